@@ -1,1 +1,1 @@
-"""Looking at what is under ``results/``: listed, shown, reported anew, and compared."""
+"""Commands on the folders under ``results/``: list, show, report anew, compare, verify, export."""

@@ -1,9 +1,9 @@
-"""``compare``: several runs side by side, and pooled where they are one experiment.
+"""``compare``: several runs side by side, and pooled if they are one experiment.
 
-What may be compared: ratings of one run are relative to its own pool, so of each run only the
-games among the agents that all runs have are rated again, and their mean is 0 Elo in each. Runs are
-pooled only where nothing that games depend on differs but the seed and the number of games; games
-that several runs have, move for move, count once, and an opening that several have is one opening.
+Ratings of one run are relative to its own pool. So of each run only the games among the agents that
+all runs have are rated again, and their mean is 0 Elo in each. Runs are pooled only if all that
+games depend on is equal but the seed and the number of games; games that several runs have, move
+for move, count once, and an opening that several have is one opening.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ _BATCH = 10_000  # games copied at a time
 class ComparedRun:
     """One of the runs.
 
-    folder: where it is. head: the row of ``run``. games, openings: how many it has. state: what
-    has become of it. among: the standings of the games among the agents that all runs have, their
-    mean at 0 Elo; empty where there are fewer than two.
+    folder: its folder. head: the row of ``run``. games, openings: their numbers. state: see
+    :func:`experiments.jobs.kinds.state_of`. among: the standings of the games among the agents that
+    all runs have, their mean at 0 Elo; empty if there are fewer than two.
     """
 
     folder: Path
@@ -74,10 +74,10 @@ class ComparedRun:
 class Comparison:
     """Several runs side by side.
 
-    shared: names of the agents that all have. settings: what differs, by key, a value a run.
-    versions: what of the lab differs, in words. apart: why the runs are no one experiment, "" if
-    they are. pooled: then the standings of all games together; games: how many these are, and how
-    many different ones; finding: who leads by how much in them.
+    shared: names of the agents that all have. settings: differences, by key, a value a run.
+    versions: differences of the lab, in words. apart: the reason against one experiment, "" if
+    there is none. pooled: then the standings of all games together; games: the number of these, and
+    of different ones; finding: the leader in them and its lead.
     """
 
     runs: list[ComparedRun]
@@ -91,7 +91,7 @@ class Comparison:
 
     @property
     def labels(self) -> list[str]:
-        """What the runs are called: A, B, ..."""
+        """Short names of the runs: A, B, ..."""
         return [_label(number) for number in range(len(self.runs))]
 
 
@@ -169,8 +169,8 @@ def _compared(folder: Path, head: dict[str, Any], shared: Sequence[str]) -> Comp
 
 
 def _standings(folder: Path, names: Sequence[str], seed: int) -> pd.DataFrame:
-    """The standings of a run's games among some agents, their mean at 0 Elo; seed: the run's, of
-    which the bootstrap of its own report is too."""
+    """Return the standings of a run's games among some agents, their mean at 0 Elo. seed: the
+    run's, also used for the bootstrap of its own report."""
     if len(names) < 2:
         import pandas as pd
 
@@ -183,8 +183,8 @@ def _standings(folder: Path, names: Sequence[str], seed: int) -> pd.DataFrame:
 
 
 def _different(configs: Sequence[Mapping[str, Any]], shared: Sequence[str]) -> dict[str, list[str]]:
-    """The settings in which runs differ, by key; a dash where a run has none of that name. Of the
-    agents that not all runs have (``shared``) only the names are told."""
+    """Return the settings that differ between runs, by key; a dash if a run has none of that name.
+    Of the agents that not all runs have (all but ``shared``) only the names are listed."""
     flat = []
     for config in configs:
         agents = {name: each for name, each in config["agents"].items() if name in shared}
@@ -226,12 +226,13 @@ def _why_apart(
 
 
 def _is_harmless(key: str) -> bool:
-    """Whether games of the same experiment may differ in a setting."""
+    """Return True if games of the same experiment may differ in a setting."""
     return key == _OTHERS or key.partition(".")[0] in _MORE_OF_THE_SAME
 
 
 def _goes_by_results(head: Mapping[str, Any]) -> bool:
-    """Whether who met, or for how long, went by results, so that pooling would be biased."""
+    """Return True if pairings or the length of a run depended on results, so that pooling would be
+    biased."""
     target = str(head["config"].get("schedule", {}).get("_target_", ""))
     return target.rpartition(".")[2] not in ("RoundRobin", "Gauntlet")
 
@@ -241,9 +242,8 @@ def _goes_by_results(head: Mapping[str, Any]) -> bool:
 
 @contextmanager
 def pooled_record(folders: Sequence[Path], names: Sequence[str]) -> Iterator[Record]:
-    """A record, for as long as the context lasts, of the games of several runs among some agents;
-    pairs that an earlier run has, move for move, are left out. What else it says of run and agents
-    is the first one's."""
+    """Yield a temporary record of the games of several runs among some agents. Pairs that an
+    earlier run has, move for move, are left out. Its head and agents are the first run's."""
     with tempfile.TemporaryDirectory() as folder, Record.create(Path(folder) / FILE) as made:
         with made.transaction():
             first, known = 0, set[int]()
@@ -266,8 +266,9 @@ def _copy_head(record: Record, made: Record, names: Sequence[str]) -> None:
 
 
 def _copy(record: Record, made: Record, names: Sequence[str], first: int, known: set[int]) -> int:
-    """Copy the games among some agents, as pairs from number ``first`` on; how many pairs there
-    may be. known: what identifies pairs of earlier runs, which are left out; these are added."""
+    """Copy the games among some agents, as pairs from number ``first`` on; return an upper bound of
+    the number of pairs. known: identities of pairs of earlier runs, left out here; new ones are
+    added."""
     agents = {int(row.agent): row.name for row in record.agents().itertuples()}
     numbers = {agent: names.index(name) for agent, name in agents.items() if name in names}
     marks = ", ".join("?" * len(numbers))
@@ -325,7 +326,7 @@ _RUNS = ("run", "folder", "started", "games", "openings", "seed", "state")
 
 
 def _standing_rows(found: Comparison) -> list[list[list[str]]]:
-    """For each agent that all runs have, what it has in each run, and in all of them."""
+    """Yield a row for each agent that all runs have: its numbers in each run, and in all of them."""
     tables = [(label, run.among) for label, run in zip(found.labels, found.runs, strict=True)]
     if found.pooled is not None:
         tables.append((POOLED, found.pooled))
@@ -342,7 +343,7 @@ def _standing_rows(found: Comparison) -> list[list[list[str]]]:
 
 
 def _sentences(found: Comparison) -> list[str]:
-    """What there is to say of the comparison."""
+    """Return the sentences of the comparison."""
     said = []
     if found.pooled is not None:
         games, different = found.games
@@ -414,7 +415,7 @@ def write_comparison(found: Comparison, output: Path | None, console: Console) -
 
 
 def _report_of(run: Path, folder: Path) -> str:
-    """Where a run's own report is, as seen from a folder."""
+    """Return the path of a run's own report, relative to a folder."""
     return quote(os.path.relpath(run / "report.md", folder))
 
 

@@ -42,7 +42,7 @@ _SQUARES = 64
 
 @dataclass(frozen=True, slots=True)
 class ExportedRun:
-    """What a record says of all its games. names: of the agents, by their numbers."""
+    """A run and all its games from its record. names: of the agents, by their numbers."""
 
     name: str
     started: date
@@ -64,7 +64,8 @@ class ExportedGame:
     transcript: str
 
     def follow(self, rules: Ruleset) -> tuple[Position, tuple[int, ...]]:
-        """Where it begins, and its plies, passes included; ValueError where it cannot be played."""
+        """Return its first position, and its plies, passes included; ValueError if it cannot be
+        played."""
         start = Opening.read(self.opening, rules).begin(rules)
         return start, start.follow(split_transcript(self.transcript))[1]
 
@@ -83,8 +84,8 @@ class Format(ABC):
 
     @abstractmethod
     def add(self, game: ExportedGame) -> str | None:
-        """Write a game; or say what kind it is, if this format has no place for such games.
-        ValueError where it cannot be played."""
+        """Write a game; or return its kind, if this format has no place for such games. ValueError
+        if it cannot be played."""
 
     def finish(self) -> None:  # noqa: B027
         """There are no more games."""
@@ -125,7 +126,7 @@ class Ggf(Format):
 
 
 class Wthor(Format):
-    """A file of games, and beside it one of players and one of tournaments (the run's name)."""
+    """A file of games, with one of players and one of tournaments (the run's name) beside it."""
 
     about = "the database of the French federation"
     endings = (GAMES, PLAYERS, TOURNAMENTS)
@@ -166,8 +167,8 @@ class Wthor(Format):
 
 
 class PgnResults(Format):
-    """The tags of PGN without moves, for programs that rate players. White is who has White,
-    though Black begins."""
+    """The tags of PGN without moves, for programs that rate players. "White" is the player of
+    White, although Black begins."""
 
     about = "results only, as Ordo and BayesElo read them"
     endings = (".pgn",)
@@ -289,11 +290,10 @@ def _export_tables(folder: Path, kind: str, output: Path, console: Console) -> N
 
 
 def export(folder: Path, format: str, output: Path) -> tuple[int, Counter[str]]:
-    """Write the games of a run in one of :data:`FORMATS`, whole or not at all: how many, and how
-    many of which kind were left out. ConfigError.
+    """Write the games of a run in one of :data:`FORMATS`, whole or not at all. Return their number,
+    and the number left out of each kind. ConfigError.
 
-    Where a format has more than one file, the others stand beside ``output`` with their own
-    endings.
+    If a format has more than one file, the others stand beside ``output`` with their own endings.
     """
     first, *others = FORMATS[format].endings
     paths = {first: output} | {ending: output.with_suffix(ending) for ending in others}

@@ -1,7 +1,8 @@
-"""``othello-lab recover``: what can still be read of a damaged record, in a new folder.
+"""``othello-lab recover``: save the readable part of a damaged record in a new folder.
 
-A damaged page takes only what stands on it. So games are read one by one, each with its moves, and
-those that agree with the rules and with their moves are kept. The damaged folder stays as it is.
+A damaged page takes only its own content with it. So games are read one by one, each with its
+moves. A game is kept if it agrees with the rules and with its moves. The damaged folder stays as it
+is.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ _SESSION = ("session", "command", "versions", "machine", "started")
 
 @dataclass(frozen=True)
 class RecoveredRun:
-    """What was saved. folder: the new one. games: how many. asked: how many the run has in all."""
+    """A run that was saved. folder: the new one. games: the number saved. asked: the number that
+    the run has in all."""
 
     folder: Path
     games: int
@@ -56,7 +58,7 @@ class RecoveredRun:
 
 
 def recover_command(arguments: Sequence[str], console: Console) -> int:
-    """Save what can be read of a damaged run; ConfigError where that is nothing."""
+    """Save the readable part of a damaged run; ConfigError if there is none."""
     parser = Parser(
         prog="othello-lab recover",
         description="Copy what can still be read of a run whose record is damaged into a new "
@@ -76,7 +78,7 @@ def recover_command(arguments: Sequence[str], console: Console) -> int:
 
 
 def recover(folder: Path, console: Console | None = None) -> RecoveredRun:
-    """Save what can be read of the run in a folder; ConfigError where that is nothing."""
+    """Save the readable part of the run in a folder; ConfigError if there is none."""
     if not (folder / FILE).is_file():
         raise ConfigError(f"{folder} is no run: there is no {FILE} in it")
     try:
@@ -91,7 +93,7 @@ def recover(folder: Path, console: Console | None = None) -> RecoveredRun:
 
 
 class _DamagedRecord:
-    """A record of which parts may be unreadable."""
+    """A record with parts that may be unreadable."""
 
     def __init__(self, record: Record, folder: Path, console: Console) -> None:
         self._record, self._folder, self._console = record, folder, console
@@ -135,7 +137,7 @@ class _DamagedRecord:
     # ------------------------------------------------------------------ reading
 
     def _read_head(self) -> dict[str, Any]:
-        """The row of ``run``, as that of a run which is not complete."""
+        """Return the row of ``run``, marked as not complete."""
         names = [row[1] for row in self._record.rows("pragma table_info(run)")]
         (row,) = self._record.rows("select * from run")
         head = dict(zip(names, row, strict=True))

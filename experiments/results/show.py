@@ -50,7 +50,7 @@ def report_command(arguments: Sequence[str], console: Console) -> int:
 
 
 def show_command(arguments: Sequence[str], console: Console) -> int:
-    """Print what came out of a run, or of a sweep."""
+    """Print the results of a run, or of a sweep."""
     parser = Parser(
         prog="othello-lab show",
         description="Print the standings of a run, or the runs of a sweep, and what there is to "

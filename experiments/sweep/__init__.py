@@ -1,7 +1,7 @@
 """Sweeps: one run for each combination of settings, and one report of them all.
 
-``composing`` says which combinations there are, ``folder`` what a sweep's folder holds,
-``running`` plays them, ``results`` collects what came out, ``reporting`` shows it.
+``composing`` lists the combinations, ``folder`` holds the format of a sweep's folder,
+``sweep_session`` plays them, ``results`` collects the results, ``reporting`` shows them.
 """
 
 from othello_lab.experiments.sweep.results import load

@@ -1,4 +1,4 @@
-"""Which combinations a sweep has, and what is different between them. Nothing here reads a file."""
+"""The combinations of a sweep, and the differences between them. Nothing here reads a file."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ def expand(overrides: Sequence[str]) -> list[list[str]]:
 
 
 def is_hydras(override: str) -> bool:
-    """Whether an override is of Hydra's own settings."""
+    """Return True if an override is of Hydra's own settings."""
     return re.match(r"[+~]*hydra[./=]", override) is not None
 
 
 def without_guesses(overrides: Sequence[str]) -> list[str]:
-    """What a search does not vary of its overrides; raises ConfigError."""
+    """Return the overrides that a search does not vary; raises ConfigError."""
     from othello_lab.agents.hydra_parts import parse
 
     if any(_ZIP.match(override) for override in overrides):
@@ -66,11 +66,11 @@ def without_guesses(overrides: Sequence[str]) -> list[str]:
 def varied(
     known: Mapping[int, Sequence[str]], overrides: Sequence[str]
 ) -> dict[str, dict[int, Any]]:
-    """The keys that differ between combinations, and their values by number of combination:
+    """Return the keys that differ between combinations, and their values by number of combination:
     numbers, words, truth values and None as such, lists and mappings as written.
 
-    known: each one's settings, by number. overrides: what was asked for; with one combination
-    alone, what is not among them was varied.
+    known: each one's settings, by number. overrides: those of the command; with one combination
+    alone, all that is not among them was varied.
     """
     from othello_lab.agents.hydra_parts import parse
 
@@ -119,7 +119,7 @@ def short_names(keys: Iterable[str]) -> dict[str, str]:
 
 
 def in_a_line(values: Mapping[str, Mapping[int, Any]], number: int) -> str:
-    """What was varied, for one combination: ``depth=3 evaluation=iago``. values: of
+    """Return the varied settings of one combination: ``depth=3 evaluation=iago``. values: of
     :func:`varied`."""
     short = short_names(values)
     return " ".join(f"{short[k]}={v[number]}" for k, v in values.items() if number in v)

@@ -1,4 +1,4 @@
-"""The figures of a sweep's report, in the order in which they are shown."""
+"""The figures of a sweep's report, in their order on the page."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ _NO_LINE = {"linestyle": "none"}
 
 @dataclass(frozen=True, eq=False)
 class SweepFacts:
-    """A sweep and what was computed of it.
+    """A sweep and the numbers computed from it.
 
-    runs: one row a run and agent; see :func:`experiments.sweep.load`. varied: the columns that
-    were varied, by the name to be shown, those as one that vary together. trials: number and Elo of
-    each trial of a search over settings; empty for a plain sweep. again: the best trial's
+    runs: one row a run and agent; see :func:`experiments.sweep.load`. varied: the columns that were
+    varied, by the name to be shown; columns that vary together count as one. trials: number and Elo
+    of each trial of a search over settings; empty for a plain sweep. again: the best trial's
     confirmation, if it was played: Elo, the ends of its 95 % interval, and its games.
     """
 
@@ -115,8 +115,8 @@ def heat_figures(facts: SweepFacts) -> Iterator[ReportFigure]:
 
 
 def _settings(facts: SweepFacts) -> tuple[pd.DataFrame, list[str]]:
-    """The runs with a column for each setting that was varied, and the names of these columns: what
-    goes along the axis first; none of a search over settings."""
+    """Return the runs with a column for each setting that was varied, and the names of these
+    columns, the one along the axis first; none for a search over settings."""
     columns = {name: _joined(facts.runs, group) for name, group in facts.varied.items()}
     runs = facts.runs.assign(**columns)
     # Along the axis goes what has an order, or else what has more values.
@@ -228,8 +228,8 @@ def _maps(
     panel: str | None,
     title: Callable[[Any], str],
 ) -> Figure:
-    """A heat map for each value of the column ``panel``, or one; ``title`` says what stands over
-    it. Its columns are the values of ``setting``, its rows those of ``row``."""
+    """Return a heat map for each value of the column ``panel``, or one, below its ``title``. Its
+    columns are the values of ``setting``, its rows those of ``row``."""
     columns, rows = (_values(runs[name]) for name in (setting, row))
     found = runs[measure].dropna()
     if measure == "elo":
@@ -284,7 +284,7 @@ def _measured(row: Mapping[Any, Any], measure: str) -> str:
 
 
 def _cell(row: Mapping[Any, Any], measure: str) -> str:
-    """What stands in a cell of a heat map."""
+    """Return the text in a cell of a heat map."""
     value = row[measure]
     if np.isnan(value):
         return ""
@@ -294,7 +294,7 @@ def _cell(row: Mapping[Any, Any], measure: str) -> str:
 
 
 def _context(runs: pd.DataFrame) -> str:
-    """How many runs are drawn, and of how many games an agent's points are made."""
+    """Return the number of runs, and of games behind an agent's points."""
     few, many = runs["games"].min(), runs["games"].max()
     games = counted(many, "game") if few == many else f"{few:,} to {many:,} games"
     return f"{counted(runs['run'].nunique(), 'run')}, {games} an agent"
@@ -330,7 +330,7 @@ def _points(
 
 
 def _label_measure(axes: Axes, measure: str) -> None:
-    """What the upright axis shows, and how far it reaches."""
+    """Label the upright axis and set its range."""
     if measure == "elo":
         axes.set_ylabel("Elo (95 % interval, mean of the run = 0)")
         low, high = axes.get_ylim()

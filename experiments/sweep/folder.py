@@ -1,8 +1,8 @@
-"""What a sweep's folder holds, and what has become of each combination.
+"""The folder of a sweep, and the state of each combination.
 
 Hydra's launchers may play combinations in other processes or on other machines, so a sweep keeps
-everything in its folder: ``sweep.yaml`` says what was asked for, and each combination has a folder
-of its own, named by its number.
+everything in its folder: ``sweep.yaml`` has the command, and each combination has a folder of its
+own, named by its number.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ CONFIRMATION = "confirmation"
 
 
 class State(StrEnum):
-    """What has become of a combination."""
+    """The state of a combination."""
 
     FINISHED = "finished"
     STOPPED = "stopped"  # some of its games are there
@@ -47,7 +47,7 @@ class Combination:
     """One run of a sweep, as its folder shows it.
 
     number: from 0. settings: its overrides, ``key=value``. failure: the failure's last line.
-    objective: what a search got for it.
+    objective: its value for a search.
     """
 
     number: int
@@ -59,18 +59,17 @@ class Combination:
 
     @property
     def has_games(self) -> bool:
-        """Whether there is anything to report."""
+        """True if there is anything to report."""
         return self.state in (State.FINISHED, State.STOPPED)
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """What was asked for.
+    """A sweep as its command describes it.
 
-    folder: where everything goes, an absolute path. overrides, extra_folders: the settings and
-    the further folders of YAMLs in its command. known: the settings of each combination, None
-    where a search chooses them as it goes. trusted: the user wants what it runs from outside the
-    lab.
+    folder: the folder of all results, an absolute path. overrides, extra_folders: the settings and
+    the further folders of YAMLs in its command. known: the settings of each combination, None if a
+    search chooses them as it goes. trusted: True if the user allows code from outside the lab.
     """
 
     folder: Path
@@ -96,7 +95,7 @@ class Sweep:
         return cls(folder, options.overrides, extra_folders, said["combinations"])
 
     def combinations(self) -> list[Combination]:
-        """All combinations, by number; of a search those that were tried. Reads every folder."""
+        """Return all combinations, by number; of a search the trials so far. Reads every folder."""
         found = {
             int(path.name): read_combination(path)
             for path in self.folder.iterdir()
@@ -111,17 +110,18 @@ class Sweep:
         return [found[number] for number in sorted(found)]
 
     def varied(self, known: Sequence[Combination]) -> dict[str, dict[int, Any]]:
-        """What differs between combinations, see :func:`experiments.sweep.composing.varied`."""
+        """Return the differences between combinations, see
+        :func:`experiments.sweep.composing.varied`."""
         return varied({each.number: each.settings for each in known}, self.overrides)
 
 
 def is_sweep(folder: Path | str) -> bool:
-    """Whether a folder is a sweep's."""
+    """Return True if a folder is a sweep's."""
     return (Path(folder) / SWEEP).is_file()
 
 
 def about(folder: Path) -> dict[str, Any]:
-    """What a sweep's own file says; see :data:`SWEEP`."""
+    """Return the content of a sweep's own file; see :data:`SWEEP`."""
     said = _read(folder / SWEEP, "command", "arguments", "combinations")
     known = said["combinations"]
     if not _are_words(said["arguments"]):
@@ -140,7 +140,7 @@ def write_about(
 
 
 def read_combination(folder: Path) -> Combination:
-    """What a combination's folder says of it."""
+    """Return the combination in a folder."""
     number = int(folder.name) if folder.name.isdecimal() else -1
     if not (folder / COMBINATION).is_file():
         return Combination(number, folder, ())
@@ -167,7 +167,7 @@ def _state_of_games(folder: Path) -> State:
 
 
 def has_begun(folder: Path) -> bool:
-    """Whether a folder's record got as far as to say what is to be played."""
+    """Return True if a folder's record has the settings of its run."""
     if not (folder / FILE).exists():
         return False
     with Record.open(folder) as record:
@@ -175,12 +175,12 @@ def has_begun(folder: Path) -> bool:
 
 
 def write_note(folder: Path, settings: Sequence[str], objective: float | None = None) -> None:
-    """Write down which combination a folder is, and what a search got for it."""
+    """Write the settings of a combination into its folder, and its value for a search."""
     _write(folder / COMBINATION, {"settings": list(settings), "objective": objective})
 
 
 def put_aside(folder: Path) -> None:
-    """Rename a combination's folder, whose record never got as far as to be resumed."""
+    """Rename a combination's folder if its record has too little to be resumed."""
     stopped = folder.with_name(f"{folder.name}-stopped")
     folder.rename(next(path for path in numbered(stopped) if not path.exists()))
 
@@ -191,7 +191,7 @@ _DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
 def _read(path: Path, *keys: str) -> dict[str, Any]:
-    """What a file says, which has these keys; ConfigError."""
+    """Return the content of a file with these keys; ConfigError."""
     try:
         content: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)
     except (yaml.YAMLError, OSError, ValueError, RecursionError) as error:

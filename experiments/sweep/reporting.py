@@ -1,4 +1,4 @@
-"""What a sweep says at its end: one table of all its runs, and one report that compares them."""
+"""The end of a sweep: one table of all its runs, and one report that compares them."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ def conclude(
     values: Mapping[str, Mapping[int, Any]],
     console: Console,
 ) -> None:
-    """Print all runs of a sweep in one table, write it as ``sweep.csv`` (and ``sweep.parquet``
-    where its runs export that), and write ``report.html`` and ``report.md``.
+    """Print all runs of a sweep in one table, write it as ``sweep.csv`` (and ``sweep.parquet`` if
+    its runs export that), and write ``report.html`` and ``report.md``.
 
-    known: its combinations, one of them with games. values: what was varied, see
+    known: its combinations, one of them with games. values: the varied settings, see
     :func:`experiments.sweep.composing.varied`.
     """
     table = table_of(known, values)
@@ -86,8 +86,9 @@ def sweep_table(table: pd.DataFrame, values: Mapping[str, Mapping[int, Any]]) ->
 
 
 def _leaders(table: pd.DataFrame, values: Mapping[str, Mapping[int, Any]]) -> Iterator[str]:
-    """Who stands highest in how many runs, and where; the arguments as :func:`sweep_table` has
-    them. Runs in which nobody has a rating, or all have the same, are left out."""
+    """Return the agents that stand highest, with the number of runs and their settings; the
+    arguments are those of :func:`sweep_table`. Runs in which nobody has a rating, or all have the
+    same, are left out."""
     rated = table[(table["part"] == 0) & table["elo"].notna()]
     decided = rated.groupby("run")["elo"].transform("nunique") > 1
     first = rated[decided].drop_duplicates("run")  # the standings begin with the highest
@@ -108,7 +109,7 @@ def _leaders(table: pd.DataFrame, values: Mapping[str, Mapping[int, Any]]) -> It
 
 
 def _all_split(table: pd.DataFrame) -> Iterator[str]:
-    """What is said in place of a figure of nothing but zeros."""
+    """Yield a sentence in place of a figure of nothing but zeros."""
     if table["split"].all():
         yield "In every run every pair was split, so there is no figure of Elo."
 
@@ -119,7 +120,7 @@ def _search(
     config: Mapping[str, Any],
     folder: Path,
 ) -> dict[str, Any]:
-    """What a search over settings found, and its confirmation; empty for a sweep."""
+    """Return the findings of a search over settings, and its confirmation; empty for a sweep."""
     best = best_of(known)
     if best is None:
         return {}

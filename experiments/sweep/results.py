@@ -1,4 +1,4 @@
-"""What came out of a sweep, or of a search over settings."""
+"""The results of a sweep, or of a search over settings."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Playing a sweep: one run for each combination of settings, or for each guess of a search over
 settings.
 
-Hydra chooses what to run, and its launchers where, maybe in other processes or on other machines.
+Hydra chooses the combinations, and its launchers the processes or machines that play them.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ def sweep(
     """Run all combinations and conclude; 0, or 1 if one of them failed.
 
     arguments: the words after ``run``. overrides, folders: the settings and further folders of
-    YAMLs among them. Nothing is written before every combination that is known has been checked.
-    Raises ConfigError; KeyboardInterrupt after Ctrl-C, once what there is has been concluded.
+    YAMLs among them. Nothing is written before every known combination has been checked. Raises
+    ConfigError; KeyboardInterrupt after Ctrl-C, once the finished part has been concluded.
     """
     own = [override for override in overrides if not is_hydras(override)]
     hydras = [override for override in overrides if is_hydras(override)]
@@ -83,7 +83,7 @@ def sweep(
 
 
 def resume(folder: Path | str, console: Console, trust: bool = False) -> int:
-    """Run what a sweep has not finished, failed combinations too, and conclude; as :func:`sweep`.
+    """Run the unfinished combinations of a sweep, failed ones too, and conclude; as :func:`sweep`.
 
     A search is repeated from its first guess: its sampler's seed leads it to the same guesses, and
     those that have been played are not played again. trust: as for a single run.
@@ -102,7 +102,7 @@ def resume(folder: Path | str, console: Console, trust: bool = False) -> int:
 
 
 def extend(folder: Path | str, games: int, console: Console, trust: bool = False) -> int:
-    """Go on with a sweep, with so many games a pairing in all its runs; as :func:`resume`."""
+    """Continue a sweep with more games a pairing in all its runs; as :func:`resume`."""
     asked = Sweep.read(folder)
     if asked.known is None:
         raise ConfigError(
@@ -137,7 +137,7 @@ def _is_games(word: str) -> bool:
 
 
 def _hydras_settings(overrides: Sequence[str], folders: Sequence[str]) -> DictConfig:
-    """Hydra's own settings, as far as they don't depend on what is swept."""
+    """Return Hydra's own settings, without those that depend on the swept ones."""
     # Of the rest only an experiment may choose a sweeper, and some of it can only be composed
     # together with what is swept.
     plain = [override for override in overrides if is_hydras(override)]
@@ -148,7 +148,7 @@ def _hydras_settings(overrides: Sequence[str], folders: Sequence[str]) -> DictCo
 
 
 def _check_search(overrides: Sequence[str], folders: Sequence[str]) -> list[str]:
-    """Check what can be known before a search guesses; returns its settings without the guesses."""
+    """Check all that is known before a search guesses; return its settings without the guesses."""
     fixed = without_guesses(overrides)
     settings = read(fixed, folders).settings
     if settings.tuning.agent is None:
@@ -199,7 +199,7 @@ class SweepJob(Job[int]):
         return 0 if confirmed and not failed else 1
 
     def _conclude(self) -> int:
-        """Report what there is, and say what is missing; return the number of failures."""
+        """Report the finished part, and list the rest; return the number of failures."""
         found = self._asked.combinations()
         values = self._asked.varied(found)
         if any(combination.has_games for combination in found):
@@ -218,7 +218,7 @@ class SweepJob(Job[int]):
 
 
 def _run_all(asked: Sweep, console: Console) -> bool:
-    """Run what is not finished; False if a search could not be confirmed."""
+    """Run the unfinished combinations; return False if a search could not be confirmed."""
     if asked.known is None:
         words = list(asked.overrides)
         if "max_failure_rate" in _hydras_settings(words, asked.extra_folders).sweeper:
@@ -276,9 +276,9 @@ def _confirm(asked: Sweep, console: Console) -> bool:
 def play_combination(config: DictConfig, asked: Sweep, lines: Sequence[str]) -> float | None:
     """Hydra's task, in this process or another: play one combination of a sweep.
 
-    lines: what was varied, in words, by number of combination; of a search unknown. Returns the
-    objective where a search asks for one. A failure is written down, not raised, unless a search
-    has to know of it.
+    lines: the varied settings, in words, by number of combination; unknown for a search. Returns
+    the objective if a search asks for one. A failure is written down, and raised only for a search,
+    because a search has to know of it.
     """
     job = HydraConfig.get()
     settings = list(job.overrides.task)
@@ -320,7 +320,7 @@ def _attempt(asked: Sweep, name: str, settings: Sequence[str], console: Console)
 def _play(
     asked: Sweep, before: Combination, settings: Sequence[str], console: Console
 ) -> float | None:
-    """Play, or play on, or take as played, what belongs into a combination's folder."""
+    """Play, continue, or take as played the run of a combination's folder."""
     plan, folder = read(settings, asked.extra_folders), before.folder
     extended = before.state is not State.WAITING and before.settings != tuple(settings)
     if before.state is not State.FINISHED or extended:

@@ -22,7 +22,7 @@ code."""
 
 
 def foreign_in(asked: Sweep) -> list[str]:
-    """What a sweep would run that is not the lab's own, a line each; see
+    """Return the code from outside the lab that a sweep would run, a line each; see
     :func:`experiments.playing.trust.foreign_code`. Raises ConfigError."""
     try:
         return list(dict.fromkeys(_foreign_in(asked)))
@@ -49,7 +49,7 @@ def _foreign_in(asked: Sweep) -> Iterator[str]:
 
 
 def _is_strange(word: str, guessed: bool) -> bool:
-    """Whether a setting could bring in what composing without it does not show."""
+    """Return True if a setting could bring in code that composing without it does not show."""
     key, _, value = word.lstrip("+~").partition("=")
     if is_hydras(word):
         return key not in _HARMLESS or ".." in value

@@ -1,4 +1,4 @@
-"""How far a sweep is, from another terminal."""
+"""The progress of a sweep, seen from another terminal."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _MOST = 40  # combinations that are shown
 
 
 def look_at_sweep(folder: Path, console: Console) -> tuple[RenderableType, bool]:
-    """What has become of each combination of a sweep, the standings of one that is being played,
-    and whether nobody is playing any more."""
+    """Return the state of each combination of a sweep with the standings of the one that is being
+    played, and True if nobody is playing any more."""
     asked = Sweep.read(folder)
     with damage_told(folder):
         known = asked.combinations()

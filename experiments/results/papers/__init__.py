@@ -1,6 +1,6 @@
-"""Papers on the players: what each agent goes by, and what tests say of it, on one page.
+"""Papers on the players: the method of each agent, and its test results, on one page.
 
-``othello-lab players`` makes ``docs/players.md`` from configurations, docstrings, records
-of runs and studies. What an agent does is told where it is declared: an evaluation in its
-docstring, a technique below the setting that switches it on.
+``othello-lab players`` makes ``docs/players.md`` from configurations, docstrings, records of runs
+and studies. The method of an agent is described at its declaration: an evaluation in its docstring,
+a technique below the setting that switches it on.
 """

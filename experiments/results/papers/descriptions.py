@@ -1,4 +1,4 @@
-"""What can be said of an agent before it plays: from its settings, and from what is declared."""
+"""Descriptions of agents, from their settings and from the docstrings of their classes."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def paragraphs(text: str) -> list[str]:
 
 
 def first_sentence(text: str) -> str:
-    """The first sentence of a docstring as Markdown, without its full stop, or a reference to what
-    says more."""
+    """Return the first sentence of a docstring as Markdown, without its full stop, or a reference
+    to a page with more."""
     first = _SENTENCE.split(next(iter(paragraphs(text)), ""))[0]
     return re.sub("; see `[^`]*`", "", first.removesuffix("."))
 
@@ -74,7 +74,7 @@ class EvaluationDescription:
 
     @property
     def text(self) -> list[str]:
-        """What it is: formula, range, source."""
+        """Its formula, range and source."""
         told = [_RAISES.sub("", part) for part in self._paragraphs]
         return [part for part in told if part and not part.startswith("Why: ")]
 
@@ -86,7 +86,7 @@ class EvaluationDescription:
 
     @property
     def weights(self) -> tuple[list[str], list[list[str]]] | None:
-        """Heads and rows of a table of what it is weighed by, or how that was learnt."""
+        """Heads and rows of a table of its weights, or of the way they were learnt."""
         if isinstance(self.evaluation, Composite):
             return _composite_weights(self.evaluation)
         return _learned_from(self.described.get("weights"))
@@ -104,7 +104,7 @@ def _composite_weights(composite: Composite) -> tuple[list[str], list[list[str]]
 
 
 def _learned_from(weights: Any) -> tuple[list[str], list[list[str]]] | None:
-    """What the side file of learned weights says of them, one fact a row; ConfigError."""
+    """Yield the facts in the side file of learned weights, one a row; ConfigError."""
     if not isinstance(weights, str):
         return None
     beside = Path(weights).with_suffix(ABOUT)
@@ -132,7 +132,7 @@ def _facts(said: Mapping[str, Any], above: str = "") -> Iterable[tuple[str, str]
 
 
 class EvaluationDescriptions:
-    """All evaluations, by what they are called."""
+    """All evaluations, by name."""
 
     def __init__(self, folders: Sequence[str] = ()) -> None:
         self._about = choices("evaluation", folders)
@@ -143,7 +143,7 @@ class EvaluationDescriptions:
         }
 
     def of(self, agent: Agent, settings: Mapping[str, Any]) -> EvaluationDescription | None:
-        """That of an agent with these settings; None for an agent that has none."""
+        """Return that of an agent with these settings; None for an agent that has none."""
         evaluation = getattr(agent, "evaluation", None)
         if not isinstance(evaluation, Evaluation):
             return None
@@ -158,8 +158,8 @@ class EvaluationDescriptions:
 
 @dataclass(frozen=True)
 class Technique:
-    """A setting that is on, and what it does, in a sentence. purpose: what it is there for; None
-    where that is not declared."""
+    """A setting that is on, with a sentence on its effect. purpose: its purpose, None if none is
+    declared."""
 
     purpose: Purpose | None
     setting: str
@@ -167,7 +167,7 @@ class Technique:
 
 
 def techniques(agent: Agent) -> list[Technique]:
-    """What an agent does beside what its class does, by purpose."""
+    """Return the techniques that an agent adds to those of its class, by purpose."""
     taken = inspect.signature(type(agent)).parameters
     found = [
         Technique(setting.note(Purpose), _as_set(name, value), _does(setting, value))
@@ -181,8 +181,8 @@ def techniques(agent: Agent) -> list[Technique]:
 
 
 def _is_on(setting: Setting, value: Any) -> bool:
-    """Whether there is something to tell: what has a purpose is told of whenever it is in use, the
-    rest where it is not as by default."""
+    """Return True if a setting is worth mention: one with a purpose if it is in use, others if they
+    differ from their default."""
     if setting.note(Purpose) is not None and (value is True or setting.note(Meanings) is not None):
         return True
     return value is not None and value is not False and value != setting.default
@@ -199,13 +199,13 @@ def _does(setting: Setting, value: Any) -> str:
 
 
 def how_it_searches(kind: type[Agent]) -> list[str]:
-    """What the docstring of a class says of the way it chooses a move, and its sources."""
+    """Return the paragraphs of a class's docstring on its way of choosing a move, and its sources."""
     first, *others = paragraphs(summary(kind)) or [""]
     return [first, *(part for part in others if part.startswith("Source"))]
 
 
 def time_rule() -> str:
-    """How a search shares out its time."""
+    """Return a search's rule for sharing out its time."""
     return paragraphs(str(allotment.__doc__))[-1]
 
 
@@ -230,7 +230,7 @@ class AgentDescription:
 
     @property
     def limits(self) -> str:
-        """Limits of its own, whatever the run's are; "" for none."""
+        """Limits of its own, used in every run; "" for none."""
         own = {key: self.filled.get(key) for key in ("nodes", "seconds")}
         if not str(self.filled.get("_target_")).endswith(Limited.__name__):
             return ""
@@ -241,10 +241,11 @@ class AgentDescription:
         return techniques(self.agent)
 
     def named_in(self, recorded: Mapping[str, Mapping[str, Any]]) -> str | None:
-        """What it is called in a record of these agents; None where it does not play.
+        """Return its name in a record of these agents; None if it does not play.
 
-        One that the line-up leaves something open of has to have its name there, since others may
-        be alike in the rest."""
+        An agent with a setting that the line-up leaves open must have its own name there, because
+        others may be alike in the rest.
+        """
         closed = OPEN not in str(dict(self.settings))
         for name, settings in recorded.items():
             inner = settings
@@ -255,12 +256,13 @@ class AgentDescription:
         return None
 
     def is_in(self, others: Iterable[AgentDescription]) -> bool:
-        """Whether one of the others is the same player."""
+        """Return True if one of the others is the same player."""
         return any(self.name == each.name and self.settings == each.settings for each in others)
 
 
 def _fits(asked: Any, recorded: Any) -> bool:
-    """Whether settings are those of a record, which may have anything where one is left open."""
+    """Return True if settings are those of a record. A setting that is left open may have any value
+    there."""
     if asked == OPEN:
         return True
     if isinstance(asked, Mapping) and isinstance(recorded, Mapping):

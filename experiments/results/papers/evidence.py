@@ -1,4 +1,4 @@
-"""What tests say of players: runs, and the studies that look at single agents."""
+"""Test results of players: runs, and the studies of single agents."""
 
 from __future__ import annotations
 
@@ -37,9 +37,8 @@ _TABLES = {"pruning": "pruning", "scaling": "doublings"}
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """A test. kind: run, or the study's name. agents: the settings of those that took part, by
-    name. command, started, versions, machine: from its record. what: how much was played, or looked
-    at, in few words."""
+    """A test. kind: run, or the study's name. agents: the settings of its agents, by name. command,
+    started, versions, machine: from its record. what: its size in few words."""
 
     kind: str
     folder: Path
@@ -53,13 +52,13 @@ class Evidence:
 
     @property
     def comparable(self) -> set[str]:
-        """The agents whose numbers can be compared with all others': those that met at least half
-        of them, and not, as in a gauntlet, a single one."""
+        """The agents with numbers that can be compared with all others': those that met at least
+        half of them, and not, as in a gauntlet, a single one."""
         return set(self.agents)
 
 
 def _comparable(met: Mapping[str, int], agents: int) -> set[str]:
-    """Those who met at least half of the other agents. met: how many others, by name."""
+    """Return the agents that met at least half of the others. met: number of others, by name."""
     return {name for name, others in met.items() if 2 * others >= agents - 1}
 
 
@@ -115,14 +114,14 @@ class ErrorsEvidence(Evidence):
 
     @cached_property
     def whole(self) -> pd.DataFrame:
-        """How good the moves of each agent are, the one that loses least first."""
+        """The quality of each agent's moves, the smallest loss first."""
         profile = error_profile(self.moves)
         return profile[profile["empties"] == ALL].reset_index(drop=True)
 
     @cached_property
     def bands(self) -> pd.DataFrame:
         """The same by parts of the game, those with the most empty squares first; the column
-        ``band`` says which squares were empty."""
+        ``band`` has the range of empty squares."""
         empties = self.moves["empties"].to_numpy(int)
         ends = np.linspace(empties.max(), empties.min() - 1, BANDS + 1).round().astype(int)
         names = {
@@ -138,15 +137,15 @@ class ErrorsEvidence(Evidence):
 
 @dataclass(frozen=True, eq=False)
 class TableEvidence(Evidence):
-    """Another study that says something of single agents. table: that which does; its column
-    ``agent`` has their names."""
+    """Another study of single agents. table: the table with numbers of each; its column ``agent``
+    has their names."""
 
     table: pd.DataFrame
 
 
 def evidence_in(folders: Sequence[Path], console: Console, trust: bool = False) -> list[Evidence]:
-    """The tests in these folders: runs, studies, or folders that have such in them, of which those
-    are left out that say nothing of single agents. The latest last. Raises ConfigError."""
+    """Return the tests in these folders: runs, studies, or folders with such in them. Studies
+    without numbers of single agents are left out. The latest last. Raises ConfigError."""
     found: list[Evidence] = []
     for folder in folders:
         if not folder.is_dir():
@@ -162,7 +161,7 @@ def evidence_in(folders: Sequence[Path], console: Console, trust: bool = False) 
 
 
 def _speaks(folder: Path) -> bool:
-    """Whether something in a folder of others is a test of single players."""
+    """Return True if something in a folder of others is a test of single players."""
     if is_sweep(folder):
         return False
     if not is_study(folder):
@@ -254,5 +253,5 @@ def _players_of(
 
 
 def named(evidence: Sequence[Evidence], kind: type[Any]) -> Iterator[Any]:
-    """Those of a kind."""
+    """Return the tests of a kind."""
     return (each for each in evidence if isinstance(each, kind))

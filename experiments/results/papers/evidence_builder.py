@@ -1,4 +1,4 @@
-"""The tests that a page asks for: which they are, and how those that are missing are made."""
+"""The tests that a page asks for, and the making of missing ones."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _APART = ("executor", "figures", "results", "log_level", "export")
 
 @dataclass(frozen=True)
 class PageContent:
-    """What a page tells of. settings: of all runs and studies (``games=10``). lineups: by name,
+    """The content of a page. settings: of all runs and studies (``games=10``). lineups: by name,
     each with its tests and their settings."""
 
     settings: list[str]
@@ -39,7 +39,7 @@ class PageContent:
 
     @classmethod
     def read(cls, path: Path | None, folders: Sequence[str] = ()) -> PageContent:
-        """That in a YAML (None: the lab's own); ConfigError."""
+        """Return the content in a YAML (None: the lab's own); ConfigError."""
         path = path or conf_folder() / PAGE
         try:
             said = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -82,7 +82,7 @@ def _words(said: Any, where: str) -> list[str]:
 
 
 class EvidenceBuilder:
-    """The tests of a page in a folder of results: those that are there, and those to be made."""
+    """The tests of a page in a folder of results: existing ones, and those to be made."""
 
     def __init__(
         self,
@@ -92,14 +92,14 @@ class EvidenceBuilder:
         folders: Sequence[str],
         force: bool,
     ) -> None:
-        """extra: settings that come after those of the page. force: whether what another version of
-        the lab has begun is gone on with."""
+        """extra: settings that come after those of the page. force: continue tests that another
+        version of the lab has begun."""
         self._page, self._results, self._force = page, results, force
         self._extra, self._folders = list(extra), folders
 
     def make(self, command: str, console: Console) -> list[Path] | None:
-        """Make what is missing, and go on with what is not complete; the folders of all, in the
-        order of the page. None if that was interrupted. Raises ConfigError and RunStopped."""
+        """Make missing tests, and continue incomplete ones; return the folders of all, in the order
+        of the page, or None after an interruption. Raises ConfigError and RunStopped."""
         for lineup, tests in self._page.lineups.items():  # nothing is begun that cannot be ended
             for kind in tests:
                 self._plan(lineup, kind, None)
@@ -130,7 +130,7 @@ class EvidenceBuilder:
     def _made(
         self, lineup: str, kind: str, games: Path | None, command: str, console: Console
     ) -> tuple[Path, bool]:
-        """A test's folder, and whether it is complete now."""
+        """Return a test's folder, and True if it is complete now."""
         plan = self._plan(lineup, kind, games)
         settings = (plan if kind == RUN else plan.plan).settings
         wanted = _compared(plan.as_data)
@@ -154,7 +154,7 @@ class EvidenceBuilder:
         return made.folder, made.complete
 
     def _there(self, name: str) -> list[Path]:
-        """What has been begun under this name, the latest first."""
+        """Return the folders begun under this name, the latest first."""
         return sorted(places_below(self._results / name), reverse=True)
 
 
@@ -169,5 +169,5 @@ def _recorded(folder: Path) -> tuple[dict[str, Any], bool]:
 
 
 def _compared(config: Mapping[str, Any]) -> str:
-    """What of settings the numbers follow from."""
+    """Return the settings that the numbers follow from."""
     return yaml.safe_dump({k: v for k, v in config.items() if k not in _APART}, sort_keys=True)

@@ -1,4 +1,4 @@
-"""The page: what is said of each player, in Markdown, with a figure for each line-up."""
+"""The page: a paper on each player, in Markdown, with a figure for each line-up."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _OVERVIEW = (RATING, "score %", "nodes/move", "time/move")
 
 
 def anchor(title: str) -> str:
-    """What a heading is called in a link."""
+    """Return the name of a heading in a link."""
     return re.sub(r"[^\w\- ]", "", title.casefold()).strip().replace(" ", "-")
 
 
@@ -63,15 +63,15 @@ def judged_by(judgement: EvaluationDescription | None) -> Markdown:
 
 
 def found_by(kind: type[Agent]) -> Markdown:
-    """How a class finds its moves, in a sentence."""
+    """Return a sentence on a class's way of finding moves."""
     told = first_sentence(summary(kind)) or "its class does not say how it chooses"
     return Markdown(f"{linked(kind.__name__, f'{SEARCH} {kind.__name__}')}: {told}.")
 
 
 @dataclass(frozen=True, eq=False)
 class SharedSettings:
-    """What all players of a line-up have; None, or nothing, where they differ in it. judged:
-    whether they are alike in their judgement, which may be none."""
+    """Settings that all players of a line-up have; None, or nothing, if they differ. judged: True
+    if their evaluations are alike, or they have none."""
 
     judged: bool = False
     judgement: EvaluationDescription | None = None
@@ -80,7 +80,7 @@ class SharedSettings:
 
     @classmethod
     def of(cls, line_up: Sequence[AgentDescription]) -> SharedSettings:
-        """What several players share; of one nothing."""
+        """Return the settings that several players share; none for one player."""
         if len(line_up) < 2:
             return cls()
         first = line_up[0]
@@ -95,8 +95,8 @@ class SharedSettings:
 
 @dataclass(frozen=True, eq=False)
 class Paper:
-    """What is said of one player. evidence: the tests it took part in, each with its name there.
-    shared: what all of its line-up have, which is told once."""
+    """The paper on one player. evidence: the tests it took part in, each with its name there.
+    shared: settings that all of its line-up have, described once."""
 
     portrait: AgentDescription
     heading: str
@@ -108,7 +108,7 @@ class Paper:
         return [said for each, name in self.evidence for said in said_of(name, each)]
 
     def sentences(self, good: bool | None) -> list[Markdown]:
-        """Strengths (True), weaknesses (False), or what is neither (None)."""
+        """Return strengths (True), weaknesses (False), or other remarks (None)."""
         return [_plain(said.text) for said in self.said if said.good is good]
 
     @property
@@ -118,7 +118,7 @@ class Paper:
 
     @property
     def search(self) -> Markdown | None:
-        """What it does to find a move, in a sentence, unless all of its line-up do the same."""
+        """Its way of finding a move, in a sentence, unless all of its line-up do the same."""
         limits = self.portrait.limits
         within = [f"It keeps within {limits} a move."] if limits else []
         told = [] if self.shared.kind is not None else [found_by(self.portrait.kind)]
@@ -126,7 +126,7 @@ class Paper:
 
     @property
     def techniques(self) -> dict[str, list[Markdown]]:
-        """What it does beside that, by what for, save what all of its line-up do."""
+        """Techniques of this player that not every player of its line-up uses, grouped by purpose."""
         return _by_purpose([t for t in self.portrait.techniques if t not in self.shared.techniques])
 
     @property
@@ -144,7 +144,7 @@ class Paper:
 
     @property
     def scores(self) -> list[Markdown]:
-        """What it scored against each opponent, a line a run."""
+        """Its score against each opponent, a line a run."""
         told = []
         for run, name in self.evidence:
             if isinstance(run, RunEvidence) and (met := run.against(name)):
@@ -155,8 +155,8 @@ class Paper:
 
 @dataclass(frozen=True, eq=False)
 class LineUpSection:
-    """A line-up. papers: of those that no earlier one has. shared: what all of them have. run,
-    errors: the tests that tell most of these players together."""
+    """A line-up. papers: of players that no earlier one has. shared: settings that all of them
+    have. run, errors: the tests with the most of these players together."""
 
     name: str
     about: str
@@ -174,17 +174,17 @@ class LineUpSection:
 
     @property
     def search(self) -> Markdown | None:
-        """What all of them do to find a move, in a sentence."""
+        """The way in which all of them find a move, in a sentence."""
         return found_by(self.shared.kind) if self.shared.kind else None
 
     @property
     def techniques(self) -> dict[str, list[Markdown]]:
-        """What all of them do beside that."""
+        """Techniques that all of them use."""
         return _by_purpose(self.shared.techniques)
 
     @property
     def overview(self) -> tuple[list[str], list[list[object]]]:
-        """The table of its players, the best first: their evaluations, and what the tests say in
+        """The table of its players, the best first: their evaluations, and their test results in
         short."""
         heads = ["player", "evaluation", "search"]
         heads += _OVERVIEW if self.run else ()
@@ -223,7 +223,7 @@ def _by_purpose(techniques: Sequence[Technique]) -> dict[str, list[Markdown]]:
 
 
 def _plain(text: str) -> Markdown:
-    """A sentence of ours with names of agents in it, which may have signs of Markdown."""
+    """Return a sentence of the lab with names of agents in it, with Markdown's signs escaped."""
     return Markdown(escaped(text))
 
 
@@ -232,7 +232,7 @@ def _plain(text: str) -> Markdown:
 
 @dataclass(frozen=True)
 class LineUp:
-    """A line-up of a page. about: its first comment. players: those that no earlier one has."""
+    """A line-up of a page. about: its first comment. players: those that no earlier line-up has."""
 
     name: str
     about: str
@@ -255,7 +255,7 @@ def line_ups_of(
 
 
 def sections_of(line_ups: Sequence[LineUp], evidence: Sequence[Evidence]) -> list[LineUpSection]:
-    """The line-ups with what the tests say of their players."""
+    """Return the line-ups with the test results of their players."""
     anchors: set[str] = set()
     made = []
     for name, about, new in ((each.name, each.about, each.players) for each in line_ups):
@@ -315,7 +315,7 @@ def judgements_of(sections: Sequence[LineUpSection]) -> list[EvaluationDescripti
 
 
 def searches_of(sections: Sequence[LineUpSection]) -> dict[str, list[Markdown]]:
-    """How the classes of all players choose a move, each once."""
+    """Return the ways of choosing a move of all players' classes, each once."""
     kinds = {paper.portrait.kind: None for section in sections for paper in section.papers}
     return {kind.__name__: list(map(Markdown, how_it_searches(kind))) for kind in kinds}
 
@@ -328,7 +328,7 @@ def write_page(
     date: str,
     figures: bool,
 ) -> None:
-    """Write the page, and its figures beside it; ConfigError where that cannot be."""
+    """Write the page, and its figures beside it; ConfigError if that is impossible."""
     shown = list(sections)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -365,7 +365,7 @@ def _told(each: Evidence) -> list[str]:
 
 
 def _makings(each: Evidence) -> str:
-    """What the numbers of a test were made with."""
+    """Return the versions and the machine of a test."""
     machine = f"{each.machine.get('processor')}, {each.machine.get('cores')} cores"
     versions = {name: text for name, text in each.versions.items() if name != "studies"}
     return f"{machine}; {', '.join(f'{name} {text}' for name, text in versions.items())}"

@@ -27,14 +27,14 @@ CLEAR = 1.25
 
 @dataclass(frozen=True)
 class Remark:
-    """A sentence. good: whether it tells of a strength; None for neither."""
+    """A sentence. good: True for a strength, False for a weakness, None for neither."""
 
     text: str
     good: bool | None
 
 
 def said_of(name: str, evidence: Evidence) -> list[Remark]:
-    """What a test says of the agent that has this name in it."""
+    """Yield remarks on the agent of this name in a test."""
     if isinstance(evidence, RunEvidence):
         return [*_matches(name, evidence), *_costs(name, evidence)]
     if isinstance(evidence, ErrorsEvidence):
@@ -44,14 +44,14 @@ def said_of(name: str, evidence: Evidence) -> list[Remark]:
 
 
 def _third(place: int, others: int) -> bool | None:
-    """Whether a place of so many is in the best third, or (False) in the worst."""
+    """Return True if a place is in the best third, False if in the worst, else None."""
     if others < 3 or not place:
         return None
     return True if 3 * place <= others else False if 3 * (place - 1) >= 2 * others else None
 
 
 def _who(names: Sequence[str], others: Sequence[str]) -> str:
-    """Some opponents, by what is shortest; others: all that are not among them."""
+    """Return some opponents in the shortest way; others: all that are not among them."""
     if len(names) > 2 and not others:
         return f"all {len(names)} others"
     if len(names) > 5 and len(others) <= 2:
@@ -77,7 +77,7 @@ def _matches(name: str, run: RunEvidence) -> Iterator[Remark]:
 
 
 def _surprises(name: str, run: RunEvidence, met: Sequence[dict[str, Any]]) -> Iterator[Remark]:
-    """The matches whose result the ratings, which rest on many more, would not have promised."""
+    """Yield matches with results that the ratings, based on many more games, would not predict."""
     rated = run.standings[run.standings["agent"].isin(run.comparable)]
     rating = rated[(rated["bound"] == "") & ~rated["split"]].set_index("agent")["elo"]
     for match in met:
@@ -136,8 +136,8 @@ def _errors(name: str, study: ErrorsEvidence) -> Iterator[Remark]:
 
 
 def _bands(name: str, study: ErrorsEvidence) -> Iterator[Remark]:
-    """What it loses in each part, and where, beside the others, least and most, if the interval of
-    that does not reach the median."""
+    """Yield its loss in each part of the game, and the parts with the least and the most loss
+    beside the others, if the interval does not reach the median."""
     bands = study.bands[study.bands["agent"].isin(study.comparable)]
     own = bands[bands["agent"] == name].set_index("band")
     losses = "; ".join(f"{band}: {loss:.2f}" for band, loss in own["loss"].items())

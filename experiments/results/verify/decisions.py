@@ -1,7 +1,7 @@
 """Asking agents again for single decisions of a record, drawn from all its games.
 
-A game that is played again can only be one whose two agents both follow from the seed; a decision
-needs but one of them, and each is compared for itself, so that one that differs hides no other.
+A game can be played again only if both agents follow from the seed. A decision needs only one of
+them. Each decision is compared for itself, so that one difference hides no other.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ Asked = Mapping[int, Mapping[Color, Collection[int]]]
 
 
 def drawn_decisions(record: Record, agents: Collection[int], number: int, seed: int) -> Asked:
-    """Up to so many decisions of these agents, by chance, each as likely as any other."""
+    """Return up to this many decisions of these agents, drawn at random, each as likely as any
+    other."""
     sides: list[tuple[int, Color, int]] = []
     for game, *seats in record.rows(
         "select game, black, black_moves, white, white_moves from games order by game"
@@ -53,11 +54,12 @@ def asked_again(
     rules: Ruleset,
     limits: Limits,
 ) -> Iterator[str]:
-    """What differs where an agent decides again what it has decided in a game, a line for each.
+    """Yield a line for each difference between an agent's recorded decisions in a game and its new
+    ones.
 
-    The game takes its recorded course, whatever the agent says now. An agent that carries anything
-    from move to move, such as a transposition table, is asked for all its moves before.
-    color: the agent's. rows: the game's MoveRows. wanted: which of the agent's decisions.
+    The game takes its recorded course, also after a different answer. An agent that carries
+    anything from move to move, such as a transposition table, decides all its moves before again.
+    color: the agent's. rows: the game's MoveRows. wanted: the chosen decisions of the agent.
     """
     forgets = isinstance(agent, SearchAgent) and getattr(agent, "table_mb", None) is None
     opening = Opening.read(game.opening, rules)

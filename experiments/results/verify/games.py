@@ -1,4 +1,4 @@
-"""Whether a game in a record can have been played as it says, by the rules alone."""
+"""Checks of a recorded game by the rules alone."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ _BY_THE_MOVER = (ILLEGAL, GARBAGE, LATE)  # only who is to move can lose by thes
 
 
 def flaws(game: GameRow, rows: Sequence[Any] | None, rules: Ruleset) -> Iterator[Finding]:
-    """What is wrong with a game and its moves.
+    """Yield the errors in a game and its moves.
 
-    rows: its MoveRows in order; None where moves are not recorded.
+    rows: its MoveRows in order; None if moves are not recorded.
     """
     try:
         opening = Opening.read(game.opening, rules)
@@ -107,7 +107,7 @@ def _played(
 
 
 def _wrong_result(game: GameRow, position: Position) -> Iterator[str]:
-    """What is wrong with a game's result, given where it ended."""
+    """Yield the errors in a game's result, given its last position."""
     black, white = position.black.bit_count(), position.white.bit_count()
     if (game.black_discs, game.white_discs) != (black, white):
         said = f"{game.black_discs}-{game.white_discs}"
@@ -144,7 +144,7 @@ def _wrong_end(game: GameRow, position: Position) -> Iterator[str]:
 
 
 def _wrong_moves(rows: Sequence[Any], wanted: Sequence[tuple[int, int, int]]) -> Iterator[str]:
-    """Where moves are not those of the transcript: ply, agent and square of each."""
+    """Yield differences of moves from the transcript: ply, agent and square of each."""
     found = [(row.ply, row.agent, row.square) for row in rows]
     if found == wanted:
         return
@@ -169,7 +169,8 @@ _AT_MOST = {
 
 
 def _wrong_counts(row: Any, cut_short: bool) -> Iterator[str]:
-    """What is wrong with what a move cost; cut_short: whether an agent hung or died in its game."""
+    """Yield the errors in the costs of a move. cut_short: True if an agent hung or died in its
+    game."""
     about: Mapping[str, Any] = row._asdict()
     unsaid = [name for name in (*COUNTS, *TIMES) if about[name] is None]
     if unsaid and len(unsaid) < len(COUNTS) + len(TIMES):

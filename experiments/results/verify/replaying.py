@@ -20,7 +20,8 @@ _SAME = ("square", "value", "depth", *COUNTS)  # columns of moves that do not de
 
 
 def drawn(record: Record, agents: Collection[int], number: int, seed: int) -> list[GameRow]:
-    """Up to so many games, by chance, that these agents played to the end among themselves."""
+    """Return up to this many games, drawn at random, that these agents played to the end among
+    themselves."""
     known = ", ".join(str(agent) for agent in agents)
     which = f"from games where end_reason = '{FINISHED}' and black in ({known})"
     found = record.rows(f"select game {which} and white in ({known}) order by game")
@@ -33,10 +34,10 @@ def drawn(record: Record, agents: Collection[int], number: int, seed: int) -> li
 def played_again(
     conditions: GameConditions, games: Sequence[GameRow], numbers: Sequence[int]
 ) -> Iterator[tuple[GameRow, PlayedGame | None]]:
-    """Games of a record and what they are when they are played again, as in a run: by processes
-    other than this one. None where the process that led the game died.
+    """Yield games of a record and the same games played again, as in a run: by processes other than
+    this one. None if the process that led the game died.
 
-    numbers: those that the agents of the conditions have in the record.
+    numbers: of the agents of the conditions, in the record.
     """
     with WorkerPool(1, start_worker, (conditions,)) as pool:
         try:
@@ -55,7 +56,8 @@ def played_again(
 
 
 def difference(game: GameRow, rows: Sequence[Any], again: PlayedGame | None) -> str | None:
-    """Where a game of a record, with its moves, first goes otherwise when it is played again."""
+    """Return the first difference between a recorded game, with its moves, and the same game played
+    again."""
     if again is None:
         return "the process that played it again died"
     now = again.game

@@ -1,4 +1,4 @@
-"""Whether the games in a record are those that its schedule draws."""
+"""Comparison of the games in a record with those that its schedule draws."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ def half_pairs(record: Record, games_each: int = 2) -> Iterator[str]:
 
 
 def strays(record: Record, draw: PairDraw, most: int) -> Iterator[str]:
-    """Where a record has other games than are drawn with the same results: agents, openings, seeds.
+    """Yield differences between recorded games and those drawn with the same results: agents,
+    openings, seeds.
 
-    draw: the run's, nothing of it drawn yet. most: how many pairs there are at most.
+    draw: the run's, nothing of it drawn yet. most: largest number of pairs.
     """
     played = dict(record.pairs(draw.schedule.games_each))
     drawn: set[int] = set()

@@ -1,4 +1,4 @@
-"""The command: all checks of a record, a table of what they looked at, a line for each finding."""
+"""The command: all checks of a record, a table of their extent, a line for each finding."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ _CHECKS = {
 
 @dataclass
 class _RecordCheck:
-    """What a check looked at, what it found, and why it did not look at more."""
+    """The extent of a check, its findings, and the reason for its limits."""
 
     looked: str = ""
     note: str = ""
@@ -96,7 +96,7 @@ class _Verification:
 
     @cached_property
     def settings(self) -> RunConfig:
-        """The settings of the run, which its record has; ConfigError."""
+        """The settings of the run, from its record; ConfigError."""
         return typed(self._about["config"])
 
     def read(self) -> None:
@@ -114,7 +114,7 @@ class _Verification:
 
     @property
     def holds(self) -> bool:
-        """Whether nothing was found to be wrong."""
+        """True if every check passed."""
         return not any(check.count for check in self.checks.values())
 
     # ------------------------------------------------------------------ settings and schedule
@@ -209,7 +209,7 @@ class _Verification:
             self.checks[TOTALS].tell([f"no report can be made of this: {one_line(error)}"])
 
     def _wrong_totals(self, totals: dict[int, Counter[str]]) -> Iterator[str]:
-        """Where the standings, or the matches of a complete run's report, are not the sums."""
+        """Yield standings, or matches of a complete run's report, that are not the sums."""
         if not totals:
             return
         names = list(self.settings.agents)
@@ -246,8 +246,8 @@ class _Verification:
     # ------------------------------------------------------------------ playing again
 
     def again(self, games: int, decisions: int, seed: int) -> None:
-        """Play so many games again, and ask for so many decisions again, drawn with ``seed``; for
-        after :meth:`read`, in a process of a single thread."""
+        """Play a number of games again, and repeat a number of decisions, drawn with ``seed``. Call
+        it after :meth:`read`, in a process of a single thread."""
         if self.checks[FILE].count:
             return
         changed = differences(self._about["versions"], versions(built_from(self.settings)))
@@ -291,7 +291,8 @@ class _Verification:
                 check.tell([f"game {game.game}: {said}"])
 
     def _conditions(self, players: dict[int, Agent]) -> GameConditions:
-        """What the games had in common but for time, which changes no move of these agents."""
+        """Return the conditions of the games without time limits, which change no move of these
+        agents."""
         settings, asked = self.settings, self.settings.limits
         names = [list(settings.agents)[number] for number in players]
         return GameConditions(
@@ -338,7 +339,7 @@ class _Verification:
 
 
 def _add(totals: dict[int, Counter[str]], game: GameRow) -> None:
-    """Add a game to what its agents have in all."""
+    """Add a game to its agents' totals."""
     for agent, won, lost, nodes, moves in (
         (game.black, "black", "white", game.black_nodes, game.black_moves),
         (game.white, "white", "black", game.white_nodes, game.white_moves),
