@@ -1,8 +1,7 @@
 """The lifecycle of every job: checks, a folder, its lock, a record, work, a report, and resuming.
 
-:class:`Job` drives runs, studies, trainings, self-plays and sweeps. A kind of job is a subclass
-that says what is checked and prepared, how its record is begun or continued, and how the work that
-the record lacks is done and reported.
+:class:`Job` drives runs, studies, trainings, self-plays and sweeps. A kind of job is a subclass. It
+checks and prepares, begins or continues its record, and does and reports the missing work.
 """
 
 from __future__ import annotations
@@ -86,10 +85,10 @@ class Job(ABC, Generic[Result]):
 
     @abstractmethod
     def work(self, stack: ExitStack) -> Result:
-        """Do what the record lacks, and report. stack: as in :meth:`prepare`.
+        """Do the missing part of the record, and report. stack: as in :meth:`prepare`.
 
-        Raises RunStopped if nothing can be done, KeyboardInterrupt after Ctrl-C if there is
-        nothing to report.
+        Raises RunStopped if nothing can be done, KeyboardInterrupt after Ctrl-C if there is nothing
+        to report.
         """
 
     def kept(self) -> str:
@@ -121,7 +120,7 @@ class Job(ABC, Generic[Result]):
                     return self.work(stack)
 
     def go_on(self, folder: Path, command: str) -> Result:
-        """Continue the job in its folder, of which the caller holds the lock."""
+        """Continue the job in its folder. The caller holds the folder's lock."""
         self.folder, self.resumed = folder, True
         session = self._session(command, datetime.now())
         with ExitStack() as stack, self._errors_explained():

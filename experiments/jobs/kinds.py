@@ -1,7 +1,7 @@
 """Kinds of jobs: runs, sweeps, studies, trainings, self-plays.
 
-Each writes a folder of its own below ``results/``, and each folder tells its kind by one file. A
-kind says what can be done with such a folder: list, show, report, watch, resume, extend.
+Each writes a folder of its own below ``results/``, and one file in each folder shows its kind. A
+kind has the commands on such a folder: list, show, report, watch, resume, extend.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class JobSummary:
 
 
 class JobKind(ABC):
-    """What can be done with the folder of one kind of job. Every method raises ConfigError."""
+    """The commands on the folder of one kind of job. Every method raises ConfigError."""
 
     word: ClassVar[str]
     """Its name in messages."""

@@ -1,4 +1,4 @@
-"""What a record says of its run: the same plan again, and whether it is still the same."""
+"""The plan of a recorded run again, and its changes since then."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from othello_lab.experiments.record.reading import damage_told, damages, reading
 
 @dataclass(frozen=True)
 class _RecordedRun:
-    """What is read of a record to go on with its run."""
+    """The parts of a record that are needed to continue its run."""
 
     config: dict[str, Any]
     versions: dict[str, str]
@@ -53,13 +53,12 @@ def replanned(
     retry_skipped: bool,
     trusted: Callable[[Sequence[str]], None],
 ) -> tuple[Plan, list[Opening]]:
-    """The plan of the run in a folder, and its openings; ConfigError.
+    """Return the plan of the run in a folder, and its openings; ConfigError.
 
-    agents: those of a run of objects. games: so many a pairing from now on. moved: what is said of
-    the executor: ``workers``, ``executor`` (its name), ``address``. force: whether a plan that is
-    no longer the same will do. retry_skipped: whether skipped pairs are to be played. trusted: is
-    told of the foreign code that the plan needs before anything of it is imported, and raises
-    ConfigError if that may not be.
+    agents: those of a run of objects. games: games a pairing from now on. moved: new settings of
+    the executor: ``workers``, ``executor`` (its name), ``address``. force: accept a plan that has
+    changed. retry_skipped: play skipped pairs. trusted: gets the foreign code that the plan needs
+    before anything of it is imported, and raises ConfigError to refuse it.
     """
     recorded = _RecordedRun.read(folder)  # and closed again: building agents may fork
     with damage_told(folder):
@@ -138,8 +137,8 @@ def _check_objects(settings: RunConfig, agents: Mapping[str, Agent] | None) -> N
 
 
 def _foreign(settings: RunConfig, recorded: _RecordedRun, moved: Mapping[str, Any]) -> list[str]:
-    """What a plan of these settings would run from outside the lab. Objects of a program, and a
-    scheduler that was named just now, are not the record's choice."""
+    """Return the code from outside the lab that a plan of these settings would run. Objects of a
+    program, and a scheduler that was named just now, are not the record's choice."""
     described = built_from(settings)
     if any("object" in agent for agent in settings.agents.values()):
         del described["agents"]
@@ -151,10 +150,10 @@ def _foreign(settings: RunConfig, recorded: _RecordedRun, moved: Mapping[str, An
 def changes(
     folder: Path, before: Mapping[str, str], config: Mapping[str, Any], now: Mapping[str, str]
 ) -> list[str]:
-    """What games would now be played by otherwise than before, as far as that can be told without
-    importing what the settings name.
+    """Return the changes of all that games depend on, as far as they can be found without importing
+    code that the settings name.
 
-    before, config: versions and configuration that the record has. now: the versions of today.
+    before, config: versions and configuration in the record. now: the versions of today.
     """
     changed = differences(before, now)
     written = folder / "config.yaml"
@@ -202,8 +201,9 @@ def refuse_changes(folder: Path, changed: Sequence[str]) -> None:
 
 
 def _essence(config: Any) -> Any:
-    """A configuration without what may change in the life of a run; both the record and the file
-    have it, and an interruption may come after only one of them was written."""
+    """Return a configuration without the settings that may change in the life of a run. Both the
+    record and the file have these, and an interruption may come after only one of them was written.
+    """
     if not isinstance(config, dict):
         return config
     rest = {key: value for key, value in config.items() if key not in ("games", "executor")}

@@ -326,7 +326,8 @@ _RUNS = ("run", "folder", "started", "games", "openings", "seed", "state")
 
 
 def _standing_rows(found: Comparison) -> list[list[list[str]]]:
-    """Yield a row for each agent that all runs have: its numbers in each run, and in all of them."""
+    """Yield a row for each agent that all runs have: its numbers in each run, and in all of
+    them."""
     tables = [(label, run.among) for label, run in zip(found.labels, found.runs, strict=True)]
     if found.pooled is not None:
         tables.append((POOLED, found.pooled))

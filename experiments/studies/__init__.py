@@ -1,7 +1,6 @@
-"""Studies: questions that need more than one run, or no games at all, and what a run's report
-counts beside its games.
+"""Studies: questions that need more than one run, or no games at all.
 
-What a study is stands in :mod:`experiments.studies.study`; each is a file of its own.
+:mod:`experiments.studies.study` describes the class of a study; each study is a file of its own.
 """
 
 from __future__ import annotations
@@ -16,9 +15,10 @@ if TYPE_CHECKING:
 
 
 def make(name: str, *settings: str, quiet: bool = False) -> StudyResult:
-    """Make a study from Python, as ``othello-lab study NAME`` does:
-    ``make("pruning", "study.positions=5", "agents=search_family")``. Raises ConfigError (a
-    ValueError) for what cannot be made.
+    """Make a study from Python, as ``othello-lab study NAME`` does: ``make("pruning",
+    "study.positions=5", "agents=search_family")``.
+
+    Raises ConfigError (a ValueError) for settings that cannot be used.
     """
     from rich.console import Console
 

@@ -1,4 +1,4 @@
-"""How often agents choose the same move, and where they differ: pure functions of frames."""
+"""Agreement of agents on moves, and the positions in which they differ: pure functions of frames."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from othello_lab.experiments.statistics.means import SHARE, mean_interval
 
 
 def agreements(answers: pd.DataFrame, openings: pd.Series, seed: int = 0) -> pd.DataFrame:
-    """How often each two agents choose the same move.
+    """Return the share of positions in which each two agents choose the same move.
 
-    answers: one row a position, one column an agent; moves as texts, None where there is none.
-    openings: of the same positions.
+    answers: one row a position, one column an agent; moves as texts, None for no move. openings: of
+    the same positions.
 
     One row a pair of agents: first, second, positions, and agreement (0 to 1) with the ends of its
     95 % interval, low and high. Positions in which one of them has no move are left out.
@@ -29,8 +29,8 @@ def agreements(answers: pd.DataFrame, openings: pd.Series, seed: int = 0) -> pd.
 
 
 def disagreement(answers: pd.DataFrame) -> pd.DataFrame:
-    """How much agents differ in each position, the rows of ``answers`` (see :func:`agreements`):
-    ``different``, how many moves were chosen, and ``entropy`` of the choice in bits."""
+    """Return the disagreement in each position, the rows of ``answers`` (see :func:`agreements`):
+    ``different``, the number of chosen moves, and ``entropy`` of the choice in bits."""
     rows = []
     for _, row in answers.iterrows():
         shares = row.value_counts(normalize=True).to_numpy()
@@ -40,8 +40,8 @@ def disagreement(answers: pd.DataFrame) -> pd.DataFrame:
 
 
 def choices_text(chosen: pd.Series, most: int) -> list[str]:
-    """Who chose what in a position, a text for each move, the one of most agents first:
-    ``c5: iago, mobility``; of many agents the first ``most`` and how many more.
+    """Return the choices in a position, a text for each move, the one of most agents first: ``c5:
+    iago, mobility``; of many agents the first ``most`` and the number of the others.
 
     chosen: moves by agent.
     """

@@ -1,4 +1,4 @@
-"""What each feature of an evaluation, or any other switch of an agent, brings, and at what cost."""
+"""Gain and cost of each feature of an evaluation, or of any other switch of an agent."""
 
 from __future__ import annotations
 
@@ -162,7 +162,8 @@ class Attribution(MatchStudy):
         ]
 
     def _switch(self, agent: Settings, key: str, values: Any, name: str) -> AgentSwitch:
-        """One of ``switches``, which must be a setting of the agent; ``name``: what to call it."""
+        """Return one of ``switches``; it must be a setting of the agent. ``name``: its name in the
+        report."""
         if not isinstance(values, Sequence) or isinstance(values, str) or len(values) != 2:
             raise ValueError(f"study.switches.{key}={values}: [OFF, ON], two values, are needed")
         path = key.split(".")
@@ -184,7 +185,7 @@ _NOTE = (
 
 
 def _names(switches: Sequence[AgentSwitch]) -> list[str]:
-    """What each combination is called: ``mobility+corners``, or ``all off``."""
+    """Return the names of all combinations: ``mobility+corners``, or ``all off``."""
     return [
         "+".join(switch.name for switch, is_on in zip(switches, row, strict=True) if is_on)
         or "all off"
@@ -216,7 +217,7 @@ def _effects(
     table: pd.DataFrame,
     seed: int,
 ) -> pd.DataFrame:
-    """One row a switch and each two: term, order (1 or 2), Elo with its interval, what it adds to
+    """Return one row a switch and each two: term, order (1 or 2), Elo with its interval, additional
     nodes and microseconds a move, and Elo by 1,000 nodes and by microsecond."""
     import pandas as pd
 
@@ -311,8 +312,8 @@ def _effects_table(effects: pd.DataFrame) -> ResultTable:
 
 
 def ranked(combined: pd.DataFrame) -> pd.DataFrame:
-    """The combinations by their points against the opponent they share, the best first: what lost
-    or won everything has a bound, which is no rating to go by."""
+    """Return the combinations by their points against the opponent they share, the best first. One
+    that lost or won everything has only a bound, and that is no rating to sort by."""
     return combined.sort_values(["score", "elo"], ascending=False, kind="stable")
 
 

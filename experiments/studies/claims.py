@@ -66,9 +66,9 @@ _OTHER = AgentText("greedy")
 
 @dataclass(frozen=True)
 class ClaimVerdict:
-    """What became of a claim. verdict: ``holds``, ``fails`` or ``undecided``. amount: what it
-    took, in words. forfeits: games that did not go to their end. elo, low, high: of a claim of
-    strength; ratio: of one of costs."""
+    """The verdict on a claim. verdict: ``holds``, ``fails`` or ``undecided``. amount: the games or
+    positions used, in words. forfeits: games that did not go to their end. elo, low, high: of a
+    claim of strength; ratio: of one of costs."""
 
     claim: str
     verdict: str
@@ -83,22 +83,21 @@ class ClaimVerdict:
 
 @dataclass(frozen=True, kw_only=True)
 class Claims(MatchStudy):
-    """Checks what is claimed; :mod:`experiments.studies.grammar` says how claims are written.
+    """Tests of claims, written in the language of :mod:`experiments.studies.grammar`.
 
-    A claim of strength is a sequential test (SPRT) between the difference that is claimed and one
-    that is worse by ``tolerance``; where a difference must be exceeded (> or <), between it and
-    one better by so much. A claim of costs is judged by the mean difference on the same positions,
-    looked at after 40, 80, 160, ... of them. Either way a claim that is wrong, by the tolerance
-    where it is of strength, is said to hold with a probability of ``error`` at most, and a right
-    one to fail. No claim holds by forfeits: where more than half of its games ended so, it stays
+    A claim of strength is a sequential test (SPRT) between the claimed difference and one that is
+    worse by ``tolerance``. If a difference must be exceeded (> or <), it is between the claimed one
+    and one better by ``tolerance``. A claim of costs is judged by the mean difference on the same
+    positions, looked at after 40, 80, 160, ... of them. Either way a wrong claim (a claim of
+    strength: wrong by the tolerance) is said to hold with a probability of ``error`` at most, and a
+    right one to fail. No claim holds by forfeits: if more than half of its games ended so, it stays
     undecided at best.
 
     claims: a list, or a YAML file that has one, alone or below ``claims``
     (study.claims=homework.yaml). An agent is one of the line-up, of conf/agent, or
     path/to/file.py:Class, with settings and an evaluation in parentheses; see docs/studies.md.
     tolerance: Elo by which a claim of strength may be missed before it has to fail. error:
-    probability of a wrong verdict, a claim. positions: at most so many openings that give positions
-    on which costs are compared.
+    probability of a wrong verdict, a claim. positions: the most openings to compare costs on.
     """
 
     claims: Any
@@ -124,7 +123,7 @@ class Claims(MatchStudy):
 
     @cached_property
     def parsed(self) -> list[Claim]:
-        """All claims; ValueError, which tells all that are wrong."""
+        """Return all claims; ValueError with all that are wrong."""
         return _each(_lines(self.claims), _parsed)
 
     def runs(self, plan: Plan, played: Sequence[PlayedRun]) -> Sequence[RunRequest]:
@@ -161,7 +160,7 @@ class Claims(MatchStudy):
     # ------------------------------------------------------------------ runs
 
     def _agents(self, claim: Claim, plan: Plan) -> dict[str, dict[str, Any]]:
-        """The settings of a claim's agents, by what they are called in it; ConfigError."""
+        """Return the settings of a claim's agents, by their names in it; ConfigError."""
         found = {}
         for text in _line_up(claim):
             try:
@@ -171,7 +170,7 @@ class Claims(MatchStudy):
         return found
 
     def _settings(self, claim: Claim, plan: Plan) -> RunConfig:
-        """The run that shows whether a claim holds."""
+        """Return the settings of the run that tests a claim."""
         agents = self._agents(claim, plan)
         if isinstance(claim, StrengthClaim):
             return changed(plan.settings, agents=agents, schedule=self._schedule(claim))
@@ -306,7 +305,7 @@ _SAID = {
 
 
 def _summary(verdicts: Sequence[str]) -> str:
-    """How many claims hold, fail, and are undecided.
+    """Return the numbers of claims that hold, fail, and are undecided, in words.
 
     >>> _summary(["holds"]), _summary(["holds", "undecided", "holds"])
     ('The claim holds.', 'Of 3 claims 2 hold, 1 is undecided.')
@@ -356,7 +355,7 @@ def _lines(claims: Any) -> list[str]:
 
 
 def _each(what: Iterable[_In], do: Callable[[_In], _Out]) -> list[_Out]:
-    """What ``do`` gives for each; ValueError with what was wrong with any of them."""
+    """Return the result of ``do`` for each; ValueError with all errors."""
     found, wrong = [], []
     for each in what:
         try:
@@ -405,8 +404,8 @@ def _known(settings: Mapping[str, Any]) -> str:
 def _spent(
     claim: CostClaim, position: Position, searchers: Mapping[str, SearchAgent]
 ) -> tuple[float, float]:
-    """What the claim's search, or searches, took on a position: the first's, and the second's or 1,
-    which the claim's number is multiplied by."""
+    """Return the costs of the claim's search, or searches, on a position: the first's, and the
+    second's or 1, a factor of the claim's number."""
     column = MEASURES[claim.measure]
     rows = list(cost_rows(position, searchers))
     return float(rows[0][column]), float(rows[1][column]) if len(rows) > 1 else 1.0

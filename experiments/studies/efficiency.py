@@ -1,4 +1,4 @@
-"""How much of the tree searches leave out, from what they and minimax counted on the same
+"""The part of the tree that searches leave out, from their counts and minimax's on the same
 positions: pure functions of frames."""
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ there are several."""
 
 
 def compared(searches: pd.DataFrame, trees: pd.DataFrame) -> pd.DataFrame:
-    """What each search counted on a position, beside minimax's tree there and the smallest one.
+    """Return each search's counts on a position, beside minimax's tree there and the smallest one.
 
-    searches: one row a position (``piece``), agent and depth, with ``evaluation`` and what
-        :data:`COUNTS` lists, and ``solved``, whether the position was solved exactly instead.
-        trees: one row a position, evaluation and depth, minimax's counts and
-        ``smallest``, in leaves.
+    searches: one row a position (``piece``), agent and depth, with ``evaluation``, the columns of
+    :data:`COUNTS`, and ``solved``, true if the position was solved exactly instead.
 
-    The columns of ``searches``, with ``minimax_nodes``, ``minimax_leaves``, ``minimax_value``,
-    ``smallest`` (nan where minimax was too dear) and ``efficiency``: 0 for minimax's leaves, 1 for
-    those of the smallest tree, by their logarithms; nan where these two are the same, and where
-    the position was solved instead.
+    trees: one row a position, evaluation and depth, minimax's counts and ``smallest``, in leaves.
+
+    The columns are those of ``searches``, with ``minimax_nodes``, ``minimax_leaves``,
+    ``minimax_value``, ``smallest`` (nan if minimax was too expensive) and ``efficiency``: 0 for
+    minimax's leaves, 1 for those of the smallest tree, by their logarithms; nan if these two are
+    the same, and if the position was solved instead.
     """
     keys = ["piece", "evaluation", "depth"]
     named = {each: f"minimax_{each}" for each in ("nodes", "leaves", "value")}
@@ -40,19 +40,18 @@ def compared(searches: pd.DataFrame, trees: pd.DataFrame) -> pd.DataFrame:
 
 
 def summary(table: pd.DataFrame, trees: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
-    """What each search costs by depth, in all phases together and in each.
+    """Return the costs of each search by depth, in all phases together and in each.
 
-    table: of :func:`compared`; what was solved instead is left out. trees: see there.
+    table: of :func:`compared`; positions that were solved instead are left out. trees: see there.
 
     One row a phase (or ALL), agent and depth, the agents with the fewest leaves first, MINIMAX and
-    the smallest tree (FLOOR, of which only leaves are known) among them. Columns: positions,
-    openings; means a position of what was counted, and the median of ``seconds``, since the first
-    search of a process takes a hundred times as long; ``nodes_share``, of minimax's
-    nodes; ``efficiency`` with its 95 % interval over openings, ``efficiency_low`` and
-    ``efficiency_high``; ``ebf``, the effective branching factor: that of the even tree of this
-    depth with as many leaves, which is the depth-th root of the leaves, as a geometric mean over
-    positions; ``first_move_share``, of the cutoffs those made by the first move. nan where there
-    is nothing to tell.
+    the smallest tree (FLOOR, with known leaves alone) among them. Columns: positions, openings;
+    means of the counts a position, and the median of ``seconds``, since the first search of a
+    process takes a hundred times as long; ``nodes_share``, of minimax's nodes; ``efficiency`` with
+    its 95 % interval over openings, ``efficiency_low`` and ``efficiency_high``; ``ebf``, the
+    effective branching factor: that of the even tree of this depth with as many leaves, so the
+    depth-th root of the leaves, as a geometric mean over positions; ``first_move_share``, the share
+    of cutoffs by the first move. nan if there is no number.
     """
     whole = trees.assign(agent=MINIMAX, minimax_nodes=trees["nodes"], efficiency=0.0)
     least = trees[["piece", "opening", "phase", "evaluation", "depth"]].assign(
@@ -81,7 +80,7 @@ def summary(table: pd.DataFrame, trees: pd.DataFrame, seed: int = 0) -> pd.DataF
 
 
 def is_reference(name: str) -> bool:
-    """Whether this is minimax or the smallest tree of :func:`summary` rather than an agent."""
+    """Return True for minimax or the smallest tree of :func:`summary`, False for an agent."""
     return name.startswith((MINIMAX, FLOOR))
 
 
@@ -91,7 +90,7 @@ def of_agents(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def _row(group: pd.DataFrame, depth: int, seed: int) -> dict[str, float]:
-    """What the positions of one search at one depth come to."""
+    """Return the summary of one search's positions at one depth."""
     beside = group.dropna(subset=["minimax_nodes"])
     cuts = group["cutoffs"].sum()
     efficiency = mean_interval(group["efficiency"], group["opening"], seed)
@@ -112,9 +111,9 @@ def _row(group: pd.DataFrame, depth: int, seed: int) -> dict[str, float]:
 
 
 def unequal(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows of :func:`compared` in which a search that looks for minimax's value has another
-    one: than minimax, or where that was too dear, than the first of the searches of its kind.
-    Selective searches, and those that solved the position instead, may have any."""
+    """Return the rows of :func:`compared` in which a search for minimax's value has another value
+    than minimax, or, if that was too expensive, than the first of the searches of its kind.
+    Selective searches, and those that solved the position instead, may have any value."""
     exact = table[~(table["selective"].astype(bool) | table["solved"].astype(bool))]
     groups = exact.groupby(["piece", "evaluation", "depth"])["value"]
     wanted = exact["minimax_value"].fillna(groups.transform("first"))

@@ -1,4 +1,4 @@
-"""What agents lose in late positions, by the exact solver."""
+"""Loss of agents in late positions, measured by the exact solver."""
 
 from __future__ import annotations
 
@@ -61,13 +61,11 @@ class LateGame(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Errors(PositionStudy):
-    """Moves of the agents of a run against perfect play.
-
-    Moves that are forced say nothing, and are left out.
+    """Moves of the agents of a run against perfect play. Forced moves are left out.
 
     run: the folder of a run whose moves are judged; None: the line-up plays first (agents=...,
-    games=...). empties: positions with so many empty squares, and fewer. positions: at most so many
-    moves of each agent, from whole games; or ``all``.
+    games=...). empties: the largest number of empty squares. positions: the most moves of each
+    agent, from whole games; or ``all``.
     """
 
     run: RunFolder = None
@@ -161,7 +159,7 @@ ALL = "all"
 def late_game(
     record: Record, rules: Ruleset, names: Mapping[int, str], number: int, empties: int
 ) -> LateGame:
-    """The moves of a game that somebody chose of several with so many squares empty at most."""
+    """Return the moves of a game with a choice and at most this many empty squares."""
     ((black, white, text, transcript),) = record.rows(
         "select black, white, opening, transcript from games where game = ?", [number]
     )
@@ -179,9 +177,9 @@ def late_game(
 
 
 def judged(position: Position, move: int, solver: EndgameSolver) -> dict[str, Any]:
-    """What a move is worth beside the best one: ``score``, the discs with perfect play; ``best``, a
-    move that gets them; ``loss``, discs given away; ``is_best``; ``blunder``, whether the move
-    changes the outcome."""
+    """Compare a move with the best one: ``score``, the discs with perfect play; ``best``, a move
+    that gets them; ``loss``, discs given away; ``is_best``; ``blunder``, true if the move changes
+    the outcome."""
     solution = solver.solve(position)
     assert solution.score is not None  # nothing limits the solver
     if move in solution.best:
@@ -202,10 +200,10 @@ def judged(position: Position, move: int, solver: EndgameSolver) -> dict[str, An
 
 
 def error_profile(moves: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
-    """How good the moves of each agent are, in all and by empty squares.
+    """Return the quality of each agent's moves, in all and by empty squares.
 
     moves: one row a move; columns ``agent``, ``opening``, ``empties``, ``loss``, ``is_best`` and
-        ``blunder``.
+    ``blunder``.
 
     One row an agent and number of ``empties`` (or ALL), the agent that loses least first. Columns:
     moves, openings; ``loss``, the mean discs lost a move, ``best_share`` and ``blunder_share``,
@@ -283,7 +281,7 @@ def _errors_table(whole: pd.DataFrame) -> ResultTable:
 
 
 def costliest(moves: pd.DataFrame, count: int) -> pd.DataFrame:
-    """The moves that lost most, up to so many, each position once."""
+    """Return up to this many moves with the largest loss, each position once."""
     costly = moves[moves["loss"] > 0].sort_values("loss", ascending=False, kind="stable")
     return costly.drop_duplicates("position").head(count)
 

@@ -1,4 +1,4 @@
-"""How claims are written: ``alphabeta(depth 4, iago) >= greedy + 200 Elo``.
+"""The language of claims: ``alphabeta(depth 4, iago) >= greedy + 200 Elo``.
 
 ::
 
@@ -51,7 +51,7 @@ _TIMES = ("x", "*", "\N{MULTIPLICATION SIGN}", "times")
 
 @dataclass(frozen=True)
 class AgentText:
-    """An agent as a claim has it: its name, its settings, and bare words, which are evaluations."""
+    """An agent in a claim: its name, its settings, and bare words for evaluations."""
 
     name: str
     settings: tuple[tuple[str, Any], ...] = ()
@@ -80,8 +80,8 @@ class StrengthClaim:
 
 @dataclass(frozen=True)
 class CostClaim:
-    """The claim that what the first agent's search takes, a position, compares so with ``number``;
-    or, with a second agent, with so many times what that one takes on the same positions."""
+    """The claim that the first agent's search costs, a position, compare in this way with
+    ``number``; or, with a second agent, with ``number`` times its costs on the same positions."""
 
     measure: str
     first: AgentText
@@ -102,7 +102,7 @@ Claim = StrengthClaim | CostClaim
 
 
 def parse(text: str) -> Claim:
-    """The claim that a line makes; ValueError, one line, which begins with it."""
+    """Return the claim in a line; ValueError, one line that begins with it."""
     line = " ".join(str(text).split())
     try:
         return _Reader(line).claim()
@@ -253,7 +253,7 @@ class _Reader:
         return self._tokens[self._next][1] if self._next < len(self._tokens) else "the end"
 
     def _found(self) -> str:
-        """What stands here, for a message that says what is needed in its place."""
+        """Return the text at this place, for a message on the missing part."""
         return f"'{self._word()}'" if self._next < len(self._tokens) else "it ends"
 
     def _is(self, *words: str) -> bool:

@@ -1,4 +1,4 @@
-"""Whether who beats whom is an order, or goes in circles: alpha-rank beside Elo."""
+"""Order or cycles among agents: alpha-rank beside Elo."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ _WORDS = 7  # keeps the bootstrap's random numbers apart
 
 @dataclass(frozen=True, kw_only=True)
 class Intransitivity(MatchStudy):
-    """One run in which all meet: which agents are shown to be better than which, whether these
-    answers go in a circle, and who remains by alpha-rank.
+    """One run in which all meet: the pairs with a proven better agent, cycles among them, and the
+    survivors by alpha-rank.
 
     See :func:`experiments.statistics.alpha_rank.alpha_rank`.
 

@@ -71,7 +71,7 @@ class StudyKind(JobKind):
 
 
 def _study_data(folder: Path) -> dict[str, Any]:
-    """A study's record: what it is, and all rows of its tables."""
+    """Return a study's record: its head, and all rows of its tables."""
     with StudyRecord.open(folder) as record:
         head, tables = record.study(), record.tables()
     return {

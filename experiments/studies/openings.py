@@ -1,4 +1,4 @@
-"""Which set of openings shows a difference with the fewest games."""
+"""Comparison of sets of openings: the fewest games that show a difference."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _SetResult:
-    """What a set gave. all_pairs, distinct: pairs played, and those that repeat no earlier one.
+    """The result of a set. all_pairs, distinct: pairs played, and those that repeat no earlier one.
     draws, split: shares of drawn games, and of pairs in which the same colour won twice."""
 
     name: str
@@ -48,7 +48,7 @@ class _SetResult:
 
     @property
     def repeats(self) -> float:
-        """How many pairs have to be played for one that is new."""
+        """Pairs to be played for each new one."""
         return self.all_pairs / self.distinct
 
     @property
@@ -119,7 +119,7 @@ class OpeningSets(MatchStudy):
         )
 
     def _of(self, name: str, record: Record, seed: int) -> _SetResult | None:
-        """What a set gave; None without a complete pair."""
+        """Return the result of a set; None without a complete pair."""
         table = matches(record)
         if table.empty:
             return None
@@ -224,8 +224,8 @@ def _blacks(by_colour: IntArray) -> IntArray:
 
 
 def _fewer(one: _SetResult, other: _SetResult) -> bool:
-    """Whether it is shown that the one needs fewer pairs than the other: their intervals do not
-    meet either, which those of few openings, being wider, often do."""
+    """Return True if one is shown to need fewer pairs than the other: their intervals do not meet.
+    With few openings intervals are wide and often do."""
     if not one.needed[2] < other.needed[1]:
         return False
     size = min(len(one.shows.sample), len(other.shows.sample))

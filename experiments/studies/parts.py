@@ -25,11 +25,12 @@ def play_part(
     console: Console,
     options: Mapping[str, Any],
 ) -> bool:
-    """Play a run in this folder, or go on with it, or take it as played; whether it is complete.
+    """Play a run in this folder, or continue it, or take it as played; return True if it is
+    complete.
 
-    whole: what it is part of: ``study scaling``. about: what tells it from the other parts.
-    options: how a run that has begun is gone on with, see :func:`experiments.jobs.run.resume`.
-    Games that are there stay, also where fewer are asked for.
+    whole: the job that it is part of: ``study scaling``. about: its difference from the other
+    parts. options: of a run that has begun, see :func:`experiments.jobs.run.resume`. Recorded games
+    stay, even if fewer are wanted.
     """
     begun = has_begun(folder)
     if not begun and (folder / FILE).exists():

@@ -1,4 +1,4 @@
-"""What studies of matches take from the record of a run."""
+"""Data that studies of matches take from the record of a run."""
 
 from __future__ import annotations
 
@@ -54,9 +54,11 @@ class PairPool:
 
 
 def strengths(record: Record, seed: int, anchor: str | None = None) -> pd.DataFrame:
-    """The standings of a run (:func:`experiments.report.standings.standings`), in which
-    ``microseconds`` is the processor's time for agents that search; indexed by agent. anchor: who
-    is rated 0. Agents that played no game have 0 games, and nothing else."""
+    """Return the standings of a run (:func:`experiments.report.standings.standings`), indexed by
+    agent; for agents that search ``microseconds`` is processor time.
+
+    anchor: the agent rated 0. Agents that played no game have 0 games, and nothing else.
+    """
     table = standings(record, rated_parts(record, seed, anchor))
     by_processor = 1e6 * table["nodes_per_move"] / table["nodes_per_second"]
     times = by_processor.where(table["nodes_per_second"] > 0, table["microseconds"])

@@ -1,4 +1,4 @@
-"""Where the positions of a study come from: games of a run, or openings that are played out."""
+"""Positions of a study: from games of a run, or from openings that are played out."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _POSITIONS, _GAMES = 4, 5  # keep random numbers apart, and from those of runs
 class SampledPosition(NamedTuple):
     """A position of a study, as plain data.
 
-    ruleset: by name. opening: the opening of its game, which is the independent unit. phase: see
-    PHASES. line: the position in OBF.
+    ruleset: by name. opening: the opening of its game, the independent unit. phase: see PHASES.
+    line: the position in OBF.
     """
 
     ruleset: str
@@ -53,12 +53,12 @@ class SampledPosition(NamedTuple):
         return Position.from_obf(self.line, ruleset(self.ruleset))
 
     def about(self) -> dict[str, Any]:
-        """What rows say of it."""
+        """Its columns in a table."""
         return {"opening": self.opening, "phase": self.phase, "empties": self.position.empties}
 
 
 def phase_of(position: Position) -> str:
-    """Which third of a game's moves a position lies in."""
+    """Return the third of a game's moves in which a position lies."""
     moves = position.ruleset.squares - 4
     made = moves - position.empties
     return PHASES[min(2, max(0, 3 * made // moves))]
@@ -81,12 +81,10 @@ def run_of(run: str | None) -> Path | None:
 class SampledStudy(PositionStudy):
     """A study of a sample of positions, some of each phase.
 
-    run: the folder of a run from whose games the positions are taken; None: from openings
-        (openings=...).
+    run: the folder of a run with games to take positions from; None: from openings (openings=...).
     play_out: play the openings out by a shallow search, and take the positions from these games;
-        false: the positions are the openings' own, such as those of a file (openings=file).
-    positions: positions of each phase of the game (opening, midgame, endgame), no two from the same
-        game.
+    false: the positions are the openings' own, such as those of a file (openings=file). positions:
+    positions of each phase of the game (opening, midgame, endgame), no two from the same game.
     """
 
     run: RunFolder = None
@@ -103,9 +101,9 @@ class SampledStudy(PositionStudy):
     def sampled(
         self, plan: Plan, record: Record | None, empties: int, choices: int = 1
     ) -> list[SampledPosition]:
-        """Up to ``positions`` of each phase with more than so many ``empties`` and as many legal
-        moves as ``choices``, all distinct, no two of a phase from the same game; drawn with the
-        seed of the plan. Raises ValueError if there are none."""
+        """Return up to ``positions`` of each phase with more than ``empties`` empty squares and at
+        least ``choices`` legal moves, all distinct, no two of a phase from the same game; drawn
+        with the seed of the plan. Raises ValueError if there are none."""
         if record is not None:
             games = recorded(record, plan.rules, plan.settings.seed)
         elif self.play_out:
@@ -171,9 +169,9 @@ def suite(plan: Plan, count: int) -> Iterator[Game]:
 
 
 def played_out(plan: Plan, count: int) -> Iterator[Game]:
-    """Games from openings of the plan, in which both sides are alpha-beta with the plan's heuristic
-    (on boards that it is not made for with the discs' number), PLAYED_OUT plies deep; ``count`` or
-    as many openings as there are."""
+    """Return games from openings of the plan, played PLAYED_OUT plies deep by alpha-beta with the
+    plan's heuristic (with the disc count on boards that it is not made for); ``count``, or fewer if
+    there are fewer openings."""
     player = _player(plan)
     for opening in plan.openings.find(count, plan.rules, plan.settings.seed)[:count]:
         position, found = opening.reach(plan.rules), []
@@ -185,6 +183,6 @@ def played_out(plan: Plan, count: int) -> Iterator[Game]:
 
 
 def _player(plan: Plan) -> AlphaBeta:
-    """Who plays openings out."""
+    """Return the agent that plays openings out."""
     heuristic = build(plan.settings.evaluation, "evaluation", Evaluation)
     return AlphaBeta(PLAYED_OUT, heuristic if plan.rules.side in heuristic.sides else DiscCount())

@@ -1,4 +1,4 @@
-"""How much of the tree searches leave out, and how much could be left out at best."""
+"""The part of the tree that searches leave out, and the part that could be left out at best."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def kind_of(agent: Agent) -> type | None:
 
 
 def prunes(agent: Agent) -> bool:
-    """Whether an agent is a search of the lab's that may leave something out."""
+    """Return True for a search of the lab that may leave something out."""
     kind = kind_of(agent)
     return kind is not None and issubclass(kind, SearchAgent) and not issubclass(kind, Minimax)
 
@@ -57,8 +57,9 @@ def searchers_of(agents: Mapping[str, Agent]) -> dict[str, SearchAgent]:
 
 
 def trees_of(searchers: Mapping[str, SearchAgent]) -> tuple[dict[str, str], dict[str, Minimax]]:
-    """The different trees that searches look at, by heuristic and worth of a finished game: what
-    each agent's is called, and minimax of it by that; by number where several have one name."""
+    """Return the different trees that searches look at, by heuristic and worth of a finished game:
+    the name of each agent's tree, and minimax of it by that name; with a number if several have one
+    name."""
     kinds: dict[Any, Minimax] = {}
     of_agent = {}
     for name, agent in searchers.items():
@@ -176,12 +177,12 @@ even tree of the same depth with as many leaves. Every position was searched afr
 
 
 def _minimaxes(plan: Plan) -> list[str]:
-    """The agents that are minimax, which is counted whether it is in the line-up or not."""
+    """Return the agents that are minimax; it is counted with any line-up."""
     return [name for name, agent in plan.agents.items() if kind_of(agent) is Minimax]
 
 
 def _no_trees(searches: pd.DataFrame) -> pd.DataFrame:
-    """What stands for minimax's trees where none were counted."""
+    """Return an empty table of minimax's trees."""
     return searches.iloc[:0].assign(smallest=0)
 
 
@@ -242,7 +243,8 @@ _OTHER = {"nodes": "nodes", "made": "boards made", "evaluations": "evaluations"}
 
 
 def _best_elsewhere(agents: pd.DataFrame) -> Iterable[str]:
-    """Which searches, other than the first, are the most efficient or have the least of a count."""
+    """Return the searches, other than the first, that are the most efficient or have the least of a
+    count."""
     best = agents.iloc[0]
     ways = {name: (agents[name].idxmin(), f"fewest {told}") for name, told in _OTHER.items()}
     if agents["efficiency"].notna().any():
@@ -259,7 +261,7 @@ def _efficiency(row: Any) -> str:
 
 
 def _values(table: pd.DataFrame, wrong: pd.DataFrame) -> str:
-    """Whether all searches found the same values."""
+    """Return a sentence on the equality of all searches' values."""
     exact = table[~(table["selective"].astype(bool) | table["solved"].astype(bool))]
     if len(wrong):
         first = wrong.iloc[0]
@@ -281,7 +283,7 @@ def _values(table: pd.DataFrame, wrong: pd.DataFrame) -> str:
 
 
 def _costs(found: pd.DataFrame) -> ResultTable:
-    """What each search costs at the deepest depth."""
+    """Return sentences on the costs of each search at the deepest depth."""
     depth = int(found["depth"].max())
     rows = _at(found, depth)
     counts = [name for name in ("nodes", "made", "evaluations", "leaves") if name in rows]

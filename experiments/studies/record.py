@@ -21,11 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RecordKind:
-    """What is made and recorded like a study.
+    """A kind of record like a study's.
 
-    word: what it is called. group: of its YAMLs, and the part of a configuration that its own
-    settings are in; also the command that makes one. file: the record's name in its folder. piece:
-    what its parts are called.
+    word: its name. group: of its YAMLs, and the part of a configuration with its own settings; also
+    the command that makes one. file: the record's name in its folder. piece: the name of its parts.
     """
 
     word: str
@@ -62,17 +61,17 @@ create table results (
 
 
 def record_kind(folder: Path | str) -> RecordKind | None:
-    """What a folder is of: a study's, or a training's; None for something else."""
+    """Return the kind of record in a folder, a study's or a training's; None for anything else."""
     return next((kind for kind in RECORD_KINDS if (Path(folder) / kind.file).is_file()), None)
 
 
 def is_study(folder: Path | str) -> bool:
-    """Whether a folder is a study's, or that of something made like one."""
+    """Return True if a folder is a study's, or of a kind made like one."""
     return record_kind(folder) is not None
 
 
 class StudyRecord:
-    """An open record of a study. kind: what it is really of."""
+    """An open record of a study. kind: its kind of record."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection, self.path = connection, path
@@ -130,7 +129,7 @@ class StudyRecord:
 
     @contextmanager
     def _damage_told(self) -> Iterator[None]:
-        """What goes wrong with what the record says becomes a ConfigError of one line."""
+        """Turn errors from the content of a record into a ConfigError of one line."""
         try:
             yield
         except ConfigError:
@@ -165,7 +164,7 @@ class StudyRecord:
         self._connection.execute("commit")
 
     def write_row(self, table: str, values: Mapping[str, Any]) -> None:
-        """Fill the one row of ``study``, or note in ``sessions`` what goes on with it."""
+        """Fill the one row of ``study``, or note in ``sessions`` a session that continues it."""
         row = {k: json.dumps(v) if isinstance(v, dict) else v for k, v in values.items()}
         marks = ", ".join("?" * len(row))
         self._connection.execute(
@@ -173,7 +172,7 @@ class StudyRecord:
         )
 
     def write_pieces(self, results: Iterable[TaskResult]) -> None:
-        """Add what became of pieces, in one transaction."""
+        """Add the results of tasks, in one transaction."""
         with self.transaction():
             for result in results:
                 self._connection.execute(
@@ -198,7 +197,7 @@ class StudyRecord:
         self._connection.execute("update study set pieces = ?", [pieces])
 
     def finish(self, wall_seconds: float, complete: bool) -> None:
-        """Note how much longer it took, and whether all is done."""
+        """Note the additional seconds. complete: True if all is done."""
         self._connection.execute(
             "update study set wall_seconds = coalesce(wall_seconds, 0) + ?, complete = ?",
             (wall_seconds, int(complete)),

@@ -1,4 +1,4 @@
-"""What a study says at its end: findings and tables on the terminal, CSVs, figures and a report."""
+"""The end of a study: findings and tables on the terminal, CSVs, figures and a report."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def tell(
     plan: StudyPlan, record: StudyRecord, conclusion: Conclusion, folder: Path, console: Console
 ) -> None:
-    """Print what was concluded, and write CSVs, figures and report."""
+    """Print the conclusion, and write CSVs, figures and report."""
     for table in conclusion.tables:
         console.print(result_table(table, end=False))
     for finding in conclusion.findings:

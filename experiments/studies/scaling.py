@@ -119,8 +119,8 @@ class Scaling(MatchStudy):
     def _levels(
         self, table: pd.DataFrame, kinds: Sequence[str], pool: PairPool, seed: int
     ) -> pd.DataFrame:
-        """One row an agent and level: its strength and cost, and what the step to it brought by
-        doubling, with an interval."""
+        """Return one row an agent and level: its strength and cost, and the gain of the step to it
+        by doubling, with an interval."""
         import pandas as pd
 
         rows = []
@@ -140,8 +140,8 @@ class Scaling(MatchStudy):
         return pd.DataFrame(rows)
 
     def _weights(self, levels: pd.DataFrame, kind: str, effort: str, pool: PairPool) -> np.ndarray:
-        """The weights that the agents of a pool have in what a kind gains by doubling its effort,
-        over the levels with a rating; all 0 where these are too few."""
+        """Return the weights of a pool's agents in the gain of one kind by doubling its effort,
+        over the levels with a rating; all 0 if these are too few."""
         rows = levels[(levels["agent"] == kind) & (levels["bound"] == "") & (levels[effort] > 0)]
         weights = np.zeros(len(pool.names))
         if len(set(rows[effort])) > 1:
@@ -175,8 +175,8 @@ class Scaling(MatchStudy):
         pool: PairPool,
         seed: int,
     ) -> pd.DataFrame:
-        """How much more one agent gains than another by doubling the level: first (which gains
-        more), second, elo, low, high."""
+        """Return the differences between agents' gains by doubling the level: first (the one that
+        gains more), second, elo, low, high."""
         import pandas as pd
 
         own = gains[gains["effort"] == self.by].dropna(subset=["elo"])

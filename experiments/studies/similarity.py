@@ -1,4 +1,4 @@
-"""Which agents decide alike: all of them on the same positions."""
+"""Similar decisions: all agents on the same positions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class PositionQuestion(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Similarity(SampledStudy):
-    """Every agent of the line-up on the same positions, in each of which there is a choice.
+    """Every agent of the line-up on the same positions, each with a choice.
 
     drawn: number of positions drawn, those in which the agents differ most.
     """

@@ -1,21 +1,21 @@
-"""What a study is: a question that needs more than one run, or no games at all.
+"""Studies: questions that need more than one run, or no games at all.
 
 A study is an object named by its ``_target_`` in ``conf/study/NAME.yaml``, as schedules and
-executors are: a dataclass whose fields are its settings, with ``Annotated`` saying what each may be
-(:mod:`core.system.settings`), set on the command line as ``study.KEY=VALUE``. All else (agents,
-evaluation, ruleset, openings, executor, limits, seed, depth, games, figures) is what
-``conf/run.yaml`` has, and the YAML of a study may give it other defaults (``# @package _global_``).
+executors are: a dataclass with its settings as fields. ``Annotated`` declares their ranges
+(:mod:`core.system.settings`), and ``study.KEY=VALUE`` sets them on the command line. All else
+(agents, evaluation, ruleset, openings, executor, limits, seed, depth, games, figures) is as in
+``conf/run.yaml``, and the YAML of a study may give it other defaults (``# @package _global_``).
 
 There are two kinds:
 
-- a :class:`PositionStudy` says which *pieces* of work there are, and what is done with one; the
-  house does them over any executor, writes the rows of each into the record as it ends, and does a
-  piece again whose worker was killed;
-- a :class:`MatchStudy` says which *runs* it needs, also by what the earlier ones gave; the house
+- a :class:`PositionStudy` lists its *pieces* of work, and does one. The job does them over any
+  executor, writes the rows of each into the record as it ends, and repeats a piece whose worker
+  was killed;
+- a :class:`MatchStudy` lists the *runs* it needs, also from the results of earlier ones. The job
   plays each by :func:`experiments.jobs.run.run` in a numbered folder inside the study's own, and
-  goes on with it by :func:`experiments.jobs.run.resume`.
+  continues it by :func:`experiments.jobs.run.resume`.
 
-Both conclude from what is there, complete or not.
+Both conclude from the finished part, complete or not.
 """
 
 from __future__ import annotations
@@ -52,20 +52,27 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Conclusion:
-    """What a study found.
+    """The conclusion of a study.
 
     findings: in words, sentences computed from the numbers, the most important first.
-    tables: for terminal and report: title, columns, rows of texts, which columns hold words, and a
-        note in Markdown.
-    frames: written as ``NAME.csv`` into the study's folder, and given by
-        :func:`experiments.studies.load`.
-    figures: makes the figures, in the order in which they are shown. It is only called where
-        figures are asked for; what draws is imported there, since that takes a second.
-    notes: how the numbers came about, paragraphs of Markdown below the figures.
-    agents: the settings of the agents that the report tells of, by name; None for the plan's.
-    details: further facts of how the numbers came about, or other ones than the plan's, by name.
-    exit_code: of the command where the study is complete: 0, or 1 where something that was to be
-        shown does not hold.
+
+    tables: for terminal and report: title, columns, rows of texts, the columns with words, and a
+    note in Markdown.
+
+    frames: written as ``NAME.csv`` into the study's folder, and returned by
+    :func:`experiments.studies.load`.
+
+    figures: makes the figures, in their order on the page. It is only called if figures are asked
+    for. It imports its libraries itself, since that takes a second.
+
+    notes: the making of the numbers, paragraphs of Markdown below the figures.
+
+    agents: the settings of the agents in the report, by name; None for the plan's.
+
+    details: further facts on the making of the numbers, or other ones than the plan's, by name.
+
+    exit_code: of the command if the study is complete: 0, or 1 if something to be shown does not
+    hold.
     """
 
     findings: Sequence[str]
@@ -94,41 +101,42 @@ class Study:
 class PositionStudy(Study, ABC):
     """A study of positions: pieces of work that do not need each other.
 
-    The result must not depend on the number of workers: all chance in a piece comes from what the
-    piece holds.
+    The result must not depend on the number of workers: all chance in a piece comes from the
+    piece's own content.
 
-    asks_agents: whether pieces need the agents of the plan, which are then prepared.
+    asks_agents: True if pieces need the agents of the plan, prepared before.
     """
 
     asks_agents: ClassVar[bool] = True
 
     def needs_run(self, plan: Plan) -> bool:
-        """Whether the run of the plan is to be played first, in the folder ``games`` of the
-        study's; its record is then what :meth:`pieces` is given."""
+        """Return True if the run of the plan is to be played first, in the folder ``games`` of the
+        study's; :meth:`pieces` then gets its record."""
         return False
 
     def run_folder(self) -> Path | None:
-        """The folder of the run whose record :meth:`pieces` is given; None for none but the one
+        """Return the folder of the run whose record :meth:`pieces` gets; None for none but the one
         played first."""
         return None
 
     def prepare(self, plan: Plan, announce: Announce) -> None:
-        """Load or compile what :meth:`pieces` and :meth:`work` need beside the agents; called
-        before both, and before workers fork."""
+        """Load or compile the kernels of :meth:`pieces` and :meth:`work` that agents don't have;
+        called before both, and before workers fork."""
 
     @abstractmethod
     def pieces(self, plan: Plan, record: Record | None) -> Sequence[Any]:
-        """What there is to do: small things that can be pickled, a second's work each or less, and
-        always the same ones for the same plan and record. Raises ValueError if there are none."""
+        """Return all pieces of work: small objects that can be pickled, a second's work each or
+        less, and always the same ones for the same plan and record. Raises ValueError if there are
+        none."""
 
     @abstractmethod
     def work(self, place: WorkerContext, piece: Any) -> Tables:
-        """Do a piece, in whatever process: the rows it gives, by the name of their table. An
-        exception is written down in their stead, and the others go on."""
+        """Do a piece, in any process: return its rows, by the name of their table. An exception is
+        written down in their stead, and the others go on."""
 
     @abstractmethod
     def conclude(self, plan: Plan, tables: Mapping[str, pd.DataFrame]) -> Conclusion:
-        """What the pieces that are done found, at least one.
+        """Return the conclusion of the pieces that are done, at least one.
 
         tables: all rows, by table, in the order of the pieces, each with the column ``piece``.
         """
@@ -138,7 +146,7 @@ class PositionStudy(Study, ABC):
 class RunRequest:
     """A run that a study of matches asks for.
 
-    settings: all of them; :func:`changed` makes them of the plan's. about: what tells it from the
+    settings: all of them; :func:`changed` makes them of the plan's. about: its difference from the
     study's other runs, in few words, such as ``depth=3, evaluation=iago``.
     """
 
@@ -166,18 +174,17 @@ class MatchStudy(Study, ABC):
 
     @abstractmethod
     def runs(self, plan: Plan, played: Sequence[PlayedRun]) -> Sequence[RunRequest]:
-        """The runs that are needed, by number, given those that were played: at first with none,
-        then again whenever all that were asked for are complete, until nothing new is asked for.
+        """Return the runs that are needed, by number, given those that were played: at first with
+        none, then again whenever all runs so far are complete, until there is no new one.
 
-        The answer must follow from the plan and the records alone. It begins with the runs that
-        were asked for before; one of these may now have more ``games``, and is then extended.
-        All settings are checked before the first game. Raises ValueError.
+        The answer must follow from the plan and the records alone. It begins with the runs of the
+        call before; one of these may now have more ``games``, and is then extended. All settings
+        are checked before the first game. Raises ValueError.
         """
 
     @abstractmethod
     def conclude(self, plan: Plan, played: Sequence[PlayedRun]) -> Conclusion:
-        """What the runs found of which there are games, at least one; the last may not be
-        complete."""
+        """Return the conclusion of the runs with games, at least one; the last may not be complete."""
 
 
 def changed(settings: RunConfig, **changes: Any) -> RunConfig:

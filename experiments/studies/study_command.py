@@ -1,4 +1,4 @@
-"""``othello-lab study``: make a study, or tell which there are."""
+"""``othello-lab study``: make a study, or list all of them."""
 
 from __future__ import annotations
 
@@ -44,9 +44,10 @@ def named_command(
     make: Callable[[str, Sequence[str], Sequence[str]], int],
     helped: Callable[[str | None, Sequence[str]], str],
 ) -> int:
-    """The command that makes what is of this kind, ``NAME [key=value ...]``; the exit code.
+    """Run the command that makes a study of this kind, ``NAME [key=value ...]``; return the exit
+    code.
 
-    make: is given name, settings and further folders of YAMLs. helped: says what ``--help`` says,
+    make: gets name, settings and further folders of YAMLs. helped: returns the text of ``--help``,
     of all or of the one of this name.
     """
     command = f"othello-lab {kind.group}"
@@ -69,7 +70,8 @@ def named_command(
 
 
 def study_words(kind: RecordKind = STUDY) -> list[str]:
-    """The names of all studies, and what their settings begin with, for a shell's completion."""
+    """Return the names of all studies, and the beginnings of their settings, for a shell's
+    completion."""
     group = kind.group
     found = list(choices(group))
     for name in choices(group):
@@ -93,7 +95,7 @@ def help_of(
 ) -> str:
     """Return the same for a kind of studies. Raise ConfigError.
 
-    usage: the text above the list of all. without: settings that are told of elsewhere.
+    usage: the text above the list of all. without: settings that are explained elsewhere.
     """
     known = choices(kind.group, folders)
     if name is None:

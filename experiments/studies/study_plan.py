@@ -26,8 +26,8 @@ from othello_lab.experiments.studies.study import Study
 class StudyPlan:
     """A study that has passed all checks, with its objects built.
 
-    name: its name in ``conf/study``. described: its own settings, as plain data. kind: what it is,
-    if not a study.
+    name: its name in ``conf/study``. described: its own settings, as plain data. kind: its kind of
+    record.
     """
 
     name: str
@@ -38,7 +38,7 @@ class StudyPlan:
 
     @property
     def title(self) -> str:
-        """What it is called: ``study scaling``."""
+        """Its name in messages: ``study scaling``."""
         return f"{self.kind.word} {self.name}"
 
     @property
@@ -55,11 +55,11 @@ def read(
     of: type[Study] = Study,
     used: Collection[str] = (),
 ) -> StudyPlan:
-    """The plan of the study of this name with overrides (``study.positions=5``, ``depth=3``), and
-    further folders of YAMLs. Raises ConfigError.
+    """Return the plan of the study of this name with overrides (``study.positions=5``,
+    ``depth=3``), and further folders of YAMLs. Raises ConfigError.
 
-    kind, of: of what is made like a study, and the class that it is of. used: settings that it uses
-    even where no agent of the line-up does.
+    kind, of: the kind of record, and the class of its studies. used: settings that it uses even if
+    no agent of the line-up does.
     """
     known = choices(kind.group, folders)
     if name not in known:

@@ -1,5 +1,4 @@
-"""Making a study from end to end: a plan in, a folder with record, tables, figures and report out.
-It may be interrupted at any moment, and resumed: what is in its record stays, the rest is done."""
+"""Studies as jobs: a plan in, a folder with record, tables, figures and report out."""
 
 from __future__ import annotations
 
@@ -51,8 +50,8 @@ MOST_TOLD = 10
 
 @dataclass(frozen=True)
 class StudyResult:
-    """What a study left behind. exit_code: of the command: that of its conclusion, 1 where pieces
-    failed, 130 where it was interrupted."""
+    """The result of a study. exit_code: of the command: that of its conclusion, 1 if pieces failed,
+    130 if it was interrupted."""
 
     folder: Path
     complete: bool
@@ -60,7 +59,7 @@ class StudyResult:
 
 
 class StudySession(Job[StudyResult]):
-    """A study as a job: what its record lacks is done, and the study concluded.
+    """A study as a job: the missing part of its record is done, and the study concluded.
 
     options: how runs that have begun are continued, see :func:`experiments.jobs.run.resume`, and
     ``retry_failed``: do pieces again that failed.
@@ -86,11 +85,12 @@ class StudySession(Job[StudyResult]):
 
     @abstractmethod
     def make(self) -> tuple[Any, bool]:
-        """Do what the record lacks; return the material to conclude from, and True if it is all."""
+        """Do the missing part of the record; return the material to conclude from, and True if it
+        is all."""
 
     @abstractmethod
     def conclude(self, found: Any) -> Conclusion:
-        """Return the conclusion from what :meth:`make` returned."""
+        """Return the conclusion from the result of :meth:`make`."""
 
     def prepare(self, stack: ExitStack) -> None:
         if not self.resumed:
@@ -211,8 +211,7 @@ def resume(
 
 
 def _built(settings: RunConfig, described: Mapping[str, Any], kind: RecordKind) -> dict[str, Any]:
-    """Return the settings that describe objects, with the heuristic by which openings are played
-    out."""
+    """Return the settings that describe objects, with the heuristic that plays openings out."""
     return {**built_from(settings), "evaluation": settings.evaluation, kind.group: described}
 
 
@@ -228,7 +227,7 @@ def _versions(
 
 
 def _pieces(plan: StudyPlan, record: Record | None) -> list[Task]:
-    """What there is to do; ConfigError."""
+    """Return all pieces of work; ConfigError."""
     study = plan.study
     assert isinstance(study, PositionStudy)
     try:
@@ -304,7 +303,7 @@ class PositionSession(StudySession):
         return record.tables(), complete
 
     def _work_on(self, left: Sequence[Task], total: int) -> None:
-        """Work on these pieces of so many."""
+        """Work on these pieces. total: the number of all pieces, for the progress."""
         plan, study, conditions = self.plan, self.plan.study, self.plan.plan.conditions()
         assert isinstance(study, PositionStudy)
         if study.asks_agents:
@@ -338,8 +337,8 @@ class MatchSession(StudySession):
         return self.plan.study.conclude(self.plan.plan, found)
 
     def make(self) -> tuple[list[PlayedRun], bool]:
-        """Play the runs that are not there, or not complete, as long as any are asked for; those
-        with games, and whether they are all there."""
+        """Play missing and incomplete runs until no further run is needed; return those with games,
+        and True if they are all there."""
         plan, played = self.plan, list[PlayedRun]()
         asked = _runs(plan, played)
         while True:
@@ -360,7 +359,8 @@ class MatchSession(StudySession):
 
 
 def _play_one(session: StudySession, asked: RunRequest, folder: Path) -> bool:
-    """Play a run in this folder, or go on with it, or take it as played; whether it is complete."""
+    """Play a run in this folder, or continue it, or take it as played; return True if it is
+    complete."""
     whole, console = session.plan.title, session.console
     return play_part(asked.settings, folder, whole, asked.about, console, session.options)
 

@@ -1,4 +1,4 @@
-"""How far a study is, from another terminal."""
+"""The progress of a study, seen from another terminal."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from othello_lab.experiments.sweep.folder import has_begun
 
 
 def look_at_study(folder: Path, console: Console) -> tuple[RenderableType, bool]:
-    """How much of a study is done, the standings of a run of it that is being played, and whether
-    nobody is working on it any more."""
+    """Return the finished part of a study with the standings of the run that is being played, and
+    True if nobody is working on it any more."""
     with StudyRecord.open(folder) as record:
         about, done = record.study(), record.done()
     ended = not is_locked(folder)

@@ -199,7 +199,8 @@ def _does(setting: Setting, value: Any) -> str:
 
 
 def how_it_searches(kind: type[Agent]) -> list[str]:
-    """Return the paragraphs of a class's docstring on its way of choosing a move, and its sources."""
+    """Return the paragraphs of a class's docstring on its way of choosing a move, and its
+    sources."""
     first, *others = paragraphs(summary(kind)) or [""]
     return [first, *(part for part in others if part.startswith("Source"))]
 

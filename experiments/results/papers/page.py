@@ -126,7 +126,8 @@ class Paper:
 
     @property
     def techniques(self) -> dict[str, list[Markdown]]:
-        """Techniques of this player that not every player of its line-up uses, grouped by purpose."""
+        """Techniques of this player that not every player of its line-up uses, grouped by
+        purpose."""
         return _by_purpose([t for t in self.portrait.techniques if t not in self.shared.techniques])
 
     @property

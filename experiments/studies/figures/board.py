@@ -19,8 +19,8 @@ _RADIUS = 0.4  # of a square's side
 
 
 def draw_board(axes: Axes, position: Position, labels: Mapping[int, str], below: str) -> None:
-    """Draw a position. labels: what stands on squares, by their number (a1 = 0). below: the lines
-    below it."""
+    """Draw a position. labels: texts on squares, by their number (a1 = 0). below: the lines below
+    it."""
     side = position.ruleset.side
     up = position.ruleset.first_row_on_top
     rows = list(range(side)) if up else list(reversed(range(side)))
@@ -57,13 +57,13 @@ def draw_board(axes: Axes, position: Position, labels: Mapping[int, str], below:
 
 
 def turn_text(position: Position) -> str:
-    """Whose turn it is, as it stands below a board."""
+    """Return the side to move, in the words below a board."""
     return f"{position.to_move.value.capitalize()} to move"
 
 
 def boards(number: int, height: float, context: str = "") -> tuple[Figure, list[Axes]]:
-    """A figure with places for so many boards, up to three beside each other, each ``height``
-    inches high with what stands below it."""
+    """Return a figure with places for boards, up to three beside each other, each ``height`` inches
+    high with the text below it."""
     columns = min(3, number)
     lines = -(-number // columns)
     with blank(3.4 * columns, lines * height) as figure:

@@ -65,9 +65,10 @@ def _ends(value: float, low: float, high: float) -> np.ndarray | None:
 def graph_chart(
     names: Sequence[str], better: BoolArray, circles: Sequence[Sequence[int]], context: str = ""
 ) -> Figure:
-    """Who beats whom, agents on a circle, clockwise from the top in the order given (best first).
+    """Draw the agents on a circle, clockwise from the top in the order given (best first), with an
+    arrow from winner to loser.
 
-    better: shape (n, n), whether the row agent is shown to be better. circles: the cycles among
+    better: shape (n, n), true if the row agent is shown to be better. circles: the cycles among
     them, each as places in ``names``. 3 to 24 agents read well.
     """
     number = len(names)

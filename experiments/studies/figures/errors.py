@@ -1,4 +1,4 @@
-"""What agents lose against perfect play, by empty squares."""
+"""Loss of agents against perfect play, by empty squares."""
 
 from __future__ import annotations
 
@@ -57,11 +57,10 @@ def error_figures(
 
 
 def costly_chart(costly: pd.DataFrame, rules: Ruleset, context: str = "") -> Figure:
-    """Boards with what was played and what would have been best, each with the discs that it gets
-    with perfect play.
+    """Draw boards with the played and the best move, each with its discs under perfect play.
 
     costly: one row a move; columns ``agent``, ``game``, ``position`` (OBF), ``move``, ``best``
-        (names of squares), ``score`` and ``loss``.
+    (names of squares), ``score`` and ``loss``.
     """
     check_frame(costly, ["agent", "game", "position", "move", "best", "score", "loss"])
     figure, places = boards(len(costly), 3.7, context)

@@ -1,4 +1,4 @@
-"""What searches leave out of the tree: leaves, efficiency and branching factor."""
+"""Pruning of searches: leaves, efficiency and branching factor."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SHADED = 4
 
 
 def pruning_figures(found: pd.DataFrame, ruleset: str) -> Iterator[ReportFigure]:
-    """The figures of what :func:`experiments.studies.efficiency.summary` gives."""
+    """Yield the figures of a table of :func:`experiments.studies.efficiency.summary`."""
     whole = found[found["phase"] == ALL]
     about = f"{sample_text(whole)}, {ruleset}"
     on = f"on the same {sample_text(whole)}"
@@ -74,8 +74,8 @@ def sample_text(found: pd.DataFrame) -> str:
 
 
 def _styles(names: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """How each search is drawn, in all figures alike: minimax and the smallest tree in grey, agents
-    in colours.
+    """Return the style of each search, the same in all figures: minimax and the smallest tree in
+    grey, agents in colours.
 
     names: all of them, in the order of the report.
     """

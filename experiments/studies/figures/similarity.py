@@ -1,4 +1,4 @@
-"""Which agents decide alike, and where they differ most."""
+"""Figures of agents with like decisions, and of the positions in which they differ most."""
 
 from __future__ import annotations
 
@@ -123,10 +123,10 @@ def _agreement(figure: Figure, axes: Axes, values: pd.DataFrame) -> None:
 def differences_chart(
     apart: pd.DataFrame, answers: pd.DataFrame, rules: Ruleset, context: str = ""
 ) -> Figure:
-    """Boards with what agents chose on them.
+    """Draw boards with the agents' choices on them.
 
-    apart: one row a position; ``position`` (OBF), its index those of ``answers``, which has a
-        column an agent with the names of moves.
+    apart: one row a position; ``position`` (OBF), its index that of ``answers``. answers: a column
+    an agent with the names of moves.
     """
     check_frame(apart, ["position"])
     texts = {piece: choices_text(answers.loc[piece], _NAMES) for piece in apart.index}
