@@ -212,8 +212,8 @@ def _essence(config: Any) -> Any:
 
 
 def about_object(thing: Any) -> dict[str, Any]:
-    """What can be written down of an agent that a program made: enough to tell another one, not
-    enough to make it again, so that such a run is resumed with :func:`resume` alone."""
+    """Return a description of an agent that a program made: enough to recognise it, not enough to
+    make it again. Such a run is resumed with :func:`resume` alone."""
     kind = type(thing)
     settings: dict[str, Any] = {"object": f"{kind.__module__}.{kind.__name__}"}
     if isinstance(thing, Evaluation):

@@ -1,5 +1,5 @@
 """A run from end to end: a plan in, a folder with record, figures and report out. It may be
-interrupted at any moment, and resumed: what is in the record stays, the rest is played.
+interrupted at any moment, and resumed: recorded games stay, the rest is played.
 
 >>> from othello_lab.agents.simple import GreedyAgent, RandomAgent
 >>> line_up = {"greedy": GreedyAgent(), "random": RandomAgent()}
@@ -65,12 +65,12 @@ SKIPPED = f"the worker that played it died {MOST_DEATHS} times"
 
 @dataclass(frozen=True)
 class RunResult:
-    """What a run left behind.
+    """The result of a run.
 
     folder: its results folder. standings: one row an agent, best first (see
     :func:`experiments.report.standings.standings`). games, moves, matches: tables of the record,
-    read when asked for. complete: whether all scheduled games were played. interrupted: whether
-    Ctrl-C, or another signal, asked it to end.
+    read on demand. complete: True if all scheduled games were played. interrupted: True if Ctrl-C,
+    or another signal, ended it.
     """
 
     folder: Path
@@ -139,16 +139,16 @@ def run_match(
     """Play a match, or a tournament, from Python, as ``othello-lab run`` does.
 
     agents: names in ``conf/agent`` or ``path/to/file.py:Class``, or objects by names of your own.
-    games: per pairing, even; of a sequential test at most so many.
+    games: per pairing, even; the most of a sequential test.
     openings, schedule: names in ``conf/openings`` and ``conf/schedule``, or a mapping with the name
         as ``kind`` and other settings (``{"kind": "random", "plies": 12}``).
     nodes, seconds: limits per move. clock: seconds per player and game.
-    isolation: who plays in a process of its own; by ``auto`` agents that are not the lab's.
-    trial: whether such an agent must first play in one of ten positions.
+    isolation: agents that play in a process of their own; ``auto``: all that are not the lab's.
+    trial: True if such an agent must first play in one of ten positions.
     workers: processes, default all cores; 0 plays in this process.
-    export: what else to write the tables as, ``csv`` or ``parquet``.
+    export: further formats of the tables, ``csv`` or ``parquet``.
     figures: ``report``, ``files`` (PNG and SVG too) or ``none``; False is ``none``.
-    The rest as in ``conf/run.yaml``. Raises ConfigError (a ValueError) for what cannot be played.
+    The rest as in ``conf/run.yaml``. Raises ConfigError (a ValueError).
     """
     settings = RunConfig(name, games=games, seed=seed, depth=depth, export=list(export))
     settings.results, settings.figures = str(results), figures_choice(figures)
@@ -189,7 +189,7 @@ def run(
     folder: Path | None = None,
     brief: bool = False,
 ) -> RunResult:
-    """Play what was planned, and write record, figures and report.
+    """Play the games of a plan, and write record, figures and report.
 
     command: the command or call that asked for the run, for the report. folder: a folder for the
     results that exists already (default: a new one named by date and time). brief: print progress,
@@ -454,10 +454,10 @@ class RunJob(Job[RunResult]):
 
 
 def in_order(results: Iterator[list[PairResult]], draw: PairDraw) -> Iterator[list[PairResult]]:
-    """Results as they are to be recorded; the schedule is told of them.
+    """Yield results in the order of recording, and tell them to the schedule.
 
-    Where it may end the run they come in its order, up to the pair that ends it, so that the record
-    is the same on any number of workers; otherwise as they come.
+    If the schedule may end the run they come in its order, up to the pair that ends it, so that the
+    record is the same on any number of workers; otherwise as they come.
     """
     held: dict[int, PairResult] = {}
     if draw.verdict:

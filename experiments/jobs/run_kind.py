@@ -98,8 +98,8 @@ def facts_of(folder: Path, console: Console, trust: bool = False) -> Iterator[Ru
 
 
 def _leader(record: Record, results: Sequence[tuple[int, int, str, int]]) -> tuple[str, float]:
-    """Who has the most points for its games, and how many of a hundred; results: of
-    :meth:`~experiments.record.store.Record.results`, some."""
+    """Return the agent with the most points for its games, and its share in per cent. results: of
+    :meth:`~experiments.record.store.Record.results`, at least one."""
     points, games = Counter[int](), Counter[int]()
     for black, white, result, count in results:
         for agent, color in ((black, "black"), (white, "white")):

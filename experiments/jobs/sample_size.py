@@ -1,9 +1,9 @@
-"""``othello-lab plan``: how many pairs of games a question needs, before they are played.
+"""``othello-lab plan``: the number of pairs of games that a question needs, before they are played.
 
 The **model of a pair** is pentanomial. A game is won, drawn or lost with probabilities that give
 the expected score of the Elo difference and the stated share of draws; the two games of a pair are
-independent, except that a share ``split`` of the pairs is decided by the opening: whoever has the
-better colour wins, so the pair is split. The other pairs must then make up the whole difference.
+independent, except that a share ``split`` of the pairs is decided by the opening: the better colour
+wins both games, so the pair is split. The other pairs must then make up the whole difference.
 
 A **fixed match** is played out and tells the difference from ``elo0`` by a one-sided test of the
 mean score of a pair at the error rate ``alpha``. It needs
@@ -11,8 +11,8 @@ mean score of a pair at the error rate ``alpha``. It needs
     n = ((z(1 - alpha) sqrt(v0) + z(power) sqrt(v)) / (s - s0))^2
 
 pairs, with s, s0 the expected scores at ``elo`` and ``elo0``, v and v0 the variances of a pair's
-score there, and z the normal quantiles (the sample size of a test of a mean). What a **sequential
-test** with the same error rates needs is simulated.
+score there, and z the normal quantiles (the sample size of a test of a mean). The needs of a
+**sequential test** with the same error rates are simulated.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ othello-lab run --help): a few of its pairs are played to tell the time.
 
 @dataclass(frozen=True)
 class MatchQuestion:
-    """What is asked of a match; the settings of ``plan`` that are not the run's."""
+    """A question to a match; the settings of ``plan`` that are not the run's."""
 
     elo: float
     draws: Annotated[float, Number(low=0, below=1)] = 0.04
@@ -145,7 +145,7 @@ def _moments(pairs: FloatArray) -> tuple[float, float]:
 
 
 def run_plan(arguments: Sequence[str], console: Console) -> int:
-    """Print what a match needs; see :data:`HELP`. Raises ConfigError."""
+    """Print the games that a match needs; see :data:`HELP`. Raises ConfigError."""
     if not arguments or arguments[0] in ("--help", "-h"):
         print(HELP, end="")
         return 0
@@ -198,8 +198,8 @@ def _simulated(question: MatchQuestion, elo: float, plan: Plan) -> IntArray:
 
 @dataclass(frozen=True)
 class PlayingTime:
-    """What playing took: so many pairs in so many seconds, by all workers together; and how games
-    ended that were forfeited."""
+    """The time of a trial: pairs and seconds, of all workers together; and the ends of games that
+    were forfeited."""
 
     pairs: int
     seconds: float

@@ -1,4 +1,4 @@
-"""What ends a run before everything is played: a signal, or that its record is gone."""
+"""Early ends of a run: a signal, or the loss of its record."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _LOOK_SECONDS = 0.25  # how often to see whether the record is there
 
 
 class RunStopped(RuntimeError):
-    """A run ended early for a reason outside it; what it says names the way on."""
+    """A run ended early for a reason outside it. The message names the command that continues it."""
 
 
 @contextmanager
 def stoppable(stop: Any, saying: str = STOPPING) -> Iterator[None]:
-    """Ctrl-C, SIGTERM or SIGHUP once asks for an orderly end; a second one ends at once.
+    """End the block in order after one Ctrl-C, SIGTERM or SIGHUP, at once after a second one.
 
-    stop: the number that workers look at. saying: what is said at the first. A signal that is
+    stop: the number that workers look at. saying: printed at the first signal. A signal that is
     ignored already (``nohup``) stays so.
     """
     terminals = [number for number in (1, 2) if os.isatty(number)]
@@ -92,7 +92,8 @@ def guarded(record: Path, stop: Any) -> Iterator[None]:
 
 
 def _identity(file: Path) -> tuple[int, int] | None:
-    """What tells a file from another one in its place; None where there is none."""
+    """Return the identity of a file, different for another file in its place; None if there is
+    none."""
     try:
         about = file.stat()
     except OSError:

@@ -1,1 +1,1 @@
-"""What a run says of itself: standings, findings, figures and reports."""
+"""The report of a run: standings, findings, figures and pages."""

@@ -30,8 +30,8 @@ _HOPELESS = 1000  # times as many games: nobody plays them
 
 
 def lead(facts: RunFacts) -> list[str]:
-    """What the games taught: who leads by how much or what is not decided yet, and where agents
-    played the same moves, what that cost each."""
+    """Return the finding of the games: the leader and its lead, or a question that is still open,
+    and for agents with the same moves the costs of each."""
     alike = same_positions(facts.record)
     told = list(_same_moves(alike)) if len(alike) <= FEW else []
     if len(facts.names) == 2 and told:
@@ -62,7 +62,7 @@ def _same_moves(alike: pd.DataFrame) -> Iterator[str]:
 
 
 def _order(facts: RunFacts) -> Iterator[str]:
-    """Who is first, and by how much."""
+    """Return the leader and its lead, in words."""
     schedule = facts.plan.schedule
     outcome = schedule.outcome(facts.pair_counts)
     if outcome:
@@ -102,10 +102,10 @@ def elo_lead(
     colour_advantage: bool = False,
     games: int | None = None,
 ) -> str:
-    """By how much the leader of the largest pool leads the next strategy; "" where all are one.
+    """Return the lead of the largest pool's leader over the next strategy; "" if all are one.
 
-    parts: of :func:`experiments.report.standings.rated_parts`, which the other arguments are for.
-    games: how many a pairing plays, to say how many would decide what is undecided.
+    parts: of :func:`experiments.report.standings.rated_parts`; the other arguments are its. games:
+    games a pairing plays, used for the number that would decide an open question.
     """
     members, ratings = parts[0]
     if ratings.split.all():
@@ -137,8 +137,8 @@ def elo_lead(
 
 
 def _strategies(agents: int, parts: Sequence[tuple[IntArray, Ratings]]) -> IntArray:
-    """The strategy of every agent, as :func:`experiments.studies.strategies.strategies` has them,
-    which takes long to find out, from ratings."""
+    """Return the strategy of every agent, as in :func:`experiments.studies.strategies.strategies`,
+    from ratings, since those take long to find."""
     found = np.arange(agents)
     for members, ratings in parts:
         for strategy in np.unique(ratings.strategy):
@@ -194,8 +194,8 @@ def _limit(matches: pd.DataFrame, best: str, second: str) -> float:
 
 
 def _how_many_more(record: Record, found: EloLead, asked: int | None) -> str:
-    """How many games a pairing would decide a difference, instead of as many as were asked for; or
-    that there are too few openings to say anything."""
+    """Return a sentence on the games a pairing that would decide a difference, instead of those
+    played; or on too few openings."""
     ((openings,),) = record.rows("select count(distinct opening) from games")
     if openings < FEW_OPENINGS:
         return (

@@ -1,4 +1,4 @@
-"""What a run's report is made of: everything that is computed from the record, once."""
+"""Facts of a run's report: everything that is computed from the record, once."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ DRAWN_GAMES = 20_000
 
 @dataclass(frozen=True, eq=False)
 class RunFacts:
-    """A run and what is computed of it, each thing when it is first asked for."""
+    """A run and the facts computed from it, each on demand."""
 
     record: Record
     plan: Plan
@@ -55,7 +55,7 @@ class RunFacts:
 
     @property
     def all_split(self) -> bool:
-        """Whether in every pair both sides took the same, so that there is nothing to compare."""
+        """True if both sides took the same in every pair, so that there is nothing to compare."""
         return bool(self.parts) and all(ratings.split.all() for _, ratings in self.parts)
 
     @cached_property
@@ -115,8 +115,8 @@ class RunFacts:
 
     @cached_property
     def context(self) -> str:
-        """What stands over every figure: ``100 games from 50 openings, standard, depth 4``; the
-        depth where all searches have the same."""
+        """The line over every figure: ``100 games from 50 openings, standard, depth 4``; the depth
+        only if all searches have the same."""
         searchers = [agent for agent in self.plan.agents.values() if isinstance(agent, SearchAgent)]
         depths = {agent.depth for agent in searchers}
         games = counted(self.record.count_games(), "game")
@@ -130,8 +130,8 @@ class RunFacts:
 
     @cached_property
     def costs(self) -> pd.DataFrame | None:
-        """What each search costs on positions of the run; None unless that was asked for, or there
-        is a choice of searches whose costs are settled by their depth alone."""
+        """Costs of each search on positions of the run; None unless asked for, or if a choice of
+        searches has costs that follow from their depth alone."""
         plan, asked = self.plan, self.plan.settings.searches
         searchers = {
             name: agent for name, agent in self.searchers.items() if agent.depth > 1 or asked.asked
@@ -149,7 +149,7 @@ class RunFacts:
 
     @cached_property
     def ends(self) -> list[tuple[int, int, str, str, int]]:
-        """How games ended: Black and White, by number, the result, the reason, and how many."""
+        """The ends of games: Black and White, by number, the result, the reason, and their number."""
         return self.record.rows(
             "select black, white, result, end_reason, count(*) from games "
             "group by black, white, result, end_reason"
@@ -185,5 +185,5 @@ def marked_names(frame: pd.DataFrame, column: str = "agent") -> list[str]:
 
 
 def zero_text(anchor: str | None) -> str:
-    """What is 0 Elo, in words."""
+    """Return the meaning of 0 Elo, in words."""
     return anchor or "the mean of the pool"

@@ -1,4 +1,4 @@
-"""What there is to say of a run, in words: sentences for the terminal and the report."""
+"""The findings of a run, in words: sentences for the terminal and the report."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ BUSY_SHARE = 0.95
 
 
 class Findings(NamedTuple):
-    """lead: what a report begins with. remarks: what else there is to say, warnings last."""
+    """The findings of a run. lead: the report's beginning. remarks: further sentences, warnings
+    last."""
 
     lead: list[str]
     remarks: list[str]
@@ -64,7 +65,7 @@ def findings(facts: RunFacts) -> Findings:
 
 
 def _one_strategy(facts: RunFacts) -> Iterable[str]:
-    """Which agents count as one, as all their moves are the same."""
+    """Yield sentences on agents that count as one, as all their moves are the same."""
     if len(facts.names) == 2:
         return  # the same moves were told already, and nobody else is there
     for members, ratings in facts.parts:
@@ -78,7 +79,7 @@ def _one_strategy(facts: RunFacts) -> Iterable[str]:
 
 
 def _about_openings(facts: RunFacts) -> Iterable[str]:
-    """How little few openings say."""
+    """Yield warnings of few openings."""
     if facts.matches.empty or facts.openings >= FEW_OPENINGS:
         return
     if facts.openings > 1:
@@ -100,7 +101,7 @@ def _about_openings(facts: RunFacts) -> Iterable[str]:
 
 
 def _about_ratings(facts: RunFacts) -> Iterable[str]:
-    """What the ratings rest on, where that is not as usual."""
+    """Yield sentences on the basis of the ratings, if it is unusual."""
     rating, parts = facts.plan.settings.rating, facts.parts
     if not facts.plan.schedule.both_colours:
         yield (
@@ -158,7 +159,7 @@ def _many_repeated(rows: pd.DataFrame) -> str:
 
 
 def _about_record(record: Record) -> Iterable[str]:
-    """Which pairs are missing; whether versions were mixed."""
+    """Yield sentences on missing pairs, and on mixed versions."""
     skipped = record.skipped()
     if len(skipped):
         numbers = ", ".join(f"{pair}" for pair in skipped["pair"].head(20))
@@ -177,7 +178,7 @@ def _about_record(record: Record) -> Iterable[str]:
 
 
 def _about_searches(plan: Plan) -> Iterable[str]:
-    """Whose counts or values are not to be compared with the others'."""
+    """Yield sentences on agents with counts or values that cannot be compared with the others'."""
     for name, agent in plan.agents.items():
         if isinstance(agent, SearchAgent) and not agent.compiled:
             yield (
@@ -193,7 +194,8 @@ def _about_searches(plan: Plan) -> Iterable[str]:
 
 
 def _about_ways(plan: Plan) -> Iterable[str]:
-    """Whose times cannot be compared, as some games were played in compiled code alone."""
+    """Yield sentences on agents with times that cannot be compared, as some games were played in
+    compiled code alone."""
     if not plan.settings.compiled_games or plan.executor.workers == 0:
         return
     searchers = [name for name, agent in plan.agents.items() if isinstance(agent, SearchAgent)]
@@ -213,7 +215,7 @@ def _about_ways(plan: Plan) -> Iterable[str]:
 
 
 def _about_time(record: Record, plan: Plan) -> Iterable[str]:
-    """Whether a run with a time limit had the machine to itself."""
+    """Yield a sentence if a run with a time limit did not have the machine to itself."""
     if not plan.limits.timed:
         return
     if plan.executor.workers > available_cores():
@@ -243,7 +245,7 @@ def _about_time(record: Record, plan: Plan) -> Iterable[str]:
 
 
 def _about_late_moves(record: Record, plan: Plan) -> Iterable[str]:
-    """How many moves stand although the wall clock says that they came too late."""
+    """Yield a sentence on moves that stand although they came too late by the wall clock."""
     if not plan.limits.timed:
         return
     late = record.query(
@@ -261,7 +263,7 @@ def _about_late_moves(record: Record, plan: Plan) -> Iterable[str]:
 
 
 def _about_isolation(plan: Plan) -> Iterable[str]:
-    """Whether agents could reach the judge and each other."""
+    """Yield a sentence if agents could reach the judge and each other."""
     if plan.settings.isolation == NONE:
         yield (
             "Nobody was isolated (isolation=none): agents shared a process with the judge and with "
@@ -270,7 +272,7 @@ def _about_isolation(plan: Plan) -> Iterable[str]:
 
 
 def about_forfeits(record: Record) -> Iterable[str]:
-    """Who forfeited how many games, and for what; sentences without their full stop."""
+    """Yield the forfeits of each agent with their reasons; sentences without their full stop."""
     forfeits = record.query(
         """select name, end_reason, substr(detail, 1, ?) as detail, count(*) as games from games
            join agents on agent = case result when 'black' then white else black end

@@ -1,6 +1,6 @@
-"""The games that a report has with it, to be stepped through in the page.
+"""The games in a report, to be stepped through on the page.
 
-A page cannot hold a million games, so it has the first pairs of each pairing. What is flipped is
+A page cannot hold a million games, so it has the first pairs of each pairing. Flipped discs are
 worked out here: the page knows no rules.
 """
 
@@ -34,10 +34,11 @@ _COLUMNS = (
 class GameSample:
     """The games of a page.
 
-    pairs, all_pairs: how many are there, and how many the run has. unit: what a pair is called,
-    which may be a single game. each: how many of a pairing, at most. every_pairing: whether there
-    are some of every pairing.
-    data: for ``browser.js``: ``rules``, ``unit`` (what a disc of a finished game counts in a
+    pairs, all_pairs: their numbers on the page and in the run. unit: the name of a pair, possibly a
+    single game. each: the most of a pairing. every_pairing: True if there are some of every
+    pairing.
+
+    data: for ``browser.js``: ``rules``, ``unit`` (the worth of a disc of a finished game in a
     value), ``agents`` (names) and ``pairings``, each with the numbers of its two agents and its
     ``pairs``, lists of games.
     """
@@ -51,7 +52,7 @@ class GameSample:
 
     @property
     def is_all(self) -> bool:
-        """Whether no game is missing."""
+        """True if no game is missing."""
         return self.pairs == self.all_pairs
 
 

@@ -1,11 +1,12 @@
 """Reports: a template makes Markdown of values, and the page is made of the Markdown.
 
-In a template ``{{ value }}`` writes any text so that it is read as it is, whatever characters it
-has; ``table``, ``code`` and ``link`` write Markdown.
+In a template ``{{ value }}`` escapes any text, so that it is read as written; ``table``, ``code``
+and ``link`` write Markdown.
 
-The page has what Markdown cannot say: figures are embedded and have their captions, wide tables
-scroll, a table without headings is one of facts, a table or code after a paragraph that ends with a
-colon is folded under it, unless it is a short table, and what :mod:`experiments.report.page` adds.
+The page adds features that Markdown lacks: figures are embedded and have their captions, wide
+tables scroll, a table without headings is one of facts, a table or code after a paragraph that ends
+with a colon is folded under it, unless it is a short table, and the scripts of
+:mod:`experiments.report.page`.
 """
 
 from __future__ import annotations
@@ -77,8 +78,8 @@ def table(
     words: Collection[int] = (0,),
     code: Collection[int] = (),
 ) -> Markdown:
-    """A table; words: numbers of the columns that hold words, which go left, numbers right. code:
-    of those whose letters all have the same width."""
+    """Return a table in Markdown. words: numbers of the columns that hold words, aligned left;
+    numbers go right. code: those of the columns with letters of the same width."""
     header = list(header)
     sides = "".join("---|" if number in words else "---:|" for number in range(len(header)))
     cells = ([_typed(cell) if n in code else cell for n, cell in enumerate(row)] for row in rows)
@@ -222,7 +223,7 @@ def _arranged(tokens: Iterable[Token], figures: Mapping[str, str]) -> Iterator[T
 
 
 def _figure_of(block: Sequence[Token], figures: Mapping[str, str]) -> str:
-    """Return the name of the figure for which a paragraph stands; "" for any other block."""
+    """Return the name of the figure that a paragraph stands for; "" for any other block."""
     parts = [part for token in block for part in token.children or ()]
     if [part.type for part in parts] == ["image"]:
         name = Path(str(parts[0].attrs["src"])).stem
@@ -261,7 +262,7 @@ def _folded(summary: list[Token], block: list[Token]) -> list[Token]:
 
 
 def _narrowed(block: list[Token]) -> list[Token]:
-    """A table whose headings go on in a second line after their first word."""
+    """Return a table with headings that go on in a second line after their first word."""
     for heading, token in pairwise(block):
         if heading.type == "th_open" and token.children:
             first, blank, rest = token.children[0].content.partition(" ")

@@ -1,4 +1,4 @@
-"""What a record says of moves, read game by game, of so many games as take seconds."""
+"""Recorded moves, read game by game, of as many games as take seconds."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from othello_lab.experiments.statistics.pairs import BoolArray, FloatArray, IntA
 class RecordedMoves:
     """The decisions of some recorded games; forced passes are nobody's. All have shape (moves,).
 
-    agent: who decided, by number. black: whether it had Black. ply: from 1, opening and passes
-    included. nanoseconds: what it could use of the time it took. nodes. value: what it thought the
-    move worth, from its own view; nan if it thinks no values. games: how many games these are.
-    recorded: of so many whose moves are recorded.
+    agent: the agent that decided, by number. black: True if it had Black. ply: from 1, opening and
+    passes included. nanoseconds: the usable part of its time. nodes. value: its value of the move,
+    from its own view; nan if it has none. games: number of these games. recorded: number of games
+    with recorded moves.
     """
 
     agent: IntArray
@@ -34,7 +34,7 @@ class RecordedMoves:
 
     @cached_property
     def sampled(self) -> bool:
-        """Whether there are more games than were read."""
+        """True if there are more games than were read."""
         return self.games < self.recorded
 
 
@@ -72,11 +72,11 @@ def recorded_moves(record: Record, most: int) -> RecordedMoves:
 def quantiles_by(
     groups: ArrayLike, values: FloatArray, shares: Sequence[float]
 ) -> tuple[IntArray, IntArray, FloatArray]:
-    """Quantiles of the values of each group, each a value that is there: the smallest than which
-    at least such a share of them is not larger.
+    """Return quantiles of the values of each group. A quantile is the smallest value with at least
+    this share of the values not larger.
 
     groups: shape (values,), whole numbers. shares: above 0, up to 1. Returns the groups in
-    ascending order, shape (g,), how many values each has, and the quantiles, (g, shares).
+    ascending order, shape (g,), the number of values of each, and the quantiles, (g, shares).
     """
     numbers = np.asarray(groups)
     ordered = values[np.lexsort((values, numbers))]

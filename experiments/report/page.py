@@ -1,5 +1,5 @@
 """The scripts of a page: they sort its tables, light an agent in its figures, and step through
-games. All of them are in the page, which loads nothing from elsewhere."""
+games. All of them are in the page, so it loads nothing from elsewhere."""
 
 from __future__ import annotations
 

@@ -19,8 +19,8 @@ from othello_lab.experiments.record.store import Record
 
 
 class AbsentAgent(Agent):
-    """Stands for an agent that played and is not made again. A report knows of it what the record
-    says; what its searches cost on further positions is not counted."""
+    """Stands for an agent that played and is not made again. A report uses the record's facts about
+    it; costs of its searches on further positions are not counted."""
 
     def __init__(self, version: int, reproducible: bool, selective: bool) -> None:
         self.version, self.reproducible, self.selective = version, reproducible, selective
@@ -33,12 +33,12 @@ class AbsentAgent(Agent):
 def recorded_plan(
     record: Record, trusted: Callable[[Sequence[str]], None], trust: bool = False
 ) -> Plan:
-    """The plan of a record's run; agents that cannot be made, or may not, are
+    """Return the plan of a record's run; agents that cannot be made, or may not, are
     :class:`AbsentAgent`.
 
-    trusted: is told of a schedule, openings or an executor from outside the lab before any is
-        imported, and raises ConfigError if that may not be.
-    trust: whether agents and heuristics from outside may run, too.
+    trusted: gets a schedule, openings or an executor from outside the lab before any is imported,
+    and raises ConfigError to refuse them. trust: True if agents and heuristics from outside may
+    run, too.
     """
     settings = typed(record.run()["config"])
     described = built_from(settings)

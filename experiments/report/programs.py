@@ -1,4 +1,4 @@
-"""A page for each program that was handed in: its games, what it lost by, and what it has said."""
+"""A page for each submitted program: its games, its losses, and its output."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def file_names(names: Sequence[str]) -> dict[str, str]:
 
 
 def _about(described: Mapping[str, Any]) -> dict[str, str]:
-    """What was handed in, in words."""
+    """Return a description of the submitted file, in words."""
     told = {"handed in": described["path"]}
     if described["protocol"] in _PROTOCOLS:
         told["plays by"] = _PROTOCOLS[described["protocol"]]
@@ -116,7 +116,7 @@ def _lost_by(game: Sequence[str]) -> str:
 
 
 def _said(folder: Path, names: Sequence[str]) -> dict[str, list[str]]:
-    """The lines of each one's log: what the run has noted of it, and what it has printed."""
+    """Return the lines of each program's log: notes of the run, and its own output."""
     said: dict[str, list[str]] = defaultdict(list)
     for file, named in (("log.txt", True), ("output.txt", False)):
         for game, text in entries(folder / file):

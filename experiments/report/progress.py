@@ -61,8 +61,8 @@ class Tally:
         self._results = {number: [0, 0, 0] for number in range(len(names))}
 
     def tell(self, games: Iterable[tuple[int, int, str, int]]) -> None:
-        """Count games: each Black's and White's number, the result, and how many there were. What a
-        record says that cannot be is left out; it is for `verify` to find."""
+        """Count games: each Black's and White's number, the result, and their number. Impossible
+        values of a record are left out; `verify` finds them."""
         for black, white, result, count in games:
             if result not in _OF_BLACK or not {black, white} <= self._results.keys():
                 continue
@@ -91,9 +91,12 @@ def _score(row: Sequence[int]) -> float:
 
 
 class RunProgress(Progress):
-    """The line; on a terminal with the standings below it, once a run has lasted some seconds and
-    as long as it lasts. tally: that of the run. stopping: whether it has been asked to end, which
-    is then said there: what others write to the terminal the lines would cover."""
+    """The line of progress; on a terminal with the standings below it, once a run has lasted some
+    seconds and as long as it lasts.
+
+    tally: that of the run. stopping: True if it has been asked to end. This is then written there,
+    because the lines would cover the output of others.
+    """
 
     def __init__(self, tally: Tally, console: Console, stopping: Callable[[], bool]) -> None:
         self._tally, self._stopping = tally, stopping

@@ -1,7 +1,7 @@
-"""A run's numbers beside those that were published of the same experiment.
+"""A run's numbers beside published ones of the same experiment.
 
-An original is one outcome of chance, mostly a small one. So it is not given an interval of its own:
-told is how probable such an outcome is if everything there was as it is here.
+An original is one outcome of chance, mostly a small one. So it gets no interval of its own, but the
+probability of such an outcome if everything there was as it is here.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ MEASURES = {"nodes": "nodes", "made": "boards made", "evaluations": "evaluations
 
 @dataclass(frozen=True)
 class PublishedComparison:
-    """What a report shows of an original.
+    """The comparison with an original in a report.
 
-    tables: of points, then of what searches cost. joint: a sentence of all points together. plies:
-    for each measure what searches cost at each ply of the original's one game. equal: a sentence
+    tables: of points, then of costs of searches. joint: a sentence of all points together. plies:
+    for each measure the costs of searches at each ply of the original's one game. equal: a sentence
     about these.
     """
 
@@ -49,7 +49,7 @@ class PublishedComparison:
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """A table, and what stands over it."""
+    """A table, with the text over it."""
 
     title: str
     columns: Sequence[str]
@@ -57,7 +57,7 @@ class PublishedTable:
 
 
 def beside_original(facts: RunFacts) -> PublishedComparison | None:
-    """What was published beside what the run found; None where nothing was."""
+    """Return published numbers beside the run's; None if none were published."""
     published = facts.plan.settings.published
     if published is None:
         return None
@@ -135,7 +135,7 @@ class _PublishedScores:
 
     @property
     def joint(self) -> str:
-        """How probable the original's points are, all pairings together."""
+        """Return the probability of the original's points, all pairings together."""
         pairings = {frozenset(pairing): pairing for pairing in self._drawn}.values()
         if not pairings:
             return ""
@@ -159,8 +159,8 @@ def _percent(share: float) -> str:
 
 
 def _costs(published: PublishedConfig, facts: RunFacts) -> PublishedTable:
-    """What searches cost in this run and in the original; with single games where the original is
-    one."""
+    """Return the costs of searches in this run and in the original; with single games if the
+    original is one."""
     baseline = facts.plan.settings.searches.baseline
     costs, columns = facts.costs, ["", "this run", "original"]
     single = None
@@ -181,7 +181,8 @@ def _costs(published: PublishedConfig, facts: RunFacts) -> PublishedTable:
 
 
 def _ratio(costs: pd.DataFrame | None, name: str, measure: str, baseline: str | None) -> str:
-    """What a search costs relative to the baseline, at the greatest depth, with its interval."""
+    """Return the cost of a search relative to the baseline, at the greatest depth, with its
+    interval."""
     if costs is None or f"{measure}_ratio" not in costs or name not in set(costs["agent"]):
         return "-"
     row = costs[costs["agent"] == name].iloc[-1]
@@ -193,7 +194,7 @@ def _ratio(costs: pd.DataFrame | None, name: str, measure: str, baseline: str | 
 def _spread(
     costs: pd.DataFrame, name: str, baseline: str | None, measure: str, original: float
 ) -> list[str]:
-    """How single games spread around the average, and where the original's one lies."""
+    """Return the spread of single games around the average, and the place of the original's one."""
     if name == baseline or costs.empty:
         return ["-", "-", "-"]
     games = costs.pivot_table(index="opening", columns="agent", values=measure)

@@ -1,5 +1,5 @@
-"""What a run says at its end: the tables on the terminal, the figures, ``report.html`` and
-``report.md``, all from the record."""
+"""The end of a run: the tables on the terminal, the figures, ``report.html`` and ``report.md``, all
+from the record."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def conclude(record: Record, plan: Plan, folder: Path, console: Console) -> pd.D
 
 
 def tell(facts: RunFacts, said: Findings, console: Console) -> None:
-    """Print the standings, the tables of a tournament, a few matches, and what there is to say."""
+    """Print the standings, the tables of a tournament, a few matches, and the findings."""
     for shown in standings_tables(facts.standings, console, facts.merits):
         console.print(shown)
     for told in facts.tables:
@@ -144,7 +144,7 @@ def _linked(
 
 
 def _details(facts: RunFacts) -> dict[str, str]:
-    """How the games came about, by name."""
+    """Return the settings behind the games, by name."""
     record, plan = facts.record, facts.plan
     head = record.run()
     ((played, different),) = record.rows(
@@ -176,7 +176,7 @@ def _details(facts: RunFacts) -> dict[str, str]:
 
 
 def _independent(facts: RunFacts) -> str:
-    """What the run's intervals count, and how many there are."""
+    """Return the unit of the run's intervals, and the number of units."""
     if facts.openings == 1 and len(facts.matches):
         most = int(facts.matches["pairs"].max())
         return f"1 opening, with up to {counted(most, 'distinct pair')} of a pairing"

@@ -1,4 +1,4 @@
-"""What searches cost on the very same positions."""
+"""Costs of searches on the very same positions."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ Sample = list[tuple[str, Position]]
 
 
 def searched_positions(record: Record, count: int | str, seed: int) -> Sample:
-    """Positions in which searching agents had to decide: up to ``count``, no two of them from the
-    same game, drawn with ``seed``; or ``all`` there are. All are distinct."""
+    """Return positions in which searching agents had to decide: up to ``count``, no two of them
+    from the same game, drawn with ``seed``; or ``all`` there are. All are distinct."""
     rules = record.run()["ruleset"]
     rng = np.random.default_rng(seed)
     every = [game for (game,) in record.rows("select game from turns order by game")]
@@ -66,10 +66,10 @@ def searched_positions(record: Record, count: int | str, seed: int) -> Sample:
 def search_costs(
     positions: Sample, searchers: Mapping[str, SearchAgent], depths: Sequence[int] | None = None
 ) -> pd.DataFrame:
-    """Every agent's cost at these depths, or at its own; each position searched afresh.
+    """Return every agent's cost at these depths, or at its own; each position searched afresh.
 
     One row an agent, depth and opening. Columns: agent, depth, selective, opening, and totals over
-    the opening's positions: positions, and what :data:`COUNTS` lists.
+    the opening's positions: positions, and :data:`COUNTS`.
     """
     import pandas as pd
 
@@ -84,8 +84,8 @@ def search_costs(
 
 
 def game_costs(record: Record, searchers: Mapping[str, SearchAgent], plies: int) -> pd.DataFrame:
-    """Every agent's cost, at its own depth, in the first ``plies`` turns after each opening, of one
-    game an opening; openings of which no game goes on so long are left out.
+    """Return every agent's cost, at its own depth, in the first ``plies`` turns after each opening,
+    of one game an opening; openings without such a long game are left out.
 
     Columns as those of :func:`search_costs`.
     """
@@ -105,8 +105,8 @@ def game_costs(record: Record, searchers: Mapping[str, SearchAgent], plies: int)
 def cost_rows(
     position: Position, searchers: Mapping[str, SearchAgent], depths: Sequence[int] | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Every agent's cost on one position at these depths, or at its own, each searched afresh:
-    agent, depth, selective, value, what was counted, and seconds."""
+    """Yield every agent's cost on one position at these depths, or at its own, each searched
+    afresh: agent, depth, selective, value, counts, and seconds."""
     for name, agent in searchers.items():
         for depth in depths or [agent.depth]:
             started = time.perf_counter()
@@ -119,13 +119,13 @@ def cost_rows(
 def compare_searches(
     costs: pd.DataFrame, baseline: str | None = None, seed: int = 0
 ) -> pd.DataFrame:
-    """What :func:`search_costs` counted, as means a position, and relative to one agent.
+    """Return the counts of :func:`search_costs`, as means a position, and relative to one agent.
 
     One row an agent and depth, the cheapest of each depth first. Columns: agent, depth, selective;
-    means a position of what was counted; positions; openings; and with a baseline, for each of
+    means a position of the counts; positions; openings; and with a baseline, for each of
     :data:`MEASURES`, ``nodes_ratio`` with its 95 % interval ``nodes_low`` and ``nodes_high`` and so
-    on: totals divided by the baseline's at the same depth (blank where it was not counted), from a
-    bootstrap over openings, drawn with ``seed``; nan where there are fewer than two.
+    on: totals divided by the baseline's at the same depth (blank if it was not counted), from a
+    bootstrap over openings, drawn with ``seed``; nan if there are fewer than two.
     """
     import pandas as pd
 

@@ -1,5 +1,5 @@
-"""Further tables of a run's report: who scored what against whom, what agents cost, how games
-ended, and which were the same."""
+"""Further tables of a run's report: scores between agents, costs of agents, ends of games, and
+repeated games."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ COST_COLUMNS = ("agent", "nodes/move", "evals/move", "nodes/s", "time/move", "95
 
 @dataclass(frozen=True)
 class Section:
-    """A table with its heading; note: how to read it. words: columns of words, which go left. Where
-    there is nothing to tabulate the note says all."""
+    """A table with its heading; note: how to read it, or all of the text if there is no table.
+    words: columns of words, aligned left."""
 
     title: str
     columns: Sequence[str] = ()
@@ -109,7 +109,7 @@ def _points_text(halves: int, games: int, with_games: bool) -> str:
 
 
 def _costs(facts: RunFacts) -> Iterator[Section]:
-    """What each agent's moves cost; nothing where nobody has decided anything."""
+    """Return the table of the costs of each agent's moves; nothing if nobody has decided anything."""
     rows = []
     for row in facts.standings.itertuples():
         name, *cells = (COLUMNS[column](row) for column in COST_COLUMNS)
@@ -160,7 +160,7 @@ def _ends(facts: RunFacts) -> Section:
 
 
 def _duplicates(facts: RunFacts) -> Iterator[Section]:
-    """The pairings in which games repeat earlier ones."""
+    """Return the table of pairings in which games repeat earlier ones."""
     matches = facts.matches
     if matches.empty:
         return

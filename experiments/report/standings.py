@@ -1,5 +1,5 @@
-"""What a record says about its agents: aggregates computed inside the database, so that they cost
-no memory that grows with the number of games."""
+"""Aggregates over a record, computed inside the database, so that they cost no memory that grows
+with the number of games."""
 
 from __future__ import annotations
 
@@ -192,15 +192,15 @@ OUTCOME_COLUMNS = ("LL", "LD", "DD_WL", "WD", "WW")
 
 
 def pairs_by_opening(record: Record, plays: ArrayLike | None = None) -> tuple[IntArray, IntArray]:
-    """Outcomes of all complete pairs that repeat no earlier one, opening by opening.
+    """Return outcomes of all complete pairs that repeat no earlier one, opening by opening.
 
     plays: the strategy of every agent, see :mod:`experiments.studies.strategies`; None to count
-        every agent for itself. Pairs of a strategy with itself are left out.
+    every agent for itself. Pairs of a strategy with itself are left out.
 
-    Returns the different tables that openings gave, shape (m, n, n, 3, 3) for n strategies, and how
-    many openings gave each, shape (m,). In a table, ``[i, j, b, w]`` are the pairs in which
-    strategy i made b/2 points with Black and w/2 with White against j. Of a run from one opening
-    each table holds at most one pair of a pairing: they differ by chance alone.
+    Returns the different tables of openings, shape (m, n, n, 3, 3) for n strategies, and the number
+    of openings of each, shape (m,). In a table, ``[i, j, b, w]`` are the pairs with b/2 points for
+    strategy i as Black and w/2 as White against j. Of a run from one opening each table holds at
+    most one pair of a pairing: they differ by chance alone.
     """
     plays = np.arange(len(record.agents())) if plays is None else np.asarray(plays)
     rows = record.each(
@@ -244,11 +244,11 @@ def pair_counts(record: Record) -> IntArray:
 
 @dataclass(frozen=True, eq=False)
 class OpeningScores:
-    """What n agents scored from each opening, over all pairs that repeat no earlier one.
+    """Scores of n agents from each opening, over all pairs that repeat no earlier one.
 
     points: by colour, Black first, shape (m, n, 2). pairs: of each agent, shape (m, n): as many
-    games as it had with each colour. times: how many openings gave such a row, shape (m,). full:
-    from which all agents met all others equally often, shape (m,).
+    games as it had with each colour. times: number of openings with such a row, shape (m,). full:
+    True if all agents met all others equally often, shape (m,).
     """
 
     points: FloatArray
@@ -272,8 +272,8 @@ def scores_by_opening(record: Record) -> OpeningScores:
 
 
 def scores_from(record: Record) -> pd.DataFrame:
-    """What each agent scored from each opening, over the same pairs: columns opening (text), agent
-    (number), score (share of points, 0 to 1) and pairs."""
+    """Return each agent's score from each opening, over the same pairs: columns opening (text),
+    agent (number), score (share of points, 0 to 1) and pairs."""
     return record.query(
         _with_pairs(record, np.arange(len(record.agents())))
         + """, seats as (
@@ -291,11 +291,11 @@ def rated_parts(
     colour_advantage: bool = False,
     plays: IntArray | None = None,
 ) -> list[tuple[IntArray, Ratings]]:
-    """The parts of the pool and their ratings, see :func:`experiments.statistics.pool.rate_pools`;
-    none without a complete pair.
+    """Return the parts of the pool and their ratings, see
+    :func:`experiments.statistics.pool.rate_pools`; none without a complete pair.
 
-    seed: of the bootstrap. anchor: name of the agent rated 0. colour_advantage: whether Black's
-    advantage is fitted too. plays: the strategy of every agent, if that is known already.
+    seed: of the bootstrap. anchor: name of the agent rated 0. colour_advantage: fit Black's
+    advantage too. plays: the strategy of every agent, if that is known already.
     """
     names = record.agents()["name"].tolist()
     plays = strategies(record) if plays is None else plays
@@ -319,16 +319,16 @@ def rated_as_asked(record: Record, settings: RunConfig) -> list[tuple[IntArray, 
 
 
 def standings(record: Record, parts: Sequence[tuple[IntArray, Ratings]]) -> pd.DataFrame:
-    """One row an agent, best first; where the pool falls into parts, the largest part first.
+    """Return one row an agent, best first; if the pool falls into parts, the largest part first.
 
     Columns: agent, games, wins, draws, losses, score (share of points, 0 to 1), elo with its 95 %
-    interval low and high, bound (``>`` or ``<`` where the agent won or lost everything), split
-    (whether every pair it played was shared), part (number of its part of the pool, from 0; -1 and
-    no rating for an agent without a complete pair), disc_difference (mean over games played to the
+    interval low and high, bound (``>`` or ``<`` if the agent won or lost everything), split (true
+    if every pair it played was shared), part (number of its part of the pool, from 0; -1 and no
+    rating for an agent without a complete pair), disc_difference (mean over games played to the
     end, the agent's view), selective, nodes_per_move, nodes_per_second (of processor time),
-    evaluations_per_move, median_microseconds and p95_microseconds (of a move, what the player could
-    use; see :data:`TIMED_GAMES`; nan where no moves are recorded), forfeits, moves (how many it
-    decided), microseconds (mean time of all of them; nan without any).
+    evaluations_per_move, median_microseconds and p95_microseconds (the usable time of a move; see
+    :data:`TIMED_GAMES`; nan if no moves are recorded), forfeits, moves (the number it decided),
+    microseconds (mean time of all of them; nan without any).
 
     parts: from :func:`rated_as_asked`, or :func:`rated_parts`.
     """
@@ -353,8 +353,8 @@ def standings(record: Record, parts: Sequence[tuple[IntArray, Ratings]]) -> pd.D
 
 
 def _times(record: Record) -> dict[int, tuple[float, float]]:
-    """Median and 95th percentile, in microseconds, of what the player could use of the time of a
-    move, by agent; of at most TIMED_GAMES games."""
+    """Return median and 95th percentile, in microseconds, of the usable time of a move, by agent;
+    of at most TIMED_GAMES games."""
     moves = recorded_moves(record, TIMED_GAMES)
     known = np.isfinite(moves.nanoseconds)
     spent = moves.nanoseconds[known] / 1000
@@ -363,7 +363,7 @@ def _times(record: Record) -> dict[int, tuple[float, float]]:
 
 
 def disc_differences(record: Record) -> pd.DataFrame:
-    """How often each agent's games ended with which disc difference, as it sees it: columns agent
+    """Return the count of each agent's final disc differences, as it sees them: columns agent
     (number), difference and games; only games that were played to their end."""
     return record.query(
         f"with {SEATS} select agent, difference, count(*) as games from seats "
@@ -372,8 +372,8 @@ def disc_differences(record: Record) -> pd.DataFrame:
 
 
 def tournament_results(record: Record, settings: RunConfig, schedule: Schedule) -> PairOutcomes:
-    """What became of the pairs of a run, as its schedule is told; nothing for one without standings
-    of its own."""
+    """Return the outcomes of a run's pairs, as its schedule gets them; nothing for one without
+    standings of its own."""
     if not schedule.has_standings:
         return PairOutcomes()
     rules = ruleset(settings.ruleset.name)
@@ -435,8 +435,8 @@ def matches(record: Record) -> pd.DataFrame:
 
 
 def _of_units(units: pd.DataFrame, most: int) -> dict[str, Any]:
-    """The statistics of a pairing; units: rows of the query about openings. most: discs by which a
-    game can be won."""
+    """Return the statistics of a pairing. units: rows of the query about openings. most: largest
+    number of discs that a game can be won by."""
     counts, times = units[list(OUTCOME_COLUMNS)].to_numpy(np.int64), units["times"].to_numpy()
     found = match_statistics(counts, times)
     columns: dict[str, Any] = {"pairs": found.pairs}

@@ -1,11 +1,11 @@
-"""Alpha-rank: which agents remain where agents are replaced by those that beat them.
+"""Alpha-rank: the agents that remain if agents are replaced by those that beat them.
 
-Elo gives every agent one number, which cannot show that A beats B, B beats C and C beats A.
-Alpha-rank (Omidshafiei et al. 2019, "alpha-Rank: Multi-Agent Evaluation by Evolution", Scientific
-Reports 9) takes a large population that plays one strategy; now and then somebody tries another
-one, which takes over with a probability that grows with what it makes against the resident. The
-share of time that the population spends with each agent is its mass. A ladder's best agent has all
-of it; three that beat each other in a circle share it.
+Elo gives every agent one number. It cannot show that A beats B, B beats C and C beats A. Alpha-rank
+(Omidshafiei et al. 2019, "alpha-Rank: Multi-Agent Evaluation by Evolution", Scientific Reports 9)
+takes a large population that plays one strategy; now and then somebody tries another one. It takes
+over with a probability that grows with its payoff against the resident. The share of time that the
+population spends with each agent is its mass. A ladder's best agent has all of it; three that beat
+each other in a circle share it.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ _CERTAIN = 700.0  # the largest exponent that float64 bears
 
 
 def alpha_rank(payoff: ArrayLike, alpha: float, population: int = POPULATION) -> FloatArray:
-    """The mass of each of n agents, shape (n,), which add up to 1.
+    """Return the mass of each of n agents, shape (n,), with the sum 1.
 
-    payoff: shape (..., n, n), what the row agent makes of a game against the column agent, such as
-        its share of points; shape (..., n) is returned for many at once. nan, for two that did not
+    payoff: shape (..., n, n), the payoff of the row agent in a game against the column agent, such
+    as its share of points; shape (..., n) is returned for many at once. nan, for two that did not
         meet, counts as even.
-    alpha: the strength of selection, above 0; large, only who beats whom counts, not by how much.
-    population: its members, 2 or more.
+    alpha: the strength of selection, above 0; large, only the winner of a match counts, not its
+    margin. population: its members, 2 or more.
 
-    The chance that one agent s takes over a population of r is (1 - e^-u) / (1 - e^-mu) with
-    u = alpha (M(s, r) - M(r, s)), or 1 / m where u = 0; each of the others is tried equally often.
+    The chance that one agent s takes over a population of r is (1 - e^-u) / (1 - e^-mu) with u =
+    alpha (M(s, r) - M(r, s)), or 1 / m where u = 0; each of the others is tried equally often.
     Raises ValueError for another shape or numbers out of range.
 
     >>> rock_paper_scissors = np.array([[0, -1, 1], [1, 0, -1], [-1, 1, 0]])
@@ -57,18 +57,19 @@ def alpha_rank(payoff: ArrayLike, alpha: float, population: int = POPULATION) ->
 
 
 def _taking_over(u: FloatArray, population: int) -> FloatArray:
-    """(1 - e^-u) / (1 - e^-mu), by which a new agent takes over; 1 / m where u is 0."""
+    """Return (1 - e^-u) / (1 - e^-mu), the probability that a new agent takes over; 1 / m if u is
+    0."""
     even = np.abs(u) < 1e-12
     bounded = np.where(even, 1.0, np.clip(u, -_CERTAIN / population, _CERTAIN))
     return np.where(even, 1 / population, np.expm1(-bounded) / np.expm1(-population * bounded))
 
 
 def _stationary(chance: FloatArray) -> FloatArray:
-    """The stationary distribution of Markov chains with these probabilities, shape (..., n).
+    """Return the stationary distribution of Markov chains with these probabilities, shape (..., n).
 
-    By elimination of states one after the other (Grassmann, Taksar & Heyman 1985, Operations
-    Research 33), which adds and multiplies positive numbers only: probabilities of e^-700 keep
-    their digits.
+    States are eliminated one after the other (Grassmann, Taksar & Heyman 1985, Operations Research
+    33). This adds and multiplies positive numbers only, so probabilities of e^-700 keep their
+    digits.
     """
     left = chance.copy()
     number = left.shape[-1]

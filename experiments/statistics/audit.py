@@ -1,4 +1,4 @@
-"""A run's intervals held to the run itself: do those of its parts hold what the rest found?"""
+"""A run's intervals tested on the run itself: intervals of parts against the results of the rest."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ BLOCK = 10
 
 
 class Audit(NamedTuple):
-    """What came of it.
+    """The result of an audit.
 
-    blocks, openings: into so many blocks a pairing was split at most, and so many openings a block
-    has at least. intervals: one for each block and pairing. held: how many hold the mean of all
-    other blocks. expected: how many do on average if the intervals are what they say: less than
-    95 %, as the mean of the other blocks is not exact either.
+    blocks, openings: the most blocks of a pairing, and the fewest openings of a block. intervals:
+    one for each block and pairing. held: the number that hold the mean of all other blocks.
+    expected: their average number if the intervals are right: less than 95 %, as the mean of the
+    other blocks is not exact either.
     """
 
     blocks: int
@@ -35,15 +35,14 @@ class Audit(NamedTuple):
 
 
 def self_audit(pairings: Iterable[IntArray]) -> Audit | None:
-    """Split each pairing by opening into blocks, and see how often the 95 % interval of its share
-    of points in a block holds its share in all other blocks.
+    """Split each pairing by opening into blocks, and count the blocks in which the 95 % interval of
+    its share of points holds its share in all other blocks.
 
     pairings: for each pairing its pairs by outcome, a row an opening, shape (openings, 5), in the
-        order in which the run played them, so that blocks tell too whether anything changed
-        meanwhile. Pairings of too few openings for four blocks of ten, and those in which all pairs
-        went alike, are left out.
+    order of play, so that blocks also show changes during the run. Pairings of too few openings for
+    four blocks of ten, and those with equal results of all pairs, are left out.
 
-    None where none is left.
+    Returns None if none is left.
     """
     found: list[Audit] = []
     for counts in pairings:
@@ -71,7 +70,7 @@ def self_audit(pairings: Iterable[IntArray]) -> Audit | None:
 
 
 def _holds(part: IntArray, rest: IntArray) -> bool:
-    """Whether the interval of these openings holds the share of points in the rest."""
+    """Return True if the interval of these openings holds the share of points in the rest."""
     _, low, high, _ = share_interval(part)
     mean = float(rest @ SHARES) / int(rest.sum())
     return low - 1e-9 <= mean <= high + 1e-9

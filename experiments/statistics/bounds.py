@@ -17,12 +17,12 @@ class Layers:
     A *block* is a largest set of agents linked by scored points in both directions (a strongly
     connected component), so that within it ratings are finite (Ford 1957, American Mathematical
     Monthly 64); between two blocks all points went one way. Almost always there is one block, or
-    one and a few single agents that won or lost everything. The largest block is the *core*, whose
+    one and a few single agents that won or lost everything. The largest block is the *core*; its
     agents are rated. Of the others, all that won or lost everything against those still there are
-    set aside, again and again until the core is alone; where all blocks are single agents, the
-    last one left is the core, and there may be none.
+    set aside, again and again until the core is alone; where all blocks are single agents, the last
+    one left is the core, and there may be none.
 
-    bound: "", ">" or "<" for each agent. rated: shape (n,), whether it has a rating.
+    bound: "", ">" or "<" for each agent. rated: shape (n,), True for an agent with a rating.
     """
 
     def __init__(self, points: FloatArray, openings: IntArray) -> None:
@@ -89,8 +89,8 @@ class Layers:
     def _shift(
         self, members: BoolArray, there: BoolArray, rating: FloatArray, chance: float
     ) -> float:
-        """How far to move a block so that winning all it won is as improbable as losing all it
-        lost; where it lost nothing (or won nothing), that counts as ``chance``."""
+        """Return the distance to move a block, so that winning all its won games is as improbable
+        as losing all its lost ones; no loss (or no win) counts as ``chance``."""
         won = self._points[np.ix_(members, there)]
         lost = self._points[np.ix_(there, members)].T
         met = (won + lost).sum(axis=1, keepdims=True)

@@ -18,8 +18,8 @@ _ITERATIONS = 500  # of Newton's method; around 6 are needed, many more for absu
 
 
 def fit_block(cells: IntArray) -> FloatArray:
-    """Ratings, mean 0, of the k agents of one block, and Black's advantage, 0 unless the cells are
-    told apart by colour; shape (k + 1,)."""
+    """Return the ratings, mean 0, of the k agents of one block, and Black's advantage, 0 unless the
+    cells are told apart by colour; shape (k + 1,)."""
     if len(cells) == 1:
         return np.zeros(2)
     first, second = pairings(cells)
@@ -50,15 +50,14 @@ def fit(
 ) -> FloatArray:
     """Maximum likelihood by Newton's method, for many replicates of one pool at once.
 
-    points, games: see :func:`points_and_games`.
-    start: shape (replicates, k + 1), where to start from: the ratings and Black's advantage.
-    Returns the same in natural units, each row's ratings with mean 0; the advantage stays as it was
-    where there is one kind of games.
+    points, games: see :func:`points_and_games`. start: shape (replicates, k + 1), the first guess:
+    the ratings and Black's advantage. Returns the same in natural units, each row's ratings with
+    mean 0; the advantage stays unchanged if there is one kind of games.
 
     A step is cut to 0.75 units in its largest component. Along a step of length s no pairing's
-    curvature changes by more than a factor e^(2s), which bounds the third derivative; for s <= 0.75
-    the likelihood must rise, so the method can't cycle or run away. With the advantage, which adds
-    to a difference, it is e^(3s), and s <= 0.5.
+    curvature changes by more than a factor e^(2s). That bounds the third derivative; for s <= 0.75
+    the likelihood must rise, so the method can't cycle or run away. The advantage adds to a
+    difference, so with it the factor is e^(3s), and s <= 0.5.
     """
     agents = start.shape[1] - 1
     diagonal = np.arange(agents)
@@ -96,11 +95,11 @@ def fit(
 
 
 def advantage_is_finite(cells: IntArray) -> bool:
-    """Whether k rated agents' ratings and Black's advantage have a finite maximum likelihood.
-    cells: shape (k, k, 9).
+    """Return True if k rated agents' ratings and Black's advantage have a finite maximum
+    likelihood. cells: shape (k, k, 9).
 
-    They have unless some change of them makes no result less likely and one more likely
-    (Albert & Anderson 1984, Biometrika 71): a linear programme.
+    They have unless some change of them makes no result less likely and one more likely (Albert &
+    Anderson 1984, Biometrika 71): a linear programme.
     """
     first, second = pairings(cells)
     agents = len(cells)

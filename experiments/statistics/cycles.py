@@ -1,12 +1,12 @@
-"""Whether A beats B, B beats C, and C beats A: cycles that chance does not explain.
+"""Cycles that chance does not explain: A beats B, B beats C, and C beats A.
 
-Every pairing is a question of its own: who makes more than half of the points? Its p-value is
-Student's over openings, with half a pair won and half a pair lost as one opening more, as intervals
-of a match have it. Who is called better than whom is decided for all pairings together, by Holm's
+Every pairing is a question of its own: does one agent make more than half of the points? Its
+p-value is Student's over openings, with half a pair won and half a pair lost as one opening more,
+as intervals of a match have it. The better agents of all pairings are decided together, by Holm's
 procedure (1979, Scandinavian Journal of Statistics 6): with a probability of 95 % none of these
-answers is wrong, whatever the other pairings do. A circle of answers is then a cycle, however many
-circles there are to look for. ``benchmarks/validity.py`` shows how often planted cycles are found
-in simulated pools, and cycles where there are none.
+answers is wrong, for any results of the other pairings. So a circle of answers is a cycle, for any
+number of possible circles. ``benchmarks/validity.py`` counts the planted cycles found in simulated
+pools, and false ones.
 """
 
 from __future__ import annotations
@@ -32,10 +32,11 @@ ERROR_RATE = 0.05
 def beaten(
     pairs: ArrayLike, times: ArrayLike | None = None, error_rate: float = ERROR_RATE
 ) -> BoolArray:
-    """Which row agents are shown to be better than which column agents, shape (n, n).
+    """Return True for each row agent that is shown to be better than the column agent, shape (n,
+    n).
 
-    pairs, times: counts as :func:`experiments.statistics.pool.rate` has them. error_rate: the
-    probability that any one of the answers is wrong is at most this. Raises ValueError.
+    pairs, times: counts as in :func:`experiments.statistics.pool.rate`. error_rate: upper bound of
+    the probability that any one of the answers is wrong. Raises ValueError.
     """
     chance = superiority_chances(pairs, times)
     first, second = np.triu_indices(len(chance), 1)
@@ -54,8 +55,8 @@ def beaten(
 
 
 def superiority_chances(pairs: ArrayLike, times: ArrayLike | None = None) -> FloatArray:
-    """How probable results as good as the row agent's are where it is no better than the column
-    agent, shape (n, n); nan for two that did not meet. See :func:`beaten`."""
+    """Return the probability of results as good as the row agent's if it is no better than the
+    column agent, shape (n, n); nan for two that did not meet. See :func:`beaten`."""
     units = PairUnits.of(pairs, times)
     counts = units.counts
     number = counts.sum(axis=2).astype(float)
@@ -84,8 +85,8 @@ def _spread(units: PairUnits, middle: FloatArray) -> tuple[FloatArray, FloatArra
 
 
 def cycles(better: BoolArray) -> list[tuple[int, ...]]:
-    """The circles of three agents each of whom is better than the next, the first the lowest
-    number; and of each group that has only longer ones a shortest.
+    """Return the circles of three agents, each better than the next, the lowest number first; and
+    of each group that has only longer ones a shortest.
 
     >>> better = np.zeros((4, 4), dtype=bool)
     >>> better[[0, 1, 2, 0], [1, 2, 0, 3]] = True

@@ -9,11 +9,11 @@ from othello_lab.experiments.statistics.pairs import FloatArray
 
 
 def doubling_weights(efforts: ArrayLike) -> FloatArray:
-    """The weights that ratings at these efforts have in the Elo gained by a doubling, shape (n,).
+    """Return the weights of ratings at these efforts in the Elo gained by a doubling, shape (n,).
 
     efforts: shape (n,), above 0, at least two different ones. The gain is the slope of the straight
-    line through the ratings over log2(effort) by least squares, a weighted sum of the ratings whose
-    weights add up to 0. Raises ValueError.
+    line through the ratings over log2(effort) by least squares, a weighted sum of the ratings with
+    weights that add up to 0. Raises ValueError.
 
     >>> print(doubling_weights([100, 200, 400]) @ [0, 80, 130])
     65.0

@@ -1,4 +1,4 @@
-"""The scales on which playing strength is told: Elo and normalised Elo."""
+"""Scales of playing strength: Elo and normalised Elo."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def expected_score(difference: Numbers) -> Numbers:
 
 
 def elo_of_score(score: Numbers) -> Numbers:
-    """The Elo difference at which ``score`` is the expected share of points.
+    """Return the Elo difference with ``score`` as the expected share of points.
 
     400 log10(score / (1 - score)), the inverse of :func:`expected_score`; a number or an array of
     any shape. Raises ValueError unless 0 < score < 1: a perfect score has no rating, only a bound.

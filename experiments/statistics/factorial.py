@@ -1,10 +1,10 @@
-"""Full factorial designs: what each switch does, and what two of them do together.
+"""Full factorial designs: the effect of each switch, and of two of them together.
 
 With k switches there are 2^k combinations; in combination c switch i is on where bit i of c is set.
-The **main effect** of a switch is what it adds on average over all combinations of the others. The
-**interaction** of two is what the one adds more where the other is on than where it is off, again
-on average; below 0 they partly do the same work (Box, Hunter & Hunter 2005, Statistics for
-Experimenters, chapter 5). All are weighted sums of the 2^k results.
+The **main effect** of a switch is its average gain over all combinations of the others. The
+**interaction** of two is the difference of one's gain with the other on and off, again on average;
+below 0 they partly do the same work (Box, Hunter & Hunter 2005, Statistics for Experimenters,
+chapter 5). All are weighted sums of the 2^k results.
 
 >>> combinations(2).astype(int)
 array([[0, 0],
@@ -29,7 +29,7 @@ from othello_lab.experiments.statistics.pairs import BoolArray, FloatArray
 
 
 def combinations(switches: int) -> BoolArray:
-    """Which switches are on in each combination, shape (2^k, k)."""
+    """Return the switches that are on in each combination, shape (2^k, k)."""
     return np.arange(1 << switches)[:, None] >> np.arange(switches) & 1 == 1
 
 

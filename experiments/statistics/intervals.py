@@ -1,4 +1,4 @@
-"""Intervals around what was measured, and how they are written."""
+"""Intervals around measured values, and their form in texts."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _REACH = 1.96  # standard deviations of a normal distribution from the middle to
 
 
 def interval_text(value: float, low: float, high: float, bound: str = "", digits: int = 0) -> str:
-    """A value and its interval, which need not lie evenly around it; or a ``bound``, ">" or "<".
-    Where nothing is known of the interval its ends are nan, and without a value there is a dash.
+    """Return a value and its interval in words, or a ``bound``, ">" or "<". The ends of an unknown
+    interval are nan, and without a value there is a dash.
 
     >>> interval_text(91.2, -62.4, 336.3), interval_text(-0.2, -44, 43.6)
     ('+91 [-62, 336]', '+0 [-44, 44]')
@@ -48,8 +48,8 @@ def interval_text(value: float, low: float, high: float, bound: str = "", digits
 
 
 def student(openings: int) -> float:
-    """How many standard errors a 95 % interval reaches to either side: Student's quantile with
-    one degree of freedom less than there are openings; nan for less than two openings."""
+    """Return the half width of a 95 % interval in standard errors: Student's quantile with one
+    degree of freedom less than there are openings; nan for less than two openings."""
     return float(scipy.special.stdtrit(openings - 1, INSIDE)) if openings > 1 else math.nan
 
 
@@ -67,11 +67,11 @@ def standard_error(sums: FloatArray, times: IntArray, pairs: int, openings: int)
 def share_interval(
     counts: ArrayLike, times: ArrayLike | None = None
 ) -> tuple[float, float, float, int]:
-    """The share of points (0 to 1), the ends of its 95 % interval, and the number of pairs.
+    """Return the share of points (0 to 1), the ends of its 95 % interval, and the number of pairs.
 
     counts, times: see :func:`experiments.statistics.pairs.by_opening`. The interval is Student's
-    over openings, with half a pair won and half a pair lost as one opening more, so that pairs
-    which all went alike have one too. All nan without pairs.
+    over openings, with half a pair won and half a pair lost as one opening more, so that pairs with
+    equal results have one too. All nan without pairs.
     """
     units, often = by_opening(counts, times)
     pairs = units.sum(axis=1)

@@ -1,21 +1,20 @@
 """One match: Elo, normalised Elo and likelihood of superiority, from counts of pairs.
 
-Let s be the mean and v the variance of the pairs' shares of points, n the number of pairs and
-G that of openings, and e the standard error of s over openings with G / (G - 1) for few of
-them; where each pair has an opening of its own that is sqrt(v / (n - 1)). t is Student's
-quantile with G - 1 degrees of freedom.
+Let s be the mean and v the variance of the pairs' shares of points, n the number of pairs and G
+that of openings, and e the standard error of s over openings with G / (G - 1) for few of them; if
+each pair has an opening of its own that is sqrt(v / (n - 1)). t is Student's quantile with G - 1
+degrees of freedom.
 
 - Elo = 400 log10(s / (1 - s)); its interval reaches from Elo(s - t e) to Elo(s + t e).
 - nElo = 800 / ln 10 * u / sqrt(2), u = (s - 1/2) / sqrt(v). Its interval reaches t times the
   standard error over openings to either side; for n openings n var(u) = 1 - g u + (k - 1) u^2 / 4
-  with g the skewness and k the kurtosis of the shares (Mertens 2002, for the Sharpe ratio, which u
-  is). The
-  1.96 / sqrt(n) that match runners print for u takes v for known: 400 Elo apart it holds the
-  truth in 44 % of matches of 100 pairs, this one in 95 % (``benchmarks/validity.py``).
+  with g the skewness and k the kurtosis of the shares (Mertens 2002, for the Sharpe ratio; u is
+  one). The 1.96 / sqrt(n) that match runners print for u takes v for known: 400 Elo apart it holds
+  the truth in 44 % of matches of 100 pairs, this one in 95 % (``benchmarks/validity.py``).
 - LOS: Student's probability of (s - 1/2) / e.
 - Where e = 0 or s +- t e is not within (0, 1), a bound: Clopper and Pearson's one-sided 95 %
-  limit for G s points of G. It treats an opening's share as if it had been won or lost with
-  that probability, which is more variable, so the bound is on the safe side.
+  limit for G s points of G. It treats an opening's share as if it had been won or lost with that
+  probability. That is more variable, so the bound is on the safe side.
 """
 
 from __future__ import annotations
@@ -48,14 +47,14 @@ _FEWEST = 30  # openings of which the variance is known well enough to count in 
 
 @dataclass(frozen=True)
 class MatchStatistics:
-    """What :func:`match_statistics` says of a match, as its first agent sees it.
+    """The statistics of a match, as its first agent sees it; from :func:`match_statistics`.
 
-    pairs: how many there are. score: share of points, 0 to 1; nan without pairs.
+    pairs: their number. score: share of points, 0 to 1; nan without pairs.
     elo, elo_low, elo_high: Elo difference and the ends of its 95 % interval. With a ``bound``, ">"
         or "<", ``elo`` is a one-sided 95 % limit and the ends are nan.
     nelo, nelo_low, nelo_high: normalised Elo, the same; nan for less than 30 openings.
     los: likelihood of superiority, 0 to 1. These three are nan where there is only a bound.
-    split: every pair was shared, so that nothing is known of who is better.
+    split: every pair was shared, so that the better agent is unknown.
     """
 
     pairs: int = 0
@@ -93,11 +92,11 @@ class MatchStatistics:
 
 
 def match_statistics(counts: ArrayLike, times: ArrayLike | None = None) -> MatchStatistics:
-    """Elo, normalised Elo and likelihood of superiority of one match.
+    """Return Elo, normalised Elo and likelihood of superiority of one match.
 
-    counts: shape (5,), the number of pairs of which the first agent took 0 to 4 half points, each
+    counts: shape (5,), the number of pairs in each of 0 to 4 half points for the first agent, each
         from an opening of its own; or (m, 5), these numbers for each opening. times: shape (m,),
-        how many openings gave each row; None for one each. The module's text has the formulas.
+        the number of openings of each row; None for one each. The module's text has the formulas.
 
     Raises ValueError for another shape, or counts that are negative or not whole.
 
@@ -140,7 +139,7 @@ def match_statistics(counts: ArrayLike, times: ArrayLike | None = None) -> Match
 
 
 def _bound(score: float, openings: int) -> tuple[float, str]:
-    """The one-sided limit of a match's Elo, and on which side of it the truth is."""
+    """Return the one-sided limit of a match's Elo, and the side of it on which the truth is."""
     bound, points = (">", openings * score) if score >= 0.5 else ("<", openings * (1 - score))
     least = float(scipy.special.betaincinv(points, openings - points + 1, ONE_SIDED))
     return elo_of_score(least if bound == ">" else 1 - least), bound

@@ -1,4 +1,4 @@
-"""Means of what was measured several times from each opening."""
+"""Means of values that were measured several times from each opening."""
 
 from __future__ import annotations
 
@@ -41,13 +41,12 @@ def mean_interval(
     seed: int = 0,
     within: tuple[float, float] = ANY,
 ) -> Mean:
-    """The mean of values of which those from one opening are much alike, with the 95 % interval of
-    a bootstrap over openings. nan where there are none; values that are nan are left out.
+    """Return the mean of values, much alike from one opening, with the 95 % interval of a bootstrap
+    over openings. nan if there are none; values that are nan are left out.
 
-    values, openings: shape (n,), one of each measurement. within: where the mean can lie at all,
-        beyond which no interval goes. SHARE: they are shares, or truth values; where all openings
-        have the same share, which a bootstrap knows nothing of, the interval is Wilson's, an
-        opening counting once.
+    values, openings: shape (n,), one of each measurement. within: the possible range of the mean, a
+    limit of intervals. SHARE: they are shares, or truth values; if all openings have the same
+    share, a bootstrap has no spread and the interval is Wilson's, an opening counting once.
     """
     measured: FloatArray = np.asarray(values, dtype=float)
     there = ~np.isnan(measured)

@@ -1,4 +1,4 @@
-"""What all statistics count: pairs, two games from one opening with colours swapped."""
+"""Pairs, the unit of all statistics: two games from one opening with colours swapped."""
 
 from __future__ import annotations
 

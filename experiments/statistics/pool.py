@@ -1,27 +1,26 @@
-"""Ratings from counts: who is better, by how much, and how sure that is.
+"""Ratings from counts, with their uncertainty.
 
 Everything is counted in **pairs**: two games from one opening with colours swapped. A pool of n
 agents is an integer array ``pairs`` of shape (n, n, 5): ``pairs[i, j, k]`` pairs between the agents
 i and j gave i a total of k/2 points of 2 (LL, LD, DD+WL, WD, WW as i sees them), so ``pairs[j, i]``
 is ``pairs[i, j]`` backwards and the diagonal is 0. The unit of uncertainty is the **opening**,
-which all pairings share: an array of shape (m, n, n, 5) has such a table for each opening, and one
-of shape (n, n, 5) says that every pair came from an opening of its own.
+shared by all pairings: an array of shape (m, n, n, 5) has such a table for each opening, and one of
+shape (n, n, 5) says that every pair came from an opening of its own.
 
-**Elo** is the Bradley-Terry model fitted to the whole pool by maximum likelihood: agent i expects
-1 / (1 + 10^((r_j - r_i) / 400)) points a game against agent j, a draw is half a win, and the mean
-of the rated agents is 0 (Bradley & Terry 1952, Biometrika 39; Hunter 2004, Annals of Statistics
-32).
+**Elo** is the Bradley-Terry model fitted to the whole pool by maximum likelihood: agent i expects 1
+/ (1 + 10^((r_j - r_i) / 400)) points a game against agent j, a draw is half a win, and the mean of
+the rated agents is 0 (Bradley & Terry 1952, Biometrika 39; Hunter 2004, Annals of Statistics 32).
 
 **Intervals** are 95 % intervals from a Bayesian bootstrap over openings (Rubin 1981, Annals of
 Statistics 9): in each replicate every opening, with all pairs of all pairings that come from it,
-weighs Exp(1) instead of 1, and the pool is rated again. So it doesn't matter how many agents play
-alike from an opening, or whether it suits one of them against everybody (Cameron & Miller 2015,
-Journal of Human Resources 50). Drawing weights rather than openings has two merits. Nobody becomes
-perfect by chance, so every replicate has finite ratings; and few openings still show their
-uncertainty. Three corrections make it hold for few openings and for wide pools; ``benchmarks/
-validity.py`` and ``tests/experiments/statistics/test_pool.py`` say how well:
+weighs Exp(1) instead of 1, and the pool is rated again. So many agents may play alike from an
+opening, and it may suit one of them against everybody (Cameron & Miller 2015, Journal of Human
+Resources 50). Drawing weights rather than openings has two merits. Nobody becomes perfect by
+chance, so every replicate has finite ratings; and few openings still show their uncertainty. Three
+corrections make it hold for few openings and for wide pools; ``benchmarks/ validity.py`` and
+``tests/experiments/statistics/test_pool.py`` measure their effect:
 
-- A sample of alike openings knows nothing of the outcomes it missed. Imagined pairs, won
+- A sample of alike openings has no trace of the outcomes it missed. Imagined pairs, won
   or lost outright by the odds of the fitted ratings, join each replicate: half as many as one
   opening has, or one for each free rating if that is more. They move no rating on average, and 100
   evenly split pairs give a narrow interval instead of none.
@@ -81,36 +80,34 @@ _CELLS = 1_000_000  # most matrix cells in one batch of replicates: 8 MB an arra
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """What :func:`rate` says of n agents. Elo points; all arrays have shape (n,).
+    """The ratings of n agents, from :func:`rate`. Elo points; all arrays have shape (n,).
 
     elo: the rating; the mean of the agents without a bound is 0 (of all, if all have one).
     low, high: the ends of the 95 % interval, low <= elo <= high; nan for an agent with pairs from
         one opening only.
-    bound: "" for a rating; ">" or "<" for an agent whose record allows none, because it, or the
-        group within which alone it shared points, won ">" or lost "<" everything. ``elo`` is then
-        a one-sided 95 % limit and ``low = high = elo``: write "> +620", not "+620 ± 0".
-        The limit solves prod_j P(r - r_j)^m_j = 0.05 for r, over the rated opponents j, each met
-        in m_j pairs, where P is the expected score and r_j is taken as given. Winning a whole pair
-        is at most as probable as P however the two games depend on each other, so the limit is on
-        the safe side; against one opponent it is Clopper and Pearson's, P = 0.05^(1/m). Where an
-        opening has several pairs of the agent, they weigh together as one. With fewer
-        than five pairs it lies below the opponents' rating: so few wins prove nothing.
-    split: whether every pair the agent played was split evenly: two equals, or two players so
-        alike that every opening gives the same game twice; the games can't tell which.
+    bound: "" for a rating; ">" or "<" for an agent without one, because it, or the only group that
+    it shared points with, won ">" or lost "<" everything. ``elo`` is then a one-sided 95 % limit
+    and ``low = high = elo``: write "> +620", not "+620 ± 0". The limit solves prod_j P(r - r_j)^m_j
+    = 0.05 for r, over the rated opponents j, each met in m_j pairs, with P the expected score and
+    r_j taken as given. Winning a whole pair is at most as probable as P however the two games
+    depend on each other, so the limit is on the safe side; against one opponent it is Clopper and
+    Pearson's, P = 0.05^(1/m). Where an opening has several pairs of the agent, they weigh together
+    as one. With fewer than five pairs it lies below the opponents' rating: so few wins prove
+    nothing. split: True if every pair the agent played was split evenly: two equals, or two players
+    so alike that every opening gives the same game twice; games cannot distinguish these.
     order: the agents' indices, best first. As ``elo`` sorts them, but an agent with a bound is
         sorted by the rating at which its perfect record in games had even chances.
-    superiority: shape (n, n): how likely the row agent is above the column agent: the share of the
-        bootstrap's replicates in which it is, taken as a normal probability and turned into
-        Student's as the intervals are, so that few openings are never sure; 0.5 between two that
-        play the same strategy; nan on the diagonal and for an agent with pairs from one opening
-        only. Where an agent has a bound, the whole pool is bootstrapped for this, the agent
-        beginning where ``order`` puts it: one pair won does not become a certainty.
-    strategy: the number of each agent's strategy; agents that play the same one have all the rest
-        in common.
-    anchor: the agent whose rating is 0 in place of the mean; None where none was asked for, or
-        where the one asked for has a bound and so no rating to hold on to.
-    advantage: Black's advantage as (low, best, high): playing Black against White is worth so many
-        Elo points. None unless asked for, or where the games can't tell (Black won them all).
+    superiority: shape (n, n): the probability that the row agent is above the column agent: its
+    share of the bootstrap's replicates, taken as a normal probability and turned into Student's as
+    the intervals are, so that few openings are never sure; 0.5 between two that play the same
+    strategy; nan on the diagonal and for an agent with pairs from one opening only. Where an agent
+    has a bound, the whole pool is bootstrapped for this, the agent beginning where ``order`` puts
+    it: one pair won does not become a certainty. strategy: the number of each agent's strategy;
+    agents that play the same one have all the rest in common.
+    anchor: the agent whose rating is 0 in place of the mean; None if none was chosen, or if the
+    chosen one has a bound and so no rating. advantage: Black's advantage as (low, best, high): the
+    worth of playing Black against White in Elo points. None unless asked for, or if the games
+    cannot show it (Black won them all).
     """
 
     elo: FloatArray
@@ -143,13 +140,13 @@ def rate(
     times: ArrayLike | None = None,
     anchor: int | None = None,
 ) -> Ratings:
-    """Rate the pool; the module's text says how.
+    """Rate the pool, as the module's text describes.
 
     pairs: counts as the module's text has them, of n >= 2 agents, everybody comparable with
         everybody, if only through others. Told apart by colour, shape (..., n, n, 3, 3), Black's
-        advantage is fitted together with the ratings: ``pairs[..., i, j, b, w]`` pairs in which i
-        scored b/2 with Black and w/2 with White against j.
-    times: shape (m,), how many openings gave each of m tables; None for one each.
+        advantage is fitted together with the ratings: ``pairs[..., i, j, b, w]`` pairs with b/2
+        points for i as Black and w/2 as White against j.
+    times: shape (m,), the number of openings of each of m tables; None for one each.
     replicates: of the bootstrap, at least 100; 1,000 for 20 agents take 0.3 s.
     seed: of the bootstrap's random generator; the same seed gives the same intervals.
     anchor: the agent to be rated 0 instead of the pool's mean. Intervals are then those of the
@@ -170,15 +167,15 @@ def rate_pools(
     anchor: int | None = None,
     strategies: ArrayLike | None = None,
 ) -> list[tuple[IntArray, Ratings]]:
-    """Rate each part of a pool whose parts never met, as :func:`rate` does.
+    """Rate each part of a pool of parts that never met, as :func:`rate` does.
 
     strategies: shape (n,), the strategy of every agent, those that play the same moves having the
-        same; a number from 0, and the place in ``pairs``, which is then a table of strategies. None
-        where each agent is one of its own. The mean that is 0 is that of strategies.
+        same; a number from 0, and the place in ``pairs``, then a table of strategies. None if each
+        agent is one of its own. The mean over strategies is 0.
 
-    Returns, the largest part first, its agents' indices in ascending order and their ratings, in
-    which agents count from 0 and 0 Elo is the mean of the part, or the anchor if it is one of them.
-    An agent that met nobody is in no part.
+    Returns, the largest part first, its agents' indices in ascending order and their ratings:
+    agents count from 0, and 0 Elo is the mean of the part, or the anchor if it is one of them. An
+    agent that met nobody is in no part.
     """
     units = PairUnits.of(pairs, times)
     size = len(units.counts)
@@ -205,14 +202,14 @@ def rate_contrasts(
     *,
     times: ArrayLike | None = None,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Weighted sums of a pool's ratings, Elo, with the ends of their 95 % intervals, from the same
-    bootstrap as :func:`rate`'s: what the ratings have in common falls out.
+    """Return weighted sums of a pool's ratings, Elo, with the ends of their 95 % intervals, from
+    the same bootstrap as :func:`rate`'s. Errors that the ratings share fall out.
 
     pairs, replicates, seed, times: as :func:`rate` has them. weights: shape (contrasts, n); each
     row adds up to 0, as of (1, -1) for a difference.
 
-    Returns three arrays of shape (contrasts,); all nan where a contrast weighs an agent that has
-    only a bound, and nan for the ends where there is one opening. Raises ValueError.
+    Returns three arrays of shape (contrasts,); all nan if a contrast weighs an agent that has only
+    a bound, and nan for the ends if there is one opening. Raises ValueError.
 
     >>> pairs = np.zeros((2, 2, 5), dtype=int)
     >>> pairs[0, 1] = 5, 0, 40, 0, 55
@@ -314,7 +311,7 @@ def _of_agents(ratings: Ratings, place: IntArray, anchor: int | None) -> Ratings
 
 
 def _check_request(counts: IntArray, replicates: int, anchor: int | None) -> None:
-    """ValueError unless :func:`rate` can do what it is asked for."""
+    """Raise ValueError for arguments that :func:`rate` cannot use."""
     if replicates < 100:
         raise ValueError(f"replicates {replicates}: at least 100 are needed")
     if anchor is not None and not 0 <= anchor < len(counts):
@@ -334,10 +331,10 @@ def _check_request(counts: IntArray, replicates: int, anchor: int | None) -> Non
 
 
 def _fit_blocks(units: PairUnits, layers: Layers) -> tuple[FloatArray, bool, FloatArray]:
-    """Maximum likelihood within each block of n agents of whom k are rated; natural units.
+    """Return the maximum likelihood within each block of n agents, k of them rated; natural units.
 
-    Returns all ratings within their own blocks, shape (n,); whether Black's advantage was fitted
-    too; and what was fitted to the rated agents, their ratings and the advantage, shape (k + 1,).
+    Returns all ratings within their own blocks, shape (n,); True if Black's advantage was fitted
+    too; and the fit of the rated agents, their ratings and the advantage, shape (k + 1,).
     """
     counts = units.counts
     inside = np.zeros(len(counts))
@@ -388,11 +385,11 @@ def _with_intervals(
 def _replicates(
     units: PairUnits, fitted: FloatArray, replicates: int, seed: int, least: float = 0
 ) -> FloatArray:
-    """The bootstrap's ratings of k agents and Black's advantage, natural units, shape
+    """Return the bootstrap's ratings of k agents and Black's advantage, natural units, shape
     (replicates, k + 1).
 
-    fitted: shape (k + 1,), what was fitted. least: weight added to a win and to a loss in each
-        pairing, which keeps ratings finite where the units don't.
+    fitted: shape (k + 1,), the fit. least: weight added to a win and to a loss in each pairing, to
+    keep ratings finite.
     """
     if len(units.cells) < 2:
         return np.zeros((replicates, len(fitted)))
@@ -415,12 +412,12 @@ def _replicates(
 
 
 def _imagined(units: PairUnits, difference: FloatArray) -> FloatArray:
-    """Gamma shapes of the weight of the imagined pairs that each pairing's first agent lost and won
-    outright, shape (pairings, 2).
+    """Return Gamma shapes of the weight of the imagined pairs that each pairing's first agent lost
+    and won outright, shape (pairings, 2).
 
     They are half as many as one opening has, and one for each of the free ratings at least, shared
     among the pairings by their size; the odds are those expected at the fitted ``difference``
-    (natural units). Simulated pools say that this is cautious enough, and no more.
+    (natural units). In simulated pools this is just cautious enough.
     """
     first, second = pairings(units.cells)
     pairs = units.counts[first, second].sum(axis=1)
@@ -430,9 +427,10 @@ def _imagined(units: PairUnits, difference: FloatArray) -> FloatArray:
 
 
 def _superiority(sample: FloatArray, openings: IntArray) -> FloatArray:
-    """How often each row agent is above each column agent, as sure as so many openings allow.
+    """Return the probability that each row agent is above each column agent, as sure as the
+    openings allow.
 
-    sample: shape (replicates, n). openings: shape (n,), from how many each agent has pairs.
+    sample: shape (replicates, n). openings: shape (n,), number of openings of each agent.
     """
     above = (sample[:, :, None] > sample[:, None, :]).mean(axis=0)
     equal = (sample[:, :, None] == sample[:, None, :]).mean(axis=0)

@@ -1,4 +1,4 @@
-"""How large a sample shows a difference."""
+"""Sample sizes that show a difference."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from othello_lab.experiments.statistics.intervals import INSIDE, student
 def sample_size(
     difference: float, deviation: float, deviation0: float, alpha: float, power: float
 ) -> float:
-    """How many independent results show that their mean is more than another by ``difference``.
+    """Return the number of independent results that show a mean larger by ``difference``.
 
     ((z(1 - alpha) deviation0 + z(power) deviation) / difference)^2, the sample size of a one-sided
     test of a mean at the error rate ``alpha`` that finds the difference with probability ``power``;

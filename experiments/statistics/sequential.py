@@ -6,21 +6,21 @@ the two after every pair. It is a generalised likelihood ratio test on pentanomi
     LLR = sum_i N_i ln(p1_i / p0_i),
 
 where N_i is the number of pairs with the i-th result (LL, LD, DD+WL, WD, WW; an empty cell counts
-as 0.001) and p0, p1 are the distributions that explain the counts best among those that fulfil H0
-or H1. The match ends when LLR leaves (ln(beta / (1 - alpha)), ln((1 - beta) / alpha)) (Wald 1945,
-Annals of Mathematical Statistics 16).
+as 0.001) and p0, p1 are the distributions under H0 and H1 that explain the counts best. The match
+ends when LLR leaves (ln(beta / (1 - alpha)), ln((1 - beta) / alpha)) (Wald 1945, Annals of
+Mathematical Statistics 16).
 
-Two models say what a hypothesis is:
+There are two models of a hypothesis:
 
 - ``logistic``: Elo differences; the mean share of points is 1 / (1 + 10^(-elo / 400)).
 - ``normalized``: normalised Elo (Van den Bergh, "Normalized Elo"), 800 / ln 10 times
   (s - 1/2) / sqrt(2 v), with s the mean and v the variance of a pair's share of points. It counts
-  in standard deviations of a game, so the number of pairs a test needs hardly depends on how many
-  games are drawn.
+  in standard deviations of a game, so the number of pairs a test needs hardly depends on the share
+  of draws.
 
 The constrained maximum likelihood is p_i = q_i / (1 + x a_i), with q the observed shares and x the
-root of sum_i q_i a_i / (1 + x a_i) = 0, where a_i is a result's derivative in the constraint
-(Van den Bergh, "Comments on normalized Elo" and "The generalized maximum likelihood ratio for the
+root of sum_i q_i a_i / (1 + x a_i) = 0, with a_i a result's derivative in the constraint (Van den
+Bergh, "Comments on normalized Elo" and "The generalized maximum likelihood ratio for the
 expectation value of a distribution"; fishtest's LLRcalc.py computes the same). All functions are
 pure and take any number of matches at once.
 
@@ -58,11 +58,11 @@ _LARGEST = {"logistic": 2000.0, "normalized": 400.0}  # Elo: beyond this nothing
 class Sprt:
     """A sequential test between elo0 and elo1, both from the first agent's view.
 
-    alpha: probability of accepting H1 where H0 holds; beta: the reverse; both in (0, 0.5).
-    model: ``logistic`` or ``normalized``: what elo0 and elo1 count.
+    alpha: probability of accepting H1 if H0 holds; beta: the reverse; both in (0, 0.5). model:
+    ``logistic`` or ``normalized``: the unit of elo0 and elo1.
 
-    Raises ValueError, one line, for elo0 >= elo1, an error rate outside (0, 0.5), an unknown
-    model, or bounds beyond 2,000 Elo (400 normalised).
+    Raises ValueError, one line, for elo0 >= elo1, an error rate outside (0, 0.5), an unknown model,
+    or bounds beyond 2,000 Elo (400 normalised).
     """
 
     elo0: float
@@ -125,7 +125,7 @@ class Sprt:
         return "H1" if llr >= self.upper else "H0" if llr <= self.lower else ""
 
     def outcome(self, counts: ArrayLike) -> str:
-        """How the test ended, in words; counts: shape (5,), as :meth:`llr` has them."""
+        """Return the end of the test in words. counts: shape (5,), as in :meth:`llr`."""
         decision = self.decide(counts)
         pairs = int(np.sum(counts))
         ended = f"{decision} was accepted" if decision else "no decision"
@@ -140,13 +140,12 @@ class Sprt:
 def simulate(
     test: Sprt, shares: ArrayLike, matches: int, seed: int, every: int = 1, most: int = 1_000_000
 ) -> tuple[IntArray, IntArray]:
-    """How many pairs a test needs, and what it accepts, in simulated matches.
+    """Return the pairs that a test needs, and its verdicts, in simulated matches.
 
-    shares: shape (5,), the true probabilities of LL, LD, DD+WL, WD, WW. matches: how many are
-        simulated. every: pairs between two looks at the LLR; a match ends at a look. most: pairs
-        after which a match is given up.
-    Returns the pairs played, by outcome, shape (matches, 5); and 1 where H1 was accepted, 0 where
-    H0 was, -1 where neither was, shape (matches,).
+    shares: shape (5,), the true probabilities of LL, LD, DD+WL, WD, WW. matches: their number.
+    every: pairs between two looks at the LLR; a match ends at a look. most: pairs after which a
+    match is given up. Returns the pairs played, by outcome, shape (matches, 5); and the accepted
+    hypothesis, 1 or 0, or -1 for neither, shape (matches,).
     """
     rng = np.random.default_rng(seed)
     counts = np.zeros((matches, OUTCOMES), dtype=np.int64)
@@ -170,9 +169,10 @@ def with_mean(shares: FloatArray, mean: float | FloatArray) -> FloatArray:
 
 
 def _with_t_value(shares: FloatArray, t: float) -> FloatArray:
-    """The likeliest distributions whose (mean - 1/2) / standard deviation is ``t``; shape (m, 5).
+    """Return the likeliest distributions with (mean - 1/2) / standard deviation equal to ``t``;
+    shape (m, 5).
 
-    The constraint is not linear, so it is linearised where the last round ended, until nothing
+    The constraint is not linear, so it is linearised at the end of the last round, until nothing
     moves. Round one starts from a distribution that fulfils it: uniform and, for its mean, some
     more of the best or the worst result.
     """
@@ -206,11 +206,12 @@ def _start(t: float) -> FloatArray:
 
 
 def _tilted(shares: FloatArray, values: FloatArray) -> FloatArray:
-    """shares / (1 + x values) with x such that the mean of ``values`` is 0; all of shape (m, 5).
+    """Return shares / (1 + x values) with x such that the mean of ``values`` is 0; all of shape (m,
+    5).
 
-    ``values`` must have both signs in each row. x lies between -1/max and -1/min, where
-    f(x) = sum shares values / (1 + x values) falls from +inf to -inf. Newton's method is applied to
-    f times the distances from both ends, which is nearly straight, and kept inside the bracket.
+    ``values`` must have both signs in each row. x lies between -1/max and -1/min, and there f(x) =
+    sum shares values / (1 + x values) falls from +inf to -inf. Newton's method is applied to f
+    times the distances from both ends, a nearly straight function, and kept inside the bracket.
     """
     low, high = ends = -1 / values.max(axis=1), -1 / values.min(axis=1)
     near = 1e-13 * (high - low)

@@ -1,11 +1,11 @@
-"""Whether a mean is below or above 0, looked at again and again as values come.
+"""A sequential test of a mean against 0, looked at again and again as values come.
 
 After 40, 80, 160, ... units, and after all there are, the mean is tested. Costs of searches are
 skewed, and Student's t is then wrong too often on one side, so the smaller of two counts: Student's
-t and Hall's, which takes the skewness out (Hall 1992, Journal of the Royal Statistical Society B
-54). With k looks each is at the error rate divided by 2k: in simulated series, normal, exponential
-and log-normal (deviation 1 of the logarithm), a mean of 0 is called negative, or positive, in at
-most 5 % of cases where the error rate is 5 %.
+t and Hall's, corrected for skewness (Hall 1992, Journal of the Royal Statistical Society B 54).
+With k looks each is at the error rate divided by 2k: in simulated series, normal, exponential and
+log-normal (deviation 1 of the logarithm), a mean of 0 is called negative, or positive, in at most 5
+% of cases at an error rate of 5 %.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FIRST_LOOK = 40
 
 
 def looks(most: int) -> list[int]:
-    """After how many units to look, of at most so many.
+    """Return the numbers of units at which to look, up to the largest.
 
     >>> looks(100)
     [40, 80, 100]
@@ -43,10 +43,10 @@ class MeanVerdict:
 
 
 def mean_side(values: ArrayLike, most: int, error_rate: float) -> MeanVerdict:
-    """On which side of 0 the mean lies, judged at the looks there are values for.
+    """Return the side of 0 on which the mean lies, judged at the looks there are values for.
 
-    values: shape (n,), of independent units in the order in which they came; the most that there
-    can be: ``most``.
+    values: shape (n,), of independent units in the order of their arrival. most: their largest
+    number.
 
     >>> mean_side([-1.0, -2.0] * 20, 100, 0.05)
     MeanVerdict(side=-1, units=40)

@@ -1,22 +1,22 @@
-"""What a sequential test says of the difference, once its own result has stopped it.
+"""Estimate of the difference after a sequential test that its own result has stopped.
 
 The Elo of such a match is biased: a test stops at an extreme of its own course. The outcomes of a
 test can be ordered, however, from the worst for its first agent to the best (the stagewise
-ordering: Siegmund 1978, Biometrika 65; Jennison & Turnbull 1999, Group Sequential Methods,
-chapter 8): H0 accepted, the earlier the worse; no decision, by the log-likelihood ratio (LLR)
-reached; H1 accepted, the earlier the better. The better the agent, the likelier a better outcome.
-So the difference at which half of all tests would end worse than this one is **median-unbiased**,
-and those at which 97.5 % and 2.5 % would are the ends of a 95 % interval.
+ordering: Siegmund 1978, Biometrika 65; Jennison & Turnbull 1999, Group Sequential Methods, chapter
+8): H0 accepted, the earlier the worse; no decision, by the log-likelihood ratio (LLR) reached; H1
+accepted, the earlier the better. The better the agent, the likelier a better outcome. So the
+difference with half of all tests ending worse than this one is **median-unbiased**, and those with
+97.5 % and 2.5 % are the ends of a 95 % interval.
 
-How likely an outcome is at some difference is computed with the sum of the pairs' shares of points
-as a Brownian motion; its drift and variance a pair are those of the distribution that explains the
-counts best at that difference, half a pair won and half a pair lost being added. It is absorbed
-where the LLR has the test's bounds, taken as straight lines: the LLR's derivatives in the counts
-say where. They are level for a test near its hypotheses; far beyond them the LLR rises at much
-the same pace whatever the score, and the lines are steep. The bound that ended the test runs
-through what was reached; the other is moved outwards by 0.583 of a step's deviation, so far as a
-walk in steps goes on average beyond a bound that stops it (Siegmund 1985, Sequential Analysis,
-chapter 10). ``benchmarks/validity.py`` says how often the intervals hold the truth.
+The probability of an outcome at some difference is computed with the sum of the pairs' shares of
+points as a Brownian motion; its drift and variance a pair are those of the distribution that
+explains the counts best at that difference, half a pair won and half a pair lost being added. It is
+absorbed at the LLR's bounds, taken as straight lines, from the LLR's derivatives in the counts.
+They are level for a test near its hypotheses; far beyond them the LLR rises at much the same pace
+for any score, and the lines are steep. The bound that ended the test runs through the point
+reached; the other is moved outwards by 0.583 of a step's deviation, so far as a walk in steps goes
+on average beyond a bound that stops it (Siegmund 1985, Sequential Analysis, chapter 10).
+``benchmarks/validity.py`` counts the intervals that hold the truth.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ _FARTHEST = 1200.0  # Elo beyond which nothing is looked for
 
 @dataclass(frozen=True)
 class StoppedEstimate:
-    """Elo of the first agent after a sequential test, logistic whatever the test's model.
+    """Elo of the first agent after a sequential test, logistic for both models of the test.
 
-    elo: the median-unbiased estimate. low, high: the ends of the 95 % interval. What is beyond
-    1,200 Elo is infinite. split: every pair was shared, so that little is known.
+    elo: the median-unbiased estimate. low, high: the ends of the 95 % interval. Values beyond 1,200
+    Elo are infinite. split: every pair was shared, so that little is known.
     """
 
     elo: float
@@ -65,7 +65,7 @@ class StoppedEstimate:
 
 
 def stopped_estimate(test: Sprt, counts: ArrayLike) -> StoppedEstimate:
-    """What a test says of the difference, whether it has ended or not.
+    """Return the estimate of the difference after a test, ended or not.
 
     counts: shape (5,), the pairs from LL to WW at the end; ValueError for others.
 
@@ -86,15 +86,15 @@ def stopped_estimates(test: Sprt, counts: ArrayLike) -> tuple[FloatArray, FloatA
 
 
 def worse_chances(test: Sprt, counts: ArrayLike, elo: float) -> FloatArray:
-    """How likely tests of agents ``elo`` apart end worse than these did, shape (m,): uniform from 0
-    to 1 where that is the truth. It is within an interval where this is from 2.5 to 97.5 %, and
-    above the estimate where it is more than a half. counts: shape (m, 5)."""
+    """Return the probability that tests of agents ``elo`` apart end worse than these did, shape
+    (m,). It is uniform from 0 to 1 if ``elo`` is the truth, from 2.5 to 97.5 % within an interval,
+    and more than a half above the estimate. counts: shape (m, 5)."""
     course = _BrownianPaths(test, counts)
     return course.worse(np.full(course.number, float(elo)))
 
 
 def _difference(test: Sprt, counts: ArrayLike, worse: float) -> FloatArray:
-    """The differences, Elo, at which an outcome worse than these has the probability ``worse``."""
+    """Return the differences, Elo, with the probability ``worse`` of an outcome worse than these."""
     course = _BrownianPaths(test, counts)
     low = np.full(course.number, -_FARTHEST)
     high = np.full(course.number, _FARTHEST)
@@ -126,7 +126,7 @@ class _BrownianPaths:
         self._reached = played @ SHARES - self._slope * self._pairs
 
     def worse(self, elo: FloatArray) -> FloatArray:
-        """How likely a worse outcome is where the agents are ``elo`` apart, shape (m,)."""
+        """Return the probability of a worse outcome if the agents are ``elo`` apart, shape (m,)."""
         mean = expected_score(elo)
         likely = with_mean(self._shares, mean)
         deviation = np.sqrt((likely * (SHARES - mean[:, None]) ** 2).sum(axis=1))
@@ -143,11 +143,11 @@ class _BrownianPaths:
 def _fallen(
     lower: FloatArray, upper: FloatArray, drift: FloatArray, time: FloatArray
 ) -> FloatArray:
-    """How likely a Brownian motion from 0 with variance 1 has left at the lower of two bounds by
-    some time; all of shape (m,).
+    """Return the probability that a Brownian motion from 0 with variance 1 has left at the lower of
+    two bounds by some time; all of shape (m,).
 
-    Its first passage has the density exp(drift lower - drift^2 t / 2) times a sum over images at
-    x = -lower + 2 k (upper - lower) of x / sqrt(2 pi t^3) exp(-x^2 / 2t) (Borodin & Salminen 2002,
+    Its first passage has the density exp(drift lower - drift^2 t / 2) times a sum over images at x
+    = -lower + 2 k (upper - lower) of x / sqrt(2 pi t^3) exp(-x^2 / 2t) (Borodin & Salminen 2002,
     Handbook of Brownian Motion, part II, 1.3.0.6), and each term has a closed integral.
     """
     image = -lower + 2 * _IMAGES[:, None] * (upper - lower)
@@ -161,7 +161,8 @@ def _fallen(
 def _between(
     lower: FloatArray, upper: FloatArray, drift: FloatArray, time: FloatArray, level: FloatArray
 ) -> FloatArray:
-    """How likely such a motion has left at neither bound by some time and is below ``level``."""
+    """Return the probability that such a motion has left at neither bound by some time and is below
+    ``level``."""
     root = np.sqrt(time)
 
     def inside(image: FloatArray) -> FloatArray:

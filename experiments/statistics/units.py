@@ -1,9 +1,9 @@
 """The independent units of a pool of matches: its openings, shared by all pairings.
 
-What comes from one opening is much alike, however many agents meet in it: it may suit one of them
-against everybody, and two searches that differ in little but their tie-breaks play nearly the same
-game from it. So all pairs of an opening are taken together (Cameron & Miller 2015, A
-Practitioner's Guide to Cluster-Robust Inference, Journal of Human Resources 50).
+Games from one opening are much alike, for any number of agents: it may suit one of them against
+everybody, and two searches that differ in little but their tie-breaks play nearly the same game
+from it. So all pairs of an opening are taken together (Cameron & Miller 2015, A Practitioner's
+Guide to Cluster-Robust Inference, Journal of Human Resources 50).
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Agreement of agents on moves, and the positions in which they differ: pure functions of frames."""
+"""Agreement of agents on moves, and the positions in which they differ: pure functions of
+frames."""
 
 from __future__ import annotations
 

@@ -184,7 +184,8 @@ class MatchStudy(Study, ABC):
 
     @abstractmethod
     def conclude(self, plan: Plan, played: Sequence[PlayedRun]) -> Conclusion:
-        """Return the conclusion of the runs with games, at least one; the last may not be complete."""
+        """Return the conclusion of the runs with games, at least one; the last may not be
+        complete."""
 
 
 def changed(settings: RunConfig, **changes: Any) -> RunConfig:

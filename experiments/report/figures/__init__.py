@@ -1,4 +1,4 @@
-"""The figures of a run's report, in the order in which they are shown.
+"""The figures of a run's report, in their order on the page.
 
 A new figure is a function in a file of its own that yields a
 :class:`~experiments.report.figures.drawing.ReportFigure`, and its name in this list.

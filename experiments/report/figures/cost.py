@@ -1,4 +1,4 @@
-"""Strength against what it costs."""
+"""Strength against cost."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ def cost_figures(facts: RunFacts) -> Iterator[ReportFigure]:
 
 
 def elo_cost_chart(ratings: pd.DataFrame, context: str = "", order: Sequence[str] = ()) -> Figure:
-    """Elo against the mean time of a move, and where at least two agents count nodes, against
+    """Draw Elo against the mean time of a move, and, if at least two agents count nodes, against
     those.
 
     ratings: one row an agent; columns ``agent``, ``elo``, ``low``, ``high`` (Elo; the last two may
         be nan), ``bound`` ("", ">" or "<"), ``microseconds`` (more than 0) and ``nodes_per_move``
         (0 or nan of an agent that counts none). 2 to 30 agents read well.
-    context: what stands above. order: all agents of the report, for their colours.
+    context: the line above. order: all agents of the report, for their colours.
     """
     check_frame(ratings, ["agent", "elo", "low", "high", "bound", *COSTS])
     shown = [cost for cost in COSTS if (ratings[cost] > 0).sum() > 1]
@@ -94,16 +94,16 @@ def elo_cost_chart(ratings: pd.DataFrame, context: str = "", order: Sequence[str
 
 
 def surely(ratings: pd.DataFrame) -> np.ndarray:
-    """What is known of each rating (columns ``elo`` and ``bound``), for :func:`pareto`: a bound is
-    no rating, so who lost everything is worth less than all others, who won everything more."""
+    """Return a safe value of each rating (columns ``elo`` and ``bound``), for :func:`pareto`. A
+    bound is no rating: an agent that lost everything is worth less than all others, one that won
+    everything more."""
     known = ratings["elo"].to_numpy(dtype=float)
     bound, most = ratings["bound"].to_numpy(), np.finfo(float).max
     return np.select([bound == "<", bound == ">"], [-most, most], known)
 
 
 def pareto(cost: np.ndarray, worth: np.ndarray) -> np.ndarray:
-    """The places of what nothing else beats, by rising cost: whatever costs less, or as much, is
-    worth less.
+    """Return the places on the Pareto front, by rising cost: all that cost no more are worth less.
 
     >>> pareto(np.array([3.0, 1, 2, 2]), np.array([9.0, 5, 4, 7]))
     array([1, 3, 0])
@@ -116,7 +116,7 @@ def pareto(cost: np.ndarray, worth: np.ndarray) -> np.ndarray:
 def _name_agents(
     figure: Figure, panels: dict[str, Axes], ratings: pd.DataFrame, best: set[str]
 ) -> set[str]:
-    """Name agents beside their dots; return those for which no panel has room."""
+    """Name agents beside their dots; return those that find room in no panel."""
     arrange(figure)
     missing = set(ratings["agent"])
     for cost, axes in panels.items():

@@ -1,4 +1,4 @@
-"""How a game goes: the time and the nodes of its moves, and what the agents think of it."""
+"""The course of a game: time and nodes of its moves, and the agents' values."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def course_figures(facts: RunFacts) -> Iterator[ReportFigure]:
 
 
 def values_figures(facts: RunFacts) -> Iterator[ReportFigure]:
-    """What the agents that value positions thought of theirs, ply by ply."""
+    """Yield the figure of the values that agents gave their positions, ply by ply."""
     table = values(facts.moves, facts.names)
     agents = [name for name in facts.order if name in set(table["agent"])]
     missing = _left_out(facts.moves, _valued(facts.moves), facts.names, table)
@@ -94,8 +94,8 @@ def _games(moves: RecordedMoves) -> str:
 def _left_out(
     moves: RecordedMoves, known: BoolArray, names: Sequence[str], table: pd.DataFrame
 ) -> str:
-    """Why agents that have something to show are not in a table, with a space before it; "" where
-    all are. known: the moves of which there is something to show, shape (moves,)."""
+    """Return the reason why agents with something to show are not in a table, with a space before
+    it; "" if all are. known: the moves with something to show, shape (moves,)."""
     there = set(table["agent"])
     missing = [names[agent] for agent in np.unique(moves.agent[known])]
     missing = [name for name in missing if name not in there]
@@ -130,9 +130,9 @@ def course(moves: RecordedMoves, names: Sequence[str]) -> pd.DataFrame:
 
 
 def values(moves: RecordedMoves, names: Sequence[str]) -> pd.DataFrame:
-    """What agents thought, by agent, colour and ply, as Black sees it, values of finished games
-    left out: columns agent (name), side ("Black" or "White", the agent's), ply, moves, mean, low
-    and high (10th and 90th per cent). Plies with few moves are left out."""
+    """Return agents' values by agent, colour and ply, as Black sees them, without finished games:
+    columns agent (name), side ("Black" or "White", the agent's), ply, moves, mean, low and high
+    (10th and 90th per cent). Plies with few moves are left out."""
     known = _valued(moves)
     black, agent, ply = moves.black[known], moves.agent[known], moves.ply[known]
     value = np.where(black, 1, -1) * moves.value[known]
@@ -154,14 +154,14 @@ def values(moves: RecordedMoves, names: Sequence[str]) -> pd.DataFrame:
 
 
 def _valued(moves: RecordedMoves) -> BoolArray:
-    """Which moves have a value of a game that is not finished, shape (moves,)."""
+    """Return True for each move with a value of a game that is not finished, shape (moves,)."""
     with np.errstate(invalid="ignore"):
         known: BoolArray = (np.abs(moves.value) < FINAL_UNIT) & (moves.ply < _PLIES)
     return known
 
 
 def _frequent(table: pd.DataFrame) -> pd.DataFrame:
-    """Without plies at which few games still went on, unless all are few."""
+    """Return a table without plies that few games reached, unless all are few."""
     least = min(_LEAST_GAMES, table["moves"].max()) if len(table) else 0
     return table[table["moves"] >= least].reset_index(drop=True)
 
@@ -170,12 +170,12 @@ def _frequent(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def course_chart(table: pd.DataFrame, context: str = "", order: Sequence[str] = ()) -> Figure:
-    """The time and the nodes of a move by ply: a line an agent, or of many agents a row of a heat
-    map.
+    """Draw the time and the nodes of a move by ply: a line an agent, or of many agents a row of a
+    heat map.
 
     table: see :func:`course`; nodes may be 0, of an agent that counts none. 1 to 60 agents read
         well.
-    context: what stands above. order: all agents of the report, for their rows and colours.
+    context: the line above. order: all agents of the report, for their rows and colours.
     """
     check_frame(table, ["agent", "ply", *MEASURES])
     shown = [measure for measure in MEASURES if (table[measure] > 0).any()]
@@ -264,11 +264,11 @@ _TEXTS = {
 
 
 def values_chart(table: pd.DataFrame, context: str = "", order: Sequence[str] = ()) -> Figure:
-    """What agents thought of their games as Black sees it, a panel an agent, a line for each of
-    its colours.
+    """Draw the agents' values of their games as Black sees them, a panel an agent, a line for each
+    of its colours.
 
-    table: see :func:`values`. 1 to 12 agents read well.
-    context: what stands above. order: the agents in the order of the panels.
+    table: see :func:`values`. 1 to 12 agents read well. context: the line above. order: the agents
+    in the order of the panels.
     """
     check_frame(table, ["agent", "side", "ply", "mean", "low", "high"])
     agents = [name for name, _ in styled(table["agent"], order)]

@@ -29,7 +29,7 @@ _ROOM = 0.3  # of the 0.33 inches that a name of one line has
 
 
 def discs_figures(facts: RunFacts) -> Iterator[ReportFigure]:
-    """How often each agent's games ended with which disc difference."""
+    """Yield the figure of each agent's final disc differences."""
     found = disc_differences(facts.record)
     if found.empty:
         return
@@ -46,11 +46,11 @@ def discs_figures(facts: RunFacts) -> Iterator[ReportFigure]:
 
 
 def discs_chart(games: pd.DataFrame, context: str = "", order: Sequence[str] = ()) -> Figure:
-    """The distribution of each agent's disc difference, a row an agent.
+    """Draw the distribution of each agent's disc difference, a row an agent.
 
-    games: columns ``agent``, ``difference`` (discs, as the agent sees it) and ``games`` (how many
-        ended so). 1 to 60 agents read well; the figure grows with them.
-    context: what stands above. order: all agents of the report, for their rows and colours.
+    games: columns ``agent``, ``difference`` (discs, as the agent sees it) and ``games`` (their
+    number). 1 to 60 agents read well; the figure grows with them. context: the line above. order:
+    all agents of the report, for their rows and colours.
     """
     check_frame(games, ["agent", "difference", "games"])
     agents = coloured(games["agent"], order)

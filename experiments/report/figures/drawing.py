@@ -158,8 +158,8 @@ def save(figure: Figure, folder: Path, name: str) -> list[Path]:
 
 
 def save_png(figure: Figure, path: Path, dots: int = _DPI) -> None:
-    """Write a figure as PNG alone, with so many dots an inch. All is in its place then, for another
-    file too."""
+    """Write a figure as PNG alone, at ``dpi`` dots an inch. Afterwards all is in its place, for
+    another file too."""
     figure.set_dpi(dots)
     with _styled():
         _lay_out(figure)
@@ -182,8 +182,8 @@ def _lay_out(figure: Figure) -> None:
 
 @contextmanager
 def blank(width: float = 8, height: float = 5) -> Iterator[Figure]:
-    """An empty figure of so many inches that makes room for its labels. It has a light grid, and
-    letters that can be read at 8 by 5 inches."""
+    """Return an empty figure of this size, in inches, that makes room for its labels. It has a
+    light grid, and letters that can be read at 8 by 5 inches."""
     with _styled():
         layout = ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1)
         yield Figure(figsize=(width, height), dpi=_DPI, layout=layout)
@@ -198,15 +198,15 @@ def _styled() -> Iterator[None]:
 
 
 def entitle(figure: Figure, context: str) -> None:
-    """Say over a figure what it was drawn of, if anything is to be said."""
+    """Write the context over a figure, if there is one."""
     if context:
         figure.suptitle(wrapped(context, 80), fontsize=SMALL + 1, color=GREY)
 
 
 def resize(figure: Figure, axes: Axes, width: float, height: float) -> None:
-    """Make the figure so large that its axes measure ``width`` by ``height`` inches.
+    """Give the axes of a figure the size ``width`` by ``height`` inches.
 
-    What stands around the axes keeps its size, save a colour bar; hence up to three rounds.
+    All around the axes keeps its size, except a colour bar; hence up to three rounds.
     """
     wanted, layout = np.array([width, height]), figure.get_layout_engine()
     assert layout is not None, "see blank"
@@ -316,13 +316,13 @@ def heat(
     parted: bool = True,
     titles: np.ndarray | None = None,
 ) -> QuadMesh:
-    """Draw a table as coloured cells, with a bar that says what the colours mean (``label``).
+    """Draw a table as coloured cells, with a bar of the colours' meaning (``label``).
 
     values: shape (rows, columns); nan is left grey. colours: name of a scale of the palette. texts:
-    what stands in the cells, of the same shape, at ``size`` points. parted: whether there are lines
-    between columns too. titles: tooltips of the cells, of the same shape.
+    of the cells, of the same shape, at ``size`` points. parted: True for lines between columns too.
+    titles: tooltips of the cells, of the same shape.
 
-    Not ``seaborn.heatmap``, which draws the whole figure once more and leaves one with pyplot.
+    Not ``seaborn.heatmap``, because it draws the whole figure once more and leaves one with pyplot.
     """
     shades = colour_map(colours)
     rows, columns = values.shape
@@ -355,7 +355,7 @@ def heat(
 
 def log_scale(axes: Axes, low: float, high: float, text: Callable[[float], str]) -> None:
     """Give the x axis a log scale from half of ``low`` to twice ``high``, with a line at each 1, 2
-    and 5, or of many decades at each power of ten; ``text`` says what stands there."""
+    and 5, or of many decades at each power of ten; ``text`` returns the label of a line."""
     axes.set_xscale("log")
     axes.set_xlim(low / 2, 2 * high)
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 50 * low else (1,)))
@@ -384,12 +384,12 @@ def share_text(ratio: float) -> str:
 
 
 def axis_time(microseconds: float, _: object = None) -> str:
-    """What stands at a tick of an axis of times: ``100 ns``, ``5 µs``, ``2 s``."""
+    """Return the label of a tick of an axis of times: ``100 ns``, ``5 µs``, ``2 s``."""
     units = {"s": 1e6, "ms": 1e3, "µs": 1.0, "ns": 1e-3}
     unit = next((unit for unit, size in units.items() if microseconds >= 0.9995 * size), "ns")
     return f"{microseconds / units[unit]:.3g}\N{NO-BREAK SPACE}{unit}"
 
 
 def signed(number: float, digits: int = 0) -> str:
-    """A number with its sign, which is a true minus."""
+    """Return a number with its sign, a true minus."""
     return f"{number:+z.{digits}f}".replace("-", MINUS)

@@ -52,15 +52,15 @@ def elo_figures(facts: RunFacts) -> Iterator[ReportFigure]:
 def elo_chart(
     standings: pd.DataFrame, anchor: str = "", context: str = "", order: Sequence[str] = ()
 ) -> Figure:
-    """Every agent's rating with its 95 % interval, one row an agent, in the order given (best
+    """Draw every agent's rating with its 95 % interval, one row an agent, in the order given (best
     first, at the top).
 
     standings: one row an agent; columns ``agent`` (str), ``elo``, ``low``, ``high`` (Elo),
-        ``bound`` ("" for a rating, ">" or "<" where ``elo`` is only a limit), ``split`` (bool:
+        ``bound`` ("" for a rating, ">" or "<" if ``elo`` is only a limit), ``split`` (bool:
         all pairs were shared evenly, so there is no interval) and ``games`` (int); ``low`` and
         ``high`` are nan where no interval can be given. 1 to 30 rows
         read well; the figure grows with them.
-    anchor: the agent rated 0; if none is, the mean of the pool is. context: what stands above.
+    anchor: the agent rated 0; if none is, the mean of the pool is. context: the line above.
     order: all agents of the report, for their colours.
 
     The values are repeated in words at the right. Raises ValueError for another frame.

@@ -96,8 +96,8 @@ def spread(wanted: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 
 
 def name_dots(axes: Axes, dots: Sequence[LabelledPoint]) -> set[str]:
-    """Name dots beside them, where a name hides no other name, no dot and no edge. Everything must
-    be in its place. Return the names for which there is no room."""
+    """Write names beside dots, if a name hides no other name, no dot and no edge. Everything must
+    be in its place. Return the names without room."""
     figure = axes.get_figure(root=True)
     assert isinstance(figure, Figure)
     renderer = FigureCanvasAgg(figure).get_renderer()

@@ -1,4 +1,4 @@
-"""Every agent against every other: shares of points, and how sure it is who is better."""
+"""Every agent against every other: shares of points, and probabilities of superiority."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _WIDTH = 30  # letters of a name before it goes on in the next line
 
 
 def win_rates_figures(facts: RunFacts) -> Iterator[ReportFigure]:
-    """Who took how many of the points from whom, unless everybody took half of them."""
+    """Yield the figure of the shares of points between agents, unless everybody took half of them."""
     if facts.all_split:
         return
     shares = _best_first(score_matrix(facts.pair_counts), facts)
@@ -57,7 +57,7 @@ def win_rates_figures(facts: RunFacts) -> Iterator[ReportFigure]:
 
 
 def _listed(shares: pd.DataFrame, games: pd.DataFrame) -> pd.DataFrame:
-    """The matrix as a table, one row for each two who met."""
+    """Return the matrix as a table, one row for each two agents that met."""
     first, second = np.nonzero(games.to_numpy())
     return pd.DataFrame(
         {
@@ -70,7 +70,7 @@ def _listed(shares: pd.DataFrame, games: pd.DataFrame) -> pd.DataFrame:
 
 
 def superiority_figures(facts: RunFacts) -> Iterator[ReportFigure]:
-    """How sure it is that each agent is better than each other."""
+    """Yield the figure of the probability that each agent is better than each other."""
     agents = len(facts.names)
     if agents not in SUPERIORITY_AGENTS or not facts.parts:
         return
@@ -107,14 +107,13 @@ def matrix_chart(
     context: str = "",
     games: pd.DataFrame | None = None,
 ) -> Figure:
-    """A heatmap of per cent between agents.
+    """Draw a heat map of per cent between agents.
 
     shares: square; index and columns the same agents, best first; values 0 to 1; nan on the
         diagonal and where two did not meet (left grey). Up to 30 agents have numbers in their
         cells; of 60 the colours can still be read.
-    label: what the values are. across: what the column agents are to the row agents. context: what
-        stands above.
-    games: of so many games each value is, alike in shape; told once if all are the same.
+    label: the meaning of the values. across: the role of the column agents. context: the line
+    above. games: number of games of each value, alike in shape; written once if all are the same.
 
     Raises ValueError if the frame is empty or its rows and columns are not the same agents.
     """
@@ -164,7 +163,7 @@ def _titles(shares: pd.DataFrame, games: pd.DataFrame | None, across: str) -> np
 
 
 def _cells(shares: pd.DataFrame, games: pd.DataFrame | None) -> np.ndarray:
-    """What stands in the cells: per cent, and of how many games."""
+    """Return the texts of the cells: per cent, and the number of games."""
     texts = np.full(shares.shape, "", dtype=object)
     for place, share in np.ndenumerate(shares.to_numpy(dtype=float)):
         if not np.isnan(share):

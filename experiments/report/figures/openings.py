@@ -1,4 +1,4 @@
-"""What the opening and the colour have to do with the result."""
+"""Effects of opening and colour on the result."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _LONGEST = 24  # letters of an opening's name
 
 
 def colours_figures(facts: RunFacts) -> Iterator[ReportFigure]:
-    """What every agent scores with Black and with White."""
+    """Yield the figure of every agent's score with Black and with White."""
     scores = facts.scores
     rows = []
     for name in facts.order:
@@ -69,7 +69,7 @@ def colours_figures(facts: RunFacts) -> Iterator[ReportFigure]:
 
 
 def pairs_figures(facts: RunFacts) -> Iterator[ReportFigure]:
-    """How many points every agent made of the two of a pair."""
+    """Yield the figure of every agent's points in the pairs."""
     counts = facts.pair_counts.sum(axis=1)
     table = pd.DataFrame(counts, facts.names, range(OUTCOMES)).loc[facts.order]
     table = table[table.sum(axis=1) > 0]
@@ -86,7 +86,7 @@ def pairs_figures(facts: RunFacts) -> Iterator[ReportFigure]:
 
 
 def openings_figures(facts: RunFacts) -> Iterator[ReportFigure]:
-    """What every agent scores from each opening, where these are few."""
+    """Yield the figure of every agent's score from each opening, if these are few."""
     if facts.all_split or not 1 < facts.openings <= MOST_OPENINGS:
         return
     found = scores_from(facts.record)
@@ -109,12 +109,12 @@ def openings_figures(facts: RunFacts) -> Iterator[ReportFigure]:
 
 
 def colours_chart(scores: pd.DataFrame, context: str = "", order: Sequence[str] = ()) -> Figure:
-    """Every agent's score with each colour, a row an agent, with its 95 % interval.
+    """Draw every agent's score with each colour, a row an agent, with its 95 % interval.
 
     scores: a row an agent and colour; columns ``agent``, ``side`` ("Black" or "White"), ``score``,
         ``low``, ``high`` (0 to 1; the last two may be nan) and ``games``. 1 to 60 agents read well;
         the figure grows with them.
-    context: what stands above. order: all agents of the report, for their rows and colours.
+    context: the line above. order: all agents of the report, for their rows and colours.
     """
     check_frame(scores, ["agent", "side", "score", "low", "high", "games"])
     agents = coloured(scores["agent"], order)
@@ -147,11 +147,11 @@ def colours_chart(scores: pd.DataFrame, context: str = "", order: Sequence[str] 
 
 
 def pairs_chart(pairs: pd.DataFrame, context: str = "") -> Figure:
-    """How many points every agent made of the two of a pair, a bar an agent.
+    """Draw every agent's points in the pairs, 0 to 2 each, a bar an agent.
 
-    pairs: index: agents, best first; columns 0 to 4: how many pairs gave so many half points. 1 to
-        60 agents read well; the figure grows with them.
-    context: what stands above.
+    pairs: index: agents, best first; columns 0 to 4: numbers of pairs with this many half points. 1
+    to 60 agents read well; the figure grows with them.
+    context: the line above.
     """
     check_frame(pairs, [])
     shares = 100 * pairs.div(pairs.sum(axis=1), axis=0).to_numpy()
@@ -182,11 +182,11 @@ def pairs_chart(pairs: pd.DataFrame, context: str = "") -> Figure:
 
 
 def openings_chart(shares: pd.DataFrame, context: str = "") -> Figure:
-    """What every agent scores from each opening, as a heat map.
+    """Draw every agent's score from each opening, as a heat map.
 
     shares: index: agents, best first; columns: openings; values 0 to 1, nan where there is none.
         2 to 60 agents and 2 to 30 openings read well.
-    context: what stands above.
+    context: the line above.
     """
     if shares.empty:
         raise ValueError("the frame has no rows: nothing to draw")

@@ -1,4 +1,4 @@
-"""How much alpha-beta prunes, by depth."""
+"""Pruning of alpha-beta, by depth."""
 
 from __future__ import annotations
 
@@ -90,8 +90,8 @@ def _colours(facts: RunFacts, depth: int) -> dict[str, Any]:
 
 
 def _positions(facts: RunFacts, depth: int, evaluation: Evaluation) -> tuple[list[Position], str]:
-    """The positions on which nodes are counted, and what they are in words: all in which searches
-    decided, or a sample."""
+    """Return the positions on which nodes are counted, and a description of them: all in which
+    searches decided, or a sample."""
 
     def drawn_positions(count: int | str) -> list[Position]:
         sample = searched_positions(facts.record, count, facts.plan.settings.seed)
@@ -115,13 +115,13 @@ def _positions(facts: RunFacts, depth: int, evaluation: Evaluation) -> tuple[lis
 def pruning_chart(
     counts: pd.DataFrame, context: str = "", colours: Mapping[str, Any] | None = None
 ) -> Figure:
-    """How many nodes minimax and alpha-beta search at each depth, and how many of a hundred of
-    minimax's alpha-beta still needs.
+    """Draw the nodes of minimax and alpha-beta at each depth, and alpha-beta's as a share of
+    minimax's.
 
     counts: one row an algorithm, evaluation and depth; columns ``algorithm`` ("minimax" or
         "alpha-beta"), ``evaluation`` (its name; of minimax any), ``depth`` (plies), ``nodes`` (mean
         a position, more than 0) and ``positions`` (int). Up to 15 evaluations read well.
-    context: what stands above. colours: of each evaluation, where there are several.
+    context: the line above. colours: of each evaluation, if there are several.
 
     Raises ValueError for another frame.
     """
@@ -190,7 +190,7 @@ def _by_depth(nodes: pd.Series) -> Iterator[tuple[object, str]]:
 
 
 def _last_ratio(nodes: pd.Series, minimax: pd.Series) -> str:
-    """What alpha-beta needs of minimax's nodes at the deepest depth of both."""
+    """Return alpha-beta's nodes as a share of minimax's at the deepest depth of both."""
     ratios = (nodes / minimax).dropna()
     return f": {share_text(ratios.iloc[-1])}" if len(ratios) else ""
 
@@ -210,7 +210,7 @@ def _ratio(axes: Axes, depth: float, nodes: float, ratio: float) -> None:
 
 
 def _pruning_note(counts: pd.DataFrame, minimax: pd.Series, several: bool) -> str:
-    """What the labels mean, how many positions were searched, and where minimax stopped."""
+    """Return a note on the labels, the number of positions, and the last depth of minimax."""
     few, many = counts["positions"].min(), counts["positions"].max()
     number = f"{few:,} to {many:,} positions" if few != many else counted(many, "position")
     note = f"means over {number}"

@@ -1,4 +1,4 @@
-"""Mean ranks over openings, and which of them differ for certain."""
+"""Mean ranks over openings, and their certain differences."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ _ROW, _BAR, _LONGEST = 0.24, 0.11, 40  # inches of a name and of a group's bar; 
 
 
 def ranks_figures(facts: RunFacts) -> Iterator[ReportFigure]:
-    """The mean ranks over those openings from which all agents met all others equally often."""
+    """Yield the figure of the mean ranks over those openings from which all agents met all others
+    equally often."""
     scores = facts.scores
     times = scores.times[scores.full]
     if len(facts.names) < LEAST_AGENTS or times.sum() < LEAST_OPENINGS:
@@ -56,11 +57,11 @@ def ranks_figures(facts: RunFacts) -> Iterator[ReportFigure]:
 def ranks_chart(
     names: Sequence[str], found: MeanRanks, context: str = "", order: Sequence[str] = ()
 ) -> Figure:
-    """A critical-difference diagram (Demsar 2006): agents where their mean ranks lie, the better
-    half named at the left, and bars that join those which do not differ for certain.
+    """Draw a critical-difference diagram (Demsar 2006): agents at their mean ranks, the better half
+    named at the left, and bars that join agents without a certain difference.
 
-    names: of the agents, as ``found`` has them; 3 to 60 read well. context: what stands above.
-    order: all agents of the report, for their colours.
+    names: of the agents, as ``found`` has them; 3 to 60 read well. context: the line above. order:
+    all agents of the report, for their colours.
     """
     agents, colours = len(names), dict(coloured(names, order))
     best_first = np.argsort(found.ranks, kind="stable")

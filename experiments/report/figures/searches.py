@@ -1,4 +1,4 @@
-"""What each search costs on the same positions."""
+"""Costs of each search on the same positions."""
 
 from __future__ import annotations
 
@@ -60,15 +60,15 @@ def _sample(costs: pd.DataFrame) -> str:
 def cost_chart(
     costs: pd.DataFrame, subtitle: str, ruleset: str = "standard", order: Sequence[str] = ()
 ) -> Figure:
-    """Nodes of every search on the same positions, one dot an agent, in the order given.
+    """Draw the nodes of every search on the same positions, one dot an agent, in the order given.
 
     costs: one row an agent; columns ``agent`` (str), ``nodes`` (mean a position, more than 0),
         ``positions``, ``openings`` (int) and ``depth``. 2 to 30 rows read well; the figure grows
         with them.
-    subtitle: what the searches had in common. ruleset: its name. order: all agents of the report,
+    subtitle: settings that the searches share. ruleset: its name. order: all agents of the report,
         for their colours.
 
-    The nodes, and their share of the dearest search's, are repeated at the right.
+    The nodes, and their share of the largest number, are repeated at the right.
     """
     check_frame(costs, ["agent", "nodes", "positions", "openings", "depth"])
     nodes = costs["nodes"].to_numpy()

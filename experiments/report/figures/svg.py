@@ -1,8 +1,8 @@
 """Figures as SVG: inline in a page, or as a file.
 
-matplotlib writes the SVG. What it cannot write is told by :func:`annotate` and added here: titles,
-which browsers show as tooltips, and the series that an element belongs to. Inline, colours become
-CSS variables, so that a figure follows the scheme of its page. The same figure gives the same text.
+matplotlib writes the SVG. :func:`annotate` declares the rest, added here: titles, shown by browsers
+as tooltips, and the series of an element. Inline, colours become CSS variables, so that a figure
+follows the scheme of its page. The same figure gives the same text.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def annotate(
     titles: Sequence[str] | None = None,
     ink: str | None = None,
 ) -> None:
-    """Tell something of artists that their SVG is to have. Containers and lists of artists are
-    taken apart; None in them is left out.
+    """Attach a series, tooltips or a colour to artists, for their SVG. Containers and lists of
+    artists are taken apart; None in them is left out.
 
     series: the name by which elements are lit together. title: a tooltip. titles: a tooltip for
     each cell of a mesh, row by row. ink: the CSS variable of a text's colour.
@@ -110,7 +110,7 @@ def _tree(figure: Figure, salt: str) -> ElementTree.Element:
 
 
 def _put(element: ElementTree.Element, told: dict[str, Any]) -> None:
-    """Give an element what was told of it by :func:`annotate`."""
+    """Add the attributes from :func:`annotate` to an element."""
     if "series" in told:
         element.set("data-series", visible(told["series"]))
     if "ink" in told:
@@ -132,7 +132,7 @@ def _add_title(element: ElementTree.Element, text: str) -> None:
 
 
 def _shorten(root: ElementTree.Element, name: str) -> None:
-    """Leave out what draws nothing: ids without a reference, further digits, idle groups."""
+    """Leave out all that draws nothing: ids without a reference, further digits, idle groups."""
     for element in root.iter():
         element.tail = None
         if element.text and not element.text.strip():
@@ -152,7 +152,7 @@ def _shorten(root: ElementTree.Element, name: str) -> None:
 
 
 def _references(root: ElementTree.Element, name: str) -> dict[str, str]:
-    """Return new ids for those that something refers to, in their order."""
+    """Return new ids for those with references, in their order."""
     new: dict[str, str] = {}
     for element in root.iter():
         for key, value in element.attrib.items():

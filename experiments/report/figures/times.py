@@ -1,4 +1,4 @@
-"""How long moves take."""
+"""Times of moves."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def times_figures(facts: RunFacts) -> Iterator[ReportFigure]:
 
 
 def time_chart(times: pd.DataFrame, context: str = "", order: Sequence[str] = ()) -> Figure:
-    """The median of the time of a move and its 95th percentile, one row an agent, in the order
+    """Draw the median of the time of a move and its 95th percentile, one row an agent, in the order
     given.
 
     times: one row an agent; columns ``agent`` (str), ``median_microseconds``,
         ``p95_microseconds``. 1 to 30 rows read well; the figure grows with them.
-    context: what stands above. order: all agents of the report, for their colours.
+    context: the line above. order: all agents of the report, for their colours.
     """
     check_frame(times, ["agent", "median_microseconds", "p95_microseconds"])
     # A log scale has no 0, and below a microsecond nothing is measured.

@@ -31,7 +31,7 @@ def standing_title(row: Mapping[Any, Any]) -> str:
 def points_title(name: object, points: Iterable[tuple[object, str]], by: str) -> str:
     """Return a line's name and its points, if these are few.
 
-    points: pairs of a place and a value in words. by: what the places are.
+    points: pairs of a place and a value in words. by: the name of the places.
 
     >>> print(points_title("greedy", [(1, "0.5"), (2, "0.7")], "depth"))
     greedy
