@@ -82,7 +82,7 @@ class Opening:
         return self.start or Position.start(rules)
 
     def reach(self, rules: str | Ruleset) -> Position:
-        """Return the first position in which a player is asked."""
+        """Return the first position with a decision of a player."""
         begin = self.begin(rules)
         moves = np.frombuffer(self.moves, dtype=np.uint8)
         mover, opponent, made = follow_line(*begin.masks, np.uint64(begin.ruleset.board), moves)

@@ -66,7 +66,7 @@ class PairOutcome:
 class PairOutcomes(Sequence[PairOutcome]):
     """The outcomes of the pairs so far, in the order of the schedule.
 
-    rounds: the rounds of which all pairs were played or skipped.
+    rounds: the finished rounds: all their pairs were played or skipped.
     """
 
     def __init__(self, seed: int = 0) -> None:

@@ -36,7 +36,7 @@ class Swiss(Schedule):
 
     @checked
     def __init__(self, rounds: Annotated[int | None, Whole(1)] = None) -> None:
-        """rounds: number of rounds; None: as many as a knockout would have."""
+        """rounds: number of rounds; None: the number of a knockout."""
         self.asked = rounds
 
     def check(self, names: Sequence[str]) -> None:

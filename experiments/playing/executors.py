@@ -68,7 +68,7 @@ class Processes(Executor):
 
     @checked
     def __init__(self, workers: Annotated[int | None, Whole(1)] = None) -> None:
-        """workers: number of processes; None: as many as there are cores."""
+        """workers: number of processes; None: one for each core."""
         self.workers = workers or available_cores()
 
     @property
@@ -91,10 +91,8 @@ class Dask(Executor):
     def __init__(
         self, address: str | None = None, workers: Annotated[int | None, Whole(1)] = None
     ) -> None:
-        """
-        address: a running scheduler, ``tcp://host:port``; None: a cluster of this machine, for this
-        run. workers: workers of a cluster of this machine; None: as many as there are cores.
-        """
+        """address: a running scheduler, ``tcp://host:port``; None: a cluster of this machine, for
+        this run. workers: workers of a cluster of this machine; None: one for each core."""
         if importlib.util.find_spec("distributed") is None:
             raise ValueError(
                 "executor=dask needs distributed; pip install 'othello-strategy-lab[dask]' or "

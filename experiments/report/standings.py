@@ -400,7 +400,7 @@ def ranked(
 
 
 def matches(record: Record) -> pd.DataFrame:
-    """One row a pairing, in the order of the line-up; everything as its first agent sees it.
+    """One row a pairing, in the order of the line-up; everything from its first agent's view.
 
     Only complete pairs count. Columns:
 
@@ -410,13 +410,11 @@ def matches(record: Record) -> pd.DataFrame:
     - distinct_games: without those that repeat an earlier one, same agents in the same seats, move
       for move. all_pairs, pairs: the complete pairs, and those that repeat no earlier one.
       openings: from how many.
-    - LL, LD, DD_WL, WD, WW: the pentanomial counts of the distinct pairs, on which all of the
-      following rests.
+    - LL, LD, DD_WL, WD, WW: the pentanomial counts of the distinct pairs, the basis of all of the following.
     - elo, elo_low, elo_high, bound, nelo, nelo_low, nelo_high, los, split: see
       :class:`experiments.statistics.match.MatchStatistics`.
     - discs, discs_low, discs_high: mean disc difference over pairs (games played to the end), and
-      the ends of its 95 % interval (Student's, over openings), cut at what is possible; nan where
-      there are none, or only one.
+      the ends of its 95 % interval (Student's, over openings), cut at the largest possible; nan if there are none, or only one.
     - ends: how the games ended, as ``finished 98, time exceeded 2``.
     """
     import pandas as pd
@@ -452,11 +450,12 @@ def _of_units(units: pd.DataFrame, most: int) -> dict[str, Any]:
 
 
 def same_positions(record: Record) -> pd.DataFrame:
-    """Where two agents chose the same moves throughout: what each spent on the same positions.
+    """Return the costs of two agents on the same positions, for pairs of agents with the same moves
+    throughout.
 
-    One row a pairing in which both agents searched and both games of every pair went alike, so
-    that each side's every decision has its counterpart by the other agent on the same position.
-    Columns: first, second (names), pairs, positions, first_nodes, second_nodes (totals).
+    One row a pairing in which both agents searched and both games of every pair went alike, so that
+    each decision has its counterpart by the other agent on the same position. Columns: first,
+    second (names), pairs, positions, first_nodes, second_nodes (totals).
     """
     return record.query(
         """with twins as (

@@ -1,4 +1,4 @@
-"""Which agents of a run are one strategy: they play the same moves."""
+"""Strategies: agents of a run that play the same moves are one strategy."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _Game = tuple[str, ...]  # opening, transcript, result, end_reason
 
 
 def strategies(record: Record) -> IntArray:
-    """The strategy of every agent, shape (agents,): numbers from 0 by their first agent.
+    """Return the strategy of every agent, shape (agents,): numbers from 0 by their first agent.
 
-    Two agents play the same strategy if they never chose differently where that can be seen: in the
-    two games of a pair against each other, which are then the same game, and from one opening with
-    the same colour against the same third agent, until that one chooses differently (it may play by
-    chance). They must have been seen to play a whole game alike.
+    Two agents play the same strategy if they never chose differently in comparable games: in the
+    two games of a pair against each other, then the same game, and from one opening with the same
+    colour against the same third agent, until that one chooses differently (it may play by chance).
+    They must have played a whole game alike.
     """
     agents = len(record.agents())
     undecided = set(combinations(range(agents), 2))
@@ -63,8 +63,8 @@ def _rounds(rows: Iterable[tuple[Any, ...]]) -> Iterator[dict[Pairing, _Game]]:
 def _comparable(
     one: int, other: int, games: Mapping[Pairing, _Game]
 ) -> Iterator[tuple[_Game, _Game, Color | None]]:
-    """Games in which two agents had the same seat, and the colour of their third opponent; None
-    where each was the other's."""
+    """Yield games in which two agents had the same seat, and the colour of their third opponent;
+    None if each was the other's."""
     if (one, other) in games and (other, one) in games:
         yield games[one, other], games[other, one], None
     for black, white in games:
@@ -75,9 +75,9 @@ def _comparable(
 
 
 def _alike(game: _Game, other: _Game, third: Color | None, record: Record) -> bool | None:
-    """Whether two agents chose alike in the same seat of two games; None where the opponent, the
-    ``third``, was the first to choose differently, or broke the game off, which says nothing of
-    them."""
+    """Return True if two agents chose alike in the same seat of two games; None if the opponent,
+    the ``third``, was the first to choose differently, or broke the game off: that is no evidence.
+    """
     if game == other:
         return True if game[-1] == FINISHED else None
     if third is None:

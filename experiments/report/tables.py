@@ -39,9 +39,9 @@ def marked(name: str, selective: bool) -> str:
 
 
 def described(agents: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Each agent's settings in a line: ``AlphaBeta, depth 4, evaluation SquareWeights``. What is as
-    it is by default is left out, unless the agents differ in it; of parts with settings of their
-    own there is the number."""
+    """Return each agent's settings in a line: ``AlphaBeta, depth 4, evaluation SquareWeights``.
+    Default values are left out, unless the agents differ in them; parts with settings of their own
+    are counted."""
     values: dict[str, set[str]] = {}
     for settings in agents.values():
         for key, value in settings.items():
@@ -87,7 +87,8 @@ def _defaults(target: str) -> dict[str, Any]:
 
 
 def elo_text(row: Any) -> str:
-    """``+123 [103, 145]``, ``> +620`` for an agent that won everything, or what there is to say."""
+    """Return ``+123 [103, 145]``, ``> +620`` for an agent that won everything, or a word in place
+    of a rating."""
     if np.isnan(row.elo):
         return "-"
     if row.split:
@@ -98,7 +99,7 @@ def elo_text(row: Any) -> str:
 
 
 def _count(value: float) -> str:
-    """A number, or ``-`` for what an agent that does not search has none of."""
+    """Return a number in words, ``-`` for one that an agent without a search lacks."""
     return "-" if np.isnan(value) or not value else f"{value:,.0f}"
 
 
@@ -150,8 +151,8 @@ LESS_NEEDED = ("95 % within", "evals/move", "nodes/s", "discs", "time/move", "dr
 def columns_of(
     standings: pd.DataFrame, merits: Iterable[str] = ()
 ) -> dict[str, Callable[[Any], str]]:
-    """The columns of a standings table. merits: those that the schedule has added; where there are
-    any, columns in which no agent has anything are left out."""
+    """Return the columns of a standings table. merits: those that the schedule has added; with any,
+    columns in which no agent has a value are left out."""
     if not merits:
         return COLUMNS
     columns = {"agent": COLUMNS["agent"]} | {name: partial(_merit, name) for name in merits}
@@ -170,9 +171,9 @@ def standings_by_part(
     merits: Iterable[str] = (),
     columns: Mapping[str, Callable[[Any], str]] | None = None,
 ) -> list[tuple[str, list[list[str]]]]:
-    """The cells for each part of the pool that met, with a heading if there are several parts; all
-    in one table where the schedule says who is how good (``merits``). columns: those of
-    :func:`columns_of` unless others are asked for."""
+    """Return the cells for each part of the pool that met, with a heading if there are several
+    parts; all in one table if the schedule ranks the agents (``merits``). columns: default those of
+    :func:`columns_of`."""
     columns = columns_of(standings, merits) if columns is None else columns
     if merits:
         return [("", cells(columns, standings))]
@@ -184,7 +185,7 @@ def standings_by_part(
 
 
 def cells(columns: Mapping[str, Callable[[Any], str]], frame: pd.DataFrame) -> list[list[str]]:
-    """What stands in a table with these columns, by row."""
+    """Return the cells of a table with these columns, by row."""
     return [[cell(row) for cell in columns.values()] for row in frame.itertuples()]
 
 
@@ -233,9 +234,9 @@ MATCH_COLUMNS: dict[str, Callable[[Any], str]] = {
 def standings_tables(
     standings: pd.DataFrame, console: Console, merits: Iterable[str] = ()
 ) -> Iterable[Table]:
-    """The standings for a terminal, a table for each part of the pool that met, as
-    :func:`standings_by_part` has them. A narrow terminal does without some columns, which the
-    report has, rather than cut numbers, and says so."""
+    """Return the standings for a terminal, a table for each part of the pool that met, as in
+    :func:`standings_by_part`. A narrow terminal leaves out some columns rather than cut numbers,
+    and refers to the report."""
     unbounded = console.options.update(width=10_000)
     columns = columns_of(standings, merits)
     for heading, rows in standings_by_part(standings, merits):

@@ -1,4 +1,4 @@
-"""What the tables on a terminal look like. Imports nothing that takes long to load."""
+"""Style of the tables on a terminal. Imports nothing that takes long to load."""
 
 from __future__ import annotations
 

@@ -30,10 +30,10 @@ Look = Callable[[Path, Console], tuple[RenderableType, bool]]
 def watch(
     folder: Path, console: Console, look_at: Look, every: float = 2.0, once: bool = False
 ) -> None:
-    """Print how far what is in a folder is, again and again until nobody plays any more (or
-    ``once``).
+    """Print the progress of the job in a folder, again and again until nobody works on it any more
+    (or ``once``).
 
-    every: seconds between two looks. Raises ConfigError where there is nothing of that kind.
+    every: seconds between two looks. Raises ConfigError if there is no such job.
     """
     screen, ended = look_at(folder, console)
     if once or ended or not console.is_terminal:
@@ -47,8 +47,8 @@ def watch(
 
 
 def total_games(settings: RunConfig) -> str:
-    """How many games are to be played. A schedule from outside the lab is not asked: the record may
-    be somebody else's, and looking at it must not run anything."""
+    """Return the number of games to be played. A schedule from outside the lab is not called: the
+    record may be somebody else's, and looking at it must not run anything."""
     if foreign_code({"schedule": settings.schedule}, {}):
         return f"? (not known without {settings.schedule.get('_target_')})"
     schedule, pairs = scheduled_of(settings)
@@ -56,7 +56,7 @@ def total_games(settings: RunConfig) -> str:
 
 
 def look(folder: Path, console: Console) -> tuple[RenderableType, bool]:
-    """The standings as they are now, and whether nobody is playing any more."""
+    """Return the present standings, and True if nobody is playing any more."""
     if not_begun(folder):
         return plain(f"{folder}: not begun yet"), not is_locked(folder)
     with reading(folder) as record:

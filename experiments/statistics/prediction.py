@@ -1,4 +1,4 @@
-"""What a small experiment of others was to show, if its strategies are as strong as ours are."""
+"""Predicted results of a small experiment of others, if its strategies are as strong as ours."""
 
 from __future__ import annotations
 

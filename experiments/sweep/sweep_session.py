@@ -137,7 +137,7 @@ def _is_games(word: str) -> bool:
 
 
 def _hydras_settings(overrides: Sequence[str], folders: Sequence[str]) -> DictConfig:
-    """Return Hydra's own settings, without those that depend on the swept ones."""
+    """Return Hydra's own settings, without any that depend on the swept ones."""
     # Of the rest only an experiment may choose a sweeper, and some of it can only be composed
     # together with what is swept.
     plain = [override for override in overrides if is_hydras(override)]
