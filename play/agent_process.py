@@ -36,7 +36,7 @@ _SCOUT_SECONDS = 0.5
 
 
 class AgentFailure(Exception):
-    """An agent has crashed, hung or answered nonsense; the message says what."""
+    """An agent has crashed, hung or answered nonsense; the message is the reason."""
 
 
 class AgentProcess:
@@ -53,8 +53,8 @@ class AgentProcess:
     def decide(
         self, game: GameState, color: Color, seed: int, limits: Limits
     ) -> tuple[Decision, float]:
-        """What it plays in the game's position, where ``color`` is to move, and the seconds it
-        took. Raises Trouble; Ctrl-C ends its process, and goes on as KeyboardInterrupt."""
+        """Return its decision in the game's position with ``color`` to move, and the seconds it
+        took. Raises AgentFailure; Ctrl-C ends its process, and goes on as KeyboardInterrupt."""
         position = game.position
         try:
             self._tell(game, color, seed)
@@ -93,7 +93,7 @@ class AgentProcess:
         self._moves = game.moves
 
     def forget(self) -> None:
-        """End its process, whatever it does; the next question starts another one."""
+        """End its process at once; the next question starts another one."""
         self._told, self._moves = None, ()
         self._seat.kill()
 
@@ -126,8 +126,8 @@ class _WaitingNotice:
 
 
 class AgentProcesses:
-    """All agents of a session, made when they are first asked. Use it in a ``with``: it notices
-    what happens to processes by a signal handler of its own."""
+    """All agents of a session, made at their first question. Use it in a ``with``: it notices the
+    ends of processes by a signal handler of its own."""
 
     def __init__(
         self,
@@ -162,8 +162,8 @@ class AgentProcesses:
     def of(
         self, player: PlayerSettings, use: str = "", announce: Announce | None = None
     ) -> AgentProcess:
-        """Who thinks for a player; raises ConfigError. use: tells apart those that must not share a
-        memory, such as both sides played by the same agent."""
+        """Return the process that thinks for a player; raises ConfigError. use: distinguishes those
+        that must not share a memory, such as both sides played by the same agent."""
         assert player.agent is not None
         key = json.dumps([use, player.name, player.agent, self.rules.name], default=str)
         if key not in self._made:
@@ -192,10 +192,10 @@ class AgentProcesses:
         limits: Limits | None = None,
         use: str = "",
     ) -> tuple[Decision, float]:
-        """What a player decides in a game, and in how many seconds. A search that would take
-        minutes is announced first. Raises ConfigError and Trouble.
+        """Return a player's decision in a game, and its seconds. A search that would take minutes
+        is announced first. Raises ConfigError and AgentFailure.
 
-        use: what for, if that is not to play; it is another process then, with its own memory.
+        use: a purpose other than playing; it is another process then, with its own memory.
         """
         color = game.position.to_move
         thinker = self.of(player, use or color.value)

@@ -79,8 +79,8 @@ def web_command(arguments: Sequence[str]) -> int:
 def _told(
     arguments: Sequence[str], usage: str, options: Sequence[str] = ()
 ) -> tuple[GameSetup, Settings] | None:
-    """The settings of a game and the options that were given; None if help was asked for, which
-    is printed. Raises ConfigError."""
+    """Return the settings of a game and the given options; None after printing help, if help was
+    requested. Raises ConfigError."""
     from othello_lab.play.config import config_folders, read
     from othello_lab.play.help import settings_help
 

@@ -1,4 +1,4 @@
-"""What a game at the board is: its settings, and the one way to them."""
+"""The settings of a game at the board, and the one way to them."""
 
 from __future__ import annotations
 
@@ -125,8 +125,8 @@ class PlayConfig:
 
 @dataclass(frozen=True)
 class PlayerSettings:
-    """One who plays. name: of the agent in ``conf/agent``, or ``human``. agent: its settings; None
-    for a person."""
+    """A player. name: of the agent in ``conf/agent``, or ``human``. agent: its settings; None for a
+    person."""
 
     name: str
     agent: Settings | None = None
@@ -141,8 +141,8 @@ PERSON = PlayerSettings(HUMAN)
 
 @dataclass(frozen=True)
 class GameSetup:
-    """All that a game needs to begin. hint: who is asked for hints. fill: what agents take for
-    settings they leave open. folders: where further YAMLs are."""
+    """All that a game needs to begin. hint: the agent that gives hints. fill: values for settings
+    that agents leave open. folders: places of further YAMLs."""
 
     settings: PlayConfig
     players: dict[Color, PlayerSettings]
@@ -184,8 +184,8 @@ def read(overrides: Sequence[str], folders: Sequence[str] = ()) -> GameSetup:
 
 
 def _with_sides(overrides: Sequence[str], folders: Sequence[str]) -> list[str]:
-    """Return overrides in which ``white=greedy`` is ``agent@white=greedy``; a side of a person has
-    no agent. Raise ConfigError for an unknown player, and for settings of a person."""
+    """Return overrides with ``agent@white=greedy`` in place of ``white=greedy``; a side of a person
+    has no agent. Raise ConfigError for an unknown player, and for settings of a person."""
     players = [HUMAN, *choices("agent", folders)]
     chosen: dict[str, str] = {}
     rest = []
@@ -253,8 +253,8 @@ def read_plain(kind: type[_Settings], words: Iterable[str]) -> _Settings:
 
 
 def config_folders(words: Sequence[str], allowed: Sequence[str] = ()) -> tuple[list[str], Settings]:
-    """Command line words without their options, and these: ``--config-dir DIR`` and those allowed,
-    each of which takes a value, or none if it is written with a ``!`` at its end."""
+    """Return command line words without their options, and these: ``--config-dir DIR`` and those
+    allowed. Each takes a value, or none if it is written with a ``!`` at its end."""
     takes = {f"--{name.rstrip('!')}": not name.endswith("!") for name in (*allowed, "config-dir")}
     rest: list[str] = []
     options: Settings = {}
@@ -278,8 +278,8 @@ def config_folders(words: Sequence[str], allowed: Sequence[str] = ()) -> tuple[l
 
 
 def settings_of(side: str, words: Sequence[str], known: Mapping[str, Any]) -> list[str]:
-    """``key=value`` of an agent as Hydra is told of them, the evaluation apart; ConfigError for
-    what is none, or is no setting of the agent."""
+    """Return ``key=value`` of an agent as Hydra needs them, the evaluation apart; ConfigError for a
+    malformed one, or an unknown setting."""
     told = []
     for word in words:
         key, equals, _ = word.partition("=")

@@ -1,4 +1,4 @@
-"""What the commands that make an agent an engine for others have in common."""
+"""The common part of the commands that make an agent an engine for others."""
 
 from __future__ import annotations
 

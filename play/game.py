@@ -16,8 +16,8 @@ from othello_lab.core.rules import Color
 class PlayedTurn:
     """A move that was made.
 
-    before: the position it was made in. decision: what an agent said of it, None for a person's
-    move and a forced pass. by: who made it. seconds: how long the agent took.
+    before: the position it was made in. decision: the agent's, None for a person's move and a
+    forced pass. by: the colour that made it. seconds: the agent's time.
     """
 
     before: Position
@@ -37,7 +37,7 @@ class PlayedTurn:
 
 @dataclass
 class GameState:
-    """A game under way. resigned: who gave up."""
+    """A game under way. resigned: the colour that gave up."""
 
     start: Position
     turns: list[PlayedTurn] = field(default_factory=list)
@@ -45,7 +45,7 @@ class GameState:
 
     @property
     def position(self) -> Position:
-        """Where it stands."""
+        """The present position."""
         return self.turns[-1].after if self.turns else self.start
 
     @property
@@ -86,7 +86,7 @@ class GameState:
 
     @property
     def winner(self) -> Color | None:
-        """Who has won a game that is over; None for a draw."""
+        """The winner of a game that is over; None for a draw."""
         if self.resigned is not None:
             return self.resigned.other
         lead = self.position.disc_difference
@@ -96,8 +96,8 @@ class GameState:
 
     @property
     def margin(self) -> int:
-        """By how many discs a finished game was won, empty squares to the winner. Who resigns loses
-        by what the board says, and by 2 at least."""
+        """The discs by which a finished game was won, empty squares to the winner. A player that
+        resigns loses by the board's difference, and by 2 at least."""
         position = self.position
         if self.resigned is None:
             return abs(position.disc_difference)
@@ -139,7 +139,7 @@ def line_text(moves: Iterable[int]) -> str:
 
 
 def decision_lines(turn: PlayedTurn) -> list[str]:
-    """What an agent states of its move, below the move itself."""
+    """Yield an agent's statements on its move, below the move itself."""
     decision = turn.decision
     if decision is None:
         return []

@@ -1,5 +1,5 @@
-"""A game as a text that can be handed in, and read again: what ``--record`` and ``save`` write, and
-``load`` and ``replay`` read."""
+"""A game as a text that can be stored, and read again: ``--record`` and ``save`` write it, ``load``
+and ``replay`` read it."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def write(path: Path, texts: Iterable[str]) -> None:
 
 @dataclass
 class ReadGame:
-    """A game that was read. notes: what was stated of each move. players: their descriptions."""
+    """A game that was read. notes: statements on each move. players: their descriptions."""
 
     game: GameState
     players: dict[Color, str] = field(default_factory=dict)
@@ -148,8 +148,8 @@ def _read_one(path: str, first: int, lines: list[str]) -> ReadGame:
 
 
 def game_of(text: str, rules: Ruleset) -> GameState:
-    """A game in whatever notation: a position (OBF), a transcript, GGF (the first game of it), or
-    a saved game (the last), which names its own ruleset. Raises ValueError with one line."""
+    """Return a game from any notation: a position (OBF), a transcript, GGF (its first game), or a
+    saved game (the last) with the name of its own ruleset. Raises ValueError with one line."""
     text = text.replace("\r\n", "\n").strip()
     if text.startswith(TITLE):
         return read_text(text + "\n", "the text")[-1].game

@@ -27,14 +27,14 @@ _MARGIN = 0.1  # seconds of a move's time that are left for the way to and fro
 
 
 class GtpFailure(Exception):
-    """What was asked cannot be done; the message is the answer."""
+    """A command cannot be done; the message is the answer."""
 
 
 @dataclass
 class GtpClock:
-    """The controller's time: seconds of main time, then so many for so many moves.
+    """The controller's time: seconds of main time, then further seconds for a number of moves.
 
-    left: of each colour, seconds and moves (0: main time), as it was told last.
+    left: of each colour, seconds and moves (0: main time), as last received.
     """
 
     main: float
@@ -43,7 +43,7 @@ class GtpClock:
     left: dict[Color, tuple[float, int]]
 
     def limits(self, color: Color, given: Limits) -> Limits:
-        """What the next move may cost, within limits that hold anyway."""
+        """Return the limits of the next move, within limits that hold anyway."""
         seconds, moves = self.left.get(color, (self.main, 0))
         if moves == 0 and seconds <= 0 and self.moves:
             seconds, moves = self.period, self.moves
@@ -57,7 +57,7 @@ class GtpClock:
 
 
 class GtpServer:
-    """Answers commands about one game, which an agent thinks about."""
+    """Answers commands about one game of an agent."""
 
     def __init__(self, table: GameSetup, player: PlayerSettings, thinkers: AgentProcesses) -> None:
         self._table, self._player, self._thinkers = table, player, thinkers
@@ -257,7 +257,7 @@ class GtpServer:
         return float(word)
 
     def _spend(self, side: Color, seconds: float) -> None:
-        """Take a move's time off main time, until the controller says what is left."""
+        """Take a move's time off main time, until the controller sends the rest."""
         if self._clock:
             left, moves = self._clock.left.get(side, (self._clock.main, 0))
             if not moves:

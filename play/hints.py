@@ -1,4 +1,4 @@
-"""What an agent would advise: the best moves of a position, with their values."""
+"""Hints of an agent: the best moves of a position, with their values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _USE = "hint"
 
 @dataclass(frozen=True)
 class Hint:
-    """A move. value: to the mover. line: what it begins. nodes, seconds: what it took to know."""
+    """A move. value: to the mover. line: the moves it begins. nodes, seconds: their cost."""
 
     move: int
     value: int | float | None

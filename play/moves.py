@@ -1,4 +1,4 @@
-"""How people write moves, and how a ruleset has them written.
+"""Moves as people write them, and as a ruleset writes them.
 
 ``d3`` and ``D3``; row and column as numbers, ``3 4``; and as the file-protocol tournament writes
 them, ``(B D 3)`` with the colour, a pass ``(B P 1)``.
@@ -19,15 +19,15 @@ _LETTERS = {"b": Color.BLACK, "w": Color.WHITE}
 
 
 def looks_like_move(text: str) -> bool:
-    """Whether a line is meant as a move, and not as a command."""
+    """Return True if a line is meant as a move, not as a command."""
     if _TOURNAMENT.fullmatch(text) or _NUMBERS.fullmatch(text):
         return True
     return bool(re.fullmatch(r"[A-Za-z]\d+|--|pass|pa|ps", text, re.IGNORECASE))
 
 
 def read_move(text: str, position: Position) -> int:
-    """The number of the move that a line names; raises IllegalMove saying why it is none. Whether
-    it is legal is the position's to say."""
+    """Return the number of the move in a line; raises IllegalMove with the reason if it is none.
+    The position decides on its legality."""
     side = position.ruleset.side
     if found := _TOURNAMENT.fullmatch(text):
         letter, column, row = found.groups()

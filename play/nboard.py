@@ -31,7 +31,7 @@ _MOVE = re.compile(r"[A-Ha-h][1-8]|[Pp][Aa]")
 
 
 class NBoardServer:
-    """Answers commands about one game, which an agent thinks about."""
+    """Answers commands about one game of an agent."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class NBoardServer:
         self.quitting = False
 
     def hear(self, line: str) -> None:
-        """Do what a line says; one that is not understood is left alone, as the protocol wants."""
+        """Obey a line; unknown ones are ignored, as the protocol wants."""
         word, _, rest = line.strip().partition(" ")
         try:
             if _MOVE.fullmatch(word.partition("/")[0]):  # as old controllers send it
@@ -126,7 +126,7 @@ class NBoardServer:
         self._say(f"nodestats {decision.stats.nodes} {seconds:.3f}")
 
     def _think(self) -> tuple[Decision, float]:
-        """What the agent decides, and in how many seconds; raises Trouble."""
+        """Return the agent's decision, and its seconds; raises AgentFailure."""
         self._say(f"status {self._player.name} is thinking")
         found = self._thinkers.ask(self._player, self._game, self._seed, self._limits)
         self._say("status")
@@ -134,7 +134,7 @@ class NBoardServer:
 
 
 def _value(decision: Decision) -> float | None:
-    """What a move is worth: in the heuristic's units, or discs where the end is known."""
+    """Return the worth of a move: in the heuristic's units, or discs if the end is known."""
     value = decision.value
     if value is None or abs(value) < FINAL_UNIT:
         return value

@@ -1,4 +1,4 @@
-"""Games of runs: which there are, and each as a game that can be looked at and played on."""
+"""Games of runs: a list of them, and each as a game to look at and continue."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_RUNS = 500
 
 
 def runs_below(folder: Path) -> list[str]:
-    """The runs whose records are in a folder, as paths below it, the latest first."""
+    """Return the runs with records in a folder, as paths below it, the latest first."""
     found = []
     for path in folder.glob(f"*/*/{FILE}"):
         try:
@@ -70,7 +70,7 @@ def game_of_run(folder: Path, number: int) -> ReadGame:
 
 @contextmanager
 def _record(folder: Path) -> Iterator[Record]:
-    """The record of a run, to be read; whatever is wrong with it is a ConfigError."""
+    """Open the record of a run for reading; any error is a ConfigError."""
     try:
         with Record.open(folder) as record:
             if record.format() != FORMAT:
@@ -93,7 +93,7 @@ def _plies(start: Position, transcript: str) -> Iterator[int]:
 
 
 def _stated(move: int, row: Any) -> tuple[Decision | None, float]:
-    """What the record has of a move, a MoveRow: what its player stated, and the seconds it took."""
+    """Return the player's statements on a move, a MoveRow, and the seconds it took."""
     if row is None or row.nodes is None:
         return None, 0.0
     stats = SearchStats(*(getattr(row, name) for name in COUNTS))

@@ -46,7 +46,7 @@ _STOP_SECONDS = 10.0
 
 
 def referee(arguments: Sequence[str]) -> int:
-    """Referee what a command line asks for; returns the exit code. Raises ConfigError."""
+    """Referee the games of a command line; return the exit code. Raises ConfigError."""
     if {"-h", "--help"} & set(arguments) or not arguments:
         print(USAGE, end="")
         return 0
@@ -81,7 +81,7 @@ def _new_record(contest: ExternalMatch) -> Path:
 
 
 def _heard(contest: ExternalMatch) -> Generator[tuple[str, str], None, None]:
-    """What the umpire says: ``say`` or ``game`` (one that has ended), and a text."""
+    """Yield the umpire's messages: ``say`` or ``game`` (one that has ended), and a text."""
     child = ForkedProcess(umpire, contest)
     with closing(child):
         try:

@@ -1,6 +1,6 @@
-"""The tree of a search, kept as it grows: what ``debug`` prints and the web page shows.
+"""The tree of a search, kept as it grows: printed by ``debug`` and shown by the web page.
 
-The reading twin is watched, which counts what the compiled search counts. So the tree holds a node
+The reading twin is observed; its counts are those of the compiled search. So the tree holds a node
 for each game state examined, a look or a leaf for each evaluation, and a cut for each cutoff.
 """
 
@@ -21,8 +21,8 @@ EVALUATED, GAME_OVER = ENDS = ("evaluated", "game over")
 
 @dataclass(frozen=True, slots=True)
 class OrderingLook:
-    """To order the moves, the position after one of them was looked at. value: to who makes the
-    move. counted: whether it took an evaluation; a finished game takes none."""
+    """A look at the position after a move, made to order the moves. value: to the side that makes
+    the move. counted: True if it took an evaluation; a finished game takes none."""
 
     move: int
     value: int
@@ -40,11 +40,11 @@ class Cutoff:
 
 @dataclass(slots=True, eq=False)
 class TracedNode:
-    """A move that was searched, or the root, which has none.
+    """A move that was searched, or the root without one.
 
-    alpha, beta: the window. value: to who makes the move; the root's is to the side to move. end:
-    one of ENDS, empty for a node that was looked beyond. below: what was done there, in order: all
-    looks, then nodes, then perhaps a cut. hidden: nodes below that are not kept.
+    alpha, beta: the window. value: to the side that makes the move; the root's is to the side to
+    move. end: one of ENDS, empty for a node that was looked beyond. below: its events, in order:
+    all looks, then nodes, then perhaps a cut. hidden: nodes below that are not kept.
     """
 
     move: int | None
@@ -64,8 +64,8 @@ class TracedNode:
         return "<=" if self.value <= self.alpha else ">="
 
     def line(self, moves: Iterable[int]) -> list[TracedNode]:
-        """This node and those that a line of moves leads through; of several searches of a move
-        the last, which is the one that counted."""
+        """Return this node and those along a line of moves; of several searches of a move the last,
+        since that one counted."""
         found = [self]
         for move in moves:
             below = (each for each in found[-1].below if isinstance(each, TracedNode))
@@ -77,7 +77,7 @@ class TracedNode:
 
 
 class TracedTree(SearchObserver):
-    """Keeps what it is told of, ``deepest`` plies deep; None for all of it."""
+    """Keeps the observed events, ``deepest`` plies deep; None for all of them."""
 
     def __init__(self, deepest: int | None = None) -> None:
         self.root = TracedNode(None)
@@ -86,7 +86,7 @@ class TracedTree(SearchObserver):
 
     @property
     def _kept(self) -> bool:
-        """Whether what is below the node under way is kept."""
+        """True if the events below the present node are kept."""
         return self._deepest is None or len(self._open) <= self._deepest
 
     def glance(self, move: int, value: int, counted: bool) -> None:
@@ -115,7 +115,7 @@ class TracedTree(SearchObserver):
 def watched(
     agent: SearchAgent, position: Position, depth: int, deepest: int | None = None
 ) -> tuple[TracedNode, Decision]:
-    """The tree of a search with the reading twin, and what that decides. ValueError where there is
+    """Return the tree of a search with the reading twin, and its decision. ValueError if there is
     no twin."""
     tree = TracedTree(deepest)
     decision = agent.watched(position, depth, tree)

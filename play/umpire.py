@@ -1,8 +1,8 @@
-"""Who referees games of two programs that speak the file protocol.
+"""The umpire of games between two programs that speak the file protocol.
 
 The judge is that of all games, :func:`core.game.play_game`. Each program plays as the agent
 :class:`agents.external.WpiAgent`, in a process of its own below this one. The umpire has a process
-for itself, which ends all that is below it: also when the one that prints has been killed.
+for itself, so that it can end all below it, even after the printing process has been killed.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _LOOK_SECONDS = 0.05
 
 @dataclass
 class RefereeConfig:
-    """What can be set, see :data:`play.referee.USAGE`."""
+    """The settings of the referee, see :data:`play.referee.USAGE`."""
 
     games: Annotated[int, Whole(1)] = 1
     limit: Annotated[float, Number(above=0)] = 60.0
@@ -57,14 +57,13 @@ class RefereeConfig:
 
     @property
     def patience(self) -> float:
-        """Seconds in which a program has to take its colour: it has to begin, too."""
+        """Seconds in which a program has to take its colour, with its start."""
         return max(self.limit, START_SECONDS)
 
 
 @dataclass(frozen=True)
 class ExternalMatch:
-    """Two programs that are to play. names: what they are called in all that is shown. files: what
-    their files are called."""
+    """Two programs that are to play. names: their names in all output. files: names of their files."""
 
     settings: RefereeConfig
     commands: tuple[str, str]
@@ -73,7 +72,7 @@ class ExternalMatch:
 
 
 def umpire(link: Channel, contest: ExternalMatch) -> None:
-    """The main function of a process: play all games, and say on the line what happens."""
+    """The main function of a process: play all games, and send their events."""
     adopt_orphans()
     logging.getLogger().addHandler(logging.NullHandler())
     umpire = _Umpire(link, contest)
@@ -133,7 +132,7 @@ class _Umpire:
             self.say("", f"{games} games: {names[0]} {points[0]:g}, {names[1]} {points[1]:g}")
 
     def _play(self, number: int, seats: Mapping[Color, int]) -> int | None:
-        """Play a game; returns who has won, None for a draw. seats: who has which colour."""
+        """Play a game; return the winner, None for a draw. seats: the program of each colour."""
         names = {color: self._contest.names[who] for color, who in seats.items()}
         start = Position.start(RULES)
         self.say("", f"Game {number + 1}: White {names[Color.WHITE]}, Black {names[Color.BLACK]}")
@@ -163,7 +162,7 @@ class _Umpire:
 
     @contextmanager
     def _seated(self) -> Iterator[tuple[list[AgentProxy], list[str]]]:
-        """Those who stand for the programs, and where these play; all is gone afterwards."""
+        """Yield proxies of the programs, and their folder; all is gone afterwards."""
         settings, contest = self._contest.settings, self._contest
         scratches = [] if settings.folder is not None else [ScratchFolder(), ScratchFolder()]
         folders = [str(each.path) for each in scratches] or [str(settings.folder)] * 2
@@ -228,7 +227,7 @@ class _Umpire:
 
 
 class _OutputPrinter(logging.Handler):
-    """Says what programs print."""
+    """Log handler that prints the programs' output."""
 
     def __init__(self, umpire: _Umpire) -> None:
         super().__init__()
@@ -242,7 +241,7 @@ class _OutputPrinter(logging.Handler):
 
 
 def verdict(record: GameRecord, names: Mapping[Color, str], commands: Mapping[Color, str]) -> str:
-    """Who has won, and why, in a line; and what a program that has failed has printed last."""
+    """Yield the winner and the reason, in a line; and the last output of a program that has failed."""
 
     def named(color: Color) -> str:
         return f"{color.value.capitalize()} ({names[color]})"

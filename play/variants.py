@@ -38,7 +38,7 @@ def with_pruning(who: PlayerSettings, pruned: PlayerSettings | None) -> PlayerSe
 
 
 def rival(who: PlayerSettings, pruned: PlayerSettings) -> PlayerSettings:
-    """With whom a player is compared: minimax, or if it is that itself, the one that prunes."""
+    """Return the opponent of a comparison: minimax, or for minimax itself the search that prunes."""
     assert who.agent is not None
     return with_pruning(who, pruned) if who.agent["_target_"] == _MINIMAX else without_pruning(who)
 

@@ -90,7 +90,7 @@ _USE = "play"
 
 
 def read_player(words: Sequence[str]) -> tuple[WpiConfig, GameSetup, PlayerSettings]:
-    """What a command line says of the files, of the game, and of the agent; ConfigError."""
+    """Return the files, the game, and the agent of a command line; ConfigError."""
     name, *rest = words
     if "=" in name or name.startswith("-"):
         raise ConfigError(f"wpi: NAME is needed before {name}, as in wpi anna agent=alphabeta")
@@ -133,10 +133,8 @@ class FilePlayer:
         decide: Callable[[GameState, float], tuple[Decision, float]],
         say: Callable[..., None],
     ) -> None:
-        """
-        limit: seconds for each move. decide: is asked for a move within so many seconds; may raise
-        Trouble. say: shows lines.
-        """
+        """limit: seconds for each move. decide: returns a move within a number of seconds; may
+        raise AgentFailure. say: prints lines."""
         self._name, self._incoming, self._outgoing = name, incoming, outgoing
         self._limit, self._decide, self._say = limit, decide, say
         self._asked = 0.0
@@ -190,7 +188,7 @@ class FilePlayer:
         self._show(turn, game)
 
     def _follow(self, game: GameState, own: Color) -> bool:
-        """Make the opponent's move; whether it is a valid one."""
+        """Make the opponent's move; return True if it is valid."""
         text = self._receive(lambda text: not may_go_on(text))
         try:
             move = read_move(text, game.position)
@@ -212,8 +210,8 @@ class FilePlayer:
     # ------------------------------------------------------------------ the file that is read
 
     def _receive(self, whole: Callable[[str], bool]) -> str:
-        """What the file says, once it is there as a whole; it is removed. Nothing is done
-        meanwhile but to look for it now and then."""
+        """Return the content of the file, once it is complete, and remove it. Meanwhile nothing is
+        done but to look for it from time to time."""
         while True:
             try:
                 text = self._incoming.read()

@@ -17,7 +17,8 @@ _LOOK_SECONDS = 0.25  # how often to see whether the record is there
 
 
 class RunStopped(RuntimeError):
-    """A run ended early for a reason outside it. The message names the command that continues it."""
+    """A run ended early for a reason outside it. The message names the command that continues
+    it."""
 
 
 @contextmanager

@@ -149,7 +149,8 @@ class RunFacts:
 
     @cached_property
     def ends(self) -> list[tuple[int, int, str, str, int]]:
-        """The ends of games: Black and White, by number, the result, the reason, and their number."""
+        """The ends of games: Black and White, by number, the result, the reason, and their
+        number."""
         return self.record.rows(
             "select black, white, result, end_reason, count(*) from games "
             "group by black, white, result, end_reason"

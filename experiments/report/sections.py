@@ -109,7 +109,8 @@ def _points_text(halves: int, games: int, with_games: bool) -> str:
 
 
 def _costs(facts: RunFacts) -> Iterator[Section]:
-    """Return the table of the costs of each agent's moves; nothing if nobody has decided anything."""
+    """Return the table of the costs of each agent's moves; nothing if nobody has decided
+    anything."""
     rows = []
     for row in facts.standings.itertuples():
         name, *cells = (COLUMNS[column](row) for column in COST_COLUMNS)

@@ -1,4 +1,5 @@
-"""A run's intervals tested on the run itself: intervals of parts against the results of the rest."""
+"""A run's intervals tested on the run itself: intervals of parts against the results of the
+rest."""
 
 from __future__ import annotations
 

@@ -94,7 +94,8 @@ def worse_chances(test: Sprt, counts: ArrayLike, elo: float) -> FloatArray:
 
 
 def _difference(test: Sprt, counts: ArrayLike, worse: float) -> FloatArray:
-    """Return the differences, Elo, with the probability ``worse`` of an outcome worse than these."""
+    """Return the differences, Elo, with the probability ``worse`` of an outcome worse than
+    these."""
     course = _BrownianPaths(test, counts)
     low = np.full(course.number, -_FARTHEST)
     high = np.full(course.number, _FARTHEST)

@@ -20,7 +20,7 @@ _LEGAL = "bold bright_yellow on green4"
 
 
 def disc_count(color: Color, discs: int, name: str, unicode: bool, colours: bool) -> Text:
-    """A line beside the board: a disc, how many there are, and whose."""
+    """Return a line beside the board: a disc, the number of such discs, and their player."""
     sign = _disc(color, unicode, colours)
     text = Text()
     text.append(f" {sign} ", _STYLES[color] if colours else "")
@@ -39,11 +39,11 @@ def draw(
     colours: bool = False,
     beside: Sequence[str | Text] = (),
 ) -> list[Text]:
-    """The lines of a board, with coordinates as its ruleset has them.
+    """The lines of a board, with the coordinates of its ruleset.
 
-    last: the move just made, shown in brackets. marks: whether legal moves are marked. unicode:
-    round discs instead of letters. colours: on a green board, where discs of both colours have the
-    same shape. beside: lines of text to its right.
+    last: the move just made, shown in brackets. marks: True to mark legal moves. unicode: round
+    discs instead of letters. colours: a green board with discs of the same shape in both colours.
+    beside: lines of text to its right.
     """
     side = position.ruleset.side
     rows = range(side) if position.ruleset.first_row_on_top else reversed(range(side))
@@ -66,7 +66,7 @@ def draw(
 def _sign(
     position: Position, square: int, marks: bool, unicode: bool, colours: bool
 ) -> tuple[str, str]:
-    """What stands on a square, and in which style."""
+    """Return the sign on a square, and its style."""
     for color, discs in ((Color.BLACK, position.black), (Color.WHITE, position.white)):
         if discs >> square & 1:
             return _disc(color, unicode, colours), _STYLES[color]

@@ -1,4 +1,4 @@
-"""What can be typed at the prompt besides moves."""
+"""Commands at the prompt besides moves."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _SHORT = {"q": "quit", "exit": "quit", "?": "help"}
 
 
 def obey(session: TerminalSession, line: str) -> None:
-    """Do what a line says. Raises ValueError (ConfigError, IllegalMove) with one line of text where
-    that cannot be done, and then nothing has changed; Quit at the end."""
+    """Obey a line. Raises ValueError (ConfigError, IllegalMove) with one line of text if that is
+    impossible, and then nothing has changed; SessionEnd at the end."""
     words = line.split()
     if not words:
         if session.waits_for_somebody:
@@ -58,20 +58,20 @@ def obey(session: TerminalSession, line: str) -> None:
 
 @dataclass
 class CommandWords:
-    """What follows a command. side: the colour that was named before it."""
+    """The words after a command. side: the colour that was named before it."""
 
     words: list[str]
     side: Color | None
 
     def take_once(self) -> bool:
-        """Whether it is for one move alone."""
+        """Return True if it is for one move alone."""
         if self.words[-1:] == [_ONCE]:
             self.words.pop()
             return True
         return False
 
     def one(self, what: str) -> str:
-        """The only word; ConfigError says what is needed."""
+        """Return the only word; otherwise raise ConfigError with the valid words."""
         if len(self.words) != 1:
             raise ConfigError(f"{what} is needed")
         return self.words[0]
@@ -97,7 +97,7 @@ def _number(word: str, what: str, allowed: Whole) -> int:
 
 
 def _agents_side(session: TerminalSession, side: Color | None) -> Color:
-    """The colour whose agent is meant: the one named, the only one, or the one to move."""
+    """Return the colour of the agent in question: the named one, the only one, or the one to move."""
     seats = session.seats
     with_agents = [color for color in Color if not seats.of(color).is_human]
     if side is not None:
@@ -184,7 +184,7 @@ def _agent(session: TerminalSession, words: CommandWords) -> None:
 
 
 def _side_for_agent(session: TerminalSession) -> Color:
-    """Where an agent is put if no side is named."""
+    """Return the side for an agent if none is named."""
     humans = session.seats.humans
     if session.halted or len(humans) != 1:
         to_move = session.game.position.to_move

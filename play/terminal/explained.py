@@ -16,8 +16,8 @@ from othello_lab.play.terminal.trace import MOST_LINES, traced
 
 @dataclass
 class TraceOptions:
-    """Whether the tree of a search is shown. deepest: plies of it that are; None for all. file:
-    where to; None for the screen."""
+    """Options of the tree of a search. deepest: plies of it that are shown; None for all. file: its
+    file; None for the screen."""
 
     on: bool = False
     deepest: int | None = None

@@ -40,7 +40,7 @@ def _say_goodbye(session: TerminalSession, words: str) -> None:
 
 
 def _step(session: TerminalSession) -> None:
-    """Whatever comes next: an agent's move, a forced pass, or a line of input."""
+    """Do the next step: an agent's move, a forced pass, or a line of input."""
     screen, position = session.screen, session.game.position
     try:
         if session.game.is_over:

@@ -39,7 +39,7 @@ def replay(path: Path, number: int | None, whole: bool) -> None:
 
 
 class _ReplayPosition:
-    """Where one is in a game."""
+    """A place in a game."""
 
     def __init__(self, screen: Screen, shown: ReadGame) -> None:
         self._screen = screen
@@ -48,7 +48,7 @@ class _ReplayPosition:
         self.at = 0
 
     def obey(self, line: str) -> bool:
-        """Do what a line says; whether to go on."""
+        """Obey a line; return True to go on."""
         word = line.lower()
         last = len(self.game.turns)
         if word in ("q", "quit"):
@@ -85,7 +85,7 @@ class _ReplayPosition:
             self._move_to(self.at + 1)
 
     def show(self) -> None:
-        """The position after move ``at``, and what was said of that move."""
+        """Show the position after move ``at``, and the statements on that move."""
         screen, turns = self._screen, self.game.turns
         turn = turns[self.at - 1] if self.at else None
         position = turn.after if turn else self.game.start

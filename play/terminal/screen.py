@@ -1,4 +1,4 @@
-"""Where a session's lines come from and go to: a terminal, or a pipe."""
+"""Input and output of a session: a terminal, or a pipe."""
 
 from __future__ import annotations
 

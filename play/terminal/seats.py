@@ -1,4 +1,4 @@
-"""Who sits at the board."""
+"""The players at the board."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from othello_lab.play.config import PlayerSettings
 
 
 class Seats:
-    """Who plays which colour, for the next move and from then on.
+    """The player of each colour, for the next move and from then on.
 
-    pruned: where searches with and without pruning are compared, the one with it.
+    pruned: of two searches with and without pruning that are compared, the one with it.
     """
 
     def __init__(self, players: dict[Color, PlayerSettings]) -> None:
@@ -19,7 +19,7 @@ class Seats:
         self.compared_once: set[Color] = set()
 
     def of(self, color: Color) -> PlayerSettings:
-        """Who makes the next move of this colour."""
+        """Return the player of this colour's next move."""
         return self.once.get(color, self.lasting[color])
 
     def put(self, color: Color, player: PlayerSettings, once: bool) -> None:
@@ -31,12 +31,12 @@ class Seats:
             self.once.pop(color, None)
 
     def compare(self, color: Color, pruned: PlayerSettings, once: bool) -> None:
-        """Compare what this colour's agent does with what another one would."""
+        """Compare the decision of this colour's agent with another one's."""
         self.pruned[color] = pruned
         (self.compared_once.add if once else self.compared_once.discard)(color)
 
     def moved(self, color: Color) -> None:
-        """This colour has moved: what was for one move is over."""
+        """Note a move of this colour: settings for one move are over."""
         self.once.pop(color, None)
         if color in self.compared_once:
             self.compare_no_more(color)
@@ -61,7 +61,7 @@ class Seats:
 
     @property
     def names(self) -> dict[Color, str]:
-        """What the players are called: by their agents, and by numbers where both are alike."""
+        """Return the names of the players: of their agents, and with numbers if both are alike."""
         names = {color: self.lasting[color].name for color in Color}
         if len(set(names.values())) == 1:
             names = {color: f"{name} ({color.value})" for color, name in names.items()}

@@ -14,10 +14,10 @@ from othello_lab.play.game import GameState
 
 @dataclass
 class Series:
-    """Who leads. The first player began with Black; ``first`` is the colour it has now.
+    """The score of a series. The first player began with Black; ``first`` is the colour it has now.
 
-    games: a player that has won so many has won the series. points: one whose winning margins add
-    up to so many has. Without both it goes on for ever.
+    games: won games that win the series. points: sum of winning margins that wins it. Without both
+    it goes on for ever.
     """
 
     games: int | None = None
@@ -29,7 +29,7 @@ class Series:
 
     @classmethod
     def of(cls, settings: SeriesConfig) -> Series | None:
-        """The series that is asked for; None for a single game."""
+        """Return the series of the settings; None for a single game."""
         if settings.games is None and settings.points is None:
             return None
         return cls(settings.games, settings.points)

@@ -1,4 +1,4 @@
-"""A session at the terminal: whose turn it is, who is asked, and what is shown."""
+"""A session at the terminal: turns, questions to agents, and output."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class TerminalSession:
         self.begin(Position.start(self.game.start.ruleset))
 
     def announce_end(self) -> bool:
-        """Say who has won, once; whether another game of a series follows."""
+        """Print the winner, once; return True if another game of a series follows."""
         if self._announced:
             return False
         self._announced = True
@@ -92,8 +92,8 @@ class TerminalSession:
         return True
 
     def _series_names(self) -> tuple[str, str]:
-        """The first and the second player of the series, which keep their names when the colours
-        change."""
+        """Return the first and the second player of the series. They keep their names when the
+        colours change."""
         assert self.series is not None
         first, second = (
             self.seats.lasting[color].name for color in (self.series.first, self.series.first.other)
@@ -118,7 +118,7 @@ class TerminalSession:
 
     @property
     def waits_for_somebody(self) -> bool:
-        """Whether nothing goes on by itself: a person's turn, an agent that was stopped or has
+        """True if nothing goes on by itself: a person's turn, an agent that was stopped or has
         broken down, or the end."""
         position = self.game.position
         return self.game.is_over or self.halted or self.seats.of(position.to_move).is_human
@@ -126,12 +126,12 @@ class TerminalSession:
     # ------------------------------------------------------------------ what is shown
 
     def show_welcome(self) -> None:
-        """Say who plays."""
+        """Print the players."""
         self.screen.say(f"{self._pairing()}. help explains the commands.")
         self.show_board()
 
     def show_board(self) -> None:
-        """Draw the position, with whose turn it is."""
+        """Draw the position with the side to move."""
         game, screen = self.game, self.screen
         position = game.position
         counts = {Color.BLACK: position.black, Color.WHITE: position.white}
@@ -181,8 +181,8 @@ class TerminalSession:
         self.save_record()
 
     def let_agent_move(self) -> None:
-        """Ask the agent whose turn it is, state what it has found, and make its move. If it is
-        stopped, or breaks down, the next prompt is for whoever sits here."""
+        """Ask the agent to move, print its statements, and make its move. If it is stopped, or
+        breaks down, the next prompt is for the person at the terminal."""
         position = self.game.position
         color = position.to_move
         player = self.seats.of(color)
@@ -215,7 +215,7 @@ class TerminalSession:
 
     @contextmanager
     def stoppable(self, told: str) -> Iterator[None]:
-        """Ctrl-C stops what is done here, and nothing else."""
+        """Let Ctrl-C stop the block, and nothing else."""
         try:
             yield
         except KeyboardInterrupt:
@@ -249,5 +249,5 @@ class TerminalSession:
 
     @property
     def record(self) -> Path | None:
-        """Where the games are kept."""
+        """The file of the games."""
         return self._record

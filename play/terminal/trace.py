@@ -1,7 +1,7 @@
-"""The tree of a search, as text: what ``debug`` shows.
+"""The tree of a search, as text, for ``debug``.
 
-Every node is a line, and so is every evaluation that was made to order moves, and every cut; so
-the lines can be counted against what the search states.
+Every node is a line, and so is every evaluation that was made to order moves, and every cut; so the
+lines can be counted against the counts of the search.
 """
 
 from __future__ import annotations
@@ -54,12 +54,13 @@ def _note(part: OrderingLook | Cutoff) -> str:
 
 
 def _bounded(node: TracedNode) -> str:
-    """The value of a move, which may be only a bound."""
+    """Return the value of a move, or its bound."""
     return f"{node.bound} {value_text(node.value)}".lstrip()
 
 
 def _window(node: TracedNode) -> str:
-    """The window of a node that was looked beyond, to who makes the move, where there is one."""
+    """Return the window of a node that was looked beyond, to the side that makes the move, if there
+    is one."""
     parts = []
     if node.alpha > -INFINITY:
         parts.append(f"alpha {value_text(node.alpha)}")

@@ -1,8 +1,8 @@
-"""Who can be asked to play from the page: the agents of ``conf/agent``, and what may be set.
+"""The agents that a page may choose: those of ``conf/agent``, and their settings.
 
-Nothing of what comes from the page is a class, a file or a path: an agent and a heuristic are
-chosen by name from a list, and a setting is a number, a switch, or a word without any of the
-letters that paths are made of.
+Nothing of a page's message is a class, a file or a path: an agent and a heuristic are chosen by
+name from a list, and a setting is a number, a switch, or a word without any of the letters of
+paths.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class PageSetting:
     optional: bool
 
     def check(self, value: Any, memory_mb: int) -> None:
-        """Raise ConfigError for what may not come from a page. The rest is the agent's to check."""
+        """Raise ConfigError for a value that may not come from a page. The agent checks the rest."""
         allowed: Any
         if isinstance(value, str):
             allowed = isinstance(self.default, str) and _WORD.fullmatch(value)
@@ -76,7 +76,7 @@ class PageSetting:
 
     @property
     def data(self) -> dict[str, Any]:
-        """What the page needs for a field of a form."""
+        """Return the data for a field of the page's form."""
         found: dict[str, Any] = {
             "name": self.name,
             "default": self.default,
@@ -163,7 +163,8 @@ class Catalogue:
         return self._evaluation_settings[name]
 
     def chosen(self, player: PlayerSettings) -> dict[str, Any]:
-        """The settings of a player as a page would ask for them: what is not as in the list."""
+        """Return the settings of a player as a page would send them: those that differ from the
+        list."""
         if player.agent is None or player.name not in self.agents:
             return {}
         listed = self.agents[player.name]
@@ -210,8 +211,8 @@ class Catalogue:
 
 
 def _listed(table: GameSetup) -> dict[str, CatalogueEntry]:
-    """All agents, composed at once: it takes Hydra as long as a single one. Those that are nothing
-    without a program or a file of somebody's are left out: no page may name one."""
+    """Return all agents, composed at once: it takes Hydra as long as a single one. Agents that need
+    a program or a file are left out: no page may name one."""
     about = choices("agent", table.folders)
     composed = compose(None, [f"+agent@all.{name}={name}" for name in about], table.folders)
     raw: Any = OmegaConf.to_container(composed.all, resolve=False)
@@ -228,7 +229,7 @@ def _listed(table: GameSetup) -> dict[str, CatalogueEntry]:
 def _settings(
     raw: Mapping[str, Any], fill: Mapping[str, Any], comments: Mapping[str, str]
 ) -> dict[str, PageSetting]:
-    """What may be set of an agent with this YAML."""
+    """Return the settings of an agent with this YAML that a page may change."""
     target = str(raw.get("_target_", ""))
     declared: dict[str, tuple[Constraint, bool]] = {}
     if is_ours(target):

@@ -1,8 +1,8 @@
-"""The desk: a process in which a visit's agents are asked, and the one who waits for its answers.
+"""The compute process of a visit, which asks its agents, and the server's client that waits for it.
 
-The server only waits; all that takes long is done at a desk. A question is cancelled by killing the
-desk, and the agents' processes end with it; the next question starts another one. So the server
-needs no thread, and nothing that an agent does can hold it up.
+The server only waits; all that takes long is done in a compute process. A question is cancelled by
+killing that process, and the agents' processes end with it; the next question starts another one.
+So the server needs no thread, and no agent can hold it up.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ def decide(thinkers: AgentProcesses, game: GameState, options: dict[str, Any]) -
 
 
 def prepare(thinkers: AgentProcesses, game: GameState, options: dict[str, Any]) -> dict[str, Any]:
-    """Load or compile what players need. options: ``players``, by colour."""
+    """Load or compile the kernels of players. options: ``players``, by colour."""
     for color, player in options["players"].items():
         thinkers.of(player_from(player), color)
     return {}
 
 
 def runs(thinkers: AgentProcesses, game: GameState, options: dict[str, Any]) -> dict[str, Any]:
-    """The runs whose games can be looked at. options: ``folder``."""
+    """Return the runs with games to look at. options: ``folder``."""
     return {"runs": runs_below(Path(options["folder"]))}
 
 
@@ -88,7 +88,7 @@ ANSWERS: dict[str, Answer] = {
 
 
 def sit(link: Channel, parent: int, table: GameSetup) -> None:
-    """What a desk does until nobody is left to ask."""
+    """The main function of a compute process: answer questions until the server is gone."""
     die_with_parent(parent)
     os.nice(_NICE)
     _let_go_of_all_but(link.fileno())
@@ -121,10 +121,10 @@ def _answered(thinkers: AgentProcesses, question: dict[str, Any]) -> dict[str, A
 
 
 def _let_go_of_all_but(kept: int) -> None:
-    """Nothing that the server has open stays open here: not the port, not other visitors' lines.
+    """Close everything that the server has open: the port, and other visitors' connections.
 
-    Each number is kept busy: the objects that stand for the server's sockets are still here, and
-    would close what opens later under their number.
+    Each number is kept busy: the objects of the server's sockets are still here, and would close
+    later files under their number.
     """
     nothing = os.open(os.devnull, os.O_RDWR)
     for name in os.listdir("/dev/fd"):
@@ -137,7 +137,7 @@ def _let_go_of_all_but(kept: int) -> None:
 
 
 class ComputeSlots:
-    """How many desks compute at once; the others wait, the first come first."""
+    """The number of compute processes that work at once; the others wait, the first come first."""
 
     def __init__(self, number: int) -> None:
         self._free = asyncio.Semaphore(number)
@@ -170,7 +170,7 @@ class _DeskRequest:
 
 
 class ComputeClient:
-    """One visit's line to a desk. It is asked one question after another."""
+    """One visit's connection to its compute process, for one question after another."""
 
     def __init__(self, table: GameSetup, cores: ComputeSlots) -> None:
         self._table, self._cores = table, cores
@@ -182,10 +182,9 @@ class ComputeClient:
     async def ask(
         self, name: str, game: dict[str, Any], options: dict[str, Any], note: Note
     ) -> dict[str, Any]:
-        """What the desk answers; raises Trouble. Who cancels this ends what the desk is doing.
+        """Return the answer; raises AgentFailure. Cancelling it ends the work on the question.
 
-        game: as :func:`play.web.game_data.game_data` gives it. note: is told what goes on
-        meanwhile.
+        game: from :func:`play.web.game_data.game_data`. note: gets messages on the progress.
         """
         async with self._turn, self._cores.one(note):
             note("")
@@ -241,7 +240,7 @@ class ComputeClient:
             self.end(_ENDED)
 
     def end(self, why: str = "stopped") -> None:
-        """End the process, whatever it does."""
+        """End the process at once."""
         process, self._process = self._process, None
         question, self._open = self._open, None
         if process is not None:

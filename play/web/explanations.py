@@ -1,8 +1,9 @@
-"""Why an agent moves as it does, as plain data for the page: values of moves, what an evaluation is
-made of, the value over a game, and the tree of a search.
+"""Explanations of an agent's moves, as plain data for the page: values of moves, the terms of an
+evaluation, the value over a game, and the tree of a search.
 
-Each function answers a question that was put to a desk: for a game, as far as it is looked at, with
-options that :mod:`play.web.messages` has checked. All raise ConfigError, ValueError and Trouble.
+Each function answers a question to the compute process: for a game, up to the present place, with
+options that :mod:`play.web.messages` has checked. All raise ConfigError, ValueError and
+AgentFailure.
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ _TIMES = 3  # that a search is timed; the first finds nothing in the processor's
 
 
 def values(thinkers: AgentProcesses, game: GameState, options: Mapping[str, Any]) -> Data:
-    """Each legal move's value to who makes it, the best first. options: ``player``, whose values
-    they are."""
+    """Return each legal move's value to the side that makes it, the best first. options:
+    ``player``, the source of the values."""
     who = player_from(options["player"])
     if game.position.is_over:
         raise ConfigError("the game is over; there are no moves")
@@ -74,10 +75,9 @@ def values(thinkers: AgentProcesses, game: GameState, options: Mapping[str, Any]
 
 
 def parts(thinkers: AgentProcesses, game: GameState, options: Mapping[str, Any]) -> Data:
-    """What a heuristic thinks of the position and of the position after each move, with the terms
-    that it sums up, as ``othello-lab agents evaluate`` shows it. options: ``evaluation``, its
-    settings.
-    """
+    """Return a heuristic's value of the position and of the position after each move, with the
+    terms of the sum, as ``othello-lab agents evaluate`` shows it. options: ``evaluation``, its
+    settings."""
     position, side = game.position, game.position.ruleset.side
     evaluation: Evaluation = build(options["evaluation"], "evaluation", Evaluation)
     if side not in evaluation.sides:
@@ -105,8 +105,8 @@ def _worth_data(worth: EvaluationTerms, sign: int = 1) -> Data:
 
 
 def course(thinkers: AgentProcesses, game: GameState, options: Mapping[str, Any]) -> Data:
-    """What an agent says of every position of a game, to Black; the first is the start. options:
-    ``player``, who is asked."""
+    """Return an agent's value of every position of a game, to Black; the first is the start.
+    options: ``player``, the agent."""
     who = player_from(options["player"])
     found: list[Data] = []
     for position in (game.start, *(turn.after for turn in game.turns)):
@@ -134,21 +134,20 @@ def _to_black(value: float | None, position: Position) -> float | None:
 
 
 def tree(thinkers: AgentProcesses, game: GameState, options: Mapping[str, Any]) -> Data:
-    """The whole tree of a search, in the order in which it was searched, with what the compiled
-    search counts beside it. options: ``player``, who searches, to its own depth.
+    """Return the whole tree of a search, in the order of the search, with the counts of the
+    compiled search. options: ``player``, the agent; its own depth is used.
 
     ``board``: the position in OBF, without the side ``to_move``. ``nodes``: columns of the same
     length, the root first, then the nodes as they were entered:
 
     - ``move``; ``ply``; ``flips``, the discs it turns (``d4e5``);
-    - ``alpha`` and ``beta``, the window in which the move was searched, null where it is open, and
-      ``value``, all to who makes the move (the root's: to the side to move);
-    - ``kind``, a letter each: ``e`` evaluated, ``g`` game over, ``=`` an exact value, ``<`` or
-      ``>`` a bound.
+    - ``alpha`` and ``beta``, the window of the move, null if it is open, and ``value``, all to the
+    side that makes the move (the root's: to the side to move); - ``kind``, a letter each: ``e``
+    evaluated, ``g`` game over, ``=`` an exact value, ``<`` or ``>`` a bound.
 
     By the node's number: ``looks``, the positions that were evaluated to order its moves, before
-    any of them was searched; ``cuts``, the moves that were left out in the end. ``line``: the
-    nodes on the chosen line.
+    any of them was searched; ``cuts``, the moves that were left out in the end. ``line``: the nodes
+    on the chosen line.
     """
     who = player_from(options["player"])
     position = game.position
@@ -187,8 +186,8 @@ def _ordering(who: PlayerSettings) -> str | None:
 
 
 def _counted(agent: SearchAgent, position: Position, depth: int) -> tuple[Decision, float]:
-    """What the compiled search decides, and the seconds it takes; ConfigError, saying what would
-    do, if its tree is too large to be sent."""
+    """Return the compiled search's decision, and its seconds; ConfigError, with a cure, if its tree
+    is too large to be sent."""
     seconds = math.inf
     for _ in range(_TIMES):
         started = time.perf_counter()
@@ -248,7 +247,7 @@ class _Columns:
         self._add(root, position, "", 0)
 
     def _add(self, node: TracedNode, position: Position, flips: str, ply: int) -> None:
-        """position: after the move. flips: what it has turned."""
+        """position: after the move. flips: the discs it has turned."""
         number = self.size
         self.size += 1
         if node in self.on_line:

@@ -1,4 +1,4 @@
-"""Games and players as plain data: what is kept on disk, and what is told to a desk."""
+"""Games and players as plain data, for the disk and for the compute process."""
 
 from __future__ import annotations
 

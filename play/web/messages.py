@@ -1,8 +1,8 @@
-"""What a page may say, and the one place where all of it is checked.
+"""The messages of a page, and the one place that checks all of them.
 
-A message is a JSON object with a ``type``, which is the name of one of the classes below in small
-letters without its ``Message``; the other keys are its fields. What a page asks for may still be
-impossible in the game as it stands; that is for the visit to say.
+A message is a JSON object. Its ``type`` is the name of one of the classes below in small letters
+without its ``Message``; the other keys are its fields. A valid message may still be impossible in
+the game as it stands; the visit decides that.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ NUMBER = Whole(0, 1 << 31)
 
 
 class MessageError(ValueError):
-    """What a page has sent is no message; one line says why."""
+    """A page has sent no valid message; one line gives the reason."""
 
 
 class PlainData(Constraint):
@@ -77,7 +77,7 @@ class NestedObject(Constraint):
 
 @dataclass(frozen=True)
 class PlayerChoice:
-    """Who shall play: ``human``, or an agent by its name, and its settings."""
+    """The choice of a player: ``human``, or an agent by its name, and its settings."""
 
     name: Annotated[str, Text(r"[\w-]{1,60}", "the name of a player")]
     settings: Annotated[dict[str, Any], PlainData()] = field(default_factory=dict)
@@ -88,7 +88,7 @@ _SEAT = NestedObject(PlayerChoice, "a player, with its name and settings,")
 
 @dataclass(frozen=True)
 class HelloMessage:
-    """The first message: which visit this page goes on with; None for a new one."""
+    """The first message: the visit that this page continues; None for a new one."""
 
     visit: Annotated[str | None, Text(r"[A-Za-z0-9_-]{22}", "the number of a visit")] = None
 
@@ -114,9 +114,9 @@ _RECORDED = NestedObject(RecordedGame, "a run and the number of its game")
 
 @dataclass(frozen=True)
 class NewMessage:
-    """A new game. text: from which position, or how it begins: OBF, transcript, GGF, or a saved
-    game; empty for the start. recorded: or a game of a run. playing: whether two agents go on at
-    once. black, white: None for who has played so far."""
+    """A new game. text: its first position or its moves: OBF, transcript, GGF, or a saved game;
+    empty for the start. recorded: or a game of a run. playing: True if two agents play on at once.
+    black, white: None for the present player."""
 
     rules: Annotated[str, Choice(*RULESETS)]
     black: Annotated[PlayerChoice | None, _SEAT] = None
@@ -128,7 +128,7 @@ class NewMessage:
 
 @dataclass(frozen=True)
 class PlayersMessage:
-    """Others play on from here; None for who has played so far."""
+    """Others play on from here; None for the present player."""
 
     black: Annotated[PlayerChoice | None, _SEAT] = None
     white: Annotated[PlayerChoice | None, _SEAT] = None
@@ -136,7 +136,7 @@ class PlayersMessage:
 
 @dataclass(frozen=True)
 class PaceMessage:
-    """Two agents: whether they play on by themselves, and the seconds between their moves."""
+    """Two agents: True if they play on by themselves, and the seconds between their moves."""
 
     playing: Annotated[bool, Switch()]
     delay: Annotated[float, Number(low=0, high=30)]
@@ -149,7 +149,7 @@ class StepMessage:
 
 @dataclass(frozen=True)
 class StopMessage:
-    """End what the agent is doing."""
+    """End the agent's present work."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ class GoMessage:
 
 @dataclass(frozen=True)
 class UndoMessage:
-    """Take back the last move that a person has made, and what followed."""
+    """Take back the last move of a person, and all after it."""
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ class CancelMessage:
 
 @dataclass(frozen=True)
 class GamesOptions:
-    """Options of the question ``games``: which of a run are listed. first: the first of them."""
+    """Options of the question ``games``, a part of a run's games. first: the first of them."""
 
     run: Annotated[str, Text(r".{1,300}", "the name of a run")]
     first: Annotated[int, NUMBER] = 0
@@ -251,8 +251,8 @@ _KINDS: dict[str, Callable[..., Any]] = {
 
 
 def read(text: str) -> tuple[Any, int | None]:
-    """The message that a page has sent, and the number, ``ref``, under which it wants to hear
-    whether it was done; raises MessageError."""
+    """Return the message of a page, and the number, ``ref``, of its acknowledgement; raises
+    MessageError."""
     try:
         content = json.loads(text, parse_constant=_no_constant)
     except (ValueError, RecursionError):
@@ -269,8 +269,8 @@ def read(text: str) -> tuple[Any, int | None]:
 
 
 def check_question(ask: AskMessage) -> tuple[dict[str, Any], int | None]:
-    """The options of a question, apart from the number of moves after which it is asked, None for
-    all; raises MessageError."""
+    """Return the options of a question, and apart from them the number of moves after which it
+    applies, None for all; raises MessageError."""
     if ask.name not in OPTIONS:
         raise MessageError(unknown_choice("question", ask.name, OPTIONS))
     options = dict(ask.options)

@@ -1,4 +1,4 @@
-"""What a page draws: a visit's game as one message."""
+"""The state of a page: a visit's game as one message."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from othello_lab.play.web.visits import Visit
 
 
 def position_shown(position: Position) -> dict[str, Any]:
-    """A position: its squares a1, b1, ... (X black, O white, - empty), the side to move, and the
-    squares on which it may play."""
+    """Return a position: its squares a1, b1, ... (X black, O white, - empty), the side to move, and
+    its legal squares."""
     board, _, _ = position.to_obf().partition(" ")
     return {
         "board": board,
@@ -33,7 +33,7 @@ def _names(squares: int) -> list[str]:
 
 
 def turn_shown(turn: PlayedTurn) -> dict[str, Any]:
-    """A move, what it leads to, and what an agent stated of it."""
+    """Return a move, the position after it, and the agent's statements on it."""
     before, after = turn.before, turn.after
     found = {
         "move": square_name(turn.move),
@@ -61,7 +61,8 @@ def turn_shown(turn: PlayedTurn) -> dict[str, Any]:
 
 
 def visit_shown(visit: Visit, catalogue: Catalogue, thinking: bool, note: str) -> dict[str, Any]:
-    """All that a page shows of a visit. thinking: whether its agent is; note: what it says."""
+    """Return all that a page shows of a visit. thinking: True if its agent is; note: the agent's
+    message."""
     game = visit.game
     rules = game.start.ruleset
     position = game.position
@@ -99,7 +100,7 @@ def visit_shown(visit: Visit, catalogue: Catalogue, thinking: bool, note: str) -
 
 
 def texts_of(visit: Visit) -> dict[str, str]:
-    """The game in every notation in which it can be taken along."""
+    """Return the game in every notation."""
     game = visit.game
     players = {color: described(visit.players[color]) for color in Color}
     moves = [(turn.color, turn.move) for turn in game.turns]

@@ -54,7 +54,7 @@ _WRONG, _TOO_MANY, _BUSY = 1008, 1008, 1013  # why a WebSocket is closed, RFC 64
 
 
 class SameHostOnly:
-    """Lets nobody in who was led here by another site: the host has to be this machine's, and a
+    """Lets in nobody who comes from another site: the host has to be this machine's, and a
     WebSocket has to come from a page of this server."""
 
     def __init__(self, app: ASGIApp, host: str) -> None:
@@ -82,8 +82,8 @@ class SameHostOnly:
         return scope["type"] != "websocket" or headers.get("origin", "").lower() == f"http://{host}"
 
     def _is_ours(self, name: str) -> bool:
-        """Whether a page may call the server by this name. Open to others, any address will do:
-        it is by names that other sites lead here."""
+        """Return True if a page may call the server by this name. If it is open to others, any
+        address will do: other sites lead here by names."""
         if name in self._names:
             return True
         if self._local:
@@ -95,7 +95,7 @@ class SameHostOnly:
 
 
 def is_local(host: str) -> bool:
-    """Whether a host can be reached from this machine alone."""
+    """Return True if a host can be reached from this machine alone."""
     if host == "localhost":
         return True
     with contextlib.suppress(ValueError):
@@ -151,7 +151,7 @@ class PageConnection:
         self._longest = settings.message_kb << 10
 
     async def serve(self) -> None:
-        """Talk until one of both ends it. A page that sends what is no message is told so, and
+        """Talk until one side ends it. A page that sends invalid messages gets an answer and is
         shut out; so is one that talks too much."""
         sender = asyncio.get_running_loop().create_task(self._send_all())
         room = None
@@ -272,12 +272,13 @@ def _uvicorn(app: ASGIApp, settings: WebConfig) -> uvicorn.Config:
 
 
 def _has_screen() -> bool:
-    """Whether a browser can be shown; one for the terminal would take it away from the server."""
+    """Return True if a browser can be shown; one for the terminal would take it away from the
+    server."""
     return not LINUX or bool({"DISPLAY", "WAYLAND_DISPLAY"} & set(os.environ))
 
 
 def _listen(settings: WebConfig) -> socket.socket:
-    """The socket at which the server listens; ConfigError if there can be none."""
+    """Return the socket at which the server listens; ConfigError if there can be none."""
     try:
         return _bound(settings.host, settings.port)
     except OSError as error:

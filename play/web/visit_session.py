@@ -1,5 +1,4 @@
-"""A visit under way: the pages that show it, the desks at which its agents are asked, and what goes
-on by itself."""
+"""A visit under way: the pages that show it, the processes that ask its agents, and automatic play."""
 
 from __future__ import annotations
 
@@ -36,10 +35,10 @@ _MOST_WAITING = 16  # questions of one visit
 
 
 class Outbox:
-    """What a page is still to be sent. Of states only the newest is kept, so a slow page misses
-    some, and costs no memory.
+    """Messages to be sent to a page. Of states only the newest is kept, so a slow page misses some,
+    and costs no memory.
 
-    most: messages of other kinds that may wait. overflowed: whether there were more.
+    most: messages of other kinds that may wait. overflowed: True if there were more.
     """
 
     def __init__(self, most: int) -> None:
@@ -109,7 +108,7 @@ class VisitSession:
             self._warm_up()
 
     def leave(self, page: Outbox) -> None:
-        """A page is gone; what it has asked is no longer of interest."""
+        """Forget a page that is gone, with its open questions."""
         self.pages.remove(page)
         for key in [key for key in self._questions if key[0] == id(page)]:
             self._questions[key].cancel()
@@ -117,7 +116,7 @@ class VisitSession:
 
     @property
     def left(self) -> bool:
-        """Whether nobody has looked for a while."""
+        """True if nobody has looked for a while."""
         return not self.pages and time.monotonic() - self.empty_since > _LINGER
 
     def close(self) -> None:
@@ -147,7 +146,7 @@ class VisitSession:
             page.put(state)
 
     def _changed(self) -> None:
-        """Keep and show what has changed, and go on."""
+        """Store and show a change, and go on."""
         self._visits.keep(self.visit)
         self._go_on()
         self._show()
@@ -159,14 +158,14 @@ class VisitSession:
             self._going = asyncio.get_running_loop().create_task(self._play_on())
 
     def _halt(self) -> None:
-        """End what goes on by itself, also an agent's search."""
+        """End all automatic play, also an agent's search."""
         going, self._going = self._going, None
         if going is not None:
             going.cancel()
         self._thinking, self._note = False, ""
 
     def _warm_up(self) -> None:
-        """Load or compile what the agents need while a person thinks."""
+        """Load or compile the agents' kernels while a person thinks."""
         visit = self.visit
         if self._going is not None or visit.game.is_over or len(visit.humans) == len(Color):
             return
@@ -234,7 +233,7 @@ class VisitSession:
     # ------------------------------------------------------------------ what pages say
 
     async def obey(self, message: Any, page: Outbox) -> None:
-        """Do what a page says; raises ValueError with one line, and Trouble."""
+        """Obey a page; raises ValueError with one line, and AgentFailure."""
         self._used = time.monotonic()
         match message:
             case messages.AskMessage():
@@ -272,7 +271,8 @@ class VisitSession:
         self._warm_up()
 
     def _change(self, message: Any) -> None:
-        """What makes another game of it, or changes who plays: nothing goes on from before."""
+        """Obey a message that makes another game of it, or changes players: nothing goes on from
+        before."""
         visit = self.visit
         match message:
             case messages.MoveMessage():
@@ -297,7 +297,7 @@ class VisitSession:
     def _players(
         self, message: messages.NewMessage | messages.PlayersMessage, rules: Ruleset
     ) -> dict[Color, PlayerSettings]:
-        """Who shall play; raises ConfigError."""
+        """Return the chosen players; raises ConfigError."""
         players = dict(self.visit.players)
         for color, seat in ((Color.BLACK, message.black), (Color.WHITE, message.white)):
             if seat is not None:
@@ -407,7 +407,7 @@ class VisitSessions:
         self._rooms.pop(number).close()
 
     def tidy(self) -> None:
-        """End what nobody looks at any more."""
+        """End visits that nobody looks at any more."""
         for number in [number for number, room in self._rooms.items() if room.left]:
             self._rooms.pop(number).close()
         for room in self._rooms.values():
@@ -421,14 +421,14 @@ class VisitSessions:
 
 
 class RateLimit:
-    """How many messages a page may send: so many a second, and a few seconds' worth at once."""
+    """A limit on the messages of a page: a number each second, and a few seconds' worth at once."""
 
     def __init__(self, rate: float) -> None:
         self._rate, self._most = rate, 3 * rate
         self._left, self._seen = self._most, time.monotonic()
 
     def take(self) -> bool:
-        """Whether another one is allowed."""
+        """Return True if another one is allowed."""
         now = time.monotonic()
         self._left = min(self._most, self._left + self._rate * (now - self._seen))
         self._seen = now

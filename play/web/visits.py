@@ -1,4 +1,4 @@
-"""A visit: one person's game in the browser, who plays it, and how fast.
+"""A visit: one person's game in the browser, its players, and its pace.
 
 It is kept on disk, so that it goes on after the page or the server was closed.
 """
@@ -30,16 +30,16 @@ _SLOW = 0.6  # seconds between the moves of two agents, unless somebody wants an
 
 
 class ActionRefused(ValueError):
-    """What a page asks for is not possible now; one line says why."""
+    """A message of a page is not possible now; one line gives the reason."""
 
 
 @dataclass
 class Visit:
-    """A game, who plays it, and how fast two agents go on.
+    """A game, its players, and the pace of two agents.
 
-    number: a name that nobody can guess. playing: whether two agents play on by themselves; delay:
+    number: a name that nobody can guess. playing: True if two agents play on by themselves; delay:
     seconds between their moves; steps: moves that they make although they do not. halted: an agent
-    was stopped or has broken down, and somebody has to say what now; trouble: what has happened.
+    was stopped or has broken down, and somebody has to decide; trouble: the reason.
     """
 
     number: str
@@ -56,7 +56,7 @@ class Visit:
 
     @property
     def to_move(self) -> PlayerSettings:
-        """Whose turn it is."""
+        """The player to move."""
         return self.players[self.game.position.to_move]
 
     @property
@@ -66,7 +66,7 @@ class Visit:
 
     @property
     def waits(self) -> bool:
-        """Whether nothing goes on by itself: a person's turn, the end, agents that are to wait, or
+        """True if nothing goes on by itself: a person's turn, the end, agents that are to wait, or
         one that was stopped or has broken down."""
         if self.game.is_over:
             return True
@@ -78,7 +78,7 @@ class Visit:
 
     @property
     def watched(self) -> bool:
-        """Whether two agents play."""
+        """True if two agents play."""
         return not self.humans
 
     # ------------------------------------------------------------------ what happens
@@ -123,7 +123,7 @@ class Visit:
         self._taken_back()
 
     def back_to(self, moves: int, ply: int) -> None:
-        """Keep only so many moves; Refused."""
+        """Keep only this number of moves; ActionRefused."""
         self._expect(ply)
         if moves > ply:
             raise ActionRefused(f"there are only {ply} moves")
@@ -175,7 +175,7 @@ class Visit:
 
     @property
     def data(self) -> dict[str, Any]:
-        """What is kept on disk."""
+        """Return the data for the disk."""
         return {
             "format": _FORMAT,
             "game": game_data(self.game),

@@ -34,7 +34,8 @@ _WIDTH = 30  # letters of a name before it goes on in the next line
 
 
 def win_rates_figures(facts: RunFacts) -> Iterator[ReportFigure]:
-    """Yield the figure of the shares of points between agents, unless everybody took half of them."""
+    """Yield the figure of the shares of points between agents, unless everybody took half of
+    them."""
     if facts.all_split:
         return
     shares = _best_first(score_matrix(facts.pair_counts), facts)
