@@ -63,7 +63,8 @@ class RefereeConfig:
 
 @dataclass(frozen=True)
 class ExternalMatch:
-    """Two programs that are to play. names: their names in all output. files: names of their files."""
+    """Two programs that are to play. names: their names in all output. files: names of their
+    files."""
 
     settings: RefereeConfig
     commands: tuple[str, str]
@@ -241,7 +242,8 @@ class _OutputPrinter(logging.Handler):
 
 
 def verdict(record: GameRecord, names: Mapping[Color, str], commands: Mapping[Color, str]) -> str:
-    """Yield the winner and the reason, in a line; and the last output of a program that has failed."""
+    """Yield the winner and the reason, in a line; and the last output of a program that has
+    failed."""
 
     def named(color: Color) -> str:
         return f"{color.value.capitalize()} ({names[color]})"

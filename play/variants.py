@@ -38,7 +38,8 @@ def with_pruning(who: PlayerSettings, pruned: PlayerSettings | None) -> PlayerSe
 
 
 def rival(who: PlayerSettings, pruned: PlayerSettings) -> PlayerSettings:
-    """Return the opponent of a comparison: minimax, or for minimax itself the search that prunes."""
+    """Return the opponent of a comparison: minimax, or for minimax itself the search that
+    prunes."""
     assert who.agent is not None
     return with_pruning(who, pruned) if who.agent["_target_"] == _MINIMAX else without_pruning(who)
 

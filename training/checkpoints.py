@@ -18,8 +18,8 @@ _PLAIN, _BYTES = "plain.json", "bytes of "
 
 
 def write_state(path: Path, state: Mapping[str, Any]) -> None:
-    """Write a state: arrays of numbers, bytes, and what JSON can hold, by name. Whatever happens
-    meanwhile, the file has this state then, or the one before."""
+    """Write a state: arrays of numbers, bytes, and JSON values, by name. An interruption leaves the
+    file with this state, or with the one before."""
     arrays = {name: value for name, value in state.items() if isinstance(value, np.ndarray)}
     for name, value in state.items():
         if isinstance(value, bytes):

@@ -1,14 +1,12 @@
 """The positions that agents learn from: each with its score, and split by game.
 
 A position and its mirror images are one: of the eight, the least pair *(mover, opponent)* is kept,
-with the mean score of all games that reached it. Whether a game is for training, validation or test
-follows from a hash of its positions, so that it is the same wherever the game is read, and two
-games that are alike stand on the same side. A position that games of several sides have reached
-stays in the first of these sides only, with the scores of that side alone: nothing that is learned
-from is measured on.
+with the mean score of all games that reached it. A hash of a game's positions puts it into
+training, validation or test. So its side is the same in all files, and two equal games are on the
+same side. A position that games of several sides have reached stays in the first of these sides
+only, with the scores of that side alone: no position is both learned from and measured on.
 
-They are kept as Parquet, with what they were made of in the file's metadata and in a YAML beside
-it.
+They are kept as Parquet, with their provenance in the file's metadata and in a YAML next to it.
 """
 
 from __future__ import annotations
@@ -62,14 +60,11 @@ Tell = Callable[[str], None]
 class Positions:
     """Distinct positions with their scores, as equally long arrays, in the order of their masks.
 
-    mover, opponent: uint64 masks, the least of the eight images.
-    score: float32, the final disc difference to the mover, the empty squares to the winner; the
-        mean where several games of the split reached the position.
-    games: int32, how many did.
-    exact: bool, whether the score is that of perfect play.
-    game: int64, the number of the first game that reached it.
-    split: uint8, TRAIN, VALIDATION or TEST.
-    side: of the board.
+    mover, opponent: uint64 masks, the least of the eight images. score: float32, the final disc
+    difference to the mover, the empty squares to the winner; the mean if several games of the split
+    reached the position. games: int32, the number of these games. exact: bool, True if the score is
+    that of perfect play. game: int64, the number of the first game that reached it. split: uint8,
+    TRAIN, VALIDATION or TEST. side: of the board.
     """
 
     mover: np.ndarray
@@ -90,7 +85,7 @@ class Positions:
         return len(self.mover)
 
     def __getitem__(self, rows: Any) -> Positions:
-        """Those of a mask, a slice, or an array of row numbers."""
+        """Return the positions of a mask, a slice, or an array of row numbers."""
         return replace(self, **{name: getattr(self, name)[rows] for name in _COLUMNS})
 
     @functools.cached_property
@@ -100,15 +95,16 @@ class Positions:
         return self.side * self.side - discs.astype(np.int64)
 
     def part(self, split: int) -> Positions:
-        """Those of one split: TRAIN, VALIDATION or TEST."""
+        """Return those of one split: TRAIN, VALIDATION or TEST."""
         return self[self.split == split]
 
     def stage(self, low: int, high: int) -> Positions:
-        """Those with ``low`` to ``high`` empty squares, both included."""
+        """Return those with ``low`` to ``high`` empty squares, both included."""
         return self[(self.empties >= low) & (self.empties <= high)]
 
     def sample(self, count: int, rng: np.random.Generator) -> Positions:
-        """So many of them, none twice, in an order drawn by ``rng``; all where there are fewer."""
+        """Return this number of them, none twice, in an order drawn by ``rng``; all if there are
+        fewer."""
         return self[rng.choice(len(self), min(count, len(self)), replace=False)]
 
     @functools.cached_property
@@ -134,10 +130,10 @@ class Positions:
         test: float = 0.1,
         side: int = 8,
     ) -> Positions:
-        """The distinct positions of games.
+        """Return the distinct positions of games.
 
         mover, opponent: uint64 masks of all their positions. score: to the mover, in discs. exact:
-        whether it is that of perfect play. game: the number of each position's game; those of a
+        True if it is that of perfect play. game: the number of each position's game; those of a
         game stand together. validation, test: the shares of games on these sides.
         """
         mover, opponent = canonical(mover, opponent, side)
@@ -200,8 +196,8 @@ class Positions:
     # ------------------------------------------------------------------ files
 
     def write(self, path: Path, provenance: Mapping[str, Any]) -> None:
-        """Write them as Parquet, and a YAML of the provenance beside it (numbers, texts, lists and
-        mappings), with the number of positions and :attr:`data_hash`. Raises ConfigError."""
+        """Write them as Parquet, with a YAML of the provenance (numbers, texts, lists and
+        mappings), the number of positions and :attr:`data_hash`. Raises ConfigError."""
         needs_pyarrow()
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -233,11 +229,11 @@ class Positions:
         partly: bool = False,
         tell: Tell | None = None,
     ) -> Positions:
-        """The positions of Parquet files, or of folders that ``selfplay`` made.
+        """Return the positions of Parquet files, or of folders that ``selfplay`` made.
 
-        partly: whether, where a part of a file cannot be read, the rest is used, and ``tell`` (by
-        default the log) is told what was left out. Raises ConfigError with the file, the byte and
-        what was expected there; also where nothing is left.
+        partly: if a part of a file cannot be read, use the rest, and report the omissions to
+        ``tell`` (by default the log). Raises ConfigError with the file, the byte and the expected
+        content there; also if nothing is left.
         """
         needs_pyarrow()
         several = [paths] if isinstance(paths, str | Path) else list(paths)
@@ -261,7 +257,7 @@ class Positions:
 
 
 def provenance(path: str | Path) -> dict[str, Any]:
-    """What the positions of a file, or of a folder that ``selfplay`` made, were made of, from the
+    """Return the provenance of a file of positions, or of a folder that ``selfplay`` made, from the
     file's metadata. Raises ConfigError."""
     needs_pyarrow()
     path = Path(path)
@@ -424,7 +420,7 @@ def _group(path: Path, file: Any, number: int, side: int) -> dict[str, np.ndarra
 
 
 def _wrong(columns: Mapping[str, np.ndarray], side: int) -> Iterator[tuple[int, str]]:
-    """What is expected of rows and does not hold, with the first row of each."""
+    """Yield violated rules of rows, with the first row of each."""
     mover, opponent, squares = columns["mover"], columns["opponent"], side * side
     corner = sum(((1 << side) - 1) << (8 * row) for row in range(side))
     with np.errstate(invalid="ignore"):

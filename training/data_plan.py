@@ -1,4 +1,4 @@
-"""What positions are to be made of: the settings of ``selfplay``, and the way to them."""
+"""Plans for making positions: the settings of ``selfplay``, and the way to a plan."""
 
 from __future__ import annotations
 
@@ -88,8 +88,8 @@ class DataConfig:
 
 @dataclass(frozen=True)
 class DataPlan:
-    """What has passed all checks. plan: of the games; its agents are those that play, with the
-    noise they are to have. settings: as they were asked for."""
+    """A plan that has passed all checks. plan: of the games; its agents are those that play, with
+    their noise. settings: as the user gave them."""
 
     data: DataConfig
     plan: Plan
@@ -101,8 +101,8 @@ class DataPlan:
         return {GROUP: {"_target_": _target(), **asdict(self.data)}, **asdict(self.settings)}
 
     def conditions(self) -> GameConditions:
-        """What all games have in common: every agent is there twice, once for each side, as it
-        meets itself; nobody where games are read."""
+        """Return the conditions of all games: every agent is there twice, once for each side, as it
+        meets itself; none if games are read."""
         made = self.plan.conditions()
         elsewhere = RemoteConditions(conditions_elsewhere, self.as_data)
         if self.data.read:
@@ -145,10 +145,10 @@ def of_data(settings: Mapping[str, Any]) -> DataPlan:
 
 
 def with_defaults(settings: Mapping[str, Any]) -> DataPlan:
-    """The plan of some settings as plain data, the others as in the YAMLs; ConfigError.
+    """Return the plan of some settings as plain data, the others as in the YAMLs; ConfigError.
 
-    ``agents`` are described by name; what they leave open (``???``) ``depth`` and ``evaluation``
-    fill. An agent, evaluation, or other object may be given by the name of its YAML.
+    ``agents`` are described by name; ``depth`` and ``evaluation`` fill the settings they leave open
+    (``???``). An agent, evaluation, or other object may be given by the name of its YAML.
     """
     made = read([]).as_data
     made["agents"] = {AGENT: AGENT}

@@ -1,4 +1,4 @@
-"""Figures of what was learned."""
+"""Figures of learned weights."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _SQUARES = 64
 def disc_worth_figure(
     evaluation: Evaluation, positions: Positions, unit: float, context: str = ""
 ) -> ReportFigure:
-    """What a disc on each square is worth, by phase of the game: half of what the value changes by
-    where it changes its colour, on average over positions in which there is one.
+    """Return a figure of a disc's worth on each square, by phase of the game: half of the value's
+    change if it changes its colour, on average over positions with a disc there.
 
-    unit: a value of so much is one disc.
+    unit: the value of one disc.
     """
     side = positions.side
     worth = {

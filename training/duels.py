@@ -1,8 +1,7 @@
-"""Matches of which only the results count: played whole in compiled code, without a record.
+"""Matches with results alone: played whole in compiled code, without a record.
 
-A training plays thousands of games a minute to see how good what it has learned is. Games that
-are to be shown to anybody are those of an ordinary run
-(:meth:`training.training.TrainingContext.play`).
+A training plays thousands of games a minute to measure its progress. Games to be shown are those of
+an ordinary run (:meth:`training.training.TrainingContext.play`).
 """
 
 from __future__ import annotations
@@ -35,12 +34,12 @@ def starts_of(openings: Sequence[Opening], rules: Ruleset) -> Starts:
 
 
 def duel(one: Agent, other: Agent, starts: Starts, rules: Ruleset, seed: int = 0) -> np.ndarray:
-    """What ``one`` scores in the two games of each opening, which it begins once with Black and
+    """Return the results of ``one`` in the two games of each opening, begun once with Black and
     once with White: the disc difference at the end, empty squares to the winner, int64, shape
     (openings, 2).
 
-    seed: what the agents' own random numbers follow from. Both must be prepared. Raises ValueError
-    for an agent that cannot play in compiled code.
+    seed: of the agents' own random numbers. Both must be prepared. Raises ValueError for an agent
+    that cannot play in compiled code.
     """
     players = []
     for agent in (one, other):

@@ -2,20 +2,20 @@
 
 CMA-ES (Hansen) keeps a normal distribution over weights. Each generation it draws candidates, all
 of them play the same openings, with both colours, against the same opponents, and the distribution
-moves towards, and stretches along, what scored best. No score of a position is ever looked at, so
-what comes out may serve the search better than what foretells results best.
+moves towards, and stretches along, the best candidates. No score of a position is ever used, so the
+result may serve the search better than the best prediction of results.
 
 The weights are given at a few numbers of empties (*knots*), between which they go in straight
-lines, in units of each feature's root mean square. A search only asks which of two positions at the
-same depth is better, so at each knot nothing but the direction counts: it is made of length 1.
+lines, in units of each feature's root mean square. A search only compares two positions at the same
+depth, so at each knot nothing but the direction counts: it is made of length 1.
 
 Results of matches are noisy. Candidates of one generation share their openings, so that the same
 luck befalls all of them; each generation has other openings, so that none is learned by heart; and
-the mean of the distribution, which is better than its best candidate, is scored on openings that no
-generation plays. The mean that scored best there is what the training gives.
+the mean of the distribution, better than its best candidate, is scored on openings that no
+generation plays. The training's result is the mean that scored best there.
 
-After an interruption the generations that were played are told to a new distribution of the same
-seed, which is then where the old one was.
+After an interruption the generations that were played are replayed into a new distribution of the
+same seed. It is then equal to the old one.
 """
 
 from __future__ import annotations
@@ -75,10 +75,10 @@ _GENERATION, _DISTRIBUTION = range(2)  # streams of random numbers
 
 @dataclass(frozen=True)
 class Genome:
-    """What the numbers of a candidate mean.
+    """The meaning of a candidate's numbers.
 
-    features: names, as FEATURES has them. knots: numbers of empties, rising. sizes: the root mean
-    square of each feature. A candidate has knots x features numbers.
+    features: names, from FEATURES. knots: numbers of empties, rising. sizes: the root mean square
+    of each feature. A candidate has knots x features numbers.
     """
 
     features: tuple[str, ...]
@@ -137,7 +137,7 @@ def feature_sizes(features: Sequence[str], rules: Ruleset, seed: int) -> tuple[f
 
 @dataclass(frozen=True)
 class CandidateMatches:
-    """Where candidates are measured: against these evaluations, in the same search.
+    """Matches that measure candidates: against these evaluations, in the same search.
 
     opponents: settings of evaluations, by name. plies: of the search of both sides.
     """
@@ -175,7 +175,7 @@ class CandidateMatches:
 
 
 class Evolution:
-    """A distribution over vectors, which generations are drawn from.
+    """A distribution over vectors that generations are drawn from.
 
     Deterministic: the same start, seed and fitness lead to the same generations.
     """
@@ -184,7 +184,7 @@ class Evolution:
         self, start: np.ndarray, sigma: float, population: int | None = None, seed: int = 1
     ) -> None:
         """start: the mean. sigma: the first standard deviation of each number. population:
-        candidates of a generation; None for as many as CMA-ES recommends."""
+        candidates of a generation; None for the number that CMA-ES recommends."""
         import cma
 
         rng = np.random.default_rng([seed, _DISTRIBUTION])
@@ -200,12 +200,12 @@ class Evolution:
 
     @property
     def mean(self) -> np.ndarray:
-        """Where the distribution is."""
+        """The mean of the distribution."""
         return np.array(self._strategy.mean)
 
     @property
     def sigma(self) -> float:
-        """How wide it is."""
+        """The width of the distribution."""
         return float(self._strategy.sigma)
 
     def draw(self) -> list[np.ndarray]:
@@ -214,17 +214,17 @@ class Evolution:
         return [np.array(each) for each in self._drawn]
 
     def tell(self, fitness: Sequence[float]) -> None:
-        """How good each candidate that was drawn is: more is better."""
+        """Report the fitness of each candidate of the generation: more is better."""
         self._strategy.tell(self._drawn, [-each for each in fitness])
 
 
 @dataclass
 class EvolutionHistory:
-    """What happened so far, and what can be done again from it.
+    """The generations so far, enough to repeat them.
 
-    begin: what the weights it began with score on the openings that are kept apart; None if it
-    began with none. fitness: of the candidates of each generation. checks: what the mean of the
-    distribution scored after each, on the openings that are kept apart. sigmas: how wide it was.
+    begin: the first weights' score on the openings that are kept apart; None if there were no first
+    weights. fitness: of the candidates of each generation. checks: the score of the distribution's
+    mean after each, on the openings that are kept apart. sigmas: its width.
     """
 
     begin: float | None = None
@@ -234,12 +234,13 @@ class EvolutionHistory:
 
     @property
     def best(self) -> int:
-        """The generation whose mean scored best; of equals the latest."""
+        """The generation with the mean that scored best; of equals the latest."""
         return len(self.checks) - 1 - int(np.argmax(self.checks[::-1]))
 
 
 def replay(evolution: Evolution, course: EvolutionHistory) -> list[np.ndarray]:
-    """Tell a distribution that has just begun what happened; its mean after each generation."""
+    """Replay a history into a distribution that has just begun; return its mean after each
+    generation."""
     means = []
     for fitness in course.fitness:
         evolution.draw()

@@ -1,4 +1,4 @@
-"""The figures of a training: how it went, and how good what was learned is."""
+"""The figures of a training: its course, and the quality of its result."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ _WIDTH = 4.2  # inches of a panel
 def training_figures(
     training: Training, found: TrainingSteps, measured: Measurements
 ) -> Iterator[ReportFigure]:
-    """The figures of a report, the most important first; those that the training has drawn itself
-    are files already."""
+    """Yield the figures of a report, the most important first; the training's own ones are files
+    already."""
     label = found.final.label
     yield from _of_matches(training, label, measured)
     yield from _of_positions(label, measured)
@@ -145,10 +145,10 @@ def curve_chart(curve: pd.DataFrame, context: str = "") -> Figure:
 
 
 def stage_chart(stages: pd.DataFrame, context: str = "") -> Figure:
-    """Mean absolute error by empty squares.
+    """Draw the mean absolute error by empty squares.
 
-    stages: one row for so many; columns ``fewest``, ``most``, ``exact`` (share of scores of perfect
-        play), ``error``, ``low``, ``high``, ``guessing`` (discs).
+    stages: one row for each range of empty squares; columns ``fewest``, ``most``, ``exact`` (share
+    of scores of perfect play), ``error``, ``low``, ``high``, ``guessing`` (discs).
     """
     check_frame(stages, ["fewest", "most", "exact", "error", "low", "high", "guessing"])
     with blank(8, 4.2) as figure:
@@ -179,7 +179,7 @@ def stage_chart(stages: pd.DataFrame, context: str = "") -> Figure:
 
 
 def calibration_chart(calibration: pd.DataFrame, context: str = "") -> Figure:
-    """Outcome and share of wins by what was predicted.
+    """Draw outcome and share of wins by prediction.
 
     calibration: one row a group of positions; columns ``phase``, ``predicted``, ``outcome``
         (discs), ``won``, ``won_low``, ``won_high`` (shares).
@@ -213,8 +213,8 @@ def calibration_chart(calibration: pd.DataFrame, context: str = "") -> Figure:
 
 
 def panels_of(history: pd.DataFrame) -> dict[str, list[str]]:
-    """Which columns of a history are drawn together, by the name of their panel: parts of the data
-    (``train``, ``validation``), alone or with what was measured before them (``loss_train``), and
+    """Return the columns of a history to be drawn together, by the name of their panel: parts of
+    the data (``train``, ``validation``), alone or after the measured quantity (``loss_train``), and
     columns that begin with the same word (``fitness_mean``, ``fitness_best``)."""
     steps = {*STEPS, "minutes"}
     found: dict[str, list[str]] = {}
@@ -229,10 +229,10 @@ def panels_of(history: pd.DataFrame) -> dict[str, list[str]]:
 
 
 def history_chart(history: pd.DataFrame, context: str = "") -> Figure:
-    """What a training has noted, by step.
+    """Draw the notes of a training, by step.
 
     history: one row a note; one of the columns STEPS, or else the rows are numbered. Panels as in
-        :func:`panels_of`. Where a training has several stages (column ``stage``), each has a line.
+        :func:`panels_of`. If a training has several stages (column ``stage``), each has a line.
     """
     panels = panels_of(history)
     check_frame(history, [])

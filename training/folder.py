@@ -1,4 +1,4 @@
-"""The folder of a self-play: whether it is one, and what it says of itself."""
+"""The folder of a self-play: its mark, and its description."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _NEEDED = {"name", "started", "config", "versions", "complete"}
 
 
 def is_selfplay(folder: Path | str) -> bool:
-    """Whether a folder is that of a self-play."""
+    """Return True if a folder is that of a self-play."""
     return (Path(folder) / FILE).is_file()
 
 
 def about_of(folder: Path) -> dict[str, Any]:
-    """What a self-play says of itself. Raises ConfigError."""
+    """Return the description of a self-play in its folder. Raises ConfigError."""
     path = folder / FILE
     try:
         about = yaml.safe_load(path.read_text(encoding="utf-8"))

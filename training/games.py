@@ -1,8 +1,7 @@
 """Reading games of others, to learn from: WTHOR, GGF, transcripts, and records of the lab's own
 runs.
 
-Whatever cannot be read is named with its file, its place (a byte, or of text a line) and what was
-expected there.
+An error names its file, its place (a byte, or of text a line) and the expected content there.
 """
 
 from __future__ import annotations
@@ -47,9 +46,9 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class _ParsedGame:
-    """A game as it was read. where: in its file. mover, opponent: masks of where it begins.
-    squares: its moves, a byte each. turns: whose they are said to be, 0 for the side that begins,
-    1 for the other; empty where nothing is said."""
+    """A game as it was read. where: its place in its file. mover, opponent: masks of its first
+    position. squares: its moves, a byte each. turns: the side of each move in the file, 0 for the
+    side that begins, 1 for the other; empty if the file has none."""
 
     where: str
     mover: int
@@ -60,7 +59,7 @@ class _ParsedGame:
 
 @dataclass
 class _Refusals:
-    """What of a file cannot be used: an error, or where ``partly``, something to tell."""
+    """Unusable parts of a file: errors, or with ``partly`` messages."""
 
     path: Path
     partly: bool
@@ -75,7 +74,7 @@ class _Refusals:
             self.tell(f"left out: {self.path}, {why}")
 
     def end(self) -> None:
-        """There is no more of the file."""
+        """Note the end of the file."""
         if self.number > MOST_TOLD:
             self.tell(f"left out: {self.path}, {self.number - MOST_TOLD:,} further games")
 
@@ -83,11 +82,11 @@ class _Refusals:
 def read_games(
     paths: Sequence[str | Path], rules: Ruleset, partly: bool, tell: Tell
 ) -> LabelledGames:
-    """The games of files, in their order: WTHOR (``.wtb``), text with games in GGF, or with a
-    transcript a line, and folders of runs.
+    """Return the games of files, in their order: WTHOR (``.wtb``), text with games in GGF, or with
+    a transcript a line, and folders of runs.
 
-    partly: whether what cannot be read is left out, and told, instead of raising ConfigError; which
-    is raised in any case where there is no game.
+    partly: leave out unreadable games, with a message, instead of raising ConfigError. That is
+    raised in any case if there is no game.
     """
     found: list[_ParsedGame] = []
     for path in map(Path, paths):
@@ -108,7 +107,7 @@ def _together(games: Sequence[_ParsedGame]) -> LabelledGames:
 
 
 def _legal(games: list[_ParsedGame], rules: Ruleset, refuse: _Refusals) -> list[_ParsedGame]:
-    """The games all of whose moves are legal."""
+    """Return the games with legal moves alone."""
     together = _together(games)
     turns = b"".join(game.turns or bytes([UNTOLD]) * len(game.squares) for game in games)
     followed = replay(
@@ -125,7 +124,7 @@ def _legal(games: list[_ParsedGame], rules: Ruleset, refuse: _Refusals) -> list[
 
 
 def _what(game: _ParsedGame, place: int, rules: Ruleset) -> str:
-    """What is wrong with the move in this place of a game."""
+    """Return the error of the move in this place of a game."""
     position = Position(game.mover, game.opponent, ruleset=rules)
     words = [square_name(square) for square in game.squares[: place + 1]]
     try:
@@ -218,7 +217,7 @@ def _of_transcripts(content: bytes, rules: Ruleset, refuse: _Refusals) -> Iterat
 
 
 def _of_run(folder: Path, rules: Ruleset, tell: Tell) -> Iterator[_ParsedGame]:
-    """The games of a run, from their openings on; those that were forfeited are left out."""
+    """Yield the games of a run, from their openings on; forfeited games are left out."""
     if not (folder / FILE).is_file():
         raise ConfigError(f"{folder} is no run: there is no {FILE} in it")
     forfeited = 0
@@ -247,7 +246,7 @@ def _of_run(folder: Path, rules: Ruleset, tell: Tell) -> Iterator[_ParsedGame]:
 
 @cache
 def _reached(text: str, rules: Ruleset) -> tuple[int, int, int]:
-    """Where an opening leads, and how many squares of a transcript it is."""
+    """Return the position after an opening, and the number of its squares in a transcript."""
     opening = Opening.read(text, rules)
     position = opening.reach(rules)
     return position.mover, position.opponent, sum(move != PASS for move in opening.moves)

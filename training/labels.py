@@ -51,11 +51,11 @@ ILLEGAL, UNFINISHED = "with an illegal move", "unfinished"
 
 @dataclass(frozen=True)
 class LabelledGames:
-    """Games, or what was played of them.
+    """Games, with the values of their moves.
 
-    mover, opponent: uint64 masks of where each begins. squares: uint8, the moves of all, one game
-    after the other. ends: int64, one past each game's last. values: float32, what the mover's
-    search expected of each move, in discs, NaN for nothing; None where nobody expected anything.
+    mover, opponent: uint64 masks of each one's first position. squares: uint8, the moves of all,
+    one game after the other. ends: int64, one past each game's last. values: float32, the value of
+    each move by the mover's search, in discs, NaN for none; None if no search has stated any.
     """
 
     mover: np.ndarray
@@ -68,7 +68,7 @@ class LabelledGames:
         return len(self.ends)
 
     def pieces(self, most: int) -> Iterator[LabelledGames]:
-        """The same games, at most so many at a time."""
+        """Yield the same games, at most this many at a time."""
         for begin in range(0, len(self), most):
             part = slice(begin, begin + most)
             first = int(self.ends[begin - 1]) if begin else 0
@@ -82,13 +82,13 @@ class LabelledGames:
 
 @cache
 def _solver() -> EndgameSolver:
-    """This process's own; each solving begins as if nothing had been solved before. It sorts
-    without learned weights: which of two equal moves it finds first must not depend on them."""
+    """Return this process's own solver; each solving begins afresh. It sorts without learned
+    weights: the order of two equal moves must not depend on them."""
     return EndgameSolver(table_mb=_TABLE_MB, sorting=ROUGH)
 
 
 def prepare_labels(data: DataConfig, announce: Announce | None = None) -> None:
-    """Load or compile what is needed, before workers fork."""
+    """Load or compile all kernels, before workers fork."""
     prepare_replay(announce)
     if data.exact:
         _solver().prepare_many(announce)
@@ -97,8 +97,8 @@ def prepare_labels(data: DataConfig, announce: Announce | None = None) -> None:
 def labelled(
     games: LabelledGames, rules: Ruleset, data: DataConfig
 ) -> tuple[np.ndarray, dict[str, int]]:
-    """The positions of games with their scores (:data:`ROW`), those of a game together; and how
-    many games were left out, by what is wrong with them."""
+    """Return the positions of games with their scores (:data:`ROW`), those of a game together; and
+    the number of games left out, by reason."""
     until = data.exact or -1
     whole = replay(games.mover, games.opponent, games.squares, games.ends, rules.board, until)
     squares = rules.squares
@@ -161,8 +161,8 @@ def _final(whole: ReplayedGames, squares: int) -> np.ndarray:
 def _scores(
     whole: ReplayedGames, final: np.ndarray, values: np.ndarray | None, trace: float, squares: int
 ) -> np.ndarray:
-    """The score of each position, to its mover. final: of each game, to whose turn it is then.
-    squares: of the board; no score is more."""
+    """Return the score of each position, to its mover. final: of each game, to its side to move at
+    the end. squares: of the board; the largest score."""
     sign = np.where(whole.turn == 0, 1.0, -1.0)
     ended = np.where(whole.last_turn == 0, final, -final).astype(float)
     score = ended[whole.game]

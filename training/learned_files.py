@@ -1,4 +1,4 @@
-"""What a training has learned, in the files of its folder: weights, and YAML that a run can use."""
+"""The results of a training in the files of its folder: weights, and YAML that a run can use."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PREFIX = "trained_"
 
 @dataclass(frozen=True)
 class LearnedFigure:
-    """A figure of what was learned, drawn right after learning.
+    """A figure of learned weights, drawn right after learning.
 
     svg: an element of a page; empty in a record of version 0.1.
     """
@@ -37,11 +37,11 @@ class LearnedFigure:
 
 @dataclass(frozen=True, eq=False)
 class StepResult:
-    """What was learned by one step, without its weights, which are in a file.
+    """The result of one learning step, without its weights, which are in a file.
 
-    label: what it is called. evaluation: its settings, without ``weights`` where a file has them.
-    kind, version: of the weights; None without. unit: a value of so much is one disc; None where
-    that is not known. minutes: of learning, on two cores. history: rows of numbers.
+    label: its name. evaluation: its settings, without ``weights`` if a file has them. kind,
+    version: of the weights; None without. unit: the value of one disc; None if that is not known.
+    minutes: of learning, on two cores. history: rows of numbers.
     """
 
     label: str
@@ -59,7 +59,7 @@ class StepResult:
     # ------------------------------------------------------------------ files
 
     def write(self, folder: Path, weights: LearnedWeights | None) -> None:
-        """Write all of it into the training's folder, what :meth:`read` reads last."""
+        """Write all of it into the training's folder; the file that :meth:`read` reads comes last."""
         if weights is not None:
             weights.write(self.weights_file(folder))
         conf = folder / CONF / "evaluation"
@@ -74,7 +74,7 @@ class StepResult:
 
     @classmethod
     def read(cls, folder: Path, label: str) -> StepResult:
-        """What was learned under this label; ConfigError."""
+        """Return the result of this label; ConfigError."""
         path = cls._file(folder, label)
         try:
             said = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -89,7 +89,7 @@ class StepResult:
         return folder / WEIGHTS / f"{label}.learned.yaml"
 
     def weights_file(self, folder: Path) -> Path:
-        """Where the weights are."""
+        """Return the file of the weights."""
         return folder / WEIGHTS / f"{self.label}.npz"
 
     def weights(self, folder: Path) -> LearnedWeights | None:
@@ -113,7 +113,7 @@ class StepResult:
     # ------------------------------------------------------------------ use
 
     def settings(self, folder: Path) -> dict[str, Any]:
-        """The settings of the evaluation, which has its weights from the file in this folder."""
+        """Return the settings of the evaluation, with its weights from the file in this folder."""
         settings = dict(self.evaluation)
         if self.kind is not None:
             settings["weights"] = str(self.weights_file(folder).resolve())

@@ -1,12 +1,12 @@
 """Tuned linear heuristics: a composite's weights by regression on how games ended.
 
-The final disc difference is foretold by a sum of weight x feature, where each stage of the game
-(so many empties) has weights of its own. The weights are those of least squares with two
-penalties, features being measured in units of their own root mean square: *ridge* on the weights'
-squares, since features overlap (all of them see a corner), and *smoothing* on the squares of the
-differences between neighbouring stages, since a heuristic changes slowly as the board fills. How
-strong both are is what foretells the validation games best. There is no intercept: a composite has
-none.
+The final disc difference is predicted by a sum of weight x feature. Each stage of the game (a range
+of empties) has weights of its own. The weights are those of least squares with two penalties,
+features being measured in units of their own root mean square: *ridge* on the weights' squares,
+since features overlap (all of them see a corner), and *smoothing* on the squares of the differences
+between neighbouring stages, since a heuristic changes slowly as the board fills. The strengths of
+both are those with the best prediction of the validation games. There is no intercept: a composite
+has none.
 
 All that least squares needs to know of millions of positions are a few sums, :class:`Moments`.
 """
@@ -51,7 +51,7 @@ Stages = Sequence[tuple[int, int]]
 
 
 def stages_of_width(width: int) -> list[tuple[int, int]]:
-    """All numbers of empties in stages of so many; what is left over belongs to the last one."""
+    """Return all numbers of empties in stages of this width; the rest belongs to the last one."""
     firsts = range(0, MOST_EMPTIES + 2 - width, width)
     return [
         (first, first + width - 1 if first + 2 * width <= MOST_EMPTIES + 1 else MOST_EMPTIES)
@@ -84,7 +84,7 @@ class Moments:
 
     @classmethod
     def none(cls, stages: int, features: int) -> Moments:
-        """Those of no positions."""
+        """Return the sums over no positions."""
         products = np.zeros((stages, features, features))
         return cls(products, np.zeros((stages, features)), np.zeros(stages), np.zeros(stages))
 
@@ -118,7 +118,7 @@ class Moments:
 
 
 def moments(features: np.ndarray, score: np.ndarray, stage: np.ndarray, stages: int) -> Moments:
-    """What is known of positions with these features, shape (positions, features)."""
+    """Return the sums over positions with these features, shape (positions, features)."""
     found = Moments.none(stages, features.shape[1])
     for number in np.unique(stage):
         rows = features[stage == number].astype(float)
@@ -143,7 +143,7 @@ def moments_of_positions(
     opponent: np.ndarray,
     score: np.ndarray,
 ) -> Moments:
-    """What is known of positions.
+    """Return the sums over positions.
 
     mover, opponent: uint64 masks. score: final disc difference to the mover. All of one length.
     """
@@ -162,10 +162,10 @@ def moments_of_positions(
 
 
 def fit(known: Moments, ridge: float, smoothing: float) -> np.ndarray:
-    """The weights of least squares with penalties, in discs, shape (stages, features).
+    """Return the weights of least squares with penalties, in discs, shape (stages, features).
 
-    ridge, smoothing: more than 0 and at least 0, as shares of what the positions of an average
-    stage weigh.
+    ridge, smoothing: more than 0 and at least 0, as shares of the weight of an average stage's
+    positions.
     """
     stages, width = known.with_score.shape
     scales = known.scales
@@ -185,7 +185,7 @@ def fit(known: Moments, ridge: float, smoothing: float) -> np.ndarray:
 
 @dataclass(frozen=True)
 class LinearFit:
-    """Weights in discs, shape (stages, features), and what they came about with.
+    """Weights in discs, shape (stages, features), with the settings that gave them.
 
     tried: for each pair of ridge and smoothing the loss on the validation positions.
     """
@@ -267,7 +267,7 @@ def weights_table(
 def sizes_figure(
     names: Sequence[str], stages: Stages, moved: np.ndarray, unit: str = "discs"
 ) -> ReportFigure:
-    """A heat map of what :func:`sizes` gives, in this unit."""
+    """Return a heat map of :func:`sizes`, in this unit."""
     import pandas as pd
     from matplotlib.colors import Normalize
 

@@ -1,4 +1,4 @@
-"""How good what was learned is: on positions that it has not learned from, and in matches."""
+"""Quality of a training's result: on positions that it has not learned from, and in matches."""
 
 from __future__ import annotations
 
@@ -35,12 +35,11 @@ _SAMPLED = 7  # keeps random numbers apart
 
 @dataclass(frozen=True)
 class TrainingSteps:
-    """What the steps of a training have left.
+    """The results of a training's steps.
 
-    final: what was learned in the end; snapshots: at the stops of a learning curve, by minutes;
-    spent: minutes that each of these really took, all before it included.
-    positions: those that it is measured on, None for none. matches, ladder: folders of runs, None
-    for none. steps: the rows of the record.
+    final: the last result; snapshots: at the stops of a learning curve, by minutes; spent: minutes
+    that each of these really took, all before it included. positions: the data to measure on, None
+    for none. matches, ladder: folders of runs, None for none. steps: the rows of the record.
     """
 
     final: StepResult
@@ -54,18 +53,18 @@ class TrainingSteps:
 
 @dataclass(frozen=True, eq=False)
 class Measurements:
-    """What was measured; a frame without rows for what was not.
+    """The measurements; a frame without rows for a missing one.
 
     parts: one row a part of the positions: part, positions, squared (mean squared error, discs),
-        error (mean absolute error), guessing (the same of always saying the part's mean).
-    held: the part that the rest is measured on; stages: one row for so many empties, fewest, most,
-        positions, exact (share with the solver's score), error, low, high, bias, guessing.
+        error (mean absolute error), guessing (the same for the part's mean as a constant prediction).
+    held: the part that the rest is measured on; stages: one row for each range of empties, fewest,
+    most, positions, exact (share with the solver's score), error, low, high, bias, guessing.
     phases: one row a phase of the game: phase, positions, exact, error, low, high.
     exact: the error on positions with the solver's score, of these empties at most: positions,
         empties, error, low, high; empty where there are few.
     calibration: by phase and group of predictions: phase, predicted, outcome, won (share, draws
         half), positions; slope: outcome by a predicted disc.
-    matches: of :func:`experiments.report.standings.matches`, as what was learned sees them.
+    matches: of :func:`experiments.report.standings.matches`, from the learned evaluation's view.
     curve: one row a stop of the learning curve: minutes, spent, positions, elo, low, high, and
         ``error_PHASE``.
     gain: Elo from its first stop to its last, with the ends of the 95 % interval.
@@ -86,7 +85,7 @@ class Measurements:
 
 
 def measure(found: TrainingSteps, folder: Path, seed: int) -> Measurements:
-    """Measure what a training in this folder has learned."""
+    """Measure the result of a training in this folder."""
     import pandas as pd
 
     none = pd.DataFrame()
@@ -133,8 +132,8 @@ def unit_of(evaluation: Evaluation, positions: Positions) -> float:
 
 
 def examined_part(positions: Positions, seed: int) -> tuple[Positions, str]:
-    """The positions that are measured on, a sample of many, and which part they are of: the test's,
-    or where there are too few of these another one's."""
+    """Return the positions to measure on, a sample of many, and the name of their part: the test's,
+    or another one's if these are too few."""
     for part in (TEST, *reversed(range(TEST))):
         if len(found := positions.part(part)) >= FEW or part == TRAIN:
             return _sample(found, seed), SPLITS[part]
@@ -215,8 +214,8 @@ def error_of_perfect_play(predicted: np.ndarray, positions: Positions, seed: int
 
 
 def phase_numbers(positions: Positions) -> np.ndarray:
-    """Of each position the number of its phase among PHASES: which third of a game's moves it lies
-    in."""
+    """Return the number of each position's phase among PHASES: the third of a game's moves in which
+    it lies."""
     moves = positions.side**2 - 4
     made = moves - positions.empties
     return np.clip(len(PHASES) * made // moves, 0, len(PHASES) - 1)
@@ -304,7 +303,7 @@ def _gain(found: TrainingSteps, seed: int) -> tuple[float, float, float]:
 def _errors_of(
     found: TrainingSteps, kept: StepResult, folder: Path, seed: int
 ) -> Iterator[tuple[str, float]]:
-    """The mean absolute error by phase of what was learned up to a stop."""
+    """Return the mean absolute error by phase of the result at a stop."""
     if found.positions is not None:
         evaluation, (examined, _) = kept.built(folder), examined_part(found.positions, seed)
         unit = kept.unit or unit_of(evaluation, found.positions)

@@ -1,4 +1,4 @@
-"""The training of a small neural network: in which order, how fast, and for how long it learns."""
+"""The training of a small neural network: its order, rate and duration."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _HELD = 100_000  # positions held back whose error is told after each epoch
 class NetworkTraining(Training):
     """A network of two hidden layers learns the final disc difference, by Adam on squared errors.
 
-    The learning rate rises for a tenth of the time and then falls to 0, which it reaches with the
-    last epoch, or with the minutes where these end before. Each batch is shown in one of the
-    board's eight symmetries, drawn by lot.
+    The learning rate rises for a tenth of the time and then falls to 0, reached with the last
+    epoch, or with the minutes if these end before. Each batch is shown in one of the board's eight
+    symmetries, drawn by lot.
     """
 
     epochs: Annotated[int, Whole(1)] = 20

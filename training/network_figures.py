@@ -1,4 +1,4 @@
-"""Figures of a trained network: what it has made of the squares of the board."""
+"""Figures of a trained network: its use of the squares of the board."""
 
 from __future__ import annotations
 

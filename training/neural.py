@@ -182,7 +182,7 @@ class Network:
         return {name: tensor.detach().numpy() for name, tensor in self.weights.items()}
 
     def state(self, epoch: int) -> dict[str, Any]:
-        """What is to be kept after so many epochs."""
+        """Return the state after a number of epochs."""
         import torch
 
         content = io.BytesIO()
@@ -190,7 +190,7 @@ class Network:
         return {"epoch": epoch, "tensors": content.getvalue()}
 
     def restore(self, state: dict[str, Any] | None) -> int:
-        """Go on from what was kept; after how many epochs that was."""
+        """Restore a state; return the number of its epochs."""
         import torch
 
         if state is None:
@@ -203,7 +203,7 @@ class Network:
         return int(state["epoch"])
 
     def whole_numbers(self) -> dict[str, np.ndarray]:
-        """What :class:`agents.learned.network.NetworkEvaluation` needs."""
+        """Return the arguments of :class:`agents.learned.network.NetworkEvaluation`."""
         found = self.arrays()
         last = SQUARES * UNIT * (1 << LAST_BITS) / FULL
 
@@ -221,9 +221,9 @@ class Network:
         }
 
     def worth_of_squares(self, inputs: NetworkInputs, stage: int) -> np.ndarray:
-        """What a disc of the mover's instead of the opponent's makes for the value, on average over
+        """Return the worth of a disc of the mover's in place of the opponent's, on average over
         positions of a stage and their symmetric images, in discs: shape (8, 8), NaN without
-        positions. It is the slope of the value there, with the moves left as they are."""
+        positions. It is the slope of the value there, with the moves unchanged."""
         import torch
 
         rows = np.flatnonzero(self._stages.numpy()[inputs.empties] == stage)[:_CHUNK]

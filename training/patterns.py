@@ -1,11 +1,11 @@
-"""Weights of patterns, by least squares on what positions turned out to be worth.
+"""Weights of patterns, by least squares on the scores of positions.
 
-Each stage of the game has weights of its own. The score of a position is foretold by the sum of the
-weights of what stands at each place of each pattern, of both sides' mobility and of the number of
+Each stage of the game has weights of its own. The score of a position is predicted by the sum of
+the weights of each pattern's content at each place, of both sides' mobility and of the number of
 empty squares. That is a system of equations with a row a position and a column a weight, some fifty
-ones in each row, which SciPy's LSMR solves without ever writing it down.
+ones in each row. SciPy's LSMR solves it without ever writing it down.
 
-Weights of what is seen seldom are drawn towards 0 (a ridge): ``shrink`` is how many times a content
+Weights of rare contents are drawn towards 0 (a ridge): ``shrink`` is the number of times a content
 has to be seen for half of its own evidence to count.
 
 Source of the method: M. Buro, *Experiments with Multi-ProbCut and a New High-Quality Evaluation
@@ -115,8 +115,8 @@ _AT_A_TIME = 4
 
 
 class Columns:
-    """What the columns of the equations stand for, in this order: the classes of contents, the
-    mover's moves, the opponent's, the empty squares.
+    """The columns of the equations, in this order: the classes of contents, the mover's moves, the
+    opponent's, the empty squares.
 
     number: of columns.
     """
@@ -130,7 +130,7 @@ class Columns:
         self.number = self.empties + model.SQUARES + 1
 
     def of(self, positions: Positions) -> np.ndarray:
-        """The columns in which each position has a 1, int32, shape (positions, places + 3)."""
+        """Return the columns in which each position has a 1, int32, shape (positions, places + 3)."""
         mover, opponent = positions.mover, positions.opponent
         contents = self.geometry.features(mover, opponent)
         others = _counts(mover, opponent, np.uint64(board_of(self.side)))
@@ -175,8 +175,8 @@ def _shares(columns: np.ndarray, values: np.ndarray, number: int) -> np.ndarray:
 def solve(
     columns: np.ndarray, score: np.ndarray, number: int, shrink: float, iterations: int
 ) -> tuple[np.ndarray, int]:
-    """The weights, float32, for which the rows' sums come nearest to the scores by least squares,
-    plus ``shrink`` times the squares of the weights; and the steps that it took.
+    """Return the weights, float32, with the least squares of the rows' errors plus ``shrink`` times
+    the squares of the weights; and the number of steps.
 
     columns: shape (rows, places), numbers below ``number``. score: float32, shape (rows,).
     """
@@ -210,7 +210,7 @@ def solve(
 
 @dataclass(frozen=True, eq=False)
 class _StageData:
-    """What one stage is learned from, and what it is checked with."""
+    """Data of one stage, to learn from and to check with."""
 
     learn_from: Positions
     check_with: Positions
@@ -250,10 +250,10 @@ def _error(foretold: np.ndarray, score: np.ndarray) -> float:
 def as_weights(
     side: int, stages: list[tuple[int, int]], weights: np.ndarray, enough: Iterable[bool]
 ) -> LearnedWeights:
-    """The weights of an evaluation.
+    """Return the weights of an evaluation.
 
     stages: fewest and most empty squares of each. weights: in discs, shape (stages, columns).
-    enough: which stages could be learned; the others take the weights of the nearest that could.
+    enough: the stages that could be learned; the others take the weights of the nearest of these.
     """
     columns = Columns(side)
     learned = np.flatnonzero(list(enough))

@@ -40,9 +40,9 @@ _NO_MOVES: Line = np.zeros(0, dtype=np.uint8), np.zeros(0, dtype=np.float32)
 class GameBatch:
     """Games to be played: the numbers of a piece.
 
-    number: of the piece, from which with ``seed`` all its random numbers come. first: number of the
-    first game. mover, opponent: uint64 masks of each game's opening. color: 0 where Black is to
-    move there, 1 for White.
+    number: of the piece; with ``seed`` the source of all its random numbers. first: number of the
+    first game. mover, opponent: uint64 masks of each game's opening. color: 0 if Black is to move
+    there, 1 for White.
     """
 
     number: int
@@ -70,8 +70,8 @@ def make_piece(
 
 
 def _played(batch: GameBatch, place: WorkerContext, data: DataConfig) -> tuple[LabelledGames, int]:
-    """The games of a piece after their openings, and how many were forfeited, which are left
-    out."""
+    """Return the games of a piece after their openings, and the number of forfeited ones, left out
+    here."""
     conditions, number = place.conditions, len(batch.mover)
     rng = np.random.default_rng(np.random.SeedSequence([batch.seed, _PURPOSE, batch.number]))
     low, high = data.random_plies
@@ -94,12 +94,12 @@ def _played(batch: GameBatch, place: WorkerContext, data: DataConfig) -> tuple[L
 
 
 def _pairings(agents: int) -> list[tuple[int, int]]:
-    """Who meets whom, Black first: everybody everybody, also themselves."""
+    """Return all pairings, Black first: everybody meets everybody, also itself."""
     return [(black, white) for black in range(agents) for white in range(agents)]
 
 
 def _met(first: int, number: int, black: int, white: int, agents: int) -> np.ndarray:
-    """Which games of a piece are theirs; pairings take turns."""
+    """Return the games of a piece that belong to a pairing; pairings take turns."""
     return np.flatnonzero(
         np.arange(first, first + number) % (agents * agents) == black * agents + white
     )
@@ -161,8 +161,8 @@ def _lines(turns: np.ndarray, ends: np.ndarray, unit: int) -> Iterator[Line]:
 
 
 def _in_discs(values: np.ndarray, judged: np.ndarray, unit: int) -> np.ndarray:
-    """What searches expected, float32, in discs; NaN where they said nothing. A finished game's
-    value says its disc difference."""
+    """Return the values of searches, float32, in discs; NaN if there are none. A finished game's
+    value is its disc difference."""
     finished = np.abs(values) >= FINAL_UNIT
     discs = values / np.where(finished, FINAL_UNIT, unit)
     return np.where(judged, discs, np.nan).astype(np.float32)
@@ -171,7 +171,7 @@ def _in_discs(values: np.ndarray, judged: np.ndarray, unit: int) -> np.ndarray:
 def _by_the_judge(
     place: WorkerContext, seats: tuple[int, int], start: Position, seed: int, unit: int
 ) -> Line | None:
-    """The moves of a game, and what was expected of them; None where it was forfeited."""
+    """Return the moves of a game, and their values; None if it was forfeited."""
     conditions = place.conditions
     if conditions.apart & set(seats):
         return _asked(place, seats, start, seed, unit)

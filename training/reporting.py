@@ -1,4 +1,4 @@
-"""What a training says at its end: findings from what was measured, tables and figures."""
+"""The end of a training: findings from the measurements, tables and figures."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def concluded(
 
 
 def _shown(evaluation: Mapping[str, Any]) -> dict[str, Any]:
-    """An evaluation as the list of agents has it: numbers of which there are many have a table."""
+    """Return an evaluation as in the list of agents: many numbers have a table."""
     return {"evaluation": {k: v for k, v in evaluation.items() if not isinstance(v, list | dict)}}
 
 
@@ -90,7 +90,7 @@ def _findings(
 
 
 def about_matches(name: str, training: Training, settings: RunConfig, matches: pd.DataFrame) -> str:
-    """Whom it beats, and by how much at least."""
+    """Return sentences on the opponents it beats, with the least lead."""
     player = f"As the evaluation of {training.player} at depth {settings.depth}"
     # A bound, of a match that was nearly won or lost as a whole, may be on either side of 0.
     at_least = matches["elo"].where(matches["bound"] == ">", matches["elo_low"])
@@ -156,8 +156,8 @@ def _about_errors(measured: Measurements) -> str:
 
 
 def about_guessing(parts: pd.DataFrame, held: str, stages: pd.DataFrame) -> Iterator[str]:
-    """Where an evaluation is of no use, which errors in discs alone do not show; the frames are
-    those of :class:`Measurements`."""
+    """Return sentences on parts in which an evaluation is of no use; errors in discs alone do not
+    show them. The frames are those of :class:`Measurements`."""
     whole = parts[parts["part"] == held]
     for row in whole.itertuples():
         if row.error >= row.guessing:

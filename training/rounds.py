@@ -36,12 +36,12 @@ def selfplay_settings(
     trained: Mapping[str, Any] | None,
     plan_settings: RunConfig,
 ) -> dict[str, Any]:
-    """What :func:`training.selfplay.make` is told to make a round.
+    """Return the settings for :func:`training.selfplay.make` that make a round.
 
     settings: of the round: ``agent`` (a name in conf/agent, or ``trained``), ``player`` (settings
     of its own), ``depth``, ``evaluation``, ``games``, and those of conf/data/selfplay.yaml. name:
-    of the round. seed: of its games. agent: in conf/agent, which plays what was learned; trained:
-    the settings of that evaluation. plan_settings: of the run, whose ruleset and executor it has.
+    of the round. seed: of its games. agent: in conf/agent, the player of ``trained``; trained: the
+    settings of that evaluation. plan_settings: of the run, with the ruleset and the executor.
     Raises ConfigError.
     """
     depth = int(settings.get("depth", plan_settings.depth))

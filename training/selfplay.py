@@ -59,7 +59,7 @@ _MOST_OPENINGS = 100_000
 
 @dataclass(frozen=True)
 class SelfPlayResult:
-    """What a self-play left behind. exit_code: of the command."""
+    """The result of a self-play. exit_code: of the command."""
 
     folder: Path
     complete: bool
@@ -75,13 +75,13 @@ class SelfPlayResult:
 def make(
     settings: Mapping[str, Any], folder: str | Path | None = None, console: Console | None = None
 ) -> Path:
-    """Make positions from Python, or by a training for itself; the folder, for
+    """Make positions from Python, or by a training for itself; return the folder, for
     :meth:`Positions.read`.
 
     settings: plain data as in ``conf/run.yaml`` (``agents``, ``games``, ``seed``, ``depth``,
-    ``limits``, ``executor``, ...), and ``data`` as in ``conf/data/selfplay.yaml``; what is not
-    said is as there. folder: the new folder, or one in which this was begun, which is then gone on
-    with; None for a new one below ``results``. console: None for nothing on the terminal.
+    ``limits``, ``executor``, ...), and ``data`` as in ``conf/data/selfplay.yaml``; the rest has the
+    defaults. folder: the new folder, or one of a self-play that was begun and is then continued;
+    None for a new one below ``results``. console: None for nothing on the terminal.
 
     Raises ConfigError, RunStopped, and KeyboardInterrupt after Ctrl-C.
     """
@@ -137,8 +137,8 @@ def resume(
 
 
 def _versions(plan: DataPlan) -> dict[str, str]:
-    """What the positions depend on: the versions of a run, and a hash of the files here that shape
-    them."""
+    """Return the versions that the positions depend on: those of a run, and a hash of the files
+    here that shape them."""
     room = Path(__file__).parent
     files = (room / name for name in ("data_plan.py", "labels.py", "playing.py", "games.py"))
     found = {**versions(built_from(plan.settings)), "selfplay": file_hash(*files)}
@@ -197,7 +197,7 @@ class SelfPlayJob(Job[SelfPlayResult]):
         write_yaml(self.folder / FILE, {**self._about, "config": self._plan.as_data})
 
     def _split(self) -> tuple[list[Task], int]:
-        """What there is to do, and how many games that is; ConfigError."""
+        """Return all pieces of work, and the number of games; ConfigError."""
         plan, settings = self._plan.plan, self._plan.settings
         count = settings.games
         if self._plan.data.read:
@@ -314,7 +314,7 @@ class SelfPlayJob(Job[SelfPlayResult]):
 
 
 def summary(found: Positions, about: Mapping[str, Any]) -> Iterator[str]:
-    """What came of it, in words. about: of :func:`about_of`."""
+    """Yield the results, in words. about: of :func:`about_of`."""
     games, made = about["games"], about["positions_of_games"]
     yield (
         f"{counted(games, 'game')} in {about['seconds']:,.1f} s: {made:,} positions, of which "

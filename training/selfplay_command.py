@@ -92,7 +92,7 @@ def _refuse(words: Sequence[str], settings: Sequence[str], why: str) -> None:
 
 
 def _quoted(file: str) -> str:
-    """A text as Hydra reads it whatever is in it."""
+    """Return a text quoted for Hydra."""
     escaped = file.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"
 
@@ -103,5 +103,5 @@ def selfplay_help() -> str:
 
 
 def selfplay_words() -> list[str]:
-    """What the settings of its own begin with, for a shell's completion."""
+    """Return the beginnings of its own settings, for a shell's completion."""
     return [f"{GROUP}.{each.name}=" for each in fields(DataConfig)]

@@ -1,4 +1,4 @@
-"""Putting what was learned into the lab itself: weights and how they were made, and YAML."""
+"""Putting a training's result into the lab itself: weights with their provenance, and YAML."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ MOST_BYTES = 5_000_000
 
 
 def ship(name: str, kept: StepResult, folder: Path, say: Callable[[str], None]) -> None:
-    """Put what the training of this name, in this folder, has learned into the lab: weights and
-    side file into ``agents/learned/shipped``, and ``conf/evaluation/NAME.yaml``, in which numbers
-    are written that are not in a file of weights. say: is told each file."""
+    """Put the result of the training of this name, in this folder, into the lab: weights and side
+    file into ``agents/learned/shipped``, and ``conf/evaluation/NAME.yaml`` with the numbers that
+    are not in a file of weights. say: prints each file."""
     weights, shipped = kept.weights(folder), learned.SHIPPED
     values = {learned.VALUES: learned.values_of(kept.built(folder))}
     settings = dict(kept.evaluation)
@@ -48,7 +48,7 @@ def ship(name: str, kept: StepResult, folder: Path, say: Callable[[str], None]) 
 
 
 def _yaml(name: str, conf: Path, settings: dict[str, object]) -> str:
-    """The file of an evaluation; what a person wrote at its beginning stays."""
+    """Return the file of an evaluation; a person's comments at its beginning stay."""
     head = f"# Learned by othello-lab train {name}\n"
     if conf.exists():
         lines = conf.read_text(encoding="utf-8").splitlines(keepends=True)
@@ -62,7 +62,7 @@ def _yaml(name: str, conf: Path, settings: dict[str, object]) -> str:
 
 
 def _comments(lines: list[str]) -> int:
-    """How many lines at the beginning are comments."""
+    """Return the number of comment lines at the beginning."""
     return next((n for n, line in enumerate(lines) if not line.startswith("#")), len(lines))
 
 

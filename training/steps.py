@@ -44,20 +44,21 @@ def _check_rounds(name: str, overrides: Sequence[str], folders: Sequence[str]) -
 
 
 def _said_by(name: str, folders: Sequence[str]) -> set[str]:
-    """Which settings of a run a training's own YAML has."""
+    """Return the settings of a run in a training's own YAML."""
     content = own_yaml(name, folders)
     chosen = [each for each in content.get("defaults", ()) if isinstance(each, dict)]
     return set(content) | {str(key).rpartition("/")[2] for each in chosen for key in each}
 
 
 def own_settings(name: str, folders: Sequence[str] = ()) -> dict[str, Any]:
-    """What the YAML of a training says itself of how it learns."""
+    """Return the settings of learning in the YAML of a training."""
     content = own_yaml(name, folders)
     return dict(content.get(TRAINING.group, content))  # a file may be of its group alone
 
 
 def own_yaml(name: str, folders: Sequence[str] = ()) -> dict[str, Any]:
-    """What the YAML of a training says itself, without what it is composed of; empty for none."""
+    """Return the content of a training's YAML itself, without the options it is composed of; empty
+    for none."""
     for folder in [*folders, str(conf_folder())]:
         path = Path(folder, TRAINING.group, f"{name}.yaml")
         if path.is_file():
@@ -67,9 +68,8 @@ def own_yaml(name: str, folders: Sequence[str] = ()) -> dict[str, Any]:
 
 
 def _for_hydra(word: str) -> Iterator[str]:
-    """An override as Hydra is to get it. What every training can be told is not in each one's file,
-    its class knows what there is; and a mapping takes the place of the one before, which Hydra
-    would add to."""
+    """Return an override in Hydra's form. Settings of every training are not in each one's file,
+    but in its class; and a mapping replaces the one before, while Hydra would add to it."""
     if not word.startswith(f"{TRAINING.group}."):
         yield word
         return
@@ -83,7 +83,7 @@ def _for_hydra(word: str) -> Iterator[str]:
 class TrainingStep:
     """A part of a training that is done, or not.
 
-    key: its name, which no other step has. about: what it does, in words.
+    key: its name, unique in the training. about: its work, in words.
     """
 
     key: str
@@ -92,10 +92,10 @@ class TrainingStep:
 
 @dataclass(frozen=True)
 class PlayStep(TrainingStep):
-    """A round of self-play. settings: of the round. trained: the label of what plays as
-    ``trained``. minutes: the stop of a learning curve that it leads to, on two cores, and share:
-    how much it may take of the time that the steps before have left until then; None: as many games
-    as the settings say."""
+    """A round of self-play. settings: of the round. trained: the label of the evaluation that plays
+    as ``trained``. minutes: the stop of a learning curve that it leads to, on two cores, and share:
+    its part of the time that the steps before have left until then; None: the number of games in
+    the settings."""
 
     settings: Mapping[str, Any]
     trained: str | None = None
@@ -105,11 +105,11 @@ class PlayStep(TrainingStep):
 
 @dataclass(frozen=True)
 class LearnStep(TrainingStep):
-    """Learning; its key is the label of what is learned.
+    """Learning; its key is the label of the result.
 
-    folder: of the workshop. rounds: keys of those whose positions it learns from, as far as the
-    training makes its own. minutes: budget, on two cores, None for no bound. until: whether that is
-    a budget for all steps up to this one. mark: the stop of a learning curve that it is, minutes.
+    folder: of its context. rounds: keys of those with the positions it learns from, if the training
+    makes its own. minutes: budget, on two cores, None for no bound. until: True if that is a budget
+    for all steps up to this one. mark: its stop of the learning curve, minutes.
     """
 
     folder: str
@@ -121,15 +121,15 @@ class LearnStep(TrainingStep):
 
 @dataclass(frozen=True)
 class MatchStep(TrainingStep):
-    """A run that measures what was learned; its key is the name of its folder. labels: of what
-    plays. curve: whether these are the stops of a learning curve."""
+    """A run that measures results; its key is the name of its folder. labels: of the players.
+    curve: True if these are the stops of a learning curve."""
 
     labels: tuple[str, ...]
     curve: bool = False
 
 
 def final_label(name: str, curve: Sequence[float]) -> str:
-    """What a training learns in the end is called."""
+    """Return the label of a training's last result."""
     return f"{name}_{curve[-1]:g}min" if curve else name
 
 
@@ -198,7 +198,7 @@ def _latest(training: Training, done: list[str]) -> tuple[str, ...]:
 
 
 def _stops(marks: Sequence[float]) -> list[float]:
-    """When rounds end: at each mark, and before it wherever that is twice as late as what comes
+    """Return the ends of rounds: each mark, and before it wherever that is twice as late as the end
     before, down to a part of the first mark."""
     first = marks[0] / _FIRST_ROUND
     stops = set(marks)

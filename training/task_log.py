@@ -1,5 +1,5 @@
-"""What a self-play has made so far, on disk: piece after piece, each with its length and a sum over
-its bytes, so that whatever ends the writing loses no more than the piece under way."""
+"""The finished part of a self-play, on disk: piece after piece, each with its length and a
+checksum, so that an interruption loses no more than the piece under way."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MARK = b"lab2"
 
 
 class TaskCounts(NamedTuple):
-    """What came of a piece. games: how many there were; left_out: of these, by reason."""
+    """The counts of a piece. games: their number; left_out: of these, by reason."""
 
     number: int
     games: int
@@ -54,7 +54,7 @@ class TaskLog:
         self._stream.close()
 
     def add(self, number: int, row: Mapping[str, Any]) -> None:
-        """Write down what a worker made of a piece."""
+        """Append a worker's result of a piece."""
         about = {"games": row["games"], "left_out": row["left_out"]}
         content = json.dumps(about).encode() + b"\n" + row["rows"]
         self._stream.write(_HEAD.pack(_MARK, number, len(content), zlib.crc32(content)))
@@ -68,7 +68,7 @@ class TaskLog:
 
 
 def read_log(path: Path) -> list[TaskCounts]:
-    """What is in a file of pieces, in the order of their numbers."""
+    """Return the content of a file of pieces, in the order of their numbers."""
     made = []
     for number, content, _ in _pieces(path):
         about, _, rows = content.partition(b"\n")

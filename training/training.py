@@ -126,7 +126,7 @@ class RoundSettings(Constraint):
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingStudy(Study):
-    """What ``train`` can be told to make: a training, or several."""
+    """A study for the command ``train``: a training, or several."""
 
 
 @explained
@@ -134,8 +134,8 @@ class TrainingStudy(Study):
 class Training(TrainingStudy, ABC):
     """A training with its settings. Raises ValueError for settings that are not allowed.
 
-    needs_positions: whether it learns from positions; otherwise it makes its own experience.
-    goes_on: whether with more minutes it goes on from where it was, as one that plays itself does;
+    needs_positions: True if it learns from positions; otherwise it makes its own experience.
+    goes_on: True if with more minutes it continues its state, as one that plays itself does;
         otherwise each stop of a learning curve is learned from the beginning, from more positions.
     """
 
@@ -186,10 +186,10 @@ class Training(TrainingStudy, ABC):
 
     @abstractmethod
     def learn(self, work: TrainingContext) -> LearningResult:
-        """Learn from what the workshop has.
+        """Learn from the data of the context.
 
-        It is called anew after every interruption, and is to go on from what it kept; for the same
-        positions and seed it learns the same, interrupted or not, unless minutes end it.
+        It is called anew after every interruption, and has to continue from the states it kept. For
+        the same positions and seed it learns the same, interrupted or not, unless minutes end it.
         """
 
 
@@ -197,7 +197,7 @@ Training.UNFILLED = tuple(each.name for each in fields(Training))
 
 
 class ProgressBar(Protocol):
-    """How far something is."""
+    """A line of progress."""
 
     def advance(self, number: float = 1) -> None:
         """So much more is done."""
@@ -209,7 +209,7 @@ class ProgressBar(Protocol):
 
 
 class TrainingContext:
-    """Where a training learns: what it has, and how it keeps what it has learned.
+    """The data and services for a training that learns.
 
     folder: for files of its own, see :meth:`saved`. seed: of all randomness, see :meth:`rng`.
     positions: to learn from; None for a training that needs none. minutes: budget of learning, on
@@ -227,9 +227,8 @@ class TrainingContext:
         whole: str = "training",
         options: Mapping[str, Any] | None = None,
     ) -> None:
-        """``plan``: of the run whose settings matches have. ``whole``: what this is part of.
-        ``options``: how runs that have begun are gone on with, see
-        :func:`experiments.jobs.run.resume`."""
+        """``plan``: of the run with the settings of matches. ``whole``: the job that this is part
+        of. ``options``: of runs that have begun, see :func:`experiments.jobs.run.resume`."""
         self.folder, self.seed, self.minutes = folder, seed, minutes
         self.history: list[dict[str, Any]] = []
         self.whole, self.console = whole, console or Console(quiet=True)
@@ -246,7 +245,7 @@ class TrainingContext:
 
     @property
     def plan(self) -> Plan:
-        """Of the run whose settings matches have, with the executor."""
+        """The plan of the run with the settings of matches, with the executor."""
         assert self._plan is not None, "made without a plan"
         return self._plan
 
@@ -264,7 +263,7 @@ class TrainingContext:
 
     @property
     def over(self) -> bool:
-        """Whether the minutes are used up."""
+        """True if the minutes are used up."""
         return self.minutes is not None and self.spent >= self.minutes
 
     @property
@@ -297,9 +296,9 @@ class TrainingContext:
         self.console.print(plain(line), soft_wrap=True)
 
     def note(self, **numbers: float | int | str) -> None:
-        """Add a row to the history: a step, losses, fitness. The report draws its curves, and has
-        ``minutes``, which is added. Rows after the last :meth:`keep` do not outlive an
-        interruption, after which they are made again."""
+        """Add a row to the history: a step, losses, fitness. The report draws its curves.
+        ``minutes`` is added. Rows after the last :meth:`keep` are lost in an interruption, and made
+        again after it."""
         self.history.append({**numbers, "minutes": round(self.spent, 4)})
 
     # ------------------------------------------------------------------ keeping
@@ -312,7 +311,7 @@ class TrainingContext:
     def keep(self, name: str, state: Mapping[str, Any]) -> Path:
         """Keep a state, in the place of the one of this name, together with the history so far.
 
-        state: by name arrays of numbers, bytes, and what JSON can hold.
+        state: by name arrays of numbers, bytes, and JSON values.
         """
         path = self._checkpoint(name)
         own = {"state_history": self.history, "state_spent": self.spent}
@@ -321,7 +320,7 @@ class TrainingContext:
         return path
 
     def kept(self, name: str) -> dict[str, Any] | None:
-        """The state that was kept under this name, None for none; the history is then what it was.
+        """Return the state that was kept under this name, None for none, and restore its history.
         Raises ConfigError for a damaged file."""
         path = self._checkpoint(name)
         state = read_state(path)
@@ -332,8 +331,8 @@ class TrainingContext:
         return state
 
     def finite(self, name: str, values: Any, where: str) -> Any:
-        """The values, all of which must be finite numbers. Raises NotFinite, one line that says
-        what is not, where (``step 12 of stage 3``), and what was kept before."""
+        """Return the values, if all of them are finite numbers. Raises NotFinite, one line with the
+        bad value, its place (``step 12 of stage 3``), and the states kept before."""
         found = np.asarray(values)
         if np.isfinite(found).all():
             return values
@@ -352,11 +351,11 @@ class TrainingContext:
 
     @contextmanager
     def crew(self) -> Iterator[WorkerMap]:
-        """Within it there are workers: ``with work.crew() as crew: crew(function, items)`` gives
-        what the function returns for each item, in order, whatever the number of workers.
+        """Yield workers: ``with work.crew() as crew: crew(function, items)`` returns the function's
+        result for each item, in order, the same for any number of workers.
 
-        Function, items and results are pickled. It is to be entered before :meth:`progress`, with
-        all kernels compiled that the function needs, as it forks this process.
+        Function, items and results are pickled. Enter it before :meth:`progress`, with all kernels
+        of the function compiled, as it forks this process.
         """
         conditions = self.plan.conditions()
         with self.plan.executor.ready(conditions, self.say) as crew:
@@ -405,7 +404,7 @@ class WorkerMap(Protocol):
     def __call__(
         self, function: Callable[[_Item], _Result], items: Iterable[_Item]
     ) -> list[_Result]:
-        """What the function returns for each item, in order."""
+        """Return the function's result for each item, in order."""
         ...
 
 
@@ -427,7 +426,7 @@ def _one(function: Callable[[Any], Any], place: WorkerContext, item: Any) -> Tab
 
 
 def processor_seconds() -> float:
-    """Seconds of processor time that this process and those below it have had; of those that have
+    """Return the seconds of processor time of this process and those below it; of those that have
     ended, only the ones that were waited for."""
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
     living = 0

@@ -53,9 +53,9 @@ class NamedSettings(Constraint):
 class TrainingGroup(TrainingStudy):
     """Trainings, in their order.
 
-    trainings: by name in ``conf/train``, each with settings that are other than in its file;
-        ``data_of``: the name of an earlier one, from whose positions it learns. ship: whether what
-        they have learned goes into the lab itself at the end.
+    trainings: by name in ``conf/train``, each with settings that differ from its file; ``data_of``:
+    the name of an earlier one, the source of its positions. ship: put the results into the lab
+    itself at the end.
     """
 
     trainings: Annotated[Mapping[str, Any], NamedSettings()] = field(default_factory=dict)
@@ -165,7 +165,7 @@ def _learned_from(folder: Path) -> Sequence[str]:
 
 
 def _come_of(folder: Path) -> dict[str, Any]:
-    """What has come of a training."""
+    """Return the row of a finished training."""
     with StudyRecord.open(folder) as record:
         name, steps = record.study()["name"], record.tables()["steps"]
     row = {"name": name, "minutes": float(steps["minutes"].sum()), "weakest": "", "elo": ""}

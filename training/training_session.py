@@ -104,7 +104,7 @@ class TrainingSession(StudySession):
     # ------------------------------------------------------------------ steps
 
     def _do(self, step: TrainingStep) -> dict[str, Any]:
-        """Do a step; what the record says of it."""
+        """Do a step; return its row of the record."""
         if isinstance(step, PlayStep):
             return self._play(step)
         if isinstance(step, LearnStep):
@@ -186,7 +186,7 @@ class TrainingSession(StudySession):
         return self.folder / ROUNDS / key
 
     def _positions(self, rounds: Sequence[str]) -> Positions:
-        """Those of the training's data, or of these rounds."""
+        """Return the positions of the training's data, or of these rounds."""
         training, key = training_of(self.plan), tuple(rounds)
         if key not in self._read:
             self._read.clear()
@@ -207,7 +207,7 @@ class TrainingSession(StudySession):
         return max(LEAST_MINUTES, stop - sum(self._minutes(each) for each in before))
 
     def _made_of(self, positions: Positions | None, learned: LearningResult) -> dict[str, Any]:
-        """What the weights' side file says of how they were made."""
+        """Return the provenance of the weights, for their side file."""
         head = self.record.study()
         about = {
             "training": self.plan.name,
@@ -262,7 +262,7 @@ class TrainingSession(StudySession):
 
     @contextmanager
     def _timed(self, step: TrainingStep) -> Iterator[None]:
-        """Within it a step is done; its time is added to what it took before."""
+        """Time the step in the block; the time is added to that of earlier sessions."""
         began, before = processor_seconds(), self._minutes(step)
         try:
             yield
@@ -271,8 +271,8 @@ class TrainingSession(StudySession):
             write_safely(self.folder / TIMES, json.dumps(times))
 
     def _spent(self, step: LearnStep) -> float:
-        """Minutes that what it has learned took: of all steps up to it, or where each stop of a
-        learning curve is learned from the same positions anew, its own."""
+        """Return the minutes behind a result: of all steps up to it, or its own if each stop of a
+        learning curve is learned from the same positions anew."""
         if not (step.until or training_of(self.plan).goes_on):
             return self._minutes(step)
         steps = self._steps[: self._steps.index(step) + 1]
@@ -340,6 +340,6 @@ TRAININGS = RecordMaker(TRAINING, Training, lambda plan: TrainingSession, ROOMS)
 
 
 def _from_anywhere(command: str) -> str:
-    """A command without where its results went, which is nothing to others."""
+    """Return a command without the folder of its results, of no use to others."""
     words = shlex.split(command)
     return shlex.join(word for word in words if not word.startswith("results="))

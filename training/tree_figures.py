@@ -1,4 +1,4 @@
-"""Figures of trained trees: one to be read, one of many, and what all of them ask about."""
+"""Figures of trained trees: one to be read, one of many, and the questions of all of them."""
 
 from __future__ import annotations
 
@@ -109,9 +109,9 @@ def in_words(feature: int) -> str:
 
 
 class _TreeLayout:
-    """Where the places of a tree are drawn: leaves beside each other, questions over their middle.
+    """Places of a drawn tree: leaves beside each other, questions over their middle.
 
-    where: of each place that is drawn, how far to the right and down.
+    where: of each place that is drawn, its distance to the right and down.
     """
 
     def __init__(self, threshold: np.ndarray) -> None:
@@ -122,7 +122,7 @@ class _TreeLayout:
         self.depth = max(down for _, down in self.where.values())
 
     def asks(self, place: int) -> bool:
-        """Whether there is a question, and no leaf that came early."""
+        """Return True if there is a question, not a leaf that came early."""
         return place < QUESTIONS and bool(self._threshold[place] != ALWAYS)
 
     def children(self, place: int) -> tuple[int, ...]:

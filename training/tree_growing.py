@@ -32,11 +32,10 @@ _LOOKED_AT = 100_000  # positions of training whose error is told
 class TreeStage:
     """The trees of a stage, as arrays.
 
-    start: what they add to, in discs. feature, threshold: shape (trees, 31); leaf: discs, shape
-    (trees, 32); as in :mod:`agents.learned.trees`. gain: shape (trees, 31): by how much each
-    question lowers the sum of squared errors. train_squares, validation_squares: that sum after 1,
-    2, ... trees, in squared discs, shape (trees,), over so many positions (train_count,
-    validation_count).
+    start: the constant they add to, in discs. feature, threshold: shape (trees, 31); leaf: discs,
+    shape (trees, 32); as in :mod:`agents.learned.trees`. gain: shape (trees, 31): reduction of the
+    sum of squared errors by each question. train_squares, validation_squares: that sum after 1, 2,
+    ... trees, in squared discs, shape (trees,), over train_count and validation_count positions.
     """
 
     start: float
@@ -137,8 +136,8 @@ def _copy(
 
 
 def answers(stage: TreeStage, given: np.ndarray) -> np.ndarray:
-    """What each tree says, in discs, shape (trees, positions), of features of shape (positions,
-    features)."""
+    """Return each tree's answers, in discs, shape (trees, positions), for features of shape
+    (positions, features)."""
     found = np.empty((len(stage.leaf), len(given)))
     rows = np.arange(len(given))
     for number in range(len(found)):
@@ -151,7 +150,7 @@ def answers(stage: TreeStage, given: np.ndarray) -> np.ndarray:
 
 
 def arrays_of(stages: Sequence[TreeStage], of_empties: np.ndarray) -> dict[str, np.ndarray]:
-    """What :class:`agents.learned.trees.TreeEvaluation` needs of these stages."""
+    """Return the arguments of :class:`agents.learned.trees.TreeEvaluation` from these stages."""
     return {
         STAGES: of_empties,
         STARTS: np.array([round(UNIT * stage.start) for stage in stages], dtype=np.int32),
@@ -173,7 +172,7 @@ class SingleTree:
 
     @classmethod
     def grown(cls, train: Positions, leaves: int, rng: np.random.Generator) -> SingleTree:
-        """scikit-learn's tree with so many leaves, from a part of the positions."""
+        """Return scikit-learn's tree with this number of leaves, from a part of the positions."""
         from sklearn.tree import DecisionTreeRegressor
 
         some = train.sample(10 * _LOOKED_AT, rng)

@@ -1,9 +1,9 @@
 """Decision trees on named features: gradient boosting by scikit-learn, written as plain arrays.
 
-In each stage of the game (so many empty squares) trees of their own are grown one after another,
-each to foretell what those before it still miss of the final disc difference. What is learned is
-what :class:`agents.learned.trees.TreeEvaluation` answers with. A single tree over the whole game is
-grown beside them, to be read.
+In each stage of the game (a range of empty squares) trees of their own are grown one after another,
+each to predict the remaining error of the final disc difference. The result is the data of
+:class:`agents.learned.trees.TreeEvaluation`. A single tree over the whole game is grown too, to be
+read.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 class TreesTraining(Training):
     """Gradient boosting of decision trees, by stage of the game.
 
-    It takes some ten seconds per million positions, whatever ``minutes`` says.
+    It takes some ten seconds per million positions; ``minutes`` does not limit it.
     """
 
     trees: Annotated[int, Whole(1, 1024)] = 32
@@ -135,7 +135,8 @@ def _findings(stages: Sequence[TreeStage]) -> Iterator[str]:
 def _table(
     train: Positions, held: Positions, single: SingleTree, stages: Sequence[TreeStage]
 ) -> ResultTable:
-    """How far the mean, the single tree and all trees are off positions that were held back."""
+    """Return the errors of the mean, the single tree and all trees on positions that were held
+    back."""
     rows = []
     if len(held):
         alone = answers(single.stage, features(held.mover, held.opponent))[0]

@@ -97,7 +97,8 @@ def _number(word: str, what: str, allowed: Whole) -> int:
 
 
 def _agents_side(session: TerminalSession, side: Color | None) -> Color:
-    """Return the colour of the agent in question: the named one, the only one, or the one to move."""
+    """Return the colour of the agent in question: the named one, the only one, or the one to
+    move."""
     seats = session.seats
     with_agents = [color for color in Color if not seats.of(color).is_human]
     if side is not None:

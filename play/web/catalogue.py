@@ -59,7 +59,8 @@ class PageSetting:
     optional: bool
 
     def check(self, value: Any, memory_mb: int) -> None:
-        """Raise ConfigError for a value that may not come from a page. The agent checks the rest."""
+        """Raise ConfigError for a value that may not come from a page. The agent checks the
+        rest."""
         allowed: Any
         if isinstance(value, str):
             allowed = isinstance(self.default, str) and _WORD.fullmatch(value)

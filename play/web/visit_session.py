@@ -1,4 +1,5 @@
-"""A visit under way: the pages that show it, the processes that ask its agents, and automatic play."""
+"""A visit under way: the pages that show it, the processes that ask its agents, and automatic
+play."""
 
 from __future__ import annotations
 

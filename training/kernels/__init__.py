@@ -1,5 +1,5 @@
-"""What training does in compiled code.
+"""Training in compiled code.
 
-Kernels keep their machine code only where the cache folder's name answers for their sources
-(:mod:`core.system.compile`), so those of training are here and nowhere else in ``experiments``.
+Kernels keep their machine code only if the cache folder's name depends on their sources
+(:mod:`core.system.compile`), so those of training are here and nowhere else in ``training``.
 """

@@ -1,20 +1,19 @@
 """Temporal differences in compiled code: an agent plays itself, and learns after every game.
 
-It looks one move ahead with what it has learned so far. A game leaves a chain of positions, each
-with a side to move (also where it must pass). Backwards from its end each position's value moves
-towards its target: what the next position says, turned round, in part (1 - lambda) by its own value
-and in part (lambda) by its target; the end says the disc difference. Where the move was drawn by
-chance the target is what the best move promises instead, so that chance does not blame the position
-before it.
+It looks one move ahead with its present weights. A game leaves a chain of positions, each with a
+side to move (also where it must pass). Backwards from its end each position's value moves towards
+its target: the next position's value (part 1 - lambda) and target (part lambda), turned round; the
+end's target is the disc difference. If the move was drawn by chance the target is the best move's
+value instead, so that chance does not blame the position before it.
 
-How far each weight moves is its own affair (temporal coherence): the rate is multiplied by
-|sum of its errors| / sum of |errors|, which is 1 while they all point in one direction, and sinks
-as they begin to cancel out.
+How far each weight moves is its own affair (temporal coherence): the rate is multiplied by |sum of
+its errors| / sum of |errors|. This is 1 while they all point in one direction, and sinks as they
+begin to cancel out.
 
-Sources: R. Sutton, *Learning to Predict by the Methods of Temporal Differences* (1988); D. Beal,
-M. Smith, *Temporal Coherence and Prediction Decay in TD Learning* (1999); M. Szubert,
-W. Jaskowski, K. Krawiec, *On Scalability, Generalization, and Hybridization of Coevolutionary
-Learning: A Case Study for Othello* (2013), for n-tuples in this game.
+Sources: R. Sutton, *Learning to Predict by the Methods of Temporal Differences* (1988); D. Beal, M.
+Smith, *Temporal Coherence and Prediction Decay in TD Learning* (1999); M. Szubert, W. Jaskowski, K.
+Krawiec, *On Scalability, Generalization, and Hybridization of Coevolutionary Learning: A Case Study
+for Othello* (2013), for n-tuples in this game.
 """
 
 from __future__ import annotations
@@ -51,12 +50,12 @@ _SHARES = np.int64(1 << 30)
 
 
 class BoardArrays(NamedTuple):
-    """What a position is made of.
+    """The geometry of positions.
 
-    board: mask of the squares. squares: how many. start_mover, start_opponent: masks. rows, begins,
-    classes: of the geometry (see :class:`agents.learned.geometry.Geometry`): what a row's discs add
-    to contents, where each place's contents begin in ``classes``, and the class of each. stages: of
-    each number of empty squares.
+    board: mask of the squares. squares: their number. start_mover, start_opponent: masks. rows,
+    begins, classes: of the geometry (see :class:`agents.learned.geometry.Geometry`): the share of a
+    row's discs in contents, the beginning of each place's contents in ``classes``, and the class of
+    each. stages: of each number of empty squares.
     """
 
     board: np.uint64
@@ -70,7 +69,7 @@ class BoardArrays(NamedTuple):
 
 
 class LearnedArrays(NamedTuple):
-    """What is learned: float32, shape (stages, columns) each.
+    """Learned numbers: float32, shape (stages, columns) each.
 
     weights: in discs. errors, sizes: of each weight the sum of its errors and of their sizes.
     """
@@ -81,10 +80,10 @@ class LearnedArrays(NamedTuple):
 
 
 class LearningSettings(NamedTuple):
-    """How it is learned.
+    """Settings of the learning.
 
     rate: share of its error that a position's value is corrected by at first. trace: lambda.
-    chance: share of moves that are drawn. opening: each game begins with up to so many drawn moves.
+    chance: share of moves that are drawn. opening: the most drawn moves at the beginning of a game.
     """
 
     rate: float
@@ -140,8 +139,8 @@ def learn_games(
     games: Int,
     seed: np.uint64,
 ) -> tuple[float, Int]:
-    """Play so many games, and learn from each; the sum of squared errors, and of how many
-    positions."""
+    """Play this number of games, and learn from each; return the sum of squared errors, and the
+    number of positions."""
     generator = np.zeros(WORDS, dtype=np.int64)
     random = np.intp(generator.ctypes.data)
     seed_generator(random, seed)
