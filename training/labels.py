@@ -1,18 +1,18 @@
-"""What a game tells of the positions in it: its final score, or that of perfect play.
+"""Scores of the positions in a game: its final score, or that of perfect play.
 
-The score of a position before the endgame is what the game came to: its final disc difference, or,
-where the exact solver takes over, the score it gives there, as if both had played perfectly from
-then on. So a blunder late in the game does not spoil what is said of its opening.
+The score of a position before the endgame is the game's final disc difference, or, once the exact
+solver takes over, the solver's score there, as if both had played perfectly from then on. So a
+blunder late in the game does not spoil the scores of its opening.
 
 Many things happen between an opening and the end of its game, and only some are due to the opening.
-``trace`` mixes in what the players' searches expected on the way: a position's score is
-(1 - trace) x what the search expected there + trace x the score of the position after it. With 1
-only the end counts. That is the lambda-return of temporal-difference learning (R. Sutton, *Learning
-to Predict by the Methods of Temporal Differences*, 1988).
+``trace`` mixes in the values of the players' searches on the way: a position's score is (1 - trace)
+x the search's value there + trace x the score of the position after it. With 1 only the end counts.
+That is the lambda-return of temporal-difference learning (R. Sutton, *Learning to Predict by the
+Methods of Temporal Differences*, 1988).
 
-What all searches misjudge alike, such as who will have the last move, they would pass on from round
-to round. So the mean score at each number of empty squares is that of how the games ended
-(:func:`levelled`); what searches expected tells the positions apart.
+Errors that all searches share, such as on the last move, would be passed on from round to round. So
+the mean score at each number of empty squares is that of the games' results (:func:`levelled`); the
+searches' values only distinguish positions.
 """
 
 from __future__ import annotations

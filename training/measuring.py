@@ -56,7 +56,7 @@ class Measurements:
     """The measurements; a frame without rows for a missing one.
 
     parts: one row a part of the positions: part, positions, squared (mean squared error, discs),
-        error (mean absolute error), guessing (the same for the part's mean as a constant prediction).
+        error (mean absolute error), guessing (the same for the part's mean alone).
     held: the part that the rest is measured on; stages: one row for each range of empties, fewest,
     most, positions, exact (share with the solver's score), error, low, high, bias, guessing.
     phases: one row a phase of the game: phase, positions, exact, error, low, high.

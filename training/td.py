@@ -1,8 +1,8 @@
 """Learning from nothing but games against itself: temporal differences on patterns.
 
-No solver and nobody else's games take part, nor any position that was labelled. What is learned are
-the weights of a pattern evaluation; :mod:`training.kernels.selfplay` says how. How far
-it has come shows on a fixed ladder: matches against agents that look one move ahead.
+No solver and nobody else's games take part, nor any position that was labelled. The result is the
+weights of a pattern evaluation; :mod:`training.kernels.selfplay` describes the method. Progress is
+measured on a fixed ladder: matches against agents that look one move ahead.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _KEEP_MINUTES = 0.5
 
 
 def board(rules: Ruleset, stage: int) -> BoardArrays:
-    """What the kernel knows of a ruleset's board.
+    """Return the kernel's data of a ruleset's board.
 
     stage: numbers of empty squares that share their weights.
     """
@@ -83,7 +83,7 @@ def board(rules: Ruleset, stage: int) -> BoardArrays:
 
 
 def nothing(known: BoardArrays) -> LearnedArrays:
-    """What is known before the first game: all weights 0."""
+    """Return the weights before the first game, all 0."""
     shape = int(known.stages.max()) + 1, CLASSES_AT + int(known.classes.max()) + 1
     weights, errors, sizes = (np.zeros(shape, dtype=np.float32) for _ in range(3))
     return LearnedArrays(weights, errors, sizes)
@@ -120,7 +120,7 @@ class Ladder:
     rules: Ruleset
 
     def scores(self, one: Agent, seed: int) -> dict[str, float]:
-        """What an agent scores against each rung, 0 to 1."""
+        """Return an agent's score against each agent of the ladder, 0 to 1."""
         one.prepare()
         return {
             name: float(points(duel(one, rung, self.starts, self.rules, seed)).mean())
@@ -144,8 +144,8 @@ def rung(name: str, rules: Ruleset) -> Agent:
 
 @dataclass
 class _State:
-    """How far it is. learning: what was learned from so many games; squared: the sum of squared
-    errors of so many positions since the ladder was last climbed."""
+    """The state of the learning. learning: the learned arrays, with the number of games; squared:
+    the sum of squared errors, with the number of positions, since the last matches."""
 
     learning: LearnedArrays
     games: int = 0
@@ -231,7 +231,7 @@ class TemporalDifferences(Training):
         return self._learned(work, state, known, ladder)
 
     def _at_mark(self, games: int) -> bool:
-        """Whether the ladder is climbed after so many games: after 1, 2, 4, 8, ... batches."""
+        """Return True if matches are due after this number of games: after 1, 2, 4, 8, ... batches."""
         batches, rest = divmod(games, self.batch)
         return games == self.games or (rest == 0 and batches.bit_count() == 1)
 

@@ -1,4 +1,4 @@
-"""``othello-lab train``: train, or tell what there is to train."""
+"""``othello-lab train``: train, or list all trainings."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def train_command(arguments: Sequence[str], console: Console) -> int:
 
 
 def train_help(name: str | None = None, folders: Sequence[str] = ()) -> str:
-    """All trainings; or of the one of this name its settings, and those that every training has.
-    Raises ConfigError."""
+    """Return a list of all trainings; or the settings of the one of this name, and those of every
+    training. Raises ConfigError."""
     told = help_of(TRAINING, USAGE, name, folders, Training.UNFILLED)
     if name is None or not _has_common_settings(name, folders):
         return told
@@ -66,6 +66,6 @@ def train_help(name: str | None = None, folders: Sequence[str] = ()) -> str:
 
 
 def _has_common_settings(name: str, folders: Sequence[str]) -> bool:
-    """Whether this is one training, not several."""
+    """Return True for one training, False for several."""
     target = own_settings(name, folders).get("_target_")
     return target is None or issubclass(resolve(str(target)), Training)

@@ -1,20 +1,19 @@
-"""What a training is: something that learns, from positions or from games of its own.
+"""Trainings: studies that learn, from positions or from games of their own.
 
 A training is an object named by its ``_target_`` in ``conf/train/NAME.yaml``, as studies are: a
-dataclass whose fields are its settings, with ``Annotated`` saying what each may be
-(:mod:`core.system.settings`), set on the command line as ``train.KEY=VALUE``. All
-else (agents,
-ruleset, openings, executor, limits, seed, depth, games, figures) is what ``conf/run.yaml`` has:
-these are the matches by which what was learned is measured.
+dataclass with its settings as fields. ``Annotated`` declares their ranges
+(:mod:`core.system.settings`), and ``train.KEY=VALUE`` sets them on the command line. All else
+(agents, ruleset, openings, executor, limits, seed, depth, games, figures) is as in
+``conf/run.yaml``: the matches that measure the result.
 
-The house makes or reads the positions, hands the training a :class:`TrainingContext`, writes what
-it has learned as weights and YAML that any run can use, and measures it. A training only learns::
+The session makes or reads the positions, hands the training a :class:`TrainingContext`, writes the
+result as weights and YAML that any run can use, and measures it. A training only learns::
 
     @dataclass(frozen=True, kw_only=True)
     class Mine(Training):
         steps: Annotated[int, Whole(1)] = 100
 
-        def learn(self, work: Workshop) -> Learned:
+        def learn(self, work: TrainingContext) -> LearningResult:
             train = work.positions.part(TRAIN)
             state = work.kept("weights") or {"weights": np.zeros(64), "step": 0}
             with work.progress("learning", self.steps, state["step"]) as progress:
@@ -27,8 +26,8 @@ it has learned as weights and YAML that any run can use, and measures it. A trai
                     state = {"weights": weights, "step": step + 1}
                     work.keep("weights", state)
                     progress.advance()
-            weights = Weights("mine", 1, 100, {"weights": state["weights"]})
-            return Learned({"_target_": "..."}, weights)
+            weights = LearnedWeights("mine", 1, 100, {"weights": state["weights"]})
+            return LearningResult({"_target_": "..."}, weights)
 """
 
 from __future__ import annotations
@@ -92,18 +91,15 @@ class NotFinite(RunStopped):
 
 @dataclass(frozen=True, eq=False)
 class LearningResult:
-    """What a training has learned.
+    """The result of a training.
 
-    evaluation: the settings, with ``_target_``, by which a run builds it. Where there are weights
-        the house writes them to a file, and adds ``weights``: its path.
-    weights: to be kept in a file, None where the settings say it all.
-    unit: a value of so much is one disc; None where values have no such unit, and the house finds
-        it out from the positions.
-    findings: what was found while learning, sentences computed from numbers.
-    tables: for terminal and report.
-    figures: makes the figures of the report, called once, right after learning and only where
-        figures are asked for; what draws is imported there.
-    about: further facts, for the report and the weights' side file: plain data.
+    evaluation: the settings, with ``_target_``, to build it in a run. Weights are written to a
+    file, and its path is added as ``weights``. weights: to be kept in a file, None if the settings
+    are enough. unit: the value of one disc; None if values have no such unit, and it is estimated
+    from the positions. findings: of the learning, sentences computed from numbers. tables: for
+    terminal and report. figures: makes the figures of the report, called once, right after learning
+    and only if figures are asked for; it imports its libraries itself. about: further facts, for
+    the report and the weights' side file: plain data.
     """
 
     evaluation: Mapping[str, Any]
