@@ -1,13 +1,13 @@
 """The board as two 64-bit masks, and the kernels that make moves on it.
 
-A mask holds one bit a square, a1 = bit 0, h1 = bit 7, h8 = bit 63, whatever the ruleset; a 6x6 or
-4x4 board is the corner a1..f6 or a1..d4 of the 8x8 one. A position is the pair *(mover,
-opponent)*: the discs of the side to move and of the other side. All kernels take and return
-``uint64`` masks (from Python: ``numpy.uint64``).
+A mask holds one bit a square, a1 = bit 0, h1 = bit 7, h8 = bit 63, in every ruleset; a 6x6 or 4x4
+board is the corner a1..f6 or a1..d4 of the 8x8 one. A position is the pair *(mover, opponent)*: the
+discs of the side to move and of the other side. All kernels take and return ``uint64`` masks (from
+Python: ``numpy.uint64``).
 
 :func:`legal_moves` and :func:`flips` exist twice, as vector code (:mod:`core.vector`) and in plain
-form here. Which one is used is decided once, at import: vector code on x86-64 with AVX2, the plain
-form elsewhere or if the environment variable ``OTHELLO_LAB_PORTABLE`` is set.
+form here. The choice is made once, at import: vector code on x86-64 with AVX2, the plain form
+elsewhere or if the environment variable ``OTHELLO_LAB_PORTABLE`` is set.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def after(mover: Mask, opponent: Mask, square: Square) -> tuple[Mask, Mask]:
 
 @kernel
 def after_flips(mover: Mask, opponent: Mask, square: Square, flipped: Mask) -> tuple[Mask, Mask]:
-    """As :func:`after`, where it is known what the move flips."""
+    """As :func:`after`, with the flipped discs known."""
     return opponent ^ flipped, mover ^ flipped ^ (ONE << square)
 
 

@@ -47,7 +47,7 @@ def perft_command(arguments: Sequence[str]) -> int:
 
 
 def add_ruleset(parser: argparse.ArgumentParser) -> None:
-    """Declare the option ``--ruleset``, which gives a :class:`~core.rules.Ruleset`."""
+    """Declare the option ``--ruleset``. Its value is a :class:`~core.rules.Ruleset`."""
     parser.add_argument(
         "--ruleset",
         type=_ruleset,

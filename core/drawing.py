@@ -15,11 +15,12 @@ _RADIUS = {"X": 16, "O": 16, "*": 4}
 
 
 def svg(side: int, rows: Iterable[int], marks: Mapping[int, str], about: str) -> str:
-    """An SVG of a board of so many squares a side, as one can read it on light and dark pages.
+    """Return an SVG of a board with ``side`` squares along an edge, readable on light and dark
+    pages.
 
-    rows: their numbers from 0, as they are drawn from the top. marks: by square (a1 = 0, h8 = 63),
-    as a printed position has them: ``X`` for Black, ``O`` for White, ``*`` for a legal move. about:
-    said below the board, and to those who cannot see it.
+    rows: their numbers from 0, in the drawn order from the top. marks: by square (a1 = 0, h8 = 63),
+    as in a printed position: ``X`` for Black, ``O`` for White, ``*`` for a legal move. about: text
+    below the board, and for those who cannot see it.
     """
     size = side * _SQUARE
     width, height = size + _EDGE + 1, size + 2 * _EDGE

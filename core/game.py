@@ -1,7 +1,7 @@
-"""One game between two players: who is asked, who judges, and what is written down.
+"""One game between two players: questions, judgement, and record.
 
-The judge is strict. A player whose answer is illegal, late or no answer at all, or who raises an
-exception, loses at once, and the record says why; nothing a player does stops the caller.
+The judge is strict. A player loses at once, with the reason in the record, if its answer is
+illegal, late or unreadable, or if it raises an exception. Nothing a player does stops the caller.
 """
 
 from __future__ import annotations
@@ -42,14 +42,12 @@ IN_TIME, LATE_BY_WALL, TOO_LATE = range(3)
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one move may cost. ``None`` sets no limit; of several, the first that is reached ends
-    the search.
+    """Limits of the costs of one move. ``None`` sets no limit; of several, the first that is
+    reached ends the search.
 
-    depth: plies a search may look ahead.
-    nodes: positions a search may enter.
-    seconds: wall time from question to answer.
-    clock: wall time for all of a player's moves of a game together; asked for a move, a player
-        sees what is left of it. Contradicts ``seconds``.
+    depth: plies a search may look ahead. nodes: positions a search may enter. seconds: wall time
+    from question to answer. clock: wall time for all of a player's moves of a game together; at
+    each move a player sees the rest of it. Contradicts ``seconds``.
     """
 
     depth: Annotated[int | None, Whole(1)] = None
@@ -67,13 +65,13 @@ class Limits:
 
     @property
     def timed(self) -> bool:
-        """Whether time is limited, by move or by game."""
+        """True if time is limited, by move or by game."""
         return self.seconds is not None or self.clock is not None
 
 
 @dataclass(slots=True)
 class SearchStats:
-    """What a decision cost, counted the same way by every algorithm.
+    """Costs of a decision, counted the same way by every algorithm.
 
     nodes: positions entered, root and leaves included; a pass leads to a node of its own.
     made: positions made by a move or a pass, to be entered or only looked at (to sort moves, say);
@@ -112,11 +110,9 @@ class Decision:
     """A player's answer. It may hold numpy's numbers, and squares by name (``"d3"``); the judge
     reads them, see :func:`valid_answer`.
 
-    move: the square (a1 = 0 ... h8 = 63).
-    value: what the move is worth to the mover, in the heuristic's units; None if not judged.
-    pv: the principal variation as move numbers, this move first; may be empty.
-    depth: plies looked ahead; None where that means nothing.
-    stats: what it cost.
+    move: the square (a1 = 0 ... h8 = 63). value: the worth of the move to the mover, in the
+    heuristic's units; None if not judged. pv: the principal variation as move numbers, this move
+    first; may be empty. depth: plies looked ahead; None if that means nothing. stats: its costs.
     """
 
     move: int
@@ -152,9 +148,9 @@ class Decision:
         return tuple(map(square_name, self.pv))
 
     def flaw(self) -> str | None:
-        """What is wrong with this answer as data, or None; legality is the judge's matter.
+        """Return the error in this answer as data, or None; legality is the judge's matter.
 
-        Whole numbers must fit 64 bits, as a record keeps them.
+        Whole numbers must fit 64 bits, the size in a record.
         """
         if not _is_int64(self.move):
             return f"move {self.move!r} is not a square"
@@ -184,7 +180,7 @@ _set_move, _set_value, _set_pv, _set_depth, _set_stats = (
 
 
 def _named(move: object) -> object:
-    """The name of a square; what is none stays as it is."""
+    """Return the name of a square; anything else unchanged."""
     return square_name(move) if type(move) is int and 0 <= move <= PASS else move
 
 
@@ -193,10 +189,11 @@ def _is_int64(number: object) -> bool:
 
 
 def valid_answer(answer: object) -> Decision:
-    """A player's answer as plain data: squares by name and numpy's numbers become ints and floats.
+    """Return a player's answer as plain data: squares by name and numpy's numbers become ints and
+    floats.
 
-    Raises ValueError for what is no Decision, or has a flaw; an answer so strange that looking at
-    it raises an exception has one.
+    Raises ValueError for anything but a Decision, or for a flaw in it; an answer so strange that
+    looking at it raises an exception has one.
     """
     try:
         if not isinstance(answer, Decision):
@@ -220,7 +217,7 @@ def _in_plain_data(answer: Decision) -> Decision:
 
 
 def _square(move: Any) -> Any:
-    """The number of a square; what is none stays as it is."""
+    """Return the number of a square; anything else unchanged."""
     if type(move) is str:
         with contextlib.suppress(IllegalMove):
             return parse_square(move)
@@ -228,7 +225,7 @@ def _square(move: Any) -> Any:
 
 
 def _plain(number: Any) -> Any:
-    """A number of another library as Python's own; what is none stays as it is."""
+    """Return a number of another library as Python's own; anything else unchanged."""
     if type(number) in (bool, int, float):
         return number
     if isinstance(number, Integral):
@@ -240,12 +237,12 @@ _counts = attrgetter(*SearchStats.__slots__)
 
 
 class Player(Protocol):
-    """Whoever can play.
+    """The interface of a player.
 
     The calls of a game come in this order: ``begin_game`` to Black, then to White; then the moves
-    of the opening, each told to Black, then to White, by ``observe``; then, ply after ply,
-    ``decide`` to the side to move, if it has a legal move, and ``observe`` to Black and White. A
-    game may end at any point, and nobody is told that it did.
+    of the opening, each by ``observe`` to Black, then to White; then, ply after ply, ``decide`` to
+    the side to move, if it has a legal move, and ``observe`` to Black and White. A game may end at
+    any point, without a further call.
 
     Only the time in ``decide`` is measured, and counts against time limits. A class that inherits
     ``observe`` from here is not called for it.
@@ -259,9 +256,9 @@ class Player(Protocol):
         """
 
     def observe(self, move: int, position: Position) -> None:
-        """A move was made, by whomever: the opening's, the opponent's, this player's own.
+        """Notice a move: the opening's, the opponent's, or this player's own.
 
-        move: the square (a1 = 0 ... h8 = 63), or PASS. position: what the move leads to.
+        move: the square (a1 = 0 ... h8 = 63), or PASS. position: the position after it.
         """
         return
 
@@ -271,14 +268,14 @@ class Player(Protocol):
 
 
 class Ply(NamedTuple):
-    """One turn of a game. ``decision`` is None for a forced pass, which nobody is asked about.
+    """One turn of a game. ``decision`` is None for a forced pass, made without a question.
 
     nanoseconds: wall time of the decision. cpu_nanoseconds: time this process really had the
         processor meanwhile; much less means that the machine was busy with something else.
-    waited_nanoseconds: how much of the wall time is not the player's: its process stood ready but
-        was not run, or everything was stopped. Measured where time is limited.
-    late: IN_TIME; LATE_BY_WALL, a move that stands, as the player could not use all of that time;
-        or TOO_LATE, a move that lost the game and was not made.
+    waited_nanoseconds: the part of the wall time that is not the player's: its process stood ready
+    but was not run, or everything was stopped. Measured if time is limited. late: IN_TIME;
+    LATE_BY_WALL, a move that stands, as the player could not use all of that time; or TOO_LATE, a
+    move that lost the game and was not made.
     """
 
     move: int
@@ -292,16 +289,13 @@ class Ply(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GameRecord:
-    """A game as it was played.
+    """A finished game.
 
-    opening: the moves made before the players were asked, from the start or from the position
-        that the game was given.
-    plies: all turns after the opening, forced passes included.
-    final: the last position.
-    winner: None for a draw.
-    end_reason: one of END_REASONS.
-    detail: the traceback or message behind a forfeit, otherwise empty.
-    too_late: the move that came too late, and was not made, where that ended the game.
+    opening: the moves made before the first question, from the start or from the game's own first
+    position. plies: all turns after the opening, forced passes included. final: the last position.
+    winner: None for a draw. end_reason: one of END_REASONS. detail: the traceback or message behind
+    a forfeit, otherwise empty. too_late: the move that came too late, and was not made, if that
+    ended the game.
     """
 
     opening: tuple[int, ...]
@@ -328,8 +322,8 @@ class GameRecord:
 
 
 class PlayerFailure(Exception):
-    """A player that is somewhere else broke down there. Raised by whoever stands for it here, so
-    that it loses for this reason, one of END_REASONS."""
+    """A player in another place broke down there. Its proxy here raises this, so that it loses for
+    this reason, one of END_REASONS."""
 
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(detail)
@@ -337,8 +331,8 @@ class PlayerFailure(Exception):
 
 
 class TimeSpent(NamedTuple):
-    """What a decision took, in nanoseconds: wall time, processor time, and how much of the wall
-    time the player could not use."""
+    """Time of a decision, in nanoseconds: wall time, processor time, and the part of the wall time
+    that the player could not use."""
 
     wall: int
     cpu: int
@@ -348,15 +342,15 @@ class TimeSpent(NamedTuple):
 class Stopwatch:
     """Measures the decisions of a player in this process.
 
-    timed: whether to measure also how long this thread stood ready but was not run (Linux tells;
-    it takes some microseconds).
+    timed: also measure the time that this thread stood ready but was not run (Linux has it; it
+    takes some microseconds).
     """
 
     def __init__(self, timed: bool) -> None:
         self._timed = timed and os.path.exists(_SCHEDSTAT)
 
     def start(self) -> None:
-        """A player is asked."""
+        """Note the beginning of a question."""
         if self._timed:
             self._waited = ready_but_not_run(_SCHEDSTAT)
         self._cpu, self._wall = time.process_time_ns(), time.perf_counter_ns()
@@ -397,14 +391,14 @@ def play_game(
     """Play one game and return its record.
 
     players: the player of each colour.
-    start: where the game begins (default: the standard start).
+    start: the first position (default: the standard start).
     opening: legal moves made from there before the players are asked; raises IllegalMove if not.
-    limits: what each move may cost, or with ``clock`` all moves of a player together. Only the
-        time in ``decide`` counts, less what the player could not use of it (:class:`TimeSpent`); it
-        is judged with ``grace`` seconds more, for each move or for all that share a clock.
-    seeds: each player's own seed for this game (default 0), the only randomness it should use;
-        raises KeyError where one is missing.
-    before_call: called before every call into a player, so that somebody can watch over it.
+    limits: of each move, or with ``clock`` of all moves of a player together. Only the time in
+    ``decide`` counts, less the part that the player could not use (:class:`TimeSpent`); it is
+    judged with ``grace`` seconds more, for each move or for all that share a clock. seeds: each
+    player's own seed for this game (default 0), the only randomness it should use; raises KeyError
+    if one is missing. before_call: called before every call into a player, so that somebody can
+    watch over it.
 
     >>> from othello_lab.agents.simple import RandomAgent
     >>> players = {Color.BLACK: RandomAgent(), Color.WHITE: RandomAgent()}
@@ -427,13 +421,13 @@ def play_game(
 
 
 def _observes(player: Player) -> bool:
-    """Whether a player wants to be told of moves; who stands for another one says so itself."""
+    """Return True if a player wants to hear of moves; a proxy decides for its player."""
     said = getattr(player, "observes", None)
     return said if isinstance(said, bool) else type(player).observe is not Player.observe
 
 
 def leader(position: Position) -> Color | None:
-    """Who has more discs."""
+    """Return the colour with more discs, None for a draw."""
     difference = position.disc_difference
     if not difference:
         return None
@@ -474,7 +468,7 @@ class _GameLoop:
         self._before_call = before_call
 
     def record(self, opening: Sequence[int], winner: Color | None, *end: Any) -> GameRecord:
-        """The game as it was played."""
+        """Return the record of the game."""
         return GameRecord(tuple(opening), tuple(self.plies), self.position, winner, *end)
 
     def begin(
@@ -542,8 +536,8 @@ class _GameLoop:
 
 
 def _forfeit(loser: Color, error: BaseException) -> BaseException:
-    """What to raise for what a player raised: it loses, whatever that was. Only Ctrl-C, which is
-    the caller's, goes on as it is."""
+    """Return the forfeit for an exception that a player raised. Only Ctrl-C, the caller's own, is
+    raised again."""
     if isinstance(error, PlayerFailure):
         return _Forfeit(loser, error.reason, error.detail)
     if isinstance(error, KeyboardInterrupt):
@@ -566,7 +560,7 @@ def _lateness(spent: TimeSpent, limits: Limits) -> str:
 
 
 class _PlayerClock:
-    """How much time a player has, and what it has used of it."""
+    """The time of a player, and the part it has used."""
 
     def __init__(self, limits: Limits, grace: float) -> None:
         self._given = limits
@@ -576,13 +570,13 @@ class _PlayerClock:
 
     @property
     def limits(self) -> Limits:
-        """What the next move may cost."""
+        """Return the limits of the next move."""
         if self._given.clock is None:
             return self._given
         return replace(self._given, clock=max(0.0, self._given.clock - self._own / 1e9))
 
     def late(self, spent: TimeSpent) -> int:
-        """How late the move is that this was spent on."""
+        """Return the lateness of the move after this time."""
         if self._whole is None:
             return IN_TIME
         if self._given.clock is None:

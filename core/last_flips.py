@@ -1,8 +1,8 @@
-"""How many discs the last move flips, without working out which.
+"""Number of discs that the last move flips, without working out the discs.
 
-Where only one square is empty every other square that is not the mover's is the opponent's, so the
-mover's discs alone decide. Each line through the square is gathered into one byte, and a table
-answers for that byte. The gathering is by multiplication, which every processor has.
+If only one square is empty, every other square is the mover's or the opponent's, so the mover's
+discs alone decide. Each line through the square is gathered into one byte, and a table answers for
+that byte. The gathering is by multiplication, available on every processor.
 
 Source of the idea: Zebra's and Edax's *count last flip*.
 """
@@ -21,8 +21,8 @@ _ROW = np.uint64(56)  # of a square's number, the bits that say its row times 8
 
 
 def _flipped_on_line(place: int, mover: int) -> int:
-    """Discs a move to ``place`` flips on a line of which all other squares hold discs, ``mover``
-    of them the mover's."""
+    """Return the number of discs that a move to ``place`` flips on a line with discs on all other
+    squares, ``mover`` of them the mover's."""
     flipped = 0
     for step in (1, -1):
         run, at = 0, place + step
@@ -53,11 +53,11 @@ _RISING, _FALLING = _diagonals(2), _diagonals(3)
 
 @kernel
 def last_flips(mover: Mask, square: Square) -> Int:
-    """Number of discs (int64) the mover's disc on ``square`` (uint64) flips if that is the only
-    empty square of the board; 0 where the move is illegal.
+    """Return the number of discs (int64) that the mover's disc on ``square`` (uint64) flips if that
+    is the only empty square of the board; 0 for an illegal move.
 
-    On a smaller board, whose outside holds no discs, this is just as exact: what counts as the
-    opponent's there lies behind the last square a run could end on.
+    On a smaller board, with no discs outside, this is just as exact: the squares there count as the
+    opponent's, but lie behind the last square a run could end on.
     """
     column, row = square & _SEVEN, square >> _THREE
     across = (mover >> (square & _ROW)) & BYTE

@@ -118,11 +118,11 @@ def _draw_on(
 def draw_on(
     rng: np.random.Generator, masks: np.ndarray, plies: np.ndarray, board: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Where positions lead by random plies, a forced pass being one: masks, and whether it is then
-    the other side's turn (0 or 1, int64).
+    """Return the positions after random plies, a forced pass being one: masks, and 1 if it is then
+    the other side's turn (int64, else 0).
 
-    rng: only its state is taken. masks: uint64, shape (n, 2). plies: int64, of each. A line in
-    which the game ends is drawn anew; a position of which that is true again and again stays.
+    rng: only its state is used. masks: uint64, shape (n, 2). plies: int64, of each. A line in which
+    the game ends is drawn anew; if that happens again and again the position stays.
     """
     reached, turns = masks.copy(), np.zeros(len(masks), dtype=np.int64)
     generator = state_of(rng)

@@ -1,11 +1,11 @@
-"""How squares, moves and games are written.
+"""Notations of squares, moves and games.
 
 A square is a column letter and a row digit (``d3``); a pass is written ``--`` and read as ``--``,
 ``pass``, ``pa`` or ``ps``. A transcript is the squares one after another (``f5d6c3``); passes are
 left out, since a player without a move can do nothing else. OBF writes a position as its squares
 a1, b1, ... (``X`` black, ``O`` white, ``-`` empty), then the side to move. GGF, the format of the
-Generic Game Server's archives, writes a game as properties:
-``(;GM[Othello]PB[..]TY[8]BO[8 ---...--- *]B[f5//0.1]W[d6]...;)``.
+Generic Game Server's archives, writes a game as properties: ``(;GM[Othello]PB[..]TY[8]BO[8
+---...--- *]B[f5//0.1]W[d6]...;)``.
 """
 
 from __future__ import annotations
@@ -59,10 +59,11 @@ def parse_square(text: str, side: int = 8) -> int:
 
 
 def split_transcript(text: str) -> list[str]:
-    """The moves of a transcript, with or without blanks between them, as words of two letters.
+    """Return the moves of a transcript, with or without blanks between them, as words of two
+    letters.
 
-    Raises NotationError where letters are left over; whether each word is a square, and the move
-    legal, is for the position to judge.
+    Raises NotationError if letters are left over. The position decides that each word is a square,
+    and the move legal.
     """
     words = []
     for part in re.split(r"[\s,;.]+", text.strip(" \t\n,;.")):
@@ -76,17 +77,17 @@ def split_transcript(text: str) -> list[str]:
 
 
 def is_obf(text: str) -> bool:
-    """Whether a line can only be an OBF position: names of squares, as transcripts have them, hold
+    """Return True if a line can only be an OBF position: names of squares, as in transcripts, hold
     digits."""
     words = text.split(";")[0].split()
     return bool(words) and not any(letter.isdigit() for letter in words[0])
 
 
 def parse_obf(line: str, squares: int) -> tuple[int, int, bool]:
-    """Read an OBF line: masks of the black and white discs, and whether Black is to move.
+    """Read an OBF line: masks of the black and white discs, and True if Black is to move.
 
     ``squares`` is the size of the board (64, 36 or 16). Anything after the side to move, such as
-    scores behind a ``;``, is left alone. Raises NotationError naming the bad part.
+    scores behind a ``;``, is ignored. Raises NotationError naming the bad part.
     """
     parts = line.split(";")[0].split()
     board = parts[0] if parts else ""
@@ -120,11 +121,10 @@ def parse_obf(line: str, squares: int) -> tuple[int, int, bool]:
 
 @dataclass(frozen=True, slots=True)
 class GgfGame:
-    """A game as GGF writes it; whether its squares and moves exist is for the position to judge.
+    """A game in GGF; the position checks that its squares and moves exist.
 
-    side: squares along an edge of the board.
-    start: where the game begins, as an OBF line.
-    words: the moves as written, passes included; colors: who made each.
+    side: squares along an edge of the board. start: its first position, as an OBF line. words: the
+    moves as written, passes included; colors: the player of each.
     """
 
     side: int
@@ -142,15 +142,15 @@ _MOVERS = {"B": Color.BLACK, "W": Color.WHITE}
 
 
 def is_ggf(text: str) -> bool:
-    """Whether a line is meant to hold games in GGF."""
+    """Return True if a line is meant to hold games in GGF."""
     return "(;" in text
 
 
 def parse_ggf(text: str) -> list[GgfGame]:
     """Read the games of a text in GGF, one after another.
 
-    Raises NotationError naming the bad part: text that is no property, a game of something other
-    than Othello (or of its variant in which the fewest discs win), or no board (``BO``).
+    Raises NotationError naming the bad part: text outside a property, a game of something other
+    than Othello (or of its variant with the fewest discs winning), or no board (``BO``).
     """
     games: list[GgfGame] = []
     end = len(text.rstrip())
@@ -170,8 +170,8 @@ def parse_ggf(text: str) -> list[GgfGame]:
 
 
 def find_ggf(text: str) -> Iterator[tuple[int, GgfGame | NotationError]]:
-    """The games of an archive in GGF, each with where it begins; in the place of what is no game
-    the error that :func:`parse_ggf` raises for it."""
+    """Yield the games of an archive in GGF, each with its place; for an unreadable one the error of
+    :func:`parse_ggf`."""
     at, end = 0, len(text.rstrip())
     while at < end:
         begin = text.find(_OPENS, at)
@@ -233,8 +233,8 @@ def _game(properties: list[tuple[str, str]]) -> GgfGame:
 
 
 def format_ggf(start: str, moves: Iterable[tuple[Color, int]], **about: str) -> str:
-    """A game in GGF, in one line. start: an OBF line. moves: who made each, passes included. about:
-    further properties, such as ``PB`` and ``PW``, the players' names.
+    """Return a game in GGF, in one line. start: an OBF line. moves: with the player of each, passes
+    included. about: further properties, such as ``PB`` and ``PW``, the players' names.
 
     >>> format_ggf("-" * 6 + "OX--XO" + "-" * 4 + " X", [(Color.BLACK, 1)], PB="lab")
     '(;GM[Othello]PB[lab]TY[4]BO[4 ------O*--*O---- *]B[B1];)'
@@ -253,5 +253,5 @@ def ggf_word(move: int) -> str:
 
 
 def _plain(text: str) -> str:
-    """A text without what would end a property."""
+    """Return a text without characters that would end a property."""
     return "".join(letter for letter in text if letter.isprintable() and letter not in "[]\\;")

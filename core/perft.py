@@ -46,8 +46,8 @@ def _count(position: Position, depth: int) -> int:
 
 
 def divide(position: Position, depth: int) -> dict[str, int]:
-    """The same count split by the first move (``"--"`` for a pass): where two programs disagree,
-    this shows under which move."""
+    """Return the same count split by the first move (``"--"`` for a pass): it shows the move after
+    which two programs disagree."""
     if position.is_over or depth < 1:
         return {}
     moves = position.moves or (PASS,)

@@ -1,4 +1,4 @@
-"""A position: who has which discs, whose turn it is, and by which rules.
+"""A position: the discs of both sides, the side to move, and the rules.
 
 >>> position = Position.start()
 >>> position.legal_moves()
@@ -86,9 +86,9 @@ class Position:
 
     @classmethod
     def from_transcript(cls, text: str, rules: str | Ruleset = STANDARD) -> Position:
-        """The position after a transcript (``"f5d6c3"``); passes may be left out.
+        """Return the position after a transcript (``"f5d6c3"``); passes may be left out.
 
-        Raises NotationError with the number of the bad move, the move, and what is wrong with it.
+        Raises NotationError with the number of the bad move, the move, and the reason.
         """
         return cls.start(rules).follow(split_transcript(text))[0]
 
@@ -113,7 +113,7 @@ class Position:
 
     @property
     def must_pass(self) -> bool:
-        """Whether the side to move has no move but the other side has one."""
+        """True if the side to move has no move but the other side has one."""
         return not self.legal_mask and bool(self._replies())
 
     @property

@@ -111,11 +111,11 @@ def replay(
 ) -> ReplayedGames:
     """Follow games.
 
-    mover, opponent: uint64 masks of where each begins. squares: uint8, the moves of all games, one
-    game after the other; forced passes may be among them or not. ends: one past each game's last.
-    board: mask of the squares there are. until: a game is left as soon as no more squares than
-    that are empty, whatever comes then; -1 for never. turns: uint8, whose each of the moves is said
-    to be, 0, 1 or UNTOLD; a move of the wrong side is not legal.
+    mover, opponent: uint64 masks of each one's first position. squares: uint8, the moves of all
+    games, one game after the other; forced passes may be among them or not. ends: one past each
+    game's last. board: mask of the squares there are. until: a game is left as soon as at most this
+    many squares are empty; -1 for never. turns: uint8, the side of each move in the source, 0, 1 or
+    UNTOLD; a move of the wrong side is not legal.
     """
     room = 2 * len(squares) + len(ends) + 1  # between two moves there is at most one pass
     masks = np.zeros((room, 2), dtype=np.uint64)

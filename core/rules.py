@@ -1,4 +1,4 @@
-"""The rulesets: who begins, on what board, and how its rows are named.
+"""The rulesets: the first colour, the board, and the names of its rows.
 
 In all of them a legal move must flip, passing is allowed only when no move exists, the game ends
 when neither side can move, and most discs win, the empty squares going to the winner.
@@ -30,15 +30,13 @@ class Color(Enum):
 class Ruleset:
     """One variant of the game.
 
-    name: what configurations and records call it.
-    side: squares along one edge, 8, 6 or 4; the board is the corner a1 of the 8x8 masks.
-    begins: the colour that moves first.
-    first_row_on_top: whether row 1 is drawn at the top (otherwise at the bottom).
-    source: where the rules are laid down.
+    name: its name in configurations and records. side: squares along one edge, 8, 6 or 4; the board
+    is the corner a1 of the 8x8 masks. begins: the colour that moves first. first_row_on_top: True
+    if row 1 is drawn at the top (otherwise at the bottom). source: of the rules.
 
-    Squares carry their names' numbers in every ruleset (a1 = 0). Turning the board upside down and
-    exchanging colours at once is why all starting positions are the same pair of masks: the one
-    who begins has the discs on e4 and d5 (on smaller boards the corresponding two).
+    Squares carry their names' numbers in every ruleset (a1 = 0). All starting positions are the
+    same pair of masks, because boards are turned upside down and colours exchanged at once: the
+    first player has the discs on e4 and d5 (on smaller boards the corresponding two).
     """
 
     name: str

@@ -1,10 +1,10 @@
-"""Stable discs: those that can never be flipped again, as far as that can be seen at a glance.
+"""Stable discs can never be flipped again; here a quick lower bound of them.
 
 A disc is counted as stable if, in each of the four line directions, it cannot be flipped: because
-the line through it has no empty square left, or because a stable disc of its own colour is beside
-it in that direction. Discs on an edge can be flipped along the edge only, and what can happen
-there is tried out once and for all. The count is a sound lower bound: it may miss stable discs
-that need a longer argument, but what it counts is never flipped.
+the line through it has no empty square left, or because its neighbour in that direction is a stable
+disc of its own colour. Discs on an edge can be flipped along the edge only, and all sequences there
+are tried out once and for all. The count is a sound lower bound: it may miss stable discs that need
+a longer argument, but a counted disc is never flipped.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _SIXTEEN, _THIRTY_TWO = np.uint64(16), np.uint64(32)
 
 
 def _played_on_edge(own: int, other: int, square: int) -> tuple[int, int]:
-    """Masks of an edge after a disc is put on an empty square of it, with what that flips."""
+    """Return masks of an edge after a disc is put on an empty square of it, with its flips."""
     flipped = 0
     for step in (1, -1):
         run, at = 0, square + step
@@ -51,7 +51,7 @@ def _played_on_edge(own: int, other: int, square: int) -> tuple[int, int]:
 
 @cache
 def _stable_on_edge(own: int, other: int) -> tuple[int, int]:
-    """The discs of each side that survive whatever either side plays on this edge."""
+    """Return the discs of each side that survive all moves of both sides on this edge."""
     stable_own, stable_other = own, other
     for square in range(_EDGE):
         if (own | other) >> square & 1:

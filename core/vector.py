@@ -109,8 +109,8 @@ def store(typingctx: Any, base: Any, index: Any, value: Any) -> Any:
 
 @intrinsic(prefer_literal=True)
 def room(typingctx: Any, words: Any) -> Any:
-    """The address of so many int64 (a literal) that live until the function which asks for them
-    returns; asked again in a loop, they are the same ones."""
+    """Return the address of this many int64 (a literal) that live until the calling function
+    returns; called again in a loop, they are the same ones."""
 
     def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
         kind = ir.ArrayType(I64, words.literal_value)
@@ -121,7 +121,7 @@ def room(typingctx: Any, words: Any) -> Any:
 
 @intrinsic
 def prefetch(typingctx: Any, address: Any) -> Any:
-    """Ask the processor to fetch the memory at ``address``; does nothing else, whatever it is."""
+    """Ask the processor to fetch the memory at ``address``, any address; does nothing else."""
 
     def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
         pointer = ir.IntType(8).as_pointer()

@@ -1,11 +1,11 @@
 """Whole games between two players that decide in compiled code: no Python between two moves.
 
 A kernel plays one game after another and notes every turn in a table of numbers. It knows the rules
-as :mod:`core.bitboard` has them, and nothing else; :func:`core.game.play_game` stays the judge and
-the reference. A move that is not legal ends the kernel's work: its game is the judge's to play.
+of :mod:`core.bitboard`, and nothing else; :func:`core.game.play_game` stays the judge and the
+reference. A move that is not legal ends the kernel's work: its game is the judge's to play.
 
-A player is the address of a function and the address of whatever memory that needs, see
-:class:`CompiledPlayer`. All tables are arrays of int64, handed around by their addresses.
+A player is the address of a function and the address of its memory, see :class:`CompiledPlayer`.
+All tables are arrays of int64, handed around by their addresses.
 """
 
 from __future__ import annotations
@@ -149,11 +149,11 @@ def _play(
     gettime: Address,
     scratch: Address,
 ) -> Int:
-    """Play games; how many were played. It is fewer than ``number`` where a move was not legal
-    (END of the next game is then -1), where there was no more room for turns, or where it was told
-    to stop.
+    """Play games; return the number played. It is fewer than ``number`` if a move was not legal
+    (END of the next game is then -1), if there was no more room for turns, or if it was asked to
+    stop.
 
-    turns: room for so many rows of TURN numbers. until: with so many empty squares a game is left.
+    turns: room for rows of TURN numbers. until: number of empty squares at which a game is left.
     scratch: two numbers, and two generators.
     """
     turn = np.int64(0)

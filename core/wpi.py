@@ -32,7 +32,7 @@ _SHOWN = 60
 
 
 def color_letter(color: Color, rules: Ruleset) -> str:
-    """What a side is called: ``W`` or ``B``."""
+    """Return the letter of a side: ``W`` or ``B``."""
     return FIRST if color is rules.begins else SECOND
 
 
@@ -46,7 +46,7 @@ def move_text(move: int, color: Color, rules: Ruleset) -> str:
 
 
 def may_go_on(text: str) -> bool:
-    """Whether a text, which is no whole move yet, may be the beginning of one."""
+    """Return True if a text that is no whole move yet may be the beginning of one."""
     return len(text) <= LONGEST and bool(_BEGINNING.fullmatch(text.strip()))
 
 

@@ -59,7 +59,8 @@ class StepResult:
     # ------------------------------------------------------------------ files
 
     def write(self, folder: Path, weights: LearnedWeights | None) -> None:
-        """Write all of it into the training's folder; the file that :meth:`read` reads comes last."""
+        """Write all of it into the training's folder; the file that :meth:`read` reads comes
+        last."""
         if weights is not None:
             weights.write(self.weights_file(folder))
         conf = folder / CONF / "evaluation"

@@ -231,7 +231,8 @@ class TemporalDifferences(Training):
         return self._learned(work, state, known, ladder)
 
     def _at_mark(self, games: int) -> bool:
-        """Return True if matches are due after this number of games: after 1, 2, 4, 8, ... batches."""
+        """Return True if matches are due after this number of games: after 1, 2, 4, 8, ...
+        batches."""
         batches, rest = divmod(games, self.batch)
         return games == self.games or (rest == 0 and batches.bit_count() == 1)
 

@@ -1,4 +1,4 @@
-"""What the command lines of the packages share."""
+"""The common part of the rooms' command lines."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def dispatch(
     arguments: Sequence[str] | None,
     failures: Mapping[type[Exception], int],
 ) -> int:
-    """Run the command that the first of the arguments names; returns the exit code: 2 if there is
-    no such command, else as :func:`in_order`.
+    """Run the command that the first of the arguments names; return the exit code: 2 if there is no
+    such command, else as :func:`in_order`.
 
-    usage: is printed where ``--help``, or nothing, is asked for. arguments: None for those of this
-    process. failures: exceptions that are told in one line, and the exit code of each.
+    usage: printed for ``--help``, or without arguments. arguments: None for those of this process.
+    failures: exceptions that become one line, and the exit code of each.
     """
     name, *rest = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
 
@@ -55,10 +55,10 @@ def dispatch(
 
 
 def in_order(program: str, run: Callable[[], int], failures: Mapping[type[Exception], int]) -> int:
-    """Run a command line; returns its exit code: what ``run`` returns, 130 after Ctrl-C, 141 where
-    nobody reads any more what it prints.
+    """Run a command line; return its exit code: that of ``run``, 130 after Ctrl-C, 141 if nobody
+    reads its output any more.
 
-    failures: exceptions that are told in one line, and the exit code of each.
+    failures: exceptions that become one line, and the exit code of each.
     """
     if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:  # see core/__init__.py
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,10 +1,10 @@
-"""How the lab compiles its hot functions: plain Python, compiled by Numba on first use.
+"""Compilation of the lab's hot functions: plain Python, compiled by Numba on first use.
 
 Numba keeps compiled code on disk, but does not notice when a function *called* by the cached one
-was edited in another file: the old code would go on answering. Here every kernel is therefore
-cached under a folder whose name is a hash of all that can change the machine code: the kernel
-sources, the versions of numba and llvmlite, the processor, and the choice of code path. Editing
-any kernel file moves the cache, so a stale kernel cannot be loaded.
+was edited in another file: the old code would go on answering. So every kernel is cached in a
+folder named by a hash of all that can change the machine code: the kernel sources, the versions of
+numba and llvmlite, the processor, and the choice of code path. Editing any kernel file moves the
+cache, so a stale kernel cannot be loaded.
 
 The folder is ``$OTHELLO_LAB_CACHE`` or ``othello-strategy-lab`` in the user's cache folder.
 """
@@ -58,7 +58,8 @@ _PACKAGES = ("core", "agents", "training/kernels")
 
 
 def portable_requested() -> bool:
-    """Whether ``OTHELLO_LAB_PORTABLE`` asks for the plain kernels instead of the vector ones."""
+    """Return True if ``OTHELLO_LAB_PORTABLE`` asks for the plain kernels instead of the vector
+    ones."""
     return os.environ.get("OTHELLO_LAB_PORTABLE", "0") not in ("", "0")
 
 
@@ -70,8 +71,9 @@ def processor() -> tuple[str, frozenset[str]]:
 
 
 def is_ours(function: Callable[..., Any]) -> bool:
-    """Whether machine code of ``function`` may be kept: only if the cache folder's name answers
-    for its source, so not for a user's own function, which may call others of theirs."""
+    """Return True if machine code of ``function`` may be kept: only if the cache folder's name
+    depends on its source, so not for a user's own function, because it may call others of theirs.
+    """
     path = Path(function.__code__.co_filename).resolve()
     return any(path.is_relative_to(_ROOT / package) for package in _PACKAGES)
 
@@ -89,7 +91,8 @@ def user_cache() -> Path:
 
 @lru_cache(maxsize=1)
 def cache_folder() -> Path:
-    """Where this combination of sources, compiler and processor keeps its machine code."""
+    """Return the folder with the machine code of this combination of sources, compiler and
+    processor."""
     digest = hashlib.sha256()
     for part in (
         platform.python_version(),
@@ -145,12 +148,12 @@ class ScalarKernel:
     that Numba takes to look at the arguments of each call."""
 
     def __init__(self, function: Callable[..., Mask], masks: int) -> None:
-        """function: takes so many masks and returns one; compiled when it is first called."""
+        """function: takes a fixed number of masks and returns one; compiled at its first call."""
         self._function, self._masks = function, masks
 
     @cached_property
     def open(self) -> Callable[..., int]:
-        """The compiled function, which an often repeated call goes to straight."""
+        """Return the compiled function, for calls that are often repeated."""
         compiled = callback(self._function, f"uint64({', '.join(['uint64'] * self._masks)})")
         # One that holds the GIL: giving it back takes longer than a kernel of some nanoseconds.
         kind = ctypes.PYFUNCTYPE(ctypes.c_uint64, *[ctypes.c_uint64] * self._masks)
@@ -184,8 +187,8 @@ _prepared: set[str] = set()  # what this process has loaded; says nothing about 
 
 @contextmanager
 def _alone(done: Path) -> Iterator[None]:
-    """Of several processes that begin at once, only one compiles; the others wait for it, and then
-    load what it has compiled. Where files cannot be locked, each one compiles."""
+    """Let only one of several processes that begin at once compile; the others wait for it, and
+    then load the machine code. If files cannot be locked, each one compiles."""
     with ExitStack() as stack:
         with suppress(OSError):
             done.parent.mkdir(parents=True, exist_ok=True)
@@ -199,9 +202,9 @@ def prepare(
 ) -> None:
     """Load the kernels called ``name`` by running ``load`` once in this process.
 
-    ``announce`` hears of it only when they have to be compiled, that is on the first use on this
+    ``announce`` is called only when they have to be compiled, that is on the first use on this
     machine (or after a change of the sources): once before and once after, with the seconds.
-    ``key`` tells apart what has the same name; by default it is the name.
+    ``key`` distinguishes kernels of the same name; by default it is the name.
     """
     key = key or name
     if key in _prepared:

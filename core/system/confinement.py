@@ -1,4 +1,4 @@
-"""How a player's process is kept apart from the rest of the lab.
+"""Confinement of a player's process, apart from the rest of the lab.
 
 This is no sandbox: files and the network stay open to it (see ``docs/security.md``). It keeps a
 careless or hostile agent from the supervisor, from its opponent and from the run's record.
@@ -34,10 +34,10 @@ _PRLIMIT = {  # the system call prlimit64 by architecture, linux/audit.h
 def confine(parent: int, kept: int, output: int, memory_mb: int | None) -> None:
     """Keep this process, just forked, apart from those above and beside it.
 
-    It gets a session of its own, no input, ``output`` for all it prints, and no other open file but
-    ``kept``; it ends with its parent, and becomes the parent of the orphans below it; it may take
-    ``memory_mb`` MiB more than it has now, and send signals to nobody but those below it (Linux
-    since 6.12).
+    It gets a session of its own, no input, ``output`` for its own output, and no other open file
+    but ``kept``; it ends with its parent, and becomes the parent of the orphans below it; it may
+    take ``memory_mb`` MiB more than it has now, and send signals to nobody but those below it
+    (Linux since 6.12).
     """
     os.setsid()
     die_with_parent(parent)
@@ -63,7 +63,7 @@ def _stream(number: int, mode: Literal["r", "w"]) -> TextIO:
 
 
 def _die_first() -> None:
-    """Where memory runs out, the system is to end this process rather than others (Linux)."""
+    """Let the system end this process first when memory runs out (Linux)."""
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
         file.write("500")
 
@@ -91,8 +91,9 @@ def _signal_only_below() -> None:
 
 
 def _limit_only_itself() -> None:
-    """Forbid this process, and all it forks, to change the limits of any other (prlimit), which
-    Landlock does not: an opponent without memory would lose. A kernel that cannot says no."""
+    """Forbid this process, and all it forks, to change the limits of any other (prlimit). Landlock
+    does not forbid it, and an opponent without memory would lose. A kernel that cannot do it
+    refuses."""
     if not LINUX:
         return
     calls = [(kind, number) for kind, numbers in _PRLIMIT.items() for number in numbers]

@@ -1,4 +1,4 @@
-"""What the commands share: the console they print to, and what they were typed as."""
+"""The console that commands print to, and the text of the command as it was typed."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Text that the lab did not write itself (names of agents, files, what they say), made fit to be
-shown: it is read as it is, and does nothing else. And how the lab says a number of things.
+"""Text that the lab did not write itself (names of agents, files, output), made fit to be shown: it
+is read as it is, and does nothing else. And numbers of things in words.
 
 Every medium has one place for that: :func:`plain` for the terminal,
 ``experiments.report.figures.drawing.drawn`` for figures, ``experiments.report.markdown.escaped``

@@ -28,9 +28,10 @@ _TIMESTAMP = struct.Struct("qq")  # seconds and nanoseconds
 
 
 class Channel:
-    """One end of a line between two processes, for messages of bytes.
+    """One end of a connection between two processes, for messages of bytes.
 
-    What comes in is never more than bytes: who does not trust the other end must not unpickle them.
+    Input is never more than bytes: a process that does not trust the other end must not unpickle
+    them.
 
     most: the longest message that is accepted; None for any.
     """
@@ -63,7 +64,7 @@ class Channel:
         return message
 
     def read(self) -> None:
-        """Read what is there, without waiting; notice whether the line has ended."""
+        """Read the present input, without waiting; notice the end of the connection."""
         with contextlib.suppress(BlockingIOError):
             self._read(socket.MSG_DONTWAIT)
 
@@ -80,14 +81,14 @@ class Channel:
         self._received += found
 
     def note_when_sent(self) -> None:
-        """From now on note when the other end has sent what is read."""
+        """From now on note the time at which the other end has sent its messages."""
         with contextlib.suppress(OSError):
             self._end.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
             self._stamped = LINUX
 
     def sent_ago(self) -> int:
-        """Nanoseconds since the other end has sent what was read last; 0 where the system does not
-        tell. By the clock of the day, which somebody may set meanwhile."""
+        """Return the nanoseconds since the other end has sent the last message read; 0 if the
+        system does not have it. By the clock of the day, and somebody may set that meanwhile."""
         return max(0, time.time_ns() - self._stamp) if self._stamp else 0
 
     def take(self) -> bytes | None:
@@ -117,8 +118,7 @@ def _nanoseconds(stamp: bytes) -> int:
 
 
 def _forget_handlers() -> None:
-    """Do with every signal what is usual; but it is the parent that ends this process, not
-    Ctrl-C."""
+    """Reset all signals to their defaults; but the parent ends this process, not Ctrl-C."""
     signal.set_wakeup_fd(-1)
     for number in signal.valid_signals():
         if callable(signal.getsignal(number)):
@@ -174,15 +174,15 @@ class ForkedProcess(Channel):
         return message
 
     def has_ended(self, within: float = 0.0) -> bool:
-        """Whether the process is no more, now or in so many seconds."""
+        """Return True if the process has ended, now or within these seconds."""
         until = time.monotonic() + within
         while not (ended := self._wait(os.WNOHANG)) and time.monotonic() < until:
             time.sleep(0.002)
         return ended
 
     def exit_code(self) -> int | None:
-        """Of a process whose line has ended: its exit code, negative for a signal, None if nobody
-        knows. If it does not end, it is killed."""
+        """Return the exit code of a process with a closed connection, negative for a signal, None
+        if it is unknown. If the process does not end, it is killed."""
         if not self.has_ended(_END_SECONDS):
             self.kill()
         return self._exit_code
@@ -201,7 +201,7 @@ class ForkedProcess(Channel):
         return self._gone
 
     def kill(self) -> None:
-        """End the process, whatever it does; what it has sent can still be read."""
+        """End the process at once; its messages can still be read."""
         if not self.has_ended():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.number, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""Processes of the system: what ends together, and who is whose child."""
+"""Processes of the system: common ends, parents and children."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def _processes() -> Iterator[tuple[int, bytes, int]]:
 
 
 def reap(spared: Iterable[int] = ()) -> None:
-    """Let children of this process that have ended go, but for some: the system keeps them until
-    they are asked about."""
+    """Let ended children of this process go, except some: the system keeps a child until its parent
+    waits for it."""
     kept = set(spared)
     for number, state, parent in _processes():
         if state == b"Z" and parent == os.getpid() and number not in kept:
@@ -88,7 +88,7 @@ def descendants(roots: Iterable[int]) -> list[int]:
 
 
 def is_stopped(process: int) -> bool:
-    """Whether a process was stopped, as by Ctrl-Z (Linux; False elsewhere)."""
+    """Return True if a process was stopped, as by Ctrl-Z (Linux; False elsewhere)."""
     with contextlib.suppress(OSError), open(f"/proc/{process}/stat", "rb") as file:
         return file.read().rpartition(b")")[2].split()[0] in (b"T", b"t")
     return False

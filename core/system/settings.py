@@ -1,6 +1,6 @@
-"""What a setting may be, declared where the setting is.
+"""Ranges of settings, declared with the settings.
 
-The annotation of a setting says what it may be, and one mechanism checks it and words the refusal:
+The annotation of a setting is its range, and one mechanism checks it and words the refusal:
 
 >>> from dataclasses import dataclass
 >>> @dataclass
@@ -20,8 +20,8 @@ othello_lab.core.system.settings.SettingError: unknown reward 'dsc'; choose from
 ``None`` is allowed where the type allows it. The arguments of a class that is no dataclass are
 checked by putting :func:`checked` on its ``__init__``. Refusals are SettingErrors.
 
-From the same declarations :func:`explained` makes what ``help`` says of a class, :func:`called` the
-call that makes an object again; :func:`declared` gives them to who shows them otherwise.
+From the same declarations :func:`explained` makes the ``help`` of a class, :func:`called` the call
+that makes an object again; :func:`declared` returns them for other uses.
 """
 
 from __future__ import annotations
@@ -86,16 +86,16 @@ class ConfigError(ValueError):
 
 
 class Constraint(ABC):
-    """What values a setting may have. To be put into ``Annotated[type, constraint]``."""
+    """The values that a setting may have, to be put into ``Annotated[type, constraint]``."""
 
     @property
     @abstractmethod
     def needed(self) -> str:
-        """What is needed, in words: ``a whole number from 1 to 64``."""
+        """The valid values, in words: ``a whole number from 1 to 64``."""
 
     @abstractmethod
     def allows(self, value: object) -> bool:
-        """Whether the value may be used; None is not asked about."""
+        """Return True if the value may be used; None is never passed."""
 
     def refusal(self, name: str, value: object, optional: bool) -> str:
         """The message for a value that is not allowed."""
@@ -107,8 +107,8 @@ class Constraint(ABC):
 class Whole(Constraint):
     """A whole number from ``low`` to ``high`` (None: without end); truth values are none.
 
-    even: whether it must be even. word: a word that is allowed instead. why: what the message adds,
-    the reason for the range.
+    even: True if it must be even. word: a word that is allowed instead. why: the reason for the
+    range, added to the message.
     """
 
     low: int = 0
@@ -187,7 +187,7 @@ class Choice(Constraint):
 
 @dataclass(frozen=True)
 class Each(Constraint):
-    """A list, each element of which the inner constraint allows."""
+    """A list with elements that the inner constraint allows."""
 
     inner: Constraint
 
@@ -207,8 +207,8 @@ class Each(Constraint):
 
 @dataclass(frozen=True)
 class Text(Constraint):
-    """A text that matches a regular expression as a whole; ``words`` say what that is. Halves of
-    characters, which no file can hold, are none."""
+    """A text that matches a regular expression as a whole; ``words`` describe it. Halves of
+    characters, impossible in a file, are refused."""
 
     pattern: str
     words: str
@@ -234,13 +234,13 @@ class Switch(Constraint):
 
 @dataclass(frozen=True)
 class Meanings:
-    """What each word means that a setting may be a sum of (``tt+killer``). To be put into
+    """The meanings of the words of a setting that is a sum of words (``tt+killer``). To be put into
     ``Annotated``, as constraints are; it allows and refuses nothing."""
 
     of: Mapping[str, str]
 
     def __call__(self, value: str) -> dict[str, str]:
-        """The words of a value, each with what it means."""
+        """Return the words of a value, each with its meaning."""
         return {word: self.of[word] for word in value.split("+")}
 
 
@@ -262,10 +262,10 @@ def checked(init: _Init) -> _Init:
 
 
 def check_settings(settings: Any, where: str = "") -> None:
-    """Check the fields of a dataclass, and of the dataclasses in it; ValueError for the first
-    value that its annotation does not allow.
+    """Check the fields of a dataclass, and of the dataclasses in it; ValueError for the first value
+    that its annotation does not allow.
 
-    where: what stands before the names in messages, such as ``limits.``.
+    where: the text before the names in messages, such as ``limits.``.
     """
     values = {field.name: getattr(settings, field.name) for field in fields(settings)}
     check_values(type(settings), values, where)
@@ -289,8 +289,8 @@ def check_values(
 
 @functools.cache
 def constraints(declared_by: Callable[..., Any]) -> dict[str, tuple[Constraint, bool]]:
-    """The constraints that a function's or a dataclass's annotations declare, by name of the
-    setting, each with whether None is allowed too."""
+    """Return the constraints that a function's or a dataclass's annotations declare, by name of the
+    setting, each with True if None is allowed too."""
     found = {}
     for name, hint in _annotations(declared_by):
         if get_origin(hint) is Annotated:
@@ -302,8 +302,8 @@ def constraints(declared_by: Callable[..., Any]) -> dict[str, tuple[Constraint, 
 
 
 def _annotations(declared_by: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
-    """Names and annotations of a function's arguments, or of a class's and its bases' fields. One
-    that names what is imported for type checkers alone is left out."""
+    """Yield names and annotations of a function's arguments, or of a class's and its bases' fields.
+    One with a name imported for type checkers alone is left out."""
     for part in reversed(getattr(declared_by, "__mro__", (declared_by,))):
         known = getattr(part, "__globals__", None) or vars(sys.modules[part.__module__])
         for name, hint in inspect.get_annotations(part).items():
@@ -315,11 +315,11 @@ def _annotations(declared_by: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
 
 
 def called(thing: object, given: Mapping[str, Any] | None = None) -> str:
-    """The call that makes an object again, ``Search(depth=3)``: the arguments of its class that
-    are not what they are by default, each from the attribute of that name. What no attribute tells
-    is written as three dots.
+    """Return the call that makes an object again, ``Search(depth=3)``: the arguments of its class
+    that differ from their defaults, each from the attribute of that name. An argument without an
+    attribute is written as three dots.
 
-    given: arguments that no attribute tells.
+    given: arguments without an attribute.
     """
     told = []
     for each in inspect.signature(type(thing)).parameters.values():
@@ -333,8 +333,8 @@ def called(thing: object, given: Mapping[str, Any] | None = None) -> str:
 
 
 def explained(settings: _Class) -> _Class:
-    """Put into a dataclass's documentation what each of its settings may be, its default, and what
-    stands below it where it is declared."""
+    """Add to a dataclass's documentation the range of each of its settings, its default, and the
+    text below its declaration."""
     lines = [inspect.cleandoc(settings.__doc__ or ""), "", "Settings:"]
     allowed, about = constraints(cast("Any", settings)), _written_below(settings)
     for field in fields(settings):
@@ -350,8 +350,8 @@ def explained(settings: _Class) -> _Class:
 
 @dataclass(frozen=True)
 class Setting:
-    """What a class declares of one of its settings. about: what stands below it. default: MISSING
-    of :mod:`dataclasses` for none. notes: what stands in its ``Annotated`` beside the type."""
+    """A setting as its class declares it. about: its text. default: MISSING of :mod:`dataclasses`
+    for none. notes: the objects in its ``Annotated`` after the type."""
 
     about: str
     default: Any
@@ -379,10 +379,11 @@ def declared(settings: type) -> dict[str, Setting]:
 
 
 def documented(thing: Callable[..., Any]) -> dict[str, Setting]:
-    """Return the settings of a class, by name, with all that stands in its source about them.
+    """Return the settings of a class, by name, with their texts, defaults and ranges from its
+    source.
 
-    The text of a setting is the one below its field, or else what a docstring of the class, of its
-    bases or of an ``__init__`` says after its name: ``depth: plies. nodes: positions``.
+    The text of a setting is the one below its field, or else the text after its name in a docstring
+    of the class, of its bases or of an ``__init__``: ``depth: plies. nodes: positions``.
 
     >>> class Search:
     ...     def __init__(self, depth: Annotated[int, Whole(1)] = 4) -> None:
@@ -448,7 +449,7 @@ def as_yaml(
     """Return the settings of a class as the lines of a YAML that explains itself.
 
     Each has its text and range as a comment above it, and its default as its value. values: those
-    that are other than the defaults. without: names of settings that are left out.
+    that differ from the defaults. without: names of settings that are left out.
     """
     lines: list[str] = []
     for name, setting in documented(thing).items():
@@ -482,7 +483,8 @@ def _as_written(value: object) -> str:
 
 
 def summary(thing: type) -> str:
-    """The documentation of a class as it was written, without what :func:`explained` adds."""
+    """Return the documentation of a class as it was written, without the part that
+    :func:`explained` adds."""
     return inspect.cleandoc(thing.__doc__ or "").partition("\n\nSettings:\n")[0]
 
 
@@ -514,7 +516,7 @@ def _written_below(settings: type) -> dict[str, str]:
 
 @functools.cache
 def _bodies(file: str) -> dict[str, list[ast.stmt]]:
-    """What stands in the classes of a file; nothing where there is no source to be read."""
+    """Return the syntax trees of the classes of a file; nothing if there is no source to be read."""
     try:
         with tokenize.open(file) as source:
             tree = ast.parse(source.read())

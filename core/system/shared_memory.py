@@ -1,4 +1,4 @@
-"""What the lab asks of the operating system."""
+"""Memory that processes share."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def stop_signal() -> Any:
 
 
 def keep_from_children(thing: Any) -> None:
-    """Take what :func:`shared` made away from the processes that this one forks (Linux)."""
+    """Take memory of :func:`shared` away from the processes that this one forks (Linux)."""
     if LINUX:
         # It begins a page of its own, as every mapping does.
         where = ctypes.c_void_p(ctypes.addressof(thing))
