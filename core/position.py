@@ -118,7 +118,7 @@ class Position:
 
     @property
     def is_over(self) -> bool:
-        """Whether neither side can move."""
+        """True if neither side can move."""
         return not self.legal_mask and not self._replies()
 
     def _replies(self) -> int:
@@ -256,14 +256,14 @@ class Position:
         return rows if self.ruleset.first_row_on_top else reversed(rows)
 
     def _marks(self) -> dict[int, str]:
-        """What stands on each square: X, O, a legal move ``*``, or nothing."""
+        """Return the sign of each square: X, O, a legal move ``*``, or a dot."""
         marks = {s: "." for s in bitboard.bits(self.ruleset.board)}
         marks |= dict.fromkeys(bitboard.bits(self.black), "X")
         marks |= dict.fromkeys(bitboard.bits(self.white), "O")
         return marks | dict.fromkeys(bitboard.bits(self.legal_mask), "*")
 
     def _about(self) -> str:
-        """Whose turn it is, and the score."""
+        """Return the side to move, and the score, in words."""
         name, letter = ("Black", "X") if self.to_move is Color.BLACK else ("White", "O")
         if self.is_over:
             turn = "game over"

@@ -95,7 +95,7 @@ def _header(written: date, games: int, names: int, year: int) -> bytes:
 
 
 def offset(game: int) -> int:
-    """Where a game, counted from 0, begins in a ``.wtb``; bytes."""
+    """Return the place of a game, counted from 0, in a ``.wtb``; bytes."""
     return _HEADER.size + _GAME.size * game
 
 
@@ -107,9 +107,9 @@ def parse_wthor(content: bytes) -> list[WthorGame]:
 def numbered_games(
     content: bytes, refuse: Callable[[str], None] | None = None
 ) -> list[tuple[int, WthorGame]]:
-    """The games of a ``.wtb``, each with its number, from 0. Raises NotationError with the byte of
-    the bad part, and what was expected there: a file that is cut off or of another kind, another
-    board, or no square.
+    """Return the games of a ``.wtb``, each with its number, from 0. Raises NotationError with the
+    byte of the bad part, and the expected content there: a file that is cut off or of another kind,
+    another board, or no square.
 
     refuse: is told this of single games, which are left out then, and of the end of a file that is
     cut off, instead.

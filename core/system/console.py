@@ -1,4 +1,4 @@
-"""The console that commands print to, and the text of the command as it was typed."""
+"""The console of all commands, and the text of the command as it was typed."""
 
 from __future__ import annotations
 

@@ -483,8 +483,8 @@ def _as_written(value: object) -> str:
 
 
 def summary(thing: type) -> str:
-    """Return the documentation of a class as it was written, without the part that
-    :func:`explained` adds."""
+    """Return the documentation of a class as it was written, without the additions of
+    :func:`explained`."""
     return inspect.cleandoc(thing.__doc__ or "").partition("\n\nSettings:\n")[0]
 
 
@@ -516,7 +516,7 @@ def _written_below(settings: type) -> dict[str, str]:
 
 @functools.cache
 def _bodies(file: str) -> dict[str, list[ast.stmt]]:
-    """Return the syntax trees of the classes of a file; nothing if there is no source to be read."""
+    """Return the syntax trees of a file's classes; nothing if there is no source to be read."""
     try:
         with tokenize.open(file) as source:
             tree = ast.parse(source.read())
