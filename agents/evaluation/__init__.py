@@ -1,7 +1,7 @@
-"""Heuristics: what a position is worth to the side to move, without looking ahead.
+"""Heuristics: values of a position for the side to move, without looking ahead.
 
-Each is one file with a formula, its range, units and source; :mod:`agents.evaluation.evaluation`
-says how one is written and how a search calls it.
+Each is one file with a formula, its range, units and source. :mod:`agents.evaluation.evaluation`
+explains how to write one and how a search calls it.
 """
 
 from othello_lab.agents.evaluation.composite import FEATURES, Composite

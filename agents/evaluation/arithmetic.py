@@ -1,4 +1,4 @@
-"""Exact arithmetic that evaluations share: rounding, and comparing two counts."""
+"""Exact arithmetic for evaluations: rounding, and comparing two counts."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from othello_lab.core.system.compile import Int, kernel
 
 FORMS = ("difference", "ratio", "own")
-"""How two counts can be compared: mine - theirs, (mine - theirs) / (mine + theirs + 2), or -theirs:
-to the side that has just moved, its own count."""
+"""Forms of comparing two counts: mine - theirs, (mine - theirs) / (mine + theirs + 2), or -theirs.
+The last one is the own count of the side that has just moved."""
 _RATIO, _OWN = FORMS.index("ratio"), FORMS.index("own")
 
 RATIO_UNIT = 1000
@@ -19,7 +19,7 @@ RATIO_UNIT = 1000
 
 @kernel
 def rounded(numerator: Int, denominator: Int) -> Int:
-    """numerator / denominator (int64, denominator > 0) rounded to the nearest, half to even."""
+    """Return numerator / denominator (int64, denominator > 0), rounded half to even."""
     quotient = numerator // denominator
     twice = 2 * (numerator - quotient * denominator)
     if twice > denominator or (twice == denominator and quotient & 1):
@@ -29,7 +29,7 @@ def rounded(numerator: Int, denominator: Int) -> Int:
 
 @kernel
 def compared(mine: Int, theirs: Int, form: Int) -> Int:
-    """Two counts (int64) compared in the form of this number; a ratio is in thousandths."""
+    """Compare two counts (int64) in the form of this number; a ratio is in thousandths."""
     if form == _OWN:
         return -theirs
     if form == _RATIO:
@@ -38,7 +38,7 @@ def compared(mine: Int, theirs: Int, form: Int) -> Int:
 
 
 def plain_compared(mine: int, theirs: int, form: str) -> int:
-    """As :func:`compared`, in plain Python."""
+    """Compare two counts as :func:`compared` does, in plain Python."""
     if form == "ratio":
         return round(RATIO_UNIT * Fraction(mine - theirs, mine + theirs + 2))
     return -theirs if form == "own" else mine - theirs

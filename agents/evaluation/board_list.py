@@ -1,5 +1,7 @@
-"""The board of PAIP's Othello (Norvig, chapter 18) and its Python versions: a list of 100 squares,
-``@`` black, ``o`` white, ``.`` empty, ``?`` the edge around them; a1 is 11, h1 is 18, h8 is 88."""
+"""The board of PAIP's Othello (Norvig, chapter 18) and its Python versions, a list of 100 squares.
+
+``@`` is black, ``o`` white, ``.`` empty, ``?`` the edge around them; a1 is 11, h1 is 18, h8 is 88.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ _BOARD = [_EMPTY if 1 <= row <= 8 and 1 <= column <= 8 else _OUTER
 
 
 def board_list(black: int, white: int) -> list[str]:
-    """A fresh list of an 8x8 board, from its masks."""
+    """Make a fresh list of an 8x8 board from its masks."""
     board = _BOARD.copy()
     for mask, piece in ((black, PIECES[Color.BLACK]), (white, PIECES[Color.WHITE])):
         for square in bits(mask):
@@ -25,7 +27,7 @@ def board_list(black: int, white: int) -> list[str]:
 
 
 def position_of(player: str, board: Sequence[str]) -> Position:
-    """The position of such a list, with this player to move."""
+    """Return the position of such a list, with this player to move."""
     masks = dict.fromkeys(PIECES.values(), 0)
     for square in range(64):
         piece = board[list_index(square)]
@@ -36,13 +38,13 @@ def position_of(player: str, board: Sequence[str]) -> Position:
 
 
 def list_index(square: int) -> int:
-    """Where a square (a1 = 0 ... h8 = 63) stands in the list."""
+    """Return the index in the list of a square (a1 = 0 ... h8 = 63)."""
     row, column = divmod(square, 8)
     return 10 * (row + 1) + column + 1
 
 
 def square_at(index: int) -> int:
-    """The square (a1 = 0 ... h8 = 63) at an index of the list; ValueError where there is none."""
+    """Return the square (a1 = 0 ... h8 = 63) at an index of the list; raises ValueError."""
     row, column = divmod(index, 10)
     if not (1 <= row <= 8 and 1 <= column <= 8):
         raise ValueError(f"{index}: not a square (squares are 11 for a1 to 88 for h8)")

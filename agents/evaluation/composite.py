@@ -49,11 +49,11 @@ _WEIGHT = Number(-1e9, 1e9)
 class Composite(Evaluation):
     """The sum of weight x feature, rounded half to even, with weights by stage of the game.
 
-    Range: clipped to +-(2^24 - 1); units are those of the weights. Antisymmetric where all
-    features are; unchanged under the board's symmetries.
+    Range: clipped to +-(2^24 - 1); the weights determine the units. Antisymmetric if all features
+    are; unchanged under the board's symmetries.
 
-    Why: heuristics know different things; a sum can know them all, and weights by stage of the game
-    can let moves count first and discs last. How much each is worth is for the weights to say.
+    Why: heuristics know different things, and a sum knows them all. Weights by stage of the game
+    let moves count first and discs last.
     """
 
     def __init__(
@@ -63,9 +63,9 @@ class Composite(Evaluation):
     ) -> None:
         """
         weights: of features, by name (see FEATURES); 0 switches a feature off.
-        stages: each with ``empties: [fewest, most]`` and ``weights`` of its own, which replace
-            those above of the same name as long as so many squares are empty. Together they must
-            cover 0 to 60 empties, each exactly once.
+        stages: each with ``empties: [fewest, most]`` and ``weights`` of its own. These replace
+            the weights above of the same name in that range of empty squares. All stages together
+            must cover 0 to 60 empties, each number exactly once.
 
         Raises ValueError for unknown features, weights that are no finite numbers, and stages
         that overlap or leave a gap.
@@ -94,7 +94,7 @@ class Composite(Evaluation):
 
     @property
     def ranges(self) -> list[tuple[int, int]]:
-        """Of each of its stages the fewest and the most squares that are empty."""
+        """The fewest and the most empty squares of each stage."""
         empties = [np.flatnonzero(self._stage_of == stage) for stage in range(len(self.stages))]
         return [(int(each[0]), int(each[-1])) for each in empties]
 
@@ -104,11 +104,12 @@ class Composite(Evaluation):
         super().prepare(announce)
 
     def make_parameters(self) -> np.ndarray:
-        """One list of int64, returned as pairs of int32.
+        """Return one list of int64, as pairs of int32.
 
-        First, where the weights for each number of empties start (65 entries, as a made-up board
-        may hold less than a game's first four discs). There: the number of features, then for
-        each its weight (a float64), its kernel's address and that of its parameters.
+        First come the starts of the weights for each number of empties (65 entries, as a made-up
+        board may hold less than a game's first four discs). At each start stands the number of
+        features, then for each feature its weight (a float64), the address of its kernel and the
+        address of its parameters.
         """
         lists: list[int] = []
         starts = []
@@ -152,7 +153,7 @@ class Composite(Evaluation):
         }
 
     def weights_at(self, empties: int) -> dict[str, float]:
-        """The weights, by name of their feature, where so many squares are empty; none are 0."""
+        """Return the weights by feature at this number of empty squares, without zeros."""
         stage = self.stages[self._stage_of[min(empties, MOST_EMPTIES)]]
         return {name: weight for name, weight in stage.items() if weight}
 
@@ -175,7 +176,7 @@ def _checked_weights(weights: Mapping[str, float], where: str) -> dict[str, floa
 
 
 def _stage_by_empties(stages: Any) -> np.ndarray:
-    """For each number of empties from 0 to 60 the stage that covers it, shape (61,)."""
+    """Return the stage of each number of empties from 0 to 60, shape (61,); raises ValueError."""
     if not isinstance(stages, Sequence) or isinstance(stages, str):
         raise ValueError(f"stages={stages!r:.60}: a list of stages is needed")
     covered = np.full(MOST_EMPTIES + 1, -1, dtype=np.int64)

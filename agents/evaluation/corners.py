@@ -1,4 +1,4 @@
-"""Corners, and the squares that give them away."""
+"""Corners, and the squares next to corners."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Corners(Evaluation):
     Source: common knowledge of the game; a corner can never be flipped.
 
     Why: a corner stays, and from it whole edges become stable. It is the shortest good rule of the
-    game; but until the first corner is in reach it cannot tell one move from another.
+    game. But until the first corner is in reach all moves look alike.
     """
 
     sides = frozenset({8})
@@ -36,14 +36,14 @@ class Corners(Evaluation):
 
 
 class CornerCloseness(Evaluation):
-    """Discs on X- and C-squares beside an empty corner: the opponent's minus the mover's, since
-    they offer the corner.
+    """The opponent's discs on X- and C-squares beside an empty corner, minus the mover's.
 
-    Range -12 to 12, in discs. Antisymmetric, unchanged under the board's symmetries.
+    Such discs offer the corner. Range -12 to 12, in discs. Antisymmetric, unchanged under the
+    board's symmetries.
     Source: common knowledge of the game; the names are Othello's own.
 
-    Why: most corners are won because the other side had to play beside them. It speaks earlier than
-    the corners themselves, and is silent when they are taken.
+    Why: most corners are won because the other side had to play next to one. It reacts earlier than
+    the corners themselves, and no longer once they are taken.
     """
 
     sides = frozenset({8})

@@ -17,8 +17,7 @@ class DiscCount(Evaluation):
     Source: Norvig, *Paradigms of AI Programming* (1992), 18.3, ``count-difference``.
 
     Why: discs decide the game, and nothing is quicker to count. But most of them change sides until
-    the end, and many discs early give the opponent many moves: it is the measure that others have
-    to beat.
+    the end, and many discs early give the opponent many moves. Other heuristics have to beat it.
     """
 
     @staticmethod

@@ -1,16 +1,16 @@
-"""Edge stability, as the programs Iago and Bill knew it: a value for every possible edge.
+"""Edge stability, as in the programs Iago and Bill: a value for every possible edge.
 
 An edge is ten squares: the eight of the edge and its two X-squares. Each is empty, the mover's or
-the opponent's, so there are 3^10 = 59,049 edges. How the table of their values is made:
+the opponent's, so there are 3^10 = 59,049 edges. The table of their values is made in two steps:
 
-1. A **static** value adds up, disc by disc, how much each square is worth when it is held for good
-   (*stable*), may be lost (*semi-stable*), or can be taken at once (*unstable*); the opponent's
-   discs count negative (:data:`STATIC`).
+1. A **static** value is a sum over discs. The worth of a disc depends on its square and on its
+   class: safe for good (*stable*), in danger (*semi-stable*), or open to an immediate capture
+   (*unstable*). The opponent's discs count negative (:data:`STATIC`).
 2. Five times over, from the fullest edges to the emptiest, each value is **improved** by looking
    one move ahead. The mover may play on any empty square of the edge, each with the probability
-   that he can (:func:`_chance`), or not play here at all (probability 1, the present value). Best
-   first, each possibility that is better than the rest gets its share of what is left:
-   value += left x p x v; left -= left x p.
+   of a legal move there (:func:`_chance`), or elsewhere (probability 1, the present value). The
+   possibilities are sorted by value, best first, and each takes its share of the remaining
+   probability: value += left x p x v; left -= left x p.
 
 Full edges have nothing to improve, and the empty edge stays 0.
 Source: Norvig, *Paradigms of AI Programming* (1992), 18.12, after Rosenbloom's Iago (1982).
@@ -37,8 +37,8 @@ STABLE, SEMI_STABLE, UNSTABLE = 0, 1, 2
 _CORNER, _C, _A, _B = (700, 0, 0), (1200, 200, -25), (1000, 200, 75), (1000, 200, 50)
 _X = (0, 0, -2000)
 STATIC = np.array([_X, _CORNER, _C, _A, _B, _B, _A, _C, _CORNER, _X], dtype=np.float64)
-"""Worth of a disc by square, from one X-square over the edge to the other, and by class: stable,
-semi-stable, unstable."""
+"""Worth of a disc by square, from one X-square over the edge to the other, and by class (stable,
+semi-stable, unstable)."""
 
 NEIGHBOURS = np.array([[0.1, 0.4, 0.7], [0.05, 0.3, 0.0], [0.01, 0.0, 0.0]], dtype=np.float64)
 """Probability of a move that flips nothing on the edge, by own and opponent neighbours there."""
@@ -48,7 +48,7 @@ _POWERS = 3 ** np.arange(SQUARES)
 
 @kernel
 def _class(edge: np.ndarray, square: int) -> int:
-    """The stability class of the disc on a square of an edge (an array of 10)."""
+    """Return the stability class of the disc on a square of an edge (an array of 10)."""
     if square == 0 or square == 9:
         corner = 1 if square == 0 else 8
         return UNSTABLE if edge[corner] == EMPTY else SEMI_STABLE
@@ -62,7 +62,7 @@ def _class(edge: np.ndarray, square: int) -> int:
     before = square
     while before >= 1 and edge[before] == colour:
         before -= 1
-    # What lies beyond the run of own discs; beyond the edge's end, nothing.
+    # The squares beyond the run of own discs; -1 beyond the edge's end.
     one = edge[after] if after <= 8 else -1
     two = edge[before] if before >= 1 else -1
     if (one == EMPTY and two == opponent) or (two == EMPTY and one == opponent):
@@ -78,8 +78,10 @@ def _class(edge: np.ndarray, square: int) -> int:
 
 @kernel
 def _play(edge: np.ndarray, square: int, colour: int, after: np.ndarray) -> int:
-    """Copy an edge into ``after`` with a disc of ``colour`` put on an empty square, and what it
-    flips along the edge flipped; returns how many are."""
+    """Copy an edge into ``after`` with a move of ``colour`` on an empty square.
+
+    The discs along the edge are flipped. Returns the number of flipped discs.
+    """
     opponent = MINE + THEIRS - colour
     for at in range(SQUARES):
         after[at] = edge[at]
@@ -101,7 +103,7 @@ def _play(edge: np.ndarray, square: int, colour: int, after: np.ndarray) -> int:
 
 @kernel
 def _chance(edge: np.ndarray, square: int, scratch: np.ndarray) -> float:
-    """The probability that the mover can play on an empty square of an edge."""
+    """Return the probability that the mover can play on an empty square of an edge."""
     if square == 0 or square == 9:
         return 0.5
     if _play(edge, square, MINE, scratch) > 0:
@@ -121,7 +123,10 @@ def _chance(edge: np.ndarray, square: int, scratch: np.ndarray) -> float:
 
 @kernel
 def _improved(edge: np.ndarray, present: float, table: np.ndarray) -> float:
-    """The value of an edge one move further on; ``present`` is what the table says of it now."""
+    """Return the value of an edge after looking one move ahead.
+
+    present: its value in the table.
+    """
     after = np.empty(SQUARES, dtype=np.int64)
     values = np.empty(SQUARES + 1)
     chances = np.empty(SQUARES + 1)
@@ -132,7 +137,7 @@ def _improved(edge: np.ndarray, present: float, table: np.ndarray) -> float:
             continue
         chances[count] = _chance(edge, square, after)
         _play(edge, square, MINE, after)
-        number = 0  # as the opponent sees it
+        number = 0  # of the edge, from the opponent's view
         for at in range(SQUARES):
             disc = after[at]
             number += _POWERS[at] * (disc if disc == EMPTY else MINE + THEIRS - disc)
@@ -181,10 +186,10 @@ def _make_table() -> np.ndarray:
 
 @cache
 def edge_values() -> np.ndarray:
-    """The values of all edges for the mover, shape (59049,), int32.
+    """Return the values of all edges for the mover, shape (59049,), int32.
 
     An edge's number has a digit in base 3 a square, the first X-square lowest: 0 empty, 1 mover,
-    2 opponent. Computed on the first use, which takes a tenth of a second.
+    2 opponent. The first call computes them in a tenth of a second.
     """
     return _make_table().astype(np.int32)
 
@@ -198,14 +203,16 @@ _LAST_X = np.int64(3**9)
 
 @kernel
 def _half_number(parameters: Array, edge: Mask, first: Mask, last: Mask) -> Int:
-    """What one side's discs contribute to an edge's number: the edge as a byte, the X-squares as
-    0 or 1."""
+    """Return the share of one side's discs in an edge's number.
+
+    edge: its discs as a byte. first, last: the X-squares, 0 or 1.
+    """
     return np.int64(parameters[np.int64(edge)]) + np.int64(first) + _LAST_X * np.int64(last)
 
 
 @kernel
 def _halves(parameters: Array, mask: Mask) -> tuple[Int, Int, Int, Int]:
-    """One side's part of the numbers of the four edges: row 1, row 8, file a, file h."""
+    """Return one side's share of the numbers of the four edges: row 1, row 8, file a, file h."""
     b2, g2 = mask >> _B2 & ONE, mask >> _G2 & ONE
     b7, g7 = mask >> _B7 & ONE, mask >> _G7 & ONE
     return (
@@ -218,7 +225,7 @@ def _halves(parameters: Array, mask: Mask) -> tuple[Int, Int, Int, Int]:
 
 @kernel
 def edge_sum(mover: Mask, opponent: Mask, parameters: Array) -> Int:
-    """The values of the four edges together, int64. parameters: those of :class:`EdgeStability`."""
+    """Return the sum of the four edges' values, int64. parameters: of :class:`EdgeStability`."""
     own, other = _halves(parameters, mover), _halves(parameters, opponent)
     value = np.int64(0)
     for i in range(4):
@@ -236,7 +243,7 @@ _EDGE_SQUARES = (
 
 
 def plain_edge_sum(position: Position) -> int:
-    """As :func:`edge_sum`, square by square."""
+    """Return the sum of the four edges' values, square by square in plain Python."""
     value = 0
     for squares in _EDGE_SQUARES:
         number = 0
@@ -248,22 +255,23 @@ def plain_edge_sum(position: Position) -> int:
 
 
 class EdgeStability(Evaluation):
-    """The sum of the four edges' values, from a table that says of each of the 59,049 edges what
-    may be expected to become of it; this module explains how.
+    """The sum of the four edges' values, from a table with the expected value of each edge.
 
-    Range -36340 to 36400, in the units of the static table (a corner held is 700). Not
-    antisymmetric, since the table counts on the mover's having the move; unchanged under the
-    board's symmetries.
+    The table has 59,049 edges; the module's docstring explains it. Range -36340 to 36400, in the
+    units of the static table (a corner held is 700). Not antisymmetric, since the table assumes
+    that the mover has the move; unchanged under the board's symmetries.
 
-    Why: corners are won and lost on edges, and no sum over squares tells a safe edge from one that
-    falls with the next move; a table of all of them can. It looks at nothing but edges.
+    Why: corners are won and lost on edges. No sum over squares tells a safe edge from one that
+    falls with the next move; a table of all edges does. It looks at nothing but edges.
     """
 
     sides = frozenset({8})
 
     def make_parameters(self) -> np.ndarray:
-        """What each byte of discs on the eight squares of an edge contributes to its number, then
-        the values of all edges; shape (59305,)."""
+        """Return the share of each byte of discs in an edge's number, then all edges' values.
+
+        The shape is (59305,).
+        """
         of_bytes = [3 * base_3(mask) for mask in range(256)]  # the first digit is the X-square's
         return np.concatenate([np.array(of_bytes, dtype=np.int32), edge_values()])
 

@@ -1,10 +1,10 @@
-"""How an evaluation is written, compiled and called.
+"""The base class of evaluations, with compiling and calling.
 
-An evaluation is a function of three things: the mover's discs, the opponent's discs, and its
-parameters, one flat array of 32-bit integers (weights, tables). It is compiled into a C function
-whose *address* is handed to a search, so no search is recompiled for a new heuristic and weights
-change without compiling at all. Beside it stands its reading twin ``plain``, the same value in
-obvious Python; tests hold the two equal.
+An evaluation is a function of three arguments: the mover's discs, the opponent's discs, and its
+parameters, one flat array of 32-bit integers (weights, tables). It is compiled into a C function,
+and a search gets its *address*. So no search is recompiled for a new heuristic, and new weights
+need no compiling at all. The reading twin ``plain`` computes the same value in obvious Python;
+tests hold the two equal.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ from othello_lab.core.system.settings import called
 from othello_lab.core.vector import call_evaluation
 
 FINAL_UNIT = 1 << 24
-"""A finished game is worth its disc difference times this. Evaluations stay between -FINAL_UNIT
-and FINAL_UNIT, so a won game always counts more than any promise, and 64 units fit 32 bits."""
+"""Value of one disc at the end of a game. Evaluations stay between -FINAL_UNIT and FINAL_UNIT, so a
+won game always counts more than any evaluation, and 64 units fit 32 bits."""
 
 SIGNATURE = types.int32(types.uint64, types.uint64, types.CPointer(types.int32))
 
 
 @cache
 def compile_evaluation(function: Callable[..., Any]) -> Any:
-    """The C function made of a kernel ``(mover, opponent, parameters) -> integer``.
+    """Compile a kernel ``(mover, opponent, parameters) -> integer`` into a C function.
 
     mover, opponent: uint64 masks. parameters: the first element of an int32 array, to be indexed.
-    Raises ValueError where it cannot be compiled, or gives something else than an integer.
+    Raises ValueError if it cannot be compiled or does not return an integer.
     """
     try:
         if not is_ours(function):  # the conversion to int32 would silently cut off fractions
@@ -77,16 +77,16 @@ def _evaluate_many(
 
 
 def in_words(name: str) -> str:
-    """A class's name in words: ``square weights`` for SquareWeights."""
+    """Return a class's name in words: ``square weights`` for SquareWeights."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).lower()
 
 
 class Evaluation(ABC):
     """A heuristic. Values are integers from the mover's view, in units of the heuristic's own.
 
-    kernel: the function that is compiled; a static method of two masks and the parameters.
-    sides: the sizes of board it is made for.
-    compiled: whether there is a kernel; without one a search runs as ordinary Python.
+    kernel: the function to compile, a static method of two masks and the parameters.
+    sides: the board sizes that it is made for.
+    compiled: true if there is a kernel; without one a search runs as ordinary Python.
     """
 
     sides: frozenset[int] = frozenset({4, 6, 8})
@@ -98,30 +98,31 @@ class Evaluation(ABC):
     @staticmethod
     @abstractmethod
     def kernel(mover: Mask, opponent: Mask, parameters: Array) -> np.int32:
-        """The value of a position; compiled, so plain arithmetic on masks only. Searches ask of
-        finished positions only with ``final`` set to ``win``."""
+        """Return the value of a position, by plain arithmetic on masks that can be compiled.
+
+        Searches call it at finished positions only if ``final`` is ``win``.
+        """
 
     @abstractmethod
     def plain(self, position: Position) -> int:
-        """The same value in plain Python: the reading twin."""
+        """Return the same value in plain Python: the reading twin."""
 
     @property
     def name(self) -> str:
-        """What figures and messages call it: ``square weights`` for SquareWeights."""
+        """Name in figures and messages: ``square weights`` for SquareWeights."""
         return in_words(type(self).__name__)
 
     def parts(self, position: Position) -> dict[str, int | float]:
-        """The terms whose sum is the value, each by how it came about, for those who want to see
-        them; empty where there is nothing to take apart."""
+        """Return the terms of the value's sum by formula; empty for a value without terms."""
         return {}
 
     def make_parameters(self) -> np.ndarray:
-        """The int32 array that the kernel gets, shape (n,); at least one element."""
+        """Return the kernel's int32 array, shape (n,) with at least one element."""
         return np.zeros(1, dtype=np.int32)
 
     @cached_property
     def parameters(self) -> np.ndarray:
-        """The array handed to the kernel; it lives as long as the evaluation."""
+        """The kernel's array; it lives as long as the evaluation."""
         return np.ascontiguousarray(self.make_parameters(), dtype=np.int32)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -131,29 +132,31 @@ class Evaluation(ABC):
 
     @cached_property
     def parameters_address(self) -> int:
-        """Where the parameters start in memory."""
+        """Address of the parameters in memory."""
         return int(self.parameters.ctypes.data)
 
     @cached_property
     def address(self) -> int:
-        """Where the compiled kernel starts in memory; compiles it if need be."""
+        """Address of the compiled kernel in memory; the first use compiles it."""
         return int(compile_evaluation(type(self).kernel).address)
 
     def prepare(self, announce: Announce | None = None) -> None:
-        """Compile or load kernel and parameters, before they are timed or processes fork."""
+        """Compile or load kernel and parameters, before the clock runs or processes fork."""
         _ = self.parameters
         kind = type(self)
         key = f"{kind.__module__}.{kind.__qualname__}"
         prepare(f"evaluation {self.name}", lambda: self.address, announce, key)
 
     def __call__(self, position: Position) -> int:
-        """The compiled kernel's value of one position."""
+        """Return the compiled kernel's value of one position."""
         parameters = np.intp(self.parameters_address)
         return int(_evaluate_one(np.intp(self.address), *position.masks, parameters))
 
     def values(self, movers: np.ndarray, opponents: np.ndarray) -> np.ndarray:
-        """The compiled kernel's values of many positions, given as two equally long arrays of
-        uint64 masks: int32, shape (n,)."""
+        """Return the compiled kernel's values of many positions, int32, shape (n,).
+
+        movers, opponents: uint64 masks, of equal length.
+        """
         found = np.empty(len(movers), dtype=np.int32)
         movers = np.ascontiguousarray(movers, dtype=np.uint64)
         opponents = np.ascontiguousarray(opponents, dtype=np.uint64)

@@ -1,6 +1,6 @@
-"""A heuristic of one's own: a function of two masks, compiled and used like a built-in one.
+"""A user's heuristic: a function of two masks, compiled and used like a built-in one.
 
-In a file of yours, say ``mine.py``::
+In a file of yours, for instance ``mine.py``::
 
     from othello_lab.agents.evaluation import heuristic
     from othello_lab.agents.evaluation.helpers import CORNERS, count, moves
@@ -13,8 +13,8 @@ In a file of yours, say ``mine.py``::
 
 and ``evaluation=function evaluation.target=./mine.py:hollow`` puts it into any search.
 
-An evaluation written for PAIP's Othello, ``function(player, board)`` on a list of 100 squares,
-needs no mark; it runs as ordinary Python.
+An evaluation for PAIP's Othello, ``function(player, board)`` on a list of 100 squares, needs no
+mark; it runs as ordinary Python.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ from othello_lab.core.system.settings import Number, Switch, check_settings, exp
 LARGEST = FINAL_UNIT - 1
 CHECK_POSITIONS = 1000
 CHECK_SECONDS = 10.0
-"""A new heuristic is tried on so many random positions, and stopped after so many seconds."""
-_TWICE = 5  # each so manieth of them twice, to see whether the answer stays
+"""Seconds for the trial of a new heuristic on CHECK_POSITIONS random positions."""
+_TWICE = 5  # every fifth position twice, to check that the answer stays
 FLOAT_SCALE = 1000
-"""Results that are floats are multiplied by this, so that three digits survive the rounding."""
+"""Factor for results that are floats, so that three digits survive the rounding."""
 
 _BOARDS = "_othello_boards"
 _BOARD_LIST = "_othello_board_list"
@@ -58,8 +58,8 @@ def heuristic(function: Callable[..., Any] | None = None, *, boards: Iterable[in
     """Mark a function ``(mover, opponent) -> int or float`` as a heuristic.
 
     The function stays an ordinary one, to be called and tested as such. It gets two masks
-    (``numpy.uint64``) and returns what the position is worth to the mover; larger is better.
-    boards: the sizes it is made for, squares a side (``@heuristic(boards=(6, 8))``).
+    (``numpy.uint64``) and returns the position's value for the mover; larger is better.
+    boards: the sizes that it is made for, squares a side (``@heuristic(boards=(6, 8))``).
     """
 
     def mark(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -86,20 +86,20 @@ class NotZero(Number):
 class FunctionEvaluation(Evaluation):
     """The evaluation made of a user's function.
 
-    Its twin is the function itself, run as ordinary Python. An integer result is taken as it is; a
-    float is multiplied by ``scale`` and rounded half to even; both are clipped to +-(2^24 - 1).
+    Its twin is the function itself, run as ordinary Python. A float is multiplied by ``scale`` and
+    rounded half to even; an integer is not. Both are clipped to +-(2^24 - 1).
 
-    Compiles the function and tries it on 1,000 random positions. Raises ValueError, one line, for
-    what cannot be found, compiled or used.
+    The function is compiled and tried on 1,000 random positions. Raises ValueError, one line, for a
+    function that cannot be found, compiled or used.
     """
 
     target: str
     """``path/to/file.py:function``, or ``module:function``."""
     compiled: Annotated[bool, Switch()] = True
-    """False runs it as ordinary Python, some hundred times slower, in the plain search; always so
-    for one of PAIP's kind."""
+    """False runs it as ordinary Python, some hundred times slower, in the plain search. A function
+    of PAIP's kind always runs so."""
     scale: Annotated[float, NotZero()] = FLOAT_SCALE
-    """What results that are floats are multiplied by."""
+    """Factor for results that are floats."""
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -121,7 +121,7 @@ class FunctionEvaluation(Evaluation):
 
     @cached_property
     def address(self) -> int:
-        """Where the compiled function, wrapped to give an integer in range, starts in memory."""
+        """Address of the compiled function, wrapped to return an integer in range."""
         function: Any = self._compiled
         scale, lowest, highest = self.scale, np.int64(-LARGEST), np.int64(LARGEST)
 
@@ -136,7 +136,7 @@ class FunctionEvaluation(Evaluation):
             return np.int32(min(max(value, lowest), highest))
 
         wrapper = rounded if self.floating else whole
-        # Not kept on disk: it is compiled quickly, and what it calls may be edited any time.
+        # Not cached on disk: it compiles quickly, and its callees may be edited at any time.
         self._kept = numba.cfunc(SIGNATURE, nopython=True, error_model="numpy")(wrapper)
         return int(self._kept.address)
 
@@ -166,8 +166,10 @@ class FunctionEvaluation(Evaluation):
 
 
 def _find(target: str) -> Callable[..., Any]:
-    """The marked function that ``target`` names, or one of PAIP's kind made like those; ValueError
-    saying what is not there."""
+    """Return the marked function of ``target``, or an adapted one of PAIP's kind.
+
+    Raises ValueError for a missing or unmarked function.
+    """
     place, name = split_target(target)
     module = load_module(place)
     marked = [key for key, value in vars(module).items() if hasattr(value, _BOARDS)]
@@ -185,7 +187,7 @@ def _find(target: str) -> Callable[..., Any]:
 
 
 def _takes_a_board_list(function: Any) -> bool:
-    """Whether it is an evaluation of the kind of PAIP's: ``function(player, board)``."""
+    """Return True for an evaluation of PAIP's kind: ``function(player, board)``."""
     try:
         return list(inspect.signature(function).parameters) == ["player", "board"]
     except (TypeError, ValueError):
@@ -193,7 +195,7 @@ def _takes_a_board_list(function: Any) -> bool:
 
 
 def _of_board_list(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Such a function as one of two masks, the mover playing Black."""
+    """Adapt such a function to two masks, with the mover as Black."""
 
     @heuristic
     @functools.wraps(function)
@@ -209,8 +211,8 @@ def _of_board_list(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @cache
 def _compile(function: Callable[..., Any], target: str) -> Any:
-    """``function`` compiled for two masks; ValueError showing the line that cannot be."""
-    # Inlined into the wrapper that searches call, so that it costs what a built-in one does.
+    """Compile ``function`` for two masks; raises ValueError with the line that fails."""
+    # Inlined into the wrapper that searches call, so that it is as fast as a built-in one.
     compiled = numba.njit(nogil=True, error_model="numpy", forceinline=True)(function)
     try:
         compiled.compile((numba.uint64, numba.uint64))
@@ -221,7 +223,7 @@ def _compile(function: Callable[..., Any], target: str) -> Any:
         ) from error
     result = compiled.nopython_signatures[0].return_type
     if isinstance(result, numba.types.NoneType | numba.types.Optional):
-        # Also what never returns, which trying it tells.
+        # A function that never returns has this type too; the trial reports it.
         _tried(target, function, None, FLOAT_SCALE)
     if not isinstance(result, numba.types.Integer | numba.types.Float):
         raise ValueError(
@@ -235,7 +237,7 @@ def _compile(function: Callable[..., Any], target: str) -> Any:
 
 @cache
 def check_positions(count: int = CHECK_POSITIONS) -> tuple[Position, ...]:
-    """``count`` unfinished positions from random games, always the same."""
+    """Return ``count`` unfinished positions from random games, always the same."""
     rng = np.random.default_rng(0)
     found: list[Position] = []
     while len(found) < count:
@@ -250,9 +252,10 @@ def check_positions(count: int = CHECK_POSITIONS) -> tuple[Position, ...]:
 def _tried(
     target: str, function: Callable[..., Any], compiled: Any, scale: float
 ) -> tuple[bool, bool]:
-    """Try a heuristic in a process of its own, which can be stopped if it never ends.
+    """Try a heuristic in a process of its own, stopped if it never ends.
 
-    Returns whether its results are floats, and whether they change sign with the colours.
+    Returns two bools: true if its results are floats, and true if they change sign with the
+    colours. Raises ValueError.
     """
     with closing(ForkedProcess(_try, function, compiled, scale, check_positions())) as child:
         try:
@@ -291,7 +294,7 @@ def _try(
                 break
             if not len(results) % _TWICE and (complaint := _changes(position, result, function)):
                 break
-            # As numbers of Python's own: numpy's unsigned ones cannot be negated.
+            # Python's own numbers, as numpy's unsigned ones cannot be negated.
             swapped = function(*reversed(position.masks))
             result, swapped = (getattr(r, "item", lambda r=r: r)() for r in (result, swapped))
             results.append((position, result, swapped))
@@ -308,7 +311,7 @@ def _try(
 
 
 def _changes(position: Position, result: Any, function: Callable[..., Any]) -> str:
-    """What is wrong if a function does not give the same result again, or nothing."""
+    """Return the complaint about a function whose second result differs, or nothing."""
     again = function(*position.masks)
     if again == result or (again != again and result != result):
         return ""
@@ -319,7 +322,7 @@ def _changes(position: Position, result: Any, function: Callable[..., Any]) -> s
 
 
 def _complaint(position: Position, result: Any, compiled: Any, floating: bool, scale: float) -> str:
-    """What is wrong with a result, or nothing."""
+    """Return the complaint about a result, or nothing."""
     where = f"at {position.to_obf()}"
     if not math.isfinite(result):
         return f"returns {result} {where}"

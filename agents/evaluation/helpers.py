@@ -1,6 +1,6 @@
-"""What a heuristic of one's own can use: all of it works in compiled and in ordinary Python.
+"""Helpers for a user's heuristic; all work in compiled and in ordinary Python.
 
-Each helper is an ordinary function, which compiled code can call too.
+Each helper is an ordinary function that compiled code can call too.
 
 Masks hold one bit a square, a1 = bit 0, h1 = bit 7, h8 = bit 63, as ``numpy.uint64``. Combine them
 with ``&``, ``|``, ``^`` and ``~``; write constants with :func:`squares`, outside the function, so
@@ -21,8 +21,10 @@ from othello_lab.core.notation import IllegalMove, parse_square
 
 
 def squares(names: str) -> np.uint64:
-    """The mask of squares named with blanks between them, e.g. ``"a1 h8"``; to be called outside
-    the heuristic. Raises ValueError for a name that is no square."""
+    """Return the mask of squares named with blanks between them, such as ``"a1 h8"``.
+
+    To be called outside the heuristic. Raises ValueError for a name that is no square.
+    """
     mask = 0
     for name in names.split():
         square = parse_square(name)
@@ -44,35 +46,35 @@ WEST, NORTH, NORTH_EAST, NORTH_WEST = -1, -8, -7, -9
 
 
 def count(mask: np.uint64) -> int:
-    """Number of squares in a mask."""
+    """Return the number of squares in a mask."""
     return int(mask).bit_count()
 
 
-# What compiled code calls instead.
+# Compiled code calls this instead.
 overload(count)(lambda mask: lambda mask: bitboard.popcount(np.uint64(mask)))
 
 
 @register_jitable
 def moves(mover: np.uint64, opponent: np.uint64) -> np.uint64:
-    """Mask of the legal moves of the side whose discs come first."""
+    """Return the mask of the mover's legal moves."""
     return np.uint64(bitboard.legal_moves(np.uint64(mover), np.uint64(opponent)))
 
 
 @register_jitable
 def flips(mover: np.uint64, opponent: np.uint64, square: int) -> np.uint64:
-    """Mask of the discs that a move to ``square`` (0 to 63) would flip."""
+    """Return the mask of the discs that a move to ``square`` (0 to 63) would flip."""
     return np.uint64(bitboard.flips(np.uint64(mover), np.uint64(opponent), np.uint64(square)))
 
 
 @register_jitable
 def around(mask: np.uint64) -> np.uint64:
-    """The squares of a mask and all their neighbours, also diagonal ones."""
+    """Return the squares of a mask and all their neighbours, also diagonal ones."""
     return np.uint64(bitboard.neighbours(np.uint64(mask)))
 
 
 @register_jitable
 def shift(mask: np.uint64, direction: int) -> np.uint64:
-    """All squares of a mask moved one step; those that would leave the board are dropped."""
+    """Move all squares of a mask one step and drop those beyond the board."""
     moved = np.uint64(mask)
     if direction in (EAST, SOUTH_EAST, NORTH_EAST):
         moved &= bitboard.NOT_H

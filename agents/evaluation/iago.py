@@ -1,4 +1,4 @@
-"""Iago: edges, current and potential mobility, weighed by how far the game has come."""
+"""Iago: edges, current and potential mobility, with weights by the number of the move."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ EDGE_DIVISOR = 32_000
 class Iago(EdgeStability):
     """c_edge x edge stability / 32000 + c_now x mobility ratio + c_potential x potential ratio.
 
-    With m = discs on the board - 3, the number of the move about to be made (PAIP takes the
-    root's): c_edge = 312000 + 6240 m; c_now = 50000 + 2000 m before move 25, 75000 + 1000 m from
-    then; c_potential = 20000. A ratio is (mine - theirs) / (mine + theirs + 2); each of the three
-    terms is rounded, half to even. Range about -900000 to 900000, in points of Iago's. Not
-    antisymmetric (the edges are not); unchanged under the board's symmetries.
+    m = discs on the board - 3 is the number of the next move (PAIP takes the root's). c_edge =
+    312000 + 6240 m; c_now = 50000 + 2000 m before move 25, 75000 + 1000 m from then on;
+    c_potential = 20000. A ratio is (mine - theirs) / (mine + theirs + 2); each of the three terms
+    is rounded, half to even. Range about -900000 to 900000, in points of Iago's. Not antisymmetric
+    (the edges are not); unchanged under the board's symmetries.
     Source: Norvig, *Paradigms of AI Programming* (1992), 18.12, after Rosenbloom's Iago (1982).
 
-    Why: it puts together what decides a game and what the others know one of: edges, the moves of
-    today, and those to come, with weights that follow the game. Of the heuristics made by hand it
-    is the strongest here; each call costs a look at the whole board.
+    Why: it combines edges, present moves and future moves, with weights that follow the game. The
+    other heuristics know only one of these. Of the heuristics made by hand it is the strongest
+    here; each call has to read the whole board.
     """
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""Mobility: how many moves there are now, and how many there may be soon."""
+"""Mobility: the number of moves now, and of possible moves soon."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class _Mobility(Evaluation):
     sides = frozenset({8})
 
     form: Annotated[str, Choice(*FORMS)] = "difference"
-    """``difference``; ``ratio``, in thousandths; or ``own``, minus the count of the side that has
-    just moved, so that a maximizer makes its own count large."""
+    """``difference``; ``ratio``, in thousandths; or ``own``, minus the count of the opponent, the
+    side that has just moved, so that a maximizer makes its own count large."""
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -30,7 +30,7 @@ class _Mobility(Evaluation):
         return np.array([FORMS.index(self.form)], dtype=np.int32)
 
     def count(self, position: Position) -> int:
-        """What is counted for the side to move, in plain Python."""
+        """Return the count of the side to move, in plain Python."""
         raise NotImplementedError
 
     def plain(self, position: Position) -> int:
@@ -43,12 +43,12 @@ class Mobility(_Mobility):
     """Current mobility: the mover's legal moves against those the opponent would have.
 
     Difference: -33 to 33 or so, in moves; ratio: -1000 to 1000, in thousandths of
-    (mine - theirs) / (mine + theirs + 2); own: -33 to 0 or so, in moves. Antisymmetric save
+    (mine - theirs) / (mine + theirs + 2); own: -33 to 0 or so, in moves. Antisymmetric except
     ``own``, unchanged under the board's symmetries.
     Source: Norvig, *Paradigms of AI Programming* (1992), 18.12; ``own`` is ``mobility`` of 18.8.
 
-    Why: who has few moves is soon forced to make a bad one, and to give a corner away; that shows
-    in the number of moves long before it does in discs.
+    Why: a side with few moves soon has to make a bad one and give a corner away. The number of
+    moves shows that long before the discs do.
     """
 
     @staticmethod
@@ -63,15 +63,15 @@ class Mobility(_Mobility):
 
 @explained
 class PotentialMobility(_Mobility):
-    """Potential mobility: the empty squares next to an opponent disc (a legal move is always one
-    of them) against those next to the mover's own.
+    """Potential mobility: empty squares next to an opponent disc against those next to an own one.
 
-    Difference: -60 to 60, in squares; ratio and own: as in :class:`Mobility`. Antisymmetric save
-    ``own``, unchanged under the board's symmetries.
+    Every legal move is on a square next to an opponent disc. Difference: -60 to 60, in squares;
+    ratio and own: as in :class:`Mobility`. Antisymmetric except ``own``, unchanged under the
+    board's symmetries.
     Source: Norvig, *Paradigms of AI Programming* (1992), 18.12, after Rosenbloom's Iago (1982).
 
-    Why: it sees moves that are still to come, and changes less from ply to ply than the moves of
-    today; no line has to be followed for it, so that it is cheap.
+    Why: it sees future moves, and changes less from ply to ply than the present moves. It follows
+    no lines of discs, so it is cheap.
     """
 
     @staticmethod
@@ -87,14 +87,14 @@ class PotentialMobility(_Mobility):
 
 
 class FrontierDiscs(Evaluation):
-    """Frontier discs, those next to an empty square: the opponent's minus the mover's, since they
-    are what the other side can flip.
+    """The opponent's frontier discs (discs next to an empty square) minus the mover's.
 
-    Range -62 to 62, in discs. Antisymmetric, unchanged under the board's symmetries.
+    The other side can flip such discs. Range -62 to 62, in discs. Antisymmetric, unchanged under
+    the board's symmetries.
     Source: Rosenbloom, *A World-Championship-Level Othello Program* (1982).
 
-    Why: discs with no empty square beside them give the opponent no moves. Who keeps the own
-    frontier short keeps the choice, and leaves none to the other side.
+    Why: discs without an empty neighbour give the opponent no moves. A side with a short
+    frontier has a choice of moves and leaves the other side few.
     """
 
     sides = frozenset({8})

@@ -1,4 +1,4 @@
-"""Parity: who will have the last word in each part of the board still open."""
+"""Parity: the last move in each empty region of the board."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from othello_lab.core.system.compile import Array, Mask
 class Parity(Evaluation):
     """Regions with an odd number of empty squares minus regions with an even number.
 
-    A region is a largest set of empty squares connected to each other, also diagonally. If both
-    sides answer in the region they are attacked in, the mover gets the last move of every odd
-    region and the opponent that of every even one. Range -16 to 16, in regions. Not antisymmetric,
-    since the colours do not matter; unchanged under the board's symmetries.
+    A region is a largest set of empty squares connected to each other, also diagonally. If each
+    side always answers in the region of the last move, the mover gets the last move of every odd
+    region, and the opponent the last move of every even one. Range -16 to 16, in regions. Not
+    antisymmetric, since the colours do not matter; unchanged under the board's symmetries.
     Source: Rosenbloom, *A World-Championship-Level Othello Program* (1982), on parity; by regions
     as Othello players count it.
 
-    Why: the last move in a region flips discs that nobody flips back. That counts when few squares
-    are left; before, it says little, so it is of most use as a part of others.
+    Why: nobody flips back the discs of the last move in a region. That counts when few squares are
+    left. Earlier it means little, so it is most useful as a part of other heuristics.
     """
 
     sides = frozenset({8})

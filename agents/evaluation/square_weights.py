@@ -1,4 +1,4 @@
-"""Square weights: each disc is worth what its square is worth."""
+"""Square weights: the worth of a disc is the worth of its square."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ CORNER_TO_CENTRE = (
 
 _CORNERS = np.array(CORNERS, dtype=np.uint64)
 _NEIGHBOURS = np.array([sorted(around(corner)) for corner in CORNERS], dtype=np.uint64)
-"""Of each corner the three."""
+"""The three neighbours of each corner."""
 
 
 def full_board(quarter: ArrayLike) -> np.ndarray:
-    """The 8x8 int32 weights of a 4x4 quarter a1..d4 mirrored both ways."""
+    """Mirror a 4x4 quarter a1..d4 both ways into 8x8 int32 weights."""
     left = np.asarray(quarter)
     top = np.concatenate([left, left[:, ::-1]], axis=1)
     return np.concatenate([top, top[::-1]]).astype(np.int32)
@@ -36,7 +36,7 @@ def full_board(quarter: ArrayLike) -> np.ndarray:
 
 @kernel
 def _worth_of_rows(mover: Mask, opponent: Mask, parameters: Array) -> np.int32:
-    """The mover's squares minus the opponent's, row by row from a table of 8 x 256 values."""
+    """Return the mover's squares minus the opponent's, from a table of 8 rows x 256 values."""
     value = np.int32(0)
     for row in range(8):
         shift = np.uint64(8 * row)
@@ -46,21 +46,21 @@ def _worth_of_rows(mover: Mask, opponent: Mask, parameters: Array) -> np.int32:
 
 
 class SquareWeights(Evaluation):
-    """Sum of the weights of the mover's squares minus that of the opponent's.
+    """The sum of the weights of the mover's squares minus the same sum of the opponent's.
 
     Range -1176 to 1176 for the standard weights (the sum of their absolute values), in units of
     the table. Antisymmetric, unchanged under the board's symmetries. Made for the 8x8 board.
     Source: Norvig, *Paradigms of AI Programming* (1992), 18.3, ``weighted-squares``.
 
-    Why: a corner can never be flipped, an edge seldom, and who plays beside an empty corner often
-    gives it away; a weight for each square says all that at the price of a few look-ups. It is the
-    same all game long, and knows nothing of moves.
+    Why: a corner can never be flipped and an edge seldom; a move beside an empty corner often gives
+    it away. A weight for each square expresses all that by a few look-ups. It is the same all game
+    long, and knows nothing of moves.
     """
 
     sides = frozenset({8})
 
     def __init__(self, weights: Sequence[Sequence[int]] = CORNER_TO_CENTRE) -> None:
-        """``weights``: 4 rows of 4 for the quarter a1..d4, or 8 rows of 8 for the whole board.
+        """weights: 4 rows of 4 for the quarter a1..d4, or 8 rows of 8 for the whole board.
 
         Raises ValueError for another shape, or weights that are not integers within +-100000.
         """
@@ -76,8 +76,10 @@ class SquareWeights(Evaluation):
         return called(self, {"weights": CORNER_TO_CENTRE if usual else self.weights.tolist()})
 
     def make_parameters(self) -> np.ndarray:
-        """A table of 8 rows x 256 values: what each pattern of discs on that row is worth, so
-        that a value takes sixteen look-ups instead of up to 64 additions."""
+        """Return a table of 8 rows x 256 values: the worth of each pattern of discs on a row.
+
+        So a value takes sixteen look-ups instead of up to 64 additions.
+        """
         patterns = np.arange(256)[:, None] >> np.arange(8) & 1
         return (self.weights @ patterns.T).astype(np.int32).ravel()
 
@@ -92,21 +94,21 @@ class SquareWeights(Evaluation):
 
 
 class ModifiedSquareWeights(SquareWeights):
-    """Square weights that know when a corner is settled: beside an occupied corner, an occupied
-    square is worth +5 to its owner instead of its weight.
+    """Square weights with a change beside an occupied corner.
 
-    Range -916 to 916 for the standard weights, in units of the table. Antisymmetric, unchanged
-    under the board's symmetries. Made for the 8x8 board.
+    There an occupied square is worth +5 to its owner instead of its weight. Range -916 to 916 for
+    the standard weights, in units of the table. Antisymmetric, unchanged under the board's
+    symmetries. Made for the 8x8 board.
     Source: Norvig, *Paradigms of AI Programming* (1992), 18.6, ``modified-weighted-squares``.
 
-    Why: the squares beside a corner are bad only because they offer it. Once it is taken that
-    reason is gone, and plain weights would still keep off good squares.
+    Why: the squares beside a corner are bad only because they offer it. Once the corner is taken,
+    that reason is gone, but plain weights still avoid these squares.
     """
 
     SETTLED: ClassVar[int] = 5
 
     def make_parameters(self) -> np.ndarray:
-        """The rows' table, then for each corner what each of its three neighbours gains."""
+        """Return the rows' table, then the gains of each corner's three neighbours."""
         flat = self.weights.ravel()
         gains = [self.SETTLED - flat[square] for square in _NEIGHBOURS.ravel()]
         return np.concatenate([super().make_parameters(), np.array(gains, dtype=np.int32)])

@@ -1,4 +1,4 @@
-"""Stable discs: what can never be taken away."""
+"""Stable discs: discs that can never be flipped."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from othello_lab.core.vector import DOWNWARD, STEPS, UPWARD
 
 
 class StableDiscs(Evaluation):
-    """Stable discs of the mover minus those of the opponent, by a sound lower bound.
+    """Stable discs of the mover minus stable discs of the opponent, by a sound lower bound.
 
-    What counts as stable, and why it is, says :mod:`core.stability`. Range -64 to 64, in discs.
-    Antisymmetric, unchanged under the board's symmetries.
+    :mod:`core.stability` defines and explains the bound. Range -64 to 64, in discs. Antisymmetric,
+    unchanged under the board's symmetries.
 
-    Why: discs that can never be flipped are counted for the end already. There are none before the
-    first corner, so alone it plays the opening without a plan.
+    Why: stable discs already count for the end. There are none before the first corner, so alone
+    it plays the opening without a plan.
     """
 
     sides = frozenset({8})
@@ -41,7 +41,7 @@ _EDGES = (range(8), range(56, 64), range(0, 64, 8), range(7, 64, 8))
 
 
 def plain_stable_discs(own: int, other: int) -> set[int]:
-    """The squares of :func:`core.stability.stable_discs`, in plain Python."""
+    """Return the squares of :func:`core.stability.stable_discs`, in plain Python."""
     table = edge_table()
     stable = set()
     for edge in _EDGES:

@@ -1,4 +1,4 @@
-"""What a heuristic thinks of a position and of its moves, and what its values are made of."""
+"""A heuristic's values of a position and of its moves, with their terms."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from othello_lab.core.position import Position
 
 @dataclass(frozen=True)
 class EvaluationTerms:
-    """A value to the side to move, and the terms it is the sum of.
+    """A value to the side to move, and the terms of its sum.
 
     value: None once the game is over. discs: then the disc difference, empties to the winner.
     """
@@ -26,19 +26,21 @@ class EvaluationTerms:
 
     @property
     def as_value(self) -> int:
-        """As a search has it: a finished game counts more than any promise."""
+        """Value as in a search: a finished game counts more than any evaluation."""
         return self.discs * FINAL_UNIT if self.value is None else self.value
 
 
 def worth(evaluation: Evaluation, position: Position) -> EvaluationTerms:
-    """What a position is worth to its mover."""
+    """Return the value of a position for its mover."""
     if position.is_over:
         return EvaluationTerms(None, discs=position.disc_difference)
     return EvaluationTerms(evaluation(position), evaluation.parts(position))
 
 
 def worth_of_moves(evaluation: Evaluation, position: Position) -> list[tuple[int, EvaluationTerms]]:
-    """The legal moves, the best first, and what the position after each is worth to the
-    *opponent*, whose turn it is then."""
+    """Return the legal moves, best first, with the value after each for the *opponent*.
+
+    After a move the opponent has the turn.
+    """
     found = [(move, worth(evaluation, position.play(move))) for move in position.moves]
     return sorted(found, key=lambda each: each[1].as_value)
