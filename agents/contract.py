@@ -470,7 +470,7 @@ def _cut_short(case: _AgentUnderTest, number: int) -> None:
 
 
 def _small_board(case: _AgentUnderTest) -> Ruleset:
-    """Return the smallest ruleset whose random games differ."""
+    """Return the smallest ruleset that gives different random games."""
     return RULESETS["mini6"] if 6 in case.agent.boards() else case.rulesets[0]
 
 

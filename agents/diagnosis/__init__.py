@@ -1,7 +1,7 @@
-"""Whether a search is right, and if it is not, what is probably wrong with it.
+"""Test of a search, with the probable cause if it is wrong.
 
-A search is asked to look a few plies ahead in some hundred positions, and its answers are held to
-minimax's. Where they differ, they are compared with those of searches that make a usual mistake
+A search has to look a few plies ahead in some hundred positions, and its answers are held to
+minimax's. Wrong answers are compared with those of searches with a usual mistake
 (:mod:`~agents.diagnosis.references`): the mistake that gives the same wrong answers is the probable
 cause.
 """

@@ -32,10 +32,11 @@ _ENOUGH = 12  # after so many a mistake that explains little is left out
 
 
 class AnsweredQuestion:
-    """A question, its answer, and what right searches answer, found out when it is asked for.
+    """A question, its answer, and the answers of right searches, found on demand.
 
     beyond: the largest heuristic value there is. kind: of the right searches that it is held to,
-    one of :data:`RIGHT`. solved: whether the answer is that of who plays the game to its end.
+    one of :data:`RIGHT`. solved: True if the answer is that of a search that plays the game to its
+    end.
     """
 
     def __init__(
@@ -51,11 +52,11 @@ class AnsweredQuestion:
         self.minimax = self._known[Search] = Search(False).reply(root, question.depth)
 
     def root(self) -> ReferenceNode:
-        """Its position as the root of a tree, which is not kept."""
+        """Return its position as the root of a tree, made anew each time."""
         return ReferenceNode(self.question.position, self._evaluation)
 
     def right(self, kind: type[Search]) -> Reply:
-        """What the right search of this kind answers."""
+        """Return the answer of the right search of this kind."""
         if kind not in self._known:
             same = not (self.passes or self.ends)  # where kinds have nothing to differ in
             found = self.minimax if same else kind(False).reply(self.root(), self.question.depth)
@@ -87,12 +88,12 @@ class AnsweredQuestion:
 
     @cached_property
     def alphabeta(self) -> tuple[Reply, Reply]:
-        """What alpha-beta answers, from a1 to h8 and backwards."""
+        """Return alpha-beta's answers, from a1 to h8 and backwards."""
         root, depth = self.root(), self.question.depth
         return self.kind().reply(root, depth), self.kind(backwards=True).reply(root, depth)
 
     def is_solved(self, solver: EndgameSolver) -> bool:
-        """Whether the answer is right about how the game ends, by discs or by who wins."""
+        """Return True if the answer is right about the game's end, by discs or by the winner."""
         scores = solver.analyse(self.question.position).scores
         best, chosen = max(scores.values()), scores.get(self.answer.move, -INFINITY)
         value = self.answer.value
@@ -101,7 +102,7 @@ class AnsweredQuestion:
         return (chosen > 0) == (best > 0) and (chosen < 0) == (best < 0)
 
     def told(self) -> str:
-        """The position, what was expected there, and what came."""
+        """Return the position, the right answer, and the given one, in words."""
         expected = _said(self.truth.moves, self.truth.value)
         if self.answer.value is None:
             expected = _said(self.truth.moves, None)
@@ -122,8 +123,8 @@ def _said(moves: Iterable[int], value: float | None) -> str:
 
 
 def agree(value: float, expected: int, beyond: int) -> bool:
-    """Whether a value is the expected one. Of a finished game the sign has to be right; how much
-    it counts is everybody's own choice, if that is ``beyond`` what the heuristic says."""
+    """Return True if a value is the expected one. Of a finished game the sign has to be right; its
+    size is everybody's own choice, if that is ``beyond`` all values of the heuristic."""
     if value == expected:
         return True
     final = abs(expected) >= FINAL_UNIT
@@ -131,8 +132,8 @@ def agree(value: float, expected: int, beyond: int) -> bool:
 
 
 def notice_solved(cases: Sequence[AnsweredQuestion]) -> bool:
-    """Whether it is only that the end of the game is solved, which is noted in the cases. Who does
-    that solves all positions with so few empty squares."""
+    """Return True if the only difference is that the end of the game is solved, and note it in the
+    cases. Such a search solves all positions with few enough empty squares."""
     wrong = [case for case in cases if case.wrong]
     empties = max((case.question.position.empties for case in wrong), default=0)
     late = [case for case in cases if case.question.position.empties <= empties]
@@ -153,7 +154,7 @@ def _may_be_solved(case: AnsweredQuestion) -> bool:
 
 
 def choose_kind(cases: Sequence[AnsweredQuestion]) -> type[Search]:
-    """The kind of right search to which most of the answers belong; it is noted in the cases."""
+    """Return the kind of right search that most of the answers belong to, and note it in the cases."""
 
     asks = any(case.answer.seen_finished for case in cases)  # the heuristic of finished games
     fewest: dict[type[Search], int] = {}
@@ -177,7 +178,7 @@ def choose_kind(cases: Sequence[AnsweredQuestion]) -> type[Search]:
 
 
 def _counts_are_of(kind: type[Search], cases: Sequence[AnsweredQuestion]) -> bool:
-    """Whether the heuristic was called as often as this kind does, with pruning or without."""
+    """Return True if the heuristic was called as often as this kind does, with pruning or without."""
     return any(
         all(
             (case.answer.seen or 0) == search.reply(case.root(), case.question.depth).evaluations
@@ -188,7 +189,7 @@ def _counts_are_of(kind: type[Search], cases: Sequence[AnsweredQuestion]) -> boo
 
 
 def _wrong_by(kind: type[Search], cases: Sequence[AnsweredQuestion]) -> int:
-    """How many answers are wrong if they are held to this kind, which is noted in the cases."""
+    """Return the number of answers that are wrong by this kind, and note it in the cases."""
     for case in cases:
         case.kind = kind
     return sum(case.wrong for case in cases)
@@ -199,10 +200,10 @@ def _wrong_by(kind: type[Search], cases: Sequence[AnsweredQuestion]) -> int:
 
 @dataclass(frozen=True)
 class Explanation:
-    """How well a mistaken search explains the answers.
+    """A mistaken search as an explanation of the answers.
 
-    rate: the part of the wrong answers, or if that is less of the right ones, that it gives too.
-    counts: the part of the counts. example: the simplest wrong answer that it explains.
+    rate: its share of the wrong answers, or if that is less of the right ones. counts: its share of
+    the counts. example: the simplest wrong answer that it explains.
     """
 
     mistake: type[Search]

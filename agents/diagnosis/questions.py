@@ -1,4 +1,4 @@
-"""What a search is asked, and what it answers, in a process of its own."""
+"""Questions to a search, and its answers, in a process of its own."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _GAME_EMPTIES = 22
 
 
 class RecordingEvaluation(Evaluation):
-    """A heuristic that notes what it is asked, for who calls it in Python.
+    """A heuristic that notes its calls from Python.
 
     seen: the positions since it was last emptied.
     """
@@ -88,7 +88,7 @@ class StrategyFromFactory(FunctionAgent):
 
     @staticmethod
     def makes(function: Any) -> bool:
-        """Whether a function is one that makes strategies: of two things, neither of them a
+        """Return True if a function makes strategies: it takes two arguments, neither of them a
         board."""
         try:
             names = list(inspect.signature(function).parameters)
@@ -116,11 +116,11 @@ class SearchQuestion:
 
 @dataclass(frozen=True)
 class SearchAnswer:
-    """What a search has said.
+    """The answer of a search.
 
-    value, nodes, evaluations: as it states them; None where it does not. seen: how often it has
-    called the heuristic, and seen_finished, for finished games; None where that cannot be seen.
-    trouble: why there is no legal move, else empty; fatal: because it hung, or its process died.
+    value, nodes, evaluations: as it states them; None if it does not. seen: number of its calls of
+    the heuristic, and seen_finished, for finished games; None if these cannot be seen. trouble: the
+    reason if there is no legal move, else empty; fatal: True if it hung, or its process died.
     """
 
     move: int = -1
@@ -138,8 +138,8 @@ class SearchAnswer:
 
 @cache
 def positions(count: int = POSITIONS) -> tuple[Position, ...]:
-    """So many positions of random games, always the same: of all stages; before passes; before
-    ends of the game; with one legal move; and some of them with the colours exchanged.
+    """Return a number of positions of random games, always the same: of all stages; before passes;
+    before ends of the game; with one legal move; and some of them with the colours exchanged.
 
     Kinds take turns, so that the first few have all of them.
     """
@@ -173,7 +173,7 @@ def _random_game(rng: np.random.Generator) -> list[Position]:
 
 
 def _kind(position: Position) -> str:
-    """What is particular about a position: the ``end`` of the game is near, there is but ``one``
+    """Return the special kind of a position: the ``end`` of the game is near, there is but ``one``
     legal move, or a ``pass`` may follow."""
     if not position.legal_mask:
         return ""
@@ -189,9 +189,9 @@ def _kind(position: Position) -> str:
 
 @dataclass(frozen=True)
 class SearchUnderTest:
-    """A search, and how it is asked.
+    """A search with the way of asking it.
 
-    agents: by the depth that they look ahead. limited: whether the depth is asked for as a limit,
+    agents: by the depth that they look ahead. limited: True if the depth is given as a limit,
     rather than set. watched: the heuristic, if it was handed over. patience: seconds that a call
     may take.
     """
@@ -208,8 +208,8 @@ class SearchUnderTest:
 def ask(
     asked: SearchUnderTest, questions: Sequence[SearchQuestion], until: float
 ) -> list[SearchAnswer | None]:
-    """The answers to questions, asked one after another; None to those that were not asked since
-    it was ``until`` by the monotonic clock, or since it hung, or died, too often."""
+    """Return the answers to questions, asked one after another; None for those not asked because
+    the time was over (``until`` by the monotonic clock), or because it hung, or died, too often."""
     answers: list[SearchAnswer | None] = []
     failed = 0
     while len(answers) < len(questions) and failed < _FATAL_AT_MOST:
@@ -227,7 +227,7 @@ def ask(
 def _collect(
     process: ForkedProcess, patience: float, answers: list[SearchAnswer | None], most: int
 ) -> str:
-    """Append what a process answers; returns why it has stopped too early, if it has."""
+    """Append a process's answers; return the reason if it has stopped too early."""
     try:
         while len(answers) < most:
             message = process.receive_within(patience)
@@ -252,8 +252,8 @@ def ask_afresh(
 def ask_in_games(
     asked: SearchUnderTest, depth: int, until: float
 ) -> list[tuple[SearchQuestion, SearchAnswer]]:
-    """What it answers from move to move in some games, which it plays to their ends against random
-    moves; none is begun, or gone on with, since it was ``until`` by the monotonic clock."""
+    """Return its answers from move to move in some games, played to their ends against random
+    moves; none is begun or continued after ``until`` by the monotonic clock."""
     played: list[tuple[SearchQuestion, SearchAnswer]] = []
     with closing(ForkedProcess(_play_games, asked, depth, until)) as process:
         try:
@@ -274,7 +274,7 @@ def _soon(asked: SearchUnderTest) -> float:
 
 
 def _alone() -> None:
-    """What a process does before an agent runs in it: what that prints is not ours."""
+    """Prepare a process for an agent: its output is hidden."""
     adopt_orphans()
     silent = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
@@ -304,7 +304,7 @@ def _begin(asked: SearchUnderTest, question: SearchQuestion) -> None:
 
 
 def _answer(asked: SearchUnderTest, question: SearchQuestion) -> SearchAnswer:
-    """What it decides, or what went wrong."""
+    """Return its decision, or the error."""
     if asked.watched:
         asked.watched.seen.clear()
     position = question.position

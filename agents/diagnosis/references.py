@@ -1,7 +1,7 @@
-"""Searches as they should be, and as they are when somebody has made a usual mistake.
+"""Right searches, and searches with a usual mistake.
 
-Each mistaken search differs from the right one, :class:`Search`, in the few lines of its mistake.
-What a student's search answers is compared with what these answer.
+Each mistaken search differs from the right one, :class:`Search`, in the few lines of its mistake. A
+student's answers are compared with theirs.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ INFINITY = 65 * FINAL_UNIT
 
 @dataclass(frozen=True)
 class Reply:
-    """What a search answers.
+    """The answer of a search.
 
-    moves: the moves that it may play, each as good as the others to it. value: to the mover.
-    nodes, leaves, evaluations: as :class:`~agents.agent.SearchStats` counts them.
+    moves: the moves that it may play, each as good as the others to it. value: to the mover. nodes,
+    leaves, evaluations: as :class:`~agents.agent.SearchStats` counts them.
     """
 
     moves: frozenset[int]
@@ -35,10 +35,10 @@ class Reply:
 class Search:
     """Alpha-beta, fail-soft, from a1 to h8 or ``backwards``; without ``prunes`` it is minimax.
 
-    right_root: whether the mistake is made below the root only, as where that has a loop of its
-    own.
+    right_root: True if the mistake is made below the root only, as in a program with a loop of its
+    own there.
 
-    cause: the mistake in a few words, the same for all forms of it. advice: how it comes about.
+    cause: the mistake in a few words, the same for all forms of it. advice: its usual origin.
     """
 
     cause = ""
@@ -86,7 +86,7 @@ class Search:
     # ------------------------------------------------------------------ what may be mistaken
 
     def plies(self, depth: int) -> int:
-        """How far it looks when it is asked to look ``depth`` plies ahead."""
+        """Return the plies it really looks ahead for a ``depth``."""
         return depth
 
     def finished(self, node: ReferenceNode, depth: int, ply: int) -> int:
@@ -109,7 +109,7 @@ class Search:
     def value(
         self, child: ReferenceNode, number: int, depth: int, alpha: int, beta: int, ply: int
     ) -> int:
-        """What a move, the ``number``-th from 0, is worth."""
+        """Return the worth of a move, the ``number``-th from 0."""
         return -self.search(child, depth - 1, -beta, -alpha, ply + 1)
 
     def better(self, best: int, value: int) -> int:
@@ -209,7 +209,7 @@ class PassNothing(_NoPass):
 
 
 class PassStays(_NoPass):
-    """The same side is asked again, until no depth is left."""
+    """The same side moves again, until no depth is left."""
 
     def passed(self, node: ReferenceNode, depth: int, alpha: int, beta: int, ply: int) -> int:
         value = self.looked(node, ply)
@@ -293,7 +293,7 @@ class WindowExchangedOnly(_Window):
 
 
 class _CutByValue(Search):
-    """Only in a window that is upside down does it matter what is compared with beta."""
+    """The value compared with beta matters only in a window that is upside down."""
 
     def cut(self, value: int, alpha: int, beta: int) -> bool:
         return value >= beta
@@ -363,7 +363,7 @@ class NoSecondLook(BoundForValue):
 
 
 class AlphaReturned(BoundForValue):
-    """Alpha as it came in is what a node without a better move returns, and what a cutoff does."""
+    """A node without a better move, and a cutoff, return alpha as it came in."""
 
     def search(self, node: ReferenceNode, depth: int, alpha: int, beta: int, ply: int) -> int:
         found = super().search(node, depth, alpha, beta, ply)
@@ -397,7 +397,7 @@ class OnePlyLess(_Depth):
 
 
 class OnePlyLessBelow(OnePlyLess):
-    """Where the root makes its moves anyway, one ply cannot become fewer."""
+    """At a root that makes its moves anyway, one ply cannot become fewer."""
 
     def plies(self, depth: int) -> int:
         return max(1, super().plies(depth))
@@ -464,7 +464,7 @@ class BlackSideAlways(BlackSide):
 
 
 class ForBlack(Search):
-    """Where White is to move at the root it chooses what is best for Black."""
+    """With White to move at the root it chooses the best for Black."""
 
     cause = "plays for Black, whoever is to move"
     advice = "the side to move is the one that chooses the best for itself, White too"
@@ -664,7 +664,7 @@ class LosesEqualSquares(_Loses):
 
 
 class LosesEqualLooks(_Loses):
-    """A dict by what the position after the move looks like."""
+    """A dict by the evaluation of the position after the move."""
 
     def considered(self, node: ReferenceNode, ply: int) -> Sequence[tuple[int, ReferenceNode]]:
         kept = {child.looks: (move, child) for move, child in super().considered(node, ply)}
@@ -681,7 +681,7 @@ class KeepsFew(_Loses):
 
 
 class KeepsFourBest(_Loses):
-    """Those of which the positions look best."""
+    """The four with the best evaluations of their positions."""
 
     few = 4
 
@@ -722,7 +722,7 @@ class AlphaNotRaised(Search):
 
 
 class AlphaNotRaisedForRoot(AlphaNotRaised):
-    """Where the side that moves at the root is to move."""
+    """At nodes with the root's side to move."""
 
     def raised(self, alpha: int, value: int, ply: int) -> int:
         return max(alpha, value) if ply % 2 else alpha

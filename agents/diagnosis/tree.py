@@ -10,7 +10,7 @@ from othello_lab.core.position import Position
 
 
 class ReferenceNode:
-    """A position, with what searches ask of it, each found out once.
+    """A position, with its data for searches, each found once.
 
     evaluation: the heuristic at the leaves.
     """
@@ -26,7 +26,7 @@ class ReferenceNode:
 
     @cached_property
     def over(self) -> bool:
-        """Whether neither side can move."""
+        """True if neither side can move."""
         return self.position.is_over
 
     @cached_property
@@ -37,7 +37,7 @@ class ReferenceNode:
 
     @cached_property
     def looks(self) -> int:
-        """What the heuristic says of it, from the mover's view."""
+        """The heuristic's value of it, from the mover's view."""
         return self._evaluation(self.position)
 
     @cached_property
@@ -46,8 +46,8 @@ class ReferenceNode:
         return self.position.disc_difference
 
     def within(self, plies: int) -> tuple[bool, bool]:
-        """Whether a side must pass, and whether the game ends, in the next so many plies: at a
-        node that a search of so many plies looks beyond, and at one that it enters."""
+        """Return True if a side must pass, and if the game ends, in the next plies: at a node above
+        the horizon of a search of ``plies``, and at one that it enters."""
         if self.over:
             return False, True
         if plies == 0:

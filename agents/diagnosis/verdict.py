@@ -1,4 +1,4 @@
-"""What is said of a search: findings, and for what is wrong with it the probable cause."""
+"""The verdict on a search: findings, and for a failure the probable cause."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ _GAME_DEPTH = 2
 
 @dataclass(frozen=True)
 class Cause:
-    """What is probably wrong.
+    """The probable cause of a failure.
 
-    name: the mistake in a few words. advice: what to look at. explained: the part of the answers
-    that a search with this mistake gives too; None where that is not how it was found. evidence:
-    a position, what was expected and what came.
+    name: the mistake in a few words. advice: a place to look at. explained: the share of the
+    answers that a search with this mistake gives too; None if it was found in another way.
+    evidence: a position, the right answer and the given one.
     """
 
     name: str
@@ -51,10 +51,10 @@ class Cause:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """All that was found out about a search.
+    """The diagnosis of a search.
 
-    findings: what was checked. causes: of what has failed, the most probable first. notes: choices
-    that are right, but not those of the lab, and what was left out for lack of time.
+    findings: the checks. causes: of failures, the most probable first. notes: choices that are
+    right, but not those of the lab, and checks left out for lack of time.
     """
 
     findings: tuple[ContractFinding, ...]
@@ -63,7 +63,7 @@ class Diagnosis:
 
     @property
     def holds(self) -> bool:
-        """Whether nothing has failed."""
+        """True if every check passed."""
         return all(finding.outcome != FAILED for finding in self.findings)
 
 
@@ -113,7 +113,7 @@ class _Symptom(NamedTuple):
 
 
 class _Examination:
-    """The answers of a search, and what follows from them."""
+    """The answers of a search, and the conclusions."""
 
     def __init__(
         self,
@@ -232,8 +232,8 @@ class _Examination:
     # ------------------------------------------------------------------ memory
 
     def _memory(self) -> _Symptom:
-        """Wrong answers are asked for again in a fresh process; where there are none, it plays
-        games, in which it might remember something."""
+        """Ask for wrong answers again in a fresh process; if there are none, let it play games,
+        since it might remember something in these."""
         said = "The same answers whatever was asked before"
         if not self.answered:
             return _Symptom(ContractFinding("memory", said, NOT_ASKED, _NOTHING), [])
@@ -275,7 +275,7 @@ class _Examination:
     # ------------------------------------------------------------------ mistakes
 
     def _mistakes(self) -> list[Cause]:
-        """The mistakes that explain the wrong answers; else what can be said of where they are."""
+        """Return the mistakes that explain the wrong answers; else a description of them."""
         if causes := _causes(self.answered):
             return causes
         plain = [case for case in self.answered if not (case.passes or case.ends)]
@@ -288,7 +288,7 @@ class _Examination:
         return list(self._patterns())
 
     def _patterns(self) -> Iterator[Cause]:
-        """What wrong answers have in common."""
+        """Return the common features of wrong answers."""
         wrong, right = self.wrong, [case for case in self.answered if not case.wrong]
         evidence = simplest(wrong).told()
         if unit := _unit(wrong):
@@ -340,7 +340,7 @@ class _Examination:
         return _Symptom(ContractFinding("counts", said, FAILED, name), [cause])
 
     def _evaluations(self, said: str) -> _Symptom:
-        """Whether it calls the heuristic as often as it says."""
+        """Check that it calls the heuristic as often as it says."""
         for case in sorted(self.answered, key=lambda case: case.minimax.nodes):
             stated, seen = case.answer.evaluations, case.answer.seen
             if stated is not None and seen is not None and stated != seen:
@@ -409,7 +409,7 @@ def _causes(cases: Sequence[AnsweredQuestion]) -> list[Cause]:
 
 
 def _unit(wrong: Sequence[AnsweredQuestion]) -> float | None:
-    """How many times the right values those are that are told with right moves, if it is always the
+    """Return the factor between right values and stated ones of right moves, if it is always the
     same."""
     ratios = {
         round(case.answer.value / case.truth.value, 9)
@@ -434,7 +434,7 @@ def _alphabetas(case: AnsweredQuestion) -> Sequence[Reply]:
 
 
 def _added_up(cases: Sequence[AnsweredQuestion]) -> bool:
-    """Whether from question to question the nodes have grown by those of the last one."""
+    """Return True if from question to question the nodes have grown by those of the last one."""
     at_one = [case for case in cases if case.question.depth == cases[0].question.depth]
     total, fits = 0, 0
     for case in at_one:
@@ -444,18 +444,18 @@ def _added_up(cases: Sequence[AnsweredQuestion]) -> bool:
 
 
 def _cost(case: AnsweredQuestion) -> int | None:
-    """What a search has spent: evaluations where they were seen, else what it states."""
+    """Return the cost of a search: observed evaluations, else its own statement."""
     answer = case.answer
     return answer.seen if answer.seen is not None else answer.nodes
 
 
 def _like(case: AnsweredQuestion, reply: Reply) -> int:
-    """What another search spends, in the same unit."""
+    """Return the cost of another search, in the same unit."""
     return reply.evaluations if case.answer.seen is not None else reply.nodes
 
 
 def _spent(case: AnsweredQuestion) -> str:
-    """What a search has spent on a position, and what alpha-beta does."""
+    """Return the cost of a search on a position, and alpha-beta's."""
     does = "evaluates" if case.answer.seen is not None else "enters"
     return (
         f"{case.told()}; it {does} {_cost(case):,}, alpha-beta {_like(case, case.alphabeta[0]):,}"
@@ -463,7 +463,7 @@ def _spent(case: AnsweredQuestion) -> str:
 
 
 def _counts_as(cases: Sequence[AnsweredQuestion], searches: Sequence) -> bool:
-    """Whether one of these searches spends the same in all cases."""
+    """Return True if one of these searches has the same cost in all cases."""
     return any(
         all(_cost(c) == _like(c, each.reply(c.root(), c.question.depth)) for c in cases)
         for each in searches
@@ -515,7 +515,7 @@ _PATTERNS: tuple[tuple[Callable[[AnsweredQuestion], bool], str, str], ...] = (
 
 
 def _is_anothers(case: AnsweredQuestion) -> bool:
-    """At depth 1, whether the value is that of the move, and another move is better."""
+    """Return True if at depth 1 the value is that of the move, and another move is better."""
     root = case.root()
     values = dict(zip(root.moves, root.children, strict=True))
     child = values.get(case.answer.move)

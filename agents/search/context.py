@@ -1,9 +1,9 @@
 """The scratch memory of a compiled search: one array of int64, handed around by its address.
 
 Passing an array object through a deep recursion costs more than all else; an address costs one
-register. First come the counters, the limit on them, and what never changes during a search. In a
-window search the principal variation follows, a triangle of which row ``d`` holds the best line of
-a node that is at most ``d`` plies from the end of the search; then what its techniques need.
+register. First come the counters, the limit on them, and the constants of a search. In a window
+search the principal variation follows, a triangle: row ``d`` holds the best line of a node at most
+``d`` plies from the end of the search. Then come the words of its techniques.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class ScratchLayout:
         return self.block(1)
 
     def block(self, words: int) -> int:
-        """The place of the first of so many more words."""
+        """Return the place of the first of this many more words."""
         self.size += words
         return self.size - words
 
@@ -150,7 +150,7 @@ def enter_again(context: Address) -> None:
 
 @kernel
 def out_of_budget(context: Address) -> bool:
-    """Whether the search is to stop: what it then returns means nothing. Asked after each return
+    """Return True if the search is to stop; its result then means nothing. Called after each return
     from a deeper search, so a limit is exceeded by at most the nodes between two such returns."""
     return load(context, NODES) >= load(context, LIMIT)
 
@@ -164,8 +164,8 @@ def count_evaluation(context: Address, mover: Mask, opponent: Mask) -> Int:
 
 @kernel
 def final_value(context: Address, mover: Mask, opponent: Mask) -> Int:
-    """What a finished game is worth to the mover: its disc difference, or that one's sign, in units
-    that no heuristic reaches."""
+    """Return the worth of a finished game to the mover: its disc difference, or the sign of that,
+    in units that no heuristic reaches."""
     discs = disc_difference(mover, opponent, load(context, SQUARES))
     if load(context, PAIP_ENDS) != 0:
         discs = np.int64(discs > 0) - np.int64(discs < 0)
@@ -174,8 +174,8 @@ def final_value(context: Address, mover: Mask, opponent: Mask) -> Int:
 
 @kernel
 def leaf(context: Address, mover: Mask, opponent: Mask) -> Int:
-    """Value of a node with no plies to go. Searches call this instead of themselves for their
-    last ply, which saves a quarter of the time; the node counts like any other."""
+    """Value of a node with no plies to go. Searches call this instead of themselves for their last
+    ply, and save a quarter of the time; the node counts like any other."""
     count(context, NODES)
     count(context, LEAVES)
     board = np.uint64(load(context, BOARD))
@@ -190,7 +190,7 @@ def leaf(context: Address, mover: Mask, opponent: Mask) -> Int:
 
 @kernel
 def clear_pv(context: Address, row: Int) -> None:
-    """The node whose line is kept in this row has no best line yet."""
+    """Note that the node of this row has no best line yet."""
     store(context, PV + row * PLIES, END)
 
 
@@ -209,7 +209,7 @@ def extend_pv(context: Address, row: Int, move: Int) -> None:
 
 @kernel
 def set_pv(context: Address, row: Int, move: Int) -> None:
-    """The best line of a node is this move; what follows is not known."""
+    """Note that the best line of a node is this move, without known moves after it."""
     store(context, PV + row * PLIES, move)
     store(context, PV + row * PLIES + 1, END)
 
@@ -226,7 +226,7 @@ def begin_decision(context: Address) -> Int:
 
 @kernel
 def end_decision(context: Address, value: Int, moves: Mask, answer: Address) -> Int:
-    """Write what was found into an answer (:mod:`core.whole_games`); the move. A search that ran
+    """Write the result into an answer (:mod:`core.whole_games`); return the move. A search that ran
     out of nodes has no value, and the best of the moves that it has looked at."""
     depth = load(context, PLAYED_DEPTH)
     complete = not out_of_budget(context)
@@ -249,14 +249,14 @@ def new() -> np.ndarray:
 
 
 def stopped(context: np.ndarray) -> bool:
-    """Whether the last search ran out of nodes or time, so that its result means nothing."""
+    """Return True if the last search ran out of nodes or time, so that its result means nothing."""
     return bool(context[NODES] >= context[LIMIT])
 
 
 def set_constants(
     context: np.ndarray, rules: Ruleset, evaluation: Evaluation | None = None
 ) -> None:
-    """Fill in what stays the same from one search to the next."""
+    """Write the numbers that are the same in all searches."""
     context[BOARD] = np.uint64(rules.board).view(np.int64)
     context[SQUARES] = rules.squares
     if evaluation is not None:
@@ -265,7 +265,7 @@ def set_constants(
 
 
 def read_stats(context: np.ndarray) -> SearchStats:
-    """What the last search cost."""
+    """Return the costs of the last search."""
     stats = SearchStats(*context[:COUNTERS].tolist())
     stats.made += stats.nodes
     return stats

@@ -1,4 +1,4 @@
-"""How long a search may think: nodes, seconds a move, or its share of a game's clock."""
+"""Limits of a search: nodes, seconds a move, or its share of a game's clock."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ FAST_MOVES = 5
 
 
 def allotment(limits: Limits, empties: int, free: int = FAST_MOVES) -> float | None:
-    """Seconds for the move to be made with so many empty squares, or None without a time limit.
+    """Return the seconds for the next move with this many empty squares, or None without a time
+    limit.
 
     Of ``seconds`` for each move it is all. Of a game's ``clock`` it is an equal share for each of
     the player's own moves to come (half the empty squares); the last five of them, or ``free``
@@ -42,8 +43,8 @@ def allotment(limits: Limits, empties: int, free: int = FAST_MOVES) -> float | N
 
 @contextmanager
 def limited(context: np.ndarray, nodes: int | None, seconds: float | None) -> Iterator[None]:
-    """Set the counters to 0, and let the search on this context stop after so many nodes, or so
-    many seconds from now, whichever comes first."""
+    """Set the counters to 0, and let the search on this context stop after a number of nodes, or of
+    seconds from now, the earlier of the two."""
     context[:COUNTERS] = 0
     context[LIMIT] = NO_LIMIT if nodes is None else nodes
     if seconds is None:
@@ -73,7 +74,7 @@ class Timer:
         threading.Thread(target=self._run, name="timer", daemon=True).start()
 
     def begin(self, context: np.ndarray, seconds: float) -> None:
-        """Stop the search on this context in so many seconds."""
+        """Stop the search on this context after this many seconds."""
         with self._changed:
             self._context, self._until = context, time.monotonic() + seconds
             self._changed.notify()

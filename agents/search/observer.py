@@ -1,4 +1,4 @@
-"""Watching a reading twin at work: who wants to see its tree is told of every step.
+"""Observation of a reading twin at work: an observer gets every step of its tree.
 
 The compiled searches have none of this; they count the same, and tests hold the two equal.
 """
@@ -9,15 +9,15 @@ from collections.abc import Sequence
 
 
 class SearchObserver:
-    """Is told of all that a search does, in the order in which it does it. This one looks away.
+    """Receives all steps of a search, in their order. This one ignores them.
 
-    Each node but the root begins with :meth:`enter` and ends with :meth:`leave`; what comes between
-    is below it. All values are those to the side that makes the move.
+    Each node but the root begins with :meth:`enter` and ends with :meth:`leave`; all steps in
+    between are below it. All values are those to the side that makes the move.
     """
 
     def glance(self, move: int, value: int, counted: bool) -> None:
-        """To order the moves, the position after one of them was looked at. counted: whether that
-        took an evaluation; the result of a finished game takes none."""
+        """Notice a look at the position after a move, made to order the moves. counted: True if
+        that took an evaluation; the result of a finished game takes none."""
 
     def enter(self, move: int, alpha: int, beta: int) -> None:
         """A move is searched in this window."""
@@ -30,8 +30,8 @@ class SearchObserver:
         """The move entered last, and not left yet, is worth this."""
 
     def cut(self, value: int, beta: int, unsearched: Sequence[int]) -> None:
-        """The move just left is worth ``value``, which is ``beta`` or more; these moves beside it
-        are not looked at."""
+        """Notice a cutoff: the move just left is worth ``value``, that is ``beta`` or more; these
+        other moves are not looked at."""
 
 
 UNWATCHED = SearchObserver()

@@ -1,4 +1,5 @@
-"""What all tree searches share: an evaluation, a depth, and the way from kernel to decision."""
+"""The common part of all tree searches: an evaluation, a depth, and the way from kernel to
+decision."""
 
 from __future__ import annotations
 
@@ -48,7 +49,7 @@ class SearchAgent(Agent):
         self._make_context()
 
     def _read_settings(self) -> None:
-        """Check the settings, and work out what follows from them."""
+        """Check the settings, and derive others from them."""
         if not isinstance(self.evaluation, Evaluation):
             raise ValueError(f"evaluation={self.evaluation!r} is not an Evaluation")
         check_settings(self)
@@ -91,9 +92,9 @@ class SearchAgent(Agent):
         keep: bool = False,
     ) -> Decision:
         """Search one position (``depth`` plies, default the agent's own); for studies and
-        notebooks. What was learnt about other positions is forgotten, unless ``keep`` is set. A
-        position whose mover must pass is answered with the pass. Raises ValueError if the game is
-        over, or for a depth outside 1 to 64."""
+        notebooks. Memory of other positions is dropped, unless ``keep`` is set. If the mover must
+        pass, the answer is the pass. Raises ValueError if the game is over, or for a depth outside
+        1 to 64."""
         if position.is_over:
             raise ValueError("the game is over; there is nothing to search")
         if not keep:
@@ -101,17 +102,17 @@ class SearchAgent(Agent):
         return self._search(position, self.depth if depth is None else depth, limits or Limits())
 
     def reading_twin(self) -> SearchAgent:
-        """The same search in plain Python. Raises ValueError where there is none, or where it
-        cannot do what is set."""
+        """Return the same search in plain Python. Raises ValueError if there is none, or if it
+        cannot use these settings."""
         twin = copy.copy(self)
         twin.compiled = False
         twin._read_settings()
         return twin
 
     def watched(self, position: Position, depth: int, watch: SearchObserver) -> Decision:
-        """What the reading twin decides, ``depth`` plies deep, with ``watch`` told of each step:
-        the same decision and counts as those of the compiled search without limits. Raises
-        ValueError as :meth:`reading_twin` does."""
+        """Return the reading twin's decision, ``depth`` plies deep, with each step sent to
+        ``watch``: the same decision and counts as those of the compiled search without limits.
+        Raises ValueError as :meth:`reading_twin` does."""
         check_values(SearchAgent, {"depth": depth})
         return self.reading_twin()._read(position, depth, watch)
 
@@ -125,7 +126,7 @@ class SearchAgent(Agent):
         self._forget()
 
     def _forget(self) -> None:
-        """Drop what was learnt about other positions; most searches keep nothing."""
+        """Drop the memory of other positions; most searches keep nothing."""
 
     def _search(self, position: Position, depth: int, limits: Limits) -> Decision:
         check_values(SearchAgent, {"depth": depth})
@@ -154,8 +155,8 @@ class SearchAgent(Agent):
         return value, pv, depth
 
     def _compiled_player(self, function: Any, rules: Ruleset, limits: Limits) -> CompiledPlayer:
-        """Itself with the compiled decision ``function``, for a search of which nothing but a
-        kernel on the context is needed."""
+        """Return this agent with the compiled decision ``function``, for a search that needs
+        nothing but a kernel on the context."""
         layout.set_constants(self._context, rules, self.evaluation)
         self._context[layout.PLAYED_DEPTH] = self._depth_within(limits)
         self._context[layout.LIMIT] = layout.NO_LIMIT if limits.nodes is None else limits.nodes

@@ -44,8 +44,8 @@ def _memory_of_machine() -> int | None:
 class TableMemory:
     """2^bits buckets, at first full of zeros.
 
-    words: int64, shape (8 * 2^bits,). address: where they start. shift: by so many bits a hash of
-    64 bits is shifted to be the number of a bucket.
+    words: int64, shape (8 * 2^bits,). address: of the first bucket. shift: number of bits that a
+    hash of 64 bits is shifted by to be the number of a bucket.
     """
 
     def __init__(self, bits: int) -> None:

@@ -1,7 +1,7 @@
 """The compiled part of the endgame solver: exact scores by principal variation search.
 
-A score is the disc difference at the end to the side to move, empty squares going to the winner.
-It is always even, so a null window (alpha, alpha + 1) asks one question: more than alpha, or not?
+A score is the disc difference at the end to the side to move, empty squares going to the winner. It
+is always even, so a null window (alpha, alpha + 1) asks one question: more than alpha, or not?
 
 From few to many empty squares, the kernels are
 
@@ -15,17 +15,15 @@ The techniques, each of which :class:`agents.search.endgame.solver.EndgameSolver
 * **fastest first** (:func:`_rank_moves`): the moves that leave the opponent fewest replies first,
   because the tree below is small. (Slagle and Dixon's mobility ordering, which solvers have used
   since the eighties.)
-* **parity**: moves into quadrants with an odd number of empty squares first; whoever plays there
-  tends to have the last move in it.
-* **stability**: the opponent keeps his stable discs, which bounds the score from above. They are
-  counted where alpha is high enough for that to matter.
-* **etc**, enhanced transposition cutoff: before searching, see whether the table already knows one
-  child that refutes. (Plaat, Schaeffer, Pijls and de Bruin 1996.)
-* **sorting search**: at many empty squares the moves are ranked also by a search of a few plies
-  with a rough heuristic (:func:`_promise`).
+* **parity**: moves into quadrants with an odd number of empty squares first; the player there tends
+to have the last move in it. * **stability**: the opponent keeps his stable discs, an upper bound of
+the score. They are counted if alpha is high enough for that to matter. * **etc**, enhanced
+transposition cutoff: before searching, look for a child in the table that refutes. (Plaat,
+Schaeffer, Pijls and de Bruin 1996.) * **sorting search**: at many empty squares the moves are
+ranked also by a search of a few plies with a rough heuristic (:func:`_promise`).
 
-Beside these, always on: a transposition table (:mod:`agents.search.endgame.memory`), principal
-variation search, and fail-soft bounds.
+Always on: a transposition table (:mod:`agents.search.endgame.memory`), principal variation search,
+and fail-soft bounds.
 """
 
 from __future__ import annotations
@@ -88,7 +86,7 @@ _DISC = 100
 def last_five(context: Address, mover: Mask, opponent: Mask, alpha: Int, odd: Mask) -> Int:
     """The null window (alpha, alpha + 1) of a position with FEW empty squares, fail-soft.
 
-    odd: mask of the quadrants with an odd number of empty squares, whose moves come first.
+    odd: mask of the quadrants with an odd number of empty squares, searched first.
     """
     count(context, layout.NODES)
     if alpha >= load(context, memory.STABILITY_FROM + FEW):
@@ -127,7 +125,7 @@ def last_five(context: Address, mover: Mask, opponent: Mask, alpha: Int, odd: Ma
 
 @kernel
 def _outlook(context: Address, mover: Mask, opponent: Mask) -> Int:
-    """What the evaluation says of a position, and how free the mover is."""
+    """Return the evaluation of a position, with the mover's freedom."""
     value = layout.count_evaluation(context, mover, opponent)
     freedom = load(context, memory.FREEDOM)
     if freedom != 0:
@@ -176,7 +174,7 @@ def _look_ahead(
 
 @kernel
 def _rank(context: Address, mover: Mask, opponent: Mask, square: Square, odd: Mask) -> Int:
-    """How early a move to ``square`` is to be tried, without looking ahead; mover and opponent are
+    """Return the priority of a move to ``square``, without looking ahead; mover and opponent are
     those after it."""
     rank = _WORTH_WEIGHT * load(context, memory.WORTH + np.int64(square))
     if odd & (ONE << square) != ZERO:
@@ -214,10 +212,10 @@ def rank_moves(
     first_move: Square,
     alpha: Int,
 ) -> Int:
-    """Write the moves with their ranks, and what they flip, into the lists for this number of
-    empty squares; returns how many there are. ``first_move`` is ranked highest. alpha: what a move
-    is to be worth more than; UNKNOWN where the best one is wanted. The positions after the moves
-    are not counted as made; they may have been before."""
+    """Write the moves with their ranks, and their flips, into the lists for this number of empty
+    squares; return their number. ``first_move`` is ranked highest. alpha: the value that a move has
+    to exceed; UNKNOWN to find the best one. The positions after the moves are not counted as made;
+    they may have been before."""
     ranked = context + 8 * (memory.MOVES + 64 * empties)
     flipped_by = context + 8 * (memory.FLIPS + 64 * empties)
     plies = load(context, memory.PLIES + empties)

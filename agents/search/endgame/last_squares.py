@@ -1,12 +1,12 @@
-"""The endgame with one to four empty squares, where three quarters of all nodes are.
+"""The endgame with one to four empty squares, the place of three quarters of all nodes.
 
 No lists of moves, no table: the empty squares are handed down by name, and each is tried at once.
 All kernels answer a null window (alpha, alpha + 1), fail-soft: a result above alpha is a lower
 bound of the score to the mover, any other an upper bound of it.
 
-What counts as a node here: every position a kernel enters, every position after a pass, and the
-full board after the last disc, which is only counted and never built. Empty squares that turn out
-not to be legal moves are no nodes.
+Nodes are counted as follows: every position a kernel enters, every position after a pass, and the
+full board after the last disc, counted but never built. Empty squares that turn out not to be legal
+moves are no nodes.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def finished(context: Address, mover: Mask, opponent: Mask) -> Int:
 
 @kernel
 def stability_bound(context: Address, opponent: Mask, mover: Mask) -> Int:
-    """What the mover can score at most, because the opponent keeps his stable discs."""
+    """Return an upper bound of the mover's score, because the opponent keeps his stable discs."""
     stable = stable_discs(opponent, mover, int32_at(load(context, EDGES)))
     return load(context, SQUARES) - 2 * popcount(stable)
 

@@ -1,5 +1,5 @@
 """Exact scores of many positions, one after another in compiled code, and perfect play from them
-on: what positions to learn from are labelled with."""
+on: the labels of positions to learn from."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _odd_quadrants(context: Address, left: Mask) -> Mask:
 
 @kernel
 def _score(context: Address, mover: Mask, opponent: Mask) -> Int:
-    """The exact score: first who wins, then by how much."""
+    """Return the exact score: first the winner, then the margin."""
     squares = load(context, layout.SQUARES)
     left = np.uint64(load(context, layout.BOARD)) & ~(mover | opponent)
     odd, empties = _odd_quadrants(context, left), np.int64(popcount(left))

@@ -1,22 +1,21 @@
 """The memory of the endgame solver: its scratch memory and its transposition table.
 
-The scratch memory is one array of int64, handed around by its address. It begins like that of
-every search (:mod:`agents.search.context`: counters, limit, board), so that counting and stopping
-are the same; then follow the solver's switches, all plain numbers, so that turning a technique off
-needs no compilation.
+The scratch memory is one array of int64, handed around by its address. It begins like that of every
+search (:mod:`agents.search.context`: counters, limit, board), so that counting and stopping are the
+same; then follow the solver's switches, all plain numbers, so that turning a technique off needs no
+compilation.
 
 The transposition table holds, for each position, proven bounds of its score and the best move
-found. It consists of buckets of 64 bytes, one line of the processor's cache, with two entries of
-32 bytes: the mover's mask, the opponent's mask, the data, and 8 bytes unused. Whole positions are
+found. It consists of buckets of 64 bytes, one line of the processor's cache, with two entries of 32
+bytes: the mover's mask, the opponent's mask, the data, and 8 bytes unused. Whole positions are
 compared, so a hit is never a mistake.
 
 * **Replacement**: the first entry of a bucket keeps the position with the most empty squares (the
-  later one of equals), whose proof cost most; what it displaces moves to the second entry, which
-  otherwise takes whatever comes.
-* **Two tables**: positions with at most ``SMALL_EMPTIES`` empty squares, by far the most, go to a
-  table of 512 KB that stays in the processor's cache, and don't push out the costlier ones.
-* **Generations**: an entry counts only in the generation it was written in, and each solving
-  starts a new one. So each starts with a table that is as good as empty, without clearing it.
+later one of equals), because its proof cost most; the displaced entry moves to the second place,
+open to all others. * **Two tables**: positions with at most ``SMALL_EMPTIES`` empty squares, by far
+the most, go to a table of 512 KB that stays in the processor's cache, and don't push out the
+costlier ones. * **Generations**: an entry counts only in the generation it was written in, and each
+solving starts a new one. So each starts with a table that is as good as empty, without clearing it.
 """
 
 from __future__ import annotations
@@ -90,7 +89,7 @@ _WORTH = ((9, 2, 8, 6), (2, 1, 3, 4), (8, 3, 7, 5), (6, 4, 5, 0))
 
 @kernel
 def bucket_of(context: Address, mover: Mask, opponent: Mask, empties: Int) -> Address:
-    """Address of the bucket in which a position is to be found."""
+    """Return the address of a position's bucket."""
     mixed = mover * GOLDEN_RATIO + (opponent ^ (opponent >> _31)) * _SECOND_MULTIPLIER
     mixed ^= mixed >> _32
     mixed *= _THIRD_MULTIPLIER
@@ -111,7 +110,7 @@ def _holds(entry: Address, mover: Mask, opponent: Mask, generation: Int) -> bool
 
 @kernel
 def look_up(context: Address, bucket: Address, mover: Mask, opponent: Mask) -> Int:
-    """What is known of a position, as int64: read it with :func:`lower_of`, :func:`upper_of` and
+    """Return the data of a position, as int64: read it with :func:`lower_of`, :func:`upper_of` and
     :func:`best_move_of`. 0 if nothing is known."""
     generation = load(context, GENERATION)
     if _holds(bucket, mover, opponent, generation):
@@ -150,7 +149,7 @@ def remember(
     move: Square,
     empties: Int,
 ) -> None:
-    """Write down bounds and best move (uint64) of a position, in place of what was known of it."""
+    """Write bounds and best move (uint64) of a position, in place of its older entry."""
     generation = load(context, GENERATION)
     known = (
         (lower + _OFFSET)
@@ -183,8 +182,9 @@ def remember(
 class SolverMemory:
     """The arrays behind the addresses that kernels get.
 
-    table_mb: size of the large table; rounded down to a power of two. ready_for: what the switches
-    and the board were written for. sorting: what the addresses of the evaluation point into.
+    table_mb: size of the large table; rounded down to a power of two. ready_for: the solver that
+    the switches and the board were written for. sorting: owner of the memory at the evaluation's
+    addresses.
     """
 
     def __init__(self, table_mb: int) -> None:
@@ -201,7 +201,7 @@ class SolverMemory:
         self.context[EDGES] = edge_table().ctypes.data
 
     def set_board(self, rules: Ruleset, parity: bool) -> None:
-        """Fill in what depends on the size of the board."""
+        """Write the numbers that depend on the size of the board."""
         layout.set_constants(self.context, rules)
         corners, half = 0, rules.side // 2
         for square in bits(rules.board):

@@ -5,7 +5,7 @@
 >>> solution.score, solution.complete, len(solution.best)
 (-10, True, 1)
 
-How it is done is told in :mod:`agents.search.endgame.kernels`; what is remembered, in
+The method is explained in :mod:`agents.search.endgame.kernels`, the memory in
 :mod:`agents.search.endgame.memory`.
 """
 
@@ -57,13 +57,14 @@ and how many times longer each further square takes."""
 
 
 def solvable(seconds: float) -> int:
-    """From how many empty squares on it can be expected that so many seconds show who wins."""
+    """Return the number of empty squares from which on this time is likely to be enough to find the
+    winner."""
     return int(_SOLVED_IN_A_SECOND + math.log(seconds) / math.log(_TIMES_A_SQUARE))
 
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """What was found out about a position.
+    """The solution of a position.
 
     score: the disc difference to the side to move with perfect play, empty squares going to the
         winner; from :meth:`EndgameSolver.solve_wld` only its sign, +1, 0 or -1. None if the search
@@ -72,13 +73,13 @@ class Solution:
         search was stopped meanwhile, and from ``solve_wld`` one move only.
     best: a best move, from :meth:`EndgameSolver.analyse` all of them; without a proven score the
         best move so far. A pass if one is due; empty if the game is over.
-    stats: what it cost. Nodes are all positions entered; so are those of the heuristic search that
+    stats: its costs. Nodes are all positions entered; so are those of the heuristic search that
         sorts moves, and of reading out the principal variation. ``evaluations`` are the calls of
         its heuristic. Leaves and cutoffs are not counted, because the kernels of the last squares
         do not know the moves they leave out.
     seconds: wall time.
-    complete: whether everything asked for was proven.
-    lower, upper: proven bounds of the disc difference, whether complete or not.
+    complete: True if everything asked for was proven.
+    lower, upper: proven bounds of the disc difference, complete or not.
     scores: from ``analyse``, the score of each move.
     """
 
@@ -120,10 +121,10 @@ class EndgameSolver:
     """Solves positions of any ruleset exactly.
 
     The techniques that can be left out are explained in :mod:`agents.search.endgame.kernels`.
-    Leaving one out shows what it is worth; the result is the same.
+    Leaving one out shows its worth; the result is the same.
 
-    Each solving starts as if its table were empty, so the same position costs the same nodes
-    whatever was solved before. Raises ValueError for settings that are not allowed.
+    Each solving starts as if its table were empty, so the same position costs the same nodes after
+    any others. Raises ValueError for settings that are not allowed.
     """
 
     table_mb: Annotated[int, Megabytes()] = 64
@@ -169,7 +170,7 @@ class EndgameSolver:
         prepare("endgames, many", lambda: self.scores(mover, opponent, rules, True), announce)
 
     def stop(self) -> None:
-        """Let the solving that is going on in another thread end at once, with what it has."""
+        """Let the solving in another thread end at once, with its present result."""
         self._memory.context[layout.LIMIT] = 0
 
     def so_far(self) -> tuple[int, int, int]:
@@ -180,11 +181,11 @@ class EndgameSolver:
     # ------------------------------------------------------------------ what can be asked
 
     def solve(self, position: Position, limits: Limits = NO_LIMITS) -> Solution:
-        """The exact score: first who wins, then by how much.
+        """Return the exact score: first the winner, then the margin.
 
         Of the limits, nodes and time count; depth does not, since a shallower search would prove
-        nothing. Nodes may be exceeded by some thousands. A solution that was stopped may still
-        know who wins: see its bounds.
+        nothing. Nodes may be exceeded by some thousands. A solution that was stopped may still know
+        the winner: see its bounds.
         """
         with self._solving(position, limits) as started:
             bounds = self._bounds(position)
@@ -241,8 +242,8 @@ class EndgameSolver:
     def scores(
         self, mover: np.ndarray, opponent: np.ndarray, rules: Ruleset, lines: bool = False
     ) -> tuple[np.ndarray, many.PerfectLines]:
-        """The exact scores of many positions, int64, in a fraction of the time that asking for one
-        after another takes; and where ``lines``, what follows each with perfect play.
+        """Return the exact scores of many positions, int64, in a fraction of the time of one call
+        each; and with ``lines`` perfect play from each on.
 
         mover, opponent: uint64 masks. It cannot be stopped.
         """
@@ -318,8 +319,8 @@ class EndgameSolver:
         return _Bounds(-position.ruleset.squares, position.ruleset.squares)
 
     def _bounds(self, position: Position, guess: int = 0, exact: bool = True) -> _Bounds:
-        """What can be proven of a position: at first whether its score is less than, equal to or
-        more than ``guess`` (an even number); then, if ``exact``, the score."""
+        """Return proven bounds of a position: at first its score is shown to be less than, equal to
+        or more than ``guess`` (an even number); then, if ``exact``, the score is found."""
         bounds = self._proven = self._widest(position)
         widest = self._widest(position)
         while not bounds.exact:
@@ -361,8 +362,8 @@ class EndgameSolver:
         return (move,) if move in position.moves else self._moves(position)[:1]
 
     def _line(self, position: Position, score: int, plies: int = 128) -> tuple[int, ...]:
-        """A line of best moves from a position whose score is known: at each turn the first move
-        proven to be worth the score. Ends where the search is stopped."""
+        """Return a line of best moves from a position with a known score: at each turn the first
+        move proven to be worth the score. It ends if the search is stopped."""
         line: list[int] = []
         while not position.is_over and len(line) < plies:
             for move in self._ranked(position):

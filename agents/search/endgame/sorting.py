@@ -1,9 +1,9 @@
-"""What the solver's sorting search evaluates with, and how far it looks.
+"""The evaluation and the depth of the solver's sorting search.
 
 At many empty squares a search of a few plies ranks the moves before the exact search tries them.
-The better it foresees which move refutes, the smaller the exact search, whose result stays the
-same. It asks an evaluation learned from games (:mod:`agents.learned.patterns`) where the lab has
-weights for the board, and otherwise :class:`RoughEvaluation`, made by hand.
+The better it foresees the refutation, the smaller the exact search; its result stays the same. It
+uses an evaluation learned from games (:mod:`agents.learned.patterns`) if the lab has weights for
+the board, and otherwise :class:`RoughEvaluation`, made by hand.
 """
 
 from __future__ import annotations
@@ -32,17 +32,16 @@ WEIGHTS = {8: "patterns", 6: "patterns6"}
 
 @dataclass(frozen=True)
 class SortingSettings:
-    """How moves are sorted with an evaluation.
+    """Settings for sorting moves with an evaluation.
 
     steps: for no ply ahead (the evaluation alone), one ply, two and so on: the empty squares from
-    which the sorting search looks so far, and 64 times what a value adds to a move's rank then. Of
-    two steps with the same empty squares the later one counts.
-    margin: what is by so much worse than the best move so far need not be told from what is worse.
-    doubt: where the evaluation of a position itself is by so much less than needed, in hundredths
-    of a disc, its moves are sorted by the evaluation alone; None for never.
-    freedom: what each legal move adds to the value where the sorting search ends. A value says who
-    wins, not how large the tree is; the mobility below a move tells of that.
-    mobility: what each reply takes off a move's rank, whether it is searched ahead or not.
+    which the sorting search looks this far, and 64 times a value's weight in a move's rank then. Of
+    two steps with the same empty squares the later one counts. margin: moves worse than the best so
+    far by this margin need not be told apart. doubt: if the evaluation of a position itself is less
+    than needed by this, in hundredths of a disc, its moves are sorted by the evaluation alone; None
+    for never. freedom: bonus of each legal move to the value at the end of the sorting search. A
+    value predicts the winner, not the size of the tree; the mobility below a move does. mobility:
+    malus of each reply to a move's rank, searched ahead or not.
     """
 
     evaluation: Evaluation
@@ -53,19 +52,19 @@ class SortingSettings:
     mobility: int
 
     def plies(self, empties: int) -> int:
-        """How far to look ahead; -1 for not at all."""
+        """Return the plies to look ahead; -1 for none at all."""
         return sum(empties >= start for start, _ in self.steps) - 1
 
     def weight(self, empties: int) -> int:
-        """64 times what a value adds to a move's rank; 0 where none is asked for."""
+        """Return 64 times a value's weight in a move's rank; 0 without a sorting search."""
         plies = self.plies(empties)
         return self.steps[plies][1] if plies >= 0 else 0
 
 
 def sorting_of(choice: str | Path, side: int) -> SortingSettings:
-    """The sorting for boards of this side: ``trained``, ``rough``, or the name or file of weights
-    of patterns, which sort on boards of their size. Raises ValueError for weights that cannot be
-    read."""
+    """Return the sorting for boards of this side: ``trained``, ``rough``, or the name or file of
+    weights of patterns. These sort on boards of their size. Raises ValueError for weights that
+    cannot be read."""
     evaluation: PatternEvaluation | None = None
     if choice == TRAINED:
         evaluation = _shipped(side)
@@ -117,7 +116,7 @@ def _diagonal_neighbours(mask: Mask) -> Mask:
 
 @dataclass(eq=False, repr=False)
 class RoughEvaluation(Evaluation):
-    """How good a position looks: mobility, potential mobility, corners, and X-squares beside empty
+    """A rough evaluation: mobility, potential mobility, corners, and X-squares beside empty
     corners. Range +-1000 or so; antisymmetric, unchanged under the board's symmetries.
 
     side: of the board.

@@ -1,7 +1,7 @@
-"""Monte-Carlo tree search: moves judged by how games played on from them end.
+"""Monte-Carlo tree search: moves judged by the ends of games played on from them.
 
-How it works is told in :mod:`agents.search.montecarlo.plain`, the reading twin; the kernels are in
-:mod:`agents.search.montecarlo.tree` and :mod:`agents.search.montecarlo.rollout`.
+The method is explained in :mod:`agents.search.montecarlo.plain`, the reading twin; the kernels are
+in :mod:`agents.search.montecarlo.tree` and :mod:`agents.search.montecarlo.rollout`.
 """
 
 from __future__ import annotations
@@ -149,8 +149,8 @@ class MCTS(Agent):
 
     def search(self, position: Position, limits: Limits | None = None, seed: int = 0) -> Decision:
         """Search one position, with random numbers from this seed; for studies and notebooks.
-        Nothing is remembered from other positions. A position whose mover must pass is answered
-        with the pass. Raises ValueError if the game is over."""
+        Nothing is remembered from other positions. If the mover must pass, the answer is the pass.
+        Raises ValueError if the game is over."""
         if position.is_over:
             raise ValueError("the game is over; there is nothing to search")
         self._forget()
@@ -158,8 +158,8 @@ class MCTS(Agent):
 
     @property
     def moves(self) -> dict[int, MoveEstimate]:
-        """What the last search found out about each legal move, in the order a1 to h8; empty
-        before the first one."""
+        """Return the last search's estimate of each legal move, in the order a1 to h8; empty before
+        the first one."""
         return self._tree.estimates(()) if self._tree else {}
 
     def check_limits(self, limits: Limits) -> None:
@@ -218,7 +218,7 @@ def _line(tree: PlainTree | CompiledTree) -> tuple[int, ...]:
 
 
 def _path(tree: PlainTree | CompiledTree, position: Position) -> tuple[int, ...] | None:
-    """The moves that lead through the tree to a position whose own moves are in it."""
+    """Return the moves that lead through the tree to a position with expanded moves."""
     paths: list[tuple[tuple[int, ...], Position]] = [((), tree.position)]
     discs = position.mover | position.opponent
     if position.discs - tree.position.discs > _REUSED_DISCS:

@@ -1,26 +1,25 @@
-"""The reading twin of Monte-Carlo tree search, in plain Python; and what both versions share: how
-a move is judged and chosen once the playouts are done.
+"""The reading twin of Monte-Carlo tree search, in plain Python; and the part that both versions
+share: judging and choosing a move once the playouts are done.
 
 A playout is one walk from the root to a result:
 
 1. *Selection*: as long as all is known of a node's moves, go to the child with the highest UCT
-   score ``value + exploration * sqrt(ln N / n)``, where n of the node's N visits went to that
-   child (Kocsis and Szepesvari, "Bandit based Monte-Carlo planning", ECML 2006). A child never
-   visited comes before all others.
-2. *Expansion*: a node visited for the second time gets all its children, in random order, so
-   that no square is favoured while some are untried. A pass is the only child of its node.
-3. *Rollout*: from a node visited for the first time the game is played to its end; or, with
-   ``value``, an evaluation says what it expects there, and that is the result.
-4. *Back-up*: every node on the path counts a visit and adds the result.
+score ``value + exploration * sqrt(ln N / n)``, with n of the node's N visits through that child
+(Kocsis and Szepesvari, "Bandit based Monte-Carlo planning", ECML 2006). A child never visited comes
+before all others. 2. *Expansion*: a node visited for the second time gets all its children, in
+random order, so that no square is favoured while some are untried. A pass is the only child of its
+node. 3. *Rollout*: from a node visited for the first time the game is played to its end; or, with
+``value``, an evaluation's value there is the result. 4. *Back-up*: every node on the path counts a
+visit and adds the result.
 
 With ``solve`` each node also has bounds of its exact value (Cazenave and Saffidine, "Score bounded
 Monte-Carlo tree search", CG 2010). A finished game is *proven*: its bounds are equal. A node's
 bounds follow from its children's: the best of their lower bounds is certain, the best of their
 upper bounds is the most there can be. That settles draws and disc differences like wins and losses.
-A child is not selected again if it is proven, or cannot be better than what is already certain at
-its node. Then worse moves are tried, which must not spoil the node's mean. So a mean counts as no
-less than what is certain and no more than what is possible, and on its way up a result is corrected
-in the same way at every node it is added to.
+A child is not selected again if it is proven, or cannot be better than the certain value of its
+node. Then worse moves are tried; they must not spoil the node's mean. So a mean counts as no less
+than the certain value and no more than the possible one, and on its way up a result is corrected in
+the same way at every node it is added to.
 """
 
 from __future__ import annotations
@@ -41,11 +40,11 @@ from othello_lab.core.rules import Ruleset
 
 @dataclass(frozen=True, slots=True)
 class MoveEstimate:
-    """What a search knows about one move, all values to the side that makes it, from -1 to 1.
+    """A search's estimate of one move, all values to the side that makes it, from -1 to 1.
 
-    visits: how many playouts went through it.
-    value: their mean result, within the bounds; None before the first visit.
-    lower, upper: bounds of the move's exact value; -1 and 1 as long as nothing is proven.
+    visits: number of playouts through it. value: their mean result, within the bounds; None before
+    the first visit. lower, upper: bounds of the move's exact value; -1 and 1 as long as nothing is
+    proven.
     """
 
     visits: int
@@ -55,18 +54,18 @@ class MoveEstimate:
 
     @property
     def proven(self) -> bool:
-        """Whether ``value`` is exact."""
+        """True if ``value`` is exact."""
         return self.lower == self.upper
 
 
 def choose(moves: Mapping[int, MoveEstimate]) -> int:
-    """The move to play, given an estimate of each.
+    """Return the move to play, given an estimate of each.
 
     The highest lower bound of all moves is certain. Of the moves that can still be better than
-    that, the most visited one is played; but if its mean is no more than what is certain, the
+    that, the most visited one is played; but if its mean is no more than the certain value, the
     certain move is played instead. So a proven win is taken, a proven loss is avoided, and a proven
-    draw is preferred to what looks worse than a draw. If every move is proven lost, the one that
-    took most visits to refute is played. Ties go to the first from a1 to h8.
+    draw is preferred to a move that looks worse than a draw. If every move is proven lost, the one
+    that took most visits to refute is played. Ties go to the first from a1 to h8.
     """
     squares = sorted(moves)
     safest = max(squares, key=lambda move: moves[move].lower)
@@ -89,11 +88,10 @@ def choose(moves: Mapping[int, MoveEstimate]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class TreeSettings:
-    """How a tree is searched; the settings mean the same as :class:`~agents.search.MCTS`'s.
+    """Settings of a tree's search, with the meanings of :class:`~agents.search.MCTS`'s.
 
-    discs: results are disc differences, not only won, drawn or lost.
-    evaluation: the heuristic of ``greedy`` and ``value``, None for random rollouts.
-    capacity: the most nodes there is room for.
+    discs: results are disc differences, not only won, drawn or lost. evaluation: the heuristic of
+    ``greedy`` and ``value``, None for random rollouts. capacity: the most nodes there is room for.
     """
 
     exploration: float
@@ -180,8 +178,8 @@ class PlainTree:
     def search(
         self, seed: int, playouts: int | None, nodes: int | None, seconds: float | None
     ) -> SearchStats:
-        """Add playouts until there are so many, the root is proven, or so many nodes were entered
-        or seconds have passed; at least one. Returns what they cost."""
+        """Add playouts until their number is reached, the root is proven, or the limit of nodes or
+        seconds has passed; at least one. Return their costs."""
         started = time.perf_counter()
         self.random = SplitMix64(seed)
         stats = self.stats = SearchStats()
@@ -260,7 +258,7 @@ class PlainTree:
 
     @staticmethod
     def _settle(node: PlayoutNode) -> bool:
-        """Draw a node's bounds from its children's; whether that changed them."""
+        """Derive a node's bounds from its children's; return True if that changed them."""
         before = node.lower, node.upper
         node.lower = -max(child.upper for child in node.children)
         node.upper = -max(child.lower for child in node.children)
@@ -322,7 +320,7 @@ class PlainTree:
         return node
 
     def estimates(self, path: Sequence[int]) -> dict[int, MoveEstimate]:
-        """What is known about each move after these ones, in the order a1 to h8."""
+        """Return the estimate of each move after these ones, in the order a1 to h8."""
         found = {
             child.move: MoveEstimate(
                 child.visits,
@@ -335,7 +333,7 @@ class PlainTree:
         return dict(sorted(found.items()))
 
     def move_to(self, path: Sequence[int], position: Position) -> None:
-        """Make the node after these moves, which is ``position``, the root; forget all else."""
+        """Make the node after these moves, with this ``position``, the root; forget all else."""
         self.root = self._at(path)
         self.position = position
         self.used = self.root.size()

@@ -1,12 +1,12 @@
-"""Games played to the end without a tree: how Monte-Carlo search judges a position.
+"""Games played to the end without a tree, the basis of Monte-Carlo search.
 
-A rollout is random, every legal move equally likely, or epsilon-greedy: with probability epsilon
-a random move, otherwise the one after which a heuristic is best for the side that made it.
+A rollout is random, every legal move equally likely, or epsilon-greedy: with probability epsilon a
+random move, otherwise the one after which a heuristic is best for the side that made it.
 
-The random numbers come from SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom
-number generators", OOPSLA 2014): a counter and a scrambling of it, so that its whole state is one
-word of the search's context. A number below n is the upper half of (32 random bits) x n, which
-favours no number by more than n / 2^32.
+The random numbers come from SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
+generators", OOPSLA 2014): a counter and a scrambling of it, so that its whole state is one word of
+the search's context. A number below n is the upper half of (32 random bits) x n. That favours no
+number by more than n / 2^32.
 """
 
 from __future__ import annotations
@@ -92,10 +92,10 @@ def below(bits: np.uint64, count: Index) -> Mask:
 
 @kernel
 def nth_square(mask: Mask, n: np.uint64) -> Square:
-    """The ``n``-th set bit of a mask, counted from 0, as a square (both uint64).
+    """Return the ``n``-th set bit of a mask, counted from 0, as a square (both uint64).
 
-    Without branches, which would be guessed wrongly most of the time: the set bits of each byte
-    are counted, summed up, and the byte in which the sum passes ``n`` is looked up.
+    There are no branches, because they would be guessed wrongly most of the time: the set bits of
+    each byte are counted, summed up, and the byte in which the sum passes ``n`` is looked up.
     """
     counts = mask - ((mask >> _1) & _PAIRS)
     counts = (counts & _FOURS) + ((counts >> _2) & _FOURS)

@@ -1,9 +1,9 @@
-"""The tree of Monte-Carlo search, compiled; what it does is told in
-:mod:`agents.search.montecarlo.plain`, its twin.
+"""The tree of Monte-Carlo search, compiled; its twin :mod:`agents.search.montecarlo.plain` explains
+it.
 
 A tree is one array of int64, :data:`WORDS` words a node, node 0 the root. A node's children lie
-side by side. No position is kept: it is made anew on the way down, which costs less than the
-memory traffic of keeping it.
+side by side. No position is kept: it is made anew on the way down, cheaper than the memory traffic
+of keeping it.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def set_bounds(tree: Address, node: Int, move: Int, low: Int, high: Int) -> None
 
 @kernel
 def make_node(context: Address, tree: Address, node: Int, move: Square) -> None:
-    """A node nobody has visited, of which nothing is proven."""
+    """Write a node without visits or proven bounds."""
     most = load(context, MOST)
     store(tree, node * WORDS + VISITS, np.int64(0))
     store(tree, node * WORDS + TOTAL, np.int64(0))
@@ -166,7 +166,7 @@ def select(context: Address, tree: Address, node: Int) -> Int:
 
 @kernel
 def settle(tree: Address, node: Int) -> bool:
-    """Draw a node's bounds from its children's; whether that changed them."""
+    """Derive a node's bounds from its children's; return True if that changed them."""
     children = load(tree, node * WORDS + CHILDREN)
     first = children // _SLOTS
     low, high = lower(tree, first), upper(tree, first)
@@ -206,14 +206,14 @@ def expected(context: Address, mover: Mask, opponent: Mask) -> Int:
 
 @kernel
 def is_over(context: Address, mover: Mask, opponent: Mask) -> bool:
-    """Whether neither side can move."""
+    """Return True if neither side can move."""
     board = np.uint64(load(context, layout.BOARD))
     return (legal_moves(mover, opponent) | legal_moves(opponent, mover)) & board == ZERO
 
 
 @kernel
 def playout(context: Address, tree: Address, mover: Mask, opponent: Mask) -> None:
-    """One walk from the root, which is this position, to a result, and its back-up."""
+    """Walk once from the root, this position, to a result, and back it up."""
     node = np.int64(0)
     length = np.int64(1)
     store(context, PATH, node)
@@ -277,10 +277,10 @@ def grow(context: Address, tree: Address, mover: Mask, opponent: Mask) -> None:
 
 @kernel
 def transplant(tree: Address, node: Int, target: Address) -> Int:
-    """Copy the tree below ``node`` to ``target``, level by level; the number of nodes there.
+    """Copy the tree below ``node`` to ``target``, level by level; return the number of nodes there.
 
-    The copy is its own list of what is still to be done (Cheney's algorithm): a copied node points
-    to its old children until its turn comes.
+    The copy is its own list of remaining work (Cheney's algorithm): a copied node points to its old
+    children until its turn comes.
     """
     for word in range(WORDS):
         store(target, word, load(tree, node * WORDS + word))
@@ -315,11 +315,11 @@ class NodePool:
 
     @property
     def address(self) -> np.intp:
-        """Where the nodes in use start."""
+        """The address of the nodes in use."""
         return np.intp(self.tree.ctypes.data)
 
     def transplant(self, node: int) -> int:
-        """Keep only the tree below this node, which becomes the root; its number of nodes."""
+        """Keep only the tree below this node, now the root; return its number of nodes."""
         if len(self._trees) == 1:
             self._trees.append(np.empty_like(self.tree))
         target = np.intp(self._trees[1].ctypes.data)

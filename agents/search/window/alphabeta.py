@@ -1,4 +1,4 @@
-"""Alpha-beta: minimax's value without looking at what cannot matter."""
+"""Alpha-beta: minimax's value without looking at moves that cannot matter."""
 
 from __future__ import annotations
 

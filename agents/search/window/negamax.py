@@ -1,6 +1,6 @@
 """Alpha-beta with every technique of the family, each a switch of its own.
 
-One kernel holds the search; what each technique does stands in a file of its own:
+One kernel holds the search; each technique is explained in a file of its own:
 :mod:`~agents.search.window.ordering`, :mod:`~agents.search.window.transposition`,
 :mod:`~agents.search.window.selective`. With all switches off it visits the very nodes of
 :mod:`agents.search.window.alphabeta`.
@@ -76,8 +76,8 @@ def _last_ply(
 def _sorted_last_ply(
     context: Address, mover: Mask, opponent: Mask, moves: Mask, alpha: Int, beta: Int, ply: Int
 ) -> Int:
-    """As :func:`_last_ply`, with all moves looked at and sorted first, and the leaves worth what
-    was seen then."""
+    """As :func:`_last_ply`, with all moves looked at and sorted first; the leaves get the values of
+    these looks."""
     row = _TOP - ply
     clear_pv(context, row - _1)
     listed = ordering.list_moves(context, mover, opponent, moves, ply)

@@ -1,9 +1,9 @@
-"""Move ordering: which moves are tried first, so that cutoffs come early.
+"""Move ordering: good moves are tried first, so that cutoffs come early.
 
 An ordering is written as criteria joined by ``+``, the most important first; each later one decides
 among moves the former hold equal, and in the end the order a1, b1, ... h8 does.
 
-What they are says :data:`CRITERIA`. Source of ``history``: J. Schaeffer, *The history heuristic and
+They are listed in :data:`CRITERIA`. Source of ``history``: J. Schaeffer, *The history heuristic and
 alpha-beta search enhancements in practice* (1989).
 
 One ply above the leaves ordering by looking costs as much as searching, so there only ``static``
@@ -113,8 +113,8 @@ def set_static(context: np.ndarray, rules: Ruleset) -> None:
 
 @kernel
 def glance(context: Address, mover: Mask, opponent: Mask) -> Int:
-    """What a position looks like to its mover without searching it: its evaluation, which is
-    counted, or its result, brought down to just beyond any evaluation."""
+    """Return the worth of a position to its mover without searching it: its evaluation, counted as
+    one, or its result, brought down to just beyond any evaluation."""
     board = np.uint64(load(context, layout.BOARD))
     if legal_moves(mover, opponent) & board == ZERO and (
         legal_moves(opponent, mover) & board == ZERO
@@ -190,8 +190,8 @@ def next_move(context: Address, ply: Int, number: Index, total: Int) -> Square:
 
 @kernel
 def glanced(context: Address, ply: Int, number: Index) -> Int:
-    """What a glance told of the move at place ``number`` of this ply's list, to who makes it; for
-    the ordering ``sorted`` alone."""
+    """Return the value of a glance after the move at place ``number`` of this ply's list, to the
+    side that makes it; for the ordering ``sorted`` alone."""
     key = load(context, layout.MOVES + (ply << _SIX) + number)
     return (key >> _SIX) - _MIDDLE
 

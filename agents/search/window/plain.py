@@ -2,7 +2,7 @@
 
 They count what the compiled searches count, node for node, and tests hold the two equal. Run an
 agent with ``compiled: false`` to play with them; a :class:`~agents.search.observer.SearchObserver`
-is told of each step (``debug on`` in ``othello-lab play terminal`` shows them).
+receives each step (``debug on`` in ``othello-lab play terminal`` shows them).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ INFINITY = 65 * FINAL_UNIT
 
 
 def final_value(position: Position, final: str = "discs") -> int:
-    """What a finished game is worth to its mover; ``final`` as of
+    """Return the worth of a finished game to its mover; ``final`` as in
     :class:`~agents.search.search_agent.SearchAgent`."""
     discs = position.disc_difference
     return FINAL_UNIT * (discs if final == "discs" else (discs > 0) - (discs < 0))
@@ -40,8 +40,8 @@ def leaf(
     final: str = "discs",
     above: bool = False,
 ) -> int:
-    """The value of a position that is not looked beyond: its result, or what it looks like. above:
-    whether it lies above the horizon, so that its game must be over."""
+    """Return the value of a position without looking further: its result, or its evaluation. above:
+    True if it lies above the horizon, so that its game must be over."""
     stats.leaves += 1
     over = position.is_over and (above or final == "discs")
     if over:
@@ -78,11 +78,11 @@ def minimax(
 
 
 class MoveOrder:
-    """What an ordering has learnt, and how it arranges moves; see
+    """The memory of an ordering, and its way of arranging moves; see
     :mod:`agents.search.window.ordering`.
 
-    seen: by move, what was seen of the position after it when the moves were last arranged, to who
-        is to move there.
+    seen: by move, the value of the position after it when the moves were last arranged, to the side
+    to move there.
     """
 
     def __init__(
@@ -138,7 +138,7 @@ class MoveOrder:
         return sorted(position.moves, key=keys.__getitem__, reverse=True)
 
     def looks(self, depth: int, ply: int) -> bool:
-        """Whether all positions after the moves are made to arrange these."""
+        """Return True if all positions after the moves are made to arrange these."""
         return not LOOKING.isdisjoint(self._criteria_at(depth, ply))
 
     def _criteria_at(self, depth: int, ply: int) -> Sequence[str]:
@@ -160,7 +160,7 @@ class MoveOrder:
 
 
 def glance(position: Position, evaluate: Evaluate, stats: SearchStats, final: str = "discs") -> int:
-    """What a position looks like to its mover without searching it."""
+    """Return the worth of a position to its mover without searching it."""
     if position.is_over and final == "discs":
         discs = position.mover.bit_count() - position.opponent.bit_count()
         return 0 if discs == 0 else discs + (FINAL_UNIT if discs > 0 else -FINAL_UNIT)
@@ -170,12 +170,12 @@ def glance(position: Position, evaluate: Evaluate, stats: SearchStats, final: st
 
 @dataclass
 class OrderedSearch:
-    """Alpha-beta, with the moves in the order ``order`` has them: :func:`minimax`, leaving out what
+    """Alpha-beta, with the moves in the order of ``order``: :func:`minimax` without the moves that
     cannot change the value.
 
-    The mover already has a line worth ``alpha``; the opponent already has one that holds the
-    mover to ``beta``. Once a move is worth ``beta`` or more, the opponent will not let this
-    position arise, and the remaining moves need not be looked at: a cutoff.
+    The mover already has a line worth ``alpha``; the opponent already has one that holds the mover
+    to ``beta``. Once a move is worth ``beta`` or more, the opponent will not let this position
+    arise, and the remaining moves need not be looked at: a cutoff.
 
     null_windows: principal variation search. Once a move has been searched, each other one first
         has to show, in a window of width 1, that it is better at all.

@@ -1,9 +1,10 @@
-"""ProbCut's parameters: how well a shallow search foretells a deep one, as kept in a file.
+"""ProbCut's parameters: the quality of a shallow search as a prediction of a deep one, kept in a
+file.
 
-For a depth d and a check depth c a linear model says v_d = slope * v_c + intercept + error, the
-error normal with standard deviation sigma. A file of parameters is good for one evaluation, which
-it knows by the values that evaluation gives to fixed positions.
-:mod:`agents.search.window.probcut_fit` makes such files.
+The linear model for a depth d and a check depth c is v_d = slope * v_c + intercept + error, the
+error normal with standard deviation sigma. A file of parameters is good for one evaluation,
+recognised by its values of fixed positions. :mod:`agents.search.window.probcut_fit` makes such
+files.
 """
 
 from __future__ import annotations
@@ -59,8 +60,8 @@ class Regression:
 class ProbCut:
     """Fitted parameters.
 
-    evaluation: its name, for people. fingerprint: what it is known by. made: how and with what the
-    file was made. checks: the regressions, for each depth the cheapest check first.
+    evaluation: its name, for people. fingerprint: the mark to recognise it by. made: the file's
+    provenance. checks: the regressions, for each depth the cheapest check first.
     """
 
     evaluation: Annotated[str, Text(".+", "a name")]
@@ -92,7 +93,7 @@ class ProbCut:
 
     @classmethod
     def load(cls, path: Path) -> ProbCut:
-        """Read a file; raises ValueError saying what is wrong with it."""
+        """Read a file; raises ValueError with the error in it."""
         import yaml  # late: few agents use ProbCut
 
         # The parser in C, where there is one, takes 10 ms instead of 100.
@@ -144,9 +145,9 @@ class ProbCut:
         return array
 
     def _deeper(self) -> Iterator[Regression]:
-        """Checks for the depths beyond those that were fitted: as at the deepest fitted one that is
-        even or odd as they are, with as many plies left out. The fewer plies of all are left out,
-        the better a check foretells, so this errs on the safe side."""
+        """Return checks for depths beyond the fitted ones: those of the deepest fitted depth of the
+        same parity, with as many plies left out. The smaller the share of plies left out, the
+        better a check predicts, so this errs on the safe side."""
         deepest = max((check.depth for check in self.checks), default=DEEPEST)
         for depth in range(deepest + 1, DEEPEST + 1):
             alike = deepest - (depth - deepest) % 2
