@@ -390,9 +390,8 @@ def play_game(
 ) -> GameRecord:
     """Play one game and return its record.
 
-    players: the player of each colour.
-    start: the first position (default: the standard start).
-    opening: legal moves made from there before the players are asked; raises IllegalMove if not.
+    players: the player of each colour. start: the first position (default: the standard start).
+    opening: legal moves made from there before the first question; raises IllegalMove if not.
     limits: of each move, or with ``clock`` of all moves of a player together. Only the time in
     ``decide`` counts, less the part that the player could not use (:class:`TimeSpent`); it is
     judged with ``grace`` seconds more, for each move or for all that share a clock. seeds: each

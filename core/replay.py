@@ -19,7 +19,7 @@ UNTOLD = 2
 
 @dataclass(frozen=True)
 class ReplayedGames:
-    """What games went through. A turn is 0 where the side is to move that began, 1 for the other.
+    """The positions of games. A turn is 0 if the side that began is to move, 1 for the other.
 
     mover, opponent: uint64 masks of all positions in which somebody was to move, or to pass, those
         of a game together. turn: int8, game: int64, of each. move: int64, the number of the move

@@ -111,8 +111,8 @@ def numbered_games(
     byte of the bad part, and the expected content there: a file that is cut off or of another kind,
     another board, or no square.
 
-    refuse: is told this of single games, which are left out then, and of the end of a file that is
-    cut off, instead.
+    refuse: gets this for single games, left out then, and for a cut-off end of a file, instead of
+    an exception.
     """
 
     def refused(why: str) -> None:

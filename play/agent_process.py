@@ -162,8 +162,8 @@ class AgentProcesses:
     def of(
         self, player: PlayerSettings, use: str = "", announce: Announce | None = None
     ) -> AgentProcess:
-        """Return the process that thinks for a player; raises ConfigError. use: distinguishes those
-        that must not share a memory, such as both sides played by the same agent."""
+        """Return the process that thinks for a player; raises ConfigError. use: distinguishes
+        processes that must not share a memory, such as both sides played by the same agent."""
         assert player.agent is not None
         key = json.dumps([use, player.name, player.agent, self.rules.name], default=str)
         if key not in self._made:

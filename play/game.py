@@ -96,8 +96,8 @@ class GameState:
 
     @property
     def margin(self) -> int:
-        """The discs by which a finished game was won, empty squares to the winner. A player that
-        resigns loses by the board's difference, and by 2 at least."""
+        """The winning margin in discs, empty squares to the winner. A player that resigns loses by
+        the board's difference, and by 2 at least."""
         position = self.position
         if self.resigned is None:
             return abs(position.disc_difference)

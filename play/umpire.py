@@ -205,7 +205,7 @@ class _Umpire:
             self.say(str(position))
 
     def _hand_on(self, loser: str, winner: str, who: int) -> None:
-        """Let the opponent see an illegal move as it was written."""
+        """Let the opponent see an illegal move unchanged."""
         files = self._contest.files
         try:
             text = mailbox_files(Path(loser), files[1 - who])[1].read()

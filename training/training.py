@@ -98,7 +98,7 @@ class LearningResult:
     are enough. unit: the value of one disc; None if values have no such unit, and it is estimated
     from the positions. findings: of the learning, sentences computed from numbers. tables: for
     terminal and report. figures: makes the figures of the report, called once, right after learning
-    and only if figures are asked for; it imports its libraries itself. about: further facts, for
+    and only if the user wants figures; it imports its libraries itself. about: further facts, for
     the report and the weights' side file: plain data.
     """
 
@@ -422,8 +422,8 @@ def _one(function: Callable[[Any], Any], place: WorkerContext, item: Any) -> Tab
 
 
 def processor_seconds() -> float:
-    """Return the seconds of processor time of this process and those below it; of those that have
-    ended, only the ones that were waited for."""
+    """Return the seconds of processor time of this process and those below it; of ended ones only
+    awaited ones."""
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
     living = 0
     with contextlib.suppress(OSError):

@@ -154,7 +154,7 @@ def _may_be_solved(case: AnsweredQuestion) -> bool:
 
 
 def choose_kind(cases: Sequence[AnsweredQuestion]) -> type[Search]:
-    """Return the kind of right search that most of the answers belong to, and note it in the cases."""
+    """Return the kind of right search that most answers belong to, and note it in the cases."""
 
     asks = any(case.answer.seen_finished for case in cases)  # the heuristic of finished games
     fewest: dict[type[Search], int] = {}
@@ -178,7 +178,7 @@ def choose_kind(cases: Sequence[AnsweredQuestion]) -> type[Search]:
 
 
 def _counts_are_of(kind: type[Search], cases: Sequence[AnsweredQuestion]) -> bool:
-    """Return True if the heuristic was called as often as this kind does, with pruning or without."""
+    """Return True if the heuristic was called as often as by this kind, with pruning or without."""
     return any(
         all(
             (case.answer.seen or 0) == search.reply(case.root(), case.question.depth).evaluations

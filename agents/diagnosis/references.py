@@ -349,7 +349,7 @@ class HardBoundForValue(BoundForValue):
 
 
 class NoSecondLook(BoundForValue):
-    """A null window for all moves but the first, and no search of those that are better."""
+    """A null window for all moves but the first, and no search of better ones."""
 
     def value(
         self, child: ReferenceNode, number: int, depth: int, alpha: int, beta: int, ply: int

@@ -125,7 +125,7 @@ def _own_cache() -> Iterator[None]:
 def kernel(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
     """Compile ``function`` with Numba when it is first called, and cache the machine code.
 
-    Kernels release the GIL, so that a timer thread can run beside them, and use C division.
+    Kernels release the GIL, so that a timer thread can run at the same time, and use C division.
     """
     with _own_cache():
         compiled: Any = numba.njit(

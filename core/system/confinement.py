@@ -32,7 +32,7 @@ _PRLIMIT = {  # the system call prlimit64 by architecture, linux/audit.h
 
 
 def confine(parent: int, kept: int, output: int, memory_mb: int | None) -> None:
-    """Keep this process, just forked, apart from those above and beside it.
+    """Keep this process, just forked, apart from its parents and siblings.
 
     It gets a session of its own, no input, ``output`` for its own output, and no other open file
     but ``kept``; it ends with its parent, and becomes the parent of the orphans below it; it may

@@ -1,4 +1,4 @@
-"""The console of all commands, and the text of the command as it was typed."""
+"""The console of all commands, and the typed text of the command."""
 
 from __future__ import annotations
 

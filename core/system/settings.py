@@ -448,8 +448,8 @@ def as_yaml(
 ) -> list[str]:
     """Return the settings of a class as the lines of a YAML that explains itself.
 
-    Each has its text and range as a comment above it, and its default as its value. values: those
-    that differ from the defaults. without: names of settings that are left out.
+    Each has its text and range as a comment above it, and its default as its value. values: other
+    values than the defaults. without: names of settings that are left out.
     """
     lines: list[str] = []
     for name, setting in documented(thing).items():
@@ -483,8 +483,7 @@ def _as_written(value: object) -> str:
 
 
 def summary(thing: type) -> str:
-    """Return the documentation of a class as it was written, without the additions of
-    :func:`explained`."""
+    """Return the original documentation of a class, without the additions of :func:`explained`."""
     return inspect.cleandoc(thing.__doc__ or "").partition("\n\nSettings:\n")[0]
 
 

@@ -219,7 +219,7 @@ def resume(
     """Continue a run that was interrupted, or add games to it.
 
     agents: the agents of a run that was given objects, by the same names.
-    games: games a pairing from now on; at least as many as the run has.
+    games: games a pairing from now on; not fewer than the run has.
     workers: processes (default: as before). executor, address: a new place to play, as in
         ``conf/executor``; the games are the same.
     force: continue even if the lab's code, a version, or an agent has changed.

@@ -446,7 +446,7 @@ def _about_fit(curve: ScoreCurve, values: np.ndarray, scores: np.ndarray) -> dic
 
 
 def write(found: BalancedList, recipe: Recipe, path: Path) -> Path:
-    """Write the openings, a transcript a line, and beside them a YAML about their making; return
+    """Write the openings, a transcript a line, and next to them a YAML about their making; return
     the YAML's path."""
     options = {key.replace("_", "-"): value for key, value in asdict(recipe).items()}
     options["band"] = f"{options.pop('low')} {options.pop('high')}"

@@ -312,7 +312,7 @@ def read_openings(path: Path, rules: Ruleset, plies: int | None = None) -> list[
     """Return the openings of a file, in its order.
 
     Each line is a transcript (``f5d6c3``), an OBF position with or without scores, or any number of
-    games in GGF; blank lines and those that begin with # or % are skipped. A file whose name ends
+    games in GGF; blank lines and lines beginning with # or % are skipped. A file whose name ends
     with ``.wtb`` holds games in WTHOR (see :mod:`core.wthor`). A game from another position than
     the ruleset's start gives the position it leads to.
 
@@ -403,8 +403,8 @@ def _of_game(
 
 
 def distinct(openings: Sequence[Opening], rules: Ruleset) -> list[Opening]:
-    """Return the openings without those that lead to an earlier opening's position, also up to the
-    symmetries of the board."""
+    """Return the openings that lead to different positions, also up to the symmetries of the board,
+    the first of equal ones."""
     first: dict[int, Opening] = {}
     for opening in openings:
         first.setdefault(position_key(opening.reach(rules)), opening)

@@ -1,9 +1,9 @@
 """Workers on other machines: an executor over a Dask cluster, as the driver sees it. The workers'
 side is in :mod:`experiments.playing.cluster_worker`.
 
-The driver chooses the worker of each task, and gives it as many as it has threads. So it knows the
-tasks lost with a worker, keeps tasks from workers of other games, and can take back tasks that have
-not begun. Dask notices lost workers; the driver hands their tasks out again.
+The driver chooses the worker of each task, and gives it one for each of its threads. So it knows
+the tasks lost with a worker, keeps tasks from workers of other games, and can take back tasks that
+have not begun. Dask notices lost workers; the driver hands their tasks out again.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class _Member:
 
 
 class Cluster(Executor):
-    """The workers of a Dask cluster, those there now and those that join, as an executor.
+    """The workers of a Dask cluster, present and joining ones, as an executor.
 
     Tasks run in fresh processes on the workers. A task gets WorkerDied if its worker is lost or its
     process died; without the scheduler all tasks get BrokenExecutor. A worker that cannot play as

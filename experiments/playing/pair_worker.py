@@ -73,7 +73,7 @@ class PairWorker:
             ) from None
 
     def _message(self) -> bytes:
-        """Return the next games, or nothing if there are no more of this task."""
+        """Return the next games, or nothing at the end of this task."""
         since = time.monotonic()
         while True:
             while (message := self._process.take()) is not None:

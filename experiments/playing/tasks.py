@@ -44,7 +44,7 @@ class WorkerContext(Protocol):
         """Return the decision of the agent of this number, as in a game that begins at this
         position.
 
-        Agents from outside are asked in processes of their own. Raises
+        Agents from outside decide in processes of their own. Raises
         :class:`core.game.PlayerFailure`, or the agent's own exception, or ValueError for an
         unreadable answer.
         """

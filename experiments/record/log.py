@@ -112,7 +112,7 @@ def _entry(text: str) -> Iterator[tuple[int | None, str]]:
 @contextmanager
 def logging_to(path: Path, level: str) -> Iterator[None]:
     """Send the log of this process and its workers to one file, and the agents' output to
-    ``output.txt`` beside it, made with the first output."""
+    ``output.txt`` in the same folder, made with the first output."""
     import multiprocessing_logging  # here: it starts a thread when it is used
 
     if multiprocessing.get_start_method(allow_none=True) != "fork":

@@ -405,17 +405,19 @@ def matches(record: Record) -> pd.DataFrame:
     Only complete pairs count. Columns:
 
     - first, second: names.
-    - games, wins, draws, losses; black_wins, black_draws, black_losses, white_wins, white_draws,
-      white_losses: of the first agent, and with each colour. score: its share of points, 0 to 1.
-    - distinct_games: without those that repeat an earlier one, same agents in the same seats, move
-      for move. all_pairs, pairs: the complete pairs, and those that repeat no earlier one.
+    - games, wins, draws, losses; black_wins, black_draws, black_losses, white_wins,
+      white_draws, white_losses: of the first agent, and with each colour. score: its share of
+      points, 0 to 1.
+    - distinct_games: without repetitions of an earlier one, same agents in the same seats,
+      move for move. all_pairs, pairs: the complete pairs, and the distinct ones among them.
       openings: from how many.
-    - LL, LD, DD_WL, WD, WW: the pentanomial counts of the distinct pairs, the basis of all of the
-    following. - elo, elo_low, elo_high, bound, nelo, nelo_low, nelo_high, los, split: see
+    - LL, LD, DD_WL, WD, WW: the pentanomial counts of the distinct pairs, the basis of all of
+      the following.
+    - elo, elo_low, elo_high, bound, nelo, nelo_low, nelo_high, los, split: see
       :class:`experiments.statistics.match.MatchStatistics`.
-    - discs, discs_low, discs_high: mean disc difference over pairs (games played to the end), and
-      the ends of its 95 % interval (Student's, over openings), cut at the largest possible; nan if
-      there are none, or only one.
+    - discs, discs_low, discs_high: mean disc difference over pairs (games played to the end),
+      and the ends of its 95 % interval (Student's, over openings), cut at the largest possible;
+      nan if there are none, or only one.
     - ends: how the games ended, as ``finished 98, time exceeded 2``.
     """
     import pandas as pd

@@ -126,7 +126,7 @@ class Ggf(Format):
 
 
 class Wthor(Format):
-    """A file of games, with one of players and one of tournaments (the run's name) beside it."""
+    """A file of games, with one of players and one of tournaments (the run's name) next to it."""
 
     about = "the database of the French federation"
     endings = (GAMES, PLAYERS, TOURNAMENTS)

@@ -19,7 +19,7 @@ _ITERATIONS = 500  # of Newton's method; around 6 are needed, many more for absu
 
 def fit_block(cells: IntArray) -> FloatArray:
     """Return the ratings, mean 0, of the k agents of one block, and Black's advantage, 0 unless the
-    cells are told apart by colour; shape (k + 1,)."""
+    cells distinguish colours; shape (k + 1,)."""
     if len(cells) == 1:
         return np.zeros(2)
     first, second = pairings(cells)

@@ -53,8 +53,8 @@ def tail(drawn: IntArray, seen: float) -> tuple[str, float]:
 
 
 def joint_p(drawn: Sequence[IntArray], seen: Sequence[int]) -> float:
-    """How probable it is that an original differs as much as this one from what was to be expected
-    of it, all its results taken together.
+    """Return the probability that an original differs from its expected results by at least this
+    one's difference, all results taken together.
 
     drawn: each result in drawn originals, shape (originals,); seen: that of the original. What is
     compared is how probable results are: the product over all of them of the share of originals

@@ -1,15 +1,15 @@
-"""Who ranks above whom over many openings: Friedman's test and Nemenyi's critical difference.
+"""Ranks over many openings: Friedman's test and Nemenyi's critical difference.
 
-Every agent has a score from each opening, all from the same opponents, and is ranked by it there:
-1 for the best, ties sharing the mean of their ranks. If all were equally good, every order would
-be as probable as any other from each opening, whatever the scores are like; that they meet each
-other does not matter to this. Friedman's test (1937, Journal of the American Statistical
-Association 32), in the form of Iman and Davenport (1980, Communications in Statistics A9), asks
-whether the mean ranks differ more than they would then. Two agents' mean ranks differ for certain
-where they are further apart than Nemenyi's critical difference (1963), which allows for all
-comparisons at once: q sqrt(k (k + 1) / (6 N)) for k agents and N openings, where q is the
-studentized range's quantile divided by sqrt(2) (Demsar 2006, Statistical Comparisons of
-Classifiers over Multiple Data Sets, Journal of Machine Learning Research 7, section 3.2).
+Every agent has a score from each opening, all from the same opponents, and is ranked by it there: 1
+for the best, ties sharing the mean of their ranks. If all were equally good, every order would be
+as probable as any other from each opening, whatever the scores are like; that they meet each other
+does not matter to this. Friedman's test (1937, Journal of the American Statistical Association 32),
+in the form of Iman and Davenport (1980, Communications in Statistics A9), asks whether the mean
+ranks differ more than they would then. Two agents' mean ranks differ for certain where they are
+further apart than Nemenyi's critical difference (1963), which allows for all comparisons at once: q
+sqrt(k (k + 1) / (6 N)) for k agents and N openings, where q is the studentized range's quantile
+divided by sqrt(2) (Demsar 2006, Statistical Comparisons of Classifiers over Multiple Data Sets,
+Journal of Machine Learning Research 7, section 3.2).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LEVEL = 0.05
 
 @dataclass(frozen=True, eq=False)
 class MeanRanks:
-    """What :func:`mean_ranks` says of k agents.
+    """The mean ranks of k agents, from :func:`mean_ranks`.
 
     ranks: the mean rank of each over the openings, shape (k,), 1 to k; less is better. openings:
     how many. difference: further apart than this two mean ranks differ for certain. chi2:

@@ -1,4 +1,4 @@
-"""How well a set of openings shows a difference: pairs needed to see so many Elo.
+"""Resolution of a set of openings: pairs needed to show a difference in Elo.
 
 A fixed match tells a difference from 0 by a one-sided test of the mean score of a pair, see
 :mod:`experiments.jobs.sample_size`. The fewer its pairs' scores vary, the fewer it needs:
@@ -31,7 +31,7 @@ REPLICATES = 1000
 
 @dataclass(frozen=True, eq=False)
 class Resolution:
-    """How well pairs show a difference.
+    """The resolution of pairs: the number needed to show a difference.
 
     pairs: needed, with the ends of the 95 % interval ``low`` and ``high``; nan where nothing can be
         said of the spread (less than two openings, or all pairs alike). nelo: what the difference

@@ -67,7 +67,7 @@ class PairUnits:
 
     @property
     def by_colour(self) -> bool:
-        """Whether pairs are told apart by colour."""
+        """True if the counts distinguish colours."""
         return self.tables.shape[3] == _BY_COLOUR
 
     @cached_property
@@ -125,7 +125,7 @@ class PairUnits:
 
 
 def _is_pool(table: np.ndarray, kind: tuple[int, ...]) -> bool:
-    """Whether this is a table of n by n agents with such cells, or several of them."""
+    """Return True for a table of n by n agents with such cells, or several of them."""
     agents = table.shape[: -len(kind)]
     return len(agents) in (2, 3) and table.shape == (*agents[:-1], agents[-2], *kind)
 

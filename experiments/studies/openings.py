@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _SetResult:
-    """The result of a set. all_pairs, distinct: pairs played, and those that repeat no earlier one.
+    """The result of a set. all_pairs, distinct: pairs played, and the distinct ones among them.
     draws, split: shares of drawn games, and of pairs in which the same colour won twice."""
 
     name: str

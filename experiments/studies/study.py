@@ -62,8 +62,8 @@ class Conclusion:
     frames: written as ``NAME.csv`` into the study's folder, and returned by
     :func:`experiments.studies.load`.
 
-    figures: makes the figures, in their order on the page. It is only called if figures are asked
-    for. It imports its libraries itself, since that takes a second.
+    figures: makes the figures, in their order on the page. It is only called if the user wants
+    figures. It imports its libraries itself, since that takes a second.
 
     notes: the making of the numbers, paragraphs of Markdown below the figures.
 

@@ -86,7 +86,7 @@ def resume(folder: Path | str, console: Console, trust: bool = False) -> int:
     """Run the unfinished combinations of a sweep, failed ones too, and conclude; as :func:`sweep`.
 
     A search is repeated from its first guess: its sampler's seed leads it to the same guesses, and
-    those that have been played are not played again. trust: as for a single run.
+    finished trials are not played again. trust: as for a single run.
     """
     asked = Sweep.read(folder)
     foreign = foreign_in(asked)

@@ -141,9 +141,10 @@ def tree(thinkers: AgentProcesses, game: GameState, options: Mapping[str, Any]) 
     length, the root first, then the nodes as they were entered:
 
     - ``move``; ``ply``; ``flips``, the discs it turns (``d4e5``);
-    - ``alpha`` and ``beta``, the window of the move, null if it is open, and ``value``, all to the
-    side that makes the move (the root's: to the side to move); - ``kind``, a letter each: ``e``
-    evaluated, ``g`` game over, ``=`` an exact value, ``<`` or ``>`` a bound.
+    - ``alpha`` and ``beta``, the window of the move, null if it is open, and ``value``, all to
+      the side that makes the move (the root's: to the side to move);
+    - ``kind``, a letter each: ``e`` evaluated, ``g`` game over, ``=`` an exact value, ``<`` or
+      ``>`` a bound.
 
     By the node's number: ``looks``, the positions that were evaluated to order its moves, before
     any of them was searched; ``cuts``, the moves that were left out in the end. ``line``: the nodes

@@ -16,11 +16,13 @@ The techniques, each of which :class:`agents.search.endgame.solver.EndgameSolver
   because the tree below is small. (Slagle and Dixon's mobility ordering, which solvers have used
   since the eighties.)
 * **parity**: moves into quadrants with an odd number of empty squares first; the player there tends
-to have the last move in it. * **stability**: the opponent keeps his stable discs, an upper bound of
-the score. They are counted if alpha is high enough for that to matter. * **etc**, enhanced
-transposition cutoff: before searching, look for a child in the table that refutes. (Plaat,
-Schaeffer, Pijls and de Bruin 1996.) * **sorting search**: at many empty squares the moves are
-ranked also by a search of a few plies with a rough heuristic (:func:`_promise`).
+  to have the last move in it.
+* **stability**: the opponent keeps his stable discs, an upper bound of the score. They are counted
+  if alpha is high enough for that to matter.
+* **etc**, enhanced transposition cutoff: before searching, look for a child in the table that
+  refutes. (Plaat, Schaeffer, Pijls and de Bruin 1996.)
+* **sorting search**: at many empty squares the moves are ranked also by a search of a few plies
+  with a rough heuristic (:func:`_promise`).
 
 Always on: a transposition table (:mod:`agents.search.endgame.memory`), principal variation search,
 and fail-soft bounds.

@@ -11,11 +11,12 @@ bytes: the mover's mask, the opponent's mask, the data, and 8 bytes unused. Whol
 compared, so a hit is never a mistake.
 
 * **Replacement**: the first entry of a bucket keeps the position with the most empty squares (the
-later one of equals), because its proof cost most; the displaced entry moves to the second place,
-open to all others. * **Two tables**: positions with at most ``SMALL_EMPTIES`` empty squares, by far
-the most, go to a table of 512 KB that stays in the processor's cache, and don't push out the
-costlier ones. * **Generations**: an entry counts only in the generation it was written in, and each
-solving starts a new one. So each starts with a table that is as good as empty, without clearing it.
+  later one of equals), because its proof cost most; the displaced entry moves to the second place,
+  open to all others.
+* **Two tables**: positions with at most ``SMALL_EMPTIES`` empty squares, by far the most, go to a
+  table of 512 KB that stays in the processor's cache, and don't push out the costlier ones.
+* **Generations**: an entry counts only in the generation it was written in, and each solving starts
+  a new one. So each starts with a table that is as good as empty, without clearing it.
 """
 
 from __future__ import annotations

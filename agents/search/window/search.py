@@ -39,8 +39,8 @@ _ROOT = np.int64(0)
 
 
 def _next(took: Sequence[float]) -> float:
-    """How long the next depth of iterative deepening will take, given how long each one took: so
-    many times longer than the last as that one took longer than the one before."""
+    """Predict the time of the next depth of iterative deepening from the time of each one: it grows
+    by the same factor as from the last but one to the last."""
     growth = took[-1] / max(took[-2], 1e-9) if len(took) > 1 else 1.0
     return took[-1] * max(1.0, growth)
 

@@ -3,7 +3,7 @@
 - **Multi-ProbCut** (M. Buro, *Experiments with Multi-ProbCut and a new high-quality evaluation
   function for Othello*, 1997): a shallower search that comes out far enough above beta or below
   alpha makes it probable that the deep one would, and stands in for it.
-- **Tapered search**: of the moves that the ordering puts first only so many are searched, by ply
+- **Tapered search**: only a number of moves at the head of the ordering are searched, by ply
   and by the rank of the move before.
 - **Singular extension**: a move that looks much better than all others, or is the only one, is
   searched a ply deeper.
@@ -57,15 +57,15 @@ def check_depth(parameters: Address, occupied: Mask, depth: Int, number: Index) 
 
 @kernel
 def allows_cuts(parameters: Address, occupied: Mask, depth: Int) -> bool:
-    """Whether there is a check at this depth."""
+    """Return True if there is a check at this depth."""
     return bool(check_depth(parameters, occupied, depth, 0) != 0)
 
 
 @kernel
 def foretold(context: Address, mover: Mask, opponent: Mask, depth: Int) -> tuple[Int, Int]:
-    """What the evaluation alone foretells of the value at this depth: that it is probably at least
-    the first number, and at most the second. A check that is to show more is not worth its search.
-    INFINITY and -INFINITY, which forbid no check, where the evaluation is not asked."""
+    """Return the evaluation's prediction of the value at this depth: probably at least the first
+    number, and at most the second. A check for more is not worth its search. INFINITY and
+    -INFINITY, which forbid no check, if the evaluation is not used."""
     parameters = load(context, layout.PROBCUT)
     place = _probcut_place(mover | opponent, depth, GLANCE)
     if load_float(parameters, place) == 0.0:
@@ -78,8 +78,8 @@ def foretold(context: Address, mover: Mask, opponent: Mask, depth: Int) -> tuple
 
 @kernel
 def high_check(parameters: Address, occupied: Mask, depth: Int, number: Index, beta: Int) -> Int:
-    """What the shallower search must reach for the deep one to be probably >= beta; INFINITY where
-    beta is no value a heuristic can give."""
+    """Return the value that the shallower search must reach for the deep one to be probably >=
+    beta; INFINITY if beta is no value a heuristic can give."""
     if beta >= FINAL_UNIT or beta <= -FINAL_UNIT:
         return INFINITY
     place = _probcut_place(occupied, depth, number)
@@ -89,8 +89,8 @@ def high_check(parameters: Address, occupied: Mask, depth: Int, number: Index, b
 
 @kernel
 def low_check(parameters: Address, occupied: Mask, depth: Int, number: Index, alpha: Int) -> Int:
-    """What the shallower search must not exceed for the deep one to be probably <= alpha;
-    -INFINITY where alpha is no value a heuristic can give."""
+    """Return the value that the shallower search must not exceed for the deep one to be probably <=
+    alpha; -INFINITY if alpha is no value a heuristic can give."""
     if alpha >= FINAL_UNIT or alpha <= -FINAL_UNIT:
         return -INFINITY
     place = _probcut_place(occupied, depth, number)
@@ -102,7 +102,7 @@ def low_check(parameters: Address, occupied: Mask, depth: Int, number: Index, al
 
 
 def taper_widths(taper: Sequence[int | Sequence[int]]) -> np.ndarray:
-    """How many moves are searched, int64, shape (PLIES, RANKS_KNOWN): by ply from the root
+    """Return the number of moves searched, int64, shape (PLIES, RANKS_KNOWN): by ply from the root
     and rank (from 0) of the move that led there.
 
     taper: an entry a ply, its last one holding for all deeper plies: a number of moves, or a list
@@ -127,7 +127,8 @@ def taper_widths(taper: Sequence[int | Sequence[int]]) -> np.ndarray:
 
 @kernel
 def width(context: Address, ply: Int) -> Int:
-    """How many moves a tapered search looks at in the node now searched at this ply."""
+    """Return the number of moves that a tapered search looks at in the node now searched at this
+    ply."""
     rank = load(context, layout.RANKS + ply)
     if rank >= layout.RANKS_KNOWN:
         rank = np.int64(layout.RANKS_KNOWN - 1)
@@ -139,8 +140,8 @@ def width(context: Address, ply: Int) -> Int:
 
 @kernel
 def may_extend(context: Address, depth: Int, ply: Int) -> bool:
-    """Whether a move of this node may be searched a ply deeper: the line to it was not extended too
-    often, and there is room."""
+    """Return True if a move of this node may be searched a ply deeper: the line to it was not
+    extended too often, and there is room."""
     if load(context, layout.EXTENSIONS + ply) >= load(context, layout.SINGULAR_PLIES):
         return False
     return bool(ply + depth < MAX_DEPTH)
@@ -148,8 +149,8 @@ def may_extend(context: Address, depth: Int, ply: Int) -> bool:
 
 @kernel
 def singular_move(context: Address, mover: Mask, opponent: Mask, moves: Mask) -> Int:
-    """The move to be searched a ply deeper, or NO_MOVE: the only move, or one whose evaluation
-    exceeds that of every other by the margin."""
+    """Return the move to be searched a ply deeper, or NO_MOVE: the only move, or one with an
+    evaluation that exceeds every other by the margin."""
     if moves & (moves - ONE) == ZERO:
         return np.int64(lowest_square(moves))
     best, second = -INFINITY, -INFINITY

@@ -1,4 +1,4 @@
-"""The transposition table: what a search already knows about positions it meets again.
+"""The transposition table: a search's knowledge of positions it meets again.
 
 An entry holds the whole position, so that two positions are never mistaken for each other. With it
 stand a lower and an upper bound of its value at one depth, the best or refuting move, and the
@@ -6,12 +6,12 @@ generation (number of the search) that wrote it. A bucket of two entries fills o
 
 Replacement: a position that is in its bucket already is overwritten, unless the entry is of this
 generation and deeper. Otherwise the first place keeps the deeper result. If the new one is as deep,
-or the first entry is of an older generation, the new one takes the first place, and what stood
-there moves to the second. If not, the new one takes the second place. What stood in the second
-place is lost.
+or the first entry is of an older generation, the new one takes the first place, and the entry there
+moves to the second. If not, the new one takes the second place. The entry in the second place is
+lost.
 
 Bounds are used only for exactly the depth they were found at. A deeper result would often be the
-better estimate, but the search would no longer give minimax's value, to which tests hold it.
+better estimate, but the search would no longer give minimax's value, and tests hold it to that.
 """
 
 from __future__ import annotations
@@ -93,13 +93,13 @@ def hint_of(entry: Address) -> Int:
 
 @kernel
 def lower_of(entry: Address) -> Int:
-    """What the position is worth at least."""
+    """Return the lower bound of the position's worth."""
     return load(entry, _BOUNDS) >> _HALF
 
 
 @kernel
 def upper_of(entry: Address) -> Int:
-    """What the position is worth at most."""
+    """Return the upper bound of the position's worth."""
     return (load(entry, _BOUNDS) << _HALF) >> _HALF
 
 
@@ -107,8 +107,8 @@ def upper_of(entry: Address) -> Int:
 def remember(
     context: Address, mover: Mask, opponent: Mask, depth: Int, lower: Int, upper: Int, move: Int
 ) -> None:
-    """Enter what is known of a position at this depth; see the head of this file for what gives
-    way. Bounds of an entry of the same depth are narrowed, not lost."""
+    """Enter bounds and move of a position at this depth; the head of this file has the rule of
+    replacement. Bounds of an entry of the same depth are narrowed, not lost."""
     where = bucket(context, mover, opponent)
     generation = load(context, GENERATION)
     entry = find(context, mover, opponent)

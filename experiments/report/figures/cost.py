@@ -116,7 +116,7 @@ def pareto(cost: np.ndarray, worth: np.ndarray) -> np.ndarray:
 def _name_agents(
     figure: Figure, panels: dict[str, Axes], ratings: pd.DataFrame, best: set[str]
 ) -> set[str]:
-    """Name agents beside their dots; return those that find room in no panel."""
+    """Name agents beside their dots; return the names without room in any panel."""
     arrange(figure)
     missing = set(ratings["agent"])
     for cost, axes in panels.items():

@@ -233,7 +233,7 @@ def _plain(text: str) -> Markdown:
 
 @dataclass(frozen=True)
 class LineUp:
-    """A line-up of a page. about: its first comment. players: those that no earlier line-up has."""
+    """A line-up of a page. about: its first comment. players: without players of earlier line-ups."""
 
     name: str
     about: str
@@ -329,7 +329,7 @@ def write_page(
     date: str,
     figures: bool,
 ) -> None:
-    """Write the page, and its figures beside it; ConfigError if that is impossible."""
+    """Write the page, and its figures in the same folder; ConfigError if that is impossible."""
     shown = list(sections)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

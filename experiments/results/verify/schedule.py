@@ -1,4 +1,4 @@
-"""Comparison of the games in a record with those that its schedule draws."""
+"""Comparison of recorded games with the games that the schedule draws."""
 
 from __future__ import annotations
 
