@@ -31,9 +31,9 @@ def sample_size(
 def times_as_many(
     value: float, low: float, high: float, openings: int, power: float = 0.9
 ) -> float:
-    """How many times as many openings would give a 95 % interval without 0 in it with probability
-    ``power``, if a value is right whose interval over ``openings`` holds 0 now; inf for a value of
-    0.
+    """Return the factor by which more openings would give a 95 % interval without 0 in it with
+    probability ``power``, if ``value`` is right and its interval over ``openings`` holds 0 now; inf
+    for a value of 0.
 
     >>> round(times_as_many(10, -10, 30, 1000), 1)
     10.9

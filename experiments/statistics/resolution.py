@@ -54,7 +54,7 @@ _UNKNOWN = Resolution(_NAN, _NAN, _NAN, _NAN, _NAN, np.zeros(0))
 def resolution(
     counts: ArrayLike, times: ArrayLike | None = None, elo: float = 30.0, seed: int = 0
 ) -> Resolution:
-    """How well pairs like these show a difference of ``elo``.
+    """Return the resolution of pairs like these for a difference of ``elo``.
 
     counts, times: see :func:`experiments.statistics.pairs.by_opening`. seed: of the bootstrap over
     openings that gives the interval.

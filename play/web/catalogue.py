@@ -164,7 +164,7 @@ class Catalogue:
         return self._evaluation_settings[name]
 
     def chosen(self, player: PlayerSettings) -> dict[str, Any]:
-        """Return the settings of a player as a page would send them: all that differ from the list."""
+        """Return the settings of a player as a page would send them: the changed ones."""
         if player.agent is None or player.name not in self.agents:
             return {}
         listed = self.agents[player.name]

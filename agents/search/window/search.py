@@ -165,7 +165,7 @@ class WindowSearch(SearchAgent):
 
     @property
     def selective(self) -> bool:  # type: ignore[override]
-        """Whether it may miss minimax's value."""
+        """True if it may miss minimax's value."""
         return bool(self.probcut) or self.taper is not None or self.singular_margin is not None
 
     @property

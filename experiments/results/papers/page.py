@@ -233,7 +233,7 @@ def _plain(text: str) -> Markdown:
 
 @dataclass(frozen=True)
 class LineUp:
-    """A line-up of a page. about: its first comment. players: without players of earlier line-ups."""
+    """A line-up of a page. about: its first comment. players: none of earlier line-ups."""
 
     name: str
     about: str
