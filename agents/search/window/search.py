@@ -170,7 +170,7 @@ class WindowSearch(SearchAgent):
 
     @property
     def bare(self) -> bool:
-        """Whether every technique is off."""
+        """True if every technique is off."""
         return not (
             self._criteria
             or self.table_mb is not None
@@ -233,7 +233,7 @@ class WindowSearch(SearchAgent):
         return allotment(limits, position.empties, max(FAST_MOVES, self.endgame // 2))
 
     def _within_solving(self, position: Position, seconds: float | None) -> bool:
-        """Whether the endgame is to be solved from this position on."""
+        """Return True if the endgame is to be solved from this position on."""
         if self._solver is None or not position.moves:
             return False
         if self.endgame_by_time and seconds is not None:
