@@ -48,7 +48,8 @@ class PlainData(Constraint):
     needed = f"an object with at most {_MOST_SETTINGS} names"
 
     def allows(self, value: object) -> bool:
-        return isinstance(value, dict) and _is_plain(value, _DEEPEST)
+        fits = isinstance(value, dict) and len(value) <= _MOST_SETTINGS
+        return fits and _is_plain(value, _DEEPEST)
 
 
 def _is_plain(value: object, depth: int) -> bool:

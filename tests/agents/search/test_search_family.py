@@ -512,6 +512,39 @@ def test_the_clock_is_kept_where_the_next_depth_would_not_be_completed(
     assert depths == [1, 2, 3, 4, 5, 6, 7]
 
 
+@pytest.mark.parametrize("by_time", [False, True])
+@pytest.mark.parametrize("seconds", [None, 0.01, 2.0])
+def test_the_endgame_is_entered_by_time_only_where_time_is_limited(
+    random_game: RandomGame, by_time: bool, seconds: float | None
+) -> None:
+    search = PVS(2, SquareWeights(), endgame=5, endgame_by_time=by_time)
+    assert search._solver is not None
+    limit = 5 if seconds is None or not by_time else solvable(seconds / 2)
+    for position in random_game("standard", 3):
+        wanted = bool(position.moves) and position.empties <= limit
+        assert search._within_solving(position, seconds) is wanted
+
+
+def test_half_of_the_budget_is_for_solving(
+    random_game: RandomGame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search, given = PVS(2, SquareWeights(), endgame=8), list[Limits]()
+    assert search._solver is not None
+    solve = search._solver.solve
+
+    def noted(position: Position, limits: Limits) -> Any:
+        given.append(limits)
+        return solve(position, limits)
+
+    monkeypatch.setattr(search._solver, "solve", noted)
+    position = next(each for each in random_game("standard", 3) if each.empties == 8)
+    search.decide(position, Limits(nodes=9_000_001))
+    search.decide(position, Limits(seconds=60))
+    assert given[0].nodes == 4_500_001 and given[0].seconds is None
+    assert given[1].nodes is None and given[1].seconds is not None
+    assert given[1].seconds <= 30
+
+
 def test_the_endgame_begins_earlier_the_more_time_there_is() -> None:
     times = [0.0005, 0.01, 0.1, 1, 60]
     found = [solvable(seconds) for seconds in times]

@@ -119,6 +119,14 @@ def test_those_who_stand_alike_meet_and_the_best_wins() -> None:
     assert sum(table["points"]) == 12
 
 
+def test_a_drawn_match_of_a_swiss_tournament_is_half_a_point() -> None:
+    draw, rounds = tournament(Swiss(), 4, nobody)
+    table = standings(draw, 4)
+    assert table["points"] == [len(rounds) / 2] * 4
+    (rounds_table,) = draw.schedule.tables([str(number) for number in range(4)], draw.results)
+    assert {cell[-1] for row in rounds_table.rows for cell in row[2:]} == {"="}
+
+
 def test_buchholz_is_the_sum_of_the_opponents_points() -> None:
     draw, rounds = tournament(Swiss(), 5)
     table = standings(draw, 5)

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from othello_lab.experiments.statistics import cycles as cycles_module
 from othello_lab.experiments.statistics.alpha_rank import alpha_rank
 from othello_lab.experiments.statistics.cycles import beaten, cycles, superiority_chances
 
@@ -99,3 +100,26 @@ def test_agents_that_did_not_meet_are_even() -> None:
 def test_what_is_out_of_range_is_refused(payoff: object, alpha: float, population: int) -> None:
     with pytest.raises(ValueError, match="needed"):
         alpha_rank(payoff, alpha, population)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("two_sided", "shown"),
+    [
+        ((0.01, 0.02, 0.04), (True, True, True)),  # held to 0.05 / 3, 0.05 / 2 and 0.05
+        ((0.02, 0.04, 0.01), (True, True, True)),
+        ((0.02, 0.02, 0.02), (False, False, False)),
+        ((0.01, 0.03, 0.04), (True, False, False)),  # after the first failure none is shown
+        ((0.01, float("nan"), 0.04), (True, False, True)),  # only two pairs of agents met
+    ],
+)
+def test_better_agents_are_found_by_holms_procedure(
+    two_sided: tuple[float, ...], shown: tuple[bool, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = [(0, 1), (0, 2), (1, 2)]
+    chance = np.full((3, 3), np.nan)
+    for (i, j), p in zip(places, two_sided, strict=True):
+        chance[i, j], chance[j, i] = p / 2, 1 - p / 2
+    monkeypatch.setattr(cycles_module, "superiority_chances", lambda *_: chance)
+    better = cycles_module.beaten([])
+    assert tuple(better[place] for place in places) == shown
+    assert better.sum() == sum(shown)

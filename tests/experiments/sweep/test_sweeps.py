@@ -6,8 +6,9 @@ import itertools
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,84 @@ QUICK = ["agents=ab_mirror", "games=4", "executor=serial"]
 def folder_of(results: Path) -> Path:
     (found,) = {path.parent for path in results.rglob(folders.SWEEP)}
     return found
+
+
+# ---------------------------------------------------------------------- how a sweep goes on
+
+
+@pytest.mark.parametrize(
+    ("state", "begun", "words", "called"),
+    [
+        (State.WAITING, False, ("games=4",), "run"),
+        (State.STOPPED, True, ("games=4",), "resume None"),
+        (State.FINISHED, True, ("games=4",), ""),
+        (State.FINISHED, True, ("games=8",), "resume 8"),
+        (State.STOPPED, True, ("games=8",), "resume 8"),
+        (State.FAILED, False, ("games=4",), "run"),
+        (State.FAILED, True, ("games=4",), "resume None"),
+    ],
+)
+def test_a_combination_goes_on_by_its_state(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    state: State,
+    begun: bool,
+    words: tuple[str, ...],
+    called: str,
+) -> None:
+    calls: list[str] = []
+
+    def done(call: str) -> SimpleNamespace:
+        calls.append(call)
+        return SimpleNamespace(interrupted=False, complete=True)
+
+    games = int(words[0].partition("=")[2])
+    settings = SimpleNamespace(games=games, tuning=SimpleNamespace(agent=None))
+    monkeypatch.setattr(sweep_session, "read", lambda *_: SimpleNamespace(settings=settings))
+    monkeypatch.setattr(sweep_session, "has_begun", lambda folder: begun)
+    monkeypatch.setattr(runs, "run", lambda *_: done("run"))
+    monkeypatch.setattr(runs, "resume", lambda *_, games, trust: done(f"resume {games}"))
+    before = folders.Combination(0, tmp_path / "0", ("games=4",), state)
+    asked = Sweep(tmp_path, [], [], [list(words)])
+    assert sweep_session._play(asked, before, words, Console(quiet=True)) is None
+    assert calls == ([called] if called else [])
+    if called:
+        note = folders.read_combination(tmp_path / "0")
+        assert note.settings == words
+
+
+@pytest.mark.parametrize(("interrupted", "complete"), [(True, True), (True, False), (False, False)])
+def test_a_combination_that_is_cut_short_ends_the_sweep(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, interrupted: bool, complete: bool
+) -> None:
+    settings = SimpleNamespace(games=4, tuning=SimpleNamespace(agent=None))
+    monkeypatch.setattr(sweep_session, "read", lambda *_: SimpleNamespace(settings=settings))
+    result = SimpleNamespace(interrupted=interrupted, complete=complete)
+    monkeypatch.setattr(runs, "run", lambda *_: result)
+    asked = Sweep(tmp_path, [], [], [["games=4"]])
+    before = folders.Combination(0, tmp_path / "0", ("games=4",))
+    with pytest.raises(KeyboardInterrupt):
+        sweep_session._play(asked, before, ["games=4"], Console(quiet=True))
+
+
+def test_all_but_finished_combinations_are_handed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = Sweep(tmp_path, ["depth=1,2", "hydra.verbose=false"], [], [[]])
+    known = [
+        folders.Combination(number, tmp_path / str(number), (), state)
+        for number, state in enumerate(State)
+    ]
+    monkeypatch.setattr(Sweep, "combinations", lambda self: known)
+    handed: list[Sequence[str]] = []
+    monkeypatch.setattr(sweep_session, "_hand_over", lambda asked, words: handed.append(words))
+    assert sweep_session._run_all(asked, Console(quiet=True))
+    (words,) = handed
+    left = [str(n) for n, state in enumerate(State) if state is not State.FINISHED]
+    assert f"+combination={','.join(left)}" in words
+    assert "hydra.verbose=false" in words and "depth=1,2" not in words
+    known[:] = [folders.Combination(0, tmp_path / "0", (), State.FINISHED)]
+    assert sweep_session._run_all(asked, Console(quiet=True)) and len(handed) == 1
 
 
 # ---------------------------------------------------------------------- what is run
