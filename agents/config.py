@@ -244,7 +244,9 @@ def own_settings(group: str, name: str) -> dict[str, Any]:
     """
     text = (conf_folder() / group / f"{name}.yaml").read_text(encoding="utf-8")
     settings = yaml.safe_load(text) or {}
-    return with_defaults(group, settings.get(group, settings))  # some begin with the group's name
+    if group != "agents":  # a line-up has its own settings beside the agents
+        settings = settings.get(group, settings)  # some begin with the group's name
+    return with_defaults(group, settings)
 
 
 def option_groups() -> list[str]:
