@@ -265,7 +265,7 @@ def _rate(units: PairUnits, replicates: int, seed: int, anchor: int | None) -> R
         high=high,
         bound=layers.bound,
         split=counts.sum(axis=(1, 2)) == counts[:, :, OUTCOMES // 2].sum(axis=1),
-        order=np.argsort(-even, kind="stable"),
+        order=np.argsort(-np.round(even, 9), kind="stable"),  # not by a last digit
         superiority=_superiority(compared[:, :-1], units.number),
         strategy=np.arange(len(counts)),
         anchor=anchor,
