@@ -28,6 +28,9 @@ DAMAGES = (
 )
 """What may be raised by whatever works with a record that does not hold what it should."""
 
+LONGEST = 400
+"""So many characters of such an error are told: SQLite's can hold the text of a whole table."""
+
 
 @contextmanager
 def damage_told(folder: Path) -> Iterator[None]:
@@ -39,7 +42,7 @@ def damage_told(folder: Path) -> Iterator[None]:
     except DAMAGES as error:
         name = "" if isinstance(error, sqlite3.Error | ValueError) else type(error).__name__ + " "
         raise ConfigError(
-            f"{folder / FILE} is damaged, or no record of a run: {name}{one_line(error)}"
+            f"{folder / FILE} is damaged, or no record of a run: {name}{one_line(error)[:LONGEST]}"
             f"{way_out(folder, error)}"
         ) from error
 

@@ -136,7 +136,7 @@ class StudyRecord:
             raise
         except (sqlite3.Error, ValueError, TypeError, KeyError, RecursionError) as error:
             raise ConfigError(
-                f"{self.path} is damaged, or no record of a {self.kind.word}: {one_line(error)}"
+                f"{self.path} is damaged, or no record of a {self.kind.word}: {one_line(error)[:LONGEST]}"
             ) from error
 
     def close(self) -> None:
