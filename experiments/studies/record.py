@@ -14,6 +14,7 @@ from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.experiments.jobs.kinds import KINDS
 from othello_lab.experiments.playing.tasks import TaskResult
 from othello_lab.experiments.record.folder import sync
+from othello_lab.experiments.record.reading import LONGEST
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -136,7 +137,8 @@ class StudyRecord:
             raise
         except (sqlite3.Error, ValueError, TypeError, KeyError, RecursionError) as error:
             raise ConfigError(
-                f"{self.path} is damaged, or no record of a {self.kind.word}: {one_line(error)[:LONGEST]}"
+                f"{self.path} is damaged, or no record of a {self.kind.word}: "
+                f"{one_line(error)[:LONGEST]}"
             ) from error
 
     def close(self) -> None:
