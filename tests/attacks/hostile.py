@@ -269,7 +269,7 @@ def stops_the_run(agent: Hostile, *_: Any) -> None:
     """Writes STOP_AT_ONCE where the shared stop signal is in memory."""
     gc.unfreeze()
     for thing in gc.get_objects():
-        if type(thing).__name__ == "Conditions":
+        if type(thing).__name__ == "GameConditions":
             ctypes.memset(ctypes.addressof(thing.stop), 2, 4)
 
 
