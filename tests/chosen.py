@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import pytest
@@ -12,3 +12,11 @@ def mostly_slow(cases: Iterable[Any], always: Collection[Any]) -> list[Any]:
     """Cases of one value for ``pytest.mark.parametrize``: all but ``always`` are slow."""
     assert set(always) <= set(cases)
     return [pytest.param(case, marks=() if case in always else pytest.mark.slow) for case in cases]
+
+
+def rows_mostly_slow(rows: Iterable[Sequence[Any]], always: Collection[Any]) -> list[Any]:
+    """As :func:`mostly_slow`, of several values each; ``always`` has some of the first values."""
+    rows = list(rows)
+    assert set(always) <= {first for first, *_ in rows}
+    marks = [() if row[0] in always else pytest.mark.slow for row in rows]
+    return [pytest.param(*row, marks=mark) for row, mark in zip(rows, marks, strict=True)]

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from chosen import mostly_slow
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
 from othello_lab.__main__ import main, room_main
@@ -25,6 +26,10 @@ def anchors(page: Path) -> set[str]:
     """The headings of a page as GitHub names them."""
     headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+QUICK = [PAGES[0], *(ROOT / "docs" / f"{name}.md" for name in ("own", "terminal", "tutorial"))]
+"""Pages whose commands are always tried; the others name very many."""
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -115,7 +120,9 @@ def is_composed(words: list[str], config: str) -> None:
         compose(config, words, folders)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "page", mostly_slow(PAGES, QUICK), ids=lambda page: str(page.relative_to(ROOT))
+)
 def test_commands_are_understood(
     page: Path,
     tmp_path: Path,

@@ -7,6 +7,7 @@ the ``.npz``, so a change of one file alone is noticed.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import io
 import zipfile
@@ -125,7 +126,7 @@ class LearnedWeights:
                 f"{path}: the hash (sha256) of its {len(content):,} bytes is not the one in "
                 f"{path.stem}{ABOUT}; one of the two was changed or cut off"
             )
-        unpacked = _unpack(path, content)
+        unpacked = dict(_unpack(path, content))
         for array in arrays:
             if array not in unpacked:
                 raise ValueError(f"{path}: has no array '{array}'; it has {', '.join(unpacked)}")
@@ -172,12 +173,18 @@ def _pack(arrays: Mapping[str, np.ndarray], compression: int) -> bytes:
     return packed.getvalue()
 
 
+@functools.lru_cache(maxsize=4)
 def _unpack(path: Path, content: bytes) -> dict[str, np.ndarray]:
+    """Return the arrays of an ``.npz``. They are read-only, as agents of one process share them:
+    decompressing them takes longer than all else of making an agent."""
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
+            unpacked = {name: archive[name] for name in archive.files}
     except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise ValueError(f"{path}: no file of arrays ({error})") from error
+    for array in unpacked.values():
+        array.setflags(write=False)
+    return unpacked
 
 
 def _read_about(path: Path) -> dict[str, Any]:

@@ -91,7 +91,7 @@ def keeps_to_the_contract(name: str, folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", mostly_slow(sorted(choices("agent")), sorted(choices("agent"))[::4])
+    "name", mostly_slow(sorted(choices("agent")), sorted(choices("agent"))[::8])
 )
 def test_every_agent_keeps_to_what_tells_agents_apart(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -279,6 +279,7 @@ def test_ctrl_c_while_a_command_loads_ends_it_without_a_word(module: str, tmp_pa
     assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
 
 
+@pytest.mark.slow
 def test_a_program_that_uses_the_lab_keeps_its_handler() -> None:
     asked = (
         "import signal, othello_lab.experiments.jobs.run; print(signal.getsignal(signal.SIGINT))"

@@ -155,6 +155,7 @@ def test_as_a_module_it_refuses_like_main() -> None:
     assert "Traceback" not in bad.stderr
 
 
+@pytest.mark.slow
 def test_the_portable_kernels_count_the_same() -> None:
     # In a process of its own, since the choice is made once, at import.
     run = _command("perft", "--depth", "7", OTHELLO_LAB_PORTABLE="1")

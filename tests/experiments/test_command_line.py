@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from chosen import mostly_slow
 from processes import Command, await_
 from records import runs_in
 from rich.console import Console
@@ -258,13 +259,16 @@ def test_the_signature_of_the_searches() -> None:
 # ------------------------------------------------------------------ from any folder
 
 
+BEGINNINGS = [("-m", "othello_lab"), ("-P", "-m", "othello_lab")]
+
+
 def own_files(folder: Path) -> None:
     """Files of a user's own that are called as the lab's rooms are."""
     for room in ROOMS:
         (folder / f"{room}.py").write_text("raise SystemExit('not the lab')\n", encoding="utf-8")
 
 
-@pytest.mark.parametrize("begin", [("-m", "othello_lab"), ("-P", "-m", "othello_lab")])
+@pytest.mark.parametrize("begin", mostly_slow(BEGINNINGS, BEGINNINGS[:1]))
 def test_all_commands_from_a_folder_with_files_of_the_same_names(
     begin: tuple[str, ...], tmp_path: Path
 ) -> None:
@@ -283,7 +287,7 @@ def test_all_commands_from_a_folder_with_files_of_the_same_names(
     assert (process.returncode, process.stdout.split()) == (0, ["1", "4", "2", "12"])
 
 
-@pytest.mark.parametrize("room", ROOMS)
+@pytest.mark.parametrize("room", mostly_slow(ROOMS, ["play"]))
 def test_each_room_is_a_command_of_a_checkout(room: str, tmp_path: Path) -> None:
     process = in_folder(tmp_path, "-m", room, "--help")
     assert process.returncode == 0
@@ -298,7 +302,7 @@ OLD_NAMES = {
 
 
 @pytest.mark.parametrize("installed", [False, True])
-@pytest.mark.parametrize("line", OLD_NAMES)
+@pytest.mark.parametrize("line", mostly_slow(OLD_NAMES, ["import agents.search"]))
 def test_the_present_name_is_told_for_an_old_import(
     line: str, installed: bool, tmp_path: Path
 ) -> None:
@@ -355,6 +359,7 @@ assert not set({rooms!r}) & set(sys.modules)
 """
 
 
+@pytest.mark.slow
 def test_importing_anything_changes_nothing_in_the_process(tmp_path: Path) -> None:
     root = str(Path(__file__).parents[2])
     code = IMPORT_ALL.format(root=root, rooms=ROOMS)

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 
 import pytest
+from chosen import mostly_slow
 
 from othello_lab.__main__ import main
 
@@ -28,7 +29,7 @@ COMPLETED = {
 
 
 @needs_bash
-@pytest.mark.parametrize("typed", COMPLETED)
+@pytest.mark.parametrize("typed", mostly_slow(COMPLETED, list(COMPLETED)[:6:2]))
 def test_what_is_typed_is_completed(typed: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["completion", "bash"]) == 0
     words = shlex.split(typed)

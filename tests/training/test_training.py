@@ -239,6 +239,7 @@ def test_after_ctrl_c_the_rest_is_learned_by_resume(
     assert main(["resume", str(folder), "--trust"]) == 0  # there is nothing left to do
 
 
+@pytest.mark.slow
 def test_after_ctrl_c_in_a_match_nothing_is_learned_again(
     made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from chosen import mostly_slow
+from chosen import mostly_slow, rows_mostly_slow
 from records import query
 from rich.console import Console
 
@@ -196,21 +196,24 @@ def test_a_move_of_a_process_before_is_put_right() -> None:
 
 @pytest.mark.parametrize(
     ("trait", "reason", "told"),
-    [
-        ("dies", DIED, "ended (exit code 9). Its last output:\n"),
-        pytest.param("hangs", HUNG, "no answer for 2 s", marks=pytest.mark.slow),
-        ("resigns", GARBAGE, "resigned"),
-        ("illegal", ILLEGAL, "a1: "),
-        ("nonsense", GARBAGE, "answered 'the corner': 'the corner': not a square"),
-        ("pass-word", ILLEGAL, "pass while moves exist"),
-        ("refuses", GARBAGE, "refused 'genmove"),
-        ("raw", GARBAGE, "answered 'I am lost' to 'genmove"),
-        ("other-number", GARBAGE, "answered '=999 d3' to 'genmove"),
-        ("chatters", GARBAGE, ""),
-        ("garbage", GARBAGE, "'Welcome!'"),
-        ("plays-go", GARBAGE, "plays no Othello: 'unsupported game'"),
-        ("no-clear_board", GARBAGE, "refused 'clear_board': unknown command"),
-    ],
+    rows_mostly_slow(
+        [
+            ("dies", DIED, "ended (exit code 9). Its last output:\n"),
+            ("hangs", HUNG, "no answer for 2 s"),
+            ("resigns", GARBAGE, "resigned"),
+            ("illegal", ILLEGAL, "a1: "),
+            ("nonsense", GARBAGE, "answered 'the corner': 'the corner': not a square"),
+            ("pass-word", ILLEGAL, "pass while moves exist"),
+            ("refuses", GARBAGE, "refused 'genmove"),
+            ("raw", GARBAGE, "answered 'I am lost' to 'genmove"),
+            ("other-number", GARBAGE, "answered '=999 d3' to 'genmove"),
+            ("chatters", GARBAGE, ""),
+            ("garbage", GARBAGE, "'Welcome!'"),
+            ("plays-go", GARBAGE, "plays no Othello: 'unsupported game'"),
+            ("no-clear_board", GARBAGE, "refused 'clear_board': unknown command"),
+        ],
+        ("dies", "illegal", "nonsense", "chatters"),
+    ),
 )
 def test_an_engine_that_does_wrong_loses(
     trait: str, reason: str, told: str, tmp_path: Path
@@ -250,6 +253,7 @@ def test_bad_input_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @needs_rhino
+@pytest.mark.slow
 def test_gtp_rhino_keeps_to_the_contract() -> None:
     verdict = contract.check(GtpAgent(f"{RHINO} -l 1", patience=30), patience=60)
     assert verdict.holds, f"\n{verdict}"

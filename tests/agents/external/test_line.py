@@ -170,7 +170,8 @@ def test_the_examples_play(build: Callable[[Path], str], tmp_path: Path) -> None
     assert {end for _, end in ends} == {FINISHED}, log
 
 
-@pytest.mark.parametrize("build", mostly_slow([of_python, of_c], [of_python]))
+@pytest.mark.slow
+@pytest.mark.parametrize("build", [of_python, of_c])
 def test_the_examples_keep_to_the_contract(build: Callable[[Path], str], tmp_path: Path) -> None:
     verdict = contract.check(LineAgent(build(tmp_path)), patience=30)
     assert verdict.holds, f"\n{verdict}"

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from chosen import mostly_slow
+from chosen import mostly_slow, rows_mostly_slow
 from records import query
 from rich.console import Console
 
@@ -98,13 +98,16 @@ def play(folder: Path, command: str, *words: str) -> tuple[set[tuple[str, str]],
 
 @pytest.mark.parametrize(
     ("trait", "reason", "told"),
-    [
-        ("dies", DIED, "ended (exit code 9). Its last output:"),
-        pytest.param("hangs", HUNG, "no answer for 2 s", marks=pytest.mark.slow),
-        ("illegal", ILLEGAL, "a1: "),
-        ("nonsense", GARBAGE, "answered '=== corner"),
-        pytest.param("same-pong", HUNG, "did not answer within 5 s", marks=pytest.mark.slow),
-    ],
+    rows_mostly_slow(
+        [
+            ("dies", DIED, "ended (exit code 9). Its last output:"),
+            ("hangs", HUNG, "no answer for 2 s"),
+            ("illegal", ILLEGAL, "a1: "),
+            ("nonsense", GARBAGE, "answered '=== corner"),
+            ("same-pong", HUNG, "did not answer within 5 s"),
+        ],
+        ("illegal",),
+    ),
 )
 def test_an_engine_that_does_wrong_loses(
     trait: str, reason: str, told: str, tmp_path: Path
@@ -121,6 +124,7 @@ def test_whole_games(tmp_path: Path) -> None:
     assert {end for _, end in ends} == {FINISHED}, log
 
 
+@pytest.mark.slow
 def test_our_own_engine_plays_as_the_agent_does(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     command = f"{sys.executable} -m play nboard agent=alphabeta agent.depth=3"

@@ -41,13 +41,13 @@ def play(folder: Path, *overrides: str) -> RunResult:
 def test_the_same_games_with_any_number_of_workers(tmp_path: Path) -> None:
     """Minimax, alpha-beta and random: searches and random numbers alike."""
     words = ["agents=classics", "games=2", "agents.alphabeta_5.depth=3", "seed=5"]
-    runs = [play(tmp_path, *words, f"executor.workers={n}") for n in (1, 2, 7)]
+    runs = [play(tmp_path, *words, f"executor.workers={n}") for n in (2, 7)]
     runs.append(play(tmp_path, *words, "executor=serial"))
     first = content(runs[0].folder)
     assert len(first["games"]) == 2 * 15
     for other in runs[1:]:
         assert content(other.folder) == first
-    assert len({result.folder for result in runs}) == 4
+    assert len({result.folder for result in runs}) == 3
     different = play(tmp_path, *words[:3], "seed=6", "executor=serial")
     assert not runs[0].games["transcript"].equals(different.games["transcript"])
 
@@ -86,6 +86,7 @@ def test_no_figure_shows_that_everybody_is_equal(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_run_leaves_what_results_readme_says(tmp_path: Path) -> None:
     words = "agents=ab_mirror +agents.third._target_=othello_lab.RandomAgent games=4 depth=2"
     result = play(tmp_path, *words.split(), "export=[csv,parquet]", "figures=files")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chosen import mostly_slow
+from chosen import mostly_slow, rows_mostly_slow
 from records import content
 from rich.console import Console
 
@@ -257,7 +257,7 @@ def test_points_of_a_class_are_for_a_completed_game_for_wins_and_for_draws() -> 
 WORDS = ["agents=classics", "games=2", "figures=false"]
 
 
-@pytest.mark.parametrize("schedule", mostly_slow(["swiss", "knockout", "class"], ["class"]))
+@pytest.mark.parametrize("schedule", mostly_slow(["swiss", "knockout", "class"], []))
 def test_a_tournament_is_the_same_on_any_number_of_workers_and_after_an_interruption(
     schedule: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -301,11 +301,14 @@ def test_a_tournament_is_the_same_on_a_cluster(schedule: str, tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     ("schedule", "columns", "title"),
-    [
-        ("swiss", ["place", "points", "Buchholz"], "Rounds"),
-        ("knockout", ["place", "reached"], "Knockout"),
-        ("class", ["place", "points", "knockout"], "Preliminary games"),
-    ],
+    rows_mostly_slow(
+        [
+            ("swiss", ["place", "points", "Buchholz"], "Rounds"),
+            ("knockout", ["place", "reached"], "Knockout"),
+            ("class", ["place", "points", "knockout"], "Preliminary games"),
+        ],
+        ("class",),
+    ),
 )
 def test_report_and_terminal_show_points_and_rounds(
     schedule: str, columns: list[str], title: str, tmp_path: Path

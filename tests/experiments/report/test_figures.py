@@ -170,7 +170,7 @@ def cases(frames: dict[str, pd.DataFrame], *slow: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("frame", drawn)
 
 
-@cases(ELO_CASES, "2 agents", "12 agents", "20 agents", "30 agents")
+@cases(ELO_CASES, "2 agents", "2 perfect agents", "12 agents", "20 agents", "30 agents")
 def test_elo_chart_shows_everyone(frame: pd.DataFrame) -> None:
     figure = elo_chart(frame)
     check_texts(figure)
@@ -290,7 +290,7 @@ TIME_CASES = {
 }
 
 
-@cases(TIME_CASES)
+@cases(TIME_CASES, "20 agents, seconds")
 def test_time_chart_shows_everyone(frame: pd.DataFrame) -> None:
     figure = time_chart(frame)
     check_texts(figure)

@@ -148,6 +148,7 @@ def test_what_was_shipped_is_told_of_without_tests(tmp_path: Path) -> None:
         assert f"\n### {head}\n" in published, f"{head}: othello-lab players makes it anew"
 
 
+@pytest.mark.slow
 def test_the_tests_of_the_shipped_page_can_be_planned() -> None:
     page = evidence_builder.PageContent.read(None)
     assert set(page.lineups) <= set(choices("agents"))
