@@ -445,6 +445,8 @@ def settings_text(
     paths = (Path(folder, group, f"{name}.yaml") for folder in (conf_folder(), *folders))
     text = next(path for path in paths if path.is_file()).read_text(encoding="utf-8")
     content: Any = yaml.safe_load(text) or {}
+    if group in NAMED and "defaults" in content:  # takes in another file
+        content = load(group, name, folders)
     body = text[re.match(r"(#.*\n)*", text).end() :].rstrip().splitlines()  # type: ignore[union-attr]
     settings = content.get(group, content)
     target = settings.get("_target_", "") if isinstance(settings, Mapping) else ""

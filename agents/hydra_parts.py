@@ -32,6 +32,7 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 
 from othello_lab.agents import loading
 from othello_lab.agents.conf_folder import FILLED, NAMED, NEEDS_A_TARGET, conf_folder
+from othello_lab.agents.evaluation import FEATURES
 from othello_lab.core.system.settings import ConfigError
 
 VERSION_BASE = "1.3"  # of Hydra, for its defaults
@@ -208,8 +209,24 @@ def _replace_names(config: DictConfig, folders: Sequence[Path], load: Load) -> N
     walk(config, "")
 
 
+@functools.cache
+def _store_heuristics() -> None:
+    """Store what the classes of heuristics declare: the YAMLs take it in by their ``defaults``."""
+    store = ConfigStore.instance()
+    names = FEATURES.in_line_ups()
+    for agent in ("alphabeta", "maximizer"):
+        defaults: list[dict[str, str]] = []
+        for name in names:
+            defaults += [{f"/agent@{name}": agent}, {f"/evaluation@{name}.evaluation": name}]
+        store.store(agent, {"defaults": defaults}, "agents/of_each_heuristic")
+    weights = dict.fromkeys(FEATURES, 0)
+    composite = {"_target_": "othello_lab.agents.evaluation.Composite", "weights": weights}
+    store.store("no_features", composite, "evaluation")
+
+
 def _compose_anew(config_name: str | None, overrides: Sequence[str]) -> DictConfig:
     """Compose by Hydra's public function, after clearing the previous configuration."""
+    _store_heuristics()
     GlobalHydra.instance().clear()
     with hydra.initialize_config_dir(str(conf_folder()), version_base=VERSION_BASE):
         config = hydra.compose(config_name, list(overrides), return_hydra_config=True)

@@ -47,9 +47,17 @@ def empty_board(side: int) -> Board:
     return [[EMPTY] * side for _ in range(side)]
 
 
+def declared(ruleset: str) -> tuple[int, str, bool]:
+    """The facts of a ruleset that is not in the table above, as it declares them."""
+    from othello_lab import RULESETS, Color
+
+    rules = RULESETS[ruleset]
+    return rules.side, BLACK if rules.begins is Color.BLACK else WHITE, rules.first_row_on_top
+
+
 def start(ruleset: str) -> tuple[Board, str]:
     """The starting position and who begins."""
-    side, begins, first_row_on_top = RULES[ruleset]
+    side, begins, first_row_on_top = RULES.get(ruleset) or declared(ruleset)
     seen = empty_board(side)
     middle = side // 2 - 1
     for row in range(2):

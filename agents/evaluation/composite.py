@@ -2,43 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from othello_lab.agents.evaluation.corners import CornerCloseness, Corners
-from othello_lab.agents.evaluation.disc_count import DiscCount
-from othello_lab.agents.evaluation.edge_stability import EdgeStability
+from othello_lab.agents.evaluation.catalogue import FEATURES
 from othello_lab.agents.evaluation.evaluation import FINAL_UNIT, Evaluation
-from othello_lab.agents.evaluation.iago import Iago
-from othello_lab.agents.evaluation.mobility import FrontierDiscs, Mobility, PotentialMobility
-from othello_lab.agents.evaluation.parity import Parity
-from othello_lab.agents.evaluation.square_weights import ModifiedSquareWeights, SquareWeights
-from othello_lab.agents.evaluation.stable_discs import StableDiscs
 from othello_lab.core.bitboard import popcount
 from othello_lab.core.position import Position
 from othello_lab.core.system.compile import Announce, Array, Mask
 from othello_lab.core.system.settings import Number, called, unknown_choice
 from othello_lab.core.vector import address_of, call_evaluation, load, load_float
-
-FEATURES: dict[str, Callable[[], Evaluation]] = {
-    "corner_closeness": CornerCloseness,
-    "corners": Corners,
-    "disc_count": DiscCount,
-    "edge_stability": EdgeStability,
-    "frontier_discs": FrontierDiscs,
-    "iago": Iago,
-    "mobility": Mobility,
-    "mobility_ratio": lambda: Mobility("ratio"),
-    "modified_square_weights": ModifiedSquareWeights,
-    "parity": Parity,
-    "potential_mobility": PotentialMobility,
-    "potential_mobility_ratio": lambda: PotentialMobility("ratio"),
-    "square_weights": SquareWeights,
-    "stable_discs": StableDiscs,
-}
-"""What a composite can be made of, by the name its weight has."""
 
 MOST_EMPTIES = 60
 SQUARES = 64

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from othello_lab.agents.evaluation.evaluation import Evaluation
+from othello_lab.agents.evaluation.evaluation import Evaluation, Feature
 from othello_lab.core.bitboard import CORNERS, ZERO, around, popcount
 from othello_lab.core.position import Position
 from othello_lab.core.system.compile import Array, Mask
@@ -23,6 +23,8 @@ class Corners(Evaluation):
     Why: a corner stays, and from it whole edges become stable. It is the shortest good rule of the
     game. But until the first corner is in reach all moves look alike.
     """
+
+    as_features = (Feature("corners", 4, place=8),)
 
     sides = frozenset({8})
 
@@ -45,6 +47,8 @@ class CornerCloseness(Evaluation):
     Why: most corners are won because the other side had to play next to one. It reacts earlier than
     the corners themselves, and no longer once they are taken.
     """
+
+    as_features = (Feature("corner_closeness", 12, place=9),)
 
     sides = frozenset({8})
 

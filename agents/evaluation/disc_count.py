@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from othello_lab.agents.evaluation.evaluation import Evaluation
+from othello_lab.agents.evaluation.evaluation import Evaluation, Feature
 from othello_lab.core.bitboard import popcount
 from othello_lab.core.position import Position
 from othello_lab.core.system.compile import Array, Mask
@@ -19,6 +19,8 @@ class DiscCount(Evaluation):
     Why: discs decide the game, and nothing is quicker to count. But most of them change sides until
     the end, and many discs early give the opponent many moves. Other heuristics have to beat it.
     """
+
+    as_features = (Feature("disc_count", 64, place=1),)
 
     @staticmethod
     def kernel(mover: Mask, opponent: Mask, parameters: Array) -> np.int32:

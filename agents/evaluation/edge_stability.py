@@ -22,7 +22,7 @@ from functools import cache
 
 import numpy as np
 
-from othello_lab.agents.evaluation.evaluation import Evaluation
+from othello_lab.agents.evaluation.evaluation import Evaluation, Feature
 from othello_lab.core.bitboard import BYTE, ONE, TOP_BYTE, file_a_as_byte
 from othello_lab.core.position import Position
 from othello_lab.core.stability import base_3
@@ -264,6 +264,8 @@ class EdgeStability(Evaluation):
     Why: corners are won and lost on edges. No sum over squares tells a safe edge from one that
     falls with the next move; a table of all edges does. It looks at nothing but edges.
     """
+
+    as_features = (Feature("edge_stability", 36_400, antisymmetric=False, place=11),)
 
     sides = frozenset({8})
 

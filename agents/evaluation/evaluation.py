@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numba
 import numpy as np
@@ -81,16 +82,35 @@ def in_words(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).lower()
 
 
+@dataclass(frozen=True)
+class Feature:
+    """A form of a heuristic that a composite can weigh.
+
+    name: of its weight, and of its YAML in ``conf/evaluation``. largest: its greatest absolute
+    value. antisymmetric: True if the value changes its sign with the side to move. settings: the
+    arguments of the heuristic's class. place: in the line-ups of all heuristics, where lower
+    numbers come first; 0 leaves it out.
+    """
+
+    name: str
+    largest: int
+    antisymmetric: bool = True
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    place: int = 99
+
+
 class Evaluation(ABC):
     """A heuristic. Values are integers from the mover's view, in units of the heuristic's own.
 
     kernel: the function to compile, a static method of two masks and the parameters.
     sides: the board sizes that it is made for.
     compiled: true if there is a kernel; without one a search runs as ordinary Python.
+    as_features: the features that the class itself declares; a subclass does not inherit them.
     """
 
     sides: frozenset[int] = frozenset({4, 6, 8})
     compiled: bool = True
+    as_features: ClassVar[tuple[Feature, ...]] = ()
 
     def __repr__(self) -> str:
         return called(self)

@@ -8,6 +8,7 @@ import numpy as np
 
 from othello_lab.agents.evaluation.arithmetic import rounded
 from othello_lab.agents.evaluation.edge_stability import EdgeStability, edge_sum, plain_edge_sum
+from othello_lab.agents.evaluation.evaluation import Feature
 from othello_lab.agents.evaluation.mobility import Mobility, PotentialMobility
 from othello_lab.core.bitboard import legal_moves, neighbours, popcount
 from othello_lab.core.position import Position
@@ -31,6 +32,8 @@ class Iago(EdgeStability):
     other heuristics know only one of these. Of the heuristics made by hand it is the strongest
     here; each call has to read the whole board.
     """
+
+    as_features = (Feature("iago", 950_000, antisymmetric=False, place=12),)
 
     @staticmethod
     def kernel(mover: Mask, opponent: Mask, parameters: Array) -> np.int32:

@@ -8,7 +8,7 @@ from typing import Annotated
 import numpy as np
 
 from othello_lab.agents.evaluation.arithmetic import FORMS, compared, plain_compared
-from othello_lab.agents.evaluation.evaluation import Evaluation
+from othello_lab.agents.evaluation.evaluation import Evaluation, Feature
 from othello_lab.core.bitboard import around, bits, legal_moves, neighbours, popcount
 from othello_lab.core.position import Position
 from othello_lab.core.system.compile import Array, Mask
@@ -51,6 +51,11 @@ class Mobility(_Mobility):
     moves shows that long before the discs do.
     """
 
+    as_features = (
+        Feature("mobility", 40, place=4),
+        Feature("mobility_ratio", 1000, settings={"form": "ratio"}, place=0),
+    )
+
     @staticmethod
     def kernel(mover: Mask, opponent: Mask, parameters: Array) -> np.int32:
         mine = popcount(legal_moves(mover, opponent))
@@ -74,6 +79,11 @@ class PotentialMobility(_Mobility):
     no lines of discs, so it is cheap.
     """
 
+    as_features = (
+        Feature("potential_mobility", 60, place=5),
+        Feature("potential_mobility_ratio", 1000, settings={"form": "ratio"}, place=0),
+    )
+
     @staticmethod
     def kernel(mover: Mask, opponent: Mask, parameters: Array) -> np.int32:
         empty = ~(mover | opponent)
@@ -96,6 +106,8 @@ class FrontierDiscs(Evaluation):
     Why: discs without an empty neighbour give the opponent no moves. A side with a short
     frontier has a choice of moves and leaves the other side few.
     """
+
+    as_features = (Feature("frontier_discs", 62, place=6),)
 
     sides = frozenset({8})
 

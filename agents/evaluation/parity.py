@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from othello_lab.agents.evaluation.evaluation import Evaluation
+from othello_lab.agents.evaluation.evaluation import Evaluation, Feature
 from othello_lab.core.bitboard import ZERO, around, bits, neighbours, popcount
 from othello_lab.core.position import Position
 from othello_lab.core.system.compile import Array, Mask
@@ -23,6 +23,8 @@ class Parity(Evaluation):
     Why: nobody flips back the discs of the last move in a region. That counts when few squares are
     left. Earlier it means little, so it is most useful as a part of other heuristics.
     """
+
+    as_features = (Feature("parity", 16, antisymmetric=False, place=7),)
 
     sides = frozenset({8})
 

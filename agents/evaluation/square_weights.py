@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from othello_lab.agents.evaluation.evaluation import Evaluation
+from othello_lab.agents.evaluation.evaluation import Evaluation, Feature
 from othello_lab.core.bitboard import BYTE, CORNERS, ONE, ZERO, around, bits
 from othello_lab.core.position import Position
 from othello_lab.core.system.compile import Array, Mask, kernel
@@ -57,6 +57,8 @@ class SquareWeights(Evaluation):
     long, and knows nothing of moves.
     """
 
+    as_features = (Feature("square_weights", 1176, place=2),)
+
     sides = frozenset({8})
 
     def __init__(self, weights: Sequence[Sequence[int]] = CORNER_TO_CENTRE) -> None:
@@ -104,6 +106,8 @@ class ModifiedSquareWeights(SquareWeights):
     Why: the squares beside a corner are bad only because they offer it. Once the corner is taken,
     that reason is gone, but plain weights still avoid these squares.
     """
+
+    as_features = (Feature("modified_square_weights", 916, place=3),)
 
     SETTLED: ClassVar[int] = 5
 

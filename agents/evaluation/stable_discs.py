@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from othello_lab.agents.evaluation.evaluation import Evaluation
+from othello_lab.agents.evaluation.evaluation import Evaluation, Feature
 from othello_lab.core.bitboard import bits, popcount
 from othello_lab.core.position import Position
 from othello_lab.core.stability import edge_table, stable_discs
@@ -21,6 +21,8 @@ class StableDiscs(Evaluation):
     Why: stable discs already count for the end. There are none before the first corner, so alone
     it plays the opening without a plan.
     """
+
+    as_features = (Feature("stable_discs", 64, place=10),)
 
     sides = frozenset({8})
 

@@ -6,11 +6,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from othello_lab.core.game import FINISHED
 from othello_lab.core.system.escaping import counted
 from othello_lab.experiments.pairing.schedule import Pairing
+from othello_lab.experiments.record.store import COUNTS
 from othello_lab.experiments.report.facts import RunFacts
 from othello_lab.experiments.report.tables import COLUMNS, time_text
 
@@ -42,7 +44,8 @@ class Section:
 
 def sections(facts: RunFacts) -> list[Section]:
     """The tables that a run gives, in the order of the report."""
-    return [*_crosstable(facts), *_costs(facts), _ends(facts), *_duplicates(facts)]
+    parts = (_crosstable(facts), _costs(facts), _counts(facts))
+    return [*chain.from_iterable(parts), _ends(facts), *_duplicates(facts)]
 
 
 def without_costs(columns: dict[str, Callable[[Any], str]]) -> dict[str, Callable[[Any], str]]:
@@ -127,6 +130,52 @@ def _costs(facts: RunFacts) -> Iterator[Section]:
             "100 moves took no longer than the next column says. *Time in all* is by the wall "
             "clock.",
         )
+
+
+# ---------------------------------------------------------------------- further counts
+
+
+COUNTED_GAMES = 20
+"""So many games of each agent are read for their counts: a few milliseconds each."""
+
+
+def _counts(facts: RunFacts) -> Iterator[Section]:
+    """Return the mean of each further counter that is not 0 everywhere, if moves are recorded."""
+    names = facts.record.agents()["name"].tolist()
+    sums: dict[str, Counter[str]] = {}
+    games: set[int] = set()
+    for number in range(len(names)):
+        first = "select game from turns join games using (game) where ? in (black, white)"
+        some = facts.record.rows(f"{first} order by game limit {COUNTED_GAMES}", [number])
+        games.update(game for (game,) in some)
+    for game in sorted(games):
+        for turn in facts.record.turns(game):
+            if turn.nodes is not None:  # not a forced pass
+                total = sums.setdefault(names[turn.agent], Counter())
+                total.update({name: getattr(turn, name) or 0 for name in COUNTS}, moves=1)
+    further = [
+        name
+        for name in COUNTS
+        if name not in ("nodes", "evaluations") and any(total[name] for total in sums.values())
+    ]
+    rows = [
+        [name, *(_mean(sums[name], counter) for counter in further)]
+        for name in facts.standings["agent"]
+        if name in sums
+    ]
+    if further:
+        yield Section(
+            "Further counts per move",
+            ("agent", *(name.replace("_", " ") for name in further)),
+            rows,
+            f"Means over the moves of up to {COUNTED_GAMES} games of each agent. *Made* are the "
+            "positions made by moves; *first move cutoffs* are the cutoffs after the first move "
+            "of a node; *returns* are nodes answered without a search.",
+        )
+
+
+def _mean(total: Counter[str], counter: str) -> str:
+    return f"{total[counter] / total['moves']:,.1f}" if total[counter] else "-"
 
 
 # ---------------------------------------------------------------------- how games ended

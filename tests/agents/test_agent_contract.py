@@ -54,7 +54,8 @@ OTHERS: dict[str, dict[str, Callable[[Path], str]]] = {
     "function": {"target": lambda _: f"{STRATEGIES}:random_strategy"},
     "openspiel": {"target": lambda _: "othello_lab.agents.external.openspiel:mcts(20)"},
 }
-"""What agents that stand for something else need: of each setting, what makes it in a folder."""
+"""What agents that stand for something else need: of each setting, what makes it in a folder. The
+module of another protocol is itself, run as a program, a player of that protocol."""
 
 
 def make(name: str, folder: Path) -> Agent:
@@ -62,6 +63,9 @@ def make(name: str, folder: Path) -> Agent:
         pytest.importorskip("pyspiel", reason="needs OpenSpiel, the extra openspiel")
     evaluation = FITTED if name == "probcut" else EVALUATION
     others = {key: give(folder) for key, give in OTHERS.get(name, {}).items()}
+    if settings_of(name).get("command") == "???" and not others:
+        module = settings_of(name)["_target_"].rpartition(".")[0]
+        others["command"] = f"{sys.executable} -m {module}"
     filled, _ = fill_open({name: settings_of(name)}, depth=2, evaluation=evaluation, **others)
     if "playouts" in filled[name]:
         filled[name]["playouts"] = 100
@@ -84,7 +88,8 @@ def keeps_to_the_contract(name: str, folder: Path) -> None:
     without = {"random": {"depth", "nodes"}, "mcts": {"depth"}, "mcts_greedy": {"depth"}}
     without |= {"mcts_network": {"depth"}}
     without |= {"function": {"depth", "nodes"}}
-    without |= dict.fromkeys(("gtp", "line", "nboard", "wpi"), {"depth", "nodes"} | chance)
+    if "command" in settings_of(name):  # another program
+        without[name] = {"depth", "nodes"} | chance
     without |= {"openspiel": {"depth", "nodes"}}
     asked = {each.name for each in contract.CHECKS}
     assert names(verdict, NOT_ASKED) == without.get(name, set()) & asked

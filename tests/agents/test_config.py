@@ -313,7 +313,7 @@ def test_what_an_object_is_shown_as_makes_it_again() -> None:
     for each in made:
         shown = repr(each)
         assert "..." not in shown
-        again = eval(shown, names)
+        again = eval(shown, names | {type(each).__name__: type(each)})
         assert type(again) is type(each)
         assert repr(again) == shown
     assert repr(made[0]).startswith("Composite(weights={'corners': 25.0,")

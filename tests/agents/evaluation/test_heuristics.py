@@ -58,24 +58,11 @@ EVALUATIONS: dict[str, Evaluation] = {name: make() for name, make in FEATURES.it
 evaluations = pytest.mark.parametrize("name", EVALUATIONS)
 
 # The largest absolute value.
-RANGES = {
-    "corner_closeness": 12,
-    "corners": 4,
-    "disc_count": 64,
-    "edge_stability": 36_400,
-    "frontier_discs": 62,
-    "iago": 950_000,
-    "mobility": 40,
-    "mobility_ratio": 1000,
-    "modified_square_weights": 916,
-    "parity": 16,
-    "potential_mobility": 60,
-    "potential_mobility_ratio": 1000,
-    "square_weights": 1176,
-    "stable_discs": 64,
-    "composite": FINAL_UNIT - 1,
-}
-SIDED = {"edge_stability", "iago", "parity", "composite"}  # count on whose move it is
+RANGES = {name: feature.largest for name, (_, feature) in FEATURES.declared.items()}
+RANGES["composite"] = FINAL_UNIT - 1
+# These count on whose move it is.
+SIDED = {n for n, (_, feature) in FEATURES.declared.items() if not feature.antisymmetric}
+SIDED.add("composite")
 
 
 def swapped(position: Position) -> Position:

@@ -229,11 +229,12 @@ def test_an_evaluation_plays_in_a_search(tmp_path: Path) -> None:
 
 
 def test_an_evaluation_of_lists_runs_as_ordinary_python(
-    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.chdir(FILE.parent)  # a long path is cut in the table
     evaluation = FunctionEvaluation(f"{FILE}:score")
     assert not evaluation.compiled and is_outside(Maximizer(evaluation))
-    assert agents_main(["evaluate", "f5d6c3", "--evaluation", f"{FILE}:score"]) == 0
+    assert agents_main(["evaluate", "f5d6c3", "--evaluation", f"./{FILE.name}:score"]) == 0
     assert "score" in capsys.readouterr().out
 
 

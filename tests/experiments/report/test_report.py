@@ -114,7 +114,7 @@ def test_agents_may_have_any_names(tmp_path: Path) -> None:
     page = (done.folder / "report.html").read_text(encoding="utf-8")
     for name in names:
         assert name in printed
-        assert page.count(f"<td>{html.escape(name)}</td>") == 3  # standings, costs, a match
+        assert page.count(f"<td>{html.escape(name)}</td>") == 4  # standings, costs, counts, a match
         assert f"<strong>{html.escape(name)}</strong>" in page
 
 

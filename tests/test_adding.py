@@ -1,0 +1,240 @@
+"""A heuristic, a search, a counter, a ruleset and a protocol are two files each to add."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+HEURISTIC = '''"""Edge discs: discs on the edge, the mover's minus the opponent's."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from othello_lab.agents.evaluation.evaluation import Evaluation, Feature
+from othello_lab.core.bitboard import popcount
+from othello_lab.core.position import Position
+from othello_lab.core.system.compile import Array, Mask
+
+EDGES = np.uint64(0xFF818181818181FF)
+
+
+class EdgeDiscs(Evaluation):
+    """Discs on the edge, the mover's minus the opponent's.
+
+    Range -28 to 28, in discs. Antisymmetric, unchanged under the board's symmetries.
+
+    Why: discs on an edge can be flipped only along that edge.
+    """
+
+    as_features = (Feature("edge_discs", 28),)
+
+    sides = frozenset({8})
+
+    @staticmethod
+    def kernel(mover: Mask, opponent: Mask, parameters: Array) -> np.int32:
+        return np.int32(popcount(mover & EDGES) - popcount(opponent & EDGES))
+
+    def plain(self, position: Position) -> int:
+        mine, theirs = position.mover & int(EDGES), position.opponent & int(EDGES)
+        return mine.bit_count() - theirs.bit_count()
+'''
+
+SEARCH = '''"""Scout: principal variation search without a table."""
+
+from __future__ import annotations
+
+from othello_lab.agents.search.window.search import WindowSearch
+from othello_lab.core.system.settings import explained
+
+
+@explained
+class Scout(WindowSearch):
+    """Principal variation search without a table: null windows after the first move."""
+
+    null_windows = True
+'''
+
+PROTOCOL = '''"""Programs that read the legal moves as a line and answer with one of them.
+
+Run as a program, this module is such a player: it answers with the first move.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from othello_lab.agents.agent import Decision, Limits
+from othello_lab.agents.external.program_agent import ProgramAgent
+from othello_lab.core.game import GARBAGE
+from othello_lab.core.notation import parse_square
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color
+
+
+class MovesAgent(ProgramAgent):
+    """A program that reads the legal moves as a line and answers with one of them."""
+
+    def _begin(self, color: Color, start: Position, seed: int) -> None:
+        pass
+
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        self._program.send(" ".join(position.legal_moves()), self.patience)
+        answer = self._program.receive(None)
+        with self._blaming(GARBAGE, answer):
+            return Decision(parse_square(answer.strip(), position.ruleset.side))
+
+
+if __name__ == "__main__":
+    for line in sys.stdin:
+        if line.strip() == "quit":
+            break
+        print(line.split()[0], flush=True)
+'''
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change of one file: ``text`` is put in after ``after``, or is all of a new file."""
+
+    path: str
+    text: str
+    after: str = ""
+
+
+ADDITIONS = {
+    "heuristic": [
+        Change("agents/evaluation/edge_discs.py", HEURISTIC),
+        Change(
+            "conf/evaluation/edge_discs.yaml",
+            "# Discs on the edge, own minus the opponent's\n"
+            "_target_: othello_lab.agents.evaluation.edge_discs.EdgeDiscs\n",
+        ),
+    ],
+    "search": [
+        Change("agents/search/window/scout.py", SEARCH),
+        Change(
+            "conf/agent/scout.yaml",
+            "# Principal variation search without a table\n"
+            "defaults:\n  - alphabeta\n  - _self_\n\n"
+            "_target_: othello_lab.agents.search.window.scout.Scout\n",
+        ),
+    ],
+    "counter": [
+        Change(
+            "core/game.py",
+            "    late_cutoffs: int = field(default=0, compare=False)\n",
+            after="    playouts: int = 0\n",
+        ),
+        Change(
+            "agents/search/window/negamax.py",
+            'LATE_CUTOFFS = layout.counter("late_cutoffs")\n\n\n',
+            after="\n\n\n",
+        ),
+        Change(
+            "agents/search/window/negamax.py",
+            "                            if not first:\n"
+            "                                count(context, LATE_CUTOFFS)\n",
+            after="                            count(context, layout.CUTOFFS)\n",
+        ),
+    ],
+    "ruleset": [
+        Change(
+            "core/rules.py",
+            '        Ruleset("white6", 6, Color.WHITE, False, "as wpi, on 6x6 squares"),\n',
+            after='on 6x6 squares"),\n',
+        ),
+        Change("conf/ruleset/white6.yaml", "# White begins on 6x6\nname: white6\n"),
+    ],
+    "protocol": [
+        Change("agents/external/moves.py", PROTOCOL),
+        Change(
+            "conf/agent/moves.yaml",
+            "# A program that reads the legal moves as a line and answers with one of them\n"
+            "_target_: othello_lab.agents.external.moves.MovesAgent\n"
+            "command: ???\n"
+            "# Seconds for each answer that is no move.\npatience: 8\n"
+            "# Sizes of board that it plays on.\nboards: [8]\n",
+        ),
+    ],
+}
+
+TESTS = [
+    "tests/agents/evaluation",
+    "tests/agents/search/test_search_family.py",
+    "tests/agents/search/test_searches.py",
+    "tests/agents/test_agent_contract.py",
+    "tests/agents/test_config.py",
+    "tests/core",
+    "tests/experiments/test_experiments_config.py",
+]
+"""The tests that ask something of every heuristic, search, counter, ruleset and protocol."""
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the repository with all additions."""
+    folder = tmp_path_factory.mktemp("copy") / "lab"
+    left_out = shutil.ignore_patterns(".*", "__pycache__", "build", "results")
+    shutil.copytree(ROOT, folder, symlinks=True, ignore=left_out)
+    for changes in ADDITIONS.values():
+        for change in changes:
+            path = folder / change.path
+            assert path.exists() == bool(change.after)
+            before, after, rest = "", "", ""
+            if change.after:
+                before, after, rest = path.read_text(encoding="utf-8").partition(change.after)
+                assert after, f"{change.path} has no {change.after!r}"
+            path.write_text(before + after + change.text + rest, encoding="utf-8")
+    return folder
+
+
+def run(folder: Path, *words: str) -> str:
+    """Run a module of Python in the copy and return its output."""
+    environment = {**os.environ, "PYTHONPATH": str(folder)}
+    environment.pop("PYTEST_CURRENT_TEST", None)
+    done = subprocess.run(
+        [sys.executable, "-m", *words],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=1500,
+    )
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]
+    return done.stdout
+
+
+def test_each_is_two_files() -> None:
+    for what, changes in ADDITIONS.items():
+        assert len({change.path for change in changes}) == 2, what
+
+
+@pytest.mark.slow
+def test_the_tests_of_their_rooms_pass(copy: Path) -> None:
+    said = run(copy, "pytest", "-q", "-n", "2", *TESTS)
+    assert " passed" in said
+
+
+@pytest.mark.slow
+def test_they_are_used_by_a_run(copy: Path) -> None:
+    run(copy, "experiments", "run", "agents=heuristics", "games=2", "name=all", "figures=false")
+    (report,) = copy.glob("results/all/*/report.md")
+    assert "| edge_discs |" in report.read_text(encoding="utf-8")
+    words = ["agents=duel", "agent@first=alphabeta", "agent@second=scout", "games=2", "depth=3"]
+    run(copy, "experiments", "run", *words, "evaluation=composite", "figures=false", "name=two")
+    (report,) = copy.glob("results/two/*/report.md")
+    assert "late cutoffs" in report.read_text(encoding="utf-8")
+    words = ["agents=duel", "agent@first=moves", "agent@second=random", "games=2", "name=six"]
+    command = f"first.command='{sys.executable} -m othello_lab.agents.external.moves'"
+    run(copy, "experiments", "run", *words, command, "first.boards=[6]", "ruleset=white6")
+    (report,) = copy.glob("results/six/*/report.md")
+    assert "All 2 games were played to the end" in report.read_text(encoding="utf-8")
