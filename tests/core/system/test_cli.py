@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import io
 import os
 import subprocess
@@ -104,3 +105,10 @@ def test_all_that_is_printed_may_be_narrow(monkeypatch: pytest.MonkeyPatch) -> N
     narrow = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
     monkeypatch.setattr(sys, "stdout", narrow)
     assert dispatch("lab", "usage\n", {"tell": tell}, ["tell"], {}) == 0
+
+
+def test_an_option_takes_the_least_number_and_none_below() -> None:
+    assert whole_number(2)("2") == 2
+    for text in ("1", "2.0", "two"):
+        with pytest.raises(argparse.ArgumentTypeError, match=text.replace(".", r"\.")):
+            whole_number(2)(text)

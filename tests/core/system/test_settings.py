@@ -56,6 +56,21 @@ def test_what_is_allowed(constraint: Constraint, allowed: list[Any], refused: li
     assert not any(constraint.allows(value) for value in refused)
 
 
+@pytest.mark.parametrize(
+    ("number", "needed"),
+    [
+        (Number(), "a number"),
+        (Number(0, 10), "a number from 0 to 10"),
+        (Number(low=0), "a number of 0 or more"),
+        (Number(high=10), "a number of at most 10"),
+        (Number(above=0, below=1), "a number of more than 0 and less than 1"),
+        (Number(low=0, below=1), "a number of 0 or more and less than 1"),
+    ],
+)
+def test_the_range_of_a_number_is_told(number: Number, needed: str) -> None:
+    assert number.needed == needed
+
+
 @dataclass
 class Inner:
     seconds: Annotated[float | None, Number(above=0)] = None
