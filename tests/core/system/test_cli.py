@@ -12,7 +12,7 @@ from importlib import metadata
 
 import pytest
 
-from othello_lab.core.system.cli import DISTRIBUTION, Command, dispatch
+from othello_lab.core.system.cli import DISTRIBUTION, Command, dispatch, whole_number
 from othello_lab.core.system.escaping import NARROW
 
 
