@@ -132,7 +132,7 @@ ADDITIONS = {
         Change(
             "core/game.py",
             "    late_cutoffs: int = field(default=0, compare=False)\n",
-            after="    playouts: int = 0\n",
+            after="    cutoffs: int = 0\n",
         ),
         Change(
             "agents/search/window/negamax.py",
@@ -174,6 +174,7 @@ TESTS = [
     "tests/agents/test_agent_contract.py",
     "tests/agents/test_config.py",
     "tests/core",
+    "tests/experiments/test_command_line.py::test_the_signature_of_the_searches",
     "tests/experiments/test_experiments_config.py",
 ]
 """The tests that ask something of every heuristic, search, counter, ruleset and protocol."""

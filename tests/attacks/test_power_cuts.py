@@ -88,8 +88,8 @@ def test_files_copied_in_mid_run_are_resumed(tmp_path: Path, uninterrupted: Path
 
 
 @pytest.mark.slow
-def test_files_copied_at_twenty_moments_are_resumed(tmp_path: Path, uninterrupted: Path) -> None:
-    copies_of_the_files(tmp_path, uninterrupted, 20)
+def test_files_copied_at_ten_moments_are_resumed(tmp_path: Path, uninterrupted: Path) -> None:
+    copies_of_the_files(tmp_path, uninterrupted, 10)
 
 
 # ---------------------------------------------------------------------- images of a file system
@@ -147,7 +147,7 @@ def test_a_disk_cut_off_in_mid_run_is_resumed(
 
 
 @pytest.mark.slow
-def test_a_disk_cut_off_at_twenty_moments_is_resumed(
+def test_a_disk_cut_off_at_ten_moments_is_resumed(
     tmp_path: Path, disk: Path, uninterrupted: Path
 ) -> None:
-    images_of_the_disk(tmp_path, disk, uninterrupted, 20)
+    images_of_the_disk(tmp_path, disk, uninterrupted, 10)

@@ -87,7 +87,7 @@ def test_every_position_of_random_games_agrees_with_the_oracle(name: str, seed: 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", RULESETS)
-@settings(max_examples=3000)
+@settings(max_examples=1000)
 @given(seed=seeds)
 def test_thousands_of_random_games_agree_with_the_oracle(name: str, seed: int) -> None:
     check_game(name, seed)
