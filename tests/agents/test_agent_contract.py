@@ -329,8 +329,16 @@ def ask_only(monkeypatch: pytest.MonkeyPatch, *asked: str) -> None:
     monkeypatch.setattr(contract, "CHECKS", checks)
 
 
+PATIENT = (TakesItsTime,)
+"""Those that are waited for."""
+
+
 @pytest.mark.parametrize(
-    ("kind", "failed", "why"), BROKEN, ids=[each[0].__name__ for each in BROKEN]
+    ("kind", "failed", "why"),
+    [
+        pytest.param(*each, id=each[0].__name__, marks=[pytest.mark.slow] * (each[0] in PATIENT))
+        for each in BROKEN
+    ],
 )
 def test_each_check_finds_who_breaks_it(
     kind: Callable[[], Agent], failed: set[str], why: str, monkeypatch: pytest.MonkeyPatch

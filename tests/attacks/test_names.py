@@ -121,6 +121,7 @@ def texts_of(figure: Figure) -> set[str]:
     return {text.get_text().replace(r"\$", "$").strip() for text in texts}
 
 
+@pytest.mark.slow
 def test_charts_of_costs_and_sweeps_have_them_too() -> None:
     rows = [{"agent": name, "depth": depth} for name in NAMES for depth in (1, 2)]
     common = {"positions": 1, "openings": 1, "nodes": 9.0, "nodes_per_move": 9.0}

@@ -115,7 +115,7 @@ def test_an_answer_is_as_late_as_it_was_sent() -> None:
         wall, own = spent_by(lambda: time.sleep(0.3), stop_for(1.5, 1))
         assert wall >= 1.0
         assert own <= wall - 0.5  # a virtual machine may have slept some of it
-        if own >= 0.2:
+        if own >= 0.05:
             return
         # It was stopped before it had looked at all: as if everything had been, nothing is charged.
     pytest.fail(f"of 0.3 seconds {own:.3f} were charged, five times")

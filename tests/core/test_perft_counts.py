@@ -147,6 +147,7 @@ def _command(*arguments: str, **environment: str) -> subprocess.CompletedProcess
     )
 
 
+@pytest.mark.slow
 def test_as_a_module_it_refuses_like_main() -> None:
     # test_the_portable_kernels_count_the_same has a good one
     bad = _command("perft", "--depth", "none")

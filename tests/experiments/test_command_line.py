@@ -268,6 +268,7 @@ def own_files(folder: Path) -> None:
         (folder / f"{room}.py").write_text("raise SystemExit('not the lab')\n", encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("begin", mostly_slow(BEGINNINGS, BEGINNINGS[:1]))
 def test_all_commands_from_a_folder_with_files_of_the_same_names(
     begin: tuple[str, ...], tmp_path: Path

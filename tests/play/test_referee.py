@@ -148,7 +148,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("name", mostly_slow(HOSTILE, ("half a line", "two moves", "forks")))
+@pytest.mark.parametrize("name", mostly_slow(HOSTILE, ("half a line", "two moves")))
 def test_a_hostile_program_loses_for_that_reason_and_leaves_nothing(
     name: str, tmp_path: Path, scratch: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

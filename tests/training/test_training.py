@@ -115,6 +115,7 @@ def by_chance(settings: Settings, drawn: Iterable[Settings], results: Path) -> f
     return float(binomtest(int(won), int(won + lost), alternative="greater").pvalue)
 
 
+@pytest.mark.slow
 def test_what_was_learned_beats_weights_drawn_by_chance(made: Made, tmp_path: Path) -> None:
     settings = load("evaluation", "trained_two", [made.folder / "conf"])
     rng = np.random.default_rng(3)
@@ -212,6 +213,7 @@ def test_other_commands_know_what_it_is(made: Made, capsys: pytest.CaptureFixtur
     assert "is a training, which is not extended" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_after_ctrl_c_the_rest_is_learned_by_resume(
     made: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

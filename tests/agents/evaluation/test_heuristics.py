@@ -209,6 +209,7 @@ def test_a_copy_of_an_agent_decides_alike(name: str, random_game: RandomGame) ->
     assert agent.search(position) == decision
 
 
+@pytest.mark.slow
 def test_agents_can_be_sent_to_another_process(
     random_game: RandomGame, elsewhere: Executor
 ) -> None:

@@ -104,6 +104,7 @@ def test_it_plays_again_after_a_game_that_it_has_lost(tmp_path: Path) -> None:
     assert ended == {DIED, FINISHED}
 
 
+@pytest.mark.slow
 def test_a_bot_that_thinks_too_long_is_late(tmp_path: Path) -> None:
     code = "time.sleep(0.4); print(rest[3], flush=True)"
     ends, _ = play(tmp_path, bot(tmp_path, code, after=3), "limits.seconds=0.2")

@@ -128,6 +128,7 @@ def test_a_program_that_ends_too_early_has_played_what_it_wrote(
     assert caught.value.reason == DIED
 
 
+@pytest.mark.slow
 def test_the_example_of_the_page_plays(tmp_path: Path, closed: list[WpiAgent]) -> None:
     import sys
 
@@ -170,7 +171,7 @@ TROUBLES = {
 }
 
 
-@pytest.mark.parametrize("name", mostly_slow(TROUBLES, ("illegal", "half a line")))
+@pytest.mark.parametrize("name", mostly_slow(TROUBLES, ("illegal",)))
 def test_a_program_that_does_wrong_loses_for_that_reason(
     name: str, tmp_path: Path, scratch: Path
 ) -> None:

@@ -27,7 +27,13 @@ def endgames(rules: str, empties: int, count: int) -> list[Position]:
 
 
 @pytest.mark.parametrize(
-    ("rules", "empties"), [("standard", 9), ("standard", 4), ("mini4", 10), ("mini6", 8)]
+    ("rules", "empties"),
+    [
+        pytest.param("standard", 9, marks=pytest.mark.slow),
+        ("standard", 4),
+        ("mini4", 10),
+        ("mini6", 8),
+    ],
 )
 def test_they_are_those_of_one_after_another(
     solver: EndgameSolver, rules: str, empties: int

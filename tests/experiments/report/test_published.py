@@ -174,6 +174,7 @@ def test_counts_are_those_of_the_searches(random_game: RandomGame) -> None:
     assert set(own["depth"]) == {2}
 
 
+@pytest.mark.slow
 def test_intervals_of_ratios_hold_the_truth() -> None:
     """Openings drawn with a known ratio of totals, 0.5: intervals hold it in 95 % of samples."""
     rng = np.random.default_rng(5)

@@ -200,6 +200,7 @@ def test_code_from_outside_runs_only_where_that_is_asked_for(
     assert "from outside" not in " ".join(printed.split())
 
 
+@pytest.mark.slow
 def test_code_from_outside_never_runs_in_the_process_that_verifies(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

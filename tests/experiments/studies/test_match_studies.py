@@ -41,6 +41,7 @@ def attribution(
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_every_combination_of_switches_plays(
     attribution: tuple[dict[str, pd.DataFrame], str, list[str]],
 ) -> None:

@@ -133,6 +133,7 @@ def test_two_agents_play_step_by_step_or_by_themselves(page: Page) -> None:
     assert page.tell("back", moves=4, ply=3) == "there are only 3 moves"
 
 
+@pytest.mark.slow
 def test_each_game_of_a_visit_has_a_seed_of_its_own(server: Server) -> None:
     played = []
     for _ in range(2):
@@ -257,6 +258,7 @@ def test_a_long_search_is_announced_and_stopped_at_once(page: Page) -> None:
     page.wait_for(lambda state: len(state["moves"]) == 2)
 
 
+@pytest.mark.slow
 def test_a_search_has_an_end(serve: Serve) -> None:
     server = serve("white=minimax", "white.depth=30", "web.seconds=1")
     with server.page() as page:
