@@ -29,6 +29,8 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf, open_dict
+from omegaconf.errors import OmegaConfBaseException
+from yaml import YAMLError
 
 from othello_lab.agents import loading
 from othello_lab.agents.conf_folder import FILLED, NAMED, NEEDS_A_TARGET, conf_folder
@@ -95,15 +97,37 @@ def all_values(override: str) -> list[str]:
         ) from error
 
 
-_PATH = re.compile(r"(\+?)((agent@|evaluation@|evaluation(?==))([^=]*))=(.*:.*|.*\.py)", re.DOTALL)
+_PATH = re.compile(
+    r"(\+?)((agent@|evaluation@|evaluation(?==))([^=]*))=(.*:.*|.*\.(?:py|yaml|yml)'?)", re.DOTALL
+)
+_YAML = (".yaml", ".yml")
+
+
+def typed_value(value: Any) -> str:
+    """Return plain data as a word of Hydra's language has it.
+
+    >>> print(typed_value({"command": "it's", "boards": [8], "name": None}))
+    {command: 'it\\'s', boards: [8], name: null}
+    """
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{key}: {typed_value(part)}' for key, part in value.items())}}}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(typed_value, value))}]"
+    if isinstance(value, str):
+        escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+        return f"'{escaped}'"
+    return (
+        "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    )
 
 
 def with_paths(words: Sequence[str]) -> list[str]:
     """Translate overrides with a path as a choice into Hydra's words.
 
-    Hydra has no file for an agent given by its class (``agent@first=./mine.py:Corners``), nor does
-    it know the agent's settings. An evaluation given by a path is the option ``function`` of its
-    group. Raises ConfigError for a file without the name of a class or function.
+    Hydra has no file for an agent given by its class (``agent@first=./mine.py:Corners``) or its
+    YAML (``agent@first=./mine.yaml``), nor does it know the agent's settings. An evaluation given
+    by a path is the option ``function`` of its group. Raises ConfigError for a file without the
+    name of a class or function, and for a YAML that cannot be read.
 
     >>> with_paths(["agent@first=./mine.py:Corners", "first.depth=3", "games=2"])
     ['~agent@first', "++first._target_='./mine.py:Corners'", '++first.depth=3', 'games=2']
@@ -112,9 +136,7 @@ def with_paths(words: Sequence[str]) -> list[str]:
     """
     translated, places = [], []
     for word in words:
-        match = re.fullmatch(
-            r"(\+?)((agent@|evaluation@|evaluation(?==))([^=]*))=(.*(?::.*|\.py))", word, re.DOTALL
-        )
+        match = _PATH.fullmatch(word)
         path = parse(word).value() if match else None
         if match is None or not isinstance(path, str):
             translated.append(word)
@@ -122,16 +144,29 @@ def with_paths(words: Sequence[str]) -> list[str]:
         plus, choice, group, place, _ = match.groups()
         if path.endswith(".py"):
             raise ConfigError(loading.without_name(word, group))
-        escaped = path.replace("\\", "\\\\").replace("'", "\\'")
         if group == "agent@":
             places.append(f"{place}.")
             if not plus:  # replaces another agent
                 translated.append(f"~{choice}")
-            translated.append(f"++{place}._target_='{escaped}'")
+            settings = _read_yaml(path) if path.endswith(_YAML) else {"_target_": path}
+            translated += [f"++{place}.{key}={typed_value(settings[key])}" for key in settings]
         else:
             place = place or "evaluation"
-            translated += [f"{plus}{choice}={NEEDS_A_TARGET}", f"++{place}.target='{escaped}'"]
+            target = typed_value(path)
+            translated += [f"{plus}{choice}={NEEDS_A_TARGET}", f"++{place}.target={target}"]
     return [f"++{word}" if word.startswith(tuple(places)) else word for word in translated]
+
+
+def _read_yaml(path: str) -> dict[str, Any]:
+    """Return the settings in the YAML of an agent; raises ConfigError."""
+    try:
+        text = Path(path).expanduser().read_text(encoding="utf-8")
+        settings = OmegaConf.to_container(OmegaConf.create(text), resolve=False)
+    except (OSError, ValueError, YAMLError, OmegaConfBaseException) as error:
+        raise ConfigError(f"{path}: {' '.join(str(error).split())}") from None
+    if not isinstance(settings, dict) or "_target_" not in settings:
+        raise ConfigError(f"{path}: settings with a _target_ (the class) are needed")
+    return {str(key): value for key, value in settings.items()}
 
 
 # ---------------------------------------------------------------------- composing

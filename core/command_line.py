@@ -18,6 +18,10 @@ usage: othello-lab core perft [--depth DEPTH] [--ruleset NAME] [--divide]
 """
 
 
+DEEPEST = 16
+"""Plies of perft; the next one would take weeks."""
+
+
 def perft_command(arguments: Sequence[str]) -> int:
     """``perft``: count."""
     parser = Parser(
@@ -27,7 +31,7 @@ def perft_command(arguments: Sequence[str]) -> int:
         "remaining depth.",
     )
     parser.add_argument(
-        "--depth", type=whole_number(1), default=8, help="greatest depth (default 8)"
+        "--depth", type=whole_number(1, DEEPEST), default=8, help="greatest depth (default 8)"
     )
     add_ruleset(parser)
     parser.add_argument(

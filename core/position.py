@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import zip_longest
+from typing import Self
 
 import numpy as np
 
@@ -69,14 +70,14 @@ class Position:
     # ------------------------------------------------------------------ ways in
 
     @classmethod
-    def start(cls, rules: str | Ruleset = STANDARD) -> Position:
+    def start(cls, rules: str | Ruleset = STANDARD) -> Self:
         """The starting position of a ruleset, given by name or as such."""
         rules = ruleset(rules)
         mover, opponent = rules.start
         return cls(mover, opponent, rules.begins, rules)
 
     @classmethod
-    def from_obf(cls, line: str, rules: str | Ruleset = STANDARD) -> Position:
+    def from_obf(cls, line: str, rules: str | Ruleset = STANDARD) -> Self:
         """Read an OBF line, e.g. ``"---...XO... X"``; raises NotationError naming the bad part."""
         rules = ruleset(rules)
         black, white, black_to_move = parse_obf(line, rules.squares)
@@ -85,7 +86,7 @@ class Position:
         return cls(white, black, Color.WHITE, rules)
 
     @classmethod
-    def from_transcript(cls, text: str, rules: str | Ruleset = STANDARD) -> Position:
+    def from_transcript(cls, text: str, rules: str | Ruleset = STANDARD) -> Self:
         """Return the position after a transcript (``"f5d6c3"``); passes may be left out.
 
         Raises NotationError with the number of the bad move, the move, and the reason.
@@ -98,8 +99,7 @@ class Position:
     def legal_mask(self) -> int:
         """Mask of the squares the side to move may play on."""
         if self._moves < 0:
-            moves = bitboard.LEGAL_MOVES.open(self.mover, self.opponent)
-            _set_moves(self, moves & self.ruleset.board)
+            _set_moves(self, self._moves_of(self.mover, self.opponent))
         return self._moves
 
     @property
@@ -122,9 +122,19 @@ class Position:
         return not self.legal_mask and not self._replies()
 
     def _replies(self) -> int:
-        return bitboard.LEGAL_MOVES.open(self.opponent, self.mover) & self.ruleset.board
+        return self._moves_of(self.opponent, self.mover)
 
-    def play(self, move: str | int) -> Position:
+    def _moves_of(self, own: int, other: int) -> int:
+        return bitboard.LEGAL_MOVES.open(own, other) & self.ruleset.board
+
+    def _flips(self, square: int) -> int:
+        return bitboard.FLIPS.open(self.mover, self.opponent, square)
+
+    def other_side(self) -> Self:
+        """Return the same discs with the other side to move."""
+        return self._after(self.opponent, self.mover)
+
+    def play(self, move: str | int) -> Self:
         """The position after a move, given as a square's name, its number, or a pass.
 
         Raises IllegalMove saying why: *square occupied*, *traps nothing*, *not a square*, *pass
@@ -136,15 +146,15 @@ class Position:
                 raise IllegalMove(f"pass while moves exist ({', '.join(self.legal_moves())})")
             if not self._replies():
                 raise IllegalMove("pass: game over")
-            return self._after(self.opponent, self.mover)
+            return self.other_side()
         if not (0 <= square < 64 and self.legal_mask >> square & 1):
             raise self._refusal(square)
-        flipped = bitboard.FLIPS.open(self.mover, self.opponent, square)
+        flipped = self._flips(square)
         return self._after(self.opponent ^ flipped, self.mover | flipped | 1 << square)
 
     def follow(
         self, words: Iterable[str], colors: Iterable[Color] = ()
-    ) -> tuple[Position, tuple[int, ...]]:
+    ) -> tuple[Self, tuple[int, ...]]:
         """The position after moves given by name, and the plies that led there: the moves'
         numbers, with the forced passes that were left out.
 
@@ -167,10 +177,10 @@ class Position:
                 raise NotationError(f"move {number} of the transcript: {error}") from None
         return position, tuple(plies)
 
-    def _after(self, mover: int, opponent: int) -> Position:
+    def _after(self, mover: int, opponent: int) -> Self:
         """The other side's turn. A legal move needs no check of its masks, which is half the cost
         of the usual way to make a position."""
-        position = object.__new__(Position)
+        position = object.__new__(type(self))
         _set_mover(position, mover)
         _set_opponent(position, opponent)
         _set_to_move(position, self.to_move.other)

@@ -97,7 +97,14 @@ def bench_command(arguments: Sequence[str]) -> int:
 
 def _code(result: RunResult) -> int:
     """The exit code of a run."""
-    return 0 if result.complete else 130
+    return 130 if result.interrupted else 0
+
+
+def match_command(arguments: Sequence[str]) -> int:
+    """``match``: play two sides against each other until it is decided which is better."""
+    from othello_lab.experiments.jobs.match_command import match_command
+
+    return match_command(arguments, make_console())
 
 
 def verify_command(arguments: Sequence[str]) -> int:
@@ -178,6 +185,7 @@ def export_command(arguments: Sequence[str]) -> int:
 
 
 COMMANDS: dict[str, Command] = {
+    "match": match_command,
     "run": run_command,
     "resume": resume_command,
     "extend": extend_command,

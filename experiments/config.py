@@ -30,6 +30,7 @@ from othello_lab.agents.config import (
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.external.submission import submissions
 from othello_lab.agents.external_agent import ExternalAgent, names_outside
+from othello_lab.agents.naming import names_by_difference
 from othello_lab.agents.search import SearchAgent
 from othello_lab.agents.search.context import MAX_DEPTH
 from othello_lab.core.game import Limits
@@ -45,6 +46,7 @@ from othello_lab.core.system.settings import (
     Whole,
     check_settings,
     nearest,
+    refusal_of,
 )
 from othello_lab.experiments.pairing import Openings, Schedule
 from othello_lab.experiments.pairing.openings import Opening
@@ -110,6 +112,30 @@ class SearchesConfig:
         searchers = [name for name, agent in agents.items() if isinstance(agent, SearchAgent)]
         if self.baseline is not None and self.baseline not in searchers:
             raise unknown("searches.baseline", self.baseline, searchers)
+
+
+@dataclass
+class JudgingConfig:
+    """Moves of a match of two agents, judged for the report."""
+
+    late: Annotated[int, Whole(0)] = 0
+    """Most late moves of each agent, held to perfect play by the exact solver."""
+    empties: Annotated[int, Whole(1, 20)] = 12
+    """Largest number of empty squares of a late move."""
+    disagreements: Annotated[int, Whole(0)] = 0
+    """Most positions in which both agents moved, and differently, judged by the champion."""
+    depth: Annotated[int, Whole(1, MAX_DEPTH)] = 12
+    """Plies that the champion looks ahead there."""
+
+    @property
+    def asked(self) -> bool:
+        """True if any move is judged."""
+        return bool(self.late or self.disagreements)
+
+    def check(self, agents: Mapping[str, Agent]) -> None:
+        """Raise ConfigError if there are no moves of two agents to judge."""
+        if self.asked and len(agents) != 2:
+            raise ConfigError(f"judging: it is for two agents; this line-up has {len(agents)}")
 
 
 @dataclass
@@ -242,6 +268,10 @@ class RunConfig:
 
     name: Annotated[str, Text(r"(?![/.])(?!.*\.\.).+", "a plain folder name")] = MISSING
     """Results are filed under results/NAME/DATE-TIME/; by default the name of the line-up."""
+    tags: Annotated[list[str], Each(Text(r"[^\s,=\[\]]+", "a word"))] = field(default_factory=list)
+    """Words to find the results by: tags=[thesis,draft], then list tags=thesis."""
+    note: Annotated[str, Text(r"[^\n]*", "a line")] = ""
+    """A line on the purpose of a run, for list, show and the report."""
     agents: dict[str, Any] = field(default_factory=dict)
     evaluation: dict[str, Any] = field(default_factory=dict)
     ruleset: RulesetConfig = field(default_factory=RulesetConfig)
@@ -252,6 +282,9 @@ class RunConfig:
     rating: RatingConfig = field(default_factory=RatingConfig)
     games: Annotated[int, _EVEN_GAMES] = 100
     """Games per pairing."""
+    minutes: Annotated[float | None, Number(above=0)] = None
+    """Minutes of play after which no more pairs begin, if games are left; None: no limit. `resume`
+    plays on for as long again."""
     seed: Annotated[int, _SEED] = 1
     """All randomness of a run comes from this number."""
     depth: Annotated[int, Whole(1)] = 4
@@ -280,6 +313,8 @@ class RunConfig:
     """Least importance of a line of log.txt; debug: every game."""
     searches: SearchesConfig = field(default_factory=SearchesConfig)
     """Costs of searches on positions of the run, counted for the report."""
+    judging: JudgingConfig = field(default_factory=JudgingConfig)
+    """Moves of a match of two agents, judged for the report."""
     tuning: TuningConfig = field(default_factory=TuningConfig)
     """A search over settings (hydra/sweeper=optuna), and the run that confirms the best ones."""
     published: PublishedConfig | None = None
@@ -403,7 +438,8 @@ def plan_of(settings: RunConfig, agents: Mapping[str, Agent] | None = None, leas
     _checked("schedule", schedule.check, list(agents))
     if settings.record == GAMES and settings.searches.asked:
         raise ConfigError(f"record={GAMES}: searches.* needs the moves of the games; record={ALL}")
-    for part in (settings.rating, settings.searches, settings.tuning, settings.published):
+    parts = (settings.rating, settings.searches, settings.judging, settings.tuning)
+    for part in (*parts, settings.published):
         if part is not None:
             part.check(agents)
     return Plan(settings, dict(agents), rules, limits, openings, schedule, executor)
@@ -505,15 +541,17 @@ def _filled(config: DictConfig) -> tuple[RunConfig, set[str]]:
     assert isinstance(raw, dict)
     said = {str(key): value for key, value in raw.items()}
     folder, protocol = (said.pop(name, None) for name in _HANDED_IN)
-    places = {place: said.pop(place) for place in _PLACES if place in said}
-    if places:
-        _name_agents(said, places, config.hydra.runtime.choices)
+    places = [place for place in _PLACES if place in said]
+    for place in places:
+        del said[place]
     settings = typed(said)
     if folder is not None:
         settings.agents = _handed_in(str(folder), str(protocol), settings)
     settings.agents, used = fill_open(
         settings.agents, depth=settings.depth, evaluation=settings.evaluation
     )
+    if places:
+        _name_agents(settings, places, config.hydra.runtime.choices)
     return settings, used
 
 
@@ -532,25 +570,46 @@ def _handed_in(folder: str, protocol: str, settings: RunConfig) -> dict[str, Any
     return settings.agents | found
 
 
-def _name_agents(
-    said: dict[str, Any], places: Mapping[str, Any], choices: Mapping[str, Any]
-) -> None:
-    """Name the agents of a duel after themselves, with a number if both are the same. Settings that
+def _name_agents(settings: RunConfig, places: Sequence[str], choices: Mapping[str, Any]) -> None:
+    """Name the agents of a duel by what differs, see :func:`names_by_difference`. Settings that
     name them by their place mean the same ones.
 
-    said: the settings, changed in place. places: the agents' settings. choices: of Hydra's files.
+    settings: changed in place. places: the agents' names in it. choices: of Hydra's files.
     """
-    names = {}
-    for place, agent in places.items():
-        target = str(agent.get("_target_", place)) if isinstance(agent, Mapping) else place
-        names[place] = str(choices.get(f"agent@{place}") or short_name(target))
-    if len(set(names.values())) < len(names):
-        names = {place: f"{name}_{n}" for n, (place, name) in enumerate(names.items(), start=1)}
-    said["agents"] = {names.get(name, name): agent for name, agent in said["agents"].items()}
+    agents = [settings.agents[place] for place in places]
+    options = [
+        str(choices.get(f"agent@{place}") or short_name(str(agent.get("_target_", place))))
+        for place, agent in zip(places, agents, strict=True)
+    ]
+    names = names_by_difference(agents, options)
+    rename_agents(settings, dict(zip(places, names, strict=True)))
+
+
+def labelled(config: Mapping[str, Any]) -> str:
+    """Return the note and the tags of a run in a line; "" without any.
+
+    >>> labelled({"tags": ["thesis", "draft"], "note": "with the old weights"})
+    'with the old weights (thesis, draft)'
+    """
+    note, tags = config.get("note") or "", ", ".join(config.get("tags") or ())
+    return f"{note} ({tags})".strip() if tags else str(note)
+
+
+def match_name(agents: Sequence[str]) -> str:
+    """Return the name of a run that is a match of these agents; its folder is called so."""
+    return "_vs_".join(agents).replace("/", "-")
+
+
+def rename_agents(settings: RunConfig, names: Mapping[str, str]) -> None:
+    """Give agents other names, also in the settings that name them. names: new by old."""
+    settings.agents = {names.get(name, name): agent for name, agent in settings.agents.items()}
     for group, key in _NAMING:
-        part = said.get(group)
-        if isinstance(part, dict) and part.get(key) in names:
-            part[key] = names[part[key]]
+        part = getattr(settings, group)
+        if isinstance(part, dict):
+            if part.get(key) in names:
+                part[key] = names[part[key]]
+        elif getattr(part, key, None) in names:
+            setattr(part, key, names[getattr(part, key)])
 
 
 def conditions_of(config: Mapping[str, Any]) -> GameConditions:
@@ -613,6 +672,8 @@ def typed(config: Mapping[str, Any]) -> RunConfig:
             ) from error
         if "is not a ListConfig" in first:
             raise ConfigError(f"{key}={_at(raw, key)}: write a list, {key}=[...]") from error
+        if (refusal := refusal_of(RunConfig, key, _at(raw, key))) is not None:
+            raise ConfigError(refusal) from error
         raise ConfigError(f"{key}={_at(raw, key)}: {first}") from error
     assert isinstance(settings, RunConfig)
     for name, described in objects.items():

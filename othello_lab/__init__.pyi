@@ -7,7 +7,9 @@ from .core.game import GameRecord, play_game
 from .core.notation import IllegalMove, NotationError
 from .core.position import PASS, Position
 from .core.rules import RULESETS, Color, Ruleset, ruleset
-from .experiments.jobs.run import RunResult, resume, run_match
+from .experiments.jobs.result import RunResult
+from .experiments.jobs.run import resume, run_match
+from .experiments.jobs.two_sides import match
 
 __all__ = [
     "MCTS",
@@ -38,6 +40,7 @@ __all__ = [
     "SearchStats",
     "SquareWeights",
     "heuristic",
+    "match",
     "play_game",
     "resume",
     "ruleset",

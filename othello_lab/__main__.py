@@ -17,36 +17,46 @@ if TYPE_CHECKING:
 HELP = """\
 usage: othello-lab COMMAND ...
 
-  run [key=value ...]     play a line-up of agents and report   (run --help: all settings)
+Ask
+  match A B [key=value]   is A better than B, by how much, at what cost, and where?
+  run [key=value ...]     play a line-up of agents and report
   run -m key=a,b,c ...    run a sweep: one run for each combination, and one report
-  study NAME [key=value]  answer a question that needs several runs    (study --help: all)
-  selfplay [key=value]    make training positions from games of agents    (selfplay --help)
-  positions FILE ...      make training positions from files: WTHOR, GGF, folders of runs
-  train NAME [key=value]  learn an evaluation from games, and measure it    (train --help)
-  plan elo=30 draws=0.04  estimate the pairs and the time of such a match    (plan --help)
-  players [FOLDER ...]    write a page on the players: methods and test results
-  openings FILE           make balanced openings    (openings --help: all settings)
-  resume FOLDER           continue an interrupted run
-  extend FOLDER games=N   add games to a run, up to N a pairing
-  watch FOLDER            show the standings of a run in progress
-  list                    list all runs and sweeps under results/: when, games, leader, state
+  study NAME [key=value]  answer a question that needs several runs
+  plan elo=30 draws=0.04  estimate the pairs and the time of a match
+
+Look
+  list                    list all results under results/: when, games, leader, state
   show FOLDER             show the result of one
+  watch FOLDER            show the standings of a run in progress
   compare FOLDER FOLDER   compare runs: settings that differ, standings, pooled if alike
   report FOLDER ...       write the report again, or one that compares several runs
+  players [FOLDER ...]    write a page on the players: methods and test results
   verify FOLDER           check that a run's record is true
-  recover FOLDER          save the readable part of a damaged record into a new folder
   export FOLDER FORMAT    write games and tables for other programs: ggf, wthor, csv, json, ...
-  agents ...              list, check and evaluate agents and heuristics, solve positions, ...
+
+Go on
+  resume FOLDER           continue an interrupted job
+  extend FOLDER games=N   add games to a run, up to N a pairing
+  recover FOLDER          save the readable part of a damaged record into a new folder
+
+Learn
+  selfplay [key=value]    make training positions from games of agents
+  positions FILE ...      make training positions from files: WTHOR, GGF, folders of runs
+  train NAME [key=value]  learn an evaluation from games, and measure it
+
+At hand
   play ...                play against agents, or connect another program
+  agents ...              list, check and evaluate agents and heuristics, solve positions, ...
+  openings FILE           make balanced openings
   core perft              check the rules by counting
-  completion SHELL        print a script that completes all this in bash or zsh
   bench                   count nodes of every search over fixed positions: the signature
+  completion SHELL        print a script that completes all this in bash or zsh
 
-Start with:
+Each has --help. Start with:
 
+  othello-lab match iago mobility
   othello-lab run agents=ab_vs_minimax
   othello-lab run agents=classics games=200
-  othello-lab run agents=duel agent@first=alphabeta agent@second=greedy
   othello-lab run -m agents=ab_vs_minimax depth=1,2,3,4
 
 othello-lab agents list explains the agents, evaluations and line-ups. Results go to results/.

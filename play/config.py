@@ -36,6 +36,8 @@ from othello_lab.core.system.settings import (
 
 HUMAN = "human"
 AUTO, UNICODE, ASCII = BOARDS = ("auto", "unicode", "ascii")
+CHAMPION = "champion"
+"""The agent that no other can advise against."""
 _SIDES = ("black", "white", "hint")
 _DEFAULTS = {"black": HUMAN}  # which Hydra has no word for
 
@@ -185,7 +187,8 @@ def read(overrides: Sequence[str], folders: Sequence[str] = ()) -> GameSetup:
 
 def _with_sides(overrides: Sequence[str], folders: Sequence[str]) -> list[str]:
     """Return overrides with ``agent@white=greedy`` in place of ``white=greedy``; a side of a person
-    has no agent. Raise ConfigError for an unknown player, and for settings of a person."""
+    has no agent. Hints against the champion come from the champion. Raise ConfigError for an
+    unknown player, and for settings of a person."""
     players = [HUMAN, *choices("agent", folders)]
     chosen: dict[str, str] = {}
     rest = []
@@ -197,6 +200,9 @@ def _with_sides(overrides: Sequence[str], folders: Sequence[str]) -> list[str]:
             chosen[side] = value
         else:
             raise unknown("player", value, players)
+    set_up = any(word.lstrip("+~").startswith("hint.") for word in rest)
+    if CHAMPION in chosen.values() and "hint" not in chosen and not set_up:
+        chosen["hint"] = CHAMPION
     people = {side for side, name in (_DEFAULTS | chosen).items() if name == HUMAN}
     for word in rest:
         side, dot, _ = word.lstrip("+~").partition("=")[0].partition(".")

@@ -1,8 +1,9 @@
-"""The rules of Othello, slow and obvious: what the tests hold the compiled kernels to.
+"""Boards of characters over the plain rules: what the tests hold the compiled kernels to.
 
 A board is a list of rows of characters, ``board[row][column]``, where ``board[0][0]`` is the
 square named a1. Squares are numbered 8 * row + column on every size of board, so that a1 = 0 and
-b1 = 1 throughout. Nothing here is shared with the package under test, and nothing is clever.
+b1 = 1 throughout. The one thing shared with the package is :mod:`core.plain_rules`, which has no
+kernel and is itself held to known counts of whole games.
 
 >>> board, to_move = start("standard")
 >>> [name(square) for square in legal_moves(board, to_move)]
@@ -16,6 +17,8 @@ from __future__ import annotations
 
 import random
 
+from othello_lab.core import plain_rules
+
 BLACK, WHITE, EMPTY = "X", "O", "."
 
 Board = list[list[str]]
@@ -28,8 +31,6 @@ RULES = {
     "mini4": (4, BLACK, True),
 }
 CENTRE = ("OX", "XO")  # the four discs at the start, as seen on the drawn board, in every ruleset
-
-DIRECTIONS = [(0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1)]
 
 
 def name(square: int) -> str:
@@ -77,43 +78,18 @@ def at(board: Board, square: int) -> str:
 
 
 def flips(board: Board, colour: str, square: int) -> set[int]:
-    """The discs turned by a disc of ``colour`` on the empty ``square``; none if it is illegal.
-
-    Along each of the eight lines: the opponent's discs that follow the square without a gap, if a
-    disc of the own colour comes right after them.
-    """
-    turned: set[int] = set()
-    theirs, side = other(colour), len(board)
-    for down, right in DIRECTIONS:
-        line = []
-        row, column = square // 8 + down, square % 8 + right
-        while 0 <= row < side and 0 <= column < side and board[row][column] == theirs:
-            line.append(8 * row + column)
-            row, column = row + down, column + right
-        if line and 0 <= row < side and 0 <= column < side and board[row][column] == colour:
-            turned.update(line)
-    return turned
+    """The discs turned by a disc of ``colour`` on the empty ``square``; none if it is illegal."""
+    return bits(plain_rules.flips(*masks(board, colour), square, len(board)))
 
 
 def legal_moves(board: Board, colour: str) -> list[int]:
     """The empty squares on which a disc of ``colour`` turns at least one, in ascending order."""
-    return [
-        square
-        for square in squares(board)
-        if at(board, square) == EMPTY and flips(board, colour, square)
-    ]
-
-
-def can_move(board: Board, colour: str) -> bool:
-    """Whether there is a legal move; faster than listing them all."""
-    return any(
-        at(board, square) == EMPTY and flips(board, colour, square) for square in squares(board)
-    )
+    return sorted(bits(plain_rules.legal_moves(*masks(board, colour), len(board))))
 
 
 def is_over(board: Board) -> bool:
     """Whether neither side can move."""
-    return not can_move(board, BLACK) and not can_move(board, WHITE)
+    return not legal_moves(board, BLACK) and not legal_moves(board, WHITE)
 
 
 def play(board: Board, colour: str, square: int) -> Board:
@@ -187,6 +163,11 @@ def masks(board: Board, colour: str) -> tuple[int, int]:
     own = {square for square in squares(board) if at(board, square) == colour}
     theirs = {square for square in squares(board) if at(board, square) == other(colour)}
     return mask(own), mask(theirs)
+
+
+def bits(mask: int) -> set[int]:
+    """The squares of a bit mask."""
+    return {square for square in range(64) if mask >> square & 1}
 
 
 def draw(board: Board, first_row_on_top: bool = True) -> str:

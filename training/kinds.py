@@ -10,7 +10,7 @@ from rich.console import Console
 
 from othello_lab.core.system.escaping import plain
 from othello_lab.core.system.json_output import print_json
-from othello_lab.experiments.jobs.kinds import JobKind, JobSummary, state_of
+from othello_lab.experiments.jobs.kinds import JobKind, JobSummary, labels, state_of
 from othello_lab.experiments.studies.kind import StudyKind
 from othello_lab.training.folder import about_of
 
@@ -43,6 +43,7 @@ class SelfPlayKind(JobKind):
             agents=len(about["config"]["agents"]) if not about["config"]["data"]["read"] else None,
             games=about.get("games"),
             state=f"positions, {state}",
+            **labels(about["config"]),
         )
 
     def show(self, folder: Path, console: Console, as_json: bool, trust: bool) -> None:

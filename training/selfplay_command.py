@@ -25,6 +25,7 @@ that files hold: WTHOR (.wtb), GGF, transcripts a line each, and folders of runs
 to results/NAME/DATE/positions.parquet, split by game into train, validation and test. It can be
 interrupted and resumed (othello-lab resume FOLDER).
 
+  othello-lab selfplay --yes                       (with all defaults)
   othello-lab selfplay games=100000 depth=4 evaluation=composite
   othello-lab selfplay agent=mcts limits.nodes=1000 data.exact=12
   othello-lab selfplay agents=classics data.noise=0.05
@@ -60,6 +61,7 @@ def _made(command: str, arguments: Sequence[str], console: Console) -> int:
     parser.add_argument("words", nargs="*")
     parser.add_argument("--config-dir", type=Path)
     parser.add_argument("-h", "--help", action="store_true")
+    parser.add_argument("--yes", action="store_true")
     options, rest = parser.parse_known_intermixed_args(list(arguments))
     if rest:
         raise ConfigError(f"unknown option {rest[0]}; see othello-lab {command} --help")
@@ -80,6 +82,13 @@ def _made(command: str, arguments: Sequence[str], console: Console) -> int:
     _refuse(words, MEASURED, f"{reason}, so it has no effect; it is a setting of run")
     folders = [str(options.config_dir)] if options.config_dir else []
     plan = read(words, folders)
+    if not words and not options.yes:
+        players = ", ".join(plan.settings.agents)
+        raise ConfigError(
+            f"{command} would play {plan.settings.games:,} games of {players} against itself and "
+            f"write their positions to {plan.settings.results}/{plan.settings.name}/; say how "
+            "many, such as games=1000, or --yes"
+        )
     return selfplay(plan, as_typed([command, *arguments]), console).exit_code
 
 

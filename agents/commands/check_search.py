@@ -24,6 +24,7 @@ from othello_lab.agents.config import (
     resolve,
 )
 from othello_lab.agents.diagnosis import (
+    NARROW_FROM,
     POSITIONS,
     Diagnosis,
     RecordingEvaluation,
@@ -38,7 +39,7 @@ from othello_lab.core.system.cli import seconds, whole_number
 from othello_lab.core.system.escaping import plain
 
 RIGHT, WRONG = 0, 1
-_DEPTHS = (1, 2, 3)
+_DEPTHS = (1, 2, 3, 4, 5)
 _DEEPEST = 6
 _EVALUATION = "square_weights"
 _SECONDS = 60.0
@@ -74,7 +75,8 @@ def add_options(parser: Any) -> None:
         type=whole_number(1),
         default=POSITIONS,
         metavar="N",
-        help=f"number for each depth (default {POSITIONS})",
+        help=f"number for each depth (default {POSITIONS}); from {NARROW_FROM} plies on a fifth of "
+        "that, narrow ones",
     )
     options.add_argument(
         "--seconds",
@@ -83,7 +85,11 @@ def add_options(parser: Any) -> None:
         metavar="SECONDS",
         help=f"total time to think; a slow search gets fewer positions (default {_SECONDS:g})",
     )
-    options.add_argument("--prunes", action="store_true", help="fail a search that does not prune")
+    options.add_argument(
+        "--prunes",
+        action="store_true",
+        help="fail a search that does not prune, or cuts too seldom",
+    )
     options.add_argument("--json", action="store_true", help="print all findings as JSON")
 
 
@@ -130,7 +136,9 @@ def _print(diagnosis: Diagnosis, target: str, console: Console) -> None:
             evidence = textwrap.indent(cause.evidence, indent)
             console.print(plain(evidence, keep="\n"), soft_wrap=True)
     verdict = "searches as minimax does" if diagnosis.holds else "does not search as it should"
-    console.print(plain(f"{target} {verdict}"), soft_wrap=True)
+    plies = "1 ply" if diagnosis.depth == 1 else f"{diagnosis.depth} plies"
+    narrow = f" (from {NARROW_FROM} on in narrow positions)" * (diagnosis.depth >= NARROW_FROM)
+    console.print(plain(f"{target} {verdict}; checked to {plies}{narrow}"), soft_wrap=True)
 
 
 # ------------------------------------------------------------------ the search under test

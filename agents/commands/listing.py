@@ -26,7 +26,10 @@ _GROUPS = {
     "evaluations": ("evaluation", "evaluations", "evaluation=NAME"),
     "lineups": ("agents", "line-ups", "agents=NAME"),
 }
-_TIMED_ROUNDS = 20
+_CALLS = 4
+"""Calls for each position in a round: a round takes a millisecond or less, so that among many some
+are not disturbed."""
+_ROUNDS = 100
 
 
 def add(commands: Any) -> None:
@@ -43,29 +46,32 @@ def add(commands: Any) -> None:
 
 @kernel
 def _call_all(
-    address: Address, movers: np.ndarray, opponents: np.ndarray, parameters: Address, rounds: int
+    address: Address, movers: np.ndarray, opponents: np.ndarray, parameters: Address, calls: int
 ) -> int:
-    """Evaluate all positions ``rounds`` times."""
+    """Evaluate each position ``calls`` times."""
     total = 0
-    for _ in range(rounds):
+    for _ in range(calls):
         for i in range(len(movers)):
             total += call_evaluation(address, movers[i], opponents[i], parameters)
     return total
 
 
 def nanoseconds_a_call(evaluation: Evaluation, positions: Sequence[Position]) -> float:
-    """Measure the mean time of one call from compiled code, one core, the fastest of five."""
+    """Measure the processor's time for one call from compiled code: the least of several rounds.
+
+    Time in which other programs had the processor is not counted.
+    """
     movers = np.array([position.mover for position in positions], dtype=np.uint64)
     opponents = np.array([position.opponent for position in positions], dtype=np.uint64)
     address, parameters = np.intp(evaluation.address), np.intp(evaluation.parameters_address)
 
-    def seconds(rounds: int) -> float:
-        started = time.perf_counter()
-        _call_all(address, movers, opponents, parameters, rounds)
-        return time.perf_counter() - started
+    def round_seconds() -> float:
+        started = time.thread_time()
+        _call_all(address, movers, opponents, parameters, _CALLS)
+        return time.thread_time() - started
 
-    seconds(1)
-    return min(seconds(_TIMED_ROUNDS) for _ in range(5)) / _TIMED_ROUNDS / len(positions) * 1e9
+    round_seconds()
+    return min(round_seconds() for _ in range(_ROUNDS)) / _CALLS / len(positions) * 1e9
 
 
 def run(options: Namespace, console: Console) -> None:
@@ -84,7 +90,11 @@ def run(options: Namespace, console: Console) -> None:
                 evaluation.prepare(announce)
                 cost = f"{nanoseconds_a_call(evaluation, check_positions()):.0f} ns"
             table.add_row(plain(f"  {name}", "bold"), cost, plain(description))
-        note = "; with the time of a call on this machine" if kind == "evaluations" else ""
+        note = (
+            "; with the processor's time for a call on this machine"
+            if kind == "evaluations"
+            else ""
+        )
         console.print(f"[bold]{title}[/]  ({use}{note})")
         console.print(table)
         console.print()

@@ -1,12 +1,13 @@
 """Test of a search, with the probable cause if it is wrong.
 
 A search has to look a few plies ahead in some hundred positions, and its answers are held to
-minimax's. Wrong answers are compared with those of searches with a usual mistake
-(:mod:`~agents.diagnosis.references`): the mistake that gives the same wrong answers is the probable
-cause.
+minimax's. The positions that a wrong search evaluates are followed through the right tree
+(:mod:`~agents.diagnosis.following`). If all of them are right and enough, its answers are compared
+with those of searches with a usual mistake (:mod:`~agents.diagnosis.references`).
 """
 
 from othello_lab.agents.diagnosis.questions import (
+    NARROW_FROM,
     POSITIONS,
     RecordingEvaluation,
     SearchUnderTest,
@@ -15,6 +16,7 @@ from othello_lab.agents.diagnosis.questions import (
 from othello_lab.agents.diagnosis.verdict import Cause, Diagnosis, diagnose
 
 __all__ = [
+    "NARROW_FROM",
     "POSITIONS",
     "Cause",
     "Diagnosis",

@@ -21,6 +21,7 @@ from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
 from othello_lab.agents.search.endgame.solver import EndgameSolver
 from othello_lab.core.notation import PASS, square_name
+from othello_lab.core.position import Position
 
 EXPLAINED = 0.9
 """So large a part of the answers a mistake has to explain to be told."""
@@ -29,6 +30,21 @@ _SAMPLE = 16  # answers of each depth, right and wrong ones, with which mistakes
 _SOLVED = 16  # empty squares, at most, where an answer may be that of an endgame solver
 _TABLE_MB = 4
 _ENOUGH = 12  # after so many a mistake that explains little is left out
+
+
+@dataclass(frozen=True)
+class Cause:
+    """The probable cause of a failure.
+
+    name: the mistake in a few words. advice: a place to look at. explained: the share of the
+    answers that a search with this mistake gives too; None if it was found in another way.
+    evidence: a position, the right answer and the given one.
+    """
+
+    name: str
+    advice: str
+    evidence: str
+    explained: float | None = None
 
 
 class AnsweredQuestion:
@@ -49,6 +65,7 @@ class AnsweredQuestion:
         root = self.root()
         self.passes, self.ends = root.within(question.depth)
         self._known: dict[type[Search], Reply] = {}
+        self._shallower: dict[int, int] = {}
         self.minimax = self._known[Search] = Search(False).reply(root, question.depth)
 
     def root(self) -> ReferenceNode:
@@ -62,6 +79,12 @@ class AnsweredQuestion:
             found = self.minimax if same else kind(False).reply(self.root(), self.question.depth)
             self._known[kind] = found
         return self._known[kind]
+
+    def shallower(self, depth: int) -> int:
+        """Return minimax's value at another depth."""
+        if depth not in self._shallower:
+            self._shallower[depth] = Search(False).reply(self.root(), depth).value
+        return self._shallower[depth]
 
     @property
     def truth(self) -> Reply:
@@ -85,6 +108,13 @@ class AnsweredQuestion:
     @property
     def wrong(self) -> bool:
         return self.wrong_move or self.wrong_value
+
+    @cached_property
+    def asks_finished(self) -> bool:
+        """True if the search asks the heuristic about a finished game."""
+        return self.ends and any(
+            Position(mine, others).is_over for mine, others in self.answer.calls
+        )
 
     @cached_property
     def alphabeta(self) -> tuple[Reply, Reply]:
@@ -156,7 +186,7 @@ def _may_be_solved(case: AnsweredQuestion) -> bool:
 def choose_kind(cases: Sequence[AnsweredQuestion]) -> type[Search]:
     """Return the kind of right search that most answers belong to, and note it in the cases."""
 
-    asks = any(case.answer.seen_finished for case in cases)  # the heuristic of finished games
+    asks = any(case.asks_finished for case in cases)
     fewest: dict[type[Search], int] = {}
     for kind in RIGHT:
         fewest[kind] = _wrong_by(kind, cases)

@@ -22,17 +22,25 @@ from othello_lab.agents.external import FunctionAgent
 from othello_lab.agents.loading import find
 from othello_lab.core.game import PlayerFailure, valid_answer
 from othello_lab.core.notation import PASS, IllegalMove
+from othello_lab.core.perft import perft
 from othello_lab.core.position import Position
 from othello_lab.core.system.compile import Announce, Array, Mask
 from othello_lab.core.system.forked import Channel, ForkedProcess
 from othello_lab.core.system.processes import adopt_orphans, end_descendants
 
 POSITIONS = 200
+NARROW_FROM = 4
+"""From so many plies on narrow positions are asked about."""
+_NARROW_SHARE = 5  # of so many usual positions there is one narrow one
+_NARROW_EMPTIES = range(7, 13)
+_NARROW_LEAVES = 1500  # minimax's, five plies deep
 _SEED = 16
 _DEPTH_NAMES = ("depth", "ply", "plies", "level", "levels")
 _LAST = 4  # empty squares of a position near the end of the game
 _FATAL_AT_MOST = 3
 """After so many calls that have hung, or killed their process, nothing more is asked."""
+_CALLS = 20_000
+"""So many calls of the heuristic are noted of one answer, at most."""
 _GAMES = 4
 _GAME_EMPTIES = 22
 """Games to the end begin with about so many empty squares."""
@@ -119,8 +127,9 @@ class SearchAnswer:
     """The answer of a search.
 
     value, nodes, evaluations: as it states them; None if it does not. seen: number of its calls of
-    the heuristic, and seen_finished, for finished games; None if these cannot be seen. trouble: the
-    reason if there is no legal move, else empty; fatal: True if it hung, or its process died.
+    the heuristic; None if these cannot be seen. calls: the positions of the first 20,000 calls, as
+    (mover, opponent), in the order of the calls. trouble: the reason if there is no legal move,
+    else empty; fatal: True if it hung, or its process died.
     """
 
     move: int = -1
@@ -128,7 +137,7 @@ class SearchAnswer:
     nodes: int | None = None
     evaluations: int | None = None
     seen: int | None = None
-    seen_finished: int = 0
+    calls: Sequence[Sequence[int]] = ()
     trouble: str = ""
     fatal: bool = False
 
@@ -184,6 +193,31 @@ def _kind(position: Position) -> str:
     return "pass" if any(position.play(move).must_pass for move in position.moves) else ""
 
 
+@cache
+def narrow_positions(count: int = POSITIONS) -> tuple[Position, ...]:
+    """Return the positions for deep searches: a fifth of ``count``, at least four.
+
+    They are late positions of random games, always the same, with trees small enough for slow
+    programs; in them sides pass, and different moves lead to one position. Every second one comes
+    before a pass.
+    """
+    rng = np.random.default_rng(_SEED)
+    chosen: list[Position] = []
+    while len(chosen) < max(4, count // _NARROW_SHARE):
+        line = [each for each in _random_game(rng) if each.legal_mask]
+        late = [each for each in line if each.empties in _NARROW_EMPTIES]
+        if len(chosen) % 2:
+            late = [each for each in late if _kind(each) == "pass"]
+        small = (each for each in late if perft(each, 5) <= _NARROW_LEAVES)
+        chosen += [each for each in small if each not in chosen][:1]
+    return tuple(chosen)
+
+
+def positions_at(depth: int, count: int = POSITIONS) -> tuple[Position, ...]:
+    """Return the positions about which a search of so many plies is asked."""
+    return narrow_positions(count) if depth >= NARROW_FROM else positions(count)
+
+
 # ------------------------------------------------------------------ asking
 
 
@@ -206,15 +240,18 @@ class SearchUnderTest:
 
 
 def ask(
-    asked: SearchUnderTest, questions: Sequence[SearchQuestion], until: float
+    asked: SearchUnderTest,
+    questions: Sequence[SearchQuestion],
+    until: float,
+    forgetful: bool = False,
 ) -> list[SearchAnswer | None]:
     """Return the answers to questions, asked one after another; None for those not asked because
     the time was over (``until`` by the monotonic clock), or because it hung, or died, too often."""
     answers: list[SearchAnswer | None] = []
     failed = 0
     while len(answers) < len(questions) and failed < _FATAL_AT_MOST:
-        begin = len(answers)
-        with closing(ForkedProcess(_answer_all, asked, questions[begin:], until)) as process:
+        rest = questions[len(answers) :]
+        with closing(ForkedProcess(_answer_all, asked, rest, until, forgetful)) as process:
             trouble = _collect(process, asked.patience, answers, len(questions))
             end_descendants([process.number])
         if not trouble:
@@ -243,10 +280,39 @@ def _collect(
 
 
 def ask_afresh(
-    asked: SearchUnderTest, questions: Sequence[SearchQuestion]
+    asked: SearchUnderTest, questions: Sequence[SearchQuestion], forgetful: bool = False
 ) -> list[SearchAnswer | None]:
-    """The answers to questions, each in a process that was asked nothing before."""
-    return [ask(asked, [each], _soon(asked))[0] for each in questions]
+    """Return the answers to questions, each in a process that was asked nothing before.
+
+    forgetful: True if it shall find nothing in the dictionaries that are its attributes.
+    """
+    return [ask(asked, [each], _soon(asked), forgetful)[0] for each in questions]
+
+
+class _ForgetfulDict(dict[Any, Any]):
+    """A dictionary in which ``in`` and ``get`` find nothing."""
+
+    def __contains__(self, key: object) -> bool:
+        return False
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        return default
+
+
+def _make_forgetful(agent: Agent) -> None:
+    """Replace the dictionaries that an agent has, and those that it will set."""
+    kind = type(agent)
+
+    def set_attribute(self: Agent, name: str, value: object) -> None:
+        kept = _ForgetfulDict(value) if type(value) is dict else value
+        kind.__setattr__(self, name, kept)
+
+    try:
+        agent.__class__ = type(kind.__name__, (kind,), {"__setattr__": set_attribute})
+        for name, value in list(vars(agent).items()):
+            setattr(agent, name, value)
+    except TypeError:
+        pass  # it has slots: it remembers as before
 
 
 def ask_in_games(
@@ -282,10 +348,17 @@ def _alone() -> None:
 
 
 def _answer_all(
-    link: Channel, asked: SearchUnderTest, questions: Sequence[SearchQuestion], until: float
+    link: Channel,
+    asked: SearchUnderTest,
+    questions: Sequence[SearchQuestion],
+    until: float,
+    forgetful: bool,
 ) -> None:
     """The main function of a process."""
     _alone()
+    if forgetful:
+        for agent in asked.agents.values():
+            _make_forgetful(agent)
     for question in questions:
         if time.monotonic() > until:
             break
@@ -313,9 +386,11 @@ def _answer(asked: SearchUnderTest, question: SearchQuestion) -> SearchAnswer:
         decision = valid_answer(agent.decide(position, limits))
         position.play(decision.move)
     except (IllegalMove, PlayerFailure, ValueError) as error:
-        return SearchAnswer(trouble=f"{type(error).__name__}: {error}"[:300])
+        trouble = f"{type(error).__name__}: {error}"[:300]
+        return SearchAnswer(calls=_calls(asked), trouble=trouble)
     except (Exception, SystemExit) as error:
-        return SearchAnswer(trouble=f"raised {type(error).__name__}: {error}"[:300])
+        trouble = f"raised {type(error).__name__}: {error}"[:300]
+        return SearchAnswer(calls=_calls(asked), trouble=trouble)
     stats, seen = decision.stats, asked.watched.seen if asked.watched else []
     return SearchAnswer(
         decision.move,
@@ -323,8 +398,13 @@ def _answer(asked: SearchUnderTest, question: SearchQuestion) -> SearchAnswer:
         stats.nodes or None,
         stats.evaluations or None,
         len(seen) or None,
-        sum(each.is_over for each in seen),
+        _calls(asked),
     )
+
+
+def _calls(asked: SearchUnderTest) -> list[tuple[int, int]]:
+    seen = asked.watched.seen[:_CALLS] if asked.watched else []
+    return [(each.mover, each.opponent) for each in seen]
 
 
 def _play_games(link: Channel, asked: SearchUnderTest, depth: int, until: float) -> None:

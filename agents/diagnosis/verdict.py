@@ -11,10 +11,25 @@ from othello_lab.agents.contract import FAILED, NOT_ASKED, OK, ContractFinding
 from othello_lab.agents.diagnosis.comparison import (
     EXPLAINED,
     AnsweredQuestion,
+    Cause,
+    agree,
     choose_kind,
     matches,
     notice_solved,
     simplest,
+)
+from othello_lab.agents.diagnosis.following import (
+    SOME,
+    FollowedSearch,
+    against_the_rules,
+    followed,
+    from_table,
+    lost_moves,
+    narrow_window,
+    parents,
+    too_deep,
+    too_shallow,
+    unproven,
 )
 from othello_lab.agents.diagnosis.questions import (
     SearchAnswer,
@@ -24,9 +39,18 @@ from othello_lab.agents.diagnosis.questions import (
     ask_afresh,
     ask_in_games,
     positions,
+    positions_at,
 )
-from othello_lab.agents.diagnosis.references import RIGHT, WASTEFUL, AlphaNotRaised, Reply
+from othello_lab.agents.diagnosis.references import (
+    RIGHT,
+    WASTEFUL,
+    AlphaNotRaised,
+    FullWindowAtRoot,
+    Reply,
+)
 from othello_lab.agents.evaluation import Evaluation
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color
 
 _AFRESH = 8  # wrong answers that are asked for again in a process of their own
 _MOST = 0.75
@@ -35,31 +59,18 @@ _GAME_DEPTH = 2
 
 
 @dataclass(frozen=True)
-class Cause:
-    """The probable cause of a failure.
-
-    name: the mistake in a few words. advice: a place to look at. explained: the share of the
-    answers that a search with this mistake gives too; None if it was found in another way.
-    evidence: a position, the right answer and the given one.
-    """
-
-    name: str
-    advice: str
-    evidence: str
-    explained: float | None = None
-
-
-@dataclass(frozen=True)
 class Diagnosis:
     """The diagnosis of a search.
 
     findings: the checks. causes: of failures, the most probable first. notes: choices that are
-    right, but not those of the lab, and checks left out for lack of time.
+    right, but not those of the lab, and checks left out for lack of time. depth: the greatest
+    number of plies to which it has answered.
     """
 
     findings: tuple[ContractFinding, ...]
     causes: tuple[Cause, ...]
     notes: tuple[str, ...]
+    depth: int
 
     @property
     def holds(self) -> bool:
@@ -83,14 +94,18 @@ def diagnose(
     evaluation.prepare()
     for agent in asked.agents.values():
         agent.prepare()
-    places = positions(count)
+    places: Sequence[Position] = positions(count)
     near = [each.play(move) for each in places for move in each.moves]
     beyond = max(abs(evaluation(each)) for each in (*places, *near) if not each.is_over)
     cases, notes = [], []
-    share = seconds / (len(asked.agents) + 1)  # the games that are played then are one more
-    for depth in asked.agents:
+    share = left = seconds
+    for number, depth in enumerate(asked.agents):
+        share = left / (len(asked.agents) - number + 1)  # the games played then are one more
+        places = positions_at(depth, count)
         questions = [SearchQuestion(place, depth) for place in places]
-        answers = ask(asked, questions, time.monotonic() + share)
+        begin = time.monotonic()
+        answers = ask(asked, questions, begin + share)
+        left -= time.monotonic() - begin
         until = time.monotonic() + share
         here: list[AnsweredQuestion] = []
         for question, answer in zip(questions, answers, strict=True):
@@ -147,7 +162,9 @@ class _Examination:
         memory = self._memory()  # which may find more that is wrong
         found = [self._answers(), self._moves(), self._values(), memory]
         causes = [cause for each in found for cause in each.causes]
-        if self.wrong and not memory.causes:
+        if not memory.causes and (broken := self._broken()):
+            causes = [broken, *causes]
+        elif self.wrong and not memory.causes:
             mistakes = self._mistakes()
             sure = bool(mistakes[0].explained)
             names = {cause.name for cause in (mistakes if sure else causes)}
@@ -158,7 +175,9 @@ class _Examination:
             part = later(right)
             found.append(part)
             causes += part.causes
-        return Diagnosis(tuple(each.finding for each in found), tuple(causes), tuple(self.notes))
+        deepest = max((case.question.depth for case in self.answered), default=0)
+        findings = tuple(each.finding for each in found)
+        return Diagnosis(findings, tuple(causes), tuple(self.notes), deepest)
 
     # ------------------------------------------------------------------ answers
 
@@ -274,8 +293,27 @@ class _Examination:
 
     # ------------------------------------------------------------------ mistakes
 
+    def _broken(self) -> Cause | None:
+        """Return the cause if it breaks the rules, in wrong answers or where it has none."""
+        troubled = [case for case in self.cases if case.answer.trouble]
+        return next(
+            filter(None, (against_the_rules(followed(part)) for part in (self.wrong, troubled))),
+            None,
+        )
+
     def _mistakes(self) -> list[Cause]:
         """Return the mistakes that explain the wrong answers; else a description of them."""
+        searches = followed(self.wrong)
+        table, without_tables = self._without_tables(searches)
+        for cause in (
+            too_deep(searches),
+            parents(searches),
+            table or narrow_window(searches, self.answered),
+            self._said(),
+            None if all(case.passes for case in self.wrong) else too_shallow(searches),
+        ):
+            if cause:
+                return [cause]
         if causes := _causes(self.answered):
             return causes
         plain = [case for case in self.answered if not (case.passes or case.ends)]
@@ -285,12 +323,57 @@ class _Examination:
                 "the plies; at passes or ends there is more wrong"
             )
             return causes
-        return list(self._patterns())
+        cause = lost_moves(searches) or too_shallow(without_tables, SOME) or unproven(searches)
+        return [cause] if cause else [*self._patterns()]
+
+    def _without_tables(
+        self, searches: Sequence[FollowedSearch]
+    ) -> tuple[Cause | None, Sequence[FollowedSearch]]:
+        """Return the cause if wrong answers are right without the search's dictionaries; else the
+        answers without these, in which no line is left out."""
+        if not searches:
+            return None, searches
+        again = [each.case for each in searches]
+        answers = ask_afresh(self.asked, [case.question for case in again], forgetful=True)
+        cases = [
+            self._case(case.question, answer)
+            for case, answer in zip(again, answers, strict=True)
+            if answer and not answer.trouble
+        ]
+        wrong = [case for case in cases if case.wrong]
+        if cases and len(wrong) <= (1 - _MOST) * len(cases):
+            return from_table(searches, self.answered), searches
+        return None, followed(wrong)
+
+    def _said(self) -> Cause | None:
+        """Return the cause if the search is right, and only its statement wrong."""
+        evidence = simplest(self.wrong).told()
+        stated = [case for case in self.wrong if case.answer.value is not None]
+        if sum(map(_is_reversed, stated)) >= EXPLAINED * len(self.wrong):
+            blacks = sum(map(_moves_white, stated)) >= EXPLAINED * len(stated)
+            whose = "Black's" if blacks else "the opponent's"
+            advice = "the moves are right; the value has the wrong sign"
+            return Cause(f"the value that is told is {whose}, not the mover's", advice, evidence)
+        if any(case.wrong_value for case in self.wrong):
+            return None
+        for place, name in ((0, "first"), (-1, "last")):
+            if all(c.answer.move == c.question.position.moves[place] for c in self.answered):
+                advice = "the move has to be kept together with its value whenever it is better"
+                return Cause(f"the {name} move of the list is returned", advice, evidence)
+        return None
 
     def _patterns(self) -> Iterator[Cause]:
         """Return the common features of wrong answers."""
         wrong, right = self.wrong, [case for case in self.answered if not case.wrong]
-        evidence = simplest(wrong).told()
+        evidence = FollowedSearch(simplest(wrong)).told()
+        ends = {abs(case.answer.value or 0) for case in wrong}
+        if len(ends) == 1 and len(wrong) > 4 and max(ends) > self.beyond:
+            advice = (
+                "alpha or beta comes back as it went in: the side that maximizes raises alpha, the "
+                "other one lowers beta"
+            )
+            yield Cause("a window's end is returned", advice, evidence)
+            return
         if unit := _unit(wrong):
             advice = f"the moves are right; the value is {unit:.4g} times what it should be"
             yield Cause("the value is told in another unit", advice, evidence)
@@ -372,17 +455,21 @@ class _Examination:
         unit = "evaluations" if deep[0].answer.seen is not None else "nodes"
         if spent >= whole:
             return self._no_pruning(said, unit, deep)
-        for mistake in WASTEFUL:
-            if _counts_as(deep, [mistake(), mistake(backwards=True)]) and not all(
-                _cost(case) in {_like(case, each) for each in _alphabetas(case)} for case in deep
-            ):
-                case = max(deep, key=lambda c: (_cost(c) or 0) - _like(c, c.alphabeta[0]))
-                cause = Cause(mistake.cause, mistake.advice, _spent(case), 1.0)
-                return _Symptom(ContractFinding("pruning", said, FAILED, mistake.cause), [cause])
         told = (
             f"It prunes: {spent / whole:.1%} of minimax's {unit} (alpha-beta without an order "
             f"{usual / whole:.1%})"
         )
+        for kind in WASTEFUL:
+            forms = [kind(), kind(backwards=True), kind(right_root=True)]
+            if _counts_as(deep, forms) and not all(
+                _cost(case) in {_like(case, each) for each in _alphabetas(case)} for case in deep
+            ):
+                if not self.must_prune or kind is FullWindowAtRoot:
+                    self.notes.append(f"{kind.cause}: {kind.advice}")
+                    break
+                case = max(deep, key=lambda c: (_cost(c) or 0) - _like(c, c.alphabeta[0]))
+                cause = Cause(kind.cause, kind.advice, _spent(case), 1.0)
+                return _Symptom(ContractFinding("pruning", said, FAILED, kind.cause), [cause])
         return _Symptom(ContractFinding("pruning", told, OK), [])
 
     def _no_pruning(self, said: str, unit: str, deep: Sequence[AnsweredQuestion]) -> _Symptom:
@@ -403,7 +490,12 @@ def _causes(cases: Sequence[AnsweredQuestion]) -> list[Cause]:
         return []
     told = [match for match in matches(cases) if match.rate >= EXPLAINED]
     return [
-        Cause(each.mistake.cause, each.mistake.advice, each.example.told(), each.rate)
+        Cause(
+            each.mistake.cause,
+            each.mistake.advice,
+            FollowedSearch(each.example).told(),
+            each.rate,
+        )
         for each in told[:_CAUSES]
     ]
 
@@ -485,6 +577,11 @@ _PATTERNS: tuple[tuple[Callable[[AnsweredQuestion], bool], str, str], ...] = (
         "found",
     ),
     (
+        lambda case: case.ends and _is_reversed_value(case),
+        "finished game counted for the wrong side",
+        "the result is the mover's, as a heuristic value is",
+    ),
+    (
         lambda case: case.passes,
         "something at passes",
         "all is right but where a side must pass within the plies that it looks ahead",
@@ -495,12 +592,12 @@ _PATTERNS: tuple[tuple[Callable[[AnsweredQuestion], bool], str, str], ...] = (
         "all is right but where the game ends within the plies that it looks ahead",
     ),
     (
-        lambda case: case.question.position.to_move.value == "white",
+        lambda case: _moves_white(case),
         "something with White",
         "all is right where Black moves",
     ),
     (
-        lambda case: case.question.position.to_move.value == "black",
+        lambda case: not _moves_white(case),
         "something with Black",
         "all is right where White moves",
     ),
@@ -512,6 +609,19 @@ _PATTERNS: tuple[tuple[Callable[[AnsweredQuestion], bool], str, str], ...] = (
     ),
 )
 """What wrong answers may have in common and right ones not."""
+
+
+def _is_reversed_value(case: AnsweredQuestion) -> bool:
+    value = case.answer.value
+    return value is not None and agree(-value, case.truth.value, case.beyond)
+
+
+def _is_reversed(case: AnsweredQuestion) -> bool:
+    return _is_reversed_value(case) and not case.wrong_move
+
+
+def _moves_white(case: AnsweredQuestion) -> bool:
+    return case.question.position.to_move is Color.WHITE
 
 
 def _is_anothers(case: AnsweredQuestion) -> bool:

@@ -11,7 +11,7 @@ from othello_lab.agents.evaluation.corners import CornerCloseness, Corners
 from othello_lab.agents.evaluation.disc_count import DiscCount
 from othello_lab.agents.evaluation.edge_stability import EdgeStability
 from othello_lab.agents.evaluation.evaluation import FINAL_UNIT, Evaluation, Feature
-from othello_lab.agents.evaluation.function import FunctionEvaluation, heuristic
+from othello_lab.agents.evaluation.function import FunctionEvaluation, as_evaluation, heuristic
 from othello_lab.agents.evaluation.iago import Iago
 from othello_lab.agents.evaluation.mobility import FrontierDiscs, Mobility, PotentialMobility
 from othello_lab.agents.evaluation.parity import Parity
@@ -37,5 +37,6 @@ __all__ = [
     "PotentialMobility",
     "SquareWeights",
     "StableDiscs",
+    "as_evaluation",
     "heuristic",
 ]

@@ -72,6 +72,14 @@ def heuristic(function: Callable[..., Any] | None = None, *, boards: Iterable[in
     return mark(function) if function else mark
 
 
+def is_heuristic(thing: Any) -> bool:
+    """Return True for a function that can be an evaluation of two masks: it is marked with
+    :func:`heuristic`, or takes ``(mover, opponent)``."""
+    if hasattr(thing, _BOARDS):
+        return True
+    return _parameters(thing) == ["mover", "opponent"]
+
+
 class NotZero(Number):
     """Any finite number but 0."""
 
@@ -93,8 +101,8 @@ class FunctionEvaluation(Evaluation):
     function that cannot be found, compiled or used.
     """
 
-    target: str
-    """``path/to/file.py:function``, or ``module:function``."""
+    target: str | Callable[..., Any]
+    """``path/to/file.py:function``, or ``module:function``; in Python also the function itself."""
     compiled: Annotated[bool, Switch()] = True
     """False runs it as ordinary Python, some hundred times slower, in the plain search. A function
     of PAIP's kind always runs so."""
@@ -102,8 +110,12 @@ class FunctionEvaluation(Evaluation):
     """Factor for results that are floats."""
 
     def __post_init__(self) -> None:
+        if inspect.isfunction(self.target):
+            function, self.target = self.target, f"{self.target.__module__}:{self.target.__name__}"
+            self._function = _as_heuristic(function, self.target)
+        else:
+            self._function = _find(str(self.target))
         check_settings(self)
-        self._function = _find(self.target)
         if getattr(self._function, _BOARD_LIST, False):  # which cannot be compiled
             self.compiled = False
         self.sides = getattr(self._function, _BOARDS)
@@ -113,7 +125,7 @@ class FunctionEvaluation(Evaluation):
 
     @property
     def name(self) -> str:
-        return self.target.rpartition(":")[2]
+        return str(self.target).rpartition(":")[2]
 
     @staticmethod
     def kernel(mover: Mask, opponent: Mask, parameters: Array) -> np.int32:
@@ -162,6 +174,15 @@ class FunctionEvaluation(Evaluation):
         raise TypeError("a heuristic from a file cannot be copied; build it again from its target")
 
 
+def as_evaluation(thing: Any) -> Evaluation:
+    """Return an evaluation, made of a user's function if it is one; raises ValueError."""
+    if isinstance(thing, Evaluation):
+        return thing
+    if inspect.isfunction(thing):
+        return FunctionEvaluation(thing)
+    raise ValueError(f"evaluation={thing!r} is not an Evaluation")
+
+
 # ------------------------------------------------------------------ finding
 
 
@@ -179,19 +200,30 @@ def _find(target: str) -> Callable[..., Any]:
         raise ValueError(
             f"target '{target}': no function '{name}' there; {known}{nearest(name, marked)}"
         )
-    if hasattr(function, _BOARDS):
-        return function
-    if _takes_a_board_list(function):
+    return _as_heuristic(function, target)
+
+
+def _as_heuristic(function: Any, target: str) -> Callable[..., Any]:
+    """Return a function marked, or adapted if it is of PAIP's kind, ``function(player, board)``.
+
+    Raises ValueError for any other.
+    """
+    if is_heuristic(function):
+        return function if hasattr(function, _BOARDS) else cast("Any", heuristic(function))
+    if _parameters(function) == ["player", "board"]:
         return _of_board_list(function)
+    name = target.rpartition(":")[2]
     raise ValueError(f"target '{target}': '{name}' is not marked with @heuristic")
 
 
-def _takes_a_board_list(function: Any) -> bool:
-    """Return True for an evaluation of PAIP's kind: ``function(player, board)``."""
+def _parameters(function: Any) -> list[str]:
+    """Return the names of a function's parameters; none for anything else."""
+    if isinstance(function, type):
+        return []
     try:
-        return list(inspect.signature(function).parameters) == ["player", "board"]
+        return list(inspect.signature(function).parameters)
     except (TypeError, ValueError):
-        return False
+        return []
 
 
 def _of_board_list(function: Callable[..., Any]) -> Callable[..., Any]:

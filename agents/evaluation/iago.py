@@ -57,7 +57,7 @@ class Iago(EdgeStability):
         return sum(int(term) for term in self.parts(position).values())
 
     def parts(self, position: Position) -> dict[str, int | float]:
-        other = Position(position.opponent, position.mover, position.to_move.other)
+        other = position.other_side()
         number = position.discs - 3
         edges, c_edge = plain_edge_sum(position), 312_000 + 6_240 * number
         c_now = 50_000 + 2_000 * number if number < 25 else 75_000 + 1_000 * number

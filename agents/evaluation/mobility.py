@@ -34,7 +34,7 @@ class _Mobility(Evaluation):
         raise NotImplementedError
 
     def plain(self, position: Position) -> int:
-        other = Position(position.opponent, position.mover, position.to_move.other)
+        other = position.other_side()
         return plain_compared(self.count(position), self.count(other), self.form)
 
 

@@ -311,7 +311,7 @@ class Program:
 
     def close(self, farewell: str, seconds: float) -> None:
         """Send a farewell, wait up to ``seconds`` for the end, and end the program."""
-        if self._process is None or not self.is_running:
+        if not self.is_running:
             return
         with contextlib.suppress(PlayerFailure):
             self.send(farewell, seconds)

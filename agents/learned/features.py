@@ -140,7 +140,7 @@ def features(movers: np.ndarray, opponents: np.ndarray) -> np.ndarray:
 
 def plain_features(position: Position) -> dict[str, int]:
     """Compute the features by name, in plain Python."""
-    other = Position(position.opponent, position.mover, position.to_move.other)
+    other = position.other_side()
     occupied = position.mover | position.opponent
     beside = {
         square for corner in CORNERS if not occupied >> corner & 1 for square in around(corner)

@@ -139,7 +139,7 @@ class NetworkEvaluation(Evaluation):
     def plain(self, position: Position) -> int:
         arrays, empties = self._arrays, SQUARES - position.discs
         stage = arrays[STAGES][empties]
-        other = Position(position.opponent, position.mover, position.to_move.other)
+        other = position.other_side()
         planes = bits(position.mover), bits(position.opponent), position.moves, other.moves
         total = arrays[EMPTIES][empties]
         for weights, squares in zip(arrays[INPUTS], planes, strict=True):

@@ -127,9 +127,7 @@ class PatternEvaluation(Evaluation):
         arrays, shapes = self._learned.arrays, self._geometry
         empties = SQUARES - position.discs
         stage = int(arrays[STAGES][empties])
-        other = Position(
-            position.opponent, position.mover, position.to_move.other, position.ruleset
-        )
+        other = position.other_side()
         mine, theirs = len(position.moves), len(other.moves)
         parts: dict[str, int | float] = {
             f"{position.empties} empty squares": int(arrays[CONSTANT][empties]),

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from othello_lab.agents.agent import Agent, Decision, Limits, Purpose, SearchStats
-from othello_lab.agents.evaluation import Evaluation
+from othello_lab.agents.evaluation import Evaluation, as_evaluation
 from othello_lab.agents.evaluation.evaluation import in_words
 from othello_lab.agents.search import context as layout
 from othello_lab.agents.search.limits import allotment, limited
@@ -50,8 +50,7 @@ class SearchAgent(Agent):
 
     def _read_settings(self) -> None:
         """Check the settings, and derive others from them."""
-        if not isinstance(self.evaluation, Evaluation):
-            raise ValueError(f"evaluation={self.evaluation!r} is not an Evaluation")
+        self.evaluation = as_evaluation(self.evaluation)
         check_settings(self)
         self.compiled = self.compiled and self.evaluation.compiled
 

@@ -99,8 +99,8 @@ def seconds(text: str) -> float:
     return number
 
 
-def whole_number(least: int) -> argparse._ActionType:
-    """The type of an option that takes an integer of at least ``least``."""
+def whole_number(least: int, most: int | None = None) -> argparse._ActionType:
+    """The type of an option that takes an integer of at least ``least``, at most ``most``."""
 
     def convert(text: str) -> int:
         try:
@@ -109,6 +109,8 @@ def whole_number(least: int) -> argparse._ActionType:
             raise argparse.ArgumentTypeError(f"'{text}' is not a whole number") from None
         if number < least:
             raise argparse.ArgumentTypeError(f"{number} is too small; {least} or more")
+        if most is not None and number > most:
+            raise argparse.ArgumentTypeError(f"{number} is too large; {most} or less")
         return number
 
     return convert

@@ -287,6 +287,22 @@ def check_values(
             raise SettingError(constraint.refusal(f"{where}{name}", value, optional))
 
 
+def refusal_of(kind: type, key: str, value: object) -> str | None:
+    """Return the message for a value that a setting cannot have; None if nothing is declared.
+
+    kind: a dataclass of settings. key: of it, or of a dataclass in it: ``limits.seconds``.
+    """
+    name, _, rest = key.partition(".")
+    if rest:
+        inner = {each.name: each.default_factory for each in fields(kind)}.get(name)
+        found = refusal_of(inner, rest, value) if is_dataclass(inner) else None
+        return None if found is None else f"{name}.{found}"
+    if name not in (declared := constraints(kind)):
+        return None
+    constraint, optional = declared[name]
+    return constraint.refusal(key, value, optional)
+
+
 @functools.cache
 def constraints(declared_by: Callable[..., Any]) -> dict[str, tuple[Constraint, bool]]:
     """Return the constraints that a function's or a dataclass's annotations declare, by name of the

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pkgutil
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -49,7 +49,8 @@ class JobSummary:
     folder: where it is. kind: a key of :data:`KINDS`. name: of the experiment. started: date and
     time, "" if unknown. agents: how many. games: how many were played. leader: the agent with the
     largest share of points; empty for a sweep. score: that share in percent. state: complete,
-    stopped, or the reason why the folder cannot be read.
+    stopped, or the reason why the folder cannot be read. elo: the rating of one agent, where it was
+    asked for. lineup: names of the agents. tags, note: as the job was given them.
     """
 
     folder: str
@@ -61,6 +62,19 @@ class JobSummary:
     leader: str = ""
     score: float | None = None
     state: str = ""
+    elo: float | None = None
+    lineup: Sequence[str] = ()
+    tags: Sequence[str] = ()
+    note: str = ""
+
+
+def labels(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a :class:`JobSummary` that the settings of a job tell."""
+    return {
+        "lineup": list(config.get("agents") or ()),
+        "tags": list(config.get("tags") or ()),
+        "note": str(config.get("note") or ""),
+    }
 
 
 class JobKind(ABC):

@@ -13,13 +13,12 @@ interrupted at any moment, and resumed: recorded games stay, the rest is played.
 from __future__ import annotations
 
 import functools
-import html
 import logging
+import math
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +27,7 @@ from rich.console import Console
 from othello_lab.agents.agent import Agent
 from othello_lab.agents.config import ConfigError, fill_open, load, short_name
 from othello_lab.core.game import FINISHED
-from othello_lab.core.system.escaping import counted, plain, visible
+from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.system.shared_memory import FINISH_PAIRS, STOPPING
 from othello_lab.experiments.config import (
     IN_REPORT,
@@ -42,6 +41,7 @@ from othello_lab.experiments.config import (
 )
 from othello_lab.experiments.jobs.job import Job
 from othello_lab.experiments.jobs.replan import about_object, replanned
+from othello_lab.experiments.jobs.result import RunResult
 from othello_lab.experiments.jobs.stopping import RunStopped, guarded
 from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.pairing.schedule import PairDraw
@@ -49,65 +49,19 @@ from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.match import MOST_DEATHS, PairResult, Play
 from othello_lab.experiments.playing.trial import try_agents
 from othello_lab.experiments.playing.trust import check_trusted, foreign_code
-from othello_lab.experiments.record.folder import locked
+from othello_lab.experiments.record.folder import CHECKS, locked, write_safely
 from othello_lab.experiments.record.provenance import versions
 from othello_lab.experiments.record.reading import damage_told, way_out
 from othello_lab.experiments.record.store import FILE, FORMAT, AgentRow, Record
+from othello_lab.experiments.report.disagreements import Judge
 from othello_lab.experiments.report.progress import Tally, progress_bar
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 log = logging.getLogger("lab.run")
 
 SKIPPED = f"the worker that played it died {MOST_DEATHS} times"
-
-
-@dataclass(frozen=True)
-class RunResult:
-    """The result of a run.
-
-    folder: its results folder. standings: one row an agent, best first (see
-    :func:`experiments.report.standings.standings`). games, moves, matches: tables of the record,
-    read on demand. complete: True if all scheduled games were played. interrupted: True if Ctrl-C,
-    or another signal, ended it.
-    """
-
-    folder: Path
-    standings: pd.DataFrame
-    complete: bool
-    interrupted: bool = False
-
-    @property
-    def games(self) -> pd.DataFrame:
-        """One row a game."""
-        with Record.open(self.folder) as record:
-            return record.games()
-
-    @property
-    def moves(self) -> pd.DataFrame:
-        """One row a move."""
-        with Record.open(self.folder) as record:
-            return record.moves()
-
-    @property
-    def matches(self) -> pd.DataFrame:
-        """One row a pairing, see :func:`experiments.report.standings.matches`."""
-        from othello_lab.experiments.report.standings import matches
-
-        with Record.open(self.folder) as record:
-            return matches(record)
-
-    def _repr_html_(self) -> str:
-        """The standings as a notebook shows them."""
-        import pandas as pd
-
-        from othello_lab.experiments.report.tables import COLUMNS, cells
-
-        table = pd.DataFrame(cells(COLUMNS, self.standings), columns=list(COLUMNS))
-        state = "" if self.complete else " (not complete)"
-        where = html.escape(visible(self.folder / "report.html"))
-        return f"{table.to_html(index=False)}<p>{where}{state}</p>"
 
 
 # ---------------------------------------------------------------------- ways in
@@ -119,7 +73,7 @@ def run_match(
     *,
     seed: int = 1,
     depth: int = 4,
-    evaluation: str = "square_weights",
+    evaluation: Any = "square_weights",
     ruleset: str = "standard",
     openings: str | Mapping[str, Any] = "random",
     schedule: str | Mapping[str, Any] = "round_robin",
@@ -134,7 +88,7 @@ def run_match(
     name: str = "match",
     export: Sequence[str] = (),
     figures: str | bool = IN_REPORT,
-    quiet: bool = False,
+    quiet: bool = True,
 ) -> RunResult:
     """Play a match, or a tournament, from Python, as ``othello-lab run`` does.
 
@@ -148,6 +102,7 @@ def run_match(
     workers: processes, default all cores; 0 plays in this process.
     export: further formats of the tables, ``csv`` or ``parquet``.
     figures: ``report``, ``files`` (PNG and SVG too) or ``none``; False is ``none``.
+    quiet: False prints progress and results.
     The rest as in ``conf/run.yaml``. Raises ConfigError (a ValueError).
     """
     settings = RunConfig(name, games=games, seed=seed, depth=depth, export=list(export))
@@ -188,17 +143,18 @@ def run(
     console: Console | None = None,
     folder: Path | None = None,
     brief: bool = False,
+    checks: Sequence[str] = (),
 ) -> RunResult:
     """Play the games of a plan, and write record, figures and report.
 
     command: the command or call that asked for the run, for the report. folder: a folder for the
     results that exists already (default: a new one named by date and time). brief: print progress,
-    but no results.
+    but no results. checks: sentences on checks of the agents before the run, for the report.
 
     Nothing is written before everything that can be checked has been. Raises ConfigError, and
     RunStopped if the record can no longer be written or no worker be started.
     """
-    return RunJob(plan, console or Console(), brief=brief).start(command, folder)
+    return RunJob(plan, console or Console(), brief=brief, checks=checks).start(command, folder)
 
 
 def resume(
@@ -291,12 +247,16 @@ class RunJob(Job[RunResult]):
         openings: Sequence[Opening] = (),
         retry_skipped: bool = False,
         brief: bool = False,
+        checks: Sequence[str] = (),
     ) -> None:
-        """openings, retry_skipped: of a run that is continued. brief: print no results."""
+        """openings, retry_skipped: of a run that is continued. brief: print no results. checks: see
+        :func:`run`."""
         super().__init__(plan.settings, plan.as_data, console)
         self._plan, self._openings, self._retry = plan, openings, retry_skipped
         self._results = Console(quiet=True) if brief else console
         self._hint_told = brief
+        self._time_up = False
+        self._checks = checks
         self._record: Record
         self._play: Play
         self._conditions: GameConditions
@@ -306,6 +266,8 @@ class RunJob(Job[RunResult]):
         self._conditions = plan.conditions()
         # Agents may share a heuristic, whose line is printed once.
         self._conditions.prepare(functools.cache(lambda line: self.console.print(plain(line))))
+        if plan.settings.judging.disagreements:
+            Judge(plan.settings.judging.depth).prepare(self.say)
         if not self.resumed:
             self._openings = plan.choose_openings()
             if plan.settings.trial:
@@ -335,6 +297,8 @@ class RunJob(Job[RunResult]):
                     record.write_row("sessions", session)
                 else:
                     _write_head(record, plan, self._openings, session)
+            if self._checks:
+                write_safely(self.folder / CHECKS, "\n".join([*self._checks, ""]))
             yield
 
     def work(self, stack: ExitStack) -> RunResult:
@@ -345,7 +309,7 @@ class RunJob(Job[RunResult]):
                 draw = self._drawn(self._openings)
             with guarded(record.path, stop):
                 self._write_down(self._play(draw), draw)
-            interrupted = stop.value == FINISH_PAIRS
+            interrupted = stop.value == FINISH_PAIRS and not self._time_up
             stack.close()  # the last words of the workers belong in the log
             settled = record.settled(plan.schedule.games_each)
             complete = draw.complete(len(settled), plan.pairs)
@@ -418,6 +382,8 @@ class RunJob(Job[RunResult]):
     def _write_down(self, results: Iterator[list[PairResult]], draw: PairDraw) -> None:
         """Write results into the record as they come, and show how far the run is."""
         plan, record = self._plan, self._record
+        minutes = plan.settings.minutes
+        end = math.inf if minutes is None else time.monotonic() + 60 * minutes
         played, forfeits = record.count_games(), record.count_games(forfeited=True)
         skipped = len(record.skipped())
         tally = Tally(plan.names)
@@ -449,6 +415,8 @@ class RunJob(Job[RunResult]):
                 warnings = [f"{forfeits} forfeited"] if forfeits else []
                 warnings += [f"{counted(skipped, 'pair')} skipped"] if skipped else []
                 progress.update(bar, completed=played, note=draw.note, warnings=warnings)
+                if time.monotonic() > end and not self._conditions.stopping:
+                    self._time_up, self._conditions.stop.value = True, FINISH_PAIRS
             if draw.complete(len(record.settled(plan.schedule.games_each)), plan.pairs):
                 progress.update(bar, total=played)  # there may have been more
 

@@ -14,8 +14,9 @@ from rich.console import Console, RenderableType
 from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.system.json_output import print_json, rows_of
+from othello_lab.experiments.config import labelled
 from othello_lab.experiments.jobs import run
-from othello_lab.experiments.jobs.kinds import JobKind, JobSummary, check_single, state_of
+from othello_lab.experiments.jobs.kinds import JobKind, JobSummary, check_single, labels, state_of
 from othello_lab.experiments.playing.trust import check_trusted
 from othello_lab.experiments.record.reading import not_begun, reading
 from othello_lab.experiments.record.store import Record
@@ -49,6 +50,7 @@ class RunKind(JobKind):
                 leader=leader,
                 score=score,
                 state=state_of(folder, bool(head["complete"])),
+                **labels(head["config"]),
             )
 
     def show(self, folder: Path, console: Console, as_json: bool, trust: bool) -> None:
@@ -62,10 +64,12 @@ class RunKind(JobKind):
             games = counted(facts.record.count_games(), "game")
             when = str(head["started"]).replace("T", " ")
             console.print(plain(f"{head['name']}, {when}: {games}, {state}"))
+            if said_of := labelled(head["config"]):
+                console.print(plain(said_of))
             tell(facts, said, console)
 
     def resume(self, folder: Path, command: str, console: Console, **options: Any) -> int:
-        return 0 if run.resume(folder, command, console, **options).complete else 130
+        return 130 if run.resume(folder, command, console, **options).interrupted else 0
 
     def extend(
         self, folder: Path, games: int, command: str, console: Console, **options: Any

@@ -18,6 +18,7 @@ from othello_lab.experiments.pairing.round_robin import RoundRobin
 from othello_lab.experiments.pairing.schedule import Pairing, PairOutcomes, ResultTable, Schedule
 from othello_lab.experiments.pairing.sprt import SequentialMatch
 from othello_lab.experiments.pairing.swiss import Swiss
+from othello_lab.experiments.pairing.until_decided import UntilDecided
 
 __all__ = [
     "AllOpenings",
@@ -36,4 +37,5 @@ __all__ = [
     "SequentialMatch",
     "StartOpening",
     "Swiss",
+    "UntilDecided",
 ]

@@ -142,8 +142,12 @@ class Schedule(ABC):
     one, in which the first agent has Black.
 
     can_grow: True if games can be added to a run that has ended, and all games before stay.
+
+    looks: how often it looks at the results to end a tournament when they are clear; intervals are
+    as much wider (:func:`experiments.statistics.intervals.student`).
     """
 
+    looks: ClassVar[int] = 1
     adaptive: ClassVar[bool] = False
     both_colours: ClassVar[bool] = True
     can_grow: ClassVar[bool] = True

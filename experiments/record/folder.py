@@ -12,6 +12,8 @@ from pathlib import Path
 
 from othello_lab.agents.config import ConfigError
 
+CHECKS = "checks.txt"
+"""The file with the findings of checks of agents before a run, a sentence a line."""
 _PATIENCE = 3.0  # seconds: a driver that was just killed may take a moment to be gone
 
 

@@ -22,7 +22,7 @@ from othello_lab.core.system.cli import DISTRIBUTION
 from othello_lab.core.system.compile import processor
 from othello_lab.core.system.processes import available_cores
 
-_PACKAGES = (DISTRIBUTION, "numba", "llvmlite", "numpy", "scipy", "pandas")
+PACKAGES = (DISTRIBUTION, "numba", "llvmlite", "numpy", "scipy", "pandas")
 _HARMLESS = ("scipy", "pandas")  # for reports, not for games
 OURS = "othello_lab"
 """The lab's own package."""
@@ -54,7 +54,7 @@ def recorded_hash(path: Path, recorded: Mapping[str, str]) -> str | None:
 @functools.cache
 def _installed() -> dict[str, str]:
     found = {}
-    for package in _PACKAGES:
+    for package in PACKAGES:
         try:
             found[package] = metadata.version(package)
         except metadata.PackageNotFoundError:

@@ -596,14 +596,28 @@ class Record:
         return [text for (text,) in rows]
 
     def games(self) -> pd.DataFrame:
-        """One row a game, in schedule order; ``black`` and ``white`` by name."""
+        """One row a game, in schedule order; ``black`` and ``white`` by name. Counts of an agent
+        that counts no nodes are missing."""
         names = {"black": "b.name as black", "white": "w.name as white"}
         table = self.query(
             f"""select {", ".join(names.get(column, column) for column in GameRow._fields)}
                from games join agents b on b.agent = black join agents w on w.agent = white
                order by game"""
         )
-        return _whole(table, GameRow)
+        table, uncounted = _whole(table, GameRow), self._agents_without_nodes()
+        for color in ("black", "white"):
+            counts = [f"{color}_nodes", f"{color}_evaluations"]
+            table.loc[table[color].isin(uncounted), counts] = None
+        return table
+
+    def _agents_without_nodes(self) -> list[str]:
+        """Return the agents that have counted no node in any game."""
+        rows = self._connection.execute(
+            """select name from agents where
+               (select coalesce(sum(black_nodes), 0) from games where black = agent)
+               + (select coalesce(sum(white_nodes), 0) from games where white = agent) = 0"""
+        )
+        return [name for (name,) in rows]
 
     def turns(self, game: int) -> list[Any]:
         """The MoveRows of a game in order; none where the run does not record them. ValueError if
@@ -614,7 +628,8 @@ class Record:
 
     def moves(self) -> pd.DataFrame:
         """One row a move made by an agent, ``agent`` by name; passes have square 64. ``move``
-        is the square's name, of a pass ``--``."""
+        is the square's name, of a pass ``--``. Counts of an agent that counts no nodes are
+        missing."""
         import pandas as pd
 
         names = dict(self._connection.execute("select agent, name from agents"))
@@ -625,7 +640,9 @@ class Record:
         squares = {square: square_name(square) for square in range(PASS + 1)}
         after = table.columns.get_loc("square") + 1
         table.insert(after, "move", table["square"].map(squares))
-        return _whole(table, MoveRow)
+        table = _whole(table, MoveRow)
+        table.loc[table["agent"].isin(self._agents_without_nodes()), list(COUNTS)] = None
+        return table
 
     def export(self, folder: Path, kinds: Iterable[str]) -> list[str]:
         """Write agents, games and moves as ``csv`` and/or ``parquet``; the names of the files."""

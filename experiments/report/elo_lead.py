@@ -11,9 +11,12 @@ import numpy as np
 from othello_lab.core.system.escaping import counted
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.facts import RunFacts, in_sentence, marked_names
-from othello_lab.experiments.report.standings import matches, rated_parts, same_positions
-from othello_lab.experiments.statistics.pairs import IntArray
-from othello_lab.experiments.statistics.pool import Ratings
+from othello_lab.experiments.report.question import Question, same_values
+from othello_lab.experiments.report.standings import matches, pairs_by_opening, same_positions
+from othello_lab.experiments.report.tables import share_text, time_text
+from othello_lab.experiments.statistics.intervals import INSIDE
+from othello_lab.experiments.statistics.pairs import IntArray, pentanomial
+from othello_lab.experiments.statistics.pool import Ratings, difference_of_two, rate_contrasts
 from othello_lab.experiments.statistics.power import times_as_many
 
 if TYPE_CHECKING:
@@ -21,6 +24,9 @@ if TYPE_CHECKING:
 
 FEW = 3
 """Up to so many pairings are told one by one where the report would otherwise get long."""
+
+MOST_RANKS = 20
+"""Ranks in a sentence."""
 
 FEW_OPENINGS = 10
 """Of less openings than this the report says that they are few."""
@@ -30,13 +36,70 @@ _HOPELESS = 1000  # times as many games: nobody plays them
 
 
 def lead(facts: RunFacts) -> list[str]:
-    """Return the finding of the games: the leader and its lead, or a question that is still open,
-    and for agents with the same moves the costs of each."""
+    """Return the finding of the games: the answer to the question of the run. That is the cost of
+    each search where all play alike, or else the leader and its lead, or a question that is still
+    open; of several agents all ranks."""
     alike = same_positions(facts.record)
-    told = list(_same_moves(alike)) if len(alike) <= FEW else []
-    if len(facts.names) == 2 and told:
-        return told  # their strength is the same by that
-    return [*_order(facts), *told]
+    said = list(_same_moves(alike)) if len(alike) <= FEW else []
+    if facts.question is Question.COST:
+        two = len(facts.names) == 2
+        costs = said if two and said else _nodes_in_order(facts)
+        return [*(list(costs) or _order(facts)), *_times_in_order(facts)]
+    return [*_order(facts), *said]
+
+
+# ---------------------------------------------------------------------- costs
+
+
+def _nodes_in_order(facts: RunFacts) -> Iterator[str]:
+    """Yield the nodes of every search as a share of the most expensive one's, or the baseline's."""
+    nodes, positions = _nodes(facts)
+    if len(set(nodes.values())) < 2:
+        return
+    order = sorted(nodes, key=lambda name: nodes[name])
+    base = facts.plan.settings.searches.baseline or order[-1]
+    cheap, dear = in_sentence(order[0]), in_sentence(base)
+    fewest = f"{cheap} visits the fewest nodes of {len(nodes)} searches"
+    share = share_text(nodes[order[0]] / nodes[base])
+    if positions:
+        few, many = (positions * nodes[name] for name in (order[0], base))
+        where = f"on the same {counted(positions, 'position')}"
+        yield f"{fewest}: {few:,.0f} {where}, {share} of the {many:,.0f} of {dear}."
+    else:
+        yield f"{fewest} in their own games: {share} of those of {dear}."
+    shares = (f"{in_sentence(name)} {share_text(nodes[name] / nodes[base])}" for name in order)
+    yield f"Nodes in order, with {dear} as 100 %: {', '.join(shares)}."
+    if same_values(facts.plan.settings):
+        yield (
+            "All search equally deep with the same evaluation, so they find the same values: their "
+            "results differ by the choice among equal moves, and ratings show no strength."
+        )
+
+
+def _nodes(facts: RunFacts) -> tuple[dict[str, float], int]:
+    """Return the mean nodes of each search, and the number of positions, the same for all, on which
+    they were counted; 0 if that is in their own games."""
+    costs = facts.costs
+    if costs is None:
+        table = facts.standings[facts.standings["nodes_per_move"] > 0]
+        return dict(zip(table["agent"], table["nodes_per_move"], strict=True)), 0
+    if facts.plan.settings.searches.depths:
+        costs = costs[costs["depth"] == costs["depth"].max()]
+    return dict(zip(costs["agent"], costs["nodes"], strict=True)), int(costs["positions"].max())
+
+
+def _times_in_order(facts: RunFacts) -> Iterator[str]:
+    """Yield the median time of a move of the fastest and of the slowest agent; of few of all."""
+    times = facts.standings.dropna(subset="median_microseconds")
+    times = times.sort_values("median_microseconds", kind="stable")
+    if len(times) < 2:
+        return
+    shown = times if len(times) <= FEW else times.iloc[[0, -1]]
+    said = ", ".join(
+        f"{in_sentence(name)} {time_text(median)}"
+        for name, median in zip(shown["agent"], shown["median_microseconds"], strict=True)
+    )
+    yield f"Time of a move (median), from the fastest to the slowest: {said}."
 
 
 def _same_moves(alike: pd.DataFrame) -> Iterator[str]:
@@ -78,8 +141,7 @@ def _order(facts: RunFacts) -> Iterator[str]:
     elif facts.parts:
         settings = facts.plan.settings
         how = settings.seed, settings.rating.colour_advantage, settings.games
-        if said := elo_lead(facts.record, facts.parts, *how):
-            yield said
+        yield from elo_lead(facts.record, facts.parts, *how)
 
 
 def _first_of_tournament(facts: RunFacts) -> str:
@@ -101,39 +163,100 @@ def elo_lead(
     seed: int = 0,
     colour_advantage: bool = False,
     games: int | None = None,
-) -> str:
-    """Return the lead of the largest pool's leader over the next strategy; "" if all are one.
+) -> list[str]:
+    """Return the lead of the largest pool's leader over the next strategy, and of more than two all
+    ranks; nothing if all are one strategy.
 
     parts: of :func:`experiments.report.standings.rated_parts`; the other arguments are its. games:
     games a pairing plays, used for the number that would decide an open question.
     """
-    members, ratings = parts[0]
+    ratings = parts[0][1]
     if ratings.split.all():
-        return "Every pair was split, so these games cannot tell who is better."
-    order = ratings.order.tolist()
-    best = order[0]
-    same = [place for place in order if ratings.strategy[place] == ratings.strategy[best]]
-    others = [place for place in order if place not in same]
-    if not others:
-        return ""
+        return ["Every pair was split, so these games cannot tell who is better."]
+    ranks = _ranks(record, parts, seed, colour_advantage)
+    if len(ranks) < 2:
+        return []
     names = [in_sentence(name) for name in marked_names(record.agents(), "name")]
-    leaders = " and ".join(names[members[place]] for place in same)
-    leads = f"{leaders} {'leads' if len(same) == 1 else 'lead'} {names[members[others[0]]]}"
-    pair = int(members[best]), int(members[others[0]])
-    plain_pair = len(members) == 2 and ratings.anchor is None and not any(ratings.bound)
-    if plain_pair:  # its ratings lie as far above and below 0, and so do their intervals
-        found = EloLead(
-            *(2 * float(each[best]) for each in (ratings.elo, ratings.low, ratings.high))
-        )
-    else:
-        plays = _strategies(len(names), parts)
-        found = _relative_to(record, *pair, seed, colour_advantage, plays)
-    by, undecided = _in_words(record, found, *pair)
-    if abs(found.value) < 0.5:  # it would lead by 0
-        leads = f"Between {names[pair[0]]} and {names[pair[1]]} there are"
+    best, second = ranks[:2]
+    leaders = " and ".join(names[agent] for agent in best.agents)
+    leads = f"{leaders} {'leads' if len(best.agents) == 1 else 'lead'} {names[second.agents[0]]}"
+    by, undecided = _in_words(record, best, second.agents[0])
+    if abs(best.above.value) < 0.5:  # it would lead by 0
+        leads = f"Between {names[best.agents[0]]} and {names[second.agents[0]]} there are"
         by = by.removeprefix(" by")
     more = _how_many_more(record, undecided, games) if undecided else ""
-    return f"{leads}{by}{': undecided.' if undecided else '.'}{more}"
+    said = [f"{leads}{by}{': undecided.' if undecided else '.'}{more}"]
+    return [*said, _all_ranks(ranks, names)] if len(ranks) > 2 else said
+
+
+class _Rank(NamedTuple):
+    """A strategy of a pool. agents: their numbers. above: its lead over the next one. surely: true
+    if that is above 0 for certain."""
+
+    agents: list[int]
+    above: EloLead
+    surely: bool
+
+
+def _ranks(
+    record: Record,
+    parts: Sequence[tuple[IntArray, Ratings]],
+    seed: int,
+    colour_advantage: bool,
+) -> list[_Rank]:
+    """Return the strategies of the largest pool, best first."""
+    members, ratings = parts[0]
+    numbers = dict.fromkeys(ratings.strategy[place] for place in ratings.order)
+    places = [np.flatnonzero(ratings.strategy == strategy) for strategy in numbers]
+    if len(places) == 2 and len(members) == 2:
+        first = int(places[0][0])
+        value, low, high, bound = difference_of_two(ratings)
+        if first:
+            value, low, high = -value, -high, -low
+        leads = [EloLead(value, low, high, bool(bound))]
+    else:
+        plays = _strategies(len(record.agents()), parts)
+        firsts = [int(plays[members[place[0]]]) for place in places]
+        leads = _gaps(record, plays, firsts, seed, colour_advantage)
+    ranks = []
+    for number, place in enumerate(places):
+        above = leads[number] if number < len(leads) else NO_LEAD
+        surely = above.low > 0
+        if math.isnan(above.value) and number < len(leads):
+            surely = ratings.superiority[place[0], places[number + 1][0]] >= INSIDE
+        ranks.append(_Rank(members[place].tolist(), above, bool(surely)))
+    return ranks
+
+
+def _gaps(
+    record: Record, plays: IntArray, order: Sequence[int], seed: int, colour_advantage: bool
+) -> list[EloLead]:
+    """Return the lead of each strategy over the next one, from the bootstrap of the ratings."""
+    tables, times = pairs_by_opening(record, plays)
+    inside = np.sort(order)
+    tables = tables[np.ix_(np.arange(len(tables)), inside, inside)]
+    weights = np.zeros((len(order) - 1, len(order)))
+    places = np.searchsorted(inside, order)
+    rows = np.arange(len(weights))
+    weights[rows, places[:-1]], weights[rows, places[1:]] = 1, -1
+    found = rate_contrasts(
+        tables if colour_advantage else pentanomial(tables), weights, seed=seed, times=times
+    )
+    return [EloLead(*ends) for ends in np.stack(found, axis=1).tolist()]
+
+
+def _all_ranks(ranks: Sequence[_Rank], names: Sequence[str]) -> str:
+    """Return the order of all agents in a sentence."""
+    text = ""
+    for rank in ranks[:MOST_RANKS]:
+        text += " = ".join(names[agent] for agent in rank.agents)
+        text += "" if rank is ranks[-1] else " > " if rank.surely else " \N{ALMOST EQUAL TO} "
+    if len(ranks) > MOST_RANKS:
+        text += f"and {len(ranks) - MOST_RANKS} more, in the standings"
+    return (
+        f"All ranks: {text}. (> surely better, \N{ALMOST EQUAL TO} undecided, by the 95 % interval "
+        "of the difference between neighbours.)"
+    )
 
 
 def _strategies(agents: int, parts: Sequence[tuple[IntArray, Ratings]]) -> IntArray:
@@ -149,39 +272,46 @@ def _strategies(agents: int, parts: Sequence[tuple[IntArray, Ratings]]) -> IntAr
 
 class EloLead(NamedTuple):
     """A difference between two agents and the ends of its 95 % interval, Elo; the ends nan where
-    nothing is known of them, all nan where it has only a bound."""
+    nothing is known of them, all nan where one of several agents has only a bound. bounded: true
+    if the difference between two agents is at least the value."""
 
     value: float
     low: float
     high: float
+    bounded: bool = False
 
 
-def _relative_to(
-    record: Record, best: int, second: int, seed: int, colour_advantage: bool, plays: IntArray
-) -> EloLead:
-    """The rating of one agent if another one is rated 0, both by number."""
-    anchor = record.agents()["name"][second]
-    parts = rated_parts(record, seed, anchor, colour_advantage, plays)
-    members, ratings = next(part for part in parts if second in part[0])
-    place = members.tolist().index(best)
-    if ratings.anchor is None or ratings.bound[place]:
-        return EloLead(math.nan, math.nan, math.nan)
-    return EloLead(*(float(each[place]) for each in (ratings.elo, ratings.low, ratings.high)))
+NO_LEAD = EloLead(math.nan, math.nan, math.nan)
 
 
-def _in_words(record: Record, found: EloLead, best: int, second: int) -> tuple[str, EloLead | None]:
+def _in_words(record: Record, best: _Rank, second: int) -> tuple[str, EloLead | None]:
     """By how much the best agent leads the second; and the difference if that is undecided."""
-    games = counted(record.count_games(), "game")
-    if math.isnan(found.value):
-        names = record.agents()["name"]
-        limit = _limit(matches(record), names[best], names[second])
+    found = best.above
+    games = f"in {counted(record.count_games(), 'game')}"
+    names = record.agents()["name"]
+    if len(names) > 2:
+        met = _games_between(record, best.agents[0], second)
+        games = f"by the ratings of {games[3:]}, {met:,} of them between these two"
+    if math.isnan(found.value) or found.bounded:
+        limit = found.value
+        if not found.bounded:
+            limit = _limit(matches(record), names[best.agents[0]], names[second])
         if limit > 0:
-            return f" by more than {limit:.0f} Elo, in {games}", None
-        return f"; {games} are too few to say by how much", None
+            return f" by more than {limit:.0f} Elo, {games}", None
+        few = counted(record.count_games(), "game")
+        return f"; {few} are too few to say by how much", None
     if math.isnan(found.low):
         return f" by {found.value:.0f} Elo, from one opening: nothing is decided", None
     by = f" by {found.value:.0f} [{found.low:z.0f}, {found.high:z.0f}] Elo"
-    return (f"{by}, in {games}", None) if found.low > 0 else (by, found)
+    return (f"{by}, {games}", None) if found.low > 0 else (by, found)
+
+
+def _games_between(record: Record, one: int, other: int) -> int:
+    ((games,),) = record.rows(
+        "select count(*) from games where min(black, white) = ? and max(black, white) = ?",
+        sorted((one, other)),
+    )
+    return int(games)
 
 
 def _limit(matches: pd.DataFrame, best: str, second: str) -> float:
@@ -204,7 +334,7 @@ def _how_many_more(record: Record, found: EloLead, asked: int | None) -> str:
         )
     if asked is None:
         return ""
-    times = times_as_many(*found, openings, _POWER)
+    times = times_as_many(*found[:3], openings, _POWER)
     if times > _HOPELESS:
         return " If that is the difference, no number of games worth playing would decide it."
     games = 2 * math.ceil(times * asked / 2)

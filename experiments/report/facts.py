@@ -12,7 +12,10 @@ from othello_lab.core.system.escaping import counted
 from othello_lab.experiments.config import Plan
 from othello_lab.experiments.pairing import PairOutcomes, ResultTable
 from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.report.disagreements import disagreements
+from othello_lab.experiments.report.late_moves import error_profile, judged_late_moves
 from othello_lab.experiments.report.moves import RecordedMoves, recorded_moves
+from othello_lab.experiments.report.question import Question, question_of
 from othello_lab.experiments.report.searches import (
     compare_searches,
     search_costs,
@@ -49,6 +52,14 @@ class RunFacts:
     plan: Plan
 
     @cached_property
+    def question(self) -> Question:
+        """The question that the run answers: that of its settings, or of costs where all agents
+        turned out to play the same moves."""
+        if self.parts and all(len(set(ratings.strategy)) == 1 for _, ratings in self.parts):
+            return Question.COST
+        return question_of(self.plan.settings)
+
+    @cached_property
     def parts(self) -> list[tuple[IntArray, Ratings]]:
         """See :func:`experiments.report.standings.rated_parts`."""
         return rated_as_asked(self.record, self.plan.settings)
@@ -70,8 +81,12 @@ class RunFacts:
 
     @cached_property
     def standings(self) -> pd.DataFrame:
-        """See :func:`experiments.report.standings.standings` and :func:`~.standings.ranked`."""
-        return ranked(standings(self.record, self.parts), self.plan.names, self.merits)
+        """See :func:`experiments.report.standings.standings` and :func:`~.standings.ranked`. Where
+        the question is of costs, the agent with the fewest nodes is the first."""
+        table = standings(self.record, self.parts)
+        if self.question is Question.COST and len(self.parts) == 1:
+            table = table.sort_values("nodes_per_move", kind="stable", ignore_index=True)
+        return ranked(table, self.plan.names, self.merits)
 
     @property
     def tables(self) -> Sequence[ResultTable]:
@@ -81,7 +96,7 @@ class RunFacts:
     @cached_property
     def matches(self) -> pd.DataFrame:
         """See :func:`experiments.report.standings.matches`."""
-        return matches(self.record)
+        return matches(self.record, self.parts)
 
     @cached_property
     def pair_counts(self) -> IntArray:
@@ -146,6 +161,28 @@ class RunFacts:
             return None
         costs = search_costs(positions, searchers, asked.depths)
         return compare_searches(costs, asked.baseline, plan.settings.seed)
+
+    @cached_property
+    def late_moves(self) -> pd.DataFrame | None:
+        """See :func:`experiments.report.late_moves.error_profile`; None unless asked for."""
+        asked, record = self.plan.settings.judging, self.record
+        if not asked.late:
+            return None
+        judged_moves = judged_late_moves(record, asked.late, asked.empties, self.plan.settings.seed)
+        if judged_moves.empty:
+            return None
+        names = dict(zip(record.agents()["name"], self.names, strict=True))
+        judged_moves["agent"] = judged_moves["agent"].map(names)
+        return error_profile(judged_moves, self.plan.settings.seed)
+
+    @cached_property
+    def disagreements(self) -> pd.DataFrame | None:
+        """See :func:`experiments.report.disagreements.disagreements`; None unless asked for."""
+        asked = self.plan.settings.judging
+        if not asked.disagreements:
+            return None
+        seed = self.plan.settings.seed
+        return disagreements(self.record, asked.disagreements, seed, asked.depth)
 
     @cached_property
     def ends(self) -> list[tuple[int, int, str, str, int]]:

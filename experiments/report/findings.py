@@ -15,12 +15,14 @@ from othello_lab.core.system.escaping import counted
 from othello_lab.core.system.processes import available_cores
 from othello_lab.experiments.config import Plan
 from othello_lab.experiments.playing.conditions import NONE
+from othello_lab.experiments.record.folder import CHECKS
 from othello_lab.experiments.record.provenance import differences
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.elo_lead import FEW, FEW_OPENINGS, lead
 from othello_lab.experiments.report.facts import RunFacts
 from othello_lab.experiments.report.standings import SEATS
 from othello_lab.experiments.report.tables import marked
+from othello_lab.experiments.report.two_agents import match_findings
 from othello_lab.experiments.statistics.intervals import interval_text
 
 if TYPE_CHECKING:
@@ -49,6 +51,8 @@ def findings(facts: RunFacts) -> Findings:
     """Everything there is to say."""
     record, plan = facts.record, facts.plan
     remarks = [
+        *match_findings(facts),
+        *_about_checks(record),
         *_one_strategy(facts),
         *_about_ratings(facts),
         *_about_openings(facts),
@@ -62,6 +66,13 @@ def findings(facts: RunFacts) -> Findings:
         *_about_isolation(plan),
     ]
     return Findings(lead(facts), remarks)
+
+
+def _about_checks(record: Record) -> Iterable[str]:
+    """Yield the findings on agents that were checked before the run."""
+    file = record.path.parent / CHECKS
+    if file.is_file():
+        yield from file.read_text(encoding="utf-8").splitlines()
 
 
 def _one_strategy(facts: RunFacts) -> Iterable[str]:

@@ -3,10 +3,10 @@
 In a template ``{{ value }}`` escapes any text, so that it is read as written; ``table``, ``code``
 and ``link`` write Markdown.
 
-The page adds features that Markdown lacks: figures are embedded and have their captions, wide
-tables scroll, a table without headings is one of facts, a table or code after a paragraph that ends
-with a colon is folded under it, unless it is a short table, and the scripts of
-:mod:`experiments.report.page`.
+The page adds features that Markdown lacks: figures are embedded and have their captions, those
+under a heading of the third level are folded, wide tables scroll, a table without headings is one
+of facts, a table or code after a paragraph that ends with a colon is folded under it, unless it is
+a short table, and the scripts of :mod:`experiments.report.page`.
 """
 
 from __future__ import annotations
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 SHORT_TABLE = 15
 """Rows of a table that is shown unfolded."""
+
+MOST_OPEN = 4
+"""Figures that a page shows unfolded."""
 
 _FEW_HEADINGS = 4  # of less a page needs no contents
 
@@ -157,7 +160,12 @@ def _template(file: str) -> jinja2.Template:
         lstrip_blocks=True,
     )
     environment.globals.update(
-        table=table, code=code, link=link, markdown=Markdown, counted=counted
+        table=table,
+        code=code,
+        link=link,
+        markdown=Markdown,
+        counted=counted,
+        most_open=MOST_OPEN,
     )
     return environment.get_template(file)
 
@@ -212,14 +220,23 @@ def _arranged(tokens: Iterable[Token], figures: Mapping[str, str]) -> Iterator[T
         name = _figure_of(block, figures)
         introduces = block[0].type == "paragraph_open" and block[1].content.endswith(":")
         if name and following == "paragraph_open":
-            caption = _within("figcaption", blocks.popleft()[1:-1])
-            image = Token("html_block", "", 0, content=figures[name])
-            # tabindex: on a small screen it is moved, by keys too
-            yield from _within("figure", [image, *caption], id=f"figure-{name}", tabindex="0")
+            yield from _captioned(name, figures[name], blocks.popleft())
+        elif block[0].tag == "h3" and blocks and (name := _figure_of(blocks[0], figures)):
+            blocks.popleft()
+            figure = _captioned(name, figures[name], blocks.popleft())
+            yield from _within("details", [*_within("summary", block[1:-1]), *figure])
         elif introduces and following in ("table_open", "fence"):
             yield from _folded(block[1:-1], blocks.popleft())
         else:
             yield from _table(block) if block[0].type == "table_open" else block
+
+
+def _captioned(name: str, svg: str, caption: Sequence[Token]) -> list[Token]:
+    """Return a figure with a paragraph as its caption."""
+    image = Token("html_block", "", 0, content=svg)
+    # tabindex: on a small screen it is moved, by keys too
+    inside = [image, *_within("figcaption", caption[1:-1])]
+    return _within("figure", inside, id=f"figure-{name}", tabindex="0")
 
 
 def _figure_of(block: Sequence[Token], figures: Mapping[str, str]) -> str:

@@ -21,8 +21,8 @@ from othello_lab.experiments.report.facts import RunFacts
 from othello_lab.experiments.report.searches import compare_searches, game_costs
 from othello_lab.experiments.report.standings import pairs_by_opening
 from othello_lab.experiments.statistics.intervals import share_interval
-from othello_lab.experiments.statistics.pairs import IntArray, pentanomial
-from othello_lab.experiments.statistics.prediction import joint_p, predicted, tail
+from othello_lab.experiments.statistics.pairs import FloatArray, IntArray, pentanomial
+from othello_lab.experiments.statistics.prediction import joint_p, predicted, tail, total
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,8 +61,7 @@ def beside_original(facts: RunFacts) -> PublishedComparison | None:
     published = facts.plan.settings.published
     if published is None:
         return None
-    rng = np.random.default_rng(facts.plan.settings.seed)
-    scores = _PublishedScores(published, facts, rng)
+    scores = _PublishedScores(published, facts)
     columns = ["", "this run", "original", "an original with this run's rates shows"]
     points = PublishedTable(
         "Points, in brackets 95 % intervals of this run.", columns, list(scores.rows)
@@ -82,7 +81,6 @@ class _PublishedScores:
 
     published: PublishedConfig
     facts: RunFacts
-    rng: np.random.Generator
 
     @cached_property
     def _counts(self) -> tuple[IntArray, IntArray]:
@@ -94,19 +92,18 @@ class _PublishedScores:
         return {name: i for i, name in enumerate(self.facts.record.agents()["name"])}
 
     @cached_property
-    def _drawn(self) -> dict[tuple[str, str], IntArray]:
-        """Half points of the first against the second in drawn originals, by pairing; pairings
-        that this run has no pair of are missing."""
+    def _predicted(self) -> dict[tuple[str, str], FloatArray]:
+        """Distributions of half points of the first against the second in originals, by pairing;
+        pairings that this run has no pair of are missing."""
         counts, times = self._counts
-        found: dict[tuple[str, str], IntArray] = {}
-        games = self.published.games
+        found: dict[tuple[str, str], FloatArray] = {}
         for name, points in self.published.points.items():
             for other in points:
                 own = counts[:, self._number[name], self._number[other]]
                 if (other, name) in found:
-                    found[name, other] = 2 * games - found[other, name]
+                    found[name, other] = found[other, name][::-1]
                 elif own.any():
-                    found[name, other] = predicted(own, games, self.rng, times)
+                    found[name, other] = predicted(own, self.published.games, times)
         return found
 
     @property
@@ -127,29 +124,30 @@ class _PublishedScores:
         scored = sum(self.published.points[name][other] for other in others)
         original = f"{scored:g} of {games}"
         share, low, high, pairs = share_interval(own, times)
-        if not all((name, other) in self._drawn for other in others):
+        if not all((name, other) in self._predicted for other in others):
             return [title, "-", original, "-"]
         ours = f"{100 * share:.1f} % [{100 * low:.1f}, {100 * high:.1f}] of {2 * pairs:,} games"
-        side, often = tail(sum(self._drawn[name, other] for other in others), 2 * scored)  # type: ignore[arg-type]
+        in_all = total(self._predicted[name, other] for other in others)
+        side, often = tail(in_all, round(2 * scored))
         return [title, ours, original, f"{scored:g} or {side} in {_percent(often)} of cases"]
 
     @property
     def joint(self) -> str:
         """Return the probability of the original's points, all pairings together."""
-        pairings = {frozenset(pairing): pairing for pairing in self._drawn}.values()
+        pairings = {frozenset(pairing): pairing for pairing in self._predicted}.values()
         if not pairings:
             return ""
         seen = [round(2 * self.published.points[one][two]) for one, two in pairings]
-        p = joint_p([self._drawn[pairing] for pairing in pairings], seen)
+        p = joint_p([self._predicted[pairing] for pairing in pairings], seen)
         return (
             f"{counted(len(pairings), 'pairing').capitalize()} together: of originals of "
             f"{self.published.games} games each, with this run's rates, {_percent(p)} have points "
-            f"as improbable as the published ones (p = {p:.2g})."
+            f"as improbable as the published ones (p = {p:.3g})."
         )
 
 
 def _percent(share: float) -> str:
-    """A share in words that promise no more than the draws can tell."""
+    """Return a share in words."""
     if share < 0.001:
         return "less than 0.1 %"
     return f"{100 * share:.1f} %" if share < 0.0995 else f"{100 * share:.0f} %"

@@ -13,8 +13,9 @@ import yaml
 from rich.console import Console
 
 from othello_lab.core.system.escaping import counted, plain
-from othello_lab.experiments.config import FIGURE_FILES, NO_FIGURES, Plan
+from othello_lab.experiments.config import FIGURE_FILES, NO_FIGURES, Plan, labelled, match_name
 from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.report.citing import pinned
 from othello_lab.experiments.report.elo_lead import FEW
 from othello_lab.experiments.report.facts import RunFacts, zero_text
 from othello_lab.experiments.report.findings import Findings, findings
@@ -22,18 +23,21 @@ from othello_lab.experiments.report.games import game_sample
 from othello_lab.experiments.report.markdown import link, write_report
 from othello_lab.experiments.report.programs import write_programs
 from othello_lab.experiments.report.published import beside_original
+from othello_lab.experiments.report.question import Question
 from othello_lab.experiments.report.sections import highest_matches, sections, without_costs
 from othello_lab.experiments.report.tables import (
-    MATCH_COLUMNS,
     RATING,
     cells,
     columns_of,
     described,
+    from_winners,
+    match_columns,
     matches_table,
     result_table,
     standings_by_part,
     standings_tables,
 )
+from othello_lab.experiments.report.two_agents import match_sections
 from othello_lab.experiments.statistics.intervals import EVERY_SPLIT
 
 if TYPE_CHECKING:
@@ -84,10 +88,12 @@ def write(facts: RunFacts, said: Findings, folder: Path, console: Console) -> No
 
 def _draw(facts: RunFacts, folder: Path) -> list[Drawing]:
     # Loading matplotlib takes a third of a second, which a run without figures does not need.
-    from othello_lab.experiments.report.figures import RUN_FIGURES
+    from othello_lab.experiments.report.figures import run_figures
     from othello_lab.experiments.report.figures.drawing import draw_figures
 
-    return draw_figures(RUN_FIGURES, facts, folder, facts.plan.settings.figures == FIGURE_FILES)
+    return draw_figures(
+        run_figures(facts), facts, folder, facts.plan.settings.figures == FIGURE_FILES
+    )
 
 
 def _write(facts: RunFacts, said: Findings, figures: Sequence[Drawing], folder: Path) -> None:
@@ -99,35 +105,51 @@ def _write(facts: RunFacts, said: Findings, figures: Sequence[Drawing], folder: 
         name: about for name, about in head["config"]["agents"].items() if name not in programs
     }
     tables = standings_by_part(facts.standings, facts.merits, columns)
-    pairings = cells(MATCH_COLUMNS, highest_matches(facts))
+    place = {name: place for place, name in enumerate(facts.standings["agent"])}
+    matches = from_winners(highest_matches(facts)).sort_values(
+        ["first", "second"], key=lambda names: names.map(place)
+    )
+    pairings = cells(match_columns(matches), matches)
     write_report(
         "report",
         folder,
-        title=head["name"],
+        title=_title(head["name"], facts.plan.names),
         games_data=games.data,
+        labels=labelled(head["config"]),
         lead=said.lead,
         columns=columns,
         tables=_linked(tables, programs),
         rounds=facts.tables,
         zero=zero_text(facts.anchor) if RATING in columns else "",
-        match_columns=MATCH_COLUMNS,
+        match_columns=list(match_columns(matches)),
         matches=pairings,
         split=any(EVERY_SPLIT in row for _, rows in tables for row in rows),
         split_match=any(EVERY_SPLIT in row for row in pairings),
         pairings=len(facts.matches),
         agents=described(others),
         findings=said.remarks,
-        sections=sections(facts),
+        sections=[*match_sections(facts), *sections(facts)],
         games=games,
         replay=f"othello-lab play replay {shlex.quote(str(folder))} game=0",
         figures=figures,
+        figures_first=facts.question is Question.COST,
         original=beside_original(facts),
         audit=facts.audit,
         details=_details(facts),
         openings=facts.openings,
+        packages=pinned(head["versions"]),
         command=head["command"],
         settings=yaml.safe_dump(head["config"], sort_keys=False, allow_unicode=True),
     )
+
+
+def _title(name: str, agents: Sequence[str]) -> str:
+    """Return the title of a run; that of a match has the names of its sides.
+
+    >>> _title("mine_vs_iago", ["mine", "iago"]), _title("classics", ["greedy", "random"])
+    ('mine against iago', 'classics')
+    """
+    return " against ".join(agents) if name == match_name(agents) else name
 
 
 def _linked(

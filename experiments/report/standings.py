@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from othello_lab.agents.external_agent import is_ours
 from othello_lab.core.rules import ruleset
-from othello_lab.experiments.config import RunConfig, draw_of
+from othello_lab.experiments.config import RunConfig, draw_of, scheduled_of
 from othello_lab.experiments.pairing import PairOutcomes, Schedule
 from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.record.store import TOTALS, Record
@@ -29,7 +30,7 @@ from othello_lab.experiments.statistics.pairs import (
     IntArray,
     pentanomial,
 )
-from othello_lab.experiments.statistics.pool import Ratings, rate_pools
+from othello_lab.experiments.statistics.pool import Ratings, difference_of_two, rate_pools
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,11 +94,11 @@ def _units(record: Record) -> str:
 
 SEATS = f"""
     seats as (
-        select black as agent, black_points as points, disc_difference as difference,
+        select black as agent, opening, black_points as points, disc_difference as difference,
             end_reason != 'finished' and result = 'white' as forfeit,
             {", ".join(f"black_{name} as {name}" for name in TOTALS)}
         from games union all
-        select white, 1 - black_points, -disc_difference,
+        select white, opening, 1 - black_points, -disc_difference,
             end_reason != 'finished' and result = 'black',
             {", ".join(f"white_{name}" for name in TOTALS)}
         from games)
@@ -113,8 +114,9 @@ _STANDINGS = f"""
         select agent, count(*) as games, sum(points = 1) as wins, sum(points = 0.5) as draws,
             sum(points = 0) as losses, avg(points) as score,
             avg(difference) as disc_difference, sum(forfeit) as forfeits,
-            nullif(sum(moves), 0) as moves, 1.0 * sum(nodes) as nodes,
-            sum(evaluations) as evaluations, nullif(sum(cpu_nanoseconds), 0) as cpu_nanoseconds,
+            nullif(sum(moves), 0) as moves, 1.0 * nullif(sum(nodes), 0) as nodes,
+            nullif(sum(evaluations), 0) as evaluations,
+            nullif(sum(cpu_nanoseconds), 0) as cpu_nanoseconds,
             sum(nanoseconds) as nanoseconds
         from seats group by agent)
     select agents.agent as number, name as agent, selective,
@@ -313,9 +315,34 @@ def rated_parts(
 
 
 def rated_as_asked(record: Record, settings: RunConfig) -> list[tuple[IntArray, Ratings]]:
-    """:func:`rated_parts` as the settings of the run ask."""
-    rating = settings.rating
-    return rated_parts(record, settings.seed, rating.anchor, rating.colour_advantage)
+    """:func:`rated_parts` as the settings of the run ask.
+
+    Intervals of a match that its schedule ends when it is decided are as wide as that needs.
+    """
+    rating, looks = settings.rating, _looks(settings)
+    parts = rated_parts(record, settings.seed, rating.anchor, rating.colour_advantage)
+    if looks == 1:
+        return parts
+    ((openings,),) = record.rows("select count(distinct opening) from games")
+    factor = student(openings, looks) / student(openings)
+    return [
+        (
+            members,
+            replace(
+                ratings,
+                low=ratings.elo + factor * (ratings.low - ratings.elo),
+                high=ratings.elo + factor * (ratings.high - ratings.elo),
+            ),
+        )
+        for members, ratings in parts
+    ]
+
+
+def _looks(settings: RunConfig) -> int:
+    """Return how often the schedule looks at results to stop; 1 for one from outside the lab."""
+    if not is_ours(str(settings.schedule.get("_target_"))):
+        return 1
+    return scheduled_of(settings)[0].looks
 
 
 def standings(record: Record, parts: Sequence[tuple[IntArray, Ratings]]) -> pd.DataFrame:
@@ -350,6 +377,15 @@ def standings(record: Record, parts: Sequence[tuple[IntArray, Ratings]]) -> pd.D
         listed += members[ratings.order].tolist()
     others = table.drop(index=listed).sort_values("score", ascending=False, kind="stable")
     return table.loc[[*listed, *others.index]].reset_index(drop=True)
+
+
+def points_of_agents(record: Record) -> dict[str, float]:
+    """Return each agent's share of points, 0 to 1, in the order of the line-up."""
+    rows = record.rows(
+        f"with {SEATS} select name, avg(points) from seats join agents using (agent) "
+        "group by agent order by agent"
+    )
+    return dict(rows)
 
 
 def _times(record: Record) -> dict[int, tuple[float, float]]:
@@ -399,10 +435,11 @@ def ranked(
     return standings.sort_values("place", kind="stable", ignore_index=True)
 
 
-def matches(record: Record) -> pd.DataFrame:
+def matches(record: Record, parts: Sequence[tuple[IntArray, Ratings]] = ()) -> pd.DataFrame:
     """One row a pairing, in the order of the line-up; everything from its first agent's view.
 
-    Only complete pairs count. Columns:
+    Only complete pairs count. parts: of :func:`rated_parts`; two agents that met nobody else have
+    the difference of these ratings as their Elo. Columns:
 
     - first, second: names.
     - games, wins, draws, losses; black_wins, black_draws, black_losses, white_wins,
@@ -430,9 +467,26 @@ def matches(record: Record) -> pd.DataFrame:
     columns = ["pairs", *OUTCOME_COLUMNS, *MATCH_STATISTICS, "discs", "discs_low", "discs_high"]
     numbers = pd.DataFrame(found, columns=["low", "high", *columns])
     table = table.merge(numbers.astype({"low": int, "high": int}), on=["low", "high"])
+    _take_ratings(table, parts)
     ends = record.query(beginning + _ENDS)
     joined = ends.groupby(["low", "high"], sort=False)["text"].agg(", ".join).rename("ends")
     return table.merge(joined, on=["low", "high"]).drop(columns=["low", "high"])
+
+
+def _take_ratings(table: pd.DataFrame, parts: Sequence[tuple[IntArray, Ratings]]) -> None:
+    """Put the difference of ratings in the place of a match's own Elo where the parts of the pool
+    are two agents, so that there is one interval for it.
+
+    table: with columns ``low`` and ``high``, the agents' numbers; changed in place.
+    """
+    for members, ratings in parts:
+        if len(members) != 2 or ratings.split.all():
+            continue
+        elo, low, high, bound = difference_of_two(ratings)
+        if bound:
+            low = high = np.nan
+        row = (table["low"] == members[0]) & (table["high"] == members[1])
+        table.loc[row, ["elo", "elo_low", "elo_high", "bound"]] = elo, low, high, bound
 
 
 def _of_units(units: pd.DataFrame, most: int) -> dict[str, Any]:

@@ -122,16 +122,23 @@ def time_text(microseconds: float) -> str:
     return "< 1\N{NO-BREAK SPACE}µs"
 
 
+def share_text(ratio: float) -> str:
+    """A share in words: "12 %", "3.4 %", and below one in a hundred "1/250"."""
+    if ratio < 0.01:
+        return f"1/{1 / ratio:,.0f}"
+    return f"{100 * ratio:.{1 if ratio < 0.0995 else 0}f} %"
+
+
 RATING = "Elo [95 %]"
 
 COLUMNS: dict[str, Callable[[Any], str]] = {
     "agent": lambda row: marked(row.agent, row.selective),
+    RATING: elo_text,
+    "score %": lambda row: f"{100 * row.score:.1f}",
     "games": lambda row: f"{row.games:,}",
     "wins": lambda row: f"{row.wins:,}",
     "draws": lambda row: f"{row.draws:,}",
     "losses": lambda row: f"{row.losses:,}",
-    "score %": lambda row: f"{100 * row.score:.1f}",
-    RATING: elo_text,
     "discs": lambda row: "-" if np.isnan(row.disc_difference) else f"{row.disc_difference:+.1f}",
     "nodes/move": lambda row: _count(row.nodes_per_move),
     "nodes/s": lambda row: _per_second(row.nodes_per_second),
@@ -227,6 +234,41 @@ MATCH_COLUMNS: dict[str, Callable[[Any], str]] = {
 }
 """The columns of the table of matches, and how a row fills them."""
 
+_IDLE = {"nElo [95 %]": "-", "LOS": "-", "ends": FINISHED}
+"""Columns of matches that a table does without if all rows have this in them."""
+
+
+def match_columns(matches: pd.DataFrame) -> dict[str, Callable[[Any], str]]:
+    """Return those of MATCH_COLUMNS that say something in this table: ``pairs`` if some repeat
+    others, so that they are not half of the games."""
+    rows = list(matches.itertuples())
+    idle = {name for name, text in _IDLE.items() if {*map(MATCH_COLUMNS[name], rows)} == {text}}
+    if (matches["pairs"] == matches["all_pairs"]).all():
+        idle.add("pairs")
+    return {name: cell for name, cell in MATCH_COLUMNS.items() if name not in idle}
+
+
+def from_winners(matches: pd.DataFrame) -> pd.DataFrame:
+    """Return a table of :func:`experiments.report.standings.matches` with each match as the agent
+    sees it that has more points, or with as many more discs."""
+    lost = (matches["score"] < 0.5) | ((matches["score"] == 0.5) & (matches["discs"] < 0))
+    turned = matches.copy()
+    for one, other in _EXCHANGED:
+        turned[one], turned[other] = matches[other], matches[one]
+    for mean in ("elo", "nelo", "discs"):
+        low, high = f"{mean}_low", f"{mean}_high"
+        turned[mean], turned[low], turned[high] = -matches[mean], -matches[high], -matches[low]
+    turned["score"], turned["los"] = 1 - matches["score"], 1 - matches["los"]
+    turned["bound"] = matches["bound"].map({"<": ">", ">": "<", "": ""})
+    return turned.where(lost, matches).astype(matches.dtypes)
+
+
+_EXCHANGED = (
+    *(("first", "second"), ("wins", "losses"), ("black_wins", "black_losses")),
+    *(("white_wins", "white_losses"), ("LL", "WW"), ("LD", "WD")),
+)
+"""Columns of matches that change places when the other agent sees them."""
+
 
 # ---------------------------------------------------------------------- on the terminal
 
@@ -274,7 +316,7 @@ def matches_table(matches: pd.DataFrame) -> Table:
     """The table of a few matches on its side: one column a pairing."""
     shown = terminal_table()
     shown.add_column("as the first sees it")
-    rows = cells(MATCH_COLUMNS, matches)
+    rows = cells(MATCH_COLUMNS, from_winners(matches))
     for first, second, *_ in rows:
         names = Text("\n").join([plain(f"{first} -"), plain(second)])
         shown.add_column(names, justify="right")

@@ -40,7 +40,10 @@ from othello_lab.experiments.report.terminal import terminal_table
 if TYPE_CHECKING:
     import pandas as pd
 
-_OWN = ("name", "results", "executor", "figures", "export", "log_level", "tuning", "published")
+_OWN = (
+    *("name", "results", "executor", "figures", "export", "log_level", "tuning", "published"),
+    *("tags", "note", "judging"),
+)
 """Settings that say nothing of the games."""
 _MORE_OF_THE_SAME = ("seed", "games", "record", "study", "searches")
 """Settings that may differ between runs of one experiment."""
@@ -77,7 +80,7 @@ class Comparison:
     shared: names of the agents that all have. settings: differences, by key, a value a run.
     versions: differences of the lab, in words. apart: the reason against one experiment, "" if
     there is none. pooled: then the standings of all games together; games: the number of these, and
-    of different ones; finding: the leader in them and its lead.
+    of different ones; finding: the leader in them, its lead and all ranks.
     """
 
     runs: list[ComparedRun]
@@ -149,7 +152,7 @@ def compare(folders: Sequence[Path]) -> Comparison:
         ((different,),) = record.rows(
             "select count(distinct black || ' ' || white || opening || transcript) from games"
         )
-        finding = elo_lead(record, parts, seed) if parts else ""
+        finding = " ".join(elo_lead(record, parts, seed)) if parts else ""
         table = standings(record, parts)
     return Comparison(runs, shared, settings, [], "", table, (games, different), finding)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
 
 from othello_lab.core.system.cli import Parser
+from othello_lab.core.system.escaping import visible
 from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.config import FIGURES
 from othello_lab.experiments.jobs.kinds import kind_of
@@ -34,8 +36,18 @@ def report_command(arguments: Sequence[str], console: Console) -> int:
         choices=FIGURES,
         help="of a run: where to draw them (default: as the run was asked to)",
     )
+    parser.add_argument(
+        "--latex", action="store_true", help="print the tables of a run for a paper; write nothing"
+    )
+    parser.add_argument(
+        "--bibtex", action="store_true", help="print a reference to a run for a paper"
+    )
     _add_trust(parser)
     options = parser.parse_args(arguments)
+    if options.latex or options.bibtex:
+        for folder in options.folder:
+            _print_for_paper(folder, options, console)
+        return 0
     if len(options.folder) > 1:
         from othello_lab.experiments.results.compare import compare, write_comparison
 
@@ -47,6 +59,18 @@ def report_command(arguments: Sequence[str], console: Console) -> int:
     (folder,) = options.folder
     kind_of(folder).write_report(folder, console, options.trust, options.figures)
     return 0
+
+
+def _print_for_paper(folder: Path, options: Namespace, console: Console) -> None:
+    """Print the tables of a run in LaTeX, a reference in BibTeX, or both."""
+    from othello_lab.experiments.jobs.run_kind import facts_of
+    from othello_lab.experiments.report.citing import bibtex, latex_tables
+
+    with facts_of(folder, console, options.trust) as facts:
+        if options.latex:
+            print(visible(latex_tables(facts), keep="\n"))
+        if options.bibtex:
+            print(visible(bibtex(facts.record.run()), keep="\n"))
 
 
 def show_command(arguments: Sequence[str], console: Console) -> int:

@@ -116,7 +116,7 @@ def _shortest(better: BoolArray, members: IntArray) -> tuple[int, ...]:
         seen = {start}
         while paths and not (best and len(paths[0]) >= len(best)):
             path = paths.pop(0)
-            if better[path[-1], start] and len(path) > 2:
+            if better[path[-1], start]:  # after two steps or more: nobody beats its better
                 best = path
                 break
             for after in np.flatnonzero(better[path[-1]]).tolist():

@@ -47,10 +47,15 @@ def interval_text(value: float, low: float, high: float, bound: str = "", digits
     return f"{told} [{ends}]"
 
 
-def student(openings: int) -> float:
+def student(openings: int, looks: int = 1) -> float:
     """Return the half width of a 95 % interval in standard errors: Student's quantile with one
-    degree of freedom less than there are openings; nan for less than two openings."""
-    return float(scipy.special.stdtrit(openings - 1, INSIDE)) if openings > 1 else math.nan
+    degree of freedom less than there are openings; nan for less than two openings.
+
+    looks: how often the results may be looked at to stop. The intervals at all these looks then
+    hold the truth together with 95 % (Bonferroni), so one of them holds whenever it ends.
+    """
+    inside = 1 - (1 - INSIDE) / looks
+    return float(scipy.special.stdtrit(openings - 1, inside)) if openings > 1 else math.nan
 
 
 def standard_error(sums: FloatArray, times: IntArray, pairs: int, openings: int) -> float:

@@ -40,6 +40,7 @@ def mean_interval(
     openings: ArrayLike,
     seed: int = 0,
     within: tuple[float, float] = ANY,
+    weights: ArrayLike | None = None,
 ) -> Mean:
     """Return the mean of values, much alike from one opening, with the 95 % interval of a bootstrap
     over openings. nan if there are none; values that are nan are left out.
@@ -47,16 +48,18 @@ def mean_interval(
     values, openings: shape (n,), one of each measurement. within: the possible range of the mean, a
     limit of intervals. SHARE: they are shares, or truth values; if all openings have the same
     share, a bootstrap has no spread and the interval is Wilson's, an opening counting once.
+    weights: shape (n,), above 0; None for a plain mean.
     """
     measured: FloatArray = np.asarray(values, dtype=float)
     there = ~np.isnan(measured)
     if not there.any():
         return Mean(np.nan, np.nan, np.nan)
     _, place = np.unique(np.asarray(openings)[there], return_inverse=True)
-    sums, numbers = np.bincount(place, weights=measured[there]), np.bincount(place)
+    each = np.ones(len(place)) if weights is None else np.asarray(weights, dtype=float)[there]
+    sums, numbers = (np.bincount(place, part) for part in (each * measured[there], each))
     mean = float(sums.sum() / numbers.sum())
-    weights = np.random.default_rng(seed).standard_exponential((REPLICATES, len(sums)))
-    sample = ((weights @ sums) / (weights @ numbers))[:, None]
+    drawn = np.random.default_rng(seed).standard_exponential((REPLICATES, len(sums)))
+    sample = ((drawn @ sums) / (drawn @ numbers))[:, None]
     low, high = bootstrap_intervals(sample, np.array([mean]), np.array([len(sums)]))
     ends = np.clip([low[0], high[0]], *within)
     if within == SHARE and len(sums) > 1 and np.ptp(sums / numbers) == 0:

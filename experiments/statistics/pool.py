@@ -122,6 +122,21 @@ class Ratings:
     advantage: tuple[float, float, float] | None = None
 
 
+def difference_of_two(ratings: Ratings) -> tuple[float, float, float, str]:
+    """Return by how much the first of two agents is rated above the second, Elo, the ends of the 95
+    % interval, and the bound, as :class:`Ratings` has them.
+
+    >>> pairs = np.zeros((2, 2, 5), dtype=int)
+    >>> pairs[0, 1, 4] = pairs[1, 0, 0] = 100  # every pair won
+    >>> value, low, high, bound = difference_of_two(rate(pairs))
+    >>> print(bound, round(value), low == value == high)
+    > 607 True
+    """
+    (first, second), low, high = ratings.elo.tolist(), ratings.low, ratings.high
+    ends = float(low[0] - high[1]), float(high[0] - low[1])
+    return first - second, *ends, ratings.bound[0]
+
+
 def score_matrix(pairs: ArrayLike) -> FloatArray:
     """The share of points of the row agent against the column agent, shape (n, n), 0 to 1; nan
     where the two did not meet. Raises ValueError as :func:`rate` does, save that the pool need not

@@ -23,13 +23,13 @@ FIRST_LOOK = 40
 """Units before which nothing is said."""
 
 
-def looks(most: int) -> list[int]:
+def looks(most: int, first: int = FIRST_LOOK) -> list[int]:
     """Return the numbers of units at which to look, up to the largest.
 
     >>> looks(100)
     [40, 80, 100]
     """
-    found = [FIRST_LOOK << turn for turn in range(64) if FIRST_LOOK << turn < most]
+    found = [first << turn for turn in range(64) if first << turn < most]
     return [*found, most]
 
 
@@ -61,11 +61,20 @@ def mean_side(values: ArrayLike, most: int, error_rate: float) -> MeanVerdict:
             if units == most:
                 return MeanVerdict(0, units)
             continue
-        if math.isnan(t := _t(part)):
-            break
-        if stdtr(units - 1, -abs(t)) <= error_rate / (2 * len(turns)):
-            return MeanVerdict(int(np.sign(t)), units)
+        if side := side_at_look(part, len(turns), error_rate):
+            return MeanVerdict(side, units)
     return MeanVerdict(None, len(seen))
+
+
+def side_at_look(values: ArrayLike, turns: int, error_rate: float) -> int:
+    """Return the side of 0, -1 or 1, on which the mean is shown to lie at one look; 0 for neither.
+
+    values: shape (n,), of all units so far. turns: the number of looks that share the error rate.
+    """
+    seen = np.asarray(values, dtype=float)
+    t = _t(seen)
+    shown = stdtr(len(seen) - 1, -abs(t)) <= error_rate / (2 * turns)  # false for nan
+    return int(np.sign(t)) if shown else 0
 
 
 def _t(values: FloatArray) -> float:

@@ -14,9 +14,14 @@ from othello_lab.core.system.escaping import counted
 from othello_lab.core.system.settings import Text
 from othello_lab.experiments.config import Plan
 from othello_lab.experiments.pairing import ResultTable
+from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.report.standings import SEATS
 from othello_lab.experiments.report.tables import time_text
 from othello_lab.experiments.statistics.factorial import combinations, interactions, main_effects
-from othello_lab.experiments.statistics.intervals import interval_text
+from othello_lab.experiments.statistics.intervals import interval_text, standard_error, student
+from othello_lab.experiments.statistics.means import Mean
+from othello_lab.experiments.statistics.pairs import FloatArray
+from othello_lab.experiments.statistics.ratio import UNKNOWN, ratio_of
 from othello_lab.experiments.studies.pools import PairPool, strengths
 from othello_lab.experiments.studies.study import (
     Conclusion,
@@ -36,7 +41,11 @@ MOST_SWITCHES = 6
 
 _NOTHING = {"disc_count": 1e-9}  # weights whose sum is rounded to 0: every position is worth alike
 _COMPOSITE = "Composite"
-_DEARER = 0.02  # of the mean cost: what costs less than this more is not told by what it costs
+_DEARER = 0.02
+"""Of the mean cost: what costs less than this more is not told by what it costs."""
+_RESOLUTION = {"nodes": 10.0, "microseconds": 0.3}
+"""Costs below these have no ratio. Asking for the processor's time takes 0.3 microseconds; a few
+nodes more may come from the course of the games alone."""
 _DRAWN = 24  # combinations of which a figure can be read
 
 Settings = dict[str, Any]
@@ -126,17 +135,22 @@ class Attribution(MatchStudy):
         with played[0].record() as record:
             pool = PairPool.of(record)
             strong = strengths(record, seed, self.opponent)
+            costs = _costs_by_opening(record)
         names = [_free(name, self.opponent) for name in _names(switches)]
         table = strong.reindex(names)
         places = [pool.names.index(name) for name in names]
-        effects = _effects(switches, pool, places, table, seed)
+        effects = _effects(switches, pool, places, costs, seed)
         on = combinations(len(switches))
         columns = {switch.name: on[:, place] for place, switch in enumerate(switches)}
         kept = ["agent", "games", "score", "elo", "low", "high", "bound", "nodes_per_move"]
         combined = table.assign(agent=names)[[*kept, "microseconds"]].assign(**columns)
         return Conclusion(
             list(_findings(effects, combined, self.opponent, pool.openings)),
-            [_effects_table(effects), _combinations_table(combined, self.opponent)],
+            [
+                _effects_table(effects),
+                _ratios_table(effects),
+                _combinations_table(combined, self.opponent),
+            ],
             {"effects": effects, "combinations": combined},
             lambda: _figures(effects, combined, self.opponent, pool),
             [_NOTE],
@@ -179,8 +193,12 @@ _NOTE = (
     "The effect of a switch is what it adds on average over all combinations of the others; that "
     "of two together is what the one adds more where the other is on than where it is off. All "
     "combinations played the same openings, which intervals take for the independent unit. Costs "
-    "are means a move, time that of the processor. Elo by unit of cost is left blank where a "
-    "switch makes moves cheaper, or dearer by less than 2 %."
+    "are means a move, time that of the processor; their intervals are Student's over openings, "
+    "and those of Elo by unit of cost Fieller's. Elo by unit of cost is left blank where it would "
+    "say nothing: where the interval of the cost reaches 0, and where a switch makes moves dearer "
+    "by less than 2 %, by less than 10 nodes, or by less than the 0.3 microseconds that a look at "
+    "the clock takes. "
+    "Intervals hold what differs between openings; another machine, or a busy one, has other times."
 )
 
 
@@ -210,15 +228,66 @@ def _settings(agent: Settings, switches: Sequence[AgentSwitch]) -> Iterator[Sett
 # ---------------------------------------------------------------------- numbers
 
 
+MEASURES = {"nodes": 1000, "microseconds": 1}
+"""What a move costs, and the unit of which Elo is told."""
+
+
+def _costs_by_opening(record: Record) -> pd.DataFrame:
+    """Return the sums of moves, nodes and microseconds by agent (its number) and opening. Time is
+    that of the processor for an agent that searches."""
+    costs = record.query(
+        f"""with {SEATS}
+            select agent, opening, sum(moves) as moves, sum(nodes) as nodes,
+                sum(nanoseconds) / 1000.0 as wall, sum(cpu_nanoseconds) / 1000.0 as processor
+            from seats group by agent, opening"""
+    )
+    searches = costs.groupby("agent")["nodes"].transform("sum") > 0
+    has_processor = costs.groupby("agent")["processor"].transform("sum") > 0
+    by_processor = searches & has_processor
+    return costs.assign(microseconds=costs["processor"].where(by_processor, costs["wall"]))
+
+
+def cost_effects(
+    weights: FloatArray, costs: pd.DataFrame, measure: str
+) -> tuple[list[Mean], float]:
+    """Return weighted sums of agents' mean costs a move, and the mean cost of all agents weighed.
+
+    weights: shape (sums, agents). costs: columns agent, opening, moves and ``measure``, a row an
+    agent and opening. Openings are independent; a mean is a ratio of two sums over them, whose
+    error is that of its linear part.
+    """
+    of_openings = costs.pivot_table(
+        index="opening", columns="agent", values=[measure, "moves"], aggfunc="sum", fill_value=0
+    )
+    agents = range(weights.shape[1])
+    spent, moves = (
+        of_openings[name].reindex(columns=agents, fill_value=0).to_numpy(dtype=float)
+        for name in (measure, "moves")
+    )
+    number = len(spent)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = spent.sum(axis=0) / moves.sum(axis=0)
+        parts = number * (spent - means * moves) / moves.sum(axis=0)
+    effects = []
+    for row in weights:
+        used = row != 0
+        value = float(row[used] @ means[used])
+        deviations = parts[:, used] @ row[used]
+        error = standard_error(deviations, np.ones(number, dtype=int), number, number)
+        margin = student(number) * error
+        effects.append(Mean(value, value - margin, value + margin))
+    return effects, float(means[(weights != 0).any(axis=0)].mean())
+
+
 def _effects(
     switches: Sequence[AgentSwitch],
     pool: PairPool,
     places: Sequence[int],
-    table: pd.DataFrame,
+    costs: pd.DataFrame,
     seed: int,
 ) -> pd.DataFrame:
-    """Return one row a switch and each two: term, order (1 or 2), Elo with its interval, additional
-    nodes and microseconds a move, and Elo by 1,000 nodes and by microsecond."""
+    """Return one row a switch and each two: term, order (1 or 2), and with their intervals Elo,
+    additional nodes and microseconds a move, and Elo by 1,000 nodes and by microsecond."""
     import pandas as pd
 
     terms, together = interactions(len(switches))
@@ -226,25 +295,32 @@ def _effects(
     names = [switch.name for switch in switches]
     weights = np.zeros((len(rows), len(pool.names)))
     weights[:, places] = rows
-    elo, low, high = pool.contrasts(weights, seed)
+    gains = [Mean(*map(float, row)) for row in zip(*pool.contrasts(weights, seed), strict=True)]
     frame = pd.DataFrame(
         {
             "term": [*names, *(f"{names[i]} with {names[j]}" for i, j in terms)],
             "order": [1] * len(names) + [2] * len(terms),
-            "elo": elo,
-            "low": low,
-            "high": high,
-            "nodes": rows @ table["nodes_per_move"].to_numpy(dtype=float),
-            "microseconds": rows @ table["microseconds"].to_numpy(dtype=float),
+            **_columns("elo", gains),
         }
-    )
-    for column, measure, unit, name in (
-        ("nodes", "nodes_per_move", 1000, "elo_per_1000_nodes"),
-        ("microseconds", "microseconds", 1, "elo_per_microsecond"),
-    ):
-        dearer = (frame[column] > _DEARER * table[measure].mean()) & (frame["order"] == 1)
-        frame[name] = (frame["elo"] * unit / frame[column]).where(dearer)
+    ).rename(columns={"elo_low": "low", "elo_high": "high"})
+    for measure, unit in MEASURES.items():
+        dearer, mean = cost_effects(weights, costs, measure)
+        least = max(_DEARER * mean, _RESOLUTION[measure])
+        ratios = [
+            ratio_of(Mean(*(unit * end for end in gain)), cost, least) if order == 1 else UNKNOWN
+            for gain, cost, order in zip(gains, dearer, frame["order"], strict=True)
+        ]
+        told = "elo_per_1000_nodes" if measure == "nodes" else "elo_per_microsecond"
+        frame = frame.assign(**_columns(measure, dearer), **_columns(told, ratios))
     return frame
+
+
+def _columns(name: str, means: Sequence[Mean]) -> dict[str, list[float]]:
+    """Return the columns of values with intervals: ``elo``, ``elo_low``, ``elo_high``."""
+    return {
+        f"{name}{end}": [mean[place] for mean in means]
+        for place, end in enumerate(("", "_low", "_high"))
+    }
 
 
 # ---------------------------------------------------------------------- words
@@ -265,15 +341,7 @@ def _findings(
                 f"Not shown to matter from {openings} openings: {', '.join(useless)}; whether "
                 + (f"{which} anything takes more games to say.")
             )
-        worth = rated.dropna(subset=["elo_per_microsecond"])
-        worth = worth[worth["elo"] > 0].sort_values("elo_per_microsecond", ascending=False)
-        if len(worth) > 1:
-            best = worth.iloc[0]
-            yield (
-                f"{best.term} brings most for its time: {best.elo_per_microsecond:,.1f} Elo by "
-                f"microsecond a move, {worth.iloc[-1].term} least "
-                f"({worth.iloc[-1].elo_per_microsecond:,.1f})."
-            )
+        yield from _by_time(rated)
     pairs = effects[(effects["order"] == 2) & ((effects["low"] > 0) | (effects["high"] < 0))]
     for row in pairs.itertuples():
         how = "more" if row.elo > 0 else "less"
@@ -288,27 +356,56 @@ def _findings(
             )
 
 
+def _by_time(rated: pd.DataFrame) -> Iterator[str]:
+    """Yield the Elo by microsecond of the switches that have one, and their first if it is sure."""
+    worth = rated.dropna(subset=["elo_per_microsecond"])
+    worth = worth.sort_values("elo_per_microsecond", ascending=False)
+    if len(worth) < 2:
+        return
+    said = ", ".join(f"{row.term} {_by_microsecond(row)}" for row in worth.itertuples())
+    yield f"Elo by microsecond a move: {said}."
+    best, others = worth.iloc[0], worth.iloc[1:]
+    if best["elo_per_microsecond_low"] > others["elo_per_microsecond_high"].max():
+        yield f"{best['term']} brings most for its time among these."
+    else:
+        yield "Which of these brings most for its time is not settled, as the intervals overlap."
+
+
 def _elo(row: Any) -> str:
     return interval_text(row.elo, row.low, row.high)
 
 
-def _effects_table(effects: pd.DataFrame) -> ResultTable:
-    def cost(value: float, told: str) -> str:
-        return "-" if np.isnan(value) else told
+def _by_microsecond(row: Any) -> str:
+    ends = row.elo_per_microsecond, row.elo_per_microsecond_low, row.elo_per_microsecond_high
+    return interval_text(*ends, digits=1)
 
+
+def _by_nodes(row: Any) -> str:
+    ends = row.elo_per_1000_nodes, row.elo_per_1000_nodes_low, row.elo_per_1000_nodes_high
+    return interval_text(*ends)
+
+
+def _effects_table(effects: pd.DataFrame) -> ResultTable:
     rows = [
         [
             row.term,
             _elo(row),
-            cost(row.nodes, f"{row.nodes:+,.0f}"),
-            cost(row.microseconds, _signed_time(row.microseconds)),
-            cost(row.elo_per_1000_nodes, f"{row.elo_per_1000_nodes:+,.0f}"),
-            cost(row.elo_per_microsecond, f"{row.elo_per_microsecond:+,.1f}"),
+            interval_text(row.nodes, row.nodes_low, row.nodes_high),
+            _time_text(row),
         ]
         for row in effects.itertuples()
     ]
-    columns = ["switch", "Elo [95 %]", "nodes/move", "time/move", "Elo/1000 nodes", "Elo/µs"]
+    columns = ["switch", "Elo [95 %]", "nodes/move [95 %]", "µs/move [95 %]"]
     return ResultTable("What each switch adds", columns, rows)
+
+
+def _ratios_table(effects: pd.DataFrame) -> ResultTable:
+    rows = [
+        [row.term, _by_nodes(row), _by_microsecond(row)]
+        for row in effects[effects["order"] == 1].itertuples()
+    ]
+    columns = ["switch", "Elo by 1000 nodes [95 %]", "Elo by µs [95 %]"]
+    return ResultTable("Elo by unit of cost", columns, rows)
 
 
 def ranked(combined: pd.DataFrame) -> pd.DataFrame:
@@ -317,10 +414,13 @@ def ranked(combined: pd.DataFrame) -> pd.DataFrame:
     return combined.sort_values(["score", "elo"], ascending=False, kind="stable")
 
 
-def _signed_time(microseconds: float) -> str:
-    if abs(microseconds) < 1:
-        return f"{1000 * microseconds:+z.0f}\N{NO-BREAK SPACE}ns"
-    return ("-" if microseconds < 0 else "+") + time_text(abs(microseconds))
+def _time_text(row: Any) -> str:
+    """Return an effect on time in microseconds, with three digits."""
+    size = abs(row.microseconds)
+    digits = 0 if not size < 100 else 1 if size >= 10 else 2
+    return interval_text(
+        row.microseconds, row.microseconds_low, row.microseconds_high, digits=digits
+    )
 
 
 def _combinations_table(combined: pd.DataFrame, opponent: str) -> ResultTable:

@@ -31,8 +31,8 @@ from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.findings import about_forfeits
 from othello_lab.experiments.report.searches import cost_rows, searched_positions
 from othello_lab.experiments.report.standings import pair_counts
-from othello_lab.experiments.report.tables import time_text
-from othello_lab.experiments.statistics.pairs import SHARES
+from othello_lab.experiments.statistics.means import mean_interval
+from othello_lab.experiments.statistics.pairs import SHARES, FloatArray
 from othello_lab.experiments.statistics.sequential_mean import FIRST_LOOK, mean_side
 from othello_lab.experiments.statistics.stopped_match import stopped_estimate
 from othello_lab.experiments.studies.grammar import (
@@ -154,7 +154,7 @@ class Claims(MatchStudy):
                 for claim in self.parsed
                 for name, settings in self._agents(claim, plan).items()
             },
-            exit_code=0 if all(v.verdict == HOLDS for v in verdicts) else 1,
+            exit_code=_exit_code([v.verdict for v in verdicts]),
         )
 
     # ------------------------------------------------------------------ runs
@@ -272,15 +272,17 @@ class Claims(MatchStudy):
         amount = counted(len(spent), "position")
         if not spent:
             return ClaimVerdict(str(claim), UNDECIDED, "There are no positions.", amount)
-        own, other = np.mean(spent, axis=0)
-        ratio = own / other if other else np.nan
+        own, other = np.array(spent).T
         evidence = f"{claim.first} took {_cost_text(own, claim.measure)} a position"
-        if claim.second is not None:
-            theirs = _cost_text(other, claim.measure, unit=False)
-            evidence += f", {ratio:.3g} x {claim.second}'s {theirs}"
+        ratio = np.nan
+        if claim.second is not None and other.all():
+            times = mean_interval(own / other, range(len(own)), weights=other)
+            ratio = times.value
+            theirs = _cost_text(other, claim.measure)
+            evidence += f", {times.text(3)} x {claim.second}'s {theirs}"
         return ClaimVerdict(
             str(claim), verdict, f"{evidence}, in {amount}.", amount,
-            ratio=ratio if claim.second is not None else np.nan,
+            ratio=ratio,
         )  # fmt: skip
 
     def _cost_verdict(self, claim: CostClaim, spent: Sequence[tuple[float, float]]) -> str:
@@ -304,6 +306,19 @@ _SAID = {
 """What one claim, and several, do."""
 
 
+_EXIT_CODES = {FAILS: 1, UNDECIDED: 3}
+"""A claim that fails counts for more than one that is undecided; 2 is that of wrong settings."""
+
+
+def _exit_code(verdicts: Sequence[str]) -> int:
+    """Return the exit code of the command.
+
+    >>> _exit_code([HOLDS]), _exit_code([HOLDS, UNDECIDED]), _exit_code([UNDECIDED, FAILS])
+    (0, 3, 1)
+    """
+    return next((code for word, code in _EXIT_CODES.items() if word in verdicts), 0)
+
+
 def _summary(verdicts: Sequence[str]) -> str:
     """Return the numbers of claims that hold, fail, and are undecided, in words.
 
@@ -317,11 +332,10 @@ def _summary(verdicts: Sequence[str]) -> str:
     return f"Of {counted(len(verdicts), 'claim')} {', '.join(told)}."
 
 
-def _cost_text(amount: float, measure: str, unit: bool = True) -> str:
-    """A mean of a measure in words."""
-    if measure == "time":
-        return time_text(1e6 * amount)
-    return f"{amount:,.4g} {measure}" if unit else f"{amount:,.4g}"
+def _cost_text(spent: FloatArray, measure: str) -> str:
+    """Return the mean of a measure, one value an opening, with its interval."""
+    mean = mean_interval(spent, range(len(spent)))
+    return f"{mean.text(1, 1e6)} µs" if measure == "time" else f"{mean.text(1)} {measure}"
 
 
 def _compared(claim: CostClaim) -> list[AgentText]:
@@ -340,6 +354,11 @@ def _lines(claims: Any) -> list[str]:
     if isinstance(claims, str) and claims.endswith((".yaml", ".yml")):
         try:
             claims = yaml.safe_load(Path(claims).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise ValueError(
+                f"study.claims={claims}: there is no such file; a YAML that has a list of claims, "
+                "or the list itself, is needed"
+            ) from None
         except (OSError, UnicodeError, yaml.YAMLError) as error:
             raise ValueError(f"study.claims: {one_line(error)}") from error
         if isinstance(claims, Mapping):

@@ -25,9 +25,10 @@ def compared(searches: pd.DataFrame, trees: pd.DataFrame) -> pd.DataFrame:
     trees: one row a position, evaluation and depth, minimax's counts and ``smallest``, in leaves.
 
     The columns are those of ``searches``, with ``minimax_nodes``, ``minimax_leaves``,
-    ``minimax_value``, ``smallest`` (nan if minimax was too expensive) and ``efficiency``: 0 for
-    minimax's leaves, 1 for those of the smallest tree, by their logarithms; nan if these two are
-    the same, and if the position was solved instead.
+    ``minimax_value``, ``smallest`` (nan if minimax was too expensive), ``room``, the logarithm of
+    minimax's leaves minus that of the smallest tree's, and ``efficiency``: 0 for minimax's leaves,
+    1 for those of the smallest tree, by their logarithms; nan if these two are the same, and if the
+    position was solved instead.
     """
     keys = ["piece", "evaluation", "depth"]
     named = {each: f"minimax_{each}" for each in ("nodes", "leaves", "value")}
@@ -36,7 +37,7 @@ def compared(searches: pd.DataFrame, trees: pd.DataFrame) -> pd.DataFrame:
     whole, least = np.log(table["minimax_leaves"]), np.log(table["smallest"])
     room = (whole - least).where(whole > least)
     looked_at = np.log(table["leaves"].where(~table["solved"].astype(bool)))
-    return table.assign(efficiency=(whole - looked_at) / room)
+    return table.assign(room=room, efficiency=(whole - looked_at) / room)
 
 
 def summary(table: pd.DataFrame, trees: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
@@ -47,15 +48,17 @@ def summary(table: pd.DataFrame, trees: pd.DataFrame, seed: int = 0) -> pd.DataF
     One row a phase (or ALL), agent and depth, the agents with the fewest leaves first, MINIMAX and
     the smallest tree (FLOOR, with known leaves alone) among them. Columns: positions, openings;
     means of the counts a position, and the median of ``seconds``, since the first search of a
-    process takes a hundred times as long; ``nodes_share``, of minimax's nodes; ``efficiency`` with
-    its 95 % interval over openings, ``efficiency_low`` and ``efficiency_high``; ``ebf``, the
+    process takes a hundred times as long; ``nodes_share``, of minimax's nodes; ``efficiency``, the
+    mean weighted by room, with its 95 % interval over openings, ``efficiency_low`` and
+    ``efficiency_high``: where next to nothing can be left out, a few leaves more would make it any
+    number; ``ebf``, the
     effective branching factor: that of the even tree of this depth with as many leaves, so the
     depth-th root of the leaves, as a geometric mean over positions; ``first_move_share``, the share
     of cutoffs by the first move. nan if there is no number.
     """
-    whole = trees.assign(agent=MINIMAX, minimax_nodes=trees["nodes"], efficiency=0.0)
+    whole = trees.assign(agent=MINIMAX, minimax_nodes=trees["nodes"], efficiency=0.0, room=1.0)
     least = trees[["piece", "opening", "phase", "evaluation", "depth"]].assign(
-        agent=FLOOR, leaves=trees["smallest"], efficiency=1.0, minimax_nodes=np.nan
+        agent=FLOOR, leaves=trees["smallest"], efficiency=1.0, minimax_nodes=np.nan, room=1.0
     )
     if len(set(trees["evaluation"])) > 1:
         whole["agent"] = f"{MINIMAX}, " + whole["evaluation"]
@@ -93,7 +96,7 @@ def _row(group: pd.DataFrame, depth: int, seed: int) -> dict[str, float]:
     """Return the summary of one search's positions at one depth."""
     beside = group.dropna(subset=["minimax_nodes"])
     cuts = group["cutoffs"].sum()
-    efficiency = mean_interval(group["efficiency"], group["opening"], seed)
+    efficiency = mean_interval(group["efficiency"], group["opening"], seed, weights=group["room"])
     return {
         "positions": len(group),
         "openings": group["opening"].nunique(),
@@ -113,7 +116,7 @@ def _row(group: pd.DataFrame, depth: int, seed: int) -> dict[str, float]:
 def unequal(table: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of :func:`compared` in which a search for minimax's value has another value
     than minimax, or, if that was too expensive, than the first of the searches of its kind.
-    Selective searches, and those that solved the position instead, may have any value."""
+    Selective searches, and searches that solved the position instead, may have any value."""
     exact = table[~(table["selective"].astype(bool) | table["solved"].astype(bool))]
     groups = exact.groupby(["piece", "evaluation", "depth"])["value"]
     wanted = exact["minimax_value"].fillna(groups.transform("first"))

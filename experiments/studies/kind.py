@@ -11,7 +11,7 @@ from rich.console import Console, RenderableType
 from othello_lab.core.system.console import as_typed
 from othello_lab.core.system.json_output import print_json, rows_of
 from othello_lab.core.system.settings import ConfigError
-from othello_lab.experiments.jobs.kinds import JobKind, JobSummary, state_of
+from othello_lab.experiments.jobs.kinds import JobKind, JobSummary, labels, state_of
 from othello_lab.experiments.studies.record import StudyRecord
 
 
@@ -32,6 +32,7 @@ class StudyKind(JobKind):
             started=str(about["started"]),
             agents=len(about["config"].get("agents") or ()) or None,
             state=f"{record.kind.word} {about['name']}, {state}",
+            **labels(about["config"]),
         )
 
     def show(self, folder: Path, console: Console, as_json: bool, trust: bool) -> None:

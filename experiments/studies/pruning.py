@@ -226,7 +226,8 @@ def _findings(
     elif len(agents) > 1:
         yield (
             f"At depth {depth}, on {where}, {best['agent']} visited the fewest nodes, "
-            f"{best['nodes']:,.0f} a position; {worst['agent']} {worst['nodes']:,.0f}."
+            f"{best['nodes'] * best['positions']:,.0f}; "
+            f"{worst['agent']} {worst['nodes'] * worst['positions']:,.0f}."
         )
     yield _values(table, wrong)
     solved = table[table["solved"].astype(bool)]

@@ -71,8 +71,8 @@ class Conclusion:
 
     details: further facts on the making of the numbers, or other ones than the plan's, by name.
 
-    exit_code: of the command if the study is complete: 0, or 1 if something to be shown does not
-    hold.
+    exit_code: of the command if the study is complete: 0, 1 if something to be shown does not
+    hold, or 3 if it is undecided.
     """
 
     findings: Sequence[str]

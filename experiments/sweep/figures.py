@@ -27,8 +27,16 @@ from othello_lab.experiments.report.figures.drawing import (
     wrapped,
 )
 from othello_lab.experiments.report.figures.labels import name_legend
-from othello_lab.experiments.report.figures.palette import BLUE, DIVERGING, ORANGE, SEQUENTIAL
+from othello_lab.experiments.report.figures.palette import (
+    BLUE,
+    DIVERGING,
+    GREY,
+    ORANGE,
+    SEQUENTIAL,
+)
 from othello_lab.experiments.report.figures.svg import annotate
+from othello_lab.experiments.sweep.results import TunedElo
+from othello_lab.experiments.sweep.trend import asks_for_costs
 
 MOST_PANELS = 6
 """Values of a second setting that are drawn, a panel each; and agents of a heat map."""
@@ -37,6 +45,11 @@ MOST_LINES = 8
 """More agents than these have rows of a heat map instead of lines."""
 
 _NO_LINE = {"linestyle": "none"}
+_MAP_LABELS = {
+    "elo": "Elo",
+    "nodes_per_move": "nodes a move (log scale)",
+    "nodes_share": "share of nodes, % (log scale)",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,14 +58,14 @@ class SweepFacts:
 
     runs: one row a run and agent; see :func:`experiments.sweep.load`. varied: the columns that were
     varied, by the name to be shown; columns that vary together count as one. trials: number and Elo
-    of each trial of a search over settings; empty for a plain sweep. again: the best trial's
-    confirmation, if it was played: Elo, the ends of its 95 % interval, and its games.
+    of each trial of a search over settings; empty for a plain sweep. again: the rating of the best
+    trial's confirmation, if it was played.
     """
 
     runs: pd.DataFrame
     varied: Mapping[str, Sequence[str]]
     trials: Sequence[tuple[int, float]] = ()
-    again: tuple[float, float, float, int] | None = None
+    again: TunedElo | None = None
 
 
 def setting_figures(facts: SweepFacts) -> Iterator[ReportFigure]:
@@ -60,32 +73,71 @@ def setting_figures(facts: SweepFacts) -> Iterator[ReportFigure]:
     runs, names = _settings(facts)
     if len(names) not in (1, 2) or (len(names) == 2 and runs[names[1]].nunique() > MOST_PANELS):
         return
-    many = runs["agent"].nunique() > MOST_LINES
-    draw = agents_chart if many else sweep_chart
-    if (runs["elo"].notna() & ~runs["split"]).any():
-        signs = (
-            "> and < are bounds of agents that won or lost everything. The intervals are in the "
-            "table."
-            if many
-            else "Bars are 95 % intervals; triangles are bounds of agents that won or lost "
-            "everything; where every pair was split, or all games of a run came from one opening, "
-            "there is no bar."
-        )
+    if asks_for_costs(runs):
+        yield from _node_figures(runs, names)
+        yield from _elo_figures(runs, names)
+    else:
+        yield from _elo_figures(runs, names)
+        yield from _node_figures(runs, names)
+
+
+def _chart_of(runs: pd.DataFrame) -> Callable[..., Figure]:
+    """Return the chart for so many agents."""
+    return agents_chart if runs["agent"].nunique() > MOST_LINES else sweep_chart
+
+
+def _elo_figures(runs: pd.DataFrame, names: Sequence[str]) -> Iterator[ReportFigure]:
+    compared = _compared(runs)
+    if not (compared["elo"].notna() & ~compared["split"]).any():
+        return
+    draw = _chart_of(compared)
+    signs = (
+        "> and < are bounds of agents that won or lost everything. The intervals are in the table."
+        if draw is agents_chart
+        else "Bars are 95 % intervals; triangles are bounds of agents that won or lost everything; "
+        "where every pair was split, or all games of a run came from one opening, there is no bar."
+    )
+    yield ReportFigure(
+        name="elo",
+        title="Elo by setting",
+        caption=f"{_zero(runs)} {signs}",
+        chart=draw(compared, "elo", *names),
+    )
+
+
+def _node_figures(runs: pd.DataFrame, names: Sequence[str]) -> Iterator[ReportFigure]:
+    if not runs["nodes_per_move"].max() > 0:
+        return
+    shares = _shares_of_nodes(runs)
+    if asks_for_costs(runs) and len(set(shares["agent"])) > 1:
+        base = shares["base"].iloc[0]
         yield ReportFigure(
-            name="elo",
-            title="Elo by setting",
-            caption=f"Every run's ratings have a mean of 0, so {'colours' if many else 'heights'} "
-            "can be compared within a run, and an agent's only where its opponents stay the same. "
-            f"{signs}",
-            chart=draw(runs, "elo", *names),
+            name="nodes_share",
+            title="Share of nodes by setting",
+            caption=f"Mean nodes of a move, as a share of those of {base} in the same run.",
+            chart=_chart_of(shares)(shares, "nodes_share", *names),
         )
-    if runs["nodes_per_move"].max() > 0:
-        yield ReportFigure(
-            name="nodes_per_move",
-            title="Nodes by setting",
-            caption="Mean nodes of a move, over the games of each run.",
-            chart=draw(runs, "nodes_per_move", *names),
-        )
+    yield ReportFigure(
+        name="nodes_per_move",
+        title="Nodes by setting",
+        caption="Mean nodes of a move, over the games of each run.",
+        chart=_chart_of(runs)(runs, "nodes_per_move", *names),
+    )
+
+
+def _shares_of_nodes(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the searching agents of runs with their share of the nodes of one of them, the most
+    expensive on average: columns ``nodes_share``, per cent, and ``base``."""
+    searching = runs[runs["nodes_per_move"] > 0]
+    base = str(searching.groupby("agent", sort=False)["nodes_per_move"].mean().idxmax())
+    whole = searching[searching["agent"] == base].set_index("run")["nodes_per_move"]
+    share = 100 * searching["nodes_per_move"] / searching["run"].map(whole)
+    return searching.assign(nodes_share=share, base=base)
+
+
+def _compared(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the runs without the reference, which is at 0 everywhere."""
+    return runs[runs["agent"] != runs["reference"]]
 
 
 def heat_figures(facts: SweepFacts) -> Iterator[ReportFigure]:
@@ -94,14 +146,12 @@ def heat_figures(facts: SweepFacts) -> Iterator[ReportFigure]:
     if len(names) != 2:
         return
     agents = list(dict.fromkeys(runs["agent"]))[:MOST_PANELS]
-    # Of two agents the one has what the other lacks.
-    rated = agents[:1] if runs["agent"].nunique() == 2 else agents
+    rated = list(dict.fromkeys(_compared(runs)["agent"]))[:MOST_PANELS]
     if (runs["elo"].notna() & ~runs["split"]).any():
         yield ReportFigure(
             name="elo_map",
             title="Elo by both settings",
-            caption="Elo of an agent in each run, whose mean is 0, so colours can be compared "
-            "where its opponents stay the same; > and < are bounds.",
+            caption=f"{_zero(runs)} > and < are bounds.",
             chart=heat_chart(runs[runs["agent"].isin(rated)], "elo", *names),
         )
     if runs["nodes_per_move"].max() > 0:
@@ -112,6 +162,13 @@ def heat_figures(facts: SweepFacts) -> Iterator[ReportFigure]:
             caption="Mean nodes of a move, over the games of each run.",
             chart=heat_chart(searching, "nodes_per_move", *names),
         )
+
+
+def _zero(runs: pd.DataFrame) -> str:
+    """Return the meaning of 0 Elo in a sentence."""
+    if reference := runs["reference"].iloc[0]:
+        return f"Elo is the difference to {reference} in the same run, which is 0."
+    return "The mean of each run is 0, so Elo can be compared within a run."
 
 
 def _settings(facts: SweepFacts) -> tuple[pd.DataFrame, list[str]]:
@@ -158,12 +215,13 @@ def sweep_chart(runs: pd.DataFrame, measure: str, setting: str, other: str | Non
     """Elo, or nodes a move, of every agent by one setting that was varied, and a panel for each
     value of another.
 
-    runs: one row a run and agent; columns ``run``, ``agent``, ``games``, the settings, and for the
-        measure ``elo`` also ``low``, ``high``, ``bound`` and ``split``, else ``nodes_per_move``. A
-        numeric setting is drawn to scale, others as places.
+    runs: one row a run and agent; columns ``run``, ``agent``, ``games``, the settings, and the
+        measure: ``elo`` with ``low``, ``high``, ``bound``, ``split`` and ``reference``,
+        ``nodes_per_move``, or ``nodes_share`` (per cent) with ``base``. A numeric setting is drawn
+        to scale, others as places.
     setting, other: columns' names; up to 6 values of ``other`` read well.
     """
-    intervals = ["low", "high", "bound", "split"] if measure == "elo" else []
+    intervals = ["low", "high", "bound", "split", "reference"] if measure == "elo" else []
     others = [other] if other else []
     check_frame(runs, ["run", "agent", "games", setting, measure, *intervals, *others])
     numeric = _numeric(runs[setting])
@@ -185,7 +243,7 @@ def sweep_chart(runs: pd.DataFrame, measure: str, setting: str, other: str | Non
             _label_settings(axes, setting, places, numeric)
             if other is not None:
                 axes.set_title(drawn(f"{other} = {panel}"), fontsize=SMALL + 1)
-        _label_measure(grid[0], measure)
+        _label_measure(grid[0], runs, measure)
         entitle(figure, _context(runs))
         lines, labels = grid[0].get_legend_handles_labels()
         legend = figure.legend(lines, labels, loc="outside right center", title="agent")
@@ -239,7 +297,7 @@ def _maps(
         norm, shades = LogNorm(found.min(), max(found.max(), 1.01 * found.min())), SEQUENTIAL
     panels = {p: runs[runs[panel] == p] for p in _values(runs[panel])} if panel else {None: runs}
     names = [_shown(value) for value in rows]
-    label = "Elo" if measure == "elo" else "nodes a move (log scale)"
+    label = _MAP_LABELS[measure]
     width = 2.5 + max(2.5, 0.75 * len(columns) + 1.2) * len(panels)
     with blank(width, 2 + 0.45 * len(rows)) as figure:
         grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
@@ -280,7 +338,10 @@ def _measured(row: Mapping[Any, Any], measure: str) -> str:
     """Return the value of a cell for its tooltip."""
     if np.isnan(row[measure]):
         return ""
-    return f"Elo {_cell(row, measure)}" if measure == "elo" else f"{row[measure]:,.1f} nodes a move"
+    if measure == "elo":
+        return f"Elo {_cell(row, measure)}"
+    unit = "% of the nodes" if measure == "nodes_share" else "nodes a move"
+    return f"{row[measure]:,.1f} {unit}"
 
 
 def _cell(row: Mapping[Any, Any], measure: str) -> str:
@@ -329,21 +390,24 @@ def _points(
         annotate(axes.plot(x[here], y[here], marker, color=style["color"], markersize=10), name)
 
 
-def _label_measure(axes: Axes, measure: str) -> None:
+def _label_measure(axes: Axes, runs: pd.DataFrame, measure: str) -> None:
     """Label the upright axis and set its range."""
     if measure == "elo":
-        axes.set_ylabel("Elo (95 % interval, mean of the run = 0)")
+        zero = runs["reference"].iloc[0] or "mean of the run"
+        axes.set_ylabel(drawn(f"Elo (95 % interval, {zero} = 0)"))
+        axes.axhline(0, color=GREY, linewidth=1, zorder=1)
         low, high = axes.get_ylim()
         axes.set_ylim(min(low, -20), max(high, 20))  # where every pair was split, all are 0
+    elif measure == "nodes_share":
+        axes.set_ylim(0, 105)
+        axes.set_ylabel(drawn(f"nodes, {runs['base'].iloc[0]} = 100 %"))
     else:
         axes.set_yscale("log")
         axes.yaxis.set_major_locator(LogLocator(numticks=12))
         axes.set_ylabel("nodes a move (log scale)")
 
 
-def search_chart(
-    trials: Sequence[tuple[int, float]], again: tuple[float, float, float, int] | None
-) -> Figure:
+def search_chart(trials: Sequence[tuple[int, float]], again: TunedElo | None) -> Figure:
     """Each trial of a search over settings, the best so far, and the confirmation of the best; see
     :class:`SweepFacts`."""
     numbers, values = (np.array(column) for column in zip(*trials, strict=True))
@@ -354,10 +418,11 @@ def search_chart(
             numbers, np.maximum.accumulate(values), where="post", color=BLUE, label="best so far"
         )
         if again is not None:
-            elo, low, high, games = again
-            axes.axhspan(low, high, color=ORANGE, alpha=0.2, linewidth=0)
+            axes.axhspan(again.low, again.high, color=ORANGE, alpha=0.2, linewidth=0)
             axes.axhline(
-                elo, color=ORANGE, label=f"the best again, {games:,} games from fresh openings"
+                again.elo,
+                color=ORANGE,
+                label=f"the best again, {again.games:,} games from fresh openings",
             )
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_xlabel("trial")

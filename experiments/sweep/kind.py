@@ -11,7 +11,7 @@ from rich.console import Console, RenderableType
 
 from othello_lab.core.system.json_output import print_json, rows_of
 from othello_lab.core.system.settings import ConfigError
-from othello_lab.experiments.jobs.kinds import JobKind, JobSummary, state_of
+from othello_lab.experiments.jobs.kinds import JobKind, JobSummary, labels, state_of
 from othello_lab.experiments.record.reading import damage_told
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.sweep.folder import Sweep
@@ -26,12 +26,15 @@ class SweepKind(JobKind):
     def summary(self, folder: Path) -> JobSummary:
         known = Sweep.read(folder).combinations()
         games, agents, started = 0, 0, ""
+        said: dict[str, Any] = {}
         for each in known:
             if each.has_games:
                 with Record.open(each.folder) as record:
                     games += record.count_games()
                     agents = max(agents, len(record.agents()))
-                    started = min(filter(None, (started, str(record.run()["started"]))))
+                    head = record.run()
+                    said = said or labels(head["config"])
+                    started = min(filter(None, (started, str(head["started"]))))
         counts = Counter(str(each.state) for each in known)
         playing = state_of(folder, complete=False) == "being played"
         state = ", ".join(f"{count} {state}" for state, count in counts.items())
@@ -43,6 +46,7 @@ class SweepKind(JobKind):
             agents=agents or None,
             games=games,
             state=f"sweep, {'being played, ' if playing else ''}{state or 'not begun'}",
+            **said,
         )
 
     def show(self, folder: Path, console: Console, as_json: bool, trust: bool) -> None:

@@ -14,7 +14,6 @@ from othello_lab.experiments.config import (
     FIGURE_FILES,
     IN_REPORT,
     NO_FIGURES,
-    TuningConfig,
     figures_choice,
 )
 from othello_lab.experiments.record.store import FILE, Record
@@ -25,6 +24,7 @@ from othello_lab.experiments.statistics.intervals import interval_text
 from othello_lab.experiments.sweep.composing import in_a_line, short_names
 from othello_lab.experiments.sweep.folder import CONFIRMATION, Combination, State, about
 from othello_lab.experiments.sweep.results import best_of, elo_of_tuned, grouped, table_of
+from othello_lab.experiments.sweep.trend import trends, values_in_order
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,8 +60,7 @@ def conclude(
     if "parquet" in head["config"].get("export", ()):
         table.to_parquet(folder / "sweep.parquet", index=False)
     search = _search(known, values, head["config"], folder)
-    found = search["findings"] if search else _leaders(table, values)
-    said = [*found, *_all_split(table)]
+    said = search["findings"] if search else list(_findings(table, values))
     figures: Sequence[Drawing] = ()
     wanted = figures_choice(head["config"].get("figures", IN_REPORT))
     if wanted != NO_FIGURES:
@@ -85,6 +84,21 @@ def sweep_table(table: pd.DataFrame, values: Mapping[str, Mapping[int, Any]]) ->
     return drawn
 
 
+def _findings(table: pd.DataFrame, values: Mapping[str, Mapping[int, Any]]) -> Iterator[str]:
+    """Yield the trend over the setting that was varied, or the leaders where several were."""
+    groups = grouped(table, list(values))
+    if len(groups) == 1 and len(set(table["run"])) > 1:
+        runs, ordered = values_in_order(table, values, groups[0])
+        short = short_names(values)
+        name = ", ".join(short[key] for key in groups[0])
+        if said := list(trends(table, runs, name, ordered and name != "seed")):
+            yield from said
+            return
+    yield from _leaders(table, values)
+    if table["split"].all():
+        yield "In every run every pair was split, so these games show costs alone."
+
+
 def _leaders(table: pd.DataFrame, values: Mapping[str, Mapping[int, Any]]) -> Iterator[str]:
     """Return the agents that stand highest, with the number of runs and their settings; the
     arguments are those of :func:`sweep_table`. Runs in which nobody has a rating, or all have the
@@ -98,8 +112,8 @@ def _leaders(table: pd.DataFrame, values: Mapping[str, Mapping[int, Any]]) -> It
         own = first[first["agent"] == name]
         ends = dict.fromkeys((own["elo"].idxmin(), own["elo"].idxmax()))
         told = [
-            f"{elo_text(row)} Elo ({in_a_line(values, row.run)})"
-            for row in own.loc[list(ends)].itertuples()
+            f"{_above(rated[rated['run'] == run])} ({in_a_line(values, run)})"
+            for run in own.loc[list(ends), "run"]
         ]
         yield f"{name} stands highest in {number} of {runs}: {' to '.join(told)}."
     if len(often) > MOST_LEADERS:
@@ -108,10 +122,16 @@ def _leaders(table: pd.DataFrame, values: Mapping[str, Mapping[int, Any]]) -> It
         yield f"{others} {stand} highest in {counted(int(often[MOST_LEADERS:].sum()), 'run')}."
 
 
-def _all_split(table: pd.DataFrame) -> Iterator[str]:
-    """Yield a sentence in place of a figure of nothing but zeros."""
-    if table["split"].all():
-        yield "In every run every pair was split, so there is no figure of Elo."
+def _above(rows: pd.DataFrame) -> str:
+    """Return the Elo of the first agent of a run above the reference, or where it is that itself
+    above the next one. rows: of the run."""
+    first, second = list(rows.itertuples())[:2]
+    if not first.reference:
+        return f"{elo_text(first)} Elo"
+    if first.agent != first.reference:
+        return f"{elo_text(first)} Elo above {first.reference}"
+    told = interval_text(-second.elo, -second.high, -second.low, ">" if second.bound else "")
+    return f"{told} Elo above {second.agent}"
 
 
 def _search(
@@ -124,25 +144,24 @@ def _search(
     best = best_of(known)
     if best is None:
         return {}
-    tuning = TuningConfig(**config["tuning"])
-    elo, low, high, games = elo_of_tuned(best.folder, tuning)
+    tuned = elo_of_tuned(best.folder)
     trials = [(each.number, each.objective) for each in known if each.objective is not None]
     found: dict[str, Any] = {
         "trials": trials,
         "findings": [
             f"Best of {len(trials)} trials: run {best.number} ({in_a_line(values, best.number)}), "
-            f"{tuning.agent} {interval_text(elo, low, high)} Elo in {games:,} games. It was "
-            "chosen by this very number, so that its luck was chosen with it: expect less."
+            f"{tuned.text}. It was chosen by this very number, so that its luck was chosen with "
+            "it: expect less."
         ],
     }
     if (folder / CONFIRMATION / FILE).is_file():
-        found["again"] = elo_of_tuned(folder / CONFIRMATION, tuning)
-        elo_again, low, high, games = found["again"]
+        again = found["again"] = elo_of_tuned(folder / CONFIRMATION)
+        seed = config["tuning"]["seed"]
+        number = f"Confirmation, from openings of another seed ({seed}): {again.text}."
+        less = tuned.elo - again.elo
         found["findings"].append(
-            f"Confirmation, from openings of another seed ({tuning.seed}): {tuning.agent} "
-            f"{interval_text(elo_again, low, high)} Elo in {games:,} games. This is the "
-            f"number to report; the difference of {elo - elo_again:+.0f} to the search's is "
-            "selection bias and chance."
+            f"{number} This is the number to report; the difference of {less:+.0f} to the "
+            "search's is selection bias and chance."
         )
     return found
 
@@ -193,6 +212,7 @@ def _write(
         ],
         states=", ".join(f"{number} {state}" for state, number in counts.items() if number),
         findings=said,
+        reference=table["reference"].iloc[0],
         confirmation=CONFIRMATION if "again" in search else "",
         figures=figures,
         command=about(folder)["command"],

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from othello_lab.agents.config import ConfigError
-from othello_lab.experiments.config import TuningConfig, typed
+from othello_lab.experiments.config import typed
 from othello_lab.experiments.record.store import Record
-from othello_lab.experiments.report.standings import pairs_by_opening, rated_as_asked, standings
+from othello_lab.experiments.report.question import question_of
+from othello_lab.experiments.report.standings import (
+    pair_counts,
+    points_of_agents,
+    rated_as_asked,
+    standings,
+)
 from othello_lab.experiments.statistics.elo import elo_of_score
-from othello_lab.experiments.statistics.intervals import share_interval
-from othello_lab.experiments.statistics.pairs import pentanomial
+from othello_lab.experiments.statistics.intervals import interval_text
+from othello_lab.experiments.statistics.pairs import SHARES
+from othello_lab.experiments.statistics.pool import difference_of_two
 from othello_lab.experiments.sweep.folder import Combination, State, Sweep
 
 if TYPE_CHECKING:
@@ -26,8 +31,10 @@ def load(folder: Path | str) -> pd.DataFrame:
 
     Columns: run (the combination's number), folder (its name), one for each key that was varied,
     by its name (``games`` as games_per_pairing), numbers as numbers, then the standings' (see
-    :func:`experiments.report.standings.standings`), complete, and for a search objective. Raises
-    ConfigError where the folder is no sweep's.
+    :func:`experiments.report.standings.standings`), reference, question (cost, match or ranks),
+    complete, and for a search objective. Elo is relative to the reference, so it can be compared
+    between runs; it is an agent of all runs, or "" for the mean of each run, where there is none.
+    Raises ConfigError where the folder is no sweep's.
     """
     sweep = Sweep.read(folder)
     known = sweep.combinations()
@@ -40,20 +47,75 @@ def table_of(known: Sequence[Combination], values: Mapping[str, Mapping[int, Any
     """The table of :func:`load`; values: of :meth:`~experiments.sweep.folder.Sweep.varied`."""
     import pandas as pd
 
+    played = [each for each in known if each.has_games]
+    scores: dict[int, dict[str, float]] = {}
+    for each in played:
+        with Record.open(each.folder) as record:
+            scores[each.number] = points_of_agents(record)
+    line_ups = {number: list(score) for number, score in scores.items()}
+    names = steady_names(line_ups, values)
+    points = [dict(zip(names[each], score.values(), strict=True)) for each, score in scores.items()]
+    reference = _reference(points, values)
     tables = []
-    for each in (each for each in known if each.has_games):
+    for each in played:
+        steady = dict(zip(line_ups[each.number], names[each.number], strict=True))
         with Record.open(each.folder) as record:
             settings = typed(record.run()["config"])
+            if reference:
+                settings.rating.anchor = next(n for n in steady if steady[n] == reference)
             table = standings(record, rated_as_asked(record, settings))
+        table["agent"] = table["agent"].map(steady)
         head = {"run": each.number, "folder": each.folder.name}
         tables.append(
             pd.DataFrame(head | {k: v.get(each.number) for k, v in values.items()}, table.index)
             .join(table)
-            .assign(complete=each.state is State.FINISHED)
+            .assign(
+                reference=reference,
+                question=question_of(settings).name.lower(),
+                complete=each.state is State.FINISHED,
+            )
         )
         if each.objective is not None:
             tables[-1]["objective"] = each.objective
     return pd.concat(tables, ignore_index=True).infer_objects()
+
+
+def steady_names(
+    line_ups: Mapping[int, Sequence[str]], values: Mapping[str, Mapping[int, Any]]
+) -> dict[int, list[str]]:
+    """Return the names of the agents of each run. An agent of a duel whose name the sweep changes
+    has its place for a name.
+
+    line_ups: names by number of run. values: as :func:`table_of` has them.
+
+    >>> steady_names({0: ["depth 1", "greedy"], 1: ["depth 2", "greedy"]}, {"first.depth": {}})
+    {0: ['first', 'greedy'], 1: ['first', 'greedy']}
+    """
+    places = ("first", "second")
+    swept = any(key.removeprefix("agent@").split(".")[0] in places for key in values)
+    if not swept or {len(names) for names in line_ups.values()} != {len(places)}:
+        return {number: list(names) for number, names in line_ups.items()}
+    steady = [
+        names.pop() if len(names) == 1 else place
+        for place, names in zip(places, map(set, zip(*line_ups.values(), strict=True)), strict=True)
+    ]
+    return dict.fromkeys(line_ups, steady)
+
+
+def _reference(scores: Sequence[Mapping[str, float]], values: Mapping[str, Any]) -> str:
+    """Return the agent to which the others are compared in every run, "" if there is none.
+
+    It is in all runs, and won or lost everything in none. If there are several, it is one whose own
+    settings are the same in all runs, the one with the least points, the last in the line-up.
+    scores: the share of points of each agent, by run. values: as :func:`table_of` has them.
+    """
+    everywhere = [name for name in scores[0] if all(0 < run.get(name, 0) < 1 for run in scores)]
+    swept = {part for key in values for part in key.removeprefix("agent@").split(".")[:2]}
+    own = dict(zip(("first", "second"), scores[0], strict=False))
+    swept |= {own[place] for place in swept & set(own)}
+    steady = [name for name in everywhere if name not in swept] or everywhere
+    means = {name: round(sum(run[name] for run in scores), 9) for name in reversed(steady)}
+    return min(means, key=lambda name: means[name], default="")
 
 
 def grouped(table: pd.DataFrame, keys: Sequence[str]) -> list[list[str]]:
@@ -72,19 +134,56 @@ def grouped(table: pd.DataFrame, keys: Sequence[str]) -> list[list[str]]:
     return groups
 
 
-def elo_of_tuned(folder: Path, tuning: TuningConfig) -> tuple[float, float, float, int]:
-    """The tuned agent's Elo above its opponent, the ends of its 95 % interval, and the games.
+def objective_of(folder: Path) -> float:
+    """Return the Elo of the tuned agent above its opponent, for the search.
 
     With half a pair won and half a pair lost added, so that winning everything is a number too and
     more points are always more Elo.
     """
     with Record.open(folder) as record:
-        own = record.agents()["name"].tolist().index(tuning.agent)
-        tables, times = pairs_by_opening(record)
-    share, low, high, pairs = share_interval(pentanomial(tables[:, own, 1 - own]), times)
-    ends = np.clip([(share * pairs + 0.5) / (pairs + 1), low, high], 1e-6, 1 - 1e-6)
-    elo, low, high = elo_of_score(ends).tolist()
-    return elo, low, high, 2 * pairs
+        tuned = _tuned(record)
+        own = record.agents()["name"].tolist().index(tuned)
+        counts = pair_counts(record)[own, 1 - own]
+    pairs = int(counts.sum())
+    return float(elo_of_score((counts @ SHARES + 0.5) / (pairs + 1)))
+
+
+_OTHER_WAY = str.maketrans("<>", "><")
+
+
+class TunedElo(NamedTuple):
+    """The rating of a tuned agent above its opponent: Elo with the ends of its 95 % interval, or a
+    bound (see :class:`experiments.statistics.pool.Ratings`), and the number of games."""
+
+    agent: str
+    elo: float
+    low: float
+    high: float
+    bound: str
+    games: int
+
+    @property
+    def text(self) -> str:
+        """``tuned +55 [11, 100] Elo in 400 games``."""
+        told = interval_text(self.elo, self.low, self.high, self.bound)
+        return f"{self.agent} {told} Elo in {self.games:,} games"
+
+
+def elo_of_tuned(folder: Path) -> TunedElo:
+    """Return the rating of the tuned agent of a run, as the run's own report has it."""
+    with Record.open(folder) as record:
+        tuned = _tuned(record)
+        first = record.agents()["name"][0] == tuned
+        ((_, ratings),) = rated_as_asked(record, typed(record.run()["config"]))
+        value, low, high, bound = difference_of_two(ratings)
+        games = record.count_games()
+    if not first:
+        value, low, high, bound = -value, -high, -low, bound.translate(_OTHER_WAY)
+    return TunedElo(tuned, value, low, high, bound, games)
+
+
+def _tuned(record: Record) -> str:
+    return str(record.run()["config"]["tuning"]["agent"])
 
 
 def best_of(known: Sequence[Combination]) -> Combination | None:

@@ -49,7 +49,7 @@ from othello_lab.experiments.sweep.folder import (
     write_note,
 )
 from othello_lab.experiments.sweep.reporting import conclude
-from othello_lab.experiments.sweep.results import best_of, elo_of_tuned
+from othello_lab.experiments.sweep.results import best_of, objective_of
 from othello_lab.experiments.sweep.trust import foreign_in
 
 # ---------------------------------------------------------------------- what to run
@@ -73,6 +73,10 @@ def sweep(
     else:
         parameters = [f"{key}={value}" for key, value in (hydra.sweeper.params or {}).items()]
         known = expand([*parameters, *own])
+        if len(known) == 1:
+            raise ConfigError(
+                "run -m: no setting has several values; write them with commas, such as depth=1,2,3"
+            )
         for combination in known:
             read(combination, folders)
         example = known[0]
@@ -344,6 +348,6 @@ def _play(
             write_note(folder, settings)
     if plan.settings.tuning.agent is None:
         return None
-    found = elo_of_tuned(folder, plan.settings.tuning)[0]
+    found = objective_of(folder)
     write_note(folder, settings, found)
     return found

@@ -371,7 +371,7 @@ def test_passes_are_told_in_some_game(kind: type[Agent]) -> None:
     verdict = check(kind())
     assert "moves" in names(verdict, FAILED)
     if kind is Dies:
-        assert "its process died (exit code 11) after observe of the move --" in str(verdict)
+        assert "(exit code 11) after observe of the move --" in str(verdict)
 
 
 def test_nothing_more_is_asked_of_who_hangs() -> None:

@@ -37,6 +37,7 @@ from othello_lab.agents.config import (
 )
 from othello_lab.agents.evaluation import Composite
 from othello_lab.agents.loading import defaults_of
+from othello_lab.agents.naming import names_by_difference
 from othello_lab.core.game import valid_answer
 from othello_lab.core.position import Position
 from othello_lab.core.system.settings import Choice, Each, Whole, as_yaml, checked, documented
@@ -86,7 +87,7 @@ class Outer:
     @passed_on
     def __init__(self, inner: Inner, depth: int, *, width: int = 3) -> None:
         if depth > 64:
-            raise ValueError(f"depth={depth}: a whole number from 1 to 64 is needed")
+            raise ValueError(f"depth={depth}: a whole number from 1 to 64")
         self.inner, self.depth, self.width = inner, depth, width
 
 
@@ -124,7 +125,7 @@ def test_a_class_that_takes_all_settings_gets_them() -> None:
         ({"inner": [INNER | {"txt": ""}]}, r"^agent 'x'\.inner\[0\]: .*no setting 'txt'"),
         ({"_args_": [1]}, r"no setting '_args_'"),
         ({"depth": "???"}, r"^agent 'x'\.depth is left open; set agent 'x'\.depth="),
-        ({"depth": 65}, r"^agent 'x': depth=65: a whole number from 1 to 64 is needed$"),
+        ({"depth": 65}, r"^agent 'x': depth=65: a whole number from 1 to 64$"),
         ({"_target_": f"{__name__}.Open", "depth": [], "self": 1}, r"multiple values"),
         ({"_target_": f"{__name__}.Nobody"}, r"^agent 'x': cannot import _target_ '.*Nobody'"),
         (
@@ -327,3 +328,12 @@ def test_a_decision_is_shown_with_names_of_squares() -> None:
     assert decision.line == ("d3", "c3", "b3")
     assert repr(Decision(64)) == "Decision('--')"
     assert repr(Decision("k9", pv=3)) == "Decision('k9', pv=3)"  # type: ignore[arg-type]
+
+
+def test_agents_with_parts_of_one_class_are_named_by_the_settings_of_the_parts() -> None:
+    def bot(evaluation: str, weight: int) -> dict[str, Any]:
+        part = {"_target_": f"mine.{evaluation}", "weight": weight}
+        return {"_target_": "mine.Bot", "evaluation": part}
+
+    assert names_by_difference([bot("Sum", 1), bot("Sum", 2)]) == ["weight 1", "weight 2"]
+    assert names_by_difference([bot("Sum", 1), bot("Rest", 2)]) == ["sum", "rest"]

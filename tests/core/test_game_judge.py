@@ -17,6 +17,7 @@ from othello_lab.core.game import (
     GARBAGE,
     ILLEGAL,
     LATE,
+    LATE_BY_WALL,
     RAISED,
     TOO_LATE,
     Decision,
@@ -412,6 +413,42 @@ def slow(clock: Clock, seconds: float) -> Answer:
 def test_a_late_answer_loses(clock: Clock) -> None:
     record = after_an_answer(slow(clock, 0.071), limits=Limits(seconds=0.05))
     check_forfeit(record, LATE, "0.071 s for a move, 0.05 s allowed")
+
+
+def test_time_in_which_others_had_the_processor_is_not_charged(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others = Clock()
+    monkeypatch.setattr(
+        "othello_lab.core.game.ready_but_not_run", lambda path: round(others.seconds * 1e9)
+    )
+
+    def answer(position: Position) -> Decision:
+        clock.seconds += 1.0
+        others.seconds += 0.96
+        return first(position)
+
+    record = after_an_answer(answer, limits=Limits(seconds=0.05))
+    assert record.end_reason == FINISHED
+    assert record.plies[2].late == LATE_BY_WALL
+    assert record.plies[2].waited_nanoseconds == 960_000_000
+
+
+def test_a_late_answer_is_told_with_the_time_of_its_own(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others = Clock()
+    monkeypatch.setattr(
+        "othello_lab.core.game.ready_but_not_run", lambda path: round(others.seconds * 1e9)
+    )
+
+    def answer(position: Position) -> Decision:
+        clock.seconds += 1.0
+        others.seconds += 0.75
+        return first(position)
+
+    record = after_an_answer(answer, limits=Limits(seconds=0.05))
+    check_forfeit(record, LATE, "0.250 s for a move (1.000 s by the wall clock), 0.05 s allowed")
 
 
 def test_grace_is_given_for_the_scheduler(clock: Clock) -> None:

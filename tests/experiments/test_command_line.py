@@ -181,7 +181,7 @@ def test_an_agent_and_a_heuristic_from_another_folder(tmp_path: Path) -> None:
     """What docs/own.md shows: mine.py and my_conf/ beside it, and nothing changed here."""
     page = (Path(__file__).parents[2] / "docs" / "own.md").read_text(encoding="utf-8")
     blocks = [block.split("```")[0] for block in page.split("```python\n")[1:]]
-    mine = [block for block in blocks if "(Agent)" in block or "@heuristic" in block]
+    mine = [block for block in blocks if "class Corners(" in block or "@heuristic" in block]
     assert len(mine) == 2
     (tmp_path / "mine.py").write_text("\n".join(mine), encoding="utf-8")
     (tmp_path / "my_conf" / "agent").mkdir(parents=True)

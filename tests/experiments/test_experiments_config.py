@@ -214,9 +214,40 @@ def test_agents_of_a_duel_are_named_by_their_choices() -> None:
     assert (plan.settings.rating.anchor, plan.settings.searches.baseline) == ("greedy", "alphabeta")
     names = ["agents=duel", "agent@first=alphabeta", "agent@second=alphabeta"]
     plan = read([*names, "second.depth=2", "schedule=gauntlet", "schedule.champion=second"])
-    assert list(plan.agents) == ["alphabeta_1", "alphabeta_2"]
-    assert plan.agents["alphabeta_2"].depth == 2  # type: ignore[attr-defined]
-    assert plan.settings.schedule["champion"] == "alphabeta_2"
+    assert list(plan.agents) == ["depth 4", "depth 2"]
+    assert plan.agents["depth 2"].depth == 2  # type: ignore[attr-defined]
+    assert plan.settings.schedule["champion"] == "depth 2"
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        ("alphabeta alphabeta", ["alphabeta_1", "alphabeta_2"]),
+        ("alphabeta alphabeta second.evaluation=iago", ["square_weights", "iago"]),
+        (
+            "alphabeta alphabeta first.depth=5 second.evaluation=iago",
+            ["square_weights depth 5", "iago depth 4"],
+        ),
+        ("alphabeta minimax", ["alphabeta", "minimax"]),
+        ("alphabeta minimax second.depth=2", ["alphabeta depth 4", "minimax depth 2"]),
+        ("alphabeta champion first.depth=2", ["alphabeta", "champion"]),
+        ("greedy alphabeta second.depth=2", ["greedy", "alphabeta"]),
+        ("mcts mcts first.playouts=50", ["playouts 50", "playouts 2000"]),
+        (
+            "pvs pvs first.endgame=8 first.table_mb=4",
+            ["table_mb 4 endgame 8", "table_mb 16 endgame 0"],
+        ),
+        (
+            "alphabeta alphabeta first.evaluation=composite second.evaluation=composite "
+            "second.evaluation.weights.mobility=3",
+            ["mobility 8", "mobility 3"],
+        ),
+    ],
+)
+def test_agents_of_a_duel_are_named_by_what_differs(words: str, names: list[str]) -> None:
+    first, second, *settings = words.split()
+    plan = read(["agents=duel", f"agent@first={first}", f"agent@second={second}", *settings])
+    assert list(plan.agents) == names
 
 
 def test_agents_and_heuristics_from_outside(tmp_path: Path) -> None:
@@ -277,8 +308,8 @@ BAD = {
     "executor._target_=othello_lab.GreedyAgent": r"executor: .*has no setting 'workers'",
     "depth=0": r"depth=0: a whole number of 1 or more is needed",
     "depth=-2": r"depth=-2",
-    "depth=deep": r"depth=deep.*(integer|Integer)",
-    "depth=2.5": r"depth=2\.5.*(integer|Integer)",
+    "depth=deep": r"depth=deep.*whole number",
+    "depth=2.5": r"depth=2\.5.*whole number",
     "depth=65": r"depth=65: a whole number from 1 to 64",
     "games=0": r"games=0: an even number",
     "games=7": r"games=7: an even number",

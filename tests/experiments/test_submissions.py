@@ -174,7 +174,7 @@ def test_pages_are_called_like_their_programs_as_far_as_files_can_be() -> None:
         ([], "folder=FOLDER is needed"),
         (["folder=none"], "folder=none: No such file or directory"),
         (["folder=.", "protocol=gtp"], "unknown protocol 'gtp'; choose from file, line."),
-        (["folder=HERE"], "a line-up needs at least two agents; this one has 1"),
+        (["folder=HERE"], "at least two agents; this one has 1"),
         (["folder=HERE", "isolation=none"], "isolation=none: programs of a folder play in proces"),
         (["folder=HERE", "+agent@agents.file0=greedy"], "agents.file0: a program in folder="),
         (["folder=HERE", "+agent@agents.a=greedy", "limits.depth=3"], "limits.depth=3: another pr"),

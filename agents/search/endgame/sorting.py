@@ -151,9 +151,7 @@ class RoughEvaluation(Evaluation):
     def plain(self, position: Position) -> int:
         last = self.side - 1
         corners = {8 * row + column for row in (0, last) for column in (0, last)}
-        other = Position(
-            position.opponent, position.mover, position.to_move.other, position.ruleset
-        )
+        other = position.other_side()
         empty = set(bits(position.ruleset.board & ~(position.mover | position.opponent)))
         worth = [0, 0]
         for at, side in enumerate((position, other)):

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from othello_lab.agents.agent import Agent, Decision, Limits, Purpose
-from othello_lab.agents.evaluation import Evaluation
+from othello_lab.agents.evaluation import Evaluation, as_evaluation
 from othello_lab.agents.search.limits import SHORTEST, allotment
 from othello_lab.agents.search.montecarlo.plain import (
     ROLLOUTS,
@@ -107,10 +107,10 @@ class MCTS(Agent):
             raise ValueError(
                 f"playouts={self.playouts}: contradicts seconds={self.seconds}; set one of the two"
             )
-        if self.rollout != "random" and not isinstance(self.evaluation, Evaluation):
-            raise ValueError(
-                f"evaluation={self.evaluation!r}: rollout {self.rollout} needs an Evaluation"
-            )
+        if self.rollout != "random":
+            if self.evaluation is None:
+                raise ValueError(f"evaluation=None: rollout {self.rollout} needs an Evaluation")
+            self.evaluation = as_evaluation(self.evaluation)
         if self.rollout == "random" and self.evaluation is not None:
             raise ValueError(
                 "evaluation is set, but random rollouts use none; say rollout greedy or value"

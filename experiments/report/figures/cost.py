@@ -122,11 +122,15 @@ def _name_agents(
     for cost, axes in panels.items():
         rows = ratings[ratings[cost] > 0]
         dots = [
-            LabelledPoint(name, float(x), float(y), name in best)
-            for name, x, y in zip(rows["agent"], rows[cost], rows["elo"], strict=True)
+            LabelledPoint(row.agent, x, row.elo, row.agent in best, _bar_ends(row))
+            for x, row in zip(rows[cost].astype(float), rows.itertuples(), strict=True)
         ]
         missing &= name_dots(axes, dots) | (missing - set(rows["agent"]))
     return missing
+
+
+def _bar_ends(row: Any) -> tuple[float, float] | None:
+    return None if row.bound or math.isnan(row.low) else (float(row.low), float(row.high))
 
 
 def _add_legend(

@@ -7,6 +7,7 @@ frame without rows or without a column that it needs.
 
 from __future__ import annotations
 
+import io
 import re
 import textwrap
 import warnings
@@ -14,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 import matplotlib as mpl
 import numpy as np
@@ -52,7 +53,7 @@ SMALL = 9
 _MARKERS = "osD^vPX*"
 _DASHES = ("-", "--", ":", "-.")
 _NAME_WIDTH = 30  # letters of an agent's name before it goes on in the next line
-_DPI = 200
+_DPI, _SCREEN_DPI = 200, 100
 
 # seaborn's white style with a grid, in the colours that pages have variables for. The first font
 # comes with matplotlib: labels need the same room on every machine; the others are for browsers
@@ -160,11 +161,24 @@ def save(figure: Figure, folder: Path, name: str) -> list[Path]:
 def save_png(figure: Figure, path: Path, dots: int = _DPI) -> None:
     """Write a figure as PNG alone, at ``dpi`` dots an inch. Afterwards all is in its place, for
     another file too."""
+    _print_png(figure, path, dots)
+
+
+def _print_png(figure: Figure, file: Path | IO[bytes], dots: int) -> None:
     figure.set_dpi(dots)
     with _styled():
         _lay_out(figure)
         # `Figure.savefig` would draw everything twice, to see first how large it is.
-        FigureCanvasAgg(figure).print_png(path)
+        FigureCanvasAgg(figure).print_png(file)
+
+
+class ShownFigure(Figure):
+    """A figure that a notebook shows, although pyplot does not know it."""
+
+    def _repr_png_(self) -> bytes:
+        file = io.BytesIO()
+        _print_png(self, file, _SCREEN_DPI)
+        return file.getvalue()
 
 
 def arrange(figure: Figure) -> None:
@@ -186,7 +200,7 @@ def blank(width: float = 8, height: float = 5) -> Iterator[Figure]:
     light grid, and letters that can be read at 8 by 5 inches."""
     with _styled():
         layout = ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1)
-        yield Figure(figsize=(width, height), dpi=_DPI, layout=layout)
+        yield ShownFigure(figsize=(width, height), dpi=_DPI, layout=layout)
 
 
 @contextmanager
@@ -256,8 +270,8 @@ def coloured(names: Iterable[str], order: Sequence[str] = ()) -> list[tuple[str,
 
 
 def styled(names: Iterable[str], order: Sequence[str] = ()) -> list[tuple[str, dict[str, Any]]]:
-    """The same with a marker and dashes too, as keywords of ``Axes.plot``: so up to 40 lines can be
-    told apart that have about the same colour, or are printed without."""
+    """The same with a marker and dashes too, as keywords of ``Axes.plot``, for print without
+    colours and for more agents than there are colours."""
     chosen = dict.fromkeys(names)
     places = {name: place for place, name in enumerate(dict.fromkeys([*order, *chosen]))}
     colours = COLOURS if len(places) <= len(COLOURS) else MANY_COLOURS
@@ -374,13 +388,6 @@ def column(axes: Axes, title: str, rows: np.ndarray, values: list[str], offset: 
     axes.annotate(
         title, (1, 1), xytext=(offset, 4), xycoords="axes fraction", weight="bold", **places
     )
-
-
-def share_text(ratio: float) -> str:
-    """A share in words: "12 %", "3.4 %", and below one in a hundred "1/250"."""
-    if ratio < 0.01:
-        return f"1/{1 / ratio:,.0f}"
-    return f"{100 * ratio:.{1 if ratio < 0.0995 else 0}f} %"
 
 
 def axis_time(microseconds: float, _: object = None) -> str:

@@ -21,22 +21,30 @@ from othello_lab.experiments.report.figures.svg import annotate
 
 _LINE = 0.165  # inches of a line of text
 _DOT = 6  # points from a dot's middle
-_SIDES: Sequence[tuple[int, int, str, str]] = (
+_SIDES: Sequence[tuple[float, float, str, str]] = (
     (1, 1, "left", "bottom"),
     (-1, 1, "right", "bottom"),
     (1, -1, "left", "top"),
     (-1, -1, "right", "top"),
+    (1.4, 0, "left", "center"),
+    (-1.4, 0, "right", "center"),
+    (1, 2.6, "left", "bottom"),
+    (-1, 2.6, "right", "bottom"),
+    (1, -2.6, "left", "top"),
+    (-1, -2.6, "right", "top"),
 )
 
 
 @dataclass(frozen=True)
 class LabelledPoint:
-    """A point with a name. first: it is named before the others, in bold letters."""
+    """A point with a name. first: it is named before the others, in bold letters. ends: of its
+    upright bar, the same as ``y`` if it has none."""
 
     name: str
     x: float
     y: float
     first: bool = False
+    ends: tuple[float, float] | None = None
 
 
 def label_ends(
@@ -96,32 +104,46 @@ def spread(wanted: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 
 
 def name_dots(axes: Axes, dots: Sequence[LabelledPoint]) -> set[str]:
-    """Write names beside dots, if a name hides no other name, no dot and no edge. Everything must
-    be in its place. Return the names without room."""
+    """Write names beside dots, if a name hides no other name, no dot and no edge, and as few bars
+    as can be. Everything must be in its place. Return the names without room."""
     figure = axes.get_figure(root=True)
     assert isinstance(figure, Figure)
     renderer = FigureCanvasAgg(figure).get_renderer()
     reach = _DOT * figure.dpi / 72
     places = axes.transData.transform([(dot.x, dot.y) for dot in dots])
     marks = [Bbox.from_bounds(x - reach / 2, y - reach / 2, reach, reach) for x, y in places]
+    bars = [_bar(axes, dot) for dot in dots]
     taken: list[Bbox] = []
     missing = set()
     for dot in sorted(dots, key=lambda each: not each.first):
+        choices: list[tuple[int, Annotation, Bbox]] = []
         for right, up, ha, va in _SIDES:
             label = _name_dot(axes, dot, right, up, ha, va)
             box = label.get_window_extent(renderer)
             inside = axes.bbox.containsx(box.x0) and axes.bbox.containsx(box.x1)
             inside &= axes.bbox.containsy(box.y0) and axes.bbox.containsy(box.y1)
-            if inside and not box.count_overlaps([*marks, *taken]):
-                taken.append(box)
-                break
             label.remove()
-        else:
+            if inside and not box.count_overlaps([*marks, *taken]):
+                choices.append((box.count_overlaps(bars), label, box))
+        if not choices:
             missing.add(dot.name)
+            continue
+        _, label, box = min(choices, key=lambda choice: choice[0])
+        axes.add_artist(label)
+        taken.append(box)
     return missing
 
 
-def _name_dot(axes: Axes, dot: LabelledPoint, right: int, up: int, ha: str, va: str) -> Annotation:
+def _bar(axes: Axes, dot: LabelledPoint) -> Bbox:
+    """Return the place of a dot's bar, in pixels."""
+    low, high = dot.ends or (dot.y, dot.y)
+    (x, bottom), (_, top) = axes.transData.transform([(dot.x, low), (dot.x, high)])
+    return Bbox.from_extents(x - 1, bottom, x + 1, top)
+
+
+def _name_dot(
+    axes: Axes, dot: LabelledPoint, right: float, up: float, ha: str, va: str
+) -> Annotation:
     label = axes.annotate(
         wrapped(dot.name), (dot.x, dot.y), (0.8 * _DOT * right, 0.8 * _DOT * up), ha=ha, va=va,
         textcoords="offset points", fontsize=SMALL - 1, weight="bold" if dot.first else "normal",

@@ -40,7 +40,11 @@ def win_rates_figures(facts: RunFacts) -> Iterator[ReportFigure]:
         return
     shares = _best_first(score_matrix(facts.pair_counts), facts)
     games = _best_first(2 * facts.pair_counts.sum(axis=2), facts)
-    told = "numbers in the cells are per cent" if len(shares) <= NUMBERED else "win_rates.csv"
+    told = "win_rates.csv"
+    if len(shares) <= NUMBERED:
+        met = games.to_numpy()[games.to_numpy() > 0]
+        unequal = ", in so many games each" if len(set(met.tolist())) > 1 else ""
+        told = f"numbers in the cells are per cent{unequal}"
     yield ReportFigure(
         name="win_rates",
         title="Win rates",
@@ -170,5 +174,5 @@ def _cells(shares: pd.DataFrame, games: pd.DataFrame | None) -> np.ndarray:
         if not np.isnan(share):
             texts[place] = f"{100 * share:.0f}"
             if games is not None:
-                texts[place] += f"\nof {games.to_numpy()[place]:,}"
+                texts[place] += f" %\nin {games.to_numpy()[place]:,}"
     return texts

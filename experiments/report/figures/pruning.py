@@ -24,7 +24,6 @@ from othello_lab.experiments.report.figures.drawing import (
     coloured,
     drawn,
     entitle,
-    share_text,
     styled,
 )
 from othello_lab.experiments.report.figures.labels import label_ends
@@ -37,7 +36,7 @@ from othello_lab.experiments.report.searches import (
     count_nodes,
     searched_positions,
 )
-from othello_lab.experiments.report.tables import marked
+from othello_lab.experiments.report.tables import marked, share_text
 
 PRUNING_POSITIONS = 20
 """Positions of the run on which nodes are counted where all of them would be too many."""
@@ -102,7 +101,8 @@ def _positions(facts: RunFacts, depth: int, evaluation: Evaluation) -> tuple[lis
     ((number,),) = facts.record.rows(
         "select sum((black_nodes > 0) * black_moves + (white_nodes > 0) * white_moves) from games"
     )
-    if not sample or number > MOST_POSITIONS:
+    # The page of a match is about its moves, and should not take longer than the match.
+    if not sample or number > MOST_POSITIONS or facts.plan.settings.judging.asked:
         return sampled
     found = count_nodes(sample, depth, evaluation, NODE_BUDGET)
     deepest = found[(found["algorithm"] == "minimax") & (found["depth"] == depth)]

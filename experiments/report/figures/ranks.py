@@ -46,10 +46,12 @@ def ranks_figures(facts: RunFacts) -> Iterator[ReportFigure]:
         name="ranks",
         title="Critical difference",
         caption=f"Mean ranks by the points from each of {counted(found.openings, 'opening')} from "
-        "which all met all others; 1 is best. Who is joined by a bar lies less than the critical "
-        "difference apart: these openings do not tell who of them is better (Nemenyi's test, 5 % "
-        "for all comparisons together). That all were equally good has a probability of "
-        f"{probability} (Friedman's test).",
+        "which all met all others; 1 is best. A bar joins agents whose mean ranks lie less than "
+        "the critical difference apart (Nemenyi's test, 5 % for all comparisons together). The "
+        "test asks less than the ratings: it sees only who did better from an opening, not by how "
+        "much or against whom, and it allows for every comparison at once. So agents that a bar "
+        "joins may well be told apart by the interval of their difference. That all were equally "
+        f"good has a probability of {probability} (Friedman's test).",
         chart=ranks_chart(facts.names, found, facts.context, facts.order),
     )
 

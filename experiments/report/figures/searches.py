@@ -21,12 +21,13 @@ from othello_lab.experiments.report.figures.drawing import (
     log_scale,
     name_rows,
     resize,
-    share_text,
     styled,
 )
 from othello_lab.experiments.report.figures.labels import label_ends
 from othello_lab.experiments.report.figures.svg import annotate
 from othello_lab.experiments.report.figures.tooltips import points_title
+from othello_lab.experiments.report.question import Question
+from othello_lab.experiments.report.tables import share_text
 
 
 def searches_figures(facts: RunFacts) -> Iterator[ReportFigure]:
@@ -35,7 +36,8 @@ def searches_figures(facts: RunFacts) -> Iterator[ReportFigure]:
         return
     places = {name: place for place, name in enumerate(facts.order)}
     costs = facts.costs.assign(agent=marked_names(facts.costs))
-    costs = costs.sort_values("agent", key=lambda names: names.map(places), kind="stable")
+    if facts.question is not Question.COST or facts.plan.settings.searches.depths:
+        costs = costs.sort_values("agent", key=lambda names: names.map(places), kind="stable")
     plan, asked = facts.plan, facts.plan.settings.searches
     ends = dict.fromkeys(f"{depth}" for depth in (costs["depth"].min(), costs["depth"].max()))
     ratios = f", with ratios to {asked.baseline} and their 95 % intervals" if asked.baseline else ""

@@ -76,6 +76,7 @@ def inline_svg(figure: Figure, name: str, label: str) -> str:
             "viewBox": f"0 0 {width:.6g} {height:.6g}",
             "width": f"{width * _POINT:.0f}",
             "height": f"{height * _POINT:.0f}",
+            "style": f"--width: {width * _POINT:.0f}px",
             "role": "img",
             "aria-label": label,
         }

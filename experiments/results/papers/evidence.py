@@ -18,10 +18,10 @@ from othello_lab.core.system.escaping import counted
 from othello_lab.experiments.jobs.run_kind import facts_of
 from othello_lab.experiments.record.reading import DAMAGES, reading
 from othello_lab.experiments.record.store import FILE
+from othello_lab.experiments.report.late_moves import ALL, error_profile
 from othello_lab.experiments.report.tables import SELECTIVE_MARK
 from othello_lab.experiments.results.listing import places_below
 from othello_lab.experiments.studies import load
-from othello_lab.experiments.studies.errors import ALL, error_profile
 from othello_lab.experiments.studies.record import STUDY, StudyRecord, is_study
 from othello_lab.experiments.studies.study_session import GAMES
 from othello_lab.experiments.sweep.folder import is_sweep

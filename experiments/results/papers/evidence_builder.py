@@ -11,7 +11,7 @@ import yaml
 from rich.console import Console
 
 from othello_lab.agents.config import ConfigError, choices, conf_folder, one_line, unknown
-from othello_lab.core.system.escaping import plain
+from othello_lab.core.system.escaping import counted, plain
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import resume, run
 from othello_lab.experiments.record.reading import reading
@@ -25,7 +25,7 @@ PAGE = "players.yaml"
 RUN, ERRORS = "run", "errors"
 TESTS = (RUN, ERRORS, "pruning", "scaling")
 """What a line-up can be put to: a run, and studies, the first one of the games of that run."""
-_APART = ("executor", "figures", "results", "log_level", "export")
+_APART = ("executor", "figures", "results", "log_level", "export", "tags", "note")
 """Settings of a run that change no number of it."""
 
 
@@ -113,6 +113,14 @@ class EvidenceBuilder:
                 games = folder if kind == RUN else games
                 found.append(folder)
         return found
+
+    def told(self) -> str:
+        """Return the tests of the page in words: runs, their games, and studies."""
+        lineups = self._page.lineups
+        games = sum(self._plan(name, RUN, None).games for name in lineups if RUN in lineups[name])
+        studies = sum(kind != RUN for tests in lineups.values() for kind in tests)
+        runs = sum(RUN in tests for tests in lineups.values())
+        return f"{counted(runs, 'run')} of {games:,} games in all, and {studies:,} studies,"
 
     def _plan(self, lineup: str, kind: str, games: Path | None) -> Any:
         words = [*self._page.overrides(lineup, kind), *self._extra]

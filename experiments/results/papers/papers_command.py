@@ -33,6 +33,11 @@ def players_command(arguments: Sequence[str], console: Console) -> int:
     places = options.folders
     if not places and not options.static:
         tests = EvidenceBuilder(page, options.results, extra, folders, options.force)
+        if not (extra or options.yes or options.page):
+            raise ConfigError(
+                f"players would make {tests.told()} in {options.results}; --yes does it, a size "
+                "for all, such as games=10, is a quick look, and --static leaves out the tests"
+            )
         made = tests.make(command, console)
         if made is None:
             console.print(plain(f"go on with  {command}"), soft_wrap=True)
@@ -53,8 +58,8 @@ def _options(arguments: Sequence[str]) -> tuple[PapersOptions, list[str]]:
     parser = Parser(
         prog="othello-lab players",
         description="Write a page on the players: what each judges and searches by, and what tests "
-        "say of it. Without FOLDERs the tests are made that are not there yet; after Ctrl-C the "
-        "same command goes on.",
+        "say of it. Without FOLDERs, and with --yes or a size, missing tests are made; after "
+        "Ctrl-C the same command goes on.",
     )
     parser.add_argument(
         "words",
@@ -64,6 +69,7 @@ def _options(arguments: Sequence[str]) -> tuple[PapersOptions, list[str]]:
         "go by instead; settings for all tests, such as games=10",
     )
     parser.add_argument("--static", action="store_true", help="without tests")
+    parser.add_argument("--yes", action="store_true", help="make all tests, as large as they are")
     parser.add_argument("--output", type=Path, help=f"the page (default: {OUTPUT} in --results)")
     parser.add_argument(
         "--results", type=Path, default=RESULTS, help=f"where tests are made (default: {RESULTS})"
@@ -95,6 +101,7 @@ class PapersOptions:
     words: list[str]
     folders: list[Path]
     static: bool
+    yes: bool
     output: Path | None
     results: Path
     page: Path | None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -21,28 +21,44 @@ from othello_lab.core.rules import Color, Ruleset
 from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.record.store import COUNTS, GameRow, Record
 
-Asked = Mapping[int, Mapping[Color, Collection[int]]]
-"""Decisions by number of the game and colour: the first of a side is 0."""
+Side = tuple[int, Color, int]
+"""A game, a colour in it, and the number of that side's decisions."""
 
 
-def drawn_decisions(record: Record, agents: Collection[int], number: int, seed: int) -> Asked:
-    """Return up to this many decisions of these agents, drawn at random, each as likely as any
-    other."""
-    sides: list[tuple[int, Color, int]] = []
-    for game, *seats in record.rows(
-        "select game, black, black_moves, white, white_moves from games order by game"
-    ):
-        for color, agent, moves in zip(Color, seats[::2], seats[1::2], strict=True):
-            if agent in agents and moves:
-                sides.append((game, color, moves))
+def sides_of(record: Record, agents: Collection[int], replayed: Collection[int]) -> list[Side]:
+    """Return the sides of these agents in all games except the ``replayed`` ones."""
+    return [
+        (game, color, moves)
+        for game, *seats in record.rows(
+            "select game, black, black_moves, white, white_moves from games order by game"
+        )
+        if game not in replayed
+        for color, agent, moves in zip(Color, seats[::2], seats[1::2], strict=True)
+        if agent in agents and moves
+    ]
+
+
+def drawn_decisions(
+    sides: Sequence[Side], number: int | None, seed: int
+) -> Iterator[tuple[int, Color, Collection[int]]]:
+    """Yield decisions of these sides, by game and colour; the first of a side is 0.
+
+    number: the size of the sample, each decision as likely as any other. None for all of them,
+    side by side in random order.
+    """
+    if number is None:
+        for game, color, moves in random.Random(seed).sample(sides, len(sides)):
+            yield game, color, range(moves)
+        return
     ends = list(accumulate(moves for *_, moves in sides))
     every = ends[-1] if ends else 0
-    found: dict[int, dict[Color, set[int]]] = defaultdict(lambda: defaultdict(set))
+    found: dict[int, set[int]] = defaultdict(set)
     for place in sorted(random.Random(seed).sample(range(every), min(number, every))):
         side = bisect_right(ends, place)
-        game, color, moves = sides[side]
-        found[game][color].add(place - (ends[side] - moves))
-    return found
+        found[side].add(place - (ends[side] - sides[side][2]))
+    for side, decisions in found.items():
+        game, color, _ = sides[side]
+        yield game, color, decisions
 
 
 def asked_again(
@@ -53,9 +69,9 @@ def asked_again(
     wanted: Collection[int],
     rules: Ruleset,
     limits: Limits,
-) -> Iterator[str]:
-    """Yield a line for each difference between an agent's recorded decisions in a game and its new
-    ones.
+) -> Iterator[list[str]]:
+    """Yield for each of an agent's chosen decisions in a game the differences of the recorded one
+    from the new one, a line each.
 
     The game takes its recorded course, also after a different answer. An agent that carries
     anything from move to move, such as a transposition table, decides all its moves before again.
@@ -76,7 +92,7 @@ def asked_again(
             if number in wanted or not forgets:
                 decision = agent.decide(position, limits)
                 if number in wanted:
-                    yield from _differences(row, decision)
+                    yield list(_differences(row, decision))
             number += 1
             if number > max(wanted):
                 return

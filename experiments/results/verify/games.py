@@ -20,13 +20,13 @@ from othello_lab.core.game import (
 from othello_lab.core.notation import (
     PASS,
     NotationError,
+    is_obf,
     parse_square,
     split_transcript,
     square_name,
 )
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, Ruleset
-from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.record.store import COUNTS, TIMES, TOTALS, GameRow, seat_totals
 
 TRANSCRIPTS, RESULTS, MOVES, COUNTED = "transcripts", "results", "moves", "counts"
@@ -37,14 +37,19 @@ Finding = tuple[str, str]
 _BY_THE_MOVER = (ILLEGAL, GARBAGE, LATE)  # only who is to move can lose by these
 
 
-def flaws(game: GameRow, rows: Sequence[Any] | None, rules: Ruleset) -> Iterator[Finding]:
+def flaws(
+    game: GameRow,
+    rows: Sequence[Any] | None,
+    rules: Ruleset,
+    kind: type[Position] = Position,
+) -> Iterator[Finding]:
     """Yield the errors in a game and its moves.
 
-    rows: its MoveRows in order; None if moves are not recorded.
+    rows: its MoveRows in order; None if moves are not recorded. kind: knows the rules.
     """
     try:
-        opening = Opening.read(game.opening, rules)
-        position, turns = _played(opening, game.transcript, rules)
+        opened, moves = after_opening(game.opening, rules, kind)
+        position, turns = _played(opened, moves, game.transcript)
     except ValueError as error:
         yield TRANSCRIPTS, f"game {game.game}: {error}"
         return
@@ -58,7 +63,7 @@ def flaws(game: GameRow, rows: Sequence[Any] | None, rules: Ruleset) -> Iterator
     if rows is None:
         return
     seats = {Color.BLACK: game.black, Color.WHITE: game.white}
-    first = len(opening.moves) + 1
+    first = len(moves) + 1
     wanted = [(ply, seats[color], square) for ply, (square, color) in enumerate(turns, start=first)]
     for said in _wrong_moves(made, wanted):
         yield MOVES, f"game {game.game}: {said}"
@@ -83,19 +88,30 @@ def flaws(game: GameRow, rows: Sequence[Any] | None, rules: Ruleset) -> Iterator
         )
 
 
+def after_opening(
+    text: str, rules: Ruleset, kind: type[Position]
+) -> tuple[Position, Sequence[int]]:
+    """Return the position after an opening in the record, and the opening's moves; ValueError."""
+    if is_obf(text):
+        return kind.from_obf(text, rules), ()
+    return kind.start(rules).follow(split_transcript(text))
+
+
 def _played(
-    opening: Opening, transcript: str, rules: Ruleset
+    position: Position, opening: Sequence[int], transcript: str
 ) -> tuple[Position, list[tuple[int, Color]]]:
-    """The last position of a game, and the turns after its opening; ValueError."""
+    """Return the last position of a game, and the turns after its opening; ValueError.
+
+    position: that after the opening.
+    """
     words = split_transcript(transcript)
-    opened = [square_name(move) for move in opening.moves if move != PASS]
+    opened = [square_name(move) for move in opening if move != PASS]
     if [word.lower() for word in words[: len(opened)]] != opened:
         raise NotationError("the transcript does not begin with the opening")
-    position = opening.reach(rules)
     turns: list[tuple[int, Color]] = []
     for number, word in enumerate(words[len(opened) :], start=len(opened) + 1):
         try:
-            move = parse_square(word, rules.side)
+            move = parse_square(word, position.ruleset.side)
             if position.must_pass and move != PASS:
                 turns.append((PASS, position.to_move))
                 position = position.play(PASS)

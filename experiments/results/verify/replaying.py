@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import pickle
 import random
-from collections.abc import Collection, Iterator, Sequence
+import threading
+import time
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from itertools import islice
 from typing import Any
 
 from othello_lab.core.game import FINISHED
+from othello_lab.core.system.processes import available_cores
 from othello_lab.core.system.shared_memory import STOP_AT_ONCE
 from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.pairing.schedule import ScheduledGame
@@ -17,38 +23,51 @@ from othello_lab.experiments.playing.supervisor import play_pairs, start_worker
 from othello_lab.experiments.record.store import COUNTS, GameRow, PlayedGame, Record, read_turns
 
 _SAME = ("square", "value", "depth", *COUNTS)  # columns of moves that do not depend on time
+_SAME_TOTALS = tuple(
+    f"{side}_{name}" for side in ("black", "white") for name in ("moves", "nodes", "evaluations")
+)
+_IN_HAND = 4  # games that each worker has been given or works on
 
 
-def drawn(record: Record, agents: Collection[int], number: int, seed: int) -> list[GameRow]:
-    """Return up to this many games, drawn at random, that these agents played to the end among
+def drawn(record: Record, agents: Collection[int], seed: int) -> list[int]:
+    """Return in random order the numbers of all games that these agents played to the end among
     themselves."""
     known = ", ".join(str(agent) for agent in agents)
     which = f"from games where end_reason = '{FINISHED}' and black in ({known})"
     found = record.rows(f"select game {which} and white in ({known}) order by game")
-    games = [game for (game,) in found]
-    chosen = sorted(random.Random(seed).sample(games, min(number, len(games))))
-    select = "select * from games where game = ?"
-    return [GameRow._make(record.rows(select, [game])[0]) for game in chosen]
+    return random.Random(seed).sample([game for (game,) in found], len(found))
 
 
 def played_again(
-    conditions: GameConditions, games: Sequence[GameRow], numbers: Sequence[int]
+    conditions: GameConditions, games: Iterable[GameRow], numbers: Sequence[int], until: float
 ) -> Iterator[tuple[GameRow, PlayedGame | None]]:
     """Yield games of a record and the same games played again, as in a run: by processes other than
     this one. None if the process that led the game died.
 
-    numbers: of the agents of the conditions, in the record.
+    numbers: of the agents of the conditions, in the record. until: when to end, by the monotonic
+    clock; games under way then are left out.
     """
-    with WorkerPool(1, start_worker, (conditions,)) as pool:
+    workers = available_cores()
+    longest = threading.TIMEOUT_MAX
+    rows = iter(games)
+    waiting: deque[tuple[GameRow, Future[list[bytes]]]] = deque()
+    with WorkerPool(workers, start_worker, (conditions,)) as pool:
         try:
-            for row in games:
-                black, white = numbers.index(row.black), numbers.index(row.white)
-                opening = Opening.read(row.opening, conditions.rules)
-                game = ScheduledGame(row.game, row.pair, black, white, opening, row.seed)
+            while True:
+                for row in islice(rows, _IN_HAND * workers - len(waiting)):
+                    black, white = numbers.index(row.black), numbers.index(row.white)
+                    opening = Opening.read(row.opening, conditions.rules)
+                    game = ScheduledGame(row.game, row.pair, black, white, opening, row.seed)
+                    waiting.append((row, pool.submit(play_pairs, [(game,)])))
+                if not waiting:
+                    return
+                row, future = waiting.popleft()
                 try:
-                    (bundle,) = pool.submit(play_pairs, [(game,)]).result()
+                    (bundle,) = future.result(min(max(0.0, until - time.monotonic()), longest))
                 except WorkerDied:
                     yield row, None
+                except TimeoutError:
+                    return
                 else:
                     yield row, pickle.loads(bundle)[0]
         finally:
@@ -73,4 +92,8 @@ def difference(game: GameRow, rows: Sequence[Any], again: PlayedGame | None) -> 
             recorded, value = getattr(row, name), getattr(move, name)
             if recorded != value:
                 return f"ply {row.ply}: {name} is {recorded}; played again it is {value}"
+    for name in _SAME_TOTALS:
+        recorded, value = getattr(game, name), getattr(now, name)
+        if recorded != value:
+            return f"{name} is {recorded}; played again it is {value}"
     return None

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
+import math
+import random
+import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -16,10 +20,12 @@ from rich.console import Console
 from othello_lab.agents.agent import Agent
 from othello_lab.agents.config import ConfigError, build, one_line
 from othello_lab.agents.external_agent import ExternalAgent
+from othello_lab.agents.search.search_agent import SearchAgent
 from othello_lab.core.game import FINISHED, Limits
 from othello_lab.core.position import prepare_rules
 from othello_lab.core.rules import Color, ruleset
 from othello_lab.core.system.cli import Parser, whole_number
+from othello_lab.core.system.cli import seconds as positive_seconds
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.experiments.config import (
     ALL,
@@ -37,19 +43,32 @@ from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.trust import foreign_code
 from othello_lab.experiments.record.provenance import differences, versions
 from othello_lab.experiments.record.reading import DAMAGES, damages, reading
-from othello_lab.experiments.record.store import GameRow, Record
+from othello_lab.experiments.record.store import AgentRow, GameRow, Record
 from othello_lab.experiments.report.standings import matches, rated_as_asked, standings
 from othello_lab.experiments.report.terminal import terminal_table
 from othello_lab.experiments.results.verify import games as rules_alone
-from othello_lab.experiments.results.verify.decisions import asked_again, drawn_decisions
+from othello_lab.experiments.results.verify.decisions import (
+    asked_again,
+    drawn_decisions,
+    sides_of,
+)
+from othello_lab.experiments.results.verify.independent import (
+    Deadline,
+    PlainDecision,
+    TimeIsUp,
+    plain_decisions,
+    plain_search,
+    wrong_by_rules,
+)
 from othello_lab.experiments.results.verify.replaying import difference, drawn, played_again
 from othello_lab.experiments.results.verify.schedule import half_pairs, strays
 
 _SHOWN = 20  # findings of a check that are shown
 _CHUNK = 1000  # games read at a time
 
-FILE, SETTINGS, PAIRS, SCHEDULE, TOTALS, REPLAYED, ASKED = (
+FILE, SETTINGS, PAIRS, SCHEDULE, TOTALS, REPLAYED, ASKED, PLAIN_RULES, PLAIN_SEARCH = (
     "file", "settings", "pairs", "schedule", "totals", "played again", "asked again",
+    "plain rules", "plain search",
 )  # fmt: skip
 _CHECKS = {
     FILE: "SQLite's own check, tables, types",
@@ -62,19 +81,43 @@ _CHECKS = {
     rules_alone.COUNTED: "there, possible, and none for a pass",
     TOTALS: "what reports say, added up anew",
     REPLAYED: "by agents whose moves follow from the seed: the same moves and counts",
-    ASKED: "the lab's own agents among these, for single decisions: the same moves and counts",
+    ASKED: "the lab's own agents among these, in all other games: the same moves and counts",
+    PLAIN_RULES: "transcripts, results and moves, without the lab's kernels",
+    PLAIN_SEARCH: "moves and values of minimax, alpha-beta and solver, without the lab's kernels",
 }
 """The checks, and what each of them holds a record to."""
 
 
 @dataclass
 class _RecordCheck:
-    """The extent of a check, its findings, and the reason for its limits."""
+    """The extent of a check, its findings, and the reason for its limits.
+
+    done, every: of a check by samples, the size of the sample and of the whole.
+    """
 
     looked: str = ""
+    done: int = 0
+    every: int = 0
     note: str = ""
     found: list[str] = field(default_factory=list)
     count: int = 0
+
+    def tell_extent(self, noun: str) -> None:
+        """Write the size of the sample."""
+        of_all = "" if self.done == self.every else f"{self.done:,} of "
+        self.looked = f"{of_all}{counted(self.every, noun)}" if self.every else ""
+
+    def power(self, what: str, how: str) -> str:
+        """Return the extent in words, and the chance that one falsehood would be found.
+
+        what: games or moves. how: a verb.
+        """
+        if self.done == self.every:
+            return f"all {self.every:,} {what}s {how}"
+        chance = 100 * self.done / self.every
+        percent = "less than 1" if 0 < chance < 1 else f"{min(chance, 99):.0f}"
+        extent = f"{self.done:,} of {self.every:,} {what}s {how}"
+        return f"{extent}: one false {what} would be found in {percent} %"
 
     def tell(self, findings: Iterable[str]) -> None:
         """Keep findings; of very many the first, and their number."""
@@ -84,11 +127,12 @@ class _RecordCheck:
                 self.found.append(finding)
 
 
-class _Verification:
+class RecordVerification:
     """All checks of one record."""
 
-    def __init__(self, record: Record, trust: bool) -> None:
-        self.checks = {name: _RecordCheck() for name in _CHECKS}
+    def __init__(self, record: Record, trust: bool, independent: bool) -> None:
+        without = () if independent else (PLAIN_RULES, PLAIN_SEARCH)
+        self.checks = {name: _RecordCheck() for name in _CHECKS if name not in without}
         self.record = record
         self._trust = trust
         self._about = record.run()
@@ -99,13 +143,19 @@ class _Verification:
         """The settings of the run, from its record; ConfigError."""
         return typed(self._about["config"])
 
+    @property
+    def _limits(self) -> Limits:
+        """The limits of each move."""
+        limits = self.settings.limits
+        return Limits(limits.depth, limits.nodes, limits.seconds, limits.clock)
+
     def read(self) -> None:
         """Check everything that needs no game to be played again."""
         self.checks[FILE].looked = f"{self.record.path.stat().st_size / 1e6:,.1f} MB"
         self.checks[FILE].tell(damages(self.record))
         if self.checks[FILE].count:
-            for name in _CHECKS:
-                self.checks[name].note = self.checks[name].note or "the file is damaged"
+            for check in self.checks.values():
+                check.note = check.note or "the file is damaged"
             self.checks[FILE].note = ""
             return
         self._check_settings()
@@ -245,50 +295,76 @@ class _Verification:
 
     # ------------------------------------------------------------------ playing again
 
-    def again(self, games: int, decisions: int, seed: int) -> None:
-        """Play a number of games again, and repeat a number of decisions, drawn with ``seed``. Call
-        it after :meth:`read`, in a process of a single thread."""
+    def again(self, games: int | None, decisions: int | None, seconds: float, seed: int) -> None:
+        """Play games again, and repeat decisions of all others, drawn with ``seed``. Call it after
+        :meth:`read`, in a process of a single thread.
+
+        games, decisions: the most of each; None for no limit but the time. seconds: for games, and
+        again for decisions.
+        """
         if self.checks[FILE].count:
             return
+        self.checks[REPLAYED].every = self.record.count_games()
         changed = differences(self._about["versions"], versions(built_from(self.settings)))
         if changed:
             note = f"not done: {'; '.join(changed)}"
             self.checks[REPLAYED].note = self.checks[ASKED].note = note
             return
         players = self._players()
-        if players:
-            self._replay(players, games, seed)
+        replayed = self._replay(players, games, seconds, seed) if players else set()
+        self.checks[REPLAYED].done = len(replayed)
+        self.checks[REPLAYED].tell_extent("game")
         own = {n: agent for n, agent in players.items() if not isinstance(agent, ExternalAgent)}
         if own and self.settings.record == ALL:
-            self._ask(own, decisions, seed)
+            self._ask(own, decisions, seconds, seed, replayed)
 
-    def _ask(self, players: dict[int, Agent], number: int, seed: int) -> None:
+    def _game(self, number: int) -> GameRow:
+        return GameRow._make(self.record.rows("select * from games where game = ?", [number])[0])
+
+    def _ask(
+        self,
+        players: dict[int, Agent],
+        number: int | None,
+        seconds: float,
+        seed: int,
+        replayed: Collection[int],
+    ) -> None:
         check, conditions = self.checks[ASKED], self._conditions(players)
-        asked = drawn_decisions(self.record, list(players), number, seed)
-        every = sum(len(of_side) for sides in asked.values() for of_side in sides.values())
-        check.looked = counted(every, "move")
-        for game, sides in asked.items():
+        sides = sides_of(self.record, list(players), replayed)
+        check.every = sum(moves for *_, moves in sides)
+        until = _end(number, seconds)
+        for game, color, wanted in drawn_decisions(sides, number, seed):
             if game in self._illegal:
                 continue
-            row = GameRow._make(self.record.rows("select * from games where game = ?", [game])[0])
-            turns = self.record.turns(game)
-            for color, wanted in sides.items():
-                agent = players[row.black if color is Color.BLACK else row.white]
-                about = agent, color, row, turns, wanted, conditions.rules, conditions.limits
-                try:
-                    check.tell(f"game {game}, {said}" for said in asked_again(*about))
-                except ValueError as error:
-                    check.tell([f"game {game}: {one_line(error)}"])
+            row, turns = self._game(game), self.record.turns(game)
+            agent = players[row.black if color is Color.BLACK else row.white]
+            about = agent, color, row, turns, wanted, conditions.rules, conditions.limits
+            try:
+                for found in asked_again(*about):
+                    check.done += 1
+                    check.tell(f"game {game}, {said}" for said in found)
+                    if time.monotonic() > until:
+                        break
+            except ValueError as error:
+                check.tell([f"game {game}: {one_line(error)}"])
+            if time.monotonic() > until:
+                break
+        check.tell_extent("move")
 
-    def _replay(self, players: dict[int, Agent], number: int, seed: int) -> None:
+    def _replay(
+        self, players: dict[int, Agent], most: int | None, seconds: float, seed: int
+    ) -> set[int]:
+        """Play games again; return their numbers. most: their largest number, None for any."""
         check = self.checks[REPLAYED]
-        games = drawn(self.record, list(players), number, seed)
-        check.looked = counted(len(games), "game")
-        games = [game for game in games if game.game not in self._illegal]
-        conditions = self._conditions(players)
-        for game, again in played_again(conditions, games, list(players)):
+        drawn_games = drawn(self.record, list(players), seed)[:most]
+        games = (self._game(number) for number in drawn_games if number not in self._illegal)
+        conditions, until = self._conditions(players), _end(most, seconds)
+        replayed = set()
+        for game, again in played_again(conditions, games, list(players), until):
+            replayed.add(game.game)
             if said := difference(game, self.record.turns(game.game), again):
                 check.tell([f"game {game.game}: {said}"])
+        return replayed
 
     def _conditions(self, players: dict[int, Agent]) -> GameConditions:
         """Return the conditions of the games without time limits, which change no move of these
@@ -313,29 +389,110 @@ class _Verification:
         """The agents that can play games again, by number; the check's note says of the others."""
         players: dict[int, Agent] = {}
         left_out = []
-        for number, name, version, reproducible in self.record.rows(
-            "select agent, name, version, reproducible from agents order by agent"
-        ):
+        for row in self._agents():
             try:
-                if not reproducible:
+                agent = self._player(row)
+                prepare_rules()
+                agent.prepare(None)
+                self._check_flags(row, agent)
+                if not row.reproducible:
                     raise ConfigError("its moves do not follow from its seed alone")
-                players[number] = self._player(name, version)
+                players[row.agent] = agent
             except ValueError as error:
-                left_out.append(f"without '{name}': {one_line(error)}")
+                left_out.append(f"without '{row.name}': {one_line(error)}")
         self.checks[REPLAYED].note = "; ".join(left_out)
         return players
 
-    def _player(self, name: str, version: int) -> Agent:
-        described = self.settings.agents[name]
+    def _agents(self) -> Iterator[AgentRow]:
+        yield from map(AgentRow._make, self.record.rows("select * from agents order by agent"))
+
+    def _player(self, row: AgentRow) -> Agent:
+        """Return an agent of the record, not yet prepared; ConfigError."""
+        described = self.settings.agents[row.name]
         if "object" in described:
             raise ConfigError("it was an object of a program")
-        self._refuse_foreign({"agents": {name: described}})
-        agent = make_agent(described, name, self.settings.isolation)
-        if agent.version != version:
-            raise ConfigError(f"it was of version {version}, and is of {agent.version}")
-        prepare_rules()
-        agent.prepare(None)
+        self._refuse_foreign({"agents": {row.name: described}})
+        agent = make_agent(described, row.name, self.settings.isolation)
+        if agent.version != row.version:
+            raise ConfigError(f"it was of version {row.version}, and is of {agent.version}")
         return agent
+
+    def _check_flags(self, row: AgentRow, agent: Agent) -> None:
+        timed = agent.watches_clock and self._limits.timed
+        flags = {"reproducible": agent.reproducible and not timed, "selective": agent.selective}
+        for name, value in flags.items():
+            if bool(getattr(row, name)) != value:
+                recorded = bool(getattr(row, name))
+                self.checks[SETTINGS].tell(
+                    [f"agent '{row.name}': {name} is {recorded}, not {value}"]
+                )
+
+    # ------------------------------------------------------------------ without kernels
+
+    def independently(self, seconds: float, seed: int) -> None:
+        """Check games, and decisions in them, by plain Python alone. Call it after :meth:`read`.
+
+        seconds: the time for games, and again for decisions.
+        """
+        rules_check, search_check = self.checks[PLAIN_RULES], self.checks[PLAIN_SEARCH]
+        if self.checks[FILE].count:
+            return
+        settings, rules = self.settings, ruleset(self.settings.ruleset.name)
+        with_moves = settings.record == ALL
+        agents, left_out = self._plain_agents()
+        notes = [f"without '{name}': {reason}" for name, reason in left_out.items()]
+        if not with_moves:
+            notes = [f"moves are not recorded: record={settings.record}"]
+        search_check.note = "; ".join(notes)
+        numbers = [number for (number,) in self.record.rows("select game from games order by game")]
+        rules_check.every = len(numbers)
+        decisions: list[tuple[int, PlainDecision]] = []
+        deadline = Deadline(seconds)
+        for number in random.Random(seed).sample(numbers, len(numbers)):
+            game, rows = self._game(number), self.record.turns(number) if with_moves else None
+            found = [f"game {number}: {said}" for said in wrong_by_rules(game, rows, rules)]
+            rules_check.done += 1
+            rules_check.tell(found)
+            if rows and not found:
+                of_game = plain_decisions(game, rows, agents, self._limits, rules)
+                decisions += [(number, decision) for decision in of_game]
+            if deadline.passed:
+                break
+        rules_check.tell_extent("game")
+        if agents and with_moves:
+            sides = sides_of(self.record, agents, ())
+            search_check.every = sum(moves for *_, moves in sides)
+            self._search_plainly(decisions, Deadline(seconds), seed)
+            search_check.tell_extent("move")
+
+    def _search_plainly(
+        self, decisions: list[tuple[int, PlainDecision]], deadline: Deadline, seed: int
+    ) -> None:
+        check = self.checks[PLAIN_SEARCH]
+        shuffled = random.Random(seed).sample(decisions, len(decisions))
+        with suppress(TimeIsUp):
+            for game, decision in sorted(shuffled, key=lambda pair: pair[1].work):
+                found = decision.differences(deadline)
+                check.done += found is not None
+                ply = decision.row.ply
+                check.tell(f"game {game}, ply {ply}: {said}" for said in found or ())
+
+    def _plain_agents(self) -> tuple[dict[int, SearchAgent], dict[str, str]]:
+        """Return the agents whose decisions plain searches make, by number, and the reason why the
+        others are none, by name."""
+        agents: dict[int, SearchAgent] = {}
+        left_out = {}
+        for row in self._agents():
+            try:
+                agents[row.agent] = plain_search(self._player(row))
+            except ValueError as error:
+                left_out[row.name] = one_line(error)
+        return agents, left_out
+
+
+def _end(most: int | None, seconds: float) -> float:
+    """Return the end of a check by the monotonic clock: none where its extent is given."""
+    return time.monotonic() + seconds if most is None else math.inf
 
 
 def _add(totals: dict[int, Counter[str]], game: GameRow) -> None:
@@ -353,22 +510,36 @@ def _add(totals: dict[int, Counter[str]], game: GameRow) -> None:
 # ---------------------------------------------------------------------- command
 
 
-def verify_command(arguments: Sequence[str], console: Console) -> int:
-    """``verify``: 0 where everything holds, 1 where something is wrong; ConfigError."""
+def _parser() -> Parser:
     parser = Parser(
         prog="othello-lab verify",
         description="Check whether what a run's record says is true: by the rules, by its "
-        "schedule, and by playing some of its games again. The record is only read.",
+        "schedule, and by playing its games again. The last line says how much was checked, and "
+        "how likely that finds one falsehood. The record is only read.",
     )
     parser.add_argument("folder", type=Path, help="the run's folder, results/NAME/DATE")
     parser.add_argument(
-        "--games", type=whole_number(0), default=20, help="games to play again (20)"
+        "--seconds",
+        type=positive_seconds,
+        default=30.0,
+        help="time for playing games again, and as much for each other check by samples (30)",
+    )
+    parser.add_argument(
+        "--games",
+        type=whole_number(0),
+        help="play so many games again, however long it takes (as many as the time allows)",
     )
     parser.add_argument(
         "--decisions",
         type=whole_number(0),
-        default=200,
-        help="moves of the lab's own agents to ask for again (200)",
+        help="ask the lab's own agents again for so many moves of other games, however long it "
+        "takes (as many as the time allows)",
+    )
+    parser.add_argument(
+        "--independent",
+        action="store_true",
+        help="check games and decisions also without the lab's kernels: by rules, minimax and "
+        "solver in plain Python",
     )
     parser.add_argument(
         "--seed", type=whole_number(0), default=1, help="of the choice of all these (1)"
@@ -378,15 +549,24 @@ def verify_command(arguments: Sequence[str], console: Console) -> int:
         action="store_true",
         help="run what the record names from outside the lab too, with your rights",
     )
-    options = parser.parse_args(arguments)
+    return parser
+
+
+def verify_command(arguments: Sequence[str], console: Console) -> int:
+    """``verify``: 0 where everything holds, 1 where something is wrong; ConfigError."""
+    options = _parser().parse_args(arguments)
     check_single(options.folder)
     with reading(options.folder) as record:
-        verification = _Verification(record, options.trust)
+        verification = RecordVerification(record, options.trust, options.independent)
         with console.status("reading"):
             verification.read()
         if verification.holds and not record.count_games():
             raise ConfigError(f"{options.folder}: no game of this run has ended yet")
-        verification.again(options.games, options.decisions, options.seed)
+        extent = options.games, options.decisions, options.seconds
+        verification.again(*extent, options.seed)
+        if options.independent:
+            with console.status("checking in plain Python"):
+                verification.independently(options.seconds, options.seed)
     return _show(verification.checks, options.folder, console)
 
 
@@ -395,7 +575,7 @@ def _show(checks: dict[str, _RecordCheck], folder: Path, console: Console) -> in
     for heading in ("check", "holds", "of", "what, or why not"):
         table.add_column(heading, overflow="fold")
     for name, check in checks.items():
-        skipped = not check.looked and not check.count
+        skipped = not check.count and not (check.done if check.every else check.looked)
         holds = plain(f"{check.count:,} wrong", "bold red") if check.count else plain("yes")
         about = plain(_CHECKS[name] + (f" ({check.note})" if check.note else ""))
         row = (plain(name), plain("-") if skipped else holds, plain(check.looked), about)
@@ -410,5 +590,18 @@ def _show(checks: dict[str, _RecordCheck], folder: Path, console: Console) -> in
             more = check.count - len(check.found)
             console.print(plain(f"{name}: and {more:,} more"), soft_wrap=True)
     verdict = f"{wrong:,} things are wrong" if wrong > 1 else "one thing is wrong"
-    console.print(plain(f"{folder}: {verdict if wrong else 'all of this holds'}"), soft_wrap=True)
+    verdict = verdict if wrong else "all of this holds"
+    console.print(plain(f"{folder}: {'; '.join([verdict, *_powers(checks)])}"), soft_wrap=True)
     return 1 if wrong else 0
+
+
+def _powers(checks: dict[str, _RecordCheck]) -> Iterator[str]:
+    """Yield the extent of each check by samples in words."""
+    for name, noun, how in (
+        (REPLAYED, "game", "replayed"),
+        (ASKED, "move", "of other games asked again"),
+        (PLAIN_RULES, "game", "checked by the plain rules"),
+        (PLAIN_SEARCH, "move", "checked by plain searches"),
+    ):
+        if name in checks and checks[name].every:
+            yield checks[name].power(noun, how)

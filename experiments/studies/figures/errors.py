@@ -11,6 +11,7 @@ from matplotlib.ticker import MaxNLocator
 from othello_lab.core.notation import parse_square
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Ruleset
+from othello_lab.experiments.report.figures.board import boards, draw_board, turn_text
 from othello_lab.experiments.report.figures.drawing import (
     ReportFigure,
     blank,
@@ -22,7 +23,6 @@ from othello_lab.experiments.report.figures.drawing import (
 from othello_lab.experiments.report.figures.labels import label_ends
 from othello_lab.experiments.report.figures.svg import annotate
 from othello_lab.experiments.report.figures.tooltips import points_title
-from othello_lab.experiments.studies.figures.board import boards, draw_board, turn_text
 
 SHADED = 4
 """So many agents have intervals that can be told apart."""

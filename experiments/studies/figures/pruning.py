@@ -51,7 +51,9 @@ def pruning_figures(found: pd.DataFrame, ruleset: str) -> Iterator[ReportFigure]
             name="efficiency",
             title="Efficiency of pruning by depth",
             caption=f"0 is minimax's tree, 1 the smallest that proves the value, by the logarithms "
-            f"of their leaves; mean {on}.{shaded}",
+            f"of their leaves, {on}. Below 0 a search looks at more leaves than minimax, as "
+            "one that searches a position several times may; above 1 a table spares it more than "
+            f"any proof without one.{shaded}",
             chart=efficiency_chart(whole, about),
         )
     if (found["phase"] != ALL).any():

@@ -17,6 +17,7 @@ from othello_lab.core.notation import parse_square
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Ruleset
 from othello_lab.core.system.escaping import counted
+from othello_lab.experiments.report.figures.board import boards, draw_board, turn_text
 from othello_lab.experiments.report.figures.drawing import (
     ReportFigure,
     blank,
@@ -28,7 +29,6 @@ from othello_lab.experiments.report.figures.drawing import (
 )
 from othello_lab.experiments.report.figures.palette import GREY, SEQUENTIAL
 from othello_lab.experiments.studies.agreement import choices_text
-from othello_lab.experiments.studies.figures.board import boards, draw_board, turn_text
 
 _SHOWN = 40
 """Agents up to which the numbers stand in the cells."""

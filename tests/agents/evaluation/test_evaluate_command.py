@@ -63,9 +63,9 @@ def test_all_evaluations_are_the_default(capsys: pytest.CaptureFixture[str]) -> 
     output = printed(capsys, "evaluate", POSITION)
     assert output == printed(capsys, "evaluate", POSITION, "--evaluation", "all")
     position = Position.from_transcript(POSITION)
-    now = [row[1] for row in rows(output) if row[0] == "now"]
-    assert now == [f"{load_evaluation(name)(position):+d}" for name in NAMES]
-    assert all(re.search(rf"^\s*{name}\b", output, re.MULTILINE) for name in NAMES)
+    lines = {line.split()[0]: line.split()[1:] for line in output.splitlines() if line.strip()}
+    for name in NAMES:
+        assert lines[name][0] == f"{load_evaluation(name)(position):+d}"
 
 
 @pytest.mark.parametrize("name", ["iago", "composite"])
@@ -109,10 +109,11 @@ def test_the_start(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_finished_game(capsys: pytest.CaptureFixture[str]) -> None:
     output = printed(capsys, "evaluate", "X" * 44 + "O" * 20 + " X")
-    assert output.count("game over: +24 discs") == len(NAMES)
-    assert {tuple(row[:2]) for row in rows(output)} == {("now", "-")}
+    assert output.count("+24 discs") == len(NAMES)
+    output = printed(capsys, "evaluate", "X" * 44 + "O" * 20 + " X", "--evaluation", "iago")
+    assert rows(output) == [["now", "-", "game over: +24 discs"]]
     output = printed(capsys, "evaluate", "XXX" + "-" * 61 + " O")
-    assert output.count("game over: -64 discs") == len(NAMES)  # empty squares go to the winner
+    assert output.count("-64 discs") == len(NAMES)  # empty squares go to the winner
 
 
 def test_a_move_that_ends_the_game_comes_first_or_last(capsys: pytest.CaptureFixture[str]) -> None:
@@ -142,9 +143,22 @@ def test_a_position_with_a_pass(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_on_a_small_board_only_what_is_made_for_it(capsys: pytest.CaptureFixture[str]) -> None:
     output = printed(capsys, "evaluate", "", "--ruleset", "mini6")
-    assert [row[0] for row in rows(output)].count("now") == 2
-    assert "disc_count" in output and "patterns6" in output
-    assert not {"iago", "mobility_ratio"} & set(output.split())
+    known = {*NAMES, "patterns6"} & {
+        line.split()[0] for line in output.splitlines() if line.strip()
+    }
+    assert known == {"disc_count", "patterns6"}
+
+
+def test_all_heuristics_have_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:
+    output = printed(capsys, "evaluate", "f5d6c3")
+    assert len(output.splitlines()) < 50
+    for name in ("disc_count", "mobility"):
+        (line,) = [line for line in output.splitlines() if line.split()[:1] == [name]]
+        alone = rows(printed(capsys, "evaluate", "f5d6c3", "--evaluation", name))
+        values = dict(row[:2] for row in alone)
+        told = line.split()[1:]
+        assert told[0] == values.pop("now")
+        assert dict(zip(told[1::2], told[2::2], strict=True)) == values
 
 
 def test_a_heuristic_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

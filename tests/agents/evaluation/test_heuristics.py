@@ -38,7 +38,7 @@ from othello_lab.agents.evaluation import (
 )
 from othello_lab.agents.evaluation.arithmetic import rounded
 from othello_lab.agents.evaluation.edge_stability import edge_values
-from othello_lab.core import bitboard
+from othello_lab.core import bitboard, plain_rules
 from othello_lab.core.rules import ruleset
 from othello_lab.experiments.config import check_board, read
 from othello_lab.experiments.jobs.run import run
@@ -246,7 +246,7 @@ def reference(board: oracle.Board, own: str) -> dict[str, Fraction | int]:
     cells = {(s // 8, s % 8): oracle.at(board, s) for s in oracle.squares(board)}
 
     def beside(place: tuple[int, int]) -> list[tuple[int, int]]:
-        found = [(place[0] + down, place[1] + right) for down, right in oracle.DIRECTIONS]
+        found = [(place[0] + down, place[1] + right) for down, right in plain_rules.DIRECTIONS]
         return [other for other in found if other in cells]
 
     def touching(colour: str) -> int:
@@ -534,7 +534,7 @@ def reference_counts(board: oracle.Board, own: str) -> list[tuple[int, int]]:
         found = set()
         for s in oracle.squares(board):
             if oracle.at(board, s) == colour:
-                found |= {(s // 8 + down, s % 8 + right) for down, right in oracle.DIRECTIONS}
+                found |= {(s // 8 + down, s % 8 + right) for down, right in plain_rules.DIRECTIONS}
         on_board = {(r, c) for r, c in found if 0 <= r < 8 and 0 <= c < 8}
         return sum(board[r][c] == oracle.EMPTY for r, c in on_board)
 

@@ -354,7 +354,7 @@ def wrong(mover, opponent):
         ("", "path/to/file.py:function is needed"),
         ("{mine}:holow", "Did you mean 'hollow'"),
         ("{mine}:holow", "its heuristics: hollow, share, everything, anywhere"),
-        ("{mine}:freedom", "'freedom' is not marked with @heuristic"),
+        ("{mine}:squares", "'squares' is not marked with @heuristic"),
         ("{mine}:CENTRE", "'CENTRE' is not marked with @heuristic"),
         ("no_such_module:f", "No module named 'no_such_module'"),
     ],
@@ -400,7 +400,7 @@ def test_a_mistake_in_a_file_beside_it_is_found_there(write: Write) -> None:
 @pytest.mark.parametrize(
     ("body", "complaint"),
     [
-        ("    pass", "returns None; an integer or a float is needed"),
+        ("    pass", "returns None"),
         ("    if count(mover) > 9:\n        return 1", "returns None; an integer"),
         ("    raise ValueError('never')", "raises line 8: ValueError: never"),
         ("    return np.random.randint(0, 99)", "may neither draw random numbers nor remember"),
@@ -483,7 +483,7 @@ def test_one_that_never_ends_is_stopped(
     monkeypatch.setattr(function_module, "CHECK_SECONDS", 0.2)
     path = write(HEAD + body)
     message = refusal(f"{path}:wrong", compiled=compiled)
-    assert "did not end on 1000 positions within 0.2 s" in message
+    assert "did not end on 1000 positions" in message
 
 
 def test_masks_that_compiled_code_takes_for_numbers_are_noticed(write: Write) -> None:

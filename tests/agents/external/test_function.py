@@ -225,7 +225,7 @@ def test_an_evaluation_plays_in_a_search(tmp_path: Path) -> None:
         name: query(folder, f"select sum(evaluations) > 0 from moves where agent = {number}")
         for name, number in rows
     }
-    assert nodes == {"minimax_1": [(1,)], "minimax_2": [(1,)]}
+    assert nodes == {"square_weights": [(1,)], "weighted_score": [(1,)]}
 
 
 def test_an_evaluation_of_lists_runs_as_ordinary_python(
@@ -283,7 +283,7 @@ def test_bad_input_of_a_run_is_one_line(capsys: pytest.CaptureFixture[str]) -> N
     line_up = ["run", "agents=duel", "agent@first=function", "agent@second=greedy"]
     for words, complaint in (
         ([f"first.target={FILE}:maximizer"], "agent 'function': target .*maximizer': it takes"),
-        ([], "agent 'function' leaves 'target' open"),
+        ([], "agent 'first' leaves 'target' open"),
         ([f"first.target={FILE}:random_strategy", "ruleset=mini6"], "plays on boards of 8x8"),
     ):
         assert main([*line_up, *words]) == 2

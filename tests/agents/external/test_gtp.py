@@ -239,7 +239,7 @@ def test_a_setting_that_is_refused_is_told() -> None:
 def test_bad_input_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     line_up = ["run", "agents=duel", "agent@first=gtp", "agent@second=greedy"]
     for words, complaint in (
-        ([], "agent 'gtp' leaves 'command' open"),
+        ([], "agent 'first' leaves 'command' open"),
         (["first.command=no-such-engine"], "the program 'no-such-engine' is not there"),
         (["first.command=cat", "first.settings=3"], "settings=3: a list is needed"),
         (["first.command=cat", "first.time=2"], "time=2: true or false is needed"),

@@ -280,9 +280,9 @@ def test_nothing_is_started_because_somebody_looks(tmp_path: Path) -> None:
     ("words", "complaint"),
     [
         ("first.command=no-such-program", "agent 'line': .*'no-such-program' is not there"),
-        ("first.command=''", "command=: a command, such as 'python3 bot.py', is needed"),
+        ("first.command=''", "command=: a command"),
         ('first.command="\'"', "No closing quotation"),
-        ("", "agent 'line' leaves 'command' open"),
+        ("", "agent 'first' leaves 'command' open"),
         ("first.command=cat first.patience=0", "patience=0: a number of more than 0 is needed"),
         ("first.command=cat first.boards=[5]", "boards=5: an even number from 4 to 8 is needed"),
         ("first.command=cat ruleset=mini6", "agent 'line' plays on boards of 8x8"),

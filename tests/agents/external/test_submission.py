@@ -88,7 +88,7 @@ def test_programs_of_which_nothing_is_told_play_as_is_asked(tmp_path: Path) -> N
         ({"anna.py": "x = " + "(" * 10_000}, "anna.py, "),
         ({"anna.py": "class A(" + "-" * 5_000 + "1): ..."}, "anna.py, "),
         ({"anna.py": "#" * (1 << 20) + "\n"}, "anna.py is longer than 1 MiB"),
-        ({"anna.py": PAIR}, "anna.py has one, two; name the one that plays in a YAML"),
+        ({"anna.py": PAIR}, "anna.py has one, two"),
         ({"anna": "hello"}, "anna is neither executable (chmod +x) nor Python"),
         (
             {"anna/a.py": "", "anna/b.py": ""},

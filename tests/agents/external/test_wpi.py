@@ -20,6 +20,7 @@ from othello_lab import Color, Position, play_game
 from othello_lab.__main__ import main as experiments_main
 from othello_lab.agents.agent import Limits
 from othello_lab.agents.external import WpiAgent
+from othello_lab.agents.external.program import Program
 from othello_lab.agents.external.wpi import ScratchFolder, name_of
 from othello_lab.agents.external_agent import is_outside
 from othello_lab.agents.simple import RandomAgent
@@ -126,6 +127,20 @@ def test_a_program_that_ends_too_early_has_played_what_it_wrote(
     with pytest.raises(PlayerFailure, match=re.escape("ended (exit code 0)")) as caught:
         agent.decide(after.play(reply), Limits())
     assert caught.value.reason == DIED
+
+
+def test_what_it_waited_before_its_move_excuses_no_late_move(
+    closed: list[WpiAgent], tmp_path: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = []
+    monkeypatch.setattr(Program, "waited", property(lambda program: looks.append(program) or 9.0))
+    agent = WpiAgent(player(tmp_path, TROUBLES["nothing"][0], after=0))
+    closed.append(agent)
+    agent.begin_game(Color.WHITE, Position.start("wpi"), 1)
+    with pytest.raises(PlayerFailure) as caught:
+        agent.decide(Position.start("wpi"), Limits(seconds=0.1))
+    assert caught.value.reason == LATE
+    assert len(looks) == 2, "at its input, and when it was late"
 
 
 @pytest.mark.slow

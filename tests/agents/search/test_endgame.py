@@ -380,6 +380,32 @@ def test_positions_made_to_rank_moves_are_counted(
     assert ranked > 10
 
 
+def look_ahead(context: np.ndarray, position: Position, beta: int) -> tuple[int, int]:
+    """The value one ply ahead of a position, and the nodes, with a window that ends at ``beta``."""
+    before = read_stats(context).nodes
+    address, window = np.intp(context.ctypes.data), (np.int64(-kernels._FAR), np.int64(beta))
+    value = kernels._look_ahead(address, *position.masks, *window, np.int64(1))
+    return int(value), read_stats(context).nodes - before
+
+
+def test_the_look_ahead_cuts_at_a_value_of_beta(
+    solver: EndgameSolver, random_game: RandomGame
+) -> None:
+    looked = 0
+    for seed in range(5):
+        position = with_empties(random_game, "standard", seed, 14)
+        if len(position.moves) < 2:
+            continue
+        looked += 1
+        with solver._solving(position, Limits()):
+            context = solver._memory.context
+            first, nodes = look_ahead(context, position, 1 - kernels._FAR)  # any move is enough
+            assert nodes == 2
+            assert look_ahead(context, position, first) == (first, 2)
+            assert look_ahead(context, position, first + 1)[1] > 2
+    assert looked
+
+
 # ------------------------------------------------------------------ the table
 
 

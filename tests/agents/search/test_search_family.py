@@ -579,7 +579,7 @@ def test_the_endgame_begins_earlier_the_more_time_there_is() -> None:
         ({"probcut_glance": 1}, "that of probcut"),
         ({"probcut": True, "probcut_glance": 1}, "fit them with othello-lab agents fit-probcut"),
         ({"endgame_by_time": True}, "without a limit on time endgame decides"),
-        ({"endgame": 61}, "endgame=61: a whole number from 0 to 60 (0: never) is needed"),
+        ({"endgame": 61}, "endgame=61: a whole number from 0 to 60"),
         (
             {"endgame": 10, "endgame_table_mb": 0},
             "endgame_table_mb=0: a whole number of MB",

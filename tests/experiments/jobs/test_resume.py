@@ -251,7 +251,7 @@ def _no_record(folder: Path) -> None:
         (_edit_config, "config.yaml"),
         (_other_version, "numba none -> "),
         (_older_agent, "agent 'greedy' version 0 -> 1"),
-        (_newer_format, "newer version of the lab (record format 99"),
+        (_newer_format, "newer version of the lab"),
         (_no_database, "not a database"),
         (_damaged, "malformed"),
         (_config_of_nonsense, "config.yaml"),

@@ -100,7 +100,7 @@ def test_a_misbehaving_agent_is_timed_and_told(
     hangs = "second._target_=misbehaving.Hangs limits.hang=0.3"
     assert main(["plan", "elo=60", *duel.split(), *hangs.split()]) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    assert "Games were forfeited, so the minutes mean little: never answered " in printed
+    assert "Games were forfeited" in printed
 
 
 BAD = {

@@ -295,7 +295,7 @@ def test_damaged_wthor_files_are_told_with_their_byte(tmp_path: Path) -> None:
     path = wthor_file(tmp_path, "f5d6c3", "f5d6c3")
     content = bytearray(path.read_bytes())
     for damaged, complaint in (
-        (content[:70], "byte 70: 2 games make 152 bytes, and the file has 70"),
+        (content[:70], "byte 70: 2 games make 152 bytes"),
         (content[:92] + b"\x0b" + content[93:], "game 2, which begins at byte 84: move 1 .* a1: "),
         (content[:92] + b"\x0a" + content[93:], "byte 92: 10 as move 1 of game 2; 11 .a1. to 88"),
     ):
@@ -499,7 +499,7 @@ def test_openings_made_before_are_compared(tmp_path: Path, one: balanced.Balance
         ("x.txt --compare none.txt", "none.txt"),
         (
             "x.txt --shallow 9 --depth 8",
-            "--shallow=9: a whole number from 1 to the depth, 8, is needed",
+            "--shallow=9: a whole number from 1 to the depth, 8",
         ),
         ("x.txt --band 0.6 0.4", "--low=0.6: less than --high=0.4 is needed"),
         ("x.txt --band 0.4 1.5", "--high=1.5: a number of more than 0 and less than 1 is needed"),

@@ -9,19 +9,24 @@ import pickle
 import signal
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from processes import Command, await_, descendants
 from rich.console import Console
 
 from othello_lab import Limits, RandomAgent
+from othello_lab.core.game import PlayerFailure
 from othello_lab.core.rules import ruleset
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import RunResult, run
 from othello_lab.experiments.pairing import RoundRobin
 from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.pairing.schedule import PairDraw, ScheduledGame
+from othello_lab.experiments.playing.agent_proxy import AgentProxy
 from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.game import close_all
 from othello_lab.experiments.playing.pair_worker import PairWorker, PairWorkerFailed
@@ -235,3 +240,21 @@ def test_a_compiled_heuristic_that_never_ends_loses_its_games_alone(tmp_path: Pa
     lost = result.games[result.games["opening"] == boards[1]]
     assert set(lost["result"]) == {"black", "white"}  # the random agent, with each colour
     assert "is played again apart" in (result.folder / "log.txt").read_text()
+
+
+@pytest.mark.parametrize(
+    ("ready", "cpu", "hangs"), [(0.0, 0.0, True), (9.5, 0.0, False), (9.5, 10.5, True)]
+)
+def test_an_agent_that_cannot_run_does_not_hang(ready: float, cpu: float, hangs: bool) -> None:
+    """It has waited 10.6 s for an agent with a patience of 10 s; for ``ready`` seconds the agent
+    stood ready but was not run."""
+    ended: list[bool] = []
+    proxy: Any = SimpleNamespace(
+        _checked=0,
+        _account=SimpleNamespace(patience_used=lambda now: 10.6e9),
+        _meter=SimpleNamespace(ready=ready * 1e9, cpu=cpu * 1e9),
+        kill=lambda: ended.append(True),
+    )
+    with pytest.raises(PlayerFailure) if hangs else nullcontext():
+        AgentProxy._mind(proxy, 0, 10.0, timed=True)
+    assert bool(ended) == hangs

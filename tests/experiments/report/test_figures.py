@@ -440,6 +440,14 @@ def test_discs_chart_shows_the_mean_of_everyone(names: list[str]) -> None:
     assert low <= -66 and high >= 66
 
 
+def test_discs_chart_gives_everyone_its_own_mean() -> None:
+    rows = [("ann", -20, 1), ("ann", -10, 3), ("bob", 40, 2)]
+    figure = discs_chart(pd.DataFrame(rows, columns=["agent", "difference", "games"]))
+    (axes,) = figure.axes
+    marks = [line.get_xdata()[0] for line in axes.lines if len(set(line.get_xdata())) == 1]
+    assert marks == [0, -12.5, 40]  # the middle of the axis first
+
+
 @LINE_UPS
 def test_elo_cost_chart_marks_the_front(names: list[str]) -> None:
     frame = standings(names, bounds=True)
@@ -540,7 +548,7 @@ def test_a_win_rate_says_of_how_many_games() -> None:
     assert "(20 games each)" in win_rates(table, games=same).axes[1].get_ylabel()
     three = scores(names_of(3)).fillna(0.5)
     games = pd.DataFrame(np.arange(9).reshape(3, 3), three.index, three.index)
-    assert "of 5" in win_rates(three, games=games).axes[0].texts[5].get_text()
+    assert "%\nin 5" in win_rates(three, games=games).axes[0].texts[5].get_text()
 
 
 # ------------------------------------------------------------------ figures of a report

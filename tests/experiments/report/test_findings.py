@@ -12,7 +12,7 @@ from othello_lab.experiments.report import findings
 
 def test_every_kind_of_finding_is_in_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
     kinds = [name for name in vars(findings) if name.startswith(("_about_", "_one_strategy"))]
-    kinds += ["repeated", "about_forfeits"]
+    kinds += ["match_findings", "repeated", "about_forfeits"]
     assert len(kinds) >= 10
     for kind in kinds:
         monkeypatch.setattr(findings, kind, lambda *_, kind=kind: [kind])

@@ -11,11 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from othello_lab.experiments.report.figures.drawing import Drawing
 from othello_lab.experiments.report.markdown import (
+    MOST_OPEN,
     SHORT_TABLE,
     code,
     escaped,
     html_of,
+    rendered,
     table,
     write_report,
 )
@@ -81,6 +84,7 @@ def sweep_report(folder: Path, text: str) -> tuple[str, Page]:
         title=text,
         states=text,
         findings=[text, f"{text} and {text}"],
+        reference=text,
         confirmation="",
         figures=[],
         columns=["run", text],
@@ -99,8 +103,8 @@ def test_any_text_is_read_as_it_is(tmp_path: Path, text: str) -> None:
     assert page.tags == plain.tags
     assert page.attributes == plain.attributes
     assert viewed(markdown).tags == viewed(plain_markdown).tags
-    # title, heading, states, findings (3), table (3), failed (2) and command
-    assert page.text.count(squeezed(text)) >= 12
+    # title, heading, states, findings (3), table (3), failed (2), reference and command
+    assert page.text.count(squeezed(text)) >= 13
     assert page.text.count("plain") == 1 + text.count("plain")
     assert len({line.count("|") - line.count(r"\|") for line in table_rows(markdown)}) == 1
 
@@ -162,6 +166,21 @@ def test_figures_are_embedded_with_their_captions(place: str) -> None:
     assert Page(html).tags == ["h2", "figure", "svg", "figcaption", "em", "p"]
     assert 'id="figure-elo"' in html
     assert "figure" not in Page(html_of(text, {})).tags
+
+
+def test_a_page_has_few_figures_open(tmp_path: Path) -> None:
+    number = MOST_OPEN + 2
+    figures = [
+        Drawing(f"name{place}", f"Title {place}", f"Caption {place}.", f"<svg>{place}</svg>")
+        for place in range(number)
+    ]
+    text = rendered("figures", figures=figures, page="report.html")
+    assert text.count("\n\n## ") + text.startswith("## ") == MOST_OPEN + 1
+    html = html_of(text, {figure.name: figure.svg for figure in figures})
+    assert html.count("<figure ") == html.count("<svg>") == number
+    opened, _, folded = html.rpartition(">More figures</h2>")
+    assert opened.count("<figure ") == MOST_OPEN and "<details>" not in opened
+    assert folded.count("<details>\n<summary>Title") == number - MOST_OPEN
 
 
 def test_html_in_markdown_is_text() -> None:

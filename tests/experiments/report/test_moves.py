@@ -129,3 +129,17 @@ def test_no_figure_of_values_is_left_with_one_agent(
     drawn = list(values_figures(facts))
     assert [figure.title for figure in drawn] == titles
     assert [figure.name for figure in drawn] == ["values", "values_2"][: len(titles)]
+
+
+def test_a_ply_beyond_all_games_is_left_out() -> None:
+    moves: Any = SimpleNamespace(
+        agent=np.zeros(2, dtype=int),
+        ply=np.array([255, 256]),
+        black=np.ones(2, dtype=bool),
+        nodes=np.ones(2),
+        nanoseconds=np.ones(2),
+        value=np.ones(2),
+    )
+    for table in (course(moves, AGENTS), values(moves, AGENTS)):
+        assert table["ply"].tolist() == [255]
+        assert table["agent"].tolist() == ["ann"]

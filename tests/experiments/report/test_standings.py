@@ -31,7 +31,7 @@ from othello_lab.experiments.report.standings import (
     scores_from,
     standings,
 )
-from othello_lab.experiments.report.tables import time_text
+from othello_lab.experiments.report.tables import from_winners, time_text
 from othello_lab.experiments.statistics.match import match_statistics
 
 AGENTS = ("ann", "bob", "cid", "dan")
@@ -103,6 +103,27 @@ def test_a_match_is_seen_from_its_first_agent(record: Record) -> None:
     alone = match_statistics([1, 1, 0, 0, 1])
     for name in ("elo", "elo_low", "elo_high", "nelo", "los"):
         assert getattr(row, name) == pytest.approx(getattr(alone, name), nan_ok=True)
+
+
+def test_a_match_is_told_from_its_winner(record: Record) -> None:
+    writer = Writer(record)
+    writer.add("ann", "bob", result(-10, "a"), result(4, "b"))
+    writer.add("ann", "bob", result(-2, "c"), result(0, "d"))
+    writer.add("ann", "bob", result(2, "e"), result(6, "f"))
+    writer.add("ann", "cid", result(12, "g"), result(-2, "h"))
+    table = matches(record)
+    turned = from_winners(table)
+    (lost, won), (same, kept) = table.to_dict("records"), turned.to_dict("records")
+    assert (same["first"], same["second"]) == ("bob", "ann")
+    pd.testing.assert_frame_equal(turned.iloc[1:], table.iloc[1:])
+    assert kept["first"] == won["first"] == "ann"
+    for one, other in (("wins", "losses"), ("black_wins", "black_losses"), ("LL", "WW")):
+        assert (same[one], same[other]) == (lost[other], lost[one])
+    assert same["score"] == pytest.approx(1 - lost["score"]) and same["draws"] == lost["draws"]
+    assert same["discs"] == pytest.approx(-lost["discs"])
+    assert [same["discs_low"], same["discs_high"]] == pytest.approx(
+        [-lost["discs_high"], -lost["discs_low"]]
+    )
 
 
 def test_pairs_by_colour_agree_with_the_games(record: Record) -> None:
@@ -222,7 +243,7 @@ def test_speed_is_by_processor_time_and_time_by_what_a_player_could_use(record: 
     assert ann.nodes_per_second == pytest.approx(1200 / 120e-6)
     assert (ann.median_microseconds, ann.p95_microseconds) == (20, 1000)
     assert (bob.median_microseconds, bob.p95_microseconds) == (50, 95)
-    assert bob.nodes_per_second == 0
+    assert np.isnan(bob.nodes_per_second)
 
 
 def test_without_processor_times_speed_is_by_the_wall_clock(record: Record) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from pathlib import Path
 from xml.etree import ElementTree
@@ -9,6 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.colors import to_rgb
 
 from othello_lab.experiments.report import page
 from othello_lab.experiments.report.figures.drawing import (
@@ -120,11 +122,15 @@ def test_series_can_be_told_apart_by_colour_or_dashes(agents: int) -> None:
         assert len({style["color"] for style in styles.values()}) == agents
 
 
-def test_neighbours_in_hue_have_other_dashes() -> None:
-    styles = [style for _, style in styled([f"{number}" for number in range(len(MANY_COLOURS))])]
-    hues = sorted(range(len(styles)), key=lambda place: 7 * place % len(styles))
-    for one, other in zip(hues, [*hues[1:], hues[0]], strict=True):
-        assert styles[one]["linestyle"] != styles[other]["linestyle"]
+def test_many_colours_are_far_apart_and_seen_on_both_pages() -> None:
+    """No two are alike, and every colour has some contrast to a light and to a dark page."""
+    shades = [np.array(to_rgb(colour)) for colour in MANY_COLOURS]
+    apart = [np.linalg.norm(one - other) for one, other in itertools.combinations(shades, 2)]
+    assert min(apart) > 0.15
+    for shade in shades:
+        light = np.where(shade <= 0.04045, shade / 12.92, ((shade + 0.055) / 1.055) ** 2.4)
+        luminance = float(light @ [0.2126, 0.7152, 0.0722]) + 0.05
+        assert 1.05 / luminance > 2.5 and luminance / 0.06 > 2.5
 
 
 def test_no_colour_means_two_things() -> None:

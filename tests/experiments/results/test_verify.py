@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sqlite3
+import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from chosen import mostly_slow
-from records import edit
+from records import edit, edit_moves
 from rich.console import Console
 
+from othello_lab import Color, Position
 from othello_lab.__main__ import main
+from othello_lab.core.notation import PASS, square_name
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import run
 
@@ -51,8 +55,9 @@ def lying(honest: Path, copy: Path, *statements: str) -> Path:
 def test_what_is_true_holds(honest: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, printed = verified(capsys, honest)
     assert code == 0, printed
-    assert "all of this holds" in printed
-    assert "6 games" in printed and "-" not in [line[15:16] for line in printed.splitlines()]
+    assert printed.rstrip().endswith("all of this holds; all 6 games replayed")
+    undone = [line.split("  ")[0] for line in printed.splitlines() if line[15:16] == "-"]
+    assert undone == [" asked again"]
 
 
 @pytest.mark.parametrize(
@@ -146,6 +151,11 @@ LIES = {
         "settings",
         "update agents set config = json_set(config, '$.depth', 9) where agent = 1",
     ),
+    "moves that do not follow from the seed": (
+        "settings",
+        "update agents set reproducible = 0 where agent = 1",
+    ),
+    "a selective agent": ("settings", "update agents set selective = 1 where agent = 1"),
     "openings in another order": ("settings", "update openings set text = 'd3c3c4' where number = 0"),  # noqa: E501
 }  # fmt: skip
 
@@ -173,7 +183,7 @@ def test_a_table_that_is_not_of_these_games_is_found(
     path.write_text(path.read_text().replace(",6,", ",7,", 1))
     code, printed = verified(capsys, folder)
     assert code == 1
-    assert "totals: matches.csv is not what the games give" in printed
+    assert "totals: matches.csv" in printed
 
 
 def test_what_was_played_by_another_version_is_not_played_again(
@@ -226,6 +236,199 @@ def test_games_are_left_out_of_the_sample(
     assert verified(capsys, folder, *none)[0] == 0
     _, printed = verified(capsys, folder, *none, "--games", "2", "--seed", "3")
     assert printed.count("played again: game") == 2
+    assert "2 of 6 games replayed: one false game would be found in 33 %" in printed
+
+
+@pytest.mark.parametrize("game", range(6))
+def test_one_false_game_is_found_unless_told_otherwise(
+    honest: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], game: int
+) -> None:
+    lie = f"update moves set made = made + 1 where game = {game} and ply = 30"
+    code, printed = verified(capsys, lying(honest, tmp_path / "run", lie))
+    assert code == 1
+    assert f"\nplayed again: game {game}: ply 30: made is " in printed
+
+
+def test_time_that_is_too_short_for_all_games_leaves_some_out(
+    honest: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, printed = verified(capsys, honest, "--seconds", "0.0001")
+    assert code == 0
+    assert " of 6 games replayed: one false game would be found in " in printed
+    assert " moves of other games asked again: one false move would be found in " in printed
+
+
+def test_totals_of_games_without_moves_are_played_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["agents=ab_vs_minimax", "depth=2", "games=2", "record=games", "openings.plies=9"]
+    folder = played(tmp_path, *words)
+    assert verified(capsys, folder)[0] == 0
+    lie = "update games set white_evaluations = white_evaluations + 1 where game = 1"
+    code, printed = verified(capsys, lying(folder, tmp_path / "lie", lie))
+    assert code == 1
+    assert "played again: game 1: white_evaluations is " in printed
+
+
+# ---------------------------------------------------------------------- without kernels
+
+SEARCHES = (
+    "agents=duel agent@first=minimax agent@second=alphabeta evaluation=disc_count first.depth=2 "
+    "second.depth=3 second.table_mb=1 second.iterative=true second.endgame=5 "
+    "ruleset=mini6 games=4 openings.plies=11 seed=2"
+)
+
+
+@pytest.fixture(scope="module")
+def plainly(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of which nothing can be played again, as its versions are others."""
+    folder = tmp_path_factory.mktemp("plainly")
+    changed = "update run set versions = json_set(versions, '$.numba', '0.1')"
+    return lying(played(folder, *SEARCHES.split()), folder / "run", changed)
+
+
+def independently(capsys: pytest.CaptureFixture[str], folder: Path) -> tuple[int, str]:
+    return verified(capsys, folder, "--independent", "--seconds", "600")
+
+
+def test_plain_python_checks_all_games_and_decisions(
+    plainly: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, printed = independently(capsys, plainly)
+    assert code == 0, printed
+    assert "0 of 4 games replayed: one false game would be found in 0 %" in printed
+    assert "all 4 games checked by the plain rules; all " in printed
+    assert printed.rstrip().endswith(" moves checked by plain searches")
+
+
+ENDGAME = "(select max(ply) - 3 from moves where game = 1)"
+PLAIN_LIES = {
+    "another game": (
+        "plain rules",
+        "update games set transcript = (select transcript from games where game = 0) "
+        "where game = 3",
+    ),
+    "the other winner": (
+        "plain rules",
+        "update games set result = case result when 'black' then 'white' else 'black' end, "
+        "black_points = 1 - black_points where game = 2",
+    ),
+    "a disc more": ("plain rules", "update games set black_discs = black_discs + 1 where game = 2"),
+    "another square": ("plain rules", "update moves set square = 0 where game = 2 and ply = 20"),
+    "one node more": ("plain search", "update moves set nodes = nodes + 1 where agent = 0"),
+    "one more made": ("plain search", "update moves set made = made + 1 where agent = 0"),
+    "minimax's value": ("plain search", "update moves set value = value + 1 where agent = 0"),
+    "alpha-beta's value": (
+        "plain search",
+        "update moves set value = value + 1 where game = 1 and ply = 14",
+        "update moves set value = value + 1 where game = 1 and ply = 15",
+    ),
+    "the solver's value": (
+        "plain search",
+        f"update moves set value = value + 33554432 where game = 1 and ply = {ENDGAME}",
+        f"update moves set value = value + 33554432 where game = 1 and ply = {ENDGAME} + 1",
+    ),
+    "another depth": (
+        "plain search",
+        "update moves set depth = 2 where agent = 1 and ply between 14 and 16",
+    ),
+    "swapped colours": (
+        "plain search",
+        "update games set black = white, white = black",
+        "update moves set agent = 1 - agent",
+    ),
+}
+
+
+@pytest.mark.parametrize("lie", PLAIN_LIES)
+def test_plain_python_finds_a_lie(
+    plainly: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], lie: str
+) -> None:
+    check, *statements = PLAIN_LIES[lie]
+    code, printed = independently(capsys, lying(plainly, tmp_path / "run", *statements))
+    assert code == 1
+    assert f"\n{check}: game " in printed, printed
+
+
+def with_another_move(folder: Path) -> None:
+    """Change one move of game 0 of a record, and finish the game so that all of it is legal and
+    its result is that of its last board."""
+    with closing(sqlite3.connect(folder / "games.sqlite", isolation_level=None)) as connection:
+        text = "select turns from turns where game = 0"
+        turns = json.loads(connection.execute(text).fetchone()[0])
+        (opening,) = connection.execute("select opening from games where game = 0").fetchone()
+        position = before = Position.from_transcript(opening, "mini6")
+        place = 0
+        for number, (_, _, square, *_) in enumerate(turns):
+            if len(position.moves) > 1:
+                before, place = position, number
+            position = position.play(square)
+        decided = {turn[1]: turn for turn in turns if turn[2] != PASS}
+        colors = {turns[place][1]: before.to_move}
+        colors[1 - turns[place][1]] = before.to_move.other
+        kept, position = turns[:place], before
+        avoid = turns[place][2]
+        while not position.is_over:
+            square = next((move for move in position.moves if move != avoid), PASS)
+            agent = next(agent for agent, color in colors.items() if color is position.to_move)
+            ply = turns[0][0] + len(kept)
+            rest = decided[agent][3:] if square != PASS else []
+            kept.append([ply, agent, square, *rest])
+            position, avoid = position.play(square), PASS
+        squares = "".join(square_name(turn[2]) for turn in kept if turn[2] != PASS)
+        black, white = position.black.bit_count(), position.white.bit_count()
+        won = (black > white) - (black < white)
+        discs = position.disc_difference * (1 if position.to_move is Color.BLACK else -1)
+        connection.execute("update turns set turns = ? where game = 0", (json.dumps(kept),))
+        connection.execute(
+            "update games set transcript = ?, result = ?, black_points = ?, disc_difference = ?, "
+            "black_discs = ?, white_discs = ? where game = 0",
+            (
+                opening + squares,
+                ("draw", "black", "white")[won],
+                (won + 1) / 2,
+                discs,
+                black,
+                white,
+            ),
+        )
+        edit_moves(connection)
+
+
+def test_a_legal_move_that_no_agent_chose_is_found_by_plain_search_alone(
+    plainly: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(plainly, folder)
+    with_another_move(folder)
+    (folder / "matches.csv").unlink()
+    assert verified(capsys, folder)[0] == 0
+    code, printed = independently(capsys, folder)
+    assert code == 1
+    assert "\nplain search: game 0, ply " in printed
+
+
+NO_KERNEL = """
+import gc, sys
+from pathlib import Path
+from numba.core.dispatcher import Dispatcher
+from othello_lab.core import bitboard
+from othello_lab.experiments.record.reading import reading
+from othello_lab.experiments.results.verify.verify_command import RecordVerification
+
+with reading(Path(sys.argv[1])) as record:
+    verification = RecordVerification(record, trust=False, independent=True)
+    verification.independently(seconds=600, seed=1)
+checks = [verification.checks[name] for name in ("plain rules", "plain search")]
+assert all(check.done == check.every > 0 for check in checks), checks
+used = [item for item in gc.get_objects() if isinstance(item, Dispatcher) and item.overloads]
+assert not used, used
+assert not any("open" in vars(kernel) for kernel in (bitboard.LEGAL_MOVES, bitboard.FLIPS))
+"""
+
+
+def test_plain_python_runs_no_kernel(plainly: Path) -> None:
+    subprocess.run([sys.executable, "-c", NO_KERNEL, plainly], check=True)
 
 
 def test_every_difference_of_a_decision_is_told(
@@ -256,8 +459,8 @@ def test_decisions_are_asked_for_where_games_cannot_be_played_again(
     folder = played(tmp_path, "agents=duel", *words.split(), *other, "openings.plies=9")
     code, printed = verified(capsys, folder, "--decisions", "40")
     assert code == 0, printed
-    assert [line.split()[:5] for line in printed.splitlines() if "asked again" in line] == [
-        ["asked", "again", "yes", "40", "moves"]
+    assert [line.split()[:5] for line in printed.splitlines() if line.startswith(" asked")] == [
+        ["asked", "again", "yes", "40", "of"]
     ]
     lie = "update moves set evaluations = evaluations + 1 where ply = 31 and agent = 0"
     folder = lying(folder, tmp_path / "lie", lie, lie.replace("31", "32"))

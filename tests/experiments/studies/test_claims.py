@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from othello_lab.__main__ import main
-from othello_lab.experiments.studies import load
-from othello_lab.experiments.studies.claims import Claims
+from othello_lab.experiments.studies import claims, load
+from othello_lab.experiments.studies.claims import HOLDS, UNDECIDED, Claims
 from othello_lab.experiments.studies.grammar import CostClaim, StrengthClaim, parse
 
 READ = {
@@ -157,11 +159,27 @@ def test_forfeits_alone_do_not_make_a_claim_hold(tmp_path: Path) -> None:
     file = tmp_path / "student.py"
     file.write_text(STUDENT)
     claim = f'study.claims=["{file}:Broken(depth 1, iago) <= random"]'
-    assert study(tmp_path, claim, "games=8", "study.tolerance=200", "study.error=0.4") == 1
+    assert study(tmp_path, claim, "games=8", "study.tolerance=200", "study.error=0.4") == 3
     (folder,) = (tmp_path / "claims").iterdir()
     (found,) = load(folder)["claims"].to_dict("records")
     assert found["verdict"] == "undecided" and found["forfeits"] > 0
-    assert "Forfeits do not show that a claim holds" in found["evidence"]
+    assert "Forfeits do not show" in found["evidence"]
+
+
+@pytest.mark.parametrize(("forfeits", "verdict"), [(0, HOLDS), (50, HOLDS), (51, UNDECIDED)])
+def test_a_claim_holds_if_no_more_than_half_of_its_games_are_forfeited(
+    forfeits: int, verdict: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pairs = np.zeros((2, 2, 5), dtype=int)
+    pairs[0, 1] = 0, 0, 5, 15, 30
+    monkeypatch.setattr(claims, "pair_counts", lambda record: pairs)
+    monkeypatch.setattr(claims, "about_forfeits", lambda record: ["late"])
+    record: Any = SimpleNamespace(
+        count_games=lambda forfeited=False: forfeits if forfeited else 100
+    )
+    claim = parse("a > b")
+    assert isinstance(claim, StrengthClaim)
+    assert Claims(claims=[str(claim)], tolerance=200)._of_strength(claim, record).verdict == verdict
 
 
 def test_a_claim_says_what_a_students_class_needs(
@@ -181,7 +199,7 @@ def test_claims_that_have_changed_are_not_judged_by_games_of_others(
     """The first one fails, which is an exit code."""
     file = tmp_path / "claims.yaml"
     file.write_text("- random > weighted + 200 Elo\n")
-    assert study(tmp_path, f"study.claims={file}", "games=60") == 1
+    assert study(tmp_path, f"study.claims={file}", "games=200") == 1
     file.write_text("- random > weighted - 900 Elo\n")
     (folder,) = (tmp_path / "claims").iterdir()
     capsys.readouterr()

@@ -12,7 +12,8 @@ from othello_lab.__main__ import main
 from othello_lab.agents.search.endgame.solver import EndgameSolver
 from othello_lab.core.rules import ruleset
 from othello_lab.experiments import studies
-from othello_lab.experiments.studies.errors import ALL, costliest, error_profile, judged
+from othello_lab.experiments.report.late_moves import ALL, costliest, error_profile, judged
+from othello_lab.experiments.studies.errors import FEW_OPENINGS, _findings
 from othello_lab.experiments.studies.figures.errors import error_figures
 from othello_lab.experiments.studies.record import FILE
 
@@ -63,7 +64,7 @@ def test_it_is_said_in_words_and_a_figure(made: Path) -> None:
     costly = costliest(studies.load(made)["moves"], 2)
     figure, drawn = error_figures(profile, costly, ruleset("standard"), "some moves")
     assert drawn.name == "costly_moves" and len(drawn.chart.axes) == 2
-    assert figure.caption.endswith("The 95 % intervals over openings are shaded.")
+    assert "95 % intervals" in figure.caption
     left, right = figure.chart.axes
     assert {line.get_label() for line in left.lines} == {"alphabeta", "random"}
     assert max(right.lines[0].get_ydata()) <= 100
@@ -100,3 +101,21 @@ def test_profile_has_shares_that_stay_within_0_and_1() -> None:
     assert found.loc[2, ["moves", "loss", "best_share", "blunder_share"]].tolist() == [2, 3, 0, 0.5]
     shares = found.loc[[ALL, 2], [name for name in found if "share" in name]].to_numpy()
     assert ((shares >= 0) & (shares <= 1)).all()
+
+
+@pytest.mark.parametrize(("low", "overlap"), [(0.4, True), (0.5, True), (0.51, False)])
+def test_the_most_costly_agent_is_sure_if_the_intervals_are_apart(
+    low: float, overlap: bool
+) -> None:
+    whole = pd.DataFrame({"agent": ["ann", "bob"], "blunder_share": [0.1, 0.2]})
+    for name, values in {
+        "loss": [0.3, 0.9],
+        "loss_low": [0.1, low],
+        "loss_high": [0.5, 1.3],
+        **{name: [0.8, 0.7] for name in ("best_share", "best_share_low", "best_share_high")},
+    }.items():
+        whole[name] = values
+    _, lost, _ = _findings(whole, "40 moves", FEW_OPENINGS)
+    assert lost.startswith("bob lost most: 0.90 ")
+    assert ("The intervals overlap" in lost) == overlap
+    assert len(list(_findings(whole, "40 moves", FEW_OPENINGS - 1))) == 4

@@ -12,7 +12,14 @@ from othello_lab import Position
 from othello_lab.__main__ import main
 from othello_lab.agents.evaluation.composite import Composite
 from othello_lab.experiments.studies import load
-from othello_lab.experiments.studies.attribution import AgentSwitch, ranked
+from othello_lab.experiments.studies.attribution import (
+    AgentSwitch,
+    _by_time,
+    _findings,
+    cost_effects,
+    ranked,
+)
+from othello_lab.experiments.studies.figures.matches import effects_chart
 
 SMALL = ("executor=serial", "openings.plies=6")
 
@@ -59,6 +66,12 @@ def test_every_combination_of_switches_plays(
     assert effects.loc["disc_count with mobility", "elo"] == pytest.approx(crossed, abs=0.01)
     assert (effects["low"] < effects["elo"]).all() and (effects["elo"] < effects["high"]).all()
     assert "What each switch adds, in Elo against 'opponent':" in report
+    for measure, least in (("microseconds", 0.3), ("nodes", 10)):
+        name = "elo_per_microsecond" if measure == "microseconds" else "elo_per_1000_nodes"
+        told = effects[effects[name].notna()]
+        assert (told[measure] > least).all() and (told[f"{measure}_low"] > 0).all()
+        assert (told[f"{name}_low"] <= told[name]).all()
+        assert (told[name] <= told[f"{name}_high"]).all()
     assert figures == ["cost", "effects"]
 
 
@@ -67,6 +80,89 @@ def test_what_lost_everything_ranks_last() -> None:
     score, elo = [0.0, 0.1, 0.4], [-183.0, -191, -70]
     combined = pd.DataFrame({"agent": ["all off", "mobility", "both"], "score": score, "elo": elo})
     assert ranked(combined)["agent"].tolist() == ["both", "mobility", "all off"]
+
+
+def opening_costs(openings: int, spread: float) -> pd.DataFrame:
+    """Costs of two agents: the second takes 5 microseconds, and 2 nodes, more for a move."""
+    generator = np.random.default_rng(5)
+    rows = []
+    for opening in range(openings):
+        for agent in (0, 1):
+            moves = int(generator.integers(50, 70))
+            time = moves * (20 + 5 * agent + generator.normal(0, spread))
+            rows.append((agent, f"opening {opening}", moves, moves * (30 + 2 * agent), time))
+    return pd.DataFrame(rows, columns=["agent", "opening", "moves", "nodes", "microseconds"])
+
+
+def test_a_cost_has_the_interval_of_its_openings() -> None:
+    costs = opening_costs(200, 10.0)
+    (effect,), mean = cost_effects(np.array([[-1.0, 1.0]]), costs, "microseconds")
+
+    def difference(table: pd.DataFrame) -> float:
+        sums = table.groupby("agent")[["microseconds", "moves"]].sum()
+        means = sums["microseconds"] / sums["moves"]
+        return float(means[1] - means[0])
+
+    assert effect.value == pytest.approx(difference(costs))
+    assert mean == pytest.approx(22.5, abs=2)
+    openings = dict(list(costs.groupby("opening")))
+    names, generator = list(openings), np.random.default_rng(6)
+    drawn = [
+        difference(pd.concat([openings[name] for name in generator.choice(names, len(names))]))
+        for _ in range(200)
+    ]
+    assert (effect.high - effect.low) / 2 == pytest.approx(1.97 * np.std(drawn), rel=0.2)
+    (exact,), _ = cost_effects(np.array([[-1.0, 1.0]]), costs, "nodes")
+    assert exact == pytest.approx((2, 2, 2))
+    (alone,), _ = cost_effects(np.array([[-1.0, 1.0]]), costs[:2], "microseconds")
+    assert np.isnan(alone.low) and np.isnan(alone.high)
+
+
+def test_no_switch_is_the_best_for_its_time_unless_intervals_show_it() -> None:
+    worth = pd.DataFrame(
+        {
+            "term": ["mobility", "corners", "parity"],
+            "elo_per_microsecond": [10.0, 40.0, np.nan],
+            "elo_per_microsecond_low": [8.0, 30.0, np.nan],
+            "elo_per_microsecond_high": [12.0, 50.0, np.nan],
+        }
+    )
+    numbers, best = _by_time(worth)
+    assert numbers.endswith("corners +40.0 [30.0, 50.0], mobility +10.0 [8.0, 12.0].")
+    assert best == "corners brings most for its time among these."
+    _, unsettled = _by_time(worth.assign(elo_per_microsecond_low=[8.0, 11.0, np.nan]))
+    assert "not settled" in unsettled
+    assert not list(_by_time(worth[1:]))
+
+
+def test_only_an_interval_without_nought_shows_that_a_switch_matters() -> None:
+    names, ends = ["helps", "harms", "idle", "begins"], [(5, 15), (-15, -5), (-9, 9), (0, 20)]
+    low, high = np.array(ends, dtype=float).T
+    effects = pd.DataFrame(
+        {"term": names, "order": 1, "elo": (low + high) / 2, "low": low, "high": high}
+    )
+    effects["elo_per_microsecond"] = np.nan
+    none = pd.DataFrame({"agent": [], "bound": []})
+    _, useless = _findings(effects, none, "opponent", 30)
+    assert "from 30 openings: begins, idle; whether these switches do" in useless
+    crossed = effects.assign(order=2)
+    said = [text.split(": ")[1].split()[0] for text in _findings(crossed, none, "opponent", 30)]
+    assert said == ["helps", "harms"]
+
+
+def test_effects_chart_draws_intervals_from_end_to_end() -> None:
+    effects = pd.DataFrame(
+        [("corners", 1, 10.0, 4.0, 17.0), ("parity", 1, -3.0, np.nan, np.nan)],
+        columns=["term", "order", "elo", "low", "high"],
+    )
+    (axes,) = effects_chart(effects).axes
+    bars = [
+        (float(line[:, 0].min()), float(line[:, 0].max()))
+        for part in axes.containers
+        for lines in part.lines[2]
+        for line in lines.get_segments()
+    ]
+    assert bars == [pytest.approx((4, 17))]
 
 
 def test_a_feature_is_switched_off_in_all_stages() -> None:

@@ -28,8 +28,8 @@ PARTS = ["agents=duel", "agent@first=alphabeta", "agent@second=pvs", "second.ord
 def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
     """The folder of a small study, and its exit code."""
     folder = tmp_path_factory.mktemp("pruning")
-    words = [*PARTS, "study.depths=[1,2,3]", "study.positions=2", "executor=serial"]
-    code = main(["study", "pruning", *words, f"results={folder}"])
+    words = [*PARTS, "study.depths=[1,2,3]", "study.tree_depth=3", "study.positions=2"]
+    code = main(["study", "pruning", *words, "executor=serial", f"results={folder}"])
     (record,) = folder.rglob(FILE)
     return record.parent, code
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -19,7 +20,6 @@ from rich.console import Console
 from othello_lab.__main__ import main
 from othello_lab.agents import hydra_parts
 from othello_lab.agents.config import ConfigError
-from othello_lab.experiments.config import TuningConfig
 from othello_lab.experiments.jobs import run as runs
 from othello_lab.experiments.record.folder import locked
 from othello_lab.experiments.record.store import FILE, Record
@@ -231,7 +231,7 @@ def test_one_table_and_one_report(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert len(pd.read_parquet(folder / "sweep.parquet")) == len(table)
     page, text = ((folder / f"report.{ending}").read_text() for ending in ("html", "md"))
     assert page.count("<figure ") == 2
-    assert " of 2 runs: " in text or "every pair was split" in text
+    assert " above " in text.split("\n\n")[2]
     assert text.split("\n\n")[2].startswith("> ")
     for number in range(2):
         assert f'href="{number}/report.html"' in page
@@ -260,6 +260,8 @@ def test_one_or_two_settings_are_drawn_and_three_are_a_table_alone(tmp_path: Pat
             "bound": ">" if i == 3 else "",
             "split": i == 4,
             "nodes_per_move": 10.0**a,
+            "reference": "",
+            "question": "match",
         }
         for i, (a, b, c) in enumerate(runs_of)
         for agent, elo in zip(("one", "two"), rng.normal(0, 50, 2), strict=True)
@@ -278,9 +280,7 @@ def test_one_or_two_settings_are_drawn_and_three_are_a_table_alone(tmp_path: Pat
     split = reporting._draw(
         table.assign(split=True, elo=0.0), ["a"], {}, tmp_path / "split", files=False
     )
-    assert [figure.name for figure in split] == ["nodes_per_move"]
-    assert list(reporting._all_split(table)) == []
-    assert len(list(reporting._all_split(table.assign(split=True)))) == 1
+    assert [figure.name for figure in split] == ["nodes_share", "nodes_per_move"]
     assert reporting._draw(table, [], {}, tmp_path / "none", files=False) == []
 
 
@@ -291,6 +291,7 @@ def test_the_finding_says_who_stands_highest_where() -> None:
     ]
     table = pd.DataFrame(rows, columns=["run", "agent", "elo"])
     table = table.assign(low=table["elo"] - 9, high=table["elo"] + 9, bound="", split=False, part=0)
+    table = table.assign(reference="")
     values = {"depth": {0: 1, 1: 2, 2: 3, 3: 4}}
     assert list(reporting._leaders(table, values)) == [
         "strong stands highest in 2 of 4 runs: +20 [11, 29] Elo (depth=1) to "
@@ -299,9 +300,48 @@ def test_the_finding_says_who_stands_highest_where() -> None:
     ]
     many = [(run, f"agent {agent}", -agent) for run in range(5) for agent in (run, 9)]
     table = pd.DataFrame(many, columns=["run", "agent", "elo"])
-    table = table.assign(low=0.0, high=0.0, bound="", split=False, part=0)
+    table = table.assign(low=0.0, high=0.0, bound="", split=False, part=0, reference="")
     *_, last = reporting._leaders(table, {"depth": dict(enumerate(range(5)))})
     assert last == "2 further agents stand highest in 2 runs."
+
+
+TWO_AGENTS = ["agents=duel", "agent@first=alphabeta", "agent@second=alphabeta", "executor=serial"]
+
+
+def test_elo_in_a_sweep_is_the_difference_that_each_run_reports(tmp_path: Path) -> None:
+    words = ["first.evaluation=square_weights", "second.evaluation=mobility", "games=20"]
+    assert main(["run", "-m", *TWO_AGENTS, *words, "depth=1,2", f"results={tmp_path}"]) == 0
+    folder = folder_of(tmp_path)
+    table = load(folder)
+    assert set(table["reference"]) == {"mobility"}
+    squares = table[table["agent"] == "square_weights"]
+    text = (folder / "report.md").read_text(encoding="utf-8")
+    for row in squares.itertuples():
+        own = (folder / str(row.run) / "report.md").read_text(encoding="utf-8")
+        lead = f"{row.elo:.0f} [{row.low:.0f}, {row.high:.0f}]"
+        assert f"square_weights leads mobility by {lead} Elo" in own
+        assert f"+{lead} at depth = {row.depth}" in text
+    assert re.search(r"The change from 1 to 2: [+-]\d+ \[-?\d+, -?\d+\], \w", text)
+
+
+def test_the_share_of_nodes_is_the_trend_of_searches_with_the_same_values(tmp_path: Path) -> None:
+    words = ["agents=ab_vs_minimax", "games=4", "executor=serial", f"results={tmp_path}"]
+    assert main(["run", "-m", *words, "depth=1,3"]) == 0
+    folder = folder_of(tmp_path)
+    text = (folder / "report.md").read_text(encoding="utf-8")
+    nodes = load(folder).pivot_table("nodes_per_move", "agent", "depth")
+    share = f"{100 * nodes.loc['alphabeta', 3] / nodes.loc['minimax', 3]:.0f} %"
+    said = f"alphabeta visits 100 % and {share} of the nodes of minimax at depth = 1 and 3"
+    assert said in " ".join(text.split())
+    assert text.index("Share of nodes by setting") < text.index("## Nodes by setting")
+
+
+def test_agents_of_a_swept_duel_keep_their_names(tmp_path: Path) -> None:
+    words = ["games=4", "second.depth=2", "first.depth=1,2,3", "figures=none"]
+    assert main(["run", "-m", *TWO_AGENTS, *words, f"results={tmp_path}"]) == 0
+    table = load(folder_of(tmp_path))
+    assert set(table["agent"]) == {"first", "second"}
+    assert set(table["reference"]) <= {"second", ""}
 
 
 def test_a_heat_map_has_a_cell_for_each_run() -> None:
@@ -339,6 +379,8 @@ def test_many_agents_are_rows_of_a_heat_map(other: str | None) -> None:
             "bound": "",
             "split": False,
             "nodes_per_move": 10.0**depth * (agent > 0),
+            "reference": "",
+            "question": "ranks",
         }
         for depth, ordered, agent in grid
         if other or not ordered
@@ -545,8 +587,7 @@ def test_a_search_over_weights_and_its_confirmation(tmp_path: Path) -> None:
     folder = folder_of(tmp_path)
     known = Sweep.read(folder).combinations()
     assert [each.state for each in known] == [State.FINISHED] * 3
-    tuning = TuningConfig(agent="tuned")
-    elos = [results.elo_of_tuned(each.folder, tuning)[0] for each in known]
+    elos = [results.objective_of(each.folder) for each in known]
     assert [each.objective for each in known] == pytest.approx(elos)
     table = load(folder)
     assert len(table) == 6

@@ -103,7 +103,7 @@ def test_a_person_plays_an_agent(page: Page) -> None:
     assert second["decision"]["nodes"] == 4
     assert page.move("d3") == "d3: square occupied"
     late = page.tell("move", move="e3", ply=0)
-    assert late == "the game has gone on meanwhile; look again"
+    assert "the game has gone on" in late
     assert page.tell("undo") is None
     assert page.moves == []
     assert page.tell("undo") == "there is nothing to take back"
@@ -112,6 +112,10 @@ def test_a_person_plays_an_agent(page: Page) -> None:
     assert page.tell("resign") is None
     assert page.state["outcome"].startswith("Black resigns")
     assert page.move("d3") == "the game is over"
+    assert page.tell("back", moves=1, ply=0) == "there are only 0 moves"
+    assert page.state["over"]
+    assert page.tell("back", moves=0, ply=0) is None  # to before the resignation
+    assert not page.state["over"]
 
 
 @pytest.mark.slow
@@ -202,7 +206,7 @@ def test_what_is_no_game_is_refused(page: Page, text: str) -> None:
 PLAYERS: dict[str, tuple[dict[str, Any], str]] = {
     "nobody": ({}, "unknown player 'nobody'"),
     "human": ({"depth": 3}, "a person has no settings"),
-    "alphabeta": ({"depth": 65}, "a whole number from 1 to 64 is needed"),
+    "alphabeta": ({"depth": 65}, "a whole number from 1 to 64"),
     "greedy": ({"depth": 3}, "unknown setting of greedy 'depth'"),
     "pvs": ({"table_mb": 257}, "table_mb=257: at most 256 here (web.memory_mb)"),
     "minimax": ({"_target_": "os.system"}, "unknown setting of minimax '_target_'"),
@@ -264,7 +268,7 @@ def test_a_search_has_an_end(serve: Serve) -> None:
     with server.page() as page:
         page.move("d3")
         state = page.wait_for(lambda state: state["halted"])
-        assert state["trouble"] == "White (minimax) has broken down: no answer for 1 s"
+        assert state["trouble"].endswith("has broken down: no answer for 1 s")
 
 
 CRASHING = """\
@@ -507,4 +511,4 @@ def test_without_the_extra_it_is_named(
     monkeypatch.delitem(sys.modules, "othello_lab.play.web.server", raising=False)
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     assert main(["web"]) == 2
-    assert "uvicorn is not installed; it comes with the extra play" in capsys.readouterr().err
+    assert "it comes with the extra play" in capsys.readouterr().err

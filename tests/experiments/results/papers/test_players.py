@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from records import content
 
-from othello_lab import MCTS, PVS, AlphaBeta, Minimax, SquareWeights
+from othello_lab import MCTS, PVS, AlphaBeta, DiscCount, Minimax, Mobility, SquareWeights
 from othello_lab.__main__ import main
 from othello_lab.agents.agent import Purpose
 from othello_lab.agents.config import choices
@@ -21,6 +21,7 @@ from othello_lab.agents.evaluation import Composite
 from othello_lab.experiments.record.store import FILE
 from othello_lab.experiments.results.papers import evidence_builder
 from othello_lab.experiments.results.papers.descriptions import (
+    AgentDescription,
     EvaluationDescription,
     EvaluationDescriptions,
     first_sentence,
@@ -34,7 +35,12 @@ from othello_lab.experiments.results.papers.evidence import (
     TableEvidence,
 )
 from othello_lab.experiments.results.papers.figures import loss_chart
-from othello_lab.experiments.results.papers.page import anchor, line_ups_of, sections_of
+from othello_lab.experiments.results.papers.page import (
+    SharedSettings,
+    anchor,
+    line_ups_of,
+    sections_of,
+)
 from othello_lab.experiments.results.papers.remarks import said_of
 from othello_lab.experiments.studies.record import FILE as STUDY
 
@@ -356,7 +362,7 @@ def test_a_page_that_cannot_be_made_is_refused_in_a_line(
     ("words", "message"),
     [
         (["nowhere"], "nowhere: there is no such folder"),
-        (["{place}/conf"], "there is neither a run nor a study in it"),
+        (["{place}/conf"], "neither a run nor a study"),
         (["{place}/results", "--static"], "--static is a page without tests"),
         (["--page", "none.yaml"], "none.yaml cannot be read"),
         (["{place}/results", "--output", "{place}/page.yaml/x.md"], "cannot be written"),
@@ -385,3 +391,27 @@ def test_a_study_of_something_else_is_refused(
         connection.execute("update study set name = 'errors', config = '{}'")
     assert main(make(place, str(other))) == 2
     assert "is damaged" in capsys.readouterr().err
+
+
+def test_a_long_job_is_told_before_it_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for command, told in (("players", "6 runs of 16,540 games"), ("selfplay", "10,000 games")):
+        assert main([command]) == 2
+        said = capsys.readouterr().err
+        assert told in said
+        assert "--yes" in said
+    assert not list(tmp_path.iterdir())
+
+
+def test_two_players_share_what_they_have_in_common() -> None:
+    settings = {"depth": 2, "ordering": "mobility"}
+    agents = [AlphaBeta(evaluation=each, **settings) for each in (DiscCount(), Mobility())]
+    line_up = [
+        AgentDescription(name, {}, {}, agent, None)
+        for name, agent in zip(("discs", "freedom"), agents, strict=True)
+    ]
+    shared = SharedSettings.of(line_up)
+    assert shared.kind is AlphaBeta
+    assert SharedSettings.of(line_up[:1]).kind is None

@@ -1,0 +1,63 @@
+"""``othello-lab match A B``: two sides play until one is shown to be better."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+
+from othello_lab.agents.sides import side_of
+from othello_lab.core.system.cli import Parser
+from othello_lab.core.system.console import as_typed
+from othello_lab.core.system.escaping import plain
+from othello_lab.experiments.jobs.two_sides import (
+    PLACES,
+    MatchSide,
+    play_sides,
+    search_and_settings,
+)
+
+
+def match_command(arguments: Sequence[str], console: Console) -> int:
+    """``match``: compare two sides; returns the exit code."""
+    options = _parser().parse_args(list(arguments))
+    search, words = search_and_settings(options.settings)
+    folders = options.config_dir
+    sides = [MatchSide(side_of(getattr(options, place), search, folders)) for place in PLACES]
+    for place, side in zip(PLACES, sides, strict=True):
+        console.print(plain(f"{getattr(options, place)} is {side.side.kind}"), soft_wrap=True)
+    command = as_typed(["match", *arguments])
+    result = play_sides(sides, words, command, console, folders, options.check)
+    return 130 if result.interrupted else 0
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog="othello-lab match",
+        description="Play two sides against each other, in pairs of games from balanced openings "
+        "with colours swapped, until it is decided which is better or the time is over; then write "
+        "one page that answers: who is better, by how much, at what cost, and where they differ.",
+        epilog="Examples: match ./mine.py:hollow iago · match ./mine.py:Student alphabeta · "
+        "match 'java Bert' mcts · match champion 'gtp-engine -l 3' seconds=0.05 · "
+        "match alphabeta alphabeta first.depth=4 second.depth=6",
+    )
+    for place in PLACES:
+        parser.add_argument(
+            place,
+            metavar=place.upper(),
+            help="an evaluation (iago, file.py:function), an agent (alphabeta, file.py:Class, its "
+            "YAML), a strategy of (player, board), or a program with its arguments, in quotes",
+        )
+    parser.add_argument(
+        "settings",
+        nargs="*",
+        metavar="key=value",
+        help="games=N, minutes=M (default 1) or until=decided: the end; depth=4, agent=alphabeta: "
+        "the search around evaluations; seconds=, nodes=, clock=: limits of a move, or of a game; "
+        "first.NAME=, second.NAME=: settings of one side; all settings of `othello-lab run --help`",
+    )
+    parser.add_argument(
+        "--no-check", dest="check", action="store_false", help="play at once, without checking"
+    )
+    parser.add_argument("--config-dir", nargs=1, default=[], metavar="DIR", help="more YAMLs")
+    return parser

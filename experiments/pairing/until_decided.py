@@ -1,0 +1,57 @@
+"""A match of two agents until it is decided which of them is better."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import numpy as np
+
+from othello_lab.core.system.settings import Number, checked
+from othello_lab.experiments.pairing.schedule import Pairing, PairOutcomes, Schedule
+from othello_lab.experiments.statistics.match import match_statistics
+from othello_lab.experiments.statistics.pairs import SHARES
+from othello_lab.experiments.statistics.sequential_mean import looks, side_at_look
+
+_FIRST, _SECOND = 0, 1
+_LOOKS = looks(most=3200, first=50)
+"""Numbers of pairs after which the results are tested: 50, 100, 200, ..., 3,200."""
+
+
+class UntilDecided(Schedule):
+    """A match that ends when the results show which agent is better.
+
+    After 50, 100, 200, ... pairs the mean of their points is tested against an equal share, see
+    :mod:`experiments.statistics.sequential_mean`.
+    """
+
+    looks = len(_LOOKS)
+
+    @checked
+    def __init__(self, error_rate: Annotated[float, Number(above=0, below=0.5)] = 0.05) -> None:
+        """
+        error_rate: share of matches of equal agents in which one of them may be called better.
+        """
+        self.error_rate = error_rate
+
+    def check(self, names: Sequence[str]) -> None:
+        if len(names) != 2:
+            raise ValueError(f"it decides between two agents; this line-up has {len(names)}")
+
+    def pairings(
+        self, number: int, names: Sequence[str], results: PairOutcomes
+    ) -> Sequence[Pairing]:
+        return [(_FIRST, _SECOND)]
+
+    def verdict(self, results: PairOutcomes) -> str:
+        pairs = results.counts(_FIRST, _SECOND)
+        if int(pairs.sum()) not in _LOOKS:
+            return ""
+        side = side_at_look(np.repeat(2 * SHARES - 1, pairs), len(_LOOKS), self.error_rate)
+        return {-1: "the second agent is better", 0: "", 1: "the first agent is better"}[side]
+
+    def note(self, results: PairOutcomes) -> str:
+        found = match_statistics(results.counts(_FIRST, _SECOND))
+        if not found.pairs:
+            return ""
+        return f"{found.bound}{found.elo:+.0f} Elo" + (", decided" if self.verdict(results) else "")

@@ -1,0 +1,91 @@
+"""A run in a paper: its tables in LaTeX, a reference in BibTeX, and the packages behind it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from importlib import metadata
+from typing import Any
+
+from othello_lab.core.system.cli import DISTRIBUTION
+from othello_lab.experiments.record.provenance import PACKAGES
+from othello_lab.experiments.report.facts import RunFacts
+from othello_lab.experiments.report.sections import highest_matches
+from othello_lab.experiments.report.tables import (
+    MATCH_COLUMNS,
+    SELECTIVE_MARK,
+    cells,
+    columns_of,
+    from_winners,
+)
+
+_PRINTED = {SELECTIVE_MARK: r"\dag{}", ">": "$>$", "<": "$<$", "µ": r"\textmu{}"}
+"""Signs that LaTeX writes otherwise; all else that is special to it pandas escapes."""
+
+
+def pinned(versions: Mapping[str, str]) -> str:
+    """Return the command that installs the packages of a run, at its versions.
+
+    >>> print(pinned({"python": "3.11.7", "numpy": "2.4.6", "code": "146318838ffa"}))
+    pip install numpy==2.4.6  # Python 3.11.7
+    """
+    words = [
+        f"{package}=={versions[package]}"
+        for package in PACKAGES
+        if re.match(r"\d", versions.get(package, ""))
+    ]
+    return f"pip install {' '.join(words)}  # Python {versions.get('python', '?')}"
+
+
+def latex_tables(facts: RunFacts) -> str:
+    """Return the standings and the matches of a run as LaTeX tables; they need ``booktabs``."""
+    name = str(facts.record.run()["name"])
+    columns = columns_of(facts.standings, facts.merits)
+    matches = from_winners(highest_matches(facts))
+    parts = [
+        _table(columns, facts.standings, f"Standings of {name}: {facts.context}.", "standings")
+    ]
+    if len(matches):
+        parts.append(_table(MATCH_COLUMNS, matches, f"Matches of {name}.", "matches"))
+    return "\n".join(["% \\usepackage{booktabs, textcomp}", *parts])
+
+
+def _table(columns: Mapping[str, Any], frame: Any, caption: str, label: str) -> str:
+    import pandas as pd
+
+    shown = pd.DataFrame(cells(columns, frame), columns=list(columns))
+    words = [name for name in shown if name in ("agent", "opponent", "ends")]
+    text = shown.to_latex(
+        index=False,
+        escape=True,
+        caption=caption.replace("_", r"\_").replace("%", r"\%"),
+        label=f"tab:{label}",
+        column_format="".join("l" if name in words else "r" for name in shown),
+    )
+    for sign, printed in _PRINTED.items():
+        text = text.replace(sign, printed)
+    return re.sub(r"(?<![\w.])-(?=\d)", "$-$", str(text))  # a minus, no hyphen
+
+
+def bibtex(head: Mapping[str, Any]) -> str:
+    """Return a reference to the lab, with the version and the command of a run.
+
+    head: of :meth:`~experiments.record.store.Record.run`.
+    """
+    fields = {
+        "title": "{The Othello strategy lab}",
+        "author": "{The Othello strategy lab's contributors}",
+        "version": head["versions"].get(DISTRIBUTION) or metadata.version(DISTRIBUTION),
+        "year": str(head["started"])[:4],
+        "note": f"Run \\texttt{{{_escaped(head['name'])}}}, seed {head['seed']}: "
+        f"\\texttt{{{_escaped(head['command'])}}}",
+    }
+    lines = [f"  {key} = {{{value}}}," for key, value in fields.items()]
+    return "\n".join(["@software{othello_strategy_lab,", *lines, "}"])
+
+
+def _escaped(text: object) -> str:
+    """Return text as LaTeX has it, on one line."""
+    line = " ".join(str(text).split())
+    marks = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    return re.sub(r"[\\~^#$%&_{}]", lambda found: marks.get(found[0], f"\\{found[0]}"), line)

@@ -1,0 +1,144 @@
+"""Positions in which the two agents of a match moved differently, judged by a deeper search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from othello_lab.agents.config import build_agent, load
+from othello_lab.agents.evaluation import FINAL_UNIT
+from othello_lab.agents.learned.patterns import UNIT
+from othello_lab.agents.search import SearchAgent, WindowSearch
+from othello_lab.core.game import Limits
+from othello_lab.core.notation import PASS, split_transcript, square_name
+from othello_lab.core.position import Position
+from othello_lab.core.rules import ruleset
+from othello_lab.core.system.compile import Announce
+from othello_lab.experiments.pairing.openings import Opening
+from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.statistics.means import Mean, mean_interval
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+JUDGE = "champion"
+"""The agent of ``conf/agent`` that judges, at a depth of its own."""
+SIDE = 8
+"""The board that it judges on, squares a side."""
+MOST_GAMES = 400
+"""Games that are searched for such positions."""
+_PURPOSE = 7  # keeps random numbers apart
+
+
+class MoveChoice(NamedTuple):
+    """A move that an agent chose in a game."""
+
+    move: int
+    game: int
+    opening: str
+
+
+class Judge:
+    """A deep search that values moves in discs."""
+
+    def __init__(self, depth: int) -> None:
+        """depth: plies that it looks ahead."""
+        agent = build_agent(load("agent", JUDGE) | {"depth": depth}, "judge")
+        assert isinstance(agent, WindowSearch)
+        self._agent = agent
+
+    def prepare(self, announce: Announce | None = None) -> None:
+        """Compile the search."""
+        self._agent.prepare(announce)
+
+    def value(self, position: Position, move: int) -> float:
+        """Return the disc difference that it expects for the mover after a move."""
+        after, sign = position.play(move), -1
+        if after.must_pass:
+            after, sign = after.play(PASS), 1
+        if after.is_over:
+            return float(sign * after.disc_difference)
+        self._agent.begin_game(after.to_move, after, 0)
+        value = self._agent.decide(after, Limits()).value
+        assert value is not None
+        return sign * value / (FINAL_UNIT if abs(value) >= FINAL_UNIT else UNIT)
+
+
+def judges_alike(agent: SearchAgent) -> bool:
+    """Return True if an agent has the judge's evaluation, which may then favour its moves."""
+    about = load("agent", JUDGE)["evaluation"]
+    evaluation = agent.evaluation
+    same = type(evaluation).__name__ == about["_target_"].rpartition(".")[2]
+    return same and getattr(evaluation, "weights", None) == about["weights"]
+
+
+def disagreements(record: Record, most: int, seed: int, depth: int) -> pd.DataFrame:
+    """Return positions in a match with different moves of the two agents, the largest difference
+    first; none unless the board is 8x8 and there are two agents.
+
+    most: the most positions, drawn with ``seed``. depth: plies that the judge looks ahead.
+
+    Columns: position (OBF), ply (discs on the board less 3), opening, first and second (the moves
+    of the agents, names of squares), first_game and second_game, first_value and second_value (in
+    discs, to the mover), gap (the first value less the second).
+    """
+    import pandas as pd
+
+    rules, judge = ruleset(record.run()["ruleset"]), Judge(depth)
+    columns = ["position", "ply", "opening", "first", "second", "first_game", "second_game"]
+    columns += ["first_value", "second_value", "gap"]
+    rows: list[dict[str, Any]] = []
+    if rules.side == SIDE and len(record.agents()) == 2:
+        found = sorted(_differing(record, seed), key=lambda item: item[0].to_obf())
+        chosen = np.random.default_rng([seed, _PURPOSE]).permutation(len(found))[:most]
+        for number in sorted(chosen.tolist()):
+            position, choices = found[number]
+            rows.append(_row(position, choices, judge))
+    frame = pd.DataFrame(rows, columns=columns)
+    order = frame["gap"].abs().sort_values(ascending=False, kind="stable").index
+    return frame.loc[order].reset_index(drop=True)
+
+
+def _row(position: Position, choices: Mapping[int, MoveChoice], judge: Judge) -> dict[str, Any]:
+    values = {agent: judge.value(position, choices[agent].move) for agent in (0, 1)}
+    row: dict[str, Any] = {
+        "position": position.to_obf(),
+        "ply": position.discs - 3,
+        "opening": choices[0].opening,
+        "gap": values[0] - values[1],
+    }
+    for agent, name in enumerate(("first", "second")):
+        row[name] = square_name(choices[agent].move)
+        row |= {f"{name}_game": choices[agent].game, f"{name}_value": values[agent]}
+    return row
+
+
+def _differing(record: Record, seed: int) -> Iterator[tuple[Position, dict[int, MoveChoice]]]:
+    """Yield positions with a choice of either agent, where the two are not the same."""
+    rules = ruleset(record.run()["ruleset"])
+    games = np.array([game for (game,) in record.rows("select game from games order by game")])
+    pairs = np.random.default_rng([seed, _PURPOSE]).permutation(np.unique(games // 2))
+    met: dict[Position, dict[int, MoveChoice]] = {}
+    for number in np.isin(games // 2, pairs[: MOST_GAMES // 2]).nonzero()[0]:
+        game = int(games[number])
+        ((black, white, text, transcript),) = record.rows(
+            "select black, white, opening, transcript from games where game = ?", [game]
+        )
+        opening = Opening.read(text, rules)
+        position = opening.begin(rules)
+        _, plies = position.follow(split_transcript(transcript))
+        for made, move in enumerate(plies):
+            if made >= len(opening.moves) and move != PASS:
+                agent = black if position.to_move.value == "black" else white
+                met.setdefault(position, {}).setdefault(agent, MoveChoice(move, game, text))
+            position = position.play(move)
+    for position, choices in met.items():
+        if len({choice.move for choice in choices.values()}) > 1:
+            yield position, choices
+
+
+def judged_gap(frame: pd.DataFrame, seed: int = 0) -> Mean:
+    """Return the mean gap: discs gained by the first agent's moves over the second's."""
+    return mean_interval(frame["gap"], frame["opening"], seed)

@@ -1,0 +1,176 @@
+"""Late moves of games, held to perfect play by the exact solver."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from othello_lab.agents.search.endgame.solver import EndgameSolver
+from othello_lab.core.notation import split_transcript, square_name
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Ruleset, ruleset
+from othello_lab.experiments.pairing.openings import Opening
+from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.statistics.means import SHARE, Mean, mean_interval
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+_GAMES = 6  # keeps random numbers apart
+_TABLE_MB = 16
+
+
+class LateMove(NamedTuple):
+    """A move of an agent. line: the position in OBF."""
+
+    agent: str
+    line: str
+    move: int
+
+
+class LateGame(NamedTuple):
+    """The late moves of a game. game: its number."""
+
+    ruleset: str
+    game: int
+    opening: str
+    moves: list[LateMove]
+
+
+ALL = "all"
+"""Stands for all numbers of empty squares together."""
+
+
+def late_games(record: Record, most: int | str, empties: int, seed: int) -> list[LateGame]:
+    """Return games with late moves, drawn with ``seed``.
+
+    most: the most moves of each agent, from whole games; or ``all``.
+    """
+    rules = ruleset(record.run()["ruleset"])
+    numbers = [game for (game,) in record.rows("select game from games order by game")]
+    order = np.random.default_rng([seed, _GAMES]).permutation(numbers)
+    names = dict(record.rows("select agent, name from agents"))
+    taken: Counter[str] = Counter()
+    found = []
+    for number in order:
+        game = late_game(record, rules, names, int(number), empties)
+        if most != "all":
+            wanted = {name for name in names.values() if taken[name] < int(most)}
+            game = game._replace(moves=[each for each in game.moves if each.agent in wanted])
+            if not wanted:
+                break
+        taken.update(each.agent for each in game.moves)
+        if game.moves:
+            found.append(game)
+    return found
+
+
+def late_game(
+    record: Record, rules: Ruleset, names: Mapping[int, str], number: int, empties: int
+) -> LateGame:
+    """Return the moves of a game with a choice and at most this many empty squares."""
+    ((black, white, text, transcript),) = record.rows(
+        "select black, white, opening, transcript from games where game = ?", [number]
+    )
+    opening = Opening.read(text, rules)
+    position = opening.begin(rules)
+    _, plies = position.follow(split_transcript(transcript))
+    found = []
+    for made, move in enumerate(plies):
+        late = position.empties <= empties and len(position.moves) > 1
+        if late and made >= len(opening.moves):
+            player = black if position.to_move.value == "black" else white
+            found.append(LateMove(names[player], position.to_obf(), move))
+        position = position.play(move)
+    return LateGame(rules.name, number, text, found)
+
+
+def judged(position: Position, move: int, solver: EndgameSolver) -> dict[str, Any]:
+    """Compare a move with the best one: ``score``, the discs with perfect play; ``best``, a move
+    that gets them; ``loss``, discs given away; ``is_best``; ``blunder``, true if the move changes
+    the outcome."""
+    solution = solver.solve(position)
+    assert solution.score is not None  # nothing limits the solver
+    if move in solution.best:
+        got = solution.score
+    else:
+        reply = solver.solve(position.play(move))
+        assert reply.score is not None
+        got = -reply.score
+    return {
+        "position": position.to_obf(),
+        "move": square_name(move),
+        "best": square_name(solution.best[0]),
+        "score": solution.score,
+        "loss": solution.score - got,
+        "is_best": got == solution.score,
+        "blunder": bool(np.sign(got) < np.sign(solution.score)),
+    }
+
+
+def judged_moves(game: LateGame, solver: EndgameSolver) -> list[dict[str, Any]]:
+    """Return a row for each late move of a game, see :func:`judged`."""
+    rules = ruleset(game.ruleset)
+    rows = []
+    for each in game.moves:
+        position = Position.from_obf(each.line, rules)
+        about = {"game": game.game, "opening": game.opening, "agent": each.agent}
+        rows.append({**about, "empties": position.empties, **judged(position, each.move, solver)})
+    return rows
+
+
+def judged_late_moves(record: Record, most: int, empties: int, seed: int) -> pd.DataFrame:
+    """Return the judged late moves of a record; see :func:`late_games`."""
+    import pandas as pd
+
+    solver = EndgameSolver(_TABLE_MB)
+    games = late_games(record, most, empties, seed)
+    return pd.DataFrame([row for game in games for row in judged_moves(game, solver)])
+
+
+def error_profile(moves: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
+    """Return the quality of each agent's moves, in all and by empty squares.
+
+    moves: one row a move; columns ``agent``, ``opening``, ``empties``, ``loss``, ``is_best`` and
+    ``blunder``.
+
+    One row an agent and number of ``empties`` (or ALL), the agent that loses least first. Columns:
+    moves, openings; ``loss``, the mean discs lost a move, ``best_share`` and ``blunder_share``,
+    each with the ends of its 95 % interval, ``_low`` and ``_high``.
+    """
+    import pandas as pd
+
+    measures = {
+        "loss": ("loss", (0.0, np.inf)),
+        "best_share": ("is_best", SHARE),
+        "blunder_share": ("blunder", SHARE),
+    }
+    rows = []
+    for part in (moves.assign(empties=ALL), moves.sort_values("empties", ascending=False)):
+        for (agent, empties), group in part.groupby(["agent", "empties"], sort=False):
+            row = {"agent": agent, "empties": empties, "moves": len(group)}
+            row["openings"] = len(set(group["opening"]))
+            for name, (column, within) in measures.items():
+                mean = mean_interval(group[column], group["opening"], seed, within)
+                row |= {name: mean.value, f"{name}_low": mean.low, f"{name}_high": mean.high}
+            rows.append(row)
+    found = pd.DataFrame(rows)
+    whole = found[found["empties"] == ALL].sort_values("loss", kind="stable")
+    order = whole["agent"].tolist()
+    by_place = {"key": lambda names: names.map(order.index), "kind": "stable"}
+    return found.sort_values("agent", ignore_index=True, **by_place)
+
+
+def mean_of(row: Mapping[str, Any], name: str) -> Mean:
+    """Return a measure of a row of :func:`error_profile`, with its interval."""
+    return Mean(row[name], row[f"{name}_low"], row[f"{name}_high"])
+
+
+def costliest(moves: pd.DataFrame, count: int) -> pd.DataFrame:
+    """Return up to this many moves with the largest loss, each position once."""
+    costly = moves[moves["loss"] > 0].sort_values("loss", ascending=False, kind="stable")
+    return costly.drop_duplicates("position").head(count)

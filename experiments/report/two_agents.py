@@ -1,0 +1,161 @@
+"""Tables and sentences on a match of two agents: by colour, by phase, and their judged moves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from othello_lab.core.system.escaping import counted
+from othello_lab.experiments.report.disagreements import JUDGE, judged_gap, judges_alike
+from othello_lab.experiments.report.facts import RunFacts, in_sentence
+from othello_lab.experiments.report.late_moves import ALL, mean_of
+from othello_lab.experiments.report.sections import Section
+from othello_lab.experiments.report.tables import time_text
+from othello_lab.experiments.statistics.means import SHARE, Mean, mean_interval
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PHASES = (("opening", 1, 20), ("middle game", 21, 40), ("endgame", 41, 60))
+"""Phases by plies from the start of the game, passes not counted."""
+
+
+def match_sections(facts: RunFacts) -> Iterator[Section]:
+    """The tables that a match of two agents gives; none for other line-ups."""
+    if len(facts.names) != 2:
+        return
+    yield _by_colour(facts)
+    yield from _by_phase(facts)
+    yield from _late(facts)
+
+
+def match_findings(facts: RunFacts) -> Iterator[str]:
+    """Yield sentences on the judged moves of a match."""
+    if (late := facts.late_moves) is not None:
+        rows = late[late["empties"] == ALL].to_dict("records")
+        told = ", ".join(
+            f"{in_sentence(row['agent'])} {mean_of(row, 'loss').text()}" for row in rows
+        )
+        yield (
+            f"With {facts.plan.settings.judging.empties} or fewer empty squares a move lost this "
+            f"many discs against perfect play: {told}."
+        )
+    found = facts.disagreements
+    if found is not None and len(found):
+        yield _of_disagreements(facts, found)
+
+
+def _of_disagreements(facts: RunFacts, found: pd.DataFrame) -> str:
+    first, second = map(in_sentence, facts.names)
+    better, worse = int((found["gap"] > 0).sum()), int((found["gap"] < 0).sum())
+    mean = judged_gap(found, facts.plan.settings.seed)
+    if mean.value < 0:
+        first, second, better, worse = second, first, worse, better
+        mean = Mean(-mean.value, -mean.high, -mean.low)
+    whose = f"{first}'" if first.endswith("'") else f"{first}'s"
+    partial = [name for name, agent in facts.searchers.items() if judges_alike(agent)]
+    caution = f" The judge has the evaluation of {' and '.join(partial)}." if partial else ""
+    return (
+        f"In {counted(len(found), 'position')} both agents moved, and differently: by the {JUDGE} "
+        f"at depth {facts.plan.settings.judging.depth} {first} found the better move in {better}, "
+        f"{second} in {worse}; {whose} moves are better by {mean.text(1)} discs.{caution}"
+    )
+
+
+# ------------------------------------------------------------------ colours
+
+
+def _by_colour(facts: RunFacts) -> Section:
+    games = facts.record.query(
+        "select opening, black, black_points as points, disc_difference as discs from games"
+    ).astype({"discs": float})
+    rows = []
+    for agent, name in enumerate(facts.names):
+        for colour in ("Black", "White"):
+            part = games[(games["black"] == agent) == (colour == "Black")]
+            points = part["points"] if colour == "Black" else 1 - part["points"]
+            discs = part["discs"] if colour == "Black" else -part["discs"]
+            rows.append(
+                [
+                    name,
+                    colour,
+                    *(f"{(points == result).sum():,}" for result in (1, 0.5, 0)),
+                    mean_interval(points, part["opening"], 0, SHARE).text(1, 100),
+                    mean_interval(discs, part["opening"]).text(1),
+                ]
+            )
+    return Section(
+        "By colour",
+        ("agent", "as", "wins", "draws", "losses", "score % [95 %]", "discs [95 %]"),
+        rows,
+        "*Discs* is the mean disc difference, the agent's minus the opponent's.",
+        (0, 1),
+    )
+
+
+# ------------------------------------------------------------------ phases
+
+
+def _by_phase(facts: RunFacts) -> Iterator[Section]:
+    """Return costs, and judged moves, of both agents in each phase."""
+    moves, found = facts.moves, facts.disagreements
+    if not len(moves.agent):
+        return
+    rows = []
+    for phase, begin, end in PHASES:
+        within = (begin <= moves.ply) & (moves.ply <= end)
+        row = [f"{phase} ({begin} to {end})"]
+        for agent in (0, 1):
+            chosen = within & (moves.agent == agent)
+            nodes = moves.nodes[chosen]
+            row.append(f"{nodes.mean():,.0f}" if nodes.any() else "-")
+            times = moves.nanoseconds[chosen] / 1000
+            row.append(time_text(float(np.median(times))) if len(times) else "-")
+        if found is not None:
+            row.append(_better(found[found["ply"].between(begin, end)]))
+        rows.append(row)
+    columns = ["plies"]
+    columns += [f"{name} {what}" for name in facts.names for what in ("nodes/move", "time/move")]
+    columns += ["better moves"] * (found is not None)
+    note = "Means of nodes and medians of times."
+    if found is not None:
+        depth = facts.plan.settings.judging.depth
+        note += (
+            f" *Better moves*: in positions where both moved, and differently, as often the move "
+            f"of {facts.names[0]} and of {facts.names[1]} was the better one by {JUDGE} at depth "
+            f"{depth}."
+        )
+    yield Section("By phase of the game", columns, rows, note)
+
+
+def _better(part: pd.DataFrame) -> str:
+    return f"{(part['gap'] > 0).sum()} : {(part['gap'] < 0).sum()}" if len(part) else "-"
+
+
+# ------------------------------------------------------------------ late moves
+
+
+def _late(facts: RunFacts) -> Iterator[Section]:
+    """Return the loss of each agent against perfect play."""
+    if (late := facts.late_moves) is None:
+        return
+    rows = [
+        [
+            row["agent"],
+            f"{row['moves']:,}",
+            mean_of(row, "loss").text(),
+            mean_of(row, "best_share").text(0, 100),
+            mean_of(row, "blunder_share").text(1, 100),
+        ]
+        for row in late[late["empties"] == ALL].to_dict("records")
+    ]
+    yield Section(
+        "Late moves against perfect play",
+        ("agent", "moves", "discs lost [95 %]", "best move % [95 %]", "blunders % [95 %]"),
+        rows,
+        f"Moves with a choice and at most {facts.plan.settings.judging.empties} empty squares, by "
+        "the exact solver. *Discs lost* is the mean of discs given away by a move; a *blunder* "
+        "changes the outcome. Intervals are from a bootstrap over openings.",
+    )

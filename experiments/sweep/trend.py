@@ -1,0 +1,130 @@
+"""The trend of a sweep in sentences: differences over the values of a setting, with intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from othello_lab.experiments.report.facts import in_sentence
+from othello_lab.experiments.report.question import Question
+from othello_lab.experiments.report.tables import elo_text, share_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_AGENTS = 3
+"""Agents that are told one by one: those whose lead, or share of nodes, changes most."""
+
+_MOST_VALUES = 8  # of a setting that are listed; of more the first and the last
+
+Runs = Sequence[tuple[str, int]]
+"""A setting's values in words, with the numbers of their runs, in order."""
+
+
+def trends(table: pd.DataFrame, runs: Runs, name: str, ordered: bool) -> Iterator[str]:
+    """Yield the trend over the values of one setting, a run each.
+
+    table: of :func:`experiments.sweep.results.table_of`. runs: of the values, at least two. name:
+    the setting's. ordered: true if the values are numbers, so that a change has a direction.
+    """
+    if asks_for_costs(table):
+        yield from _node_trends(table, runs, name)
+    else:
+        yield from _elo_trends(table, runs, name, ordered)
+
+
+def asks_for_costs(table: pd.DataFrame) -> bool:
+    """Return True if the runs compare costs, or show nothing but costs."""
+    return bool(((table["question"] == Question.COST.name.lower()) | table["split"]).all())
+
+
+def _node_trends(table: pd.DataFrame, runs: Runs, name: str) -> Iterator[str]:
+    """Yield each agent's share of the nodes of the most expensive one, by value."""
+    nodes = table.pivot_table("nodes_per_move", "agent", "run", sort=False)
+    nodes = nodes.loc[nodes.fillna(0).min(axis=1) > 0, [run for _, run in runs]]
+    if len(nodes) < 2:
+        return
+    last = nodes.iloc[:, -1].sort_values(kind="stable")
+    base = last.index[-1]
+    same = "for the same moves" if table["split"].all() else "for the same values"
+    for agent in [name for name in last.index if name != base][:MOST_AGENTS]:
+        shares = [share_text(share) for share in nodes.loc[agent] / nodes.loc[base]]
+        yield (
+            f"{in_sentence(agent)} visits {_listed(shares)} of the nodes of {in_sentence(base)} "
+            f"at {name} = {_listed([value for value, _ in runs])}, {same}."
+        )
+    if len(nodes) > MOST_AGENTS + 1:
+        yield f"These are the {MOST_AGENTS} of {len(nodes)} agents that visit the fewest."
+
+
+def _elo_trends(table: pd.DataFrame, runs: Runs, name: str, ordered: bool) -> Iterator[str]:
+    """Yield the lead of agents over the reference by value, and its change."""
+    reference = table["reference"].iloc[0]
+    found = {}
+    for agent, rows in table[table["agent"] != reference].groupby("agent", sort=False):
+        by_run = {row.run: row for row in rows.itertuples() if not math.isnan(row.elo)}
+        points = [(value, by_run[run]) for value, run in runs if run in by_run]
+        if len(points) > 1:
+            found[agent] = points
+    changes = {agent: _change(points, ordered) for agent, points in found.items()}
+    told = sorted(found, key=lambda agent: -abs(changes[agent][0]))[:MOST_AGENTS]
+    for agent in told:
+        points = found[agent]
+        listed = points if len(points) <= _MOST_VALUES else [points[0], points[-1]]
+        leads = _listed([f"{elo_text(row)} at {name} = {value}" for value, row in listed])
+        yield (
+            f"{in_sentence(str(agent))} above {in_sentence(reference)}, Elo: {leads}. "
+            f"{_change_text(changes[agent], ordered)}"
+        )
+    if len(found) > len(told):
+        yield f"These are the {MOST_AGENTS} of {len(found)} agents whose lead changes most."
+
+
+def _change(points: Sequence[tuple[str, Any]], ordered: bool) -> tuple[float, float, float, str]:
+    """Return the change of a lead, the ends of its 95 % interval, and the two values: the first and
+    the last, or without an order those with the least and with the greatest lead. The runs count as
+    independent. The ends are nan where fewer than two leads are known."""
+    known = [(value, row) for value, row in points if not row.bound and not row.split]
+    if not ordered:
+        known.sort(key=lambda point: point[1].elo)
+    if len(known) < 2:
+        return 0.0, math.nan, math.nan, ""
+    (before, one), (after, other) = known[0], known[-1]
+    change = other.elo - one.elo
+    low = change - math.hypot(other.elo - other.low, one.high - one.elo)
+    high = change + math.hypot(other.high - other.elo, one.elo - one.low)
+    return change, low, high, f"from {before} to {after}"
+
+
+def _change_text(change: tuple[float, float, float, str], ordered: bool) -> str:
+    value, low, high, where = change
+    if math.isnan(low):
+        return "These runs do not show how it changes."
+    sure = low > 0 or high < 0
+    if ordered:
+        kind, told = "change", ("surely more" if value > 0 else "surely less") if sure else ""
+    else:
+        kind, told = "greatest difference", "surely different" if sure else ""
+    return f"The {kind} {where}: {value:+z.0f} [{low:z.0f}, {high:z.0f}], {told or 'undecided'}."
+
+
+def _listed(words: Sequence[str]) -> str:
+    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else words[0]
+
+
+def values_in_order(
+    table: pd.DataFrame, values: Mapping[str, Mapping[int, Any]], group: Sequence[str]
+) -> tuple[Runs, bool]:
+    """Return the values of settings that vary together, and True if they are numbers of one
+    setting. values: of :func:`experiments.sweep.composing.varied`; group: keys of it."""
+    numbers = [int(run) for run in dict.fromkeys(table["run"])]
+    found: dict[int, list[Any]] = {run: [values[key].get(run) for key in group] for run in numbers}
+    ordered = len(group) == 1 and all(_is_number(value) for (value,) in found.values())
+    if ordered:
+        numbers.sort(key=lambda run: float(found[run][0]))
+    return [(", ".join(map(str, found[run])), run) for run in numbers], ordered
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

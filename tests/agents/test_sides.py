@@ -1,0 +1,143 @@
+"""Sides of a match: what a word names."""
+
+from __future__ import annotations
+
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+
+from othello_lab.agents.sides import Side, program_name, protocol_of, side_of
+from othello_lab.core.system.settings import ConfigError
+
+MINE = """
+from othello_lab.agents.agent import Agent, Decision
+from othello_lab.agents.evaluation import heuristic
+from othello_lab.agents.evaluation.board_list import position_of
+
+@heuristic
+def hollow(mover, opponent):
+    return int(mover & 1) - int(opponent & 1)
+
+def bare(mover, opponent):
+    return 0
+
+class Student(Agent):
+    def __init__(self, depth, evaluation):
+        self.depth, self.evaluation = depth, evaluation
+    def decide(self, position, limits):
+        return Decision(position.moves[0])
+
+class Needy(Agent):
+    def __init__(self, colour):
+        self.colour = colour
+
+def first_legal(player, board):
+    move = position_of(player, board).moves[0]
+    return 11 + 10 * (move // 8) + move % 8
+
+def count(player, board):
+    return sum(piece == player for piece in board)
+
+def searcher(plies, score):
+    return first_legal
+
+def add(left, right):
+    return left + right
+"""
+
+LINE_BOT = """
+import sys
+for line in sys.stdin:
+    words = line.split()
+    if words[0] == "game":
+        print("ready", flush=True)
+    elif words[0] == "move":
+        print(words[-1], flush=True)
+    elif words[0] != "played":
+        break
+"""
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    file = tmp_path / "mine.py"
+    file.write_text(MINE)
+    return file
+
+
+def chosen(side: Side) -> dict[str, str]:
+    return dict(word.split("=", 1) for word in side.words("first"))
+
+
+def test_names_of_the_lab() -> None:
+    assert side_of("pvs").words("second") == ["agent@second=pvs"]
+    assert chosen(side_of("iago")) == {
+        "agent@first": "alphabeta",
+        "first.evaluation": "'iago'",
+    }
+    assert chosen(side_of("iago", search="pvs"))["agent@first"] == "pvs"
+
+
+@pytest.mark.parametrize(
+    ("name", "agent", "setting"),
+    [
+        ("hollow", "alphabeta", "evaluation"),
+        ("bare", "alphabeta", "evaluation"),
+        ("count", "alphabeta", "evaluation"),
+        ("first_legal", "function", "target"),
+    ],
+)
+def test_functions_of_a_file(mine: Path, name: str, agent: str, setting: str) -> None:
+    side = side_of(f"{mine}:{name}")
+    assert chosen(side) == {"agent@first": agent, f"first.{setting}": f"'{mine}:{name}'"}
+    assert (side.label, side.target) == (name, f"{mine}:{name}")
+
+
+def test_a_class_and_a_maker_get_the_depth_and_evaluation_of_the_match(mine: Path) -> None:
+    for name in ("Student", "searcher"):
+        side = side_of(f"{mine}:{name}")
+        assert side.searches
+        assert chosen(side)["first.depth"] == chosen(side)["first.evaluation"] == "'???'"
+
+
+@pytest.mark.parametrize(
+    ("word", "parts"),
+    [
+        ("iaggo", ["'iaggo'", "file.py:NAME", "iago"]),
+        ("{mine}", ["several", "hollow (evaluation)", "Student (agent)"]),
+        ("{mine}:add", ["(left, right)", "@heuristic"]),
+        ("{mine}:Needy", ["colour"]),
+        ("{mine}:nothing", ["nothing"]),
+        ("none.py:hollow", ["no file none.py"]),
+    ],
+)
+def test_what_is_no_side_is_told(mine: Path, word: str, parts: list[str]) -> None:
+    with pytest.raises(ConfigError) as refusal:
+        side_of(word.format(mine=mine))
+    assert all(part in str(refusal.value) for part in parts)
+
+
+def test_a_file_that_cannot_be_loaded(tmp_path: Path) -> None:
+    for text, part in (("1 / 0", "ZeroDivisionError"), ("import os; os._exit(3)", "ended")):
+        file = tmp_path / "bad.py"
+        file.write_text(text)
+        with pytest.raises(ConfigError, match=part):
+            side_of(f"{file}:hollow")
+
+
+def test_a_program_is_asked_for_its_protocol(tmp_path: Path) -> None:
+    bot = tmp_path / "bot.py"
+    bot.write_text(f"#!{sys.executable}\n{LINE_BOT}")
+    assert protocol_of(f"{sys.executable} {bot}") == "line"
+    bot.chmod(bot.stat().st_mode | stat.S_IXUSR)
+    side = side_of(str(bot))
+    assert (side.label, chosen(side)["agent@first"]) == ("bot", "line")
+    with pytest.raises(ConfigError, match="no protocol"):
+        side_of("true")
+
+
+def test_names_of_programs() -> None:
+    assert program_name("/usr/bin/java -Xmx1g Bert 3") == "Bert"
+    assert program_name("engine --level 3") == "engine"

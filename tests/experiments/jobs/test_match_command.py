@@ -1,0 +1,91 @@
+"""Matches in one line: ``othello-lab match A B``."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from othello_lab.core.system.settings import ConfigError
+from othello_lab.experiments.jobs.match_command import match_command
+from othello_lab.experiments.record.store import Record
+
+
+def played(tmp_path: Path, *words: str) -> tuple[str, Record]:
+    console = Console(file=io.StringIO(), width=120)
+    cheap = ["figures=none", "judging.late=0", "judging.disagreements=0"]
+    code = match_command([*words, f"results={tmp_path}", *cheap], console)
+    (folder,) = tmp_path.glob("*/*/")
+    assert code == 0
+    return console.file.getvalue(), Record.open(folder)  # type: ignore[attr-defined]
+
+
+def test_a_match_ends_when_it_is_decided(tmp_path: Path) -> None:
+    said, opened = played(tmp_path, "iago", "disc_count", "depth=1")
+    with opened as record:
+        assert record.run()["complete"]
+        assert 100 <= record.count_games() < 8000
+        assert record.run()["name"] == "iago_vs_disc_count"
+        assert record.agents()["name"].tolist() == ["iago", "disc_count"]
+        assert record.run()["config"]["agents"]["iago"]["depth"] == 1
+    assert "iago is an evaluation" in said
+
+
+def test_a_match_ends_when_its_time_is_over(tmp_path: Path) -> None:
+    _, opened = played(tmp_path, "random", "random", "minutes=0.001", "executor=serial")
+    with opened as record:
+        assert not record.run()["complete"]
+        assert 2 <= record.count_games() < 8000
+
+
+def test_settings_of_a_match(tmp_path: Path) -> None:
+    words = ["alphabeta", "mobility", "agent=pvs", "first.depth=2", "nodes=500", "games=4"]
+    _, opened = played(tmp_path, *words)
+    with opened as record:
+        config = record.run()["config"]
+    assert config["agents"]["alphabeta"]["depth"] == 2
+    assert config["agents"]["mobility"]["_target_"].endswith("PVS")
+    assert (config["games"], config["minutes"], config["limits"]["nodes"]) == (4, None, 500)
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (["iago", "mobility", "until=never"], "until=decided"),
+        (["iago", "mobility", "depth"], "key=value"),
+        (["iago", "mobility", "first.deepth=3"], "deepth"),
+        (["iago", "mobility", "minutes=0"], "minutes"),
+    ],
+)
+def test_bad_words_are_refused(words: list[str], part: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=part):
+        match_command([*words, f"results={tmp_path}"], Console(quiet=True))
+    assert not list(tmp_path.iterdir())
+
+
+STUDENT = """
+from othello_lab import Agent, Decision
+
+class Student(Agent):
+    "Looks one ply ahead, whatever depth is asked for."
+
+    def __init__(self, depth, evaluation):
+        self.evaluation = evaluation
+
+    def decide(self, position, limits):
+        return Decision(min(position.moves, key=lambda m: self.evaluation(position.play(m))))
+"""
+
+
+@pytest.mark.slow
+def test_a_class_is_checked_before_it_plays(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(STUDENT)
+    words = [f"{tmp_path}/mine.py:Student", "alphabeta", "depth=2", "games=2"]
+    said, opened = played(tmp_path / "results", *words)
+    opened.close()
+    (report,) = tmp_path.glob("results/*/*/report.md")
+    for told in ("Student keeps to the contract", "does not search as minimax does"):
+        assert told in " ".join(said.split())
+        assert told in report.read_text(encoding="utf-8")
