@@ -30,7 +30,7 @@ JOBS = {
 
 TIMES = re.compile(
     r"\d{4}-\d\d-\d\d[ _]\d\d[:-]\d\d[:-]\d\d|(<\s)?[\d.,]+\s(k|M|µs|ms|s|min|h)\b"
-    r"|^> It took .*|^\| (self-play|learning).*",
+    r"|^> It took .*|^\| (self-play|learning|matches against).*",
     re.MULTILINE,
 )
 TIMED = re.compile("second|minute|time|late")

@@ -32,7 +32,7 @@ from othello_lab.experiments.jobs.run import run
 from othello_lab.experiments.jobs.side_check import check_side
 
 PLACES = ("first", "second")
-_SHORT = {"seconds": "limits.", "nodes": "limits.", "clock": "limits.", "workers": "executor."}
+SHORT = {"seconds": "limits.", "nodes": "limits.", "clock": "limits.", "workers": "executor."}
 """Settings that need no prefix in a match, with that prefix."""
 _DECIDED = "until=decided"
 _NO_BUDGET = "minutes=null"
@@ -138,7 +138,7 @@ def search_and_settings(words: Sequence[str]) -> tuple[str, list[str]]:
                 raise ConfigError(f"{word}: {_DECIDED} is the only choice; or games=N, minutes=M")
             settings.append(_NO_BUDGET)
         else:
-            settings.append(f"{_SHORT.get(key, '')}{word}")
+            settings.append(f"{SHORT.get(key, '')}{word}")
     keys = {word.partition("=")[0] for word in settings}
     if "games" in keys and "minutes" not in keys:
         settings.append(_NO_BUDGET)
