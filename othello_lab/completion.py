@@ -195,7 +195,7 @@ def _settings(config: str) -> list[str]:
 
 
 def _settings_of_agent(name: str) -> list[str]:
-    """Return the settings of an agent with the choices of those that have names."""
+    """Return the settings of an agent with their choices."""
     words = []
     for key, value in load("agent", name).items():
         if key in NAMED:
@@ -215,7 +215,7 @@ def _words_of_a_match(run: Sequence[str]) -> list[str]:
 
 
 def _words_at_the_board() -> dict[str, list[str]]:
-    """Return the words of each command at the board that has settings."""
+    """Return the settings of the commands at the board."""
     settings = _settings("play")
     names = ["human", *choices("agent")]
     players = [f"{side}={name}" for side in ("black", "white", "hint") for name in names]
@@ -250,7 +250,7 @@ def _commands_of(room: str) -> list[str]:
 def _options(
     commands: Mapping[str, Command], names: Mapping[str, Sequence[str]]
 ) -> dict[str, list[str]]:
-    """Return the options of each command: those that its help names."""
+    """Return the options in the help of each command."""
     with_settings = ("run", "study", "plan", "selfplay", "positions", "train")
     found = {}
     for command in commands:
