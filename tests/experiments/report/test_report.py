@@ -279,4 +279,4 @@ def test_the_report_audits_itself_where_there_are_openings_enough(tmp_path: Path
     _, _, text = play(tmp_path / "enough", *words, "games=80")
     text = " ".join(text.split())
     assert "into 4 blocks of at least 10 openings" in text
-    assert re.search(r"of all other blocks in [0-4] of 4 cases, \d+ %; if they", text)
+    assert re.search(r"the mean of all other blocks in [0-4] of 4 cases, \d+ %", text)
