@@ -597,7 +597,7 @@ def labelled(config: Mapping[str, Any]) -> str:
 
 def match_name(agents: Sequence[str]) -> str:
     """Return the name of a run that is a match of these agents; its folder is called so."""
-    return "_vs_".join(agents).replace("/", "-")
+    return "_vs_".join(agents).replace("/", "-").replace(" ", "_")
 
 
 def rename_agents(settings: RunConfig, names: Mapping[str, str]) -> None:

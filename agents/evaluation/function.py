@@ -250,8 +250,9 @@ def _compile(function: Callable[..., Any], target: str) -> Any:
         compiled.compile((numba.uint64, numba.uint64))
     except Exception as error:
         raise ValueError(
-            f"'{target}' cannot be compiled: {why_not(error, function)}; compiled: false "
-            "(evaluation.compiled=false) runs it as ordinary Python, slower"
+            f"'{target}' cannot be compiled: {why_not(error, function)}; it may use "
+            "othello_lab.agents.evaluation.helpers (count, moves, ...); or compiled: false "
+            "(first.evaluation.compiled=false in a match) runs it as ordinary Python, slower"
         ) from error
     result = compiled.nopython_signatures[0].return_type
     if isinstance(result, numba.types.NoneType | numba.types.Optional):

@@ -51,6 +51,7 @@ def _parser() -> Parser:
     parser.add_argument(
         "settings",
         nargs="*",
+        default=[],  # without it argparse's error calls them required
         metavar="key=value",
         help="games=N, minutes=M (default 1) or until=decided: the end; depth=4, agent=alphabeta: "
         "the search around evaluations; seconds=, nodes=, clock=: limits of a move, or of a game; "

@@ -133,6 +133,11 @@ def search_and_settings(words: Sequence[str]) -> tuple[str, list[str]]:
             raise ConfigError(f"cannot read '{word}': settings are written key=value")
         if key == "agent":
             search = value.strip("'")
+        elif key in PLACES:
+            raise ConfigError(
+                f"{word}: {key} is a side of the match, with settings {key}.NAME=...; seconds=... "
+                "limits a move"
+            )
         elif key == "until":
             if word.replace("'", "") != _DECIDED:
                 raise ConfigError(f"{word}: {_DECIDED} is the only choice; or games=N, minutes=M")

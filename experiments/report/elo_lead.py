@@ -38,14 +38,15 @@ _HOPELESS = 1000  # times as many games: nobody plays them
 def lead(facts: RunFacts) -> list[str]:
     """Return the finding of the games: the answer to the question of the run. That is the cost of
     each search where all play alike, or else the leader and its lead, or a question that is still
-    open; of several agents all ranks."""
+    open, with the cost of a move; of several agents all ranks."""
     alike = same_positions(facts.record)
     said = list(_same_moves(alike)) if len(alike) <= FEW else []
     if facts.question is Question.COST:
         two = len(facts.names) == 2
         costs = said if two and said else _nodes_in_order(facts)
         return [*(list(costs) or _order(facts)), *_times_in_order(facts)]
-    return [*_order(facts), *said]
+    match = facts.question is Question.MATCH
+    return [*_order(facts), *said, *(_cost_of_a_move(facts) if match else ())]
 
 
 # ---------------------------------------------------------------------- costs
@@ -100,6 +101,17 @@ def _times_in_order(facts: RunFacts) -> Iterator[str]:
         for name, median in zip(shown["agent"], shown["median_microseconds"], strict=True)
     )
     yield f"Time of a move (median), from the fastest to the slowest: {said}."
+
+
+def _cost_of_a_move(facts: RunFacts) -> Iterator[str]:
+    """Yield the nodes, where they are counted, and the median time of a move of each agent."""
+    told = []
+    for row in facts.standings.itertuples():
+        if math.isnan(row.median_microseconds):
+            return
+        nodes = f"{row.nodes_per_move:,.0f} nodes and " if row.nodes_per_move > 0 else ""
+        told.append(f"{in_sentence(row.agent)} {nodes}{time_text(row.median_microseconds)}")
+    yield f"A move costs {', '.join(told)} (median time)."
 
 
 def _same_moves(alike: pd.DataFrame) -> Iterator[str]:

@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 
 from othello_lab.core.system.settings import ConfigError
+from othello_lab.experiments.config import match_name
 from othello_lab.experiments.jobs.match_command import match_command
 from othello_lab.experiments.record.store import Record
 
@@ -57,12 +58,23 @@ def test_settings_of_a_match(tmp_path: Path) -> None:
         (["iago", "mobility", "depth"], "key=value"),
         (["iago", "mobility", "first.deepth=3"], "deepth"),
         (["iago", "mobility", "minutes=0"], "minutes"),
+        (["iago", "mobility", "second=0.05"], "seconds=... limits a move"),
     ],
 )
 def test_bad_words_are_refused(words: list[str], part: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=part):
         match_command([*words, f"results={tmp_path}"], Console(quiet=True))
     assert not list(tmp_path.iterdir())
+
+
+def test_only_the_sides_are_required(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        match_command(["iago"], Console(quiet=True))
+    assert capsys.readouterr().err.strip().endswith("required: SECOND")
+
+
+def test_the_folder_of_a_match_has_no_blanks() -> None:
+    assert match_name(["depth 3", "depth 6"]) == "depth_3_vs_depth_6"
 
 
 STUDENT = """

@@ -45,7 +45,7 @@ def test_names_that_read_as_words_are_quoted(tmp_path: Path) -> None:
 
 def test_a_decided_lead_has_its_interval(tmp_path: Path) -> None:
     agents = {"squares": AlphaBeta(2, SquareWeights()), "discs": AlphaBeta(1, DiscCount())}
-    (said,), standings, _ = told(tmp_path, agents, games=60)
+    (said, *_), standings, _ = told(tmp_path, agents, games=60)
     found = re.fullmatch(r"squares leads discs by (\d+) \[(\d+), (\d+)\] Elo, in 60 games\.", said)
     assert found is not None
     value, low, high = map(int, found.groups())
@@ -56,7 +56,7 @@ def test_a_decided_lead_has_its_interval(tmp_path: Path) -> None:
 def test_what_is_not_decided_takes_more_games(tmp_path: Path) -> None:
     agents = {"one": GreedyAgent(), "other": RandomAgent()}
     for seed in range(1, 30):
-        (said,), _, _ = told(tmp_path, agents, games=24, seed=seed)
+        (said, *_), _, _ = told(tmp_path, agents, games=24, seed=seed)
         if found := re.search(r"undecided\. If that is the difference, some ([\d,]+) games", said):
             break
     else:
@@ -68,7 +68,7 @@ def test_what_is_not_decided_takes_more_games(tmp_path: Path) -> None:
 def test_few_openings_promise_nothing(tmp_path: Path) -> None:
     agents = {"one": RandomAgent(), "other": RandomAgent()}
     for seed in range(1, 30):
-        (said,), _, _ = told(tmp_path, agents, games=8, seed=seed)
+        (said, *_), _, _ = told(tmp_path, agents, games=8, seed=seed)
         if "undecided" in said:
             break
     assert "4 openings are too few to say who is better" in said
@@ -78,7 +78,7 @@ def test_nobody_leads_by_nothing(tmp_path: Path) -> None:
     """Each of two agents takes all of one opening: the rating of both is 0."""
     agents = {"one": RandomAgent(), "other": RandomAgent()}
     for seed in range(1, 60):
-        (said,), _, _ = told(tmp_path, agents, games=4, seed=seed)
+        (said, *_), _, _ = told(tmp_path, agents, games=4, seed=seed)
         if said.startswith("Between"):
             break
     assert re.match(r"Between \w+ and \w+ there are 0 \[-\d+, \d+\] Elo: undecided\. 2 ", said)
@@ -110,7 +110,7 @@ def test_searches_with_the_same_values_are_led_by_their_nodes(tmp_path: Path) ->
 def test_a_difference_has_one_interval(tmp_path: Path) -> None:
     """The sentence, the table of matches and the ratings agree, also after another anchor."""
     agents = {"discs": AlphaBeta(1, DiscCount()), "squares": AlphaBeta(1, SquareWeights())}
-    (said,), standings, folder = told(tmp_path, agents, games=40)
+    (said, *_), standings, folder = told(tmp_path, agents, games=40)
     with facts_of(folder, Console(quiet=True)) as facts:
         (row,) = facts.matches.itertuples()
     ends = [2 * standings.loc["squares", name] for name in ("elo", "low", "high")]
