@@ -45,8 +45,9 @@ def lead(facts: RunFacts) -> list[str]:
         two = len(facts.names) == 2
         costs = said if two and said else _nodes_in_order(facts)
         return [*(list(costs) or _order(facts)), *_times_in_order(facts)]
-    match = facts.question is Question.MATCH
-    return [*_order(facts), *said, *(_cost_of_a_move(facts) if match else ())]
+    found = [*_order(facts), *said]
+    wanted = bool(found) and facts.question is Question.MATCH
+    return [*found, *(_cost_of_a_move(facts) if wanted else ())]
 
 
 # ---------------------------------------------------------------------- costs
