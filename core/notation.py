@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from othello_lab.core.rules import Color
 
@@ -60,12 +60,16 @@ def parse_square(text: str, side: int = 8) -> int:
 
 def split_transcript(text: str) -> list[str]:
     """Return the moves of a transcript, with or without blanks between them, as words of two
-    letters.
+    letters. Numbers of moves, ``1.``, are left out.
+
+    >>> split_transcript("1. f5 d6 2. c3d3")
+    ['f5', 'd6', 'c3', 'd3']
 
     Raises NotationError if letters are left over. The position decides that each word is a square,
     and the move legal.
     """
     words = []
+    text = re.sub(r"(?<![A-Za-z0-9])\d{1,3}(\.+|\))", " ", text)
     for part in re.split(r"[\s,;.]+", text.strip(" \t\n,;.")):
         if part.lower() in _PASS_WORDS:
             words.append(part)
@@ -116,6 +120,50 @@ def parse_obf(line: str, squares: int) -> tuple[int, int, bool]:
     return masks["X"], masks["O"], turn == "X"
 
 
+_CELLS = r"(?:[ \[(|]*[-.·_*xXoObBwW●○@#][\])|]*){%d}"
+_TO_MOVE = re.compile(
+    r"\b(black|white|x|o)(?=(?:\s*\(.\))?\s+(?:is )?to (?:move|play)|\W*$)", re.IGNORECASE
+)
+_BLACK, _WHITE = "xXbB●@#", "oOwW○"
+
+
+def read_drawing(text: str, side: int, first_row_on_top: bool = True) -> str | None:
+    """Return the OBF line of a board that is drawn in several lines, or None for another text.
+
+    A row may have its number before it and anything behind it; the rows may come in any order if
+    all have numbers. Black is ``X``, ``B``, ``●``; White ``O``, ``W``, ``○``; other signs are
+    empty squares, and ``*`` is black where no other sign is. Below (or above) stands who is to
+    move. Raises NotationError if nobody is.
+
+    >>> read_drawing("1 ....\\n2 .OX.\\n3 .XO.\\n4 ....\\nBlack to move", 4)
+    '-----OX--XO----- X'
+    """
+    pattern = re.compile(rf"\s*(\d)?\s*({_CELLS % side})(?![A-Za-z0-9])(.*)")
+    rows: list[tuple[str | None, str]] = []
+    rest = []
+    for line in text.splitlines():
+        if (found := pattern.fullmatch(line)) and len(rows) < side:
+            rows.append((found[1], re.sub(r"[\s|()\[\]]", "", found[2])))
+            rest.append(found[3])
+        else:
+            rest.append(line)
+    if len(rows) < side:
+        return None
+    numbers = [number for number, _ in rows]
+    if None not in numbers:
+        rows.sort(key=lambda row: str(row[0]))
+    elif not first_row_on_top:
+        rows.reverse()
+    squares = "".join(cells for _, cells in rows)
+    stars = "-" if set(squares) & set(_BLACK) else "X"
+    signs = {**dict.fromkeys(_BLACK, "X"), **dict.fromkeys(_WHITE, "O"), "*": stars}
+    squares = "".join(signs.get(letter, "-") for letter in squares)
+    told = _TO_MOVE.search("\n".join(rest))
+    if told is None:
+        raise NotationError("a board, but who is to move? Add a line: Black to move, or White")
+    return f"{squares} {'X' if told[1].lower() in ('black', 'x') else 'O'}"
+
+
 # ---------------------------------------------------------------------- GGF
 
 
@@ -124,13 +172,15 @@ class GgfGame:
     """A game in GGF; the position checks that its squares and moves exist.
 
     side: squares along an edge of the board. start: its first position, as an OBF line. words: the
-    moves as written, passes included; colors: the player of each.
+    moves as written, passes included; colors: the player of each. players: their names, as far as
+    they are told.
     """
 
     side: int
     start: str
     words: tuple[str, ...]
     colors: tuple[Color, ...]
+    players: Mapping[Color, str] = field(default_factory=dict)
 
 
 _PROPERTY = re.compile(r"\s*([A-Z]+)\[([^\]]*)\]")
@@ -229,6 +279,7 @@ def _game(properties: list[tuple[str, str]]) -> GgfGame:
         f"{squares} {turn}",
         tuple(value.split("/")[0] for _, value in moves),  # then come evaluation and time
         tuple(_MOVERS[name] for name, _ in moves),
+        {color: about[f"P{name}"] for name, color in _MOVERS.items() if about.get(f"P{name}")},
     )
 
 

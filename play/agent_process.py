@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import signal
 import time
 from collections.abc import Callable
@@ -117,6 +118,10 @@ class _WaitingNotice:
     def begin(self, who: str) -> None:
         self.who, self.since, self.next_note = who, time.monotonic(), _FIRST_NOTE
 
+    def end(self) -> None:
+        """Nobody waits any more."""
+        self.next_note = math.inf
+
     def check(self) -> None:
         """Called while nothing comes."""
         passed = time.monotonic() - self.since
@@ -150,6 +155,7 @@ class AgentProcesses:
         return self
 
     def __exit__(self, *exception: object) -> None:
+        self._patience.end()
         for thinker in self._made.values():
             thinker.close()
         signal.set_wakeup_fd(-1)
@@ -212,6 +218,8 @@ class AgentProcesses:
         """Say so if a search would take minutes, judged by its first plies."""
         agent = thinker.agent
         if not isinstance(agent, SearchAgent) or limits.nodes or limits.timed:
+            return
+        if agent.selective:  # its first plies tell little of the later ones
             return
         depth = min(agent.depth, limits.depth or agent.depth, position.empties)
         solves = isinstance(agent, WindowSearch) and position.empties <= agent.endgame

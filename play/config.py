@@ -16,6 +16,7 @@ from othello_lab.agents.config import (
     RulesetConfig,
     choices,
     compose,
+    evaluation_settings,
     fill_open,
     literal,
     one_line,
@@ -39,6 +40,7 @@ AUTO, UNICODE, ASCII = BOARDS = ("auto", "unicode", "ascii")
 CHAMPION = "champion"
 """The agent that no other can advise against."""
 _SIDES = ("black", "white", "hint")
+_ON_SMALL_BOARDS = "disc_count"  # the default heuristic, as most others know 8x8 alone
 _DEFAULTS = {"black": HUMAN}  # which Hydra has no word for
 
 _Settings = TypeVar("_Settings")
@@ -96,7 +98,7 @@ class WebConfig:
     """Searches at once; None: one for each core."""
     memory_mb: Annotated[int, Whole(1)] = 256
     """The largest memory, in MB, that a visitor may give to an agent."""
-    message_kb: Annotated[int, Whole(1, 1024)] = 64
+    message_kb: Annotated[int, Whole(1, 1024)] = 512
     """Kilobytes in a message of a page."""
     messages: Annotated[int, Whole(1)] = 20
     """Messages of a page a second."""
@@ -174,6 +176,9 @@ def read(overrides: Sequence[str], folders: Sequence[str] = ()) -> GameSetup:
     sides = {side: raw.pop(side, None) for side in _SIDES}
     evaluation = raw.pop("evaluation")
     settings = _typed(raw)
+    said = any(word.partition("=")[0].startswith("evaluation") for word in overrides)
+    if ruleset(settings.ruleset.name).side != 8 and not said:
+        evaluation = evaluation_settings(_ON_SMALL_BOARDS)
     fill = {"depth": settings.depth, "evaluation": evaluation}
     players = {}
     for side, agent in sides.items():

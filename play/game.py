@@ -11,13 +11,16 @@ from othello_lab.core.notation import PASS, square_name
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 
+BEFORE = "before"
+"""The player of moves whose player is not known."""
+
 
 @dataclass(frozen=True)
 class PlayedTurn:
     """A move that was made.
 
     before: the position it was made in. decision: the agent's, None for a person's move and a
-    forced pass. by: the colour that made it. seconds: the agent's time.
+    forced pass. by: the player that made it. seconds: the agent's time.
     """
 
     before: Position
@@ -97,13 +100,11 @@ class GameState:
     @property
     def margin(self) -> int:
         """The winning margin in discs, empty squares to the winner. A player that resigns loses by
-        the board's difference, and by 2 at least."""
+        the whole board: 64 on 8x8."""
         position = self.position
         if self.resigned is None:
             return abs(position.disc_difference)
-        lead = position.disc_difference
-        ahead = lead if position.to_move is not self.resigned else -lead
-        return max(2, ahead)
+        return position.ruleset.side**2
 
 
 def outcome(game: GameState) -> str:
@@ -116,7 +117,10 @@ def outcome(game: GameState) -> str:
     name = winner.value.capitalize()
     if game.resigned is not None:
         loser = game.resigned.value.capitalize()
-        return f"{loser} resigns: {name} wins, by {game.margin} (Black {black}, White {white})."
+        return (
+            f"{loser} resigns: {name} wins by {game.margin}, the whole board. "
+            f"Black {black}, White {white}."
+        )
     empty = ", the empty squares counted" if position.empties else ""
     return f"The game is over: {name} wins by {game.margin}{empty}. Black {black}, White {white}."
 
@@ -143,18 +147,20 @@ def decision_lines(turn: PlayedTurn) -> list[str]:
     decision = turn.decision
     if decision is None:
         return []
-    about = [f"value {value_text(decision.value)}"]
+    about = [] if decision.value is None else [f"value {value_text(decision.value)}"]
     if decision.depth is not None:
         about.append(f"depth {decision.depth}")
     if decision.pv:
         about.append(f"line {line_text(decision.pv)}")
     stats = decision.stats
-    counts = [
-        f"{stats.nodes:,} game states examined",
-        f"{stats.evaluations:,} evaluations",
-        f"{stats.cutoffs:,} cutoffs",
-        f"{turn.seconds:.3f} s",
-    ]
+    counts = []
+    if stats.nodes:  # an agent that does not search counts none
+        counts = [
+            f"{stats.nodes:,} game states examined",
+            f"{stats.evaluations:,} evaluations",
+            f"{stats.cutoffs:,} cutoffs",
+        ]
     if stats.playouts:
         counts.insert(1, f"{stats.playouts:,} playouts")
-    return [", ".join(about), ", ".join(counts)]
+    counts.append(f"{turn.seconds:.3f} s")
+    return [", ".join(line) for line in (about, counts) if line]

@@ -17,6 +17,7 @@ from othello_lab.core.notation import (
     is_obf,
     parse_ggf,
     parse_square,
+    read_drawing,
     split_transcript,
     square_name,
 )
@@ -24,12 +25,10 @@ from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, Ruleset, ruleset
 from othello_lab.core.system.escaping import visible
 from othello_lab.play.config import PlayerSettings
-from othello_lab.play.game import GameState, decision_lines, outcome
+from othello_lab.play.game import BEFORE, GameState, decision_lines, outcome
 from othello_lab.play.moves import written
 
 TITLE = "Othello game"
-BEFORE = "before"
-"""Who has made moves that were played elsewhere."""
 LONGEST = 4 << 20
 """Bytes of a file that is read."""
 _MOVE = re.compile(r" *(\d+)\. (Black|White) (--|[a-h][1-8])( .*)?")
@@ -49,6 +48,20 @@ def described(player: PlayerSettings) -> str:
         kind = str(evaluation.get("_target_", "")).rpartition(".")[2]
         main.append(f"evaluation={evaluation.get('target', kind)}")
     return " ".join([player.name, *main])
+
+
+def players_of(game: GameState, present: Mapping[Color, PlayerSettings]) -> dict[Color, str]:
+    """Return who made the moves of each colour, one after another.
+
+    present: the players who are to move on; a colour without moves, or whose player is not known,
+    is theirs.
+    """
+    found = {}
+    for color, player in present.items():
+        names = dict.fromkeys(turn.by for turn in game.turns if turn.color is color)
+        names.pop(BEFORE, None)
+        found[color] = ", then ".join(names) or described(player)
+    return found
 
 
 def game_text(game: GameState, players: Mapping[Color, str], series: str = "") -> str:
@@ -148,8 +161,9 @@ def _read_one(path: str, first: int, lines: list[str]) -> ReadGame:
 
 
 def game_of(text: str, rules: Ruleset) -> GameState:
-    """Return a game from any notation: a position (OBF), a transcript, GGF (its first game), or a
-    saved game (the last) with the name of its own ruleset. Raises ValueError with one line."""
+    """Return a game from any notation: a position (OBF, or a board drawn in several lines), a
+    transcript, GGF (its first game), or a saved game (the last) with the name of its own ruleset.
+    Raises ValueError with one line."""
     text = text.replace("\r\n", "\n").strip()
     if text.startswith(TITLE):
         return read_text(text + "\n", "the text")[-1].game
@@ -161,7 +175,11 @@ def game_of(text: str, rules: Ruleset) -> GameState:
                 f"{rules.side}x{rules.side}"
             )
         game = GameState(Position.from_obf(found.start, rules))
-        plies = game.start.follow(found.words, found.colors)[1]
+        for ply in game.start.follow(found.words, found.colors)[1]:
+            game.play(ply, found.players.get(game.position.to_move, BEFORE))
+        return game
+    elif (drawn := read_drawing(text, rules.side, rules.first_row_on_top)) is not None:
+        return GameState(Position.from_obf(drawn, rules))
     elif is_obf(text):
         return GameState(Position.from_obf(text, rules))
     else:

@@ -21,7 +21,8 @@ Play at the terminal, against an agent, another person, or watch two agents.
   --record FILE       keep a readable trace of all games
   --config-dir DIR    also use the YAMLs in DIR
 
-At the prompt, help lists the commands. Ctrl-C stops an agent that thinks too long.
+At the prompt, help lists the commands. Ctrl-C stops an agent that thinks too long, Enter lets it
+think again. Who resigns loses by the whole board: 64.
 """
 
 

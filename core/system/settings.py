@@ -59,9 +59,8 @@ def nearest(word: str, choices: Iterable[str]) -> str:
 def unknown_choice(kind: str, name: object, choices: Iterable[str]) -> str:
     """The message for a name that is not among the choices: lists them and the nearest spelling."""
     choices = list(choices)
-    return (
-        f"unknown {kind} '{name}'; choose from {', '.join(choices)}.{nearest(str(name), choices)}"
-    )
+    listed = f"choose from {', '.join(choices)}" if choices else "there are none to choose from"
+    return f"unknown {kind} '{name}'; {listed}.{nearest(str(name), choices)}"
 
 
 def _shown(value: object) -> str:

@@ -16,7 +16,7 @@ from othello_lab.core.system.escaping import counted
 from othello_lab.core.system.settings import Whole, unknown_choice
 from othello_lab.play.agent_process import AgentFailure, changed
 from othello_lab.play.config import HUMAN, PERSON, PlayerSettings, player, settings_of
-from othello_lab.play.game import line_text, value_text
+from othello_lab.play.game import BEFORE, GameState, line_text, value_text
 from othello_lab.play.game_files import described, read
 from othello_lab.play.hints import hints
 from othello_lab.play.moves import looks_like_move, read_move, written
@@ -34,7 +34,7 @@ def obey(session: TerminalSession, line: str) -> None:
     impossible, and then nothing has changed; SessionEnd at the end."""
     words = line.split()
     if not words:
-        if session.waits_for_somebody:
+        if session.waits_for_a_person:
             return
         words = ["go"]
     if looks_like_move(line):
@@ -278,10 +278,11 @@ def _position(session: TerminalSession, words: CommandWords) -> None:
     text = " ".join(words.words)
     rules = game.start.ruleset
     if is_obf(text):
-        session.begin(Position.from_obf(text, rules))
+        session.begin(GameState(Position.from_obf(text, rules)))
     else:
-        start = Position.start(rules)
-        session.begin(start, start.follow(split_transcript(text))[1])
+        game = GameState(Position.start(rules))
+        game.follow(game.start.follow(split_transcript(text))[1], BEFORE)
+        session.begin(game)
 
 
 def _save(session: TerminalSession, words: CommandWords) -> None:
@@ -292,8 +293,7 @@ def _save(session: TerminalSession, words: CommandWords) -> None:
 
 def _load(session: TerminalSession, words: CommandWords) -> None:
     games = read(Path(words.one("load: a file")))
-    game = games[-1].game
-    session.begin(game.start, game.moves)
+    session.begin(games[-1].game)
     if len(games) > 1:
         session.screen.say(f"The last of {len(games)} games; othello-lab play replay shows all.")
 

@@ -43,7 +43,7 @@ def compare(
     except KeyboardInterrupt:
         screen.say(f"  no comparison with {rival.name}: it was stopped")
         return
-    rows = [(turn.by, turn.decision, turn.seconds), (rival.name, decision, seconds)]
+    rows = [(turn.by.split()[0], turn.decision, turn.seconds), (rival.name, decision, seconds)]
     headings = ("states", 13), ("evaluations", 14), ("cutoffs", 11), ("s", 9), ("value", 9)
     screen.say(f"  {'the same position':<18}" + "".join(f"{n:>{wide}}" for n, wide in headings))
     for name, each, took in rows:

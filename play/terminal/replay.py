@@ -73,7 +73,8 @@ class _ReplayPosition:
         last = len(self.game.turns)
         if not 0 <= number <= last:
             where = "the end" if number > last else "the start"
-            self._screen.say(f"That is {where} of the game; its moves are 1 to {last}.")
+            moves = f"its moves are 1 to {last}" if last else "it has no moves"
+            self._screen.say(f"That is {where} of the game; {moves}.")
             return
         self.at = number
         self.show()

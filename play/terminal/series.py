@@ -16,8 +16,8 @@ from othello_lab.play.game import GameState
 class Series:
     """The score of a series. The first player began with Black; ``first`` is the colour it has now.
 
-    games: won games that win the series. points: sum of winning margins that wins it. Without both
-    it goes on for ever.
+    games: won games that win the series. points: sum of winning margins that wins it; a
+    resignation counts the whole board. Without both it goes on for ever.
     """
 
     games: int | None = None
@@ -43,13 +43,16 @@ class Series:
         return cls(games=number) if found[1] == "games" else cls(points=number)
 
     def add(self, game: GameState) -> None:
-        """Count a game that is over; then the colours change."""
+        """Count a game that is over."""
         if game.winner is None:
             self.draws += 1
         else:
             number = 0 if game.winner is self.first else 1
             self.wins[number] += 1
             self.margins[number] += game.margin
+
+    def change_colours(self) -> None:
+        """The first player has the other colour from now on."""
         self.first = self.first.other
 
     @property

@@ -14,7 +14,7 @@ from othello_lab.core.rules import Color
 from othello_lab.play.agent_process import AgentFailure, AgentProcesses
 from othello_lab.play.config import GameSetup
 from othello_lab.play.game import GameState, PlayedTurn, decision_lines, outcome
-from othello_lab.play.game_files import BEFORE, described, game_text, write
+from othello_lab.play.game_files import described, game_text, players_of, write
 from othello_lab.play.moves import written
 from othello_lab.play.terminal.board import disc_count, draw
 from othello_lab.play.terminal.explained import TraceOptions, compare, show_tree
@@ -54,11 +54,10 @@ class TerminalSession:
 
     # ------------------------------------------------------------------ the games
 
-    def begin(self, start: Position, moves: tuple[int, ...] = ()) -> None:
+    def begin(self, game: GameState) -> None:
         """Begin another game, perhaps some moves into it."""
-        self.thinkers.change_rules(start.ruleset)
-        self.game = GameState(start)
-        self.game.follow(moves, BEFORE)
+        self.thinkers.change_rules(game.start.ruleset)
+        self.game = game
         self.halted = self._announced = False
         self.show_board()
 
@@ -67,7 +66,7 @@ class TerminalSession:
         if self.game.is_over:
             self._finished.append(self._text())
         self._number += 1
-        self.begin(Position.start(self.game.start.ruleset))
+        self.begin(GameState(Position.start(self.game.start.ruleset)))
 
     def announce_end(self) -> bool:
         """Print the winner, once; return True if another game of a series follows."""
@@ -76,19 +75,20 @@ class TerminalSession:
         self._announced = True
         self.screen.say()
         self.screen.say(outcome(self.game), "bold")
-        self.save_record()
         if self.series is None or self.series.winner is not None:
+            self.save_record()
             return False
-        names = self._series_names()
         self.series.add(self.game)
-        self.screen.say(f"Series: {self.series.score(names)}")
+        self.save_record()
+        self.screen.say(f"Series: {self.series_score()}")
         if self.series.winner is not None:
             return False
         self._finished.append(self._text())
         self._number += 1
+        self.series.change_colours()
         self.seats.change_colours()
         self.screen.say(f"The colours change: {self._pairing()}.")
-        self.begin(Position.start(self.game.start.ruleset))
+        self.begin(GameState(Position.start(self.game.start.ruleset)))
         return True
 
     def _series_names(self) -> tuple[str, str]:
@@ -117,11 +117,15 @@ class TerminalSession:
         self._announced = False
 
     @property
+    def waits_for_a_person(self) -> bool:
+        """True on a person's turn, and at the end."""
+        return self.game.is_over or self.seats.of(self.game.position.to_move).is_human
+
+    @property
     def waits_for_somebody(self) -> bool:
         """True if nothing goes on by itself: a person's turn, an agent that was stopped or has
         broken down, or the end."""
-        position = self.game.position
-        return self.game.is_over or self.halted or self.seats.of(position.to_move).is_human
+        return self.waits_for_a_person or self.halted
 
     # ------------------------------------------------------------------ what is shown
 
@@ -177,8 +181,9 @@ class TerminalSession:
         told = written(PASS, position.to_move, position.ruleset)
         self.screen.say()
         self.screen.say(f"{name} has no move and must pass: {told}. {other} is to move.", "bold")
-        self.game.play(PASS, self.seats.of(position.to_move).name)
+        self.game.play(PASS, described(self.seats.of(position.to_move)))
         self.save_record()
+        self.show_board()
 
     def let_agent_move(self) -> None:
         """Ask the agent to move, print its statements, and make its move. If it is stopped, or
@@ -198,7 +203,7 @@ class TerminalSession:
                     "'go' asks it again, and a move is made for it."
                 )
                 return
-            turn = PlayedTurn(position, decision.move, player.name, decision, seconds)
+            turn = PlayedTurn(position, decision.move, described(player), decision, seconds)
             self._state(name, turn)
             if (pruned := self.seats.pruned.get(color)) is not None:
                 other = opposite(player, pruned)
@@ -232,7 +237,7 @@ class TerminalSession:
     # ------------------------------------------------------------------ the record
 
     def _text(self) -> str:
-        players = {color: described(self.seats.lasting[color]) for color in Color}
+        players = players_of(self.game, self.seats.lasting)
         return game_text(self.game, players, self._series_text())
 
     def _series_text(self) -> str:

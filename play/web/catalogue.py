@@ -42,6 +42,7 @@ from othello_lab.core.system.settings import (
 )
 from othello_lab.play.agent_process import checked_agent
 from othello_lab.play.config import HUMAN, PERSON, GameSetup, PlayerSettings, player
+from othello_lab.play.web.messages import LONGEST_TEXT
 
 EVALUATION = "evaluation"
 _WORD = re.compile(r"[A-Za-z0-9_+]{1,80}")
@@ -157,6 +158,10 @@ class Catalogue:
         checked_agent(found, rules, self._table.limits)
         return found
 
+    def knows(self, player: PlayerSettings) -> bool:
+        """Return True for a person, and for an agent of the list."""
+        return player.is_human or player.name in self.agents
+
     def evaluation(self, name: Any) -> dict[str, Any]:
         """The settings of a heuristic that a page asks for by its name; raises ConfigError."""
         if not isinstance(name, str) or name not in self.evaluations:
@@ -207,6 +212,7 @@ class Catalogue:
             ],
             "depth": self._table.settings.depth,
             "final": FINAL_UNIT,
+            "longest_text": LONGEST_TEXT,
         }
 
 

@@ -9,7 +9,7 @@ from othello_lab.core.notation import PASS, format_ggf, square_name
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.play.game import PlayedTurn, outcome, value_text
-from othello_lab.play.game_files import described, game_text
+from othello_lab.play.game_files import described, game_text, players_of
 from othello_lab.play.moves import written
 from othello_lab.play.web.catalogue import Catalogue
 from othello_lab.play.web.visits import Visit
@@ -66,6 +66,7 @@ def visit_shown(visit: Visit, catalogue: Catalogue, thinking: bool, note: str) -
     game = visit.game
     rules = game.start.ruleset
     position = game.position
+    played_by = players_of(game, visit.players)
     return {
         "type": "state",
         "rules": {
@@ -86,6 +87,7 @@ def visit_shown(visit: Visit, catalogue: Catalogue, thinking: bool, note: str) -
                 "name": player.name,
                 "human": player.is_human,
                 "described": described(player),
+                "played": played_by[color],
                 "settings": catalogue.chosen(player),
             }
             for color, player in visit.players.items()
@@ -102,11 +104,15 @@ def visit_shown(visit: Visit, catalogue: Catalogue, thinking: bool, note: str) -
 def texts_of(visit: Visit) -> dict[str, str]:
     """Return the game in every notation."""
     game = visit.game
-    players = {color: described(visit.players[color]) for color in Color}
+    players = players_of(game, visit.players)
     moves = [(turn.color, turn.move) for turn in game.turns]
     difference = game.position.black.bit_count() - game.position.white.bit_count()
     ggf = {"PB": players[Color.BLACK], "PW": players[Color.WHITE]}
-    ggf["RE"] = f"{difference:+d}" if game.is_over else "?"
+    if game.resigned is not None:
+        sign = "+" if game.winner is Color.BLACK else "-"
+        ggf["RE"] = f"{sign}{game.margin}:r"
+    else:
+        ggf["RE"] = f"{difference:+d}" if game.is_over else "?"
     return {
         "transcript": "".join(square_name(move) for _, move in moves if move != PASS),
         "obf": game.position.to_obf(),

@@ -300,10 +300,16 @@ class VisitSession:
     ) -> dict[Color, PlayerSettings]:
         """Return the chosen players; raises ConfigError."""
         players = dict(self.visit.players)
+        # Own agents, which only the command line can name, may change their colours.
+        here = {who.name: who for who in players.values() if not self._catalogue.knows(who)}
         for color, seat in ((Color.BLACK, message.black), (Color.WHITE, message.white)):
-            if seat is not None:
+            kept = players[color] if seat is None else here.get(seat.name)
+            if kept is None:
+                assert seat is not None
                 players[color] = self._catalogue.player(seat.name, seat.settings, rules)
-            elif not players[color].is_human:
+                continue
+            players[color] = kept
+            if not kept.is_human:
                 checked_agent(players[color], rules, self._table.limits)
         return players
 

@@ -22,6 +22,7 @@ from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.play.config import HUMAN, GameSetup, PlayerSettings
 from othello_lab.play.game import GameState
+from othello_lab.play.game_files import described
 from othello_lab.play.web.game_data import game_data, game_from, player_data, player_from
 
 _FORMAT = 1
@@ -101,13 +102,13 @@ class Visit:
 
     def play_decided(self, decision: Decision, seconds: float) -> None:
         """An agent's move; raises IllegalMove."""
-        self.game.play(decision.move, self.to_move.name, decision, seconds)
+        self.game.play(decision.move, described(self.to_move), decision, seconds)
         self.steps = max(0, self.steps - 1)
         self._moved()
 
     def force_pass(self) -> None:
         """The side to move has no move, and passes."""
-        self.game.play(PASS, self.to_move.name)
+        self.game.play(PASS, described(self.to_move))
 
     def _moved(self) -> None:
         self.halted, self.trouble = False, ""

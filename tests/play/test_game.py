@@ -50,16 +50,14 @@ def test_a_forced_pass_is_nobodys_decision(
     assert PASS not in game.moves
 
 
-def test_who_resigns_loses_by_two_at_least() -> None:
+def test_who_resigns_loses_by_the_whole_board() -> None:
     game = game_of("f5d6c3")
     game.resigned = Color.BLACK
     assert game.is_over
     assert game.winner is Color.WHITE
-    assert game.margin == 2
-    assert "Black resigns: White wins" in outcome(game)
-    game.resigned = Color.WHITE
-    black, white = game.position.black.bit_count(), game.position.white.bit_count()
-    assert game.margin == 64 - 2 * white > 64 - 2 * black
+    assert game.margin == 64
+    assert "Black resigns: White wins by 64, the whole board. Black 5" in outcome(game)
+    assert GameState(Position.start("mini4"), resigned=Color.WHITE).margin == 16
 
 
 def test_the_end_is_told_with_winner_score_and_margin() -> None:

@@ -10,9 +10,10 @@ import pytest
 from othello_lab.agents.config import ConfigError
 from othello_lab.core.notation import PASS
 from othello_lab.core.position import Position
-from othello_lab.core.rules import Color
+from othello_lab.core.rules import Color, ruleset
+from othello_lab.play.config import PERSON
 from othello_lab.play.game import GameState
-from othello_lab.play.game_files import TITLE, game_text, read, write
+from othello_lab.play.game_files import TITLE, game_of, game_text, players_of, read, write
 
 PLAYERS = {Color.BLACK: "human", Color.WHITE: "greedy"}
 
@@ -76,3 +77,40 @@ def test_no_file_no_folder_nothing_endless(tmp_path: Path) -> None:
         read(Path("/dev/zero"))
     with pytest.raises(ConfigError, match="cannot be written"):
         write(tmp_path / "none" / "game.txt", [GOOD])
+
+
+def test_the_players_of_a_game_are_those_who_made_its_moves() -> None:
+    text = (
+        "(;GM[Othello]PB[anna]PW[bert]TY[8]BO[8 "
+        + "-" * 27
+        + "O*------*O"
+        + "-" * 27
+        + " *]B[d3];)"
+    )
+    game = game_of(text, ruleset("standard"))
+    present = {color: PERSON for color in Color}
+    assert players_of(game, present) == {Color.BLACK: "anna", Color.WHITE: "human"}
+    game.play(game.position.moves[0], "alphabeta depth=4")
+    game.play(game.position.moves[0], "human")
+    assert players_of(game, present) == {
+        Color.BLACK: "anna, then human",
+        Color.WHITE: "alphabeta depth=4",
+    }
+    unknown = game_of("f5d6", ruleset("standard"))
+    assert players_of(unknown, present) == dict.fromkeys(Color, "human")
+
+
+def test_numbered_moves_and_drawn_boards_are_read() -> None:
+    rules = ruleset("standard")
+    game = game_of("1. f5 d6\n2. c3 d3 3...c4", rules)
+    assert game.position == Position.from_transcript("f5d6c3d3c4")
+    for name in ("standard", "wpi", "mini4"):
+        position = Position.start(name)
+        position = position.play(position.moves[0])
+        assert game_of(str(position), ruleset(name)).position == position
+    drawn = "\n".join(["--------"] * 3 + ["---OX---", "---XO---"] + ["--------"] * 3)
+    with pytest.raises(ValueError, match="who is to move"):
+        game_of(drawn, rules)
+    stars = drawn.replace("X", "*")
+    for text in (drawn, stars):
+        assert game_of(f"{text}\nBlack to play", rules).position == Position.start()

@@ -274,7 +274,7 @@ def test_its_help(capsys: pytest.CaptureFixture[str]) -> None:
         ("agent=greedy --record x", "unknown option --record"),
         ("agent=greedy --config-dir nowhere", "no such folder"),
         ("agent=gtp agent.command=no-such-engine", "'no-such-engine' is not there"),
-        ("agent=maximizer ruleset=mini6", "is made for boards of 8x8"),
+        ("agent=maximizer ruleset=mini6 evaluation=iago", "is made for boards of 8x8"),
     ],
 )
 def test_bad_input_is_one_line(

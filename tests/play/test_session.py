@@ -162,6 +162,17 @@ def test_hints_positions_and_files(play: Play, tmp_path: Path) -> None:
 def test_passes_are_announced_and_made(play: Play) -> None:
     out = play("position OOX-XXXXXXXXXXX- O\nd4\nquit\n", "white=human", "ruleset=mini4")
     assert "must pass" in out
+    assert out.count("a  b  c") == 4  # the start, the position, after the move, after the pass
+
+
+def test_a_small_board_needs_no_further_setting(play: Play) -> None:
+    out = play("d5\nquit\n", "ruleset=mini6")
+    assert "evaluation=DiscCount) plays" in out
+
+
+def test_an_agent_without_a_search_states_no_counts(play: Play) -> None:
+    out = play("d3\nquit\n", "white=random")
+    assert re.search(r"White \(random\) plays [ce]\d\n  \d+\.\d{3} s\n", out)
 
 
 def test_who_resigns_has_lost(play: Play) -> None:
@@ -187,6 +198,22 @@ def test_a_series_changes_colours_and_keeps_the_score(play: Play) -> None:
     assert "wins the series." in out
     out = play("", *words, "series.points=20")
     assert re.search(r"points (2\d|3\d) : |: (2\d|3\d)\.", out)
+
+
+def test_the_record_of_a_series_tells_what_the_screen_tells(play: Play, tmp_path: Path) -> None:
+    file = tmp_path / "games.txt"
+    words = "black=greedy", "white=random", "ruleset=mini4", "series.games=2"
+    shown = " ".join(play("", *words, "--record", str(file)).split())
+    recorded = re.findall(r"(?m)^series: (.*)", file.read_text(encoding="utf-8"))
+    assert len(recorded) >= 2
+    for score in recorded:
+        assert f"Series: {score}" in shown
+    assert recorded[-1].endswith("wins the series.")
+
+
+def test_a_resignation_counts_the_whole_board_in_a_series(play: Play) -> None:
+    out = play("d3\nresign\n", "white=random", "series.points=100")
+    assert "Series: human 0, random 1 games; points 0 : 64 (first to 100 points)" in out
 
 
 BAD = """
@@ -252,6 +279,24 @@ def test_a_long_search_is_foreseen_and_can_be_stopped(
     assert "moves: d3 c3 " in out
 
 
+def test_enter_lets_a_stopped_agent_think_again(
+    play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def ask(thinkers: AgentProcesses, *about: Any) -> Any:
+        asked.append(about)
+        if len(asked) == 1:
+            raise KeyboardInterrupt
+        return real(thinkers, *about)
+
+    real = AgentProcesses.ask
+    monkeypatch.setattr(AgentProcesses, "ask", ask)
+    out = play("d3\n\nquit\n", "white=greedy")
+    assert "was stopped" in out
+    assert "White (greedy) plays" in out
+
+
 def test_two_agents_play_by_themselves_or_move_by_move(play: Play) -> None:
     out = play("", "black=greedy", "white=random", "ruleset=mini4")
     assert "The game is over" in out
@@ -284,7 +329,7 @@ def test_without_colour_there_is_none(
             "terminal white=random white.evaluation=iago",
             "random has no setting 'evaluation'",
         ),
-        ("terminal ruleset=mini6", "evaluation=disc_count is for all boards"),
+        ("terminal ruleset=mini6 evaluation=iago", "evaluation=disc_count is for all boards"),
         ("terminal ruleset=go", "unknown ruleset 'go'"),
         ("terminal --fast", "unknown option --fast"),
         ("terminal --record", "--record: a value is needed"),

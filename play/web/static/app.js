@@ -84,6 +84,7 @@ function boardView(ply) {
   const move = ply ? state.moves[ply - 1] : null;
   const now = ply === state.moves.length;
   return {
+    ply,
     side: state.rules.side,
     firstRowOnTop: state.rules.first_row_on_top,
     board: position.board,
@@ -115,15 +116,17 @@ function drawAround() {
 function drawSeat(color, position) {
   const player = state.players[color];
   const turn = !state.over && state.position.to_move === color;
-  const about = player.human ? "" : player.described.replace(player.name, "").trim();
+  // A game that is over was played by those who made its moves, whoever would play on.
+  const name = state.over ? player.played : player.described;
+  const [first, ...about] = name.split(" ");
   const seat = byId(`${color}-seat`);
   seat.classList.toggle("turn", turn);
   seat.classList.toggle("won", state.winner === color);
   seat.replaceChildren(
     element("span", { className: `stone ${color}`, "aria-hidden": "true" }),
     element("span", { className: "who" },
-      element("b", {}, `${capital(color)}`), ` ${player.human ? "human" : player.name} `,
-      element("small", {}, about)),
+      element("b", {}, `${capital(color)}`), ` ${first} `,
+      element("small", {}, about.join(" "))),
     element("span", { className: "count", "aria-label": `${position[color]} discs` }, String(position[color])),
   );
 }
@@ -220,7 +223,7 @@ function moveRows() {
       row = element("li", {});
       rows.push(row);
     }
-    const value = move.decision ? move.decision.value_text : "";
+    const value = move.decision && move.decision.value !== null ? move.decision.value_text : "";
     row.append(element("button",
       {
         "data-ply": index + 1,
@@ -229,7 +232,7 @@ function moveRows() {
       },
       element("span", { className: `stone ${move.color}` }),
       element("span", {}, move.forced ? "pass" : move.written),
-      element("small", {}, value && value !== "none" ? value : "")));
+      element("small", {}, value)));
   });
   return rows;
 }
@@ -241,7 +244,7 @@ function drawAboutMove(move) {
   if (!said) return;
   const count = (number) => number.toLocaleString("en");
   const facts = [
-    ["by", move.by === state.players[move.color].name ? "" : move.by],
+    ["by", move.by === state.players[move.color].described ? "" : move.by],
     ["value", said.value === null ? "" : said.value_text], ["depth", said.depth], ["line", said.pv.join(" ")],
     ["game states", said.nodes && count(said.nodes)],
     ["evaluations", said.nodes && count(said.evaluations)],
@@ -288,11 +291,12 @@ const tell = (message) => line.tell(message).catch((error) => say(sentence(error
 
 let moving = false; // a move is on its way to the server
 
-function play(square) {
+/** Play on a square of the position that is on the screen, after ply moves. */
+function play(square, ply) {
   if (editor.active) editor.press(square);
-  else if (!moving && !state.over) {
+  else if (!moving && ply === state.moves.length) {
     moving = true;
-    tell({ type: "move", move: square, ply: state.moves.length }).finally(() => { moving = false; });
+    tell({ type: "move", move: square, ply }).finally(() => { moving = false; });
   }
 }
 

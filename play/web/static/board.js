@@ -5,6 +5,7 @@ const SQUARE = 100;
 const EDGE = 36; // room for the names of columns and rows
 const FLIP = 260; // milliseconds that a disc takes to turn
 const WAVE = 80; // milliseconds from one distance to the next
+const WIDEST = 92; // of a text on a square
 const DISCS = { X: "black", O: "white" };
 
 export const squareName = (column, row) => "abcdefgh"[column] + (row + 1);
@@ -12,8 +13,9 @@ export const squareName = (column, row) => "abcdefgh"[column] + (row + 1);
 /**
  * Make a board in an element.
  *
- * onPlay(square) is called for a click on a square that may be played on.
- * show({side, firstRowOnTop, board, legal, last, playable, flipped, editable}) draws a position:
+ * onPlay(square, ply) is called for a click on a square that may be played on; ply is that of the
+ * position on the screen. While discs turn a click ends that, and plays nothing.
+ * show({ply, side, firstRowOnTop, board, legal, last, playable, flipped, editable}) draws a position:
  *   board: the squares a1, b1, ... as X, O or -; legal: names of squares; last: the last move;
  *   playable: whether legal squares can be clicked; editable: whether all can.
  * preview(position) shows another position until preview(null).
@@ -27,6 +29,7 @@ export function createBoard(container, { onPlay }) {
   let drawn = null; // what is on the screen
   let cells = new Map();
   let focused = null;
+  let turning = 0; // animations under way
   const root = svg("svg", { role: "grid", class: "board", "aria-label": "Board" });
   container.replaceChildren(root);
 
@@ -72,7 +75,7 @@ export function createBoard(container, { onPlay }) {
           svg("circle", { class: "top", cx: middle, cy: middle, r: 40 })),
       );
     }
-    const note = svg("text", { class: "note", x: middle, y: middle });
+    const note = svg("text", { class: "note", x: middle, y: middle, lengthAdjust: "spacingAndGlyphs" });
     const group = svg("g",
       { role: "gridcell", class: "cell", transform: `translate(${x} ${y})`, "data-square": name },
       svg("rect", { class: "square", width: SQUARE, height: SQUARE }),
@@ -81,7 +84,7 @@ export function createBoard(container, { onPlay }) {
       svg("circle", { class: "last", cx: middle, cy: middle, r: 9 }),
       note,
       svg("rect", { class: "focus", x: 3, y: 3, width: SQUARE - 6, height: SQUARE - 6, rx: 6 }));
-    group.addEventListener("click", () => press(name));
+    group.addEventListener("click", (event) => press(name, event.detail));
     group.addEventListener("focus", () => setFocus(name));
     return { name, group, note, disc, index: 0, column, row };
   }
@@ -97,9 +100,15 @@ export function createBoard(container, { onPlay }) {
     return group;
   }
 
-  function press(name) {
+  /** clicks: 2 for the second click of a double click, which plays nothing. */
+  function press(name, clicks = 1) {
     const view = previewed ?? shown;
-    if (view.editable || (view.playable && view.legal.includes(name))) onPlay(name);
+    if (turning) finish();
+    else if (view.editable || (view.playable && clicks < 2 && view.legal.includes(name))) onPlay(name, view.ply);
+  }
+
+  function finish() {
+    for (const each of root.getAnimations({ subtree: true })) each.finish();
   }
 
   function setFocus(name) {
@@ -122,7 +131,7 @@ export function createBoard(container, { onPlay }) {
       case "ArrowDown": row += down; break;
       case "Home": column = 0; if (toEnds) row = down > 0 ? 0 : last; break;
       case "End": column = last; if (toEnds) row = down > 0 ? last : 0; break;
-      case "Enter": case " ": press(cell.name); event.preventDefault(); return;
+      case "Enter": case " ": if (!event.repeat) press(cell.name); event.preventDefault(); return;
       default: return;
     }
     event.preventDefault();
@@ -152,7 +161,18 @@ export function createBoard(container, { onPlay }) {
     writeNotes(view);
     setFocus(focused ?? (view.playable && view.legal[0]) ?? "a1");
     drawn = view;
-    return animated && before && !calm() ? animate(view) : Promise.resolve();
+    return animated && before && !calm() ? turn(view) : Promise.resolve();
+  }
+
+  async function turn(view) {
+    turning += 1;
+    root.classList.add("turning");
+    try {
+      await animate(view);
+    } finally {
+      turning -= 1;
+      root.classList.toggle("turning", turning > 0);
+    }
   }
 
   function label(cell, color, marked, view) {
@@ -168,6 +188,8 @@ export function createBoard(container, { onPlay }) {
       const note = previewed && view !== previewed ? null : notes[cell.name];
       cell.note.textContent = note?.text ?? "";
       cell.note.setAttribute("class", `note ${note?.kind ?? ""}`);
+      cell.note.removeAttribute("textLength");
+      if (cell.note.getComputedTextLength() > WIDEST) cell.note.setAttribute("textLength", WIDEST);
       cell.group.classList.toggle("noted", Boolean(note));
     }
   }
@@ -209,9 +231,7 @@ export function createBoard(container, { onPlay }) {
       notes = said ?? {};
       if (drawn) draw(drawn, false);
     },
-    finish() {
-      for (const each of root.getAnimations({ subtree: true })) each.finish();
-    },
+    finish,
     focus(square) {
       cells.get(square ?? focused)?.group.focus();
     },

@@ -29,7 +29,7 @@ export function gameDialog({ catalogue, state, tell, title, kind = "new", text =
     (each) => element("option", { value: each.name, selected: each.name === chosen },
       `${each.name}: ${each.side}×${each.side}, ${capital(each.begins)} begins`)));
   // Who is not changed stays: there may be more to a player than can be chosen here.
-  const seats = Object.fromEntries(COLORS.map((color) => [color, seatField(color, catalogue, state.players[color])]));
+  const seats = Object.fromEntries(COLORS.map((color) => [color, seatField(color, catalogue, state.players)]));
   const problem = element("p", { className: "problem", role: "alert" });
   const form = element("form", { className: "game", onsubmit: submit },
     fresh ? element("label", { className: "field" }, "Rules", rulesField) : null,
@@ -71,11 +71,15 @@ export function gameDialog({ catalogue, state, tell, title, kind = "new", text =
 }
 
 /** The fields for one player. */
-function seatField(color, catalogue, player) {
+function seatField(color, catalogue, players) {
   const fields = element("div", { className: "settings" });
   const about = element("p", { className: "about" });
+  // Those that the command line has put here, from a file.
+  const own = [...new Set(COLORS.map((each) => players[each]).filter(
+    (each) => !each.human && !catalogue.agents.some(({ name }) => name === each.name)).map(({ name }) => name))];
   const choose = element("select", { onchange: () => fill({}) },
     element("option", { value: "human" }, "Human"),
+    own.length ? element("optgroup", { label: "In this game" }, ...own.map((name) => element("option", { value: name }, name))) : "",
     element("optgroup", { label: "Agents" },
       ...catalogue.agents.map((agent) => element("option", { value: agent.name }, agent.name))));
   let side = 8;
@@ -84,7 +88,8 @@ function seatField(color, catalogue, player) {
 
   function fill(settings) {
     const agent = listed();
-    about.textContent = agent ? agent.about : "Moves by click, or by keyboard.";
+    const person = choose.value === "human";
+    about.textContent = agent?.about ?? (person ? "Moves by click, or by keyboard." : "Your own agent, with its settings.");
     if (!agent) return fields.replaceChildren();
     const main = agent.settings.filter((each) => each.name === "depth" || each.name === "playouts");
     const rest = agent.settings.filter((each) => !main.includes(each) && each.kind !== "text" || typeof each.default === "string");
@@ -111,7 +116,7 @@ function seatField(color, catalogue, player) {
       seat.set(before);
     },
   };
-  seat.set(player);
+  seat.set(players[color]);
   const before = JSON.stringify(seat.value());
   seat.changed = () => JSON.stringify(seat.value()) !== before;
   return seat;
@@ -165,17 +170,28 @@ function valuesOf(fields) {
 export function openDialog({ catalogue, state, ask, choose }) {
   const rules = element("select", {}, ...catalogue.rulesets.map(
     (each) => element("option", { value: each.name, selected: each.name === state.rules.name }, `${each.name} (${each.side}×${each.side})`)));
-  const area = element("textarea", { rows: 5, spellcheck: false, placeholder: "f5d6c3d3c4 …" });
+  const area = element("textarea", { rows: 5, spellcheck: false, placeholder: "f5d6c3d3c4 … or 1. f5 d6 2. c3 … or a board" });
   const file = element("input", { type: "file", onchange: async () => {
-    if (file.files[0]) area.value = await file.files[0].text();
+    const [chosen] = file.files;
+    problem.textContent = "";
+    if (!chosen) return;
+    // A letter has at most four bytes.
+    if (chosen.size > 4 * catalogue.longest_text) problem.textContent = tooLong(`${chosen.name} has ${chosen.size.toLocaleString("en")} bytes`);
+    else area.value = await chosen.text();
   } });
   const problem = element("p", { className: "problem", role: "alert" });
   const runs = element("div", { className: "runs" }, element("p", {}, "Looking for runs …"));
+
+  const tooLong = (size) => `That is too long for a game: ${size}; at most ${catalogue.longest_text.toLocaleString("en")} letters are read.`;
 
   async function submit(event) {
     event.preventDefault();
     if (!area.value.trim()) {
       problem.textContent = "Put in a game first.";
+      return;
+    }
+    if (area.value.length > catalogue.longest_text) {
+      problem.textContent = tooLong(`it has ${area.value.length.toLocaleString("en")} letters`);
       return;
     }
     choose({ text: area.value, rules: rules.value });

@@ -43,6 +43,7 @@ function createTabs(section, page) {
       button.tabIndex = each === number ? 0 : -1;
       panels[each].hidden = each !== number;
     });
+    page.notes.show(TABS[number][0]);
     if (!mounted.has(number)) {
       mounted.set(number, TABS[number][2](panels[number], page));
       mounted.get(number).take(page.state);
@@ -75,22 +76,29 @@ function positionNow(page) {
 
 /** What is written on the squares of the board: only as long as it shows that position. */
 function createNotes(page) {
-  let said = null;
+  const said = {}; // by tab
+  let shown = null;
   const key = ({ ply, board, to_move: toMove }) => `${ply} ${board} ${toMove}`;
   let drawn = false;
   function draw() {
-    const fits = said !== null && key(positionNow(page)) === said.key;
-    if (fits || drawn) page.board.annotate(fits ? said.notes : {});
+    const now = said[shown];
+    const fits = now && key(positionNow(page)) === now.key;
+    if (fits || drawn) page.board.annotate(fits ? now.notes : {});
     drawn = fits;
   }
   return {
     draw,
-    put(position, notes) {
-      said = { key: key(position), notes };
+    /** Show what this tab has written, and nothing of another one. */
+    show(tab) {
+      shown = tab;
       draw();
     },
-    clear() {
-      said = null;
+    put(tab, position, notes) {
+      said[tab] = { key: key(position), notes };
+      draw();
+    },
+    clear(tab) {
+      delete said[tab];
       draw();
     },
   };
@@ -124,7 +132,7 @@ function mountValues(container, page) {
   const agent = agentFields(page);
   const found = element("div");
   const clear = element("button", { type: "button", hidden: true, onclick: () => {
-    page.notes.clear();
+    page.notes.clear("values");
     found.replaceChildren();
     clear.hidden = true;
   } }, "Clear");
@@ -138,7 +146,7 @@ function mountValues(container, page) {
     },
     draw({ answer, position }) {
       clear.hidden = false;
-      page.notes.put(position, valueNotes(answer.moves));
+      page.notes.put("values", position, valueNotes(answer.moves));
       found.replaceChildren(...valuesShown(answer, position));
     },
   });
@@ -180,7 +188,7 @@ function mountParts(container, page) {
         .then((answer) => ({ answer, position }));
     },
     draw({ answer, position }) {
-      page.notes.put(position, valueNotes(answer.moves));
+      page.notes.put("parts", position, valueNotes(answer.moves));
       found.replaceChildren(...partsShown(answer, position));
     },
   });

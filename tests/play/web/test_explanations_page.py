@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("starlette", reason="the extra play is not installed")
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
+from clicks import press, square
 from playwright.sync_api import expect
 
 from othello_lab import PVS, AlphaBeta, Minimax, SquareWeights
@@ -36,13 +37,9 @@ def number(text: str) -> int:
     return int(text.replace(MINUS, "-").replace(",", "").replace("+", ""))
 
 
-def square(page: Page, name: str) -> Locator:
-    return page.locator(f'#board [data-square="{name}"]')
-
-
 def some_moves(page: Page) -> Position:
     for name in MOVES:
-        square(page, name).click()
+        press(page, name)
         expect(square(page, name)).to_have_class(re.compile("latest"))
     return Position.from_transcript("".join(MOVES))
 

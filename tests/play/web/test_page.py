@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("starlette", reason="the extra play is not installed")
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
+from clicks import press, square
 from playwright.sync_api import expect
 from served import served
 
@@ -24,10 +25,6 @@ Open = Callable[..., Any]
 Shot = Callable[..., None]
 
 expect.set_options(timeout=60_000)
-
-
-def square(page: Page, name: str) -> Locator:
-    return page.locator(f'[data-square="{name}"]')
 
 
 def status(page: Page) -> Locator:
@@ -82,7 +79,7 @@ def play_through(page: Page, position: Position) -> Position:
             position = position.play(64)
             continue
         move = position.legal_moves()[0]
-        square(page, move).click()
+        press(page, move)
         position = position.play(move)
         expect(square(page, move)).to_have_class(re.compile("latest"))
     return position
@@ -110,11 +107,82 @@ def test_only_legal_squares_can_be_clicked(open_page: Open) -> None:
     assert sorted(hands) == ["c4", "d3", "e6", "f5"]
     start = board(page)
     for name in ("a1", "d4", "c3"):
-        square(page, name).click()
+        press(page, name)
     assert board(page) == start
     square(page, "d3").click()
     expect(page.locator("#moves button")).to_have_count(1)
     assert seen(page) == Position.start().play("d3").to_obf().split()[0]
+
+
+RECORDER = """() => {
+    window.pressed = [];
+    document.addEventListener("click", (event) => {
+        const cell = event.target.closest("#board .cell");
+        const board = document.querySelector("#board .board");
+        if (!cell) return;
+        window.pressed.push({
+            move: cell.dataset.square,
+            discs: board.querySelectorAll(".cell.black, .cell.white").length,
+            offered: cell.classList.contains("legal") && !board.classList.contains("turning"),
+        });
+    }, true);
+}"""
+"""Notes of each click what the board showed when it came."""
+
+GAPS = (50, 75, 100, 125, 150, 200, 250, 300, 350, 400)
+
+
+def raced(page: Page, tries: int) -> int:
+    """Click twice, quickly, on squares that were legal before the first click, in so many games.
+    Return the number of moves; each of them was offered by the board as it stood."""
+    page.evaluate(RECORDER)
+    played = 0
+    for number in range(tries):
+        begin(page, "human", "random")
+        page.locator(".playable:not(.turning) .legal").first.wait_for()
+        page.evaluate("() => { window.pressed = []; }")
+        squares = [square(page, name) for name in ("d3", "c4", "f5", "e6")]
+        places = [each.bounding_box() for each in squares]
+        middles = [(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in places]
+        for x, y in (middles[number % 4], middles[(number + 1) % 4], middles[(number + 2) % 4]):
+            page.mouse.click(x, y)
+            page.wait_for_timeout(GAPS[number % len(GAPS)])
+        page.locator(".playable:not(.turning) .legal").first.wait_for()
+        moves = page.locator("#moves button").evaluate_all(
+            "all => all.map((each) => each.ariaLabel)"
+        )
+        mine = [(ply, label) for ply, label in enumerate(moves) if " black " in label]
+        offers = [
+            (each["discs"] - 4, each["move"])
+            for each in page.evaluate("() => window.pressed")
+            if each["offered"]
+        ]
+        for ply, label in mine:
+            assert (ply, label.split()[3].rstrip(",")) in offers, (number, moves, offers)
+        played += len(mine)
+    return played
+
+
+def test_no_move_is_played_that_nobody_chose(open_page: Open) -> None:
+    assert raced(open_page(), 6) >= 6
+
+
+@pytest.mark.slow
+def test_no_move_is_played_that_nobody_chose_in_a_hundred_games(open_page: Open) -> None:
+    assert raced(open_page(), 100) >= 100
+
+
+def test_a_double_click_plays_one_move_and_a_click_ends_the_turning(open_page: Open) -> None:
+    page = open_page()
+    square(page, "d3").dblclick()
+    expect(page.locator("#moves button")).to_have_count(1)
+    press(page, "c3")
+    page.locator("#board .turning").wait_for()
+    square(page, "c4").click()
+    page.locator("#board .board:not(.turning)").wait_for()
+    expect(page.locator("#moves button")).to_have_count(2)
+    square(page, "c4").click()
+    expect(page.locator("#moves button")).to_have_count(3)
 
 
 @pytest.mark.slow
@@ -122,7 +190,7 @@ def test_a_game_against_an_agent_to_its_end(open_page: Open, shot: Shot) -> None
     page = open_page()
     begin(page, "human", "greedy")
     while page.locator("#status.over").count() == 0:
-        legal = page.locator(".playable .legal")
+        legal = page.locator(".playable:not(.turning) .legal")
         legal.or_(page.locator("#status.over")).first.wait_for()
         if legal.count():
             legal.first.click()
@@ -215,7 +283,7 @@ def test_two_agents_are_watched(open_page: Open, shot: Shot) -> None:
 def test_moves_are_looked_at_and_taken_back(open_page: Open, shot: Shot) -> None:
     page = open_page()
     for name in ("d3", "c3", "c4", "c5"):
-        square(page, name).click()
+        press(page, name)
         expect(square(page, name)).to_have_class(re.compile("latest"))
     page.get_by_role("button", name="One move back").click()
     page.get_by_role("button", name="One move back").click()
@@ -242,7 +310,7 @@ def test_a_position_is_set_up_and_played(open_page: Open, shot: Shot) -> None:
     page.get_by_label("Rules").select_option("mini4")
     page.get_by_role("button", name="Clear").click()
     for name in ("a1", "b1", "b1", "d4", "d4", "d4"):
-        square(page, name).click()
+        press(page, name)
     page.get_by_label("White", exact=True).first.check()
     square(page, "c1").click()
     shot(page)
@@ -259,7 +327,7 @@ def test_a_position_is_set_up_and_played(open_page: Open, shot: Shot) -> None:
 def test_games_are_shared_and_opened(open_page: Open, shot: Shot) -> None:
     page = open_page()
     for name in ("d3", "c5"):
-        square(page, name).click()
+        press(page, name)
         expect(square(page, name)).to_have_class(re.compile("latest"))
     page.get_by_role("button", name="Share").click()
     text = page.get_by_label("GGF").input_value()
@@ -280,6 +348,63 @@ def test_games_are_shared_and_opened(open_page: Open, shot: Shot) -> None:
     expect(page.locator("#moves button")).to_have_count(3)
 
 
+def test_a_file_that_is_too_long_is_refused_in_words(open_page: Open, tmp_path: Path) -> None:
+    file = tmp_path / "long.txt"
+    file.write_text("f5" * 110_000)
+    page = open_page()
+    page.get_by_role("button", name="Open").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("From a file").set_input_files(file)
+    expect(dialog.get_by_role("alert")).to_contain_text("too long for a game: long.txt has 220,000")
+    dialog.get_by_label("Transcript").fill("f5" * 30_000)
+    dialog.get_by_role("button", name="Go on").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("it has 60,000 letters; at most 50,000")
+
+
+def test_the_smallest_screens_need_no_scrolling_sideways(open_page: Open) -> None:
+    page = open_page(width=320, height=640)
+    assert page.evaluate("() => document.documentElement.scrollWidth") == 320
+    begin(page, "human", "human")
+    assert page.evaluate("() => document.documentElement.scrollWidth") == 320
+
+
+def test_values_on_squares_are_those_of_the_open_tab(open_page: Open) -> None:
+    page = open_page()
+    page.get_by_role("button", name="Value every move").click()
+    expect(page.locator("#board .noted")).to_have_count(4)
+    page.get_by_role("tab", name="Parts").click()
+    expect(page.locator("#board .noted")).to_have_count(0)
+    page.get_by_role("tab", name="Values").click()
+    expect(page.locator("#board .noted")).to_have_count(4)
+
+
+def test_an_agent_of_ones_own_is_named_in_the_dialog(tmp_path: Path, open_page: Open) -> None:
+    (tmp_path / "mine.py").write_text(OWN)
+    with served(tmp_path, f"white={tmp_path}/mine.py:Eager") as server:
+        page = open_page(server)
+        page.get_by_role("button", name="New game").click()
+        dialog = page.get_by_role("dialog")
+        white = dialog.get_by_role("group", name="White").get_by_label("Player")
+        expect(white).to_have_value("Eager")
+        dialog.get_by_role("button", name="Exchange colours").click()
+        expect(white).to_have_value("human")
+        dialog.get_by_role("button", name="Start the game").click()
+        expect(dialog).to_be_hidden()
+        expect(page.locator("#black-seat .who")).to_contain_text("Eager")
+        expect(page.locator("#moves button")).to_have_count(1)
+
+
+OWN = """
+from othello_lab import Agent, Decision
+
+class Eager(Agent):
+    "The first legal move."
+
+    def decide(self, position, limits):
+        return Decision(position.moves[0])
+"""
+
+
 @pytest.mark.slow
 def test_a_game_of_a_run_is_opened(tmp_path: Path, open_page: Open, shot: Shot) -> None:
     from othello_lab import AlphaBeta, DiscCount, RandomAgent, run_match
@@ -294,6 +419,8 @@ def test_a_game_of_a_run_is_opened(tmp_path: Path, open_page: Open, shot: Shot) 
         page.get_by_role("button", name="Start the game").click()
         expect(page.get_by_role("dialog")).to_be_hidden()
         expect(status(page)).to_contain_text("The game is over")
+        expect(page.locator("#black-seat .who")).to_contain_text("random")
+        expect(page.locator("#white-seat .who")).to_contain_text("searcher")
         page.get_by_role("button", name="Move 10").click()
         expect(page.locator("#about-move, #moves [aria-current]").first).to_be_visible()
         expect(
@@ -322,7 +449,7 @@ def test_two_tabs_are_two_games_that_outlive_the_server(
         with served(tmp_path, port=server.port):
             for page, name in ((one, "c3"), (two, "f6")):
                 expect(page.locator("#offline")).to_be_hidden()
-                square(page, name).click()
+                press(page, name)
                 expect(page.locator("#moves button")).to_have_count(2)
 
 

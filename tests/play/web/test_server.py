@@ -22,6 +22,7 @@ from served import HUMAN, PEOPLE, Page, Server, served
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from othello_lab.__main__ import room_main
+from othello_lab.play.web.messages import LONGEST_TEXT
 
 main = functools.partial(room_main, "play")
 
@@ -182,6 +183,23 @@ def test_games_are_put_in_and_taken_along(page: Page, text: str) -> None:
         assert page.tell("new", rules=rules, text=texts[kind], **PEOPLE) is None
         assert page.state["position"] == position
         assert len(page.moves) == moves
+
+
+def test_a_game_of_the_longest_text_is_answered(page: Page) -> None:
+    refused = page.tell("new", rules="standard", text="é" * LONGEST_TEXT, **PEOPLE)
+    assert "50000 squares instead of 64" in (refused or "")
+    assert page.move("d3") is None
+
+
+def test_names_in_a_game_that_is_opened_are_kept(page: Page) -> None:
+    board = "8 " + "-" * 27 + "O*------*O" + "-" * 27 + " *"
+    text = f"(;GM[Othello]PB[anna]PW[bert]TY[8]BO[{board}]B[d3]W[c3];)"
+    assert page.tell("new", rules="standard", text=text, **PEOPLE) is None
+    assert "PB[anna]PW[bert]" in page.ask("texts")["ok"]["ggf"]
+    assert page.tell("resign") is None
+    assert "RE[-64:r]" in page.ask("texts")["ok"]["ggf"]
+    shown = page.state["players"]
+    assert [shown[color]["played"] for color in ("black", "white")] == ["anna", "bert"]
 
 
 WRONG_TEXTS = {
@@ -441,7 +459,7 @@ def test_games_of_runs_are_those_in_the_list(page: Page) -> None:
 
 def test_oversized_messages_close_the_line(server: Server, page: Page) -> None:
     with server.page() as loud:
-        loud.send(json.dumps({"type": "move", "move": "d" * 70_000, "ply": 0}))
+        loud.send(json.dumps({"type": "move", "move": "d" * 600_000, "ply": 0}))
         with pytest.raises(ConnectionClosed) as closed:
             loud.hear()
         assert closed.value.rcvd is not None and closed.value.rcvd.code == 1009
