@@ -24,6 +24,8 @@ usage: othello-lab play COMMAND ...
   series games=N [...]        several games there, colours changing; or points=N
   replay FILE                 step through a game that was recorded or saved
   replay RUN game=N           or through a game of a run
+  review FILE                 the discs that each move lost, and the better moves
+  review RUN game=N           the same of a game of a run
   web [key=value ...]         play in the browser     (web --help: all settings)
   gtp agent=NAME [...]        an agent as an engine for other programs (gtp --help)
   nboard agent=NAME [...]     the same, by another protocol
@@ -112,6 +114,42 @@ def replay_command(arguments: Sequence[str]) -> int:
         description="Step through a game: of a file that a session at the terminal has written, or "
         "of a run. Enter shows the next move, p the one before, help the rest.",
     )
+    _add_game(parser)
+    parser.add_argument("--all", action="store_true", help="show the whole game at once")
+    options = parser.parse_args(arguments)
+    replay(options.path, _number_of_game(options.game), options.all)
+    return 0
+
+
+def review_command(arguments: Sequence[str]) -> int:
+    """``review``: what each move of a game lost."""
+    from othello_lab.core.rules import RULESETS, ruleset
+    from othello_lab.play.review import DEPTH, EXACT_EMPTIES
+    from othello_lab.play.terminal.review import review
+
+    parser = Parser(
+        prog="othello-lab play review",
+        description="Review a game: the discs that each move lost, the better move with its line, "
+        "and the reason. Values are exact, by the endgame solver, with "
+        f"{EXACT_EMPTIES} or fewer empty squares; before, they are estimates of the champion, "
+        f"{DEPTH} plies ahead. The file may be a saved game, a transcript (f5d6c3...) or GGF.",
+    )
+    _add_game(parser)
+    parser.add_argument("--save", type=Path, metavar="FILE", help="write the game with comments")
+    parser.add_argument(
+        "--ruleset",
+        choices=list(RULESETS),
+        default="standard",
+        help="of a transcript or GGF (default standard)",
+    )
+    options = parser.parse_args(arguments)
+    if options.save is not None and options.save.is_dir():
+        raise ConfigError(f"--save {options.save}: a folder; a file is needed")
+    review(options.path, _number_of_game(options.game), ruleset(options.ruleset), options.save)
+    return 0
+
+
+def _add_game(parser: Parser) -> None:
     parser.add_argument("path", type=Path, help="the file, or the run's folder, results/NAME/DATE")
     parser.add_argument(
         "game",
@@ -119,15 +157,14 @@ def replay_command(arguments: Sequence[str]) -> int:
         metavar="game=N",
         help="which one: of a file from 1 (default the last), of a run from 0 (default 0)",
     )
-    parser.add_argument("--all", action="store_true", help="show the whole game at once")
-    options = parser.parse_args(arguments)
-    number = None
-    if options.game is not None:
-        if not (found := re.fullmatch(r"game=(\d{1,9})", options.game)):
-            raise ConfigError(f"{options.game}: game=N is needed")
-        number = int(found[1])
-    replay(options.path, number, options.all)
-    return 0
+
+
+def _number_of_game(word: str | None) -> int | None:
+    if word is None:
+        return None
+    if not (found := re.fullmatch(r"game=(\d{1,9})", word)):
+        raise ConfigError(f"{word}: game=N is needed")
+    return int(found[1])
 
 
 def gtp_command(arguments: Sequence[str]) -> int:
@@ -174,6 +211,7 @@ COMMANDS: dict[str, Command] = {
     "terminal": terminal_command,
     "series": series_command,
     "replay": replay_command,
+    "review": review_command,
     "web": web_command,
     "gtp": gtp_command,
     "nboard": nboard_command,

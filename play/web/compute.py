@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from othello_lab.agents.config import ConfigError, one_line
+from othello_lab.core.notation import square_name
 from othello_lab.core.rules import ruleset
 from othello_lab.core.system.forked import Channel, ForkedProcess
 from othello_lab.core.system.processes import die_with_parent
@@ -24,6 +25,7 @@ from othello_lab.play.agent_process import AgentFailure, AgentProcesses
 from othello_lab.play.config import GameSetup
 from othello_lab.play.game import GameState
 from othello_lab.play.recorded import game_of_run, games_of_run, runs_below
+from othello_lab.play.review import GOOD, MoveReview, Reviewer, told
 from othello_lab.play.web import explanations
 from othello_lab.play.web.game_data import decision_data, game_data, game_from, player_from
 
@@ -33,6 +35,7 @@ Note = Callable[[str], None]
 
 _MOST = 32 << 20  # bytes of an answer
 _GAMES = 200  # that are listed at once
+_LINE = 8  # moves of a better line that are shown
 _NICE = 5  # the server goes first
 
 
@@ -74,6 +77,44 @@ def _run(options: dict[str, Any]) -> Path:
     return folder / options["run"]
 
 
+def review(thinkers: AgentProcesses, game: GameState, options: dict[str, Any]) -> dict[str, Any]:
+    """The reviews of some moves. options: the numbers of the ``first`` and the ``last``."""
+    last = min(options["last"], len(game.turns))
+    reviewer = Reviewer(thinkers, game.start.ruleset.side)
+    numbers = range(last, options["first"] - 1, -1)
+    return {"moves": [_review_data(game, each) for each in reviewer.review(game, numbers)]}
+
+
+def _review_data(game: GameState, each: MoveReview) -> dict[str, Any]:
+    """line: the better line, with the board after each move."""
+    position = game.turns[each.number - 1].before
+    line = []
+    for move in each.line[:_LINE]:
+        after = position.play(move)
+        line.append(
+            {
+                "move": square_name(move),
+                "color": position.to_move.value,
+                "board": after.to_obf().split()[0],
+                "to_move": after.to_move.value,
+            }
+        )
+        position = after
+    return {
+        "number": each.number,
+        "color": each.color.value,
+        "move": square_name(each.move),
+        "value": each.to_black,
+        "loss": each.loss,
+        "exact": each.exact,
+        "mark": each.mark,
+        "changed": each.changed,
+        "choices": each.choices,
+        "comment": told(each),
+        "line": line if each.loss >= GOOD else [],
+    }
+
+
 ANSWERS: dict[str, Answer] = {
     "decide": decide,
     "prepare": prepare,
@@ -84,6 +125,7 @@ ANSWERS: dict[str, Answer] = {
     "parts": explanations.parts,
     "course": explanations.course,
     "tree": explanations.tree,
+    "review": review,
 }
 
 

@@ -216,6 +216,14 @@ class EvaluationOptions:
 
 
 @dataclass(frozen=True)
+class ReviewOptions:
+    """Options of the question ``review``: the numbers of the first and the last move."""
+
+    first: Annotated[int, Whole(1, _MOST_PLIES)]
+    last: Annotated[int, Whole(1, _MOST_PLIES)]
+
+
+@dataclass(frozen=True)
 class NoOptions:
     """Options of a question that has none."""
 
@@ -228,6 +236,7 @@ OPTIONS: dict[str, Callable[..., Any]] = {
     "parts": EvaluationOptions,
     "course": PlayerOptions,
     "tree": PlayerOptions,
+    "review": ReviewOptions,
 }
 """What a page may ask, and the options of each question, without ``ply``."""
 

@@ -362,6 +362,8 @@ mount(byId("why"), {
   get catalogue() { return catalogue; },
   get ply() { return at; },
   ask: line.ask,
+  tell,
+  look,
   board,
   calm,
   onState(listener) {

@@ -3,10 +3,12 @@
 import { agentFields, askingForm, evaluationNames, field, options, table, usualEvaluation } from "./asking.js";
 import { capital, element } from "./dom.js";
 import { mountGraph } from "./graph.js";
+import { mountReview } from "./review.js";
 import { countText, discsOf, learnUnit, moveText, secondsText, signed, valueText } from "./numbers.js";
 import { mountTree } from "./tree.js";
 
 const TABS = [
+  ["review", "Review", mountReview],
   ["values", "Values", mountValues],
   ["parts", "Parts", mountParts],
   ["graph", "Graph", mountGraph],
@@ -63,7 +65,7 @@ function createTabs(section, page) {
     element("h2", { className: "why-title" }, "Why?"),
     element("div", { role: "tablist", className: "why-tabs", "aria-label": "Why" }, ...buttons),
     ...panels);
-  open(0);
+  open(1);
   return { take: (state) => mounted.forEach((panel) => panel.take(state)) };
 }
 

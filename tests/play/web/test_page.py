@@ -85,6 +85,14 @@ def play_through(page: Page, position: Position) -> Position:
     return position
 
 
+def review(page: Page) -> None:
+    begin(page, "human", "human", "mini4")
+    play_through(page, Position.start("mini4"))
+    page.get_by_role("tab", name="Review").click()
+    page.get_by_role("button", name="Review the game").click()
+    page.locator("#why-review polyline").first.wait_for(state="attached")
+
+
 @pytest.mark.slow
 def test_a_whole_game_by_clicks(open_page: Open, shot: Shot) -> None:
     page = open_page()
@@ -503,6 +511,7 @@ VIEWS: dict[str, Callable[[Any], None]] = {
     "edit": lambda page: page.get_by_role("button", name="Set up").click(),
     "over": lambda page: page.get_by_role("button", name="Resign").click(),
     "watch": lambda page: begin(page, "random", "random", "mini4"),
+    "review": lambda page: review(page),
 }
 
 

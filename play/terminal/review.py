@@ -1,0 +1,111 @@
+"""``othello-lab play review``: the discs that each move of a game lost, and the better moves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from rich.progress import track
+
+from othello_lab.agents.agent import Limits
+from othello_lab.agents.config import ConfigError
+from othello_lab.core.notation import square_name
+from othello_lab.core.rules import Color, Ruleset
+from othello_lab.core.system.escaping import counted
+from othello_lab.play.agent_process import AgentProcesses
+from othello_lab.play.game import GameState, outcome
+from othello_lab.play.game_files import LONGEST, TITLE, ReadGame, game_of, game_text, read, write
+from othello_lab.play.recorded import game_of_run
+from othello_lab.play.review import EXACT_EMPTIES, MoveReview, Reviewer, accuracy, told
+from othello_lab.play.terminal.screen import Screen
+
+_HANG = 60.0
+
+
+def review(path: Path, number: int | None, rules: Ruleset, save: Path | None) -> None:
+    """Review a game of a file in any notation, or of a run, and print what each move lost.
+
+    number: of the game, as for ``replay``. rules: of a file that does not tell them. save: a file
+    for the game with the comments. Ctrl-C ends it and shows what is known. Raises ConfigError.
+    """
+    screen = Screen()
+    shown = _game(path, number, rules)
+    game = shown.game
+    if not game.turns:
+        raise ConfigError(f"{path}: the game has no moves")
+    found: dict[int, MoveReview] = {}
+    numbers = range(len(game.turns), 0, -1)
+    with AgentProcesses(game.start.ruleset, Limits(), _HANG, screen.say) as thinkers:
+        reviewer = Reviewer(thinkers, game.start.ruleset.side)
+        moves = track(numbers, "reviewing", console=screen.console, transient=True)
+        try:
+            for each in moves:
+                found |= {known.number: known for known in reviewer.review(game, [each])}
+        except KeyboardInterrupt:
+            screen.say("Stopped; the moves before are not reviewed.")
+    for number in sorted(found):
+        _say(screen, found[number])
+    _say_accuracy(screen, shown, list(found.values()))
+    if save is not None:
+        comments = {number: told(each) for number, each in found.items()}
+        write(save, [game_text(game, shown.players, comments=comments)])
+        screen.say(f"The game with these comments is in {save}.")
+
+
+def _game(path: Path, number: int | None, rules: Ruleset) -> ReadGame:
+    if path.is_dir() or path.suffix == ".sqlite":
+        return game_of_run(path, number or 0)
+    try:
+        with path.open("rb") as file:
+            text = file.read(LONGEST).decode("utf-8", "replace")
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read ({error.strerror})") from error
+    if text.startswith(TITLE):
+        games = read(path)
+        if number is not None and not 1 <= number <= len(games):
+            raise ConfigError(f"game={number}: {path} has the games 1 to {len(games)}")
+        return games[-1 if number is None else number - 1]
+    if number not in (None, 1):
+        raise ConfigError(f"game={number}: {path} has one game")
+    try:
+        game = game_of(text, rules)
+    except ValueError as error:
+        raise ConfigError(f"{path}: {error}") from error
+    return ReadGame(game, _names(game))
+
+
+def _names(game: GameState) -> dict[Color, str]:
+    by = {turn.color: turn.by for turn in game.turns}
+    return {color: by.get(color, "?") for color in Color}
+
+
+def _say(screen: Screen, each: MoveReview) -> None:
+    name = each.color.value.capitalize()
+    kind = "exact" if each.exact else "estimate"
+    value = f"{each.to_black:+.0f}" if each.exact else f"{each.to_black:+.1f}"
+    lost = f"{-each.loss:+.0f}" if each.loss >= 1 else ""
+    style = {"blunder": "bold red", "mistake": "red", "inaccuracy": "yellow"}.get(each.mark, "")
+    move = f"{each.number:3}. {name} {square_name(each.move)}"
+    screen.say(f"{move:<16}{lost:>5}   Black {value:<6} {kind}", style)
+    if comment := told(each):
+        screen.say(f"      {comment}")
+
+
+def _say_accuracy(screen: Screen, shown: ReadGame, found: list[MoveReview]) -> None:
+    screen.say()
+    if shown.game.is_over:
+        screen.say(outcome(shown.game), "bold")
+    players: Mapping[Color, str] = shown.players
+    for color, known in accuracy(found).items():
+        if not known.moves:
+            continue
+        share = f"{100 * known.good / known.moves:.0f} %"
+        screen.say(
+            f"{color.value.capitalize()} ({players[color]}): {known.good} of "
+            f"{counted(known.moves, 'move')} with a choice were best ({share}); {known.loss:.1f} "
+            "discs lost a move."
+        )
+    screen.say(
+        f"Values are discs to Black: exact with {EXACT_EMPTIES} or fewer empty squares, by the "
+        "champion's search before."
+    )

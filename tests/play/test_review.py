@@ -1,0 +1,198 @@
+"""The review of a game is held to the solver, move by move."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from othello_lab.__main__ import room_main
+from othello_lab.agents.agent import Limits
+from othello_lab.agents.config import build_agent, load
+from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
+from othello_lab.core.notation import PASS, parse_square
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color
+from othello_lab.play.agent_process import AgentProcesses
+from othello_lab.play.game import GameState
+from othello_lab.play.review import (
+    EXACT_EMPTIES,
+    GOOD,
+    MoveReview,
+    Reviewer,
+    accuracy,
+    reason,
+    told,
+)
+
+
+def random_game(rules: str, seed: int) -> GameState:
+    rng = random.Random(seed)
+    game = GameState(Position.start(rules))
+    while not game.is_over:
+        game.play(rng.choice(game.position.moves or (PASS,)), "random")
+    return game
+
+
+def reviewed(game: GameState, numbers: range | None = None) -> list[MoveReview]:
+    rules = game.start.ruleset
+    numbers = numbers or range(1, len(game.turns) + 1)
+    with AgentProcesses(rules, Limits(), 60, lambda text: None) as thinkers:
+        return list(Reviewer(thinkers, rules.side).review(game, numbers))
+
+
+def worth(position: Position) -> int:
+    """Plain negamax to the end, in discs to the mover."""
+    if position.is_over:
+        return position.disc_difference
+    return max(-worth(position.play(move)) for move in position.moves or (PASS,))
+
+
+def ends(game: GameState, empties: int) -> Iterator[int]:
+    """The numbers of the moves with so few empty squares before them."""
+    for number, turn in enumerate(game.turns, start=1):
+        if turn.before.empties <= empties:
+            yield number
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_late_moves_lose_what_perfect_play_says(seed: int) -> None:
+    game = random_game("standard", seed)
+    late = list(ends(game, 7))
+    for each in reviewed(game, range(late[0], late[-1] + 1)):
+        turn = game.turns[each.number - 1]
+        assert each.exact
+        assert each.best_value == worth(turn.before)
+        assert each.value == -worth(turn.after)
+        assert each.loss == each.best_value - each.value
+        assert -worth(turn.before.play(each.best)) == each.best_value
+        position = turn.before
+        for move in each.line:
+            position = position.play(move)  # a legal line
+
+
+@pytest.mark.slow
+def test_every_exact_move_agrees_with_another_solver() -> None:
+    plain = load("agent", "endgame") | {"depth": 4, "evaluation": {"_target_": DISCS}}
+    solver = build_agent(plain | {"endgame": EXACT_EMPTIES}, "solver")
+    for seed in (3, 4):
+        game = random_game("standard", seed)
+        exact = list(ends(game, EXACT_EMPTIES))
+        found = reviewed(game, range(exact[0], exact[-1] + 1))
+        assert len(found) == sum(game.turns[number - 1].move != PASS for number in exact)
+        for each in found:
+            before = game.turns[each.number - 1].before
+            best = solver.decide(before, Limits()).value
+            assert best is not None
+            assert each.best_value == best / FINAL_UNIT
+
+
+DISCS = "othello_lab.agents.evaluation.DiscCount"
+
+
+def test_early_moves_are_estimates_and_all_boards_are_reviewed() -> None:
+    for rules in ("standard", "mini6", "mini4"):
+        game = random_game(rules, 5)
+        found = reviewed(game, range(1, 4))
+        assert [each.exact for each in found] == [rules == "mini4"] * 3
+        assert all(each.loss >= 0 and abs(each.value) <= 64 for each in found)
+
+
+def review_of(value: float, best: float, exact: bool = True) -> MoveReview:
+    return MoveReview(9, Color.WHITE, 0, 7, (7, 1), value, best, exact, 5, "It does.")
+
+
+@pytest.mark.parametrize(
+    ("value", "best", "exact", "mark", "changed"),
+    [
+        (10, 10, True, "", False),
+        (10, 12, True, "inaccuracy", False),
+        (-2, 0, True, "mistake", True),
+        (2, 6.5, True, "mistake", False),
+        (-2, 20, True, "blunder", True),
+        (-0.5, 2.5, False, "inaccuracy", False),
+        (-3, 3, False, "mistake", True),
+    ],
+)
+def test_marks(value: float, best: float, exact: bool, mark: str, changed: bool) -> None:
+    each = review_of(value, best, exact)
+    assert (each.mark, each.changed) == (mark, changed)
+    assert bool(told(each)) == (each.loss >= GOOD)
+
+
+def test_a_comment_has_the_loss_the_better_line_and_the_reason() -> None:
+    said = told(review_of(-4, 6))
+    assert said == "blunder: loses 10 discs, and the winner changes; better h1 b1. It does."
+    assert "loses about 10 discs" in told(review_of(-4, 6, exact=False))
+
+
+def test_a_corner_is_the_first_reason() -> None:
+    position = Position.from_obf(
+        "-" * 8 + "-OOOOO--" + "-OXXXO--" + "-OXXXO--" + "-OOOOO--" + "-" * 24 + " X"
+    )
+    x_square, other = parse_square("g2"), parse_square("d1")
+    assert "opens the corner" not in reason(position, [other], [x_square])
+    flank = Position.from_obf("-OX" + "-" * 5 + "-" * 56 + " X")
+    assert flank.moves == (0,)
+    taken = reason(
+        Position.from_obf("-OX" + "-" * 5 + "-" * 24 + "XO------" + "-" * 24 + " X"),
+        [34],
+        [0],
+    )
+    assert taken.startswith("c5 leaves the corner a1")
+
+
+def test_accuracy_counts_moves_with_a_choice() -> None:
+    forced = MoveReview(1, Color.BLACK, 0, 0, (0,), 4, 4, True, 1)
+    found = accuracy([review_of(0, 0), review_of(-3, 3), forced])
+    assert (found[Color.WHITE].moves, found[Color.WHITE].good, found[Color.WHITE].loss) == (2, 1, 3)
+    assert found[Color.BLACK].moves == 0
+
+
+def test_the_command_reviews_and_saves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    game = random_game("mini4", 1)
+    text = "".join(f"{'abcdefgh'[move % 8]}{move // 8 + 1}" for move in game.moves if move != PASS)
+    file, saved = tmp_path / "game.txt", tmp_path / "commented.txt"
+    file.write_text(text)
+    words = ["review", str(file), "--ruleset", "mini4", "--save", str(saved)]
+    assert room_main("play", words) == 0
+    out = capsys.readouterr().out
+    each = reviewed(game)
+    assert out.count(" exact\n") == len(each)
+    assert "with a choice were best" in out
+    assert "The game is over" in out
+    comments = [told(one) for one in each if told(one)]
+    assert comments
+    for comment in comments:
+        assert comment in saved.read_text()
+    assert room_main("play", ["review", str(saved)]) == 0
+    assert room_main("play", ["replay", str(saved), "--all"]) == 0
+    assert comments[0] in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    ("content", "words", "told"),
+    [
+        (None, [], "cannot be read"),
+        ("f5f5", [], "move 2 of the transcript"),
+        ("-" * 27 + "OX------XO" + "-" * 27 + " X", [], "the game has no moves"),
+        ("f5", ["game=2"], "has one game"),
+        ("f5", ["game=x"], "game=N is needed"),
+        ("f5", ["--save", "/"], "a file is needed"),
+    ],
+)
+def test_bad_input_is_one_line(
+    content: str | None,
+    words: list[str],
+    told: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    file = tmp_path / "game.txt"
+    if content is not None:
+        file.write_text(content)
+    assert room_main("play", ["review", str(file), *words]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert told in line
