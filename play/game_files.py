@@ -4,12 +4,14 @@ and ``replay`` read it."""
 from __future__ import annotations
 
 import os
+import pkgutil
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from othello_lab.agents.config import ConfigError
+from othello_lab.agents.external_agent import is_ours
 from othello_lab.core.notation import (
     PASS,
     NotationError,
@@ -48,6 +50,16 @@ def described(player: PlayerSettings) -> str:
         kind = str(evaluation.get("_target_", "")).rpartition(".")[2]
         main.append(f"evaluation={evaluation.get('target', kind)}")
     return " ".join([player.name, *main])
+
+
+def value_of_a_disc(player: PlayerSettings) -> int | None:
+    """Return the part of a player's values that stands for a disc; None if they are no discs."""
+    agent = player.agent or {}
+    evaluation = agent.get("evaluation")
+    if not isinstance(evaluation, Mapping) or "playouts" in agent:  # whose values are results
+        return None
+    target = str(evaluation.get("_target_", ""))
+    return pkgutil.resolve_name(target).per_disc if is_ours(target) else None
 
 
 def players_of(game: GameState, present: Mapping[Color, PlayerSettings]) -> dict[Color, str]:

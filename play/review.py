@@ -33,7 +33,6 @@ GOOD = 1.0
 """A move that loses less discs than this counts as a best one."""
 
 _EVALUATIONS = {8: "patterns", 6: "patterns6", 4: "disc_count"}  # by side
-_PER_DISC = 100  # of learned evaluations
 _CLEAR = 2.0  # discs that an estimate of a won game has at least
 _USE = "review"
 _MOST_REASONS = 2
@@ -99,6 +98,7 @@ class Reviewer:
         if side != 8:
             champion |= {"probcut": None, "probcut_glance": None}
         self._thinkers = thinkers
+        self._per_disc = load_evaluation(_EVALUATIONS[side]).per_disc or 1
         self._solver = PlayerSettings("solver", champion | {"endgame": EXACT_EMPTIES})
         self._judge = PlayerSettings(CHAMPION, champion | {"endgame": 0, "depth": DEPTH})
 
@@ -138,7 +138,7 @@ class Reviewer:
         limits = Limits() if exact else Limits(depth=max(1, depth))
         decision, _ = self._thinkers.ask(player, GameState(position), 0, limits, use=_USE)
         value = float(decision.value or 0)
-        unit = FINAL_UNIT if abs(value) >= FINAL_UNIT or exact else _PER_DISC
+        unit = FINAL_UNIT if abs(value) >= FINAL_UNIT or exact else self._per_disc
         line = decision.pv if decision.pv[:1] == (decision.move,) else (decision.move,)
         return value / unit, line
 

@@ -21,6 +21,7 @@ class DiscCount(Evaluation):
     """
 
     as_features = (Feature("disc_count", 64, place=1),)
+    per_disc = 1
 
     @staticmethod
     def kernel(mover: Mask, opponent: Mask, parameters: Array) -> np.int32:

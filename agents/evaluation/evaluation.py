@@ -106,11 +106,13 @@ class Evaluation(ABC):
     sides: the board sizes that it is made for.
     compiled: true if there is a kernel; without one a search runs as ordinary Python.
     as_features: the features that the class itself declares; a subclass does not inherit them.
+    per_disc: the part of a value that stands for one disc; None where values are not in discs.
     """
 
     sides: frozenset[int] = frozenset({4, 6, 8})
     compiled: bool = True
     as_features: ClassVar[tuple[Feature, ...]] = ()
+    per_disc: ClassVar[int | None] = None
 
     def __repr__(self) -> str:
         return called(self)

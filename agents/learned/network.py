@@ -85,6 +85,8 @@ class NetworkEvaluation(Evaluation):
     the same, and more time for a value.
     """
 
+    per_disc = UNIT
+
     sides = frozenset({8})
 
     weights: str | Path | LearnedWeights = "network"

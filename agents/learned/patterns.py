@@ -69,6 +69,8 @@ class PatternEvaluation(Evaluation):
     stability and mobility better than rules made by hand, and is fast enough for deep searches.
     """
 
+    per_disc = UNIT
+
     weights: str | Path | LearnedWeights = "patterns"
     """The name of weights that come with the lab, a file of them, or the weights themselves."""
 

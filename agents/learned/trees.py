@@ -64,6 +64,8 @@ class TreeEvaluation(Evaluation):
     know nothing beyond their features.
     """
 
+    per_disc = UNIT
+
     sides = frozenset({8})
 
     weights: str | Path | LearnedWeights = "trees"

@@ -29,7 +29,7 @@ from othello_lab.core.rules import Color
 from othello_lab.play.agent_process import AgentProcesses
 from othello_lab.play.config import PlayerSettings
 from othello_lab.play.game import GameState
-from othello_lab.play.game_files import described
+from othello_lab.play.game_files import described, value_of_a_disc
 from othello_lab.play.hints import hints
 from othello_lab.play.search_tree import Cutoff, OrderingLook, TracedNode, watched
 from othello_lab.play.web.game_data import player_from
@@ -121,7 +121,7 @@ def course(thinkers: AgentProcesses, game: GameState, options: Mapping[str, Any]
     for point, after in itertools.pairwise(found):
         if point["value"] is None:  # a pass changes nothing
             point["value"] = after["value"]
-    return {"by": described(who), "points": found}
+    return {"by": described(who), "per_disc": value_of_a_disc(who), "points": found}
 
 
 def _to_black(value: float | None, position: Position) -> float | None:

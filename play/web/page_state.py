@@ -9,7 +9,7 @@ from othello_lab.core.notation import PASS, format_ggf, square_name
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.play.game import PlayedTurn, outcome, value_text
-from othello_lab.play.game_files import described, game_text, players_of
+from othello_lab.play.game_files import described, game_text, players_of, value_of_a_disc
 from othello_lab.play.moves import written
 from othello_lab.play.web.catalogue import Catalogue
 from othello_lab.play.web.visits import Visit
@@ -88,6 +88,7 @@ def visit_shown(visit: Visit, catalogue: Catalogue, thinking: bool, note: str) -
                 "human": player.is_human,
                 "described": described(player),
                 "played": played_by[color],
+                "per_disc": value_of_a_disc(player),
                 "settings": catalogue.chosen(player),
             }
             for color, player in visit.players.items()

@@ -1,11 +1,10 @@
 // The value over the game, as both players see it: a graph, and its numbers as a table.
 import { agentFields, askingForm, stone, table } from "./asking.js";
 import { capital, element, svg } from "./dom.js";
-import { countText, discsOf, moveText, secondsText, valueText } from "./numbers.js";
+import { countText, discsOf, moveText, secondsText, signed, valueText } from "./numbers.js";
 
 const HEIGHT = 220;
 const ROOM = { left: 54, right: 12, top: 22, bottom: 26 };
-const USUAL = 0.86; // of half the height; beyond is for games that are won
 const COLORS = ["black", "white"];
 
 /** Put the graph into an element. page: what mount in why.js is given. */
@@ -46,8 +45,8 @@ export function mountGraph(container, page) {
 
   new ResizeObserver(draw).observe(drawing);
   container.replaceChildren(
-    element("p", { className: "why-about" }, "What the players said of their moves, each in the units of its own heuristic. ",
-      "An agent can value every position of the game too."),
+    element("p", { className: "why-about" }, "What the players said of their moves: the graph has the values that are discs, the table all of them. ",
+      "An agent can value every position of the game too; patterns and disc_count do it in discs."),
     asking.form,
     element("div", { className: "why-switch", role: "radiogroup", "aria-label": "Seen by" },
       element("span", { "aria-hidden": "true" }, "Seen by"), ...views),
@@ -61,74 +60,70 @@ export function mountGraph(container, page) {
 }
 
 const gameKey = (state) => [state.rules.name, state.start.board, ...state.moves.map(({ move }) => move)].join(" ");
-const unitsOf = (described) => /evaluation=(\S+)/.exec(described)?.[1] ?? described;
 
-/** What a player stated of the positions in which it moved: points [ply, value to Black]. */
+/** A value in discs; null where it is none: per disc is what one counts, null for other units. */
+const inDiscs = (value, perDisc) => discsOf(value) || (perDisc === null ? null : value / perDisc);
+
+/** What a player stated of the positions in which it moved: points [ply, discs to Black]. */
 function stated(state, color) {
-  const points = state.moves.flatMap(({ color: by, decision }, ply) =>
+  const { per_disc: perDisc } = state.players[color];
+  const values = state.moves.flatMap(({ color: by, decision }, ply) =>
     by === color && decision && decision.value !== null
       ? [[ply, color === "black" ? decision.value : -decision.value]] : []);
-  if (!points.length) return null;
-  const by = state.players[color].described;
-  return { name: `${capital(color)} says`, kind: color, units: unitsOf(by), points };
+  return values.length ? lineOf(`${capital(color)} says`, color, values, perDisc) : null;
 }
 
 function asked(course) {
   if (!course) return null;
-  const points = course.points.flatMap(({ value }, ply) => (value === null ? [] : [[ply, value]]));
-  return { name: course.by, kind: "asked", units: unitsOf(course.by), points };
+  const values = course.points.flatMap(({ value }, ply) => (value === null ? [] : [[ply, value]]));
+  return lineOf(course.by, "asked", values, course.per_disc);
 }
 
-
-/** Half the height that a value takes, from -1 to 1; a finished game lies beyond all others. */
-function heightOf(value, most) {
-  if (discsOf(value)) return Math.sign(value) * (USUAL + (1 - USUAL) * 0.6);
-  return (USUAL * value) / most;
+/** values: all that was said; points: what of it is in discs. */
+function lineOf(name, kind, values, perDisc) {
+  const points = values.map(([ply, value]) => [ply, inDiscs(value, perDisc)]).filter(([, discs]) => discs !== null);
+  return { name, kind, values, points };
 }
 
 function graph(series, state, ply, view, width) {
   if (!series.length) return [element("p", { className: "why-empty" }, "No agent has stated a value yet.")];
   const plies = Math.max(state.moves.length, 1);
+  const drawn = series.filter(({ points }) => points.length > 1);
+  const others = series.filter((each) => !drawn.includes(each)).map(({ name }) => name);
+  const about = others.length ? [element("p", { className: "why-about" }, `${others.join(", ")}: these values are in the units of a heuristic, `
+    + "which are no discs. They stand in the table. The tab Review has the whole game in discs.")] : [];
+  if (!drawn.length) return about;
+  const whole = state.rules.side ** 2;
   const middle = (HEIGHT - ROOM.top - ROOM.bottom) / 2;
   const x = (at) => ROOM.left + ((width - ROOM.left - ROOM.right) * at) / plies;
-  const y = (share) => ROOM.top + middle * (1 - share);
-  const most = {};
-  for (const { units, points } of series) {
-    const sizes = points.map(([, value]) => value).filter((value) => !discsOf(value)).map(Math.abs);
-    most[units] = Math.max(most[units] ?? 0, ...sizes, Number.EPSILON);
-  }
+  const y = (discs) => ROOM.top + middle * (1 - Math.max(-1, Math.min(1, discs / whole)));
   const root = svg("svg", { width, height: HEIGHT, viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": spoken(series, view) });
-  root.append(...axes(series, most, x, y, plies, width, view));
+  root.append(...axes(whole, x, y, plies, width, view));
   if (ply !== null) root.append(svg("line", { class: "here", x1: x(ply), x2: x(ply), y1: ROOM.top, y2: HEIGHT - ROOM.bottom }));
-  for (const { kind, units, points, sign } of series) {
-    const places = points.map(([at, value]) => [x(at), y(heightOf(sign * value, most[units]))]);
+  for (const { kind, points, sign } of drawn) {
+    const places = points.map(([at, discs]) => [x(at), y(sign * discs)]);
     root.append(svg("polyline", { class: `series ${kind}`, points: places.map((place) => place.join(",")).join(" ") }));
     if (kind === "asked" && places.length > 30) continue;
     for (const [cx, cy] of places) root.append(svg("circle", { class: `point ${kind}`, cx, cy, r: 3.2 }));
   }
-  const keys = series.map(({ name, kind }) => element("li", {},
+  const keys = drawn.map(({ name, kind }) => element("li", {},
     svg("svg", { width: 34, height: 14, "aria-hidden": "true" },
       svg("line", { class: `series ${kind}`, x1: 2, x2: 32, y1: 7, y2: 7 }),
       svg("circle", { class: `point ${kind}`, cx: 17, cy: 7, r: 3.2 })), name));
-  const found = [root, element("ul", { className: "why-key" }, ...keys)];
-  if (Object.keys(most).length > 1) {
-    found.push(element("p", { className: "why-about" }, "The heuristics have different units, so each line has a scale of its own; the numbers at the left are the first one's."));
-  }
-  return found;
+  return [root, element("ul", { className: "why-key" }, ...keys), ...about];
 }
 
-function axes(series, most, x, y, plies, width, view) {
+function axes(whole, x, y, plies, width, view) {
   const text = (content, at, height, kind = "") => svg("text", { class: kind, x: at, y: height }, content);
-  const scale = most[series[0].units];
   const found = [];
   for (const share of [1, 0.5, 0, -0.5, -1]) {
-    const height = y(share * USUAL);
+    const height = y(share * whole);
     found.push(svg("line", { class: share ? "grid" : "zero", x1: ROOM.left, x2: width - ROOM.right, y1: height, y2: height }));
-    found.push(text(tick(share * scale), ROOM.left - 6, height + 4, "tick"));
+    found.push(text(signed(share * whole), ROOM.left - 6, height + 4, "tick"));
   }
   const rival = view === "black" ? "White" : "Black";
-  found.push(text(`better for ${capital(view)} ↑`, ROOM.left, ROOM.top - 8));
-  found.push(text(`better for ${rival} ↓`, ROOM.left, HEIGHT - 8));
+  found.push(text(`${capital(view)} ahead, discs ↑`, ROOM.left, ROOM.top - 8));
+  found.push(text(`${rival} ahead ↓`, ROOM.left, HEIGHT - 8));
   const step = [1, 2, 5, 10, 20].find((each) => plies / each <= Math.max(3, width / 90)) ?? 20;
   for (let at = step; at <= plies; at += step) {
     if (x(at) > ROOM.left + 130) found.push(text(String(at), x(at), HEIGHT - 8, "ply"));
@@ -136,16 +131,9 @@ function axes(series, most, x, y, plies, width, view) {
   return found;
 }
 
-function tick(value) {
-  const size = Math.abs(value);
-  const sign = value > 0 ? "+" : value < 0 ? "−" : "";
-  if (size >= 10_000) return `${sign}${Math.round(size / 1000)}k`;
-  return sign + (size >= 20 || Number.isInteger(size) ? Math.round(size) : size.toPrecision(2));
-}
-
 function spoken(series, view) {
-  const said = series.map(({ name, points, sign }) => {
-    const [first, last] = [points[0], points.at(-1)].map(([, value]) => valueText(sign * value));
+  const said = series.map(({ name, values, sign }) => {
+    const [first, last] = [values[0], values.at(-1)].map(([, value]) => valueText(sign * value));
     return `${name}: from ${first} to ${last}`;
   });
   return `The value over the game to ${capital(view)}. ${said.join(". ")}. The table below has all numbers.`;

@@ -147,16 +147,20 @@ def test_the_value_over_the_game_is_drawn_and_told(open_page: Open, shot: Shot) 
     dialog.get_by_role("button", name="Start the game").click()
     expect(page.locator("#status")).to_contain_text("The game is over")
     panel = open_tab(page, "Graph")
-    picture = panel.get_by_role("img").first
-    expect(picture).to_have_attribute("aria-label", re.compile("to Black. Black says: from"))
-    shot(page, "stated")
+    expect(panel.locator("table")).to_be_visible()
     panel.get_by_label("Agent").select_option("alphabeta")
+    panel.get_by_label("Heuristic").select_option("disc_count")
     panel.get_by_role("button", name="Value the whole game").click()
     expect(panel.locator("thead")).to_contain_text("asked for")
+    picture = panel.locator(".why-graph").get_by_role("img").first
+    expect(picture).to_have_attribute("aria-label", re.compile("to Black. Black says: from"))
+    shot(page, "stated")
+    ticks = panel.locator(".why-graph text.tick").all_text_contents()
+    assert ticks == ["+16", "+8", "+0", f"{MINUS}8", f"{MINUS}16"]
     moves = page.locator("#moves button").count()
     *rows, total = cells(panel.locator("table"))
     assert len(rows) == moves
-    assert panel.locator("polyline.series").count() == 3
+    assert panel.locator("polyline.asked").count() == 1
     assert panel.locator("circle.point.asked").count() - 1 == moves + 1  # one is the key's
     nodes = [number(row[4]) for row in rows if row[4]]
     assert nodes and sum(nodes) == number(total[4])
@@ -184,6 +188,8 @@ def test_a_game_between_people_is_valued_too(open_page: Open) -> None:
     panel.get_by_label("Depth").fill("2")
     panel.get_by_role("button", name="Value the whole game").click()
     panel.locator("table").wait_for()
+    expect(panel).to_contain_text("no discs")
+    assert panel.locator("polyline").count() == 0
     *rows, total = cells(panel.locator("table"))
     engine = AlphaBeta(2, SquareWeights())
     position = Position.start()
