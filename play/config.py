@@ -37,10 +37,11 @@ from othello_lab.core.system.settings import (
 
 HUMAN = "human"
 AUTO, UNICODE, ASCII = BOARDS = ("auto", "unicode", "ascii")
+ON_SMALL_BOARDS = "disc_count"
+"""The default heuristic there, as most others know 8x8 alone."""
 CHAMPION = "champion"
 """The agent that no other can advise against."""
 _SIDES = ("black", "white", "hint")
-_ON_SMALL_BOARDS = "disc_count"  # the default heuristic, as most others know 8x8 alone
 _DEFAULTS = {"black": HUMAN}  # which Hydra has no word for
 
 _Settings = TypeVar("_Settings")
@@ -178,7 +179,7 @@ def read(overrides: Sequence[str], folders: Sequence[str] = ()) -> GameSetup:
     settings = _typed(raw)
     said = any(word.partition("=")[0].startswith("evaluation") for word in overrides)
     if ruleset(settings.ruleset.name).side != 8 and not said:
-        evaluation = evaluation_settings(_ON_SMALL_BOARDS)
+        evaluation = evaluation_settings(ON_SMALL_BOARDS)
     fill = {"depth": settings.depth, "evaluation": evaluation}
     players = {}
     for side, agent in sides.items():

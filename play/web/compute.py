@@ -23,7 +23,9 @@ from othello_lab.core.system.forked import Channel, ForkedProcess
 from othello_lab.core.system.processes import die_with_parent
 from othello_lab.play.agent_process import AgentFailure, AgentProcesses
 from othello_lab.play.config import GameSetup
-from othello_lab.play.game import GameState
+from othello_lab.play.game import GameState, value_text
+from othello_lab.play.game_files import described
+from othello_lab.play.hints import hints
 from othello_lab.play.recorded import game_of_run, games_of_run, runs_below
 from othello_lab.play.review import GOOD, MoveReview, Reviewer, told
 from othello_lab.play.web import explanations
@@ -77,6 +79,20 @@ def _run(options: dict[str, Any]) -> Path:
     return folder / options["run"]
 
 
+def hint(thinkers: AgentProcesses, game: GameState, options: dict[str, Any]) -> dict[str, Any]:
+    """The best move. options: ``player``, the agent that gives hints."""
+    who = player_from(options["player"])
+    if not game.position.moves:
+        raise ConfigError("there is no move to advise")
+    (found,) = hints(thinkers, who, game, 1)
+    return {
+        "by": described(who),
+        "move": square_name(found.move),
+        "value_text": value_text(found.value),
+        "line": [square_name(move) for move in found.line or (found.move,)],
+    }
+
+
 def review(thinkers: AgentProcesses, game: GameState, options: dict[str, Any]) -> dict[str, Any]:
     """The reviews of some moves. options: the numbers of the ``first`` and the ``last``."""
     last = min(options["last"], len(game.turns))
@@ -121,6 +137,7 @@ ANSWERS: dict[str, Answer] = {
     "runs": runs,
     "games": games,
     "recorded": recorded,
+    "hint": hint,
     "values": explanations.values,
     "parts": explanations.parts,
     "course": explanations.course,

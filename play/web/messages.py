@@ -232,6 +232,7 @@ OPTIONS: dict[str, Callable[..., Any]] = {
     "texts": NoOptions,
     "runs": NoOptions,
     "games": GamesOptions,
+    "hint": NoOptions,
     "values": PlayerOptions,
     "parts": EvaluationOptions,
     "course": PlayerOptions,

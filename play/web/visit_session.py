@@ -16,11 +16,11 @@ from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, Ruleset, ruleset
 from othello_lab.core.system.processes import available_cores
 from othello_lab.play.agent_process import AgentFailure, checked_agent
-from othello_lab.play.config import GameSetup, PlayerSettings
+from othello_lab.play.config import CHAMPION, ON_SMALL_BOARDS, GameSetup, PlayerSettings
 from othello_lab.play.game import GameState
 from othello_lab.play.game_files import game_of
 from othello_lab.play.web import messages
-from othello_lab.play.web.catalogue import Catalogue
+from othello_lab.play.web.catalogue import EVALUATION, Catalogue
 from othello_lab.play.web.compute import ComputeClient, ComputeSlots, Note
 from othello_lab.play.web.game_data import decision_from, game_data, game_from, player_data
 from othello_lab.play.web.page_state import texts_of, visit_shown
@@ -365,11 +365,26 @@ class VisitSession:
         if name in _OF_RUNS:
             options = options | {"folder": self._table.settings.web.runs}
             return await self._reader.ask(name, game, options, note)
-        if "player" in options:
+        if name == "hint":
+            options = {"player": player_data(self._adviser())}
+        elif "player" in options:
             options = options | {"player": self._asked_player(**options["player"])}
         if "evaluation" in options:
             options = options | {"evaluation": self._catalogue.evaluation(options["evaluation"])}
         return await self._why.ask(name, game, options, note)
+
+    def _adviser(self) -> PlayerSettings:
+        """Return the agent that gives hints: against the champion the champion."""
+        rules = self.visit.game.start.ruleset
+        settings: dict[str, Any] = {}
+        name = self._table.hint.name
+        if any(player.name == CHAMPION for player in self.visit.players.values()):
+            name = CHAMPION
+        elif rules is self._table.rules or name not in self._catalogue.agents:
+            return self._table.hint
+        elif rules.side != 8 and self._catalogue.agents[name].takes_evaluation:
+            settings[EVALUATION] = ON_SMALL_BOARDS
+        return self._catalogue.player(name, settings, rules)
 
     def _asked_player(self, name: str, settings: dict[str, Any]) -> dict[str, Any]:
         """The agent that a question is for; raises Refused and ConfigError."""

@@ -46,6 +46,7 @@ function take(message) {
     settled = state.moves.length;
   }
   if (at !== null && at >= state.moves.length) at = null;
+  if (before?.moves.length !== state.moves.length || another) clearHint();
   drawAround();
   if (editor.active) return;
   if (another || at !== null) drawBoard(false);
@@ -265,6 +266,7 @@ function drawControls() {
   byId("next").disabled = byId("last").disabled = at === null;
   byId("from-here").hidden = at === null;
   byId("undo").disabled = !total;
+  byId("hint").disabled = at !== null || state.over || !state.players[state.position.to_move].human || !state.position.legal.length;
   byId("resign").hidden = watched;
   byId("resign").disabled = state.over;
   byId("pace").hidden = !watched;
@@ -304,11 +306,47 @@ function play(square, ply) {
 function look(ply) {
   if (editor.active) return;
   const before = shownPly();
+  clearHint();
   at = ply >= state.moves.length ? null : Math.max(0, ply);
   board.finish();
   drawAround();
   drawBoard(shownPly() === before + 1);
   for (const listener of listeners) listener(state);
+}
+
+let hinted = false; // a hint is on the board
+
+/** Ask the agent that gives hints for the best move, and mark it. */
+async function hint() {
+  const ply = state.moves.length;
+  byId("hint").disabled = true;
+  try {
+    const { by, move, value_text: value, line: moves } = await line.ask("hint", { ply });
+    if (state.moves.length !== ply || at !== null) return;
+    hinted = true;
+    board.annotate({ [move]: { text: "★", kind: "best", label: `hint of ${by}` } });
+    say(`Hint of ${by}: ${move}, value ${value}, line ${moves.join(" ")}.`);
+  } catch (error) {
+    say(sentence(error.message));
+  } finally {
+    drawControls();
+  }
+}
+
+function clearHint() {
+  if (hinted) board.annotate({});
+  hinted = false;
+}
+
+/** The arrow keys go through the moves, where nothing else has a use for them. */
+function step(event) {
+  const { target, key } = event;
+  const free = target === document.body || (target.closest("#game") && !target.matches("input, select, textarea"));
+  if (!state || !free || event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey) return;
+  const to = { ArrowLeft: shownPly() - 1, ArrowRight: shownPly() + 1, Home: 0, End: state.moves.length }[key];
+  if (to === undefined || editor.active) return;
+  event.preventDefault();
+  look(to);
 }
 
 const dialogParts = () => ({ catalogue, state, tell: line.tell, ask: line.ask, say });
@@ -339,6 +377,8 @@ function listen() {
     document.body.classList.add("editing");
     editor.enter(state.rules, positionAfter(shownPly()), catalogue.rulesets);
   });
+  on("hint", hint);
+  document.addEventListener("keydown", step);
   on("undo", () => { at = null; tell({ type: "undo" }); });
   on("resign", () => tell({ type: "resign" }));
   on("stop", () => tell({ type: "stop" }));

@@ -251,6 +251,8 @@ export async function shareDialog({ ask, say }) {
     ["transcript", "Transcript", 3], ["obf", "Position (OBF)", 2], ["ggf", "GGF", 4],
     ["text", "With boards and values, to read and to hand in", 6],
   ];
+  texts.link = location.href;
+  kinds.unshift(["link", "Link to this game: it goes on there", 2]);
   show("Share", ...kinds.map(([kind, title, rows]) => {
     const area = element("textarea", { rows, readOnly: true, spellcheck: false, value: texts[kind] });
     const copy = element("button", { type: "button", onclick: async () => {

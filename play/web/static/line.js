@@ -1,6 +1,9 @@
 // The line to the server: messages, questions, and a new line when one is lost.
 
 const KEY = "visit"; // of this tab, so that two tabs are two games
+const LINK = /^#game=([A-Za-z0-9_-]{22})$/; // the end of the address of a game
+
+const linked = () => LINK.exec(location.hash)?.[1] ?? null;
 
 /**
  * Connect, and stay connected. on: {welcome, state, lost} are told what comes; lost
@@ -18,7 +21,7 @@ export function connect(on) {
   function start() {
     socket = new WebSocket(`ws://${location.host}/line`);
     socket.addEventListener("open", () => {
-      send({ type: "hello", visit: sessionStorage.getItem(KEY) });
+      send({ type: "hello", visit: linked() ?? sessionStorage.getItem(KEY) });
     });
     socket.addEventListener("message", (event) => hear(JSON.parse(event.data)));
     socket.addEventListener("close", () => {
@@ -39,6 +42,7 @@ export function connect(on) {
       case "welcome":
         wait = 250;
         sessionStorage.setItem(KEY, message.visit);
+        history.replaceState(null, "", `#game=${message.visit}`);
         on.welcome(message);
         break;
       case "state": on.state(message); break;
@@ -69,6 +73,7 @@ export function connect(on) {
     });
   }
 
+  window.addEventListener("hashchange", () => location.reload());
   start();
   return {
     tell(message) {

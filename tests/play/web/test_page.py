@@ -402,6 +402,52 @@ def test_an_agent_of_ones_own_is_named_in_the_dialog(tmp_path: Path, open_page: 
         expect(page.locator("#moves button")).to_have_count(1)
 
 
+def test_a_hint_is_marked_until_the_game_goes_on(open_page: Open) -> None:
+    page = open_page()
+    page.get_by_role("button", name="Hint").click()
+    expect(page.locator("#said")).to_contain_text(re.compile(r"Hint of alphabeta .*: \w\d, value"))
+    marked = page.locator("#board .noted")
+    expect(marked).to_have_count(1)
+    expect(marked).to_have_class(re.compile("legal"))
+    press(page, marked.get_attribute("data-square") or "")
+    expect(page.locator("#moves button")).to_have_count(1)
+    expect(marked).to_have_count(0)
+
+
+def test_the_arrow_keys_go_through_the_moves(open_page: Open) -> None:
+    page = open_page()
+    for name in ("d3", "c3"):
+        press(page, name)
+        expect(square(page, name)).to_have_class(re.compile("latest"))
+    page.locator("#board .board:not(.turning)").wait_for()
+    page.evaluate("() => document.activeElement.blur()")
+    page.keyboard.press("ArrowLeft")
+    expect(status(page)).to_contain_text("After move 1 of 2")
+    page.keyboard.press("Home")
+    expect(status(page)).to_contain_text("The start")
+    page.keyboard.press("End")
+    expect(status(page)).to_contain_text("Black to move")
+    square(page, "c4").focus()
+    page.keyboard.press("ArrowLeft")  # there it walks over the board
+    expect(status(page)).to_contain_text("Black to move")
+
+
+def test_the_address_of_a_game_leads_to_it(open_page: Open) -> None:
+    page = open_page()
+    press(page, "d3")
+    expect(page.locator("#moves button")).to_have_count(1)
+    page.get_by_role("button", name="Share").click()
+    link = page.get_by_role("dialog").get_by_label("Link to this game").input_value()
+    assert link == page.url
+    assert re.search(r"#game=[\w-]{22}$", link)
+    other = page.context.new_page()
+    other.goto(link)
+    expect(other.locator("#moves button")).to_have_count(1)
+    other.goto(f"{link[:-22]}{'x' * 22}")
+    expect(other.locator("#said")).to_contain_text("not kept")
+    expect(other.locator("#moves button")).to_have_count(0)
+
+
 OWN = """
 from othello_lab import Agent, Decision
 

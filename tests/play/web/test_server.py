@@ -191,6 +191,17 @@ def test_a_game_of_the_longest_text_is_answered(page: Page) -> None:
     assert page.move("d3") is None
 
 
+def test_hints_fit_the_board_and_the_opponent(page: Page) -> None:
+    assert page.ask("hint")["ok"]["by"].startswith("alphabeta")
+    assert page.tell("new", rules="mini6", **PEOPLE) is None
+    assert "DiscCount" in page.ask("hint")["ok"]["by"]
+    champion = {"name": "champion", "settings": {"depth": 2}}
+    assert page.tell("new", rules="standard", black=HUMAN, white=champion) is None
+    said = page.ask("hint")["ok"]
+    assert said["by"].startswith("champion")
+    assert said["move"] in page.state["position"]["legal"]
+
+
 def test_names_in_a_game_that_is_opened_are_kept(page: Page) -> None:
     board = "8 " + "-" * 27 + "O*------*O" + "-" * 27 + " *"
     text = f"(;GM[Othello]PB[anna]PW[bert]TY[8]BO[{board}]B[d3]W[c3];)"
