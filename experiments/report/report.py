@@ -131,6 +131,7 @@ def _write(facts: RunFacts, said: Findings, figures: Sequence[Drawing], folder: 
         sections=[*match_sections(facts), *sections(facts)],
         games=games,
         replay=f"othello-lab play replay {shlex.quote(str(folder))} game=0",
+        review=f"othello-lab play review {shlex.quote(str(folder))} game=0",
         figures=figures,
         figures_first=facts.question is Question.COST,
         original=beside_original(facts),

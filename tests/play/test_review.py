@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from othello_lab import AlphaBeta, DiscCount, RandomAgent, run_match
 from othello_lab.__main__ import room_main
 from othello_lab.agents.agent import Limits
 from othello_lab.agents.config import build_agent, load
@@ -170,6 +171,18 @@ def test_the_command_reviews_and_saves(tmp_path: Path, capsys: pytest.CaptureFix
     assert room_main("play", ["review", str(saved)]) == 0
     assert room_main("play", ["replay", str(saved), "--all"]) == 0
     assert comments[0] in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_game_of_a_run_is_reviewed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    agents = {"searcher": AlphaBeta(2, DiscCount()), "random": RandomAgent()}
+    where = {"results": tmp_path, "ruleset": "mini4", "workers": 0, "figures": False}
+    result = run_match(agents, games=2, **where)
+    report = (result.folder / "report.md").read_text(encoding="utf-8")
+    assert f"othello-lab play review {result.folder} game=0" in report
+    assert room_main("play", ["review", str(result.folder), "game=1"]) == 0
+    out = capsys.readouterr().out
+    assert "Black (random)" in out or "White (random)" in out
+    assert room_main("play", ["review", str(result.folder), "game=2"]) == 2
 
 
 @pytest.mark.parametrize(

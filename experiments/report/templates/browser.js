@@ -165,7 +165,7 @@
       slider, step("▶", "On", () => ply + 1), step("▶|", "To the end", () => last), where),
     boards,
     element("p", { className: "hint", textContent: "Arrow keys step, Home and End lead to the ends. The red dot is the last move, small dots are the discs that it turned. A value is the mover's own, in the units of its evaluation." }));
-  const replay = [...document.querySelectorAll("pre code")].find(({ textContent }) => textContent.startsWith("othello-lab play replay "));
+  const commands = [...document.querySelectorAll("pre code")].filter(({ textContent }) => /^othello-lab play (replay|review) /.test(textContent));
   let ply = 0;
   let last = 0;
 
@@ -198,7 +198,7 @@
     boards.replaceChildren(...used.map(({ article }) => article));
     last = Math.max(...used.map((table, place) => table.take(games[place], go)));
     slider.max = last;
-    if (replay) replay.textContent = replay.textContent.replace(/game=\d+/, `game=${games[0].number}`);
+    for (const command of commands) command.textContent = command.textContent.replace(/game=\d+/, `game=${games[0].number}`);
     go(Math.max(...games.map(openingOf)));
   }
 

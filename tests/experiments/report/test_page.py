@@ -164,7 +164,9 @@ def test_arrow_keys_step_wherever_the_focus_is(open_report: Open) -> None:
     assert pairs.evaluate("select => select.selectedIndex") == 1
     number = page.locator(".browser h3").first.inner_text().removeprefix("Game ")
     replay = page.get_by_text(re.compile("^othello-lab play replay"))
+    review = page.get_by_text(re.compile("^othello-lab play review"))
     expect(replay).to_contain_text(f"game={number}")
+    expect(review).to_contain_text(f"game={number}")
     assert number != "0"
 
 
