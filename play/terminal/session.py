@@ -16,6 +16,7 @@ from othello_lab.play.config import GameSetup
 from othello_lab.play.game import GameState, PlayedTurn, decision_lines, outcome
 from othello_lab.play.game_files import described, game_text, players_of, write
 from othello_lab.play.moves import written
+from othello_lab.play.opening_names import opening_names
 from othello_lab.play.terminal.board import disc_count, draw
 from othello_lab.play.terminal.explained import TraceOptions, compare, show_tree
 from othello_lab.play.terminal.screen import Screen
@@ -148,6 +149,8 @@ class TerminalSession:
             last = game.turns[-1]
             made = written(last.move, last.color, position.ruleset)
             beside.append(f"  last: {last.color.value.capitalize()} {made}")
+        if name := opening_names(game)[-1]:
+            beside.append(f"  opening: {name}")
         last_move = game.turns[-1].move if game.turns else None
         screen.say()
         screen.show(draw(position, last_move, self.marks, screen.unicode, screen.colours, beside))

@@ -11,6 +11,7 @@ from othello_lab.core.rules import Color
 from othello_lab.play.game import PlayedTurn, outcome, value_text
 from othello_lab.play.game_files import described, game_text, players_of, value_of_a_disc
 from othello_lab.play.moves import written
+from othello_lab.play.opening_names import opening_names
 from othello_lab.play.web.catalogue import Catalogue
 from othello_lab.play.web.visits import Visit
 
@@ -79,6 +80,7 @@ def visit_shown(visit: Visit, catalogue: Catalogue, thinking: bool, note: str) -
         "position": position_shown(position),
         "over": game.is_over,
         "outcome": outcome(game) if game.is_over else "",
+        "openings": opening_names(game),
         "winner": game.winner.value if game.is_over and game.winner else None,
         "resigned": game.resigned.value if game.resigned else None,
         "waits": visit.waits,

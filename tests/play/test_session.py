@@ -165,6 +165,11 @@ def test_passes_are_announced_and_made(play: Play) -> None:
     assert out.count("a  b  c") == 4  # the start, the position, after the move, after the pass
 
 
+def test_the_opening_is_named(play: Play) -> None:
+    out = play("f5\nd6\nc3\nd3\nc4\nquit\n", "white=human")
+    assert out.count("opening: Tiger") == 1
+
+
 def test_a_small_board_needs_no_further_setting(play: Play) -> None:
     out = play("d5\nquit\n", "ruleset=mini6")
     assert "evaluation=DiscCount) plays" in out

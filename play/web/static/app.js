@@ -201,6 +201,9 @@ function drawMoves() {
     list.replaceChildren(...moveRows());
   }
   const ply = shownPly();
+  const opening = state.openings[ply];
+  byId("opening").hidden = !opening;
+  byId("opening").textContent = opening ? `Opening: ${opening.replace(" Opening", "")}` : "";
   for (const button of list.querySelectorAll("button")) {
     const current = Number(button.dataset.ply) === ply;
     if (current) button.setAttribute("aria-current", "true");

@@ -432,6 +432,16 @@ def test_the_arrow_keys_go_through_the_moves(open_page: Open) -> None:
     expect(status(page)).to_contain_text("Black to move")
 
 
+def test_the_opening_is_named(open_page: Open) -> None:
+    page = open_page()
+    for name in ("f5", "f4"):
+        press(page, name)
+        expect(square(page, name)).to_have_class(re.compile("latest"))
+    expect(page.locator("#opening")).to_have_text("Opening: Parallel")
+    page.locator("#first").click()
+    expect(page.locator("#opening")).to_be_hidden()
+
+
 def test_the_address_of_a_game_leads_to_it(open_page: Open) -> None:
     page = open_page()
     press(page, "d3")

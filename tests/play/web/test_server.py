@@ -191,6 +191,12 @@ def test_a_game_of_the_longest_text_is_answered(page: Page) -> None:
     assert page.move("d3") is None
 
 
+def test_openings_are_named(page: Page) -> None:
+    assert page.tell("new", rules="standard", text="c4e3f6e6f5c5", **PEOPLE) is None
+    names = ["", "", "Perpendicular Opening", *["Perpendicular Opening"] * 2, "Tiger", "Tiger"]
+    assert page.state["openings"] == names
+
+
 def test_hints_fit_the_board_and_the_opponent(page: Page) -> None:
     assert page.ask("hint")["ok"]["by"].startswith("alphabeta")
     assert page.tell("new", rules="mini6", **PEOPLE) is None
