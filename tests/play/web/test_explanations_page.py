@@ -200,7 +200,7 @@ def test_a_game_between_people_is_valued_too(open_page: Open) -> None:
         assert number(row[2]) == decision.stats.nodes
         position = position.play(name)
     assert sum(number(row[2]) for row in rows) == number(total[2])
-    square(page, "b3").click()
+    press(page, "b3")
     expect(panel.locator("tbody tr")).to_have_count(len(MOVES) + 2)
     page.get_by_role("button", name="Undo").click()
     page.get_by_role("button", name="Undo").click()

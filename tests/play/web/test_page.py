@@ -117,7 +117,7 @@ def test_only_legal_squares_can_be_clicked(open_page: Open) -> None:
     for name in ("a1", "d4", "c3"):
         press(page, name)
     assert board(page) == start
-    square(page, "d3").click()
+    press(page, "d3")
     expect(page.locator("#moves button")).to_have_count(1)
     assert seen(page) == Position.start().play("d3").to_obf().split()[0]
 
@@ -180,16 +180,30 @@ def test_no_move_is_played_that_nobody_chose_in_a_hundred_games(open_page: Open)
     assert raced(open_page(), 100) >= 100
 
 
+CLICK_WHILE_TURNING = """() => {
+    window.clicked = new Promise((done) => {
+        const look = () => {
+            if (!document.querySelector("#board .turning")) return requestAnimationFrame(look);
+            const cell = document.querySelector('#board [data-square="c4"]');
+            cell.dispatchEvent(new MouseEvent("click", { bubbles: true, detail: 1 }));
+            done();
+        };
+        look();
+    });
+}"""
+
+
 def test_a_double_click_plays_one_move_and_a_click_ends_the_turning(open_page: Open) -> None:
     page = open_page()
     square(page, "d3").dblclick()
     expect(page.locator("#moves button")).to_have_count(1)
+    page.locator("#board .board:not(.turning)").wait_for()
+    page.evaluate(CLICK_WHILE_TURNING)
     press(page, "c3")
-    page.locator("#board .turning").wait_for()
-    square(page, "c4").click()
+    page.evaluate("() => window.clicked")
     page.locator("#board .board:not(.turning)").wait_for()
     expect(page.locator("#moves button")).to_have_count(2)
-    square(page, "c4").click()
+    press(page, "c4")
     expect(page.locator("#moves button")).to_have_count(3)
 
 
@@ -220,7 +234,7 @@ def test_discs_flip_in_the_order_of_their_distance(open_page: Open) -> None:
     page.get_by_role("button", name="Go on").click()
     page.get_by_role("button", name="Start the game").click()
     expect(page.get_by_role("dialog")).to_be_hidden()
-    square(page, "e4").click()
+    press(page, "e4")
     expect(square(page, "d4")).to_have_class(re.compile("black"))
     delays = page.locator(".board").evaluate(
         """board => Object.fromEntries(board.getAnimations({subtree: true}).flatMap((each) => {
@@ -238,7 +252,7 @@ def test_discs_flip_in_the_order_of_their_distance(open_page: Open) -> None:
 def test_nothing_moves_where_motion_is_unwelcome(open_page: Open) -> None:
     page = open_page(reduced_motion="reduce")
     page.evaluate("0")
-    square(page, "d3").click()
+    press(page, "d3")
     expect(square(page, "d4")).to_have_class(re.compile("black"))
     moving = "board => board.getAnimations({subtree: true}).length"
     assert page.locator(".board").evaluate(moving) == 0
@@ -302,7 +316,7 @@ def test_moves_are_looked_at_and_taken_back(open_page: Open, shot: Shot) -> None
     shot(page)
     page.get_by_role("button", name="Play on from here").click()
     expect(page.locator("#moves button")).to_have_count(2)
-    square(page, "c4").click()
+    press(page, "c4")
     expect(page.locator("#moves button")).to_have_count(3)
     page.get_by_role("button", name="Undo").click()
     expect(page.locator("#moves button")).to_have_count(2)
@@ -320,13 +334,13 @@ def test_a_position_is_set_up_and_played(open_page: Open, shot: Shot) -> None:
     for name in ("a1", "b1", "b1", "d4", "d4", "d4"):
         press(page, name)
     page.get_by_label("White", exact=True).first.check()
-    square(page, "c1").click()
+    press(page, "c1")
     shot(page)
     page.get_by_role("button", name="Play from here").click()
     page.get_by_role("button", name="Start the game").click()
     expect(page.locator("#editor")).to_be_hidden()
     assert board(page) == "XOO-" + "-" * 12
-    square(page, "d1").click()
+    press(page, "d1")
     expect(status(page)).to_contain_text("The game is over: Black wins")
     assert seen(page) == "XXXX" + "-" * 12
 
@@ -501,8 +515,8 @@ def test_two_tabs_are_two_games_that_outlive_the_server(
         one = open_page(server)
         two = one.context.new_page()
         two.goto(f"http://{server.host}/")
-        square(one, "d3").click()
-        square(two, "f5").click()
+        press(one, "d3")
+        press(two, "f5")
         expect(one.locator("#moves button")).to_have_text(["d3"])
         expect(two.locator("#moves button")).to_have_text(["f5"])
         one.reload()
@@ -528,7 +542,7 @@ def test_who_comes_when_all_games_are_taken_is_told(tmp_path: Path, open_page: O
         )
         first.close()
         expect(second.locator("#offline")).to_be_hidden()
-        square(second, "d3").click()
+        press(second, "d3")
         expect(second.locator("#moves button")).to_have_text(["d3"])
 
 
@@ -542,7 +556,7 @@ def test_a_search_is_stopped_and_another_agent_plays_on(open_page: Open, shot: S
     assert not page.locator("form.game").evaluate("form => form.checkValidity()")
     white.get_by_label("Depth").fill("40")
     page.get_by_role("button", name="Start the game").click()
-    square(page, "d3").click()
+    press(page, "d3")
     expect(page.locator("#note")).to_contain_text("more than a thousand years")
     expect(page.get_by_role("button", name="Stop")).to_be_visible()
     shot(page, "thinking")
