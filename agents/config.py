@@ -251,7 +251,7 @@ def own_settings(group: str, name: str) -> dict[str, Any]:
 
 def option_groups() -> list[str]:
     """Return the groups with one option each in a configuration: ``agents``, ``openings``, ..."""
-    elsewhere = ("agent", "data", "study", "train")  # chosen by other words
+    elsewhere = ("agent", "data", "level", "study", "train")  # chosen by other words
     groups = (path.name for path in conf_folder().iterdir() if path.is_dir())
     return sorted(name for name in groups if name not in elsewhere)
 

@@ -27,6 +27,7 @@ usage: othello-lab play COMMAND ...
   review FILE                 the discs that each move lost, and the better moves
   review RUN game=N           the same of a game of a run
   web [key=value ...]         play in the browser     (web --help: all settings)
+  levels                      list the ten levels for people, with their Elo
   gtp agent=NAME [...]        an agent as an engine for other programs (gtp --help)
   nboard agent=NAME [...]     the same, by another protocol
   wpi NAME agent=NAME [...]   the same, by the files of the file protocol
@@ -37,6 +38,7 @@ Start with:
   othello-lab play terminal
   othello-lab play terminal black=human white=alphabeta white.depth=5 --record game.txt
   othello-lab play terminal black=minimax white=alphabeta ruleset=wpi pause=true
+  othello-lab play terminal white=casual
   othello-lab play replay game.txt
   othello-lab play web
 
@@ -167,6 +169,13 @@ def _number_of_game(word: str | None) -> int | None:
     return int(found[1])
 
 
+def levels_command(arguments: Sequence[str]) -> int:
+    """``levels``: list the levels, or measure them."""
+    from othello_lab.play.levels_command import levels_command
+
+    return levels_command(arguments)
+
+
 def gtp_command(arguments: Sequence[str]) -> int:
     """``gtp``: be an engine for programs that speak the Go Text Protocol."""
     from othello_lab.play.engine import run_engine
@@ -213,6 +222,7 @@ COMMANDS: dict[str, Command] = {
     "replay": replay_command,
     "review": review_command,
     "web": web_command,
+    "levels": levels_command,
     "gtp": gtp_command,
     "nboard": nboard_command,
     "wpi": wpi_command,

@@ -19,10 +19,12 @@ from othello_lab.agents.config import (
     evaluation_settings,
     fill_open,
     literal,
+    load,
     one_line,
     short_name,
     unknown,
 )
+from othello_lab.agents.hydra_parts import typed_value
 from othello_lab.core.game import Limits
 from othello_lab.core.rules import Color, Ruleset, ruleset
 from othello_lab.core.system.settings import (
@@ -39,6 +41,8 @@ HUMAN = "human"
 AUTO, UNICODE, ASCII = BOARDS = ("auto", "unicode", "ascii")
 ON_SMALL_BOARDS = "disc_count"
 """The default heuristic there, as most others know 8x8 alone."""
+LEVEL = "level"
+"""The group of the opponents for people."""
 CHAMPION = "champion"
 """The agent that no other can advise against."""
 _SIDES = ("black", "white", "hint")
@@ -167,6 +171,12 @@ class GameSetup:
 
 def read(overrides: Sequence[str], folders: Sequence[str] = ()) -> GameSetup:
     """Compose ``conf/play.yaml`` with overrides; no agent is built yet. Raise ConfigError."""
+    levels = levels_only(folders)
+    named = {
+        side: name
+        for side, _, name in (word.partition("=") for word in overrides)
+        if side in _SIDES and name in levels
+    }
     config = compose("play", _with_sides(overrides, folders), folders)
     try:
         chosen = dict(config.hydra.runtime.choices)
@@ -185,7 +195,8 @@ def read(overrides: Sequence[str], folders: Sequence[str] = ()) -> GameSetup:
     for side, agent in sides.items():
         players[side] = PERSON
         if agent is not None:
-            name = chosen.get(f"agent@{side}") or short_name(str(agent.get("_target_", side)))
+            name = named.get(side) or chosen.get(f"agent@{side}")
+            name = name or short_name(str(agent.get("_target_", side)))
             players[side] = player(str(name), agent, fill)
     seats = {color: players[color.value] for color in Color}
     return GameSetup(settings, seats, players["hint"], fill, folders)
@@ -193,9 +204,10 @@ def read(overrides: Sequence[str], folders: Sequence[str] = ()) -> GameSetup:
 
 def _with_sides(overrides: Sequence[str], folders: Sequence[str]) -> list[str]:
     """Return overrides with ``agent@white=greedy`` in place of ``white=greedy``; a side of a person
-    has no agent. Hints against the champion come from the champion. Raise ConfigError for an
-    unknown player, and for settings of a person."""
-    players = [HUMAN, *choices("agent", folders)]
+    has no agent. Hints against the champion and against levels come from the champion. Raise
+    ConfigError for an unknown player, and for settings of a person."""
+    level_names = levels_only(folders)
+    players = [HUMAN, *choices("agent", folders), *level_names]
     chosen: dict[str, str] = {}
     rest = []
     for word in overrides:
@@ -207,7 +219,7 @@ def _with_sides(overrides: Sequence[str], folders: Sequence[str]) -> list[str]:
         else:
             raise unknown("player", value, players)
     set_up = any(word.lstrip("+~").startswith("hint.") for word in rest)
-    if CHAMPION in chosen.values() and "hint" not in chosen and not set_up:
+    if {CHAMPION, *level_names} & set(chosen.values()) and "hint" not in chosen and not set_up:
         chosen["hint"] = CHAMPION
     people = {side for side, name in (_DEFAULTS | chosen).items() if name == HUMAN}
     for word in rest:
@@ -216,8 +228,24 @@ def _with_sides(overrides: Sequence[str], folders: Sequence[str]) -> list[str]:
             raise ConfigError(f"{word}: {side} is {HUMAN}; {side}=NAME puts an agent there")
     if "hint" in people:
         raise ConfigError("hint=human: hints are an agent's to give")
-    agents = [f"agent@{side}={name}" for side, name in chosen.items() if side not in people]
+    agents = []
+    for side, name in chosen.items():
+        if name in level_names:
+            agents += [f"~agent@{side}", level_word(side, name)]
+        elif side not in people:
+            agents.append(f"agent@{side}={name}")
     return [*agents, *(f"~agent@{side}" for side in people - set(_DEFAULTS)), *rest]
+
+
+def level_word(place: str, name: str) -> str:
+    """Return the override that puts a level at a place of a configuration."""
+    return f"++{place}={typed_value(load(LEVEL, name))}"
+
+
+def levels_only(folders: Sequence[str] = ()) -> list[str]:
+    """Return the names of the levels (``conf/level``) that are no names of agents."""
+    agents = choices("agent", folders)
+    return [name for name in choices(LEVEL) if name not in agents]
 
 
 def player(name: str, agent: Mapping[str, Any], fill: Mapping[str, Any]) -> PlayerSettings:

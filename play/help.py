@@ -7,12 +7,13 @@ from collections.abc import Sequence
 
 from othello_lab.agents.config import choices
 from othello_lab.core.system.settings import as_yaml
-from othello_lab.play.config import HUMAN, PlayConfig
+from othello_lab.play.config import HUMAN, PlayConfig, levels_only
 
 TERMINAL = """\
 Play at the terminal, against an agent, another person, or watch two agents.
 
   othello-lab play terminal [key=value ...]
+  othello-lab play terminal white=casual
   othello-lab play terminal black=human white=alphabeta white.depth=5
   othello-lab play terminal black=mcts white=pvs white.evaluation=iago pause=true
   othello-lab play series games=5 [key=value ...]     first to 5 games, colours changing
@@ -48,6 +49,7 @@ def settings_help(usage: str, folders: Sequence[str] = ()) -> str:
         usage,
         "== Choices (othello-lab agents list explains agents and evaluations) ==",
         *_wrapped(f"black, white: {HUMAN} (black by default), {agents}"),
+        *_wrapped(f"  or a level (othello-lab play levels): {', '.join(levels_only(folders))}"),
         *_wrapped(f"hint: {agents}"),
         *_wrapped(f"evaluation, white.evaluation: {', '.join(choices('evaluation', folders))}"),
         *_wrapped(f"ruleset: {', '.join(choices('ruleset', folders))}"),

@@ -15,7 +15,16 @@ from othello_lab.core.rules import Color
 from othello_lab.core.system.escaping import counted
 from othello_lab.core.system.settings import Whole, unknown_choice
 from othello_lab.play.agent_process import AgentFailure, changed
-from othello_lab.play.config import HUMAN, PERSON, PlayerSettings, player, settings_of
+from othello_lab.play.config import (
+    HUMAN,
+    LEVEL,
+    PERSON,
+    PlayerSettings,
+    level_word,
+    levels_only,
+    player,
+    settings_of,
+)
 from othello_lab.play.game import BEFORE, GameState, line_text, value_text
 from othello_lab.play.game_files import described, read
 from othello_lab.play.hints import hints
@@ -194,11 +203,12 @@ def _side_for_agent(session: TerminalSession) -> Color:
 
 
 def _chosen(session: TerminalSession, name: str, settings: Sequence[str]) -> PlayerSettings:
-    """An agent by its name in conf/agent, with settings as on the command line."""
+    """An agent or a level by its name, with settings as on the command line."""
     table = session.table
-    described = load("agent", name, table.folders)
+    is_level = name in levels_only(table.folders)
+    described = load(LEVEL if is_level else "agent", name, table.folders)
     if settings:
-        words = [f"+agent@white={name}"]
+        words = [level_word("white", name) if is_level else f"+agent@white={name}"]
         words += settings_of("white", settings, described)
         described = _composed(words, table.folders)
     who = player(name, described, table.fill)

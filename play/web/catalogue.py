@@ -25,6 +25,7 @@ from othello_lab.agents.config import (
     choices,
     compose,
     evaluation_settings,
+    load,
     unknown,
 )
 from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
@@ -41,7 +42,16 @@ from othello_lab.core.system.settings import (
     unknown_choice,
 )
 from othello_lab.play.agent_process import checked_agent
-from othello_lab.play.config import HUMAN, PERSON, GameSetup, PlayerSettings, player
+from othello_lab.play.config import (
+    HUMAN,
+    LEVEL,
+    PERSON,
+    GameSetup,
+    PlayerSettings,
+    levels_only,
+    player,
+)
+from othello_lab.play.levels import levels
 from othello_lab.play.web.messages import LONGEST_TEXT
 
 EVALUATION = "evaluation"
@@ -130,6 +140,8 @@ class Catalogue:
     def __init__(self, table: GameSetup) -> None:
         self._table = table
         self.agents = _listed(table)
+        self.levels = levels()
+        self._level_agents = {name: load(LEVEL, name) for name in levels_only(table.folders)}
         self.evaluations = {
             name: about for name, about in choices("evaluation").items() if name != NEEDS_A_TARGET
         }
@@ -141,8 +153,12 @@ class Catalogue:
             if settings:
                 raise ConfigError(f"a person has no settings, such as '{next(iter(settings))}'")
             return PERSON
+        if name in self._level_agents:
+            if settings:
+                raise ConfigError(f"level {name} has no settings here; its agent has them")
+            return self._checked(player(name, self._level_agents[name], self._table.fill), rules)
         if name not in self.agents:
-            raise unknown("player", name, [HUMAN, *self.agents])
+            raise unknown("player", name, [HUMAN, *self.agents, *self._level_agents])
         listed = self.agents[name]
         changed = dict(listed.raw)
         for key, value in settings.items():
@@ -154,13 +170,19 @@ class Catalogue:
             else:
                 known = [*listed.settings, *[EVALUATION] * listed.takes_evaluation]
                 raise ConfigError(unknown_choice(f"setting of {name}", key, known))
-        found = player(name, changed, self._table.fill)
+        return self._checked(player(name, changed, self._table.fill), rules)
+
+    def _checked(self, found: PlayerSettings, rules: Ruleset) -> PlayerSettings:
         checked_agent(found, rules, self._table.limits)
         return found
 
     def knows(self, player: PlayerSettings) -> bool:
-        """Return True for a person, and for an agent of the list."""
-        return player.is_human or player.name in self.agents
+        """Return True for a person, for an agent of the list, and for a level."""
+        return player.is_human or player.name in self.agents or self.is_level(player.name)
+
+    def is_level(self, name: str) -> bool:
+        """Return True for the name of a level that is no agent's."""
+        return name in self._level_agents
 
     def evaluation(self, name: Any) -> dict[str, Any]:
         """The settings of a heuristic that a page asks for by its name; raises ConfigError."""
@@ -196,6 +218,14 @@ class Catalogue:
                     "settings": [setting.data for setting in listed.settings.values()],
                 }
                 for listed in self.agents.values()
+            ],
+            "levels": [
+                {
+                    "name": level.name,
+                    "about": f"{level.about}. {level.elo} {level.interval} Elo.",
+                    "elo": level.elo,
+                }
+                for level in self.levels
             ],
             "evaluations": [
                 {"name": name, "about": about} for name, about in self.evaluations.items()

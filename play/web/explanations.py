@@ -33,6 +33,7 @@ from othello_lab.play.game_files import described, value_of_a_disc
 from othello_lab.play.hints import hints
 from othello_lab.play.search_tree import Cutoff, OrderingLook, TracedNode, watched
 from othello_lab.play.web.game_data import player_from
+from othello_lab.play.web.twin_code import twin_code
 
 Data = dict[str, Any]
 
@@ -148,7 +149,7 @@ def tree(thinkers: AgentProcesses, game: GameState, options: Mapping[str, Any]) 
 
     By the node's number: ``looks``, the positions that were evaluated to order its moves, before
     any of them was searched; ``cuts``, the moves that were left out in the end. ``line``: the nodes
-    on the chosen line.
+    on the chosen line. ``code``: see :func:`~play.web.twin_code.twin_code`.
     """
     who = player_from(options["player"])
     position = game.position
@@ -176,6 +177,7 @@ def tree(thinkers: AgentProcesses, game: GameState, options: Mapping[str, Any]) 
         "pv": _names(decision.pv),
         "engine": {**_counts(counted), "value": counted.value, "seconds": seconds},
         "counts": _counts(decision),
+        "code": twin_code(who.name, _ordering(who)),
         **columns.data,
     }
 

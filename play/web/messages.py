@@ -209,6 +209,16 @@ class PlayerOptions:
 
 
 @dataclass(frozen=True)
+class TreeOptions:
+    """Options of the question ``tree``. position: in OBF, by the rules of this name; without it the
+    game's."""
+
+    player: Annotated[PlayerChoice, _SEAT]
+    position: Annotated[str | None, Text(r"[XO-]{16,64} [XO];?", "a position in OBF")] = None
+    rules: Annotated[str, Choice(*RULESETS)] = "standard"
+
+
+@dataclass(frozen=True)
 class EvaluationOptions:
     """Options of the question ``parts``: the name of the evaluation."""
 
@@ -236,7 +246,7 @@ OPTIONS: dict[str, Callable[..., Any]] = {
     "values": PlayerOptions,
     "parts": EvaluationOptions,
     "course": PlayerOptions,
-    "tree": PlayerOptions,
+    "tree": TreeOptions,
     "review": ReviewOptions,
 }
 """What a page may ask, and the options of each question, without ``ply``."""

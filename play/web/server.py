@@ -33,6 +33,7 @@ from othello_lab.play.web.visit_session import Outbox, RateLimit, VisitSession, 
 from othello_lab.play.web.visits import ActionRefused
 
 STATIC = Path(__file__).parent / "static"
+PAGES = {"/": "index.html", "/lecture": "lecture.html"}
 _HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -123,7 +124,7 @@ def application(table: GameSetup) -> ASGIApp:
             house.tidy()
 
     async def page(request: Request) -> Response:
-        name = request.path_params.get("name", "index.html")
+        name = request.path_params.get("name") or PAGES[request.url.path]
         if name not in files:
             return PlainTextResponse("There is no such page.\n", 404, _HEADERS)
         kind = mimetypes.types_map.get(Path(name).suffix, "application/octet-stream")
@@ -134,7 +135,7 @@ def application(table: GameSetup) -> ASGIApp:
         await PageConnection(websocket, house, table.settings.web).serve()
 
     routes = [
-        Route("/", page),
+        *(Route(path, page) for path in PAGES),
         Route("/static/{name}", page),
         WebSocketRoute("/line", line),
     ]

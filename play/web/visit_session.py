@@ -361,24 +361,30 @@ class VisitSession:
         self, name: str, options: dict[str, Any], note: Note, ply: int | None = None
     ) -> dict[str, Any]:
         """Ask a desk that is not for play; raises Trouble."""
-        game = game_data(self.visit.game, ply)
+        rules = self.visit.game.start.ruleset
+        if (position := options.pop("position", None)) is not None:
+            rules = ruleset(options["rules"])
+            game = game_data(GameState(Position.from_obf(position, rules)))
+        else:
+            game = game_data(self.visit.game, ply)
         if name in _OF_RUNS:
             options = options | {"folder": self._table.settings.web.runs}
             return await self._reader.ask(name, game, options, note)
         if name == "hint":
             options = {"player": player_data(self._adviser())}
         elif "player" in options:
-            options = options | {"player": self._asked_player(**options["player"])}
+            options = options | {"player": self._asked_player(rules, **options["player"])}
         if "evaluation" in options:
             options = options | {"evaluation": self._catalogue.evaluation(options["evaluation"])}
         return await self._why.ask(name, game, options, note)
 
     def _adviser(self) -> PlayerSettings:
-        """Return the agent that gives hints: against the champion the champion."""
+        """Return the agent that gives hints: the champion against itself and against levels."""
         rules = self.visit.game.start.ruleset
         settings: dict[str, Any] = {}
         name = self._table.hint.name
-        if any(player.name == CHAMPION for player in self.visit.players.values()):
+        opponents = {player.name for player in self.visit.players.values()}
+        if any(name == CHAMPION or self._catalogue.is_level(name) for name in opponents):
             name = CHAMPION
         elif rules is self._table.rules or name not in self._catalogue.agents:
             return self._table.hint
@@ -386,9 +392,9 @@ class VisitSession:
             settings[EVALUATION] = ON_SMALL_BOARDS
         return self._catalogue.player(name, settings, rules)
 
-    def _asked_player(self, name: str, settings: dict[str, Any]) -> dict[str, Any]:
-        """The agent that a question is for; raises Refused and ConfigError."""
-        player = self._catalogue.player(name, settings, self.visit.game.start.ruleset)
+    def _asked_player(self, rules: Ruleset, name: str, settings: dict[str, Any]) -> dict[str, Any]:
+        """The agent that a question is for; raises ActionRefused and ConfigError."""
+        player = self._catalogue.player(name, settings, rules)
         if player.is_human:
             raise ActionRefused("a person cannot be asked; an agent can")
         return player_data(player)

@@ -4,6 +4,7 @@ import { gameDialog, openDialog, shareDialog } from "./dialog.js";
 import { byId, calm, capital, element, other, sentence } from "./dom.js";
 import { createEditor } from "./editor.js";
 import { connect } from "./line.js";
+import { lectureAddress } from "./searches.js";
 import { mount } from "./why.js";
 
 let state = null; // the game as the server has told it
@@ -380,6 +381,7 @@ function listen() {
     document.body.classList.add("editing");
     editor.enter(state.rules, positionAfter(shownPly()), catalogue.rulesets);
   });
+  on("lecture", () => { byId("lecture").href = lectureAddress(state, shownPly()); });
   on("hint", hint);
   document.addEventListener("keydown", step);
   on("undo", () => { at = null; tell({ type: "undo" }); });

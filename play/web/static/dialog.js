@@ -74,14 +74,17 @@ export function gameDialog({ catalogue, state, tell, title, kind = "new", text =
 function seatField(color, catalogue, players) {
   const fields = element("div", { className: "settings" });
   const about = element("p", { className: "about" });
+  const level = (wanted) => catalogue.levels.find(({ name }) => name === wanted);
   // Those that the command line has put here, from a file.
   const own = [...new Set(COLORS.map((each) => players[each]).filter(
-    (each) => !each.human && !catalogue.agents.some(({ name }) => name === each.name)).map(({ name }) => name))];
+    (each) => !each.human && !level(each.name) && !catalogue.agents.some(({ name }) => name === each.name)).map(({ name }) => name))];
   const choose = element("select", { onchange: () => fill({}) },
     element("option", { value: "human" }, "Human"),
+    element("optgroup", { label: "Levels, by Elo" },
+      ...catalogue.levels.map(({ name, elo }) => element("option", { value: name }, `${name} · ${elo}`))),
     own.length ? element("optgroup", { label: "In this game" }, ...own.map((name) => element("option", { value: name }, name))) : "",
     element("optgroup", { label: "Agents" },
-      ...catalogue.agents.map((agent) => element("option", { value: agent.name }, agent.name))));
+      ...catalogue.agents.filter(({ name }) => !level(name)).map(({ name }) => element("option", { value: name }, name))));
   let side = 8;
 
   const listed = () => catalogue.agents.find((agent) => agent.name === choose.value);
@@ -89,7 +92,7 @@ function seatField(color, catalogue, players) {
   function fill(settings) {
     const agent = listed();
     const person = choose.value === "human";
-    about.textContent = agent?.about ?? (person ? "Moves by click, or by keyboard." : "Your own agent, with its settings.");
+    about.textContent = (level(choose.value) ?? agent)?.about ?? (person ? "Moves by click, or by keyboard." : "Your own agent, with its settings.");
     if (!agent) return fields.replaceChildren();
     const main = agent.settings.filter((each) => each.name === "depth" || each.name === "playouts");
     const rest = agent.settings.filter((each) => !main.includes(each) && each.kind !== "text" || typeof each.default === "string");

@@ -6,12 +6,12 @@ const LINK = /^#game=([A-Za-z0-9_-]{22})$/; // the end of the address of a game
 const linked = () => LINK.exec(location.hash)?.[1] ?? null;
 
 /**
- * Connect, and stay connected. on: {welcome, state, lost} are told what comes; lost
+ * Connect, and stay connected. addressed: false if the end of the address is not the game's. on: {welcome, state, lost} are told what comes; lost
  * with what the server has said against this page, if anything.
  * Returns {tell, ask}: tell(message) resolves when the server has done it, and rejects with an Error
  * whose message says why not; ask(name, options, {signal, onNote}) resolves with the answer.
  */
-export function connect(on) {
+export function connect(on, { addressed = true } = {}) {
   let socket = null;
   let number = 0;
   let wait = 250;
@@ -21,7 +21,7 @@ export function connect(on) {
   function start() {
     socket = new WebSocket(`ws://${location.host}/line`);
     socket.addEventListener("open", () => {
-      send({ type: "hello", visit: linked() ?? sessionStorage.getItem(KEY) });
+      send({ type: "hello", visit: (addressed && linked()) || sessionStorage.getItem(KEY) });
     });
     socket.addEventListener("message", (event) => hear(JSON.parse(event.data)));
     socket.addEventListener("close", () => {
@@ -42,7 +42,7 @@ export function connect(on) {
       case "welcome":
         wait = 250;
         sessionStorage.setItem(KEY, message.visit);
-        history.replaceState(null, "", `#game=${message.visit}`);
+        if (addressed) history.replaceState(null, "", `#game=${message.visit}`);
         on.welcome(message);
         break;
       case "state": on.state(message); break;
@@ -73,7 +73,7 @@ export function connect(on) {
     });
   }
 
-  window.addEventListener("hashchange", () => location.reload());
+  if (addressed) window.addEventListener("hashchange", () => location.reload());
   start();
   return {
     tell(message) {

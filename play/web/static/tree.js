@@ -5,24 +5,10 @@ import { capital, element, other } from "./dom.js";
 import { createTreeView } from "./lines.js";
 import { countText, endText, moveText, secondsText, valueText } from "./numbers.js";
 import { COUNTS, Search } from "./search.js";
+import { DEEPEST, lectureAddress, nameOf, ORDERINGS, playerOf, SEARCHES, shareText } from "./searches.js";
 import { boundedValue, boundText, eventText, valueOf, windowed } from "./words.js";
 
-const SEARCHES = [["alphabeta", "alpha-beta"], ["minimax", "minimax"], ["pvs", "PVS"]];
-const ORDERINGS = [
-  ["none", "none: a1 to h8"],
-  ["static", "static: by square"],
-  ["mobility", "mobility: fewest replies first"],
-  ["sorted", "sorted: by heuristic"],
-  ["killer", "killer: last cutoffs first"],
-  ["history", "history: most cutoffs first"],
-  ["killer+static", "killer, then static"],
-  ["mobility+static", "mobility, then static"],
-  ["sorted+killer", "sorted, then killer"],
-];
-// What PVS has besides, but a tree cannot show.
-const BARE = { table_mb: null, etc: false, iterative: false };
 const SPEEDS = [[1, "slow"], [4, "normal"], [20, "fast"], [200, "very fast"]];
-const DEEPEST = 12;
 
 /** Put the explorer into an element. page: what mount in why.js is given. */
 export function mountTree(container, page) {
@@ -31,7 +17,9 @@ export function mountTree(container, page) {
   container.replaceChildren(
     element("p", { className: "why-about" },
       "Every position that a shallow search looks at, in the order in which it does. ",
-      "Two searches of the same position are compared."),
+      "Two searches of the same position are compared. ",
+      element("a", { href: "/lecture", target: "_blank", onclick: (event) => { event.currentTarget.href = form.lecture(); } }, "Show it as a lecture"),
+      ", drawn and on the whole screen."),
     form.element, explorer.element, legend());
   return { take: form.take };
 }
@@ -47,11 +35,8 @@ function searchFields(name, kind) {
   return {
     element: element("fieldset", { className: "why-search" },
       element("legend", {}, name), field("Search", search), label),
-    value(common) {
-      const settings = { ...common };
-      if (search.value !== "minimax") settings.ordering = ordering.value;
-      return { name: search.value, settings: search.value === "pvs" ? { ...settings, ...BARE } : settings };
-    },
+    word: () => (search.value === "minimax" ? search.value : `${search.value}:${ordering.value}`),
+    value: (common) => playerOf(search.value, ordering.value, common),
   };
 }
 
@@ -89,6 +74,10 @@ function createForm(page, draw) {
   });
   return {
     element: asking.form,
+    lecture() {
+      const [first, second] = searches.map((each) => each.word());
+      return lectureAddress(page.state, page.ply ?? page.state.moves.length, { first, second, depth: depth.value, heuristic: evaluation.value });
+    },
     take(now) {
       if (now.rules.side === side) return;
       side = now.rules.side;
@@ -284,14 +273,6 @@ function parts() {
   return ui;
 }
 
-/** What a search is called beside another one. */
-function nameOf({ answer }, searches) {
-  const name = SEARCHES.find(([known]) => known === answer.name)?.[1] ?? answer.name;
-  const alike = searches.filter((each) => each.answer.name === answer.name).length > 1;
-  const ordered = answer.ordering !== null && (alike || answer.ordering !== "none");
-  return ordered ? `${name}, ordering ${answer.ordering}` : name;
-}
-
 // ------------------------------------------------------------------ numbers
 
 function comparison(searches) {
@@ -305,15 +286,6 @@ function comparison(searches) {
   ], "numbers")];
   if (searches.length > 1) found.push(element("p", { className: "why-share" }, shareText(searches, names)));
   return found;
-}
-
-/** Which share of the larger tree the smaller one has. */
-function shareText(searches, names) {
-  const nodes = searches.map(({ answer }) => answer.engine.nodes);
-  const [less, more] = nodes[0] <= nodes[1] ? [0, 1] : [1, 0];
-  if (nodes[0] === nodes[1]) return "Both searched as many nodes.";
-  const share = ((100 * nodes[less]) / nodes[more]).toFixed(1);
-  return `${capital(names[less])} searched ${share} % of the nodes of ${names[more]}.`;
 }
 
 function countsTable(search, step) {
