@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import ipaddress
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -290,6 +292,15 @@ def read_plain(kind: type[_Settings], words: Iterable[str]) -> _Settings:
         except (yaml.YAMLError, ValueError):
             given[key] = value
     return typed(kind, given)
+
+
+def is_local(host: str) -> bool:
+    """Return True if a host can be reached from this machine alone."""
+    if host == "localhost":
+        return True
+    with contextlib.suppress(ValueError):
+        return ipaddress.ip_address(host).is_loopback
+    return False
 
 
 def config_folders(words: Sequence[str], allowed: Sequence[str] = ()) -> tuple[list[str], Settings]:

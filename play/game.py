@@ -40,11 +40,12 @@ class PlayedTurn:
 
 @dataclass
 class GameState:
-    """A game under way. resigned: the colour that gave up."""
+    """A game under way. resigned: the colour that gave up. late: True if its time was up."""
 
     start: Position
     turns: list[PlayedTurn] = field(default_factory=list)
     resigned: Color | None = None
+    late: bool = False
 
     @property
     def position(self) -> Position:
@@ -83,9 +84,17 @@ class GameState:
             if turn.color in colors and turn.move != PASS:
                 taken = len(self.turns) - number
                 del self.turns[number:]
-                self.resigned = None
+                self.reopen()
                 return taken
         return 0
+
+    def give_up(self, color: Color, late: bool = False) -> None:
+        """End the game: a colour resigns, or its time is up."""
+        self.resigned, self.late = color, late
+
+    def reopen(self) -> None:
+        """Go on with a game that was given up."""
+        self.resigned, self.late = None, False
 
     @property
     def winner(self) -> Color | None:
@@ -99,8 +108,8 @@ class GameState:
 
     @property
     def margin(self) -> int:
-        """The winning margin in discs, empty squares to the winner. A player that resigns loses by
-        the whole board: 64 on 8x8."""
+        """The winning margin in discs, empty squares to the winner. A player that resigns, or whose
+        time is up, loses by the whole board: 64 on 8x8."""
         position = self.position
         if self.resigned is None:
             return abs(position.disc_difference)
@@ -117,9 +126,9 @@ def outcome(game: GameState) -> str:
     name = winner.value.capitalize()
     if game.resigned is not None:
         loser = game.resigned.value.capitalize()
+        ended = f"{loser}'s time is up" if game.late else f"{loser} resigns"
         return (
-            f"{loser} resigns: {name} wins by {game.margin}, the whole board. "
-            f"Black {black}, White {white}."
+            f"{ended}: {name} wins by {game.margin}, the whole board. Black {black}, White {white}."
         )
     empty = ", the empty squares counted" if position.empties else ""
     return f"The game is over: {name} wins by {game.margin}{empty}. Black {black}, White {white}."

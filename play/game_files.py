@@ -36,7 +36,7 @@ LONGEST = 4 << 20
 _MOVE = re.compile(r" *(\d+)\. (Black|White) (--|[a-h][1-8])( .*)?")
 _HEADING = re.compile(r"(ruleset|start|black|white|series): (.*)")
 _NOTE = "      "
-_RESIGNS = re.compile(r"(Black|White) resigns: .*")
+_GIVES_UP = re.compile(r"(Black|White)( resigns|'s time is up): .*")
 
 
 def described(player: PlayerSettings) -> str:
@@ -173,8 +173,8 @@ def _read_one(path: str, first: int, lines: list[str]) -> ReadGame:
             elif line.startswith(_NOTE) and read.notes:
                 if not line.startswith(f"{_NOTE} "):
                     read.notes[-1].append(line.strip())
-            elif found := _RESIGNS.fullmatch(line):
-                read.game.resigned = Color(found[1].lower())
+            elif found := _GIVES_UP.fullmatch(line):
+                read.game.give_up(Color(found[1].lower()), late="time" in found[2])
         except ValueError as error:
             raise ConfigError(f"{path}, line {number}: {error}") from error
     return read

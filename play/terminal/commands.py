@@ -29,7 +29,7 @@ from othello_lab.play.game import BEFORE, GameState, line_text, value_text
 from othello_lab.play.game_files import described, read
 from othello_lab.play.hints import hints
 from othello_lab.play.moves import looks_like_move, read_move, written
-from othello_lab.play.terminal.series import Series
+from othello_lab.play.series import Series
 from othello_lab.play.terminal.session import SessionEnd, TerminalSession, TraceOptions
 from othello_lab.play.variants import with_evaluation, with_pruning, without_pruning
 
@@ -313,7 +313,7 @@ def _resign(session: TerminalSession, words: CommandWords) -> None:
     if session.game.is_over:
         raise ConfigError("resign: the game is over")
     humans = session.seats.humans
-    session.game.resigned = humans[0] if len(humans) == 1 else session.game.position.to_move
+    session.game.give_up(humans[0] if len(humans) == 1 else session.game.position.to_move)
 
 
 def _new(session: TerminalSession, words: CommandWords) -> None:

@@ -60,9 +60,14 @@ class Seats:
         return [color for color in Color if self.lasting[color].is_human]
 
     @property
+    def player_names(self) -> dict[Color, str]:
+        """Return the name of each colour's player."""
+        return {color: self.lasting[color].name for color in Color}
+
+    @property
     def names(self) -> dict[Color, str]:
         """Return the names of the players: of their agents, and with numbers if both are alike."""
-        names = {color: self.lasting[color].name for color in Color}
+        names = self.player_names
         if len(set(names.values())) == 1:
             names = {color: f"{name} ({color.value})" for color, name in names.items()}
         return names

@@ -17,11 +17,11 @@ from othello_lab.play.game import GameState, PlayedTurn, decision_lines, outcome
 from othello_lab.play.game_files import described, game_text, players_of, write
 from othello_lab.play.moves import written
 from othello_lab.play.opening_names import opening_names
+from othello_lab.play.series import Series
 from othello_lab.play.terminal.board import disc_count, draw
 from othello_lab.play.terminal.explained import TraceOptions, compare, show_tree
 from othello_lab.play.terminal.screen import Screen
 from othello_lab.play.terminal.seats import Seats
-from othello_lab.play.terminal.series import Series
 from othello_lab.play.variants import rival as opposite
 
 
@@ -92,20 +92,11 @@ class TerminalSession:
         self.begin(GameState(Position.start(self.game.start.ruleset)))
         return True
 
-    def _series_names(self) -> tuple[str, str]:
-        """Return the first and the second player of the series. They keep their names when the
-        colours change."""
-        assert self.series is not None
-        first, second = (
-            self.seats.lasting[color].name for color in (self.series.first, self.series.first.other)
-        )
-        return (f"{first} 1", f"{second} 2") if first == second else (first, second)
-
     def series_score(self) -> str:
         """The score of the series, or that there is none."""
         if self.series is None:
             return "no series; series games=5 or series points=100 begins one"
-        return self.series.score(self._series_names())
+        return self.series.score(self.series.names(self.seats.player_names))
 
     def _pairing(self) -> str:
         return ", ".join(

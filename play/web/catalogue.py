@@ -1,8 +1,8 @@
 """The agents that a page may choose: those of ``conf/agent``, and their settings.
 
-Nothing of a page's message is a class, a file or a path: an agent and a heuristic are chosen by
-name from a list, and a setting is a number, a switch, or a word without any of the letters of
-paths.
+An agent and a heuristic are chosen by name from a list, and a setting is a number, a switch, or a
+word without any of the letters of paths. Only a page of this machine alone may name a file, of an
+own agent in the server's folder.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ from othello_lab.play.config import (
     PERSON,
     GameSetup,
     PlayerSettings,
+    is_local,
     levels_only,
     player,
 )
@@ -139,6 +140,7 @@ class Catalogue:
 
     def __init__(self, table: GameSetup) -> None:
         self._table = table
+        self.own_agents = is_local(table.settings.web.host)
         self.agents = _listed(table)
         self.levels = levels()
         self._level_agents = {name: load(LEVEL, name) for name in levels_only(table.folders)}
@@ -240,6 +242,7 @@ class Catalogue:
                 }
                 for rules in RULESETS.values()
             ],
+            "own_agents": self.own_agents,
             "depth": self._table.settings.depth,
             "final": FINAL_UNIT,
             "longest_text": LONGEST_TEXT,

@@ -11,25 +11,34 @@ import asyncio
 import contextlib
 import json
 import os
+import re
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from othello_lab.agents.config import ConfigError, one_line
+from othello_lab.agents.sides import side_of
 from othello_lab.core.notation import square_name
-from othello_lab.core.rules import ruleset
+from othello_lab.core.rules import Color, ruleset
 from othello_lab.core.system.forked import Channel, ForkedProcess
 from othello_lab.core.system.processes import die_with_parent
 from othello_lab.play.agent_process import AgentFailure, AgentProcesses
-from othello_lab.play.config import GameSetup
-from othello_lab.play.game import GameState, value_text
-from othello_lab.play.game_files import described
+from othello_lab.play.config import GameSetup, read
+from othello_lab.play.game import GameState, outcome, value_text
+from othello_lab.play.game_files import described, players_of
 from othello_lab.play.hints import hints
 from othello_lab.play.recorded import game_of_run, games_of_run, runs_below
 from othello_lab.play.review import GOOD, MoveReview, Reviewer, told
 from othello_lab.play.web import explanations
-from othello_lab.play.web.game_data import decision_data, game_data, game_from, player_from
+from othello_lab.play.web.game_data import (
+    decision_data,
+    game_data,
+    game_from,
+    player_data,
+    player_from,
+)
+from othello_lab.play.web.visits import find_visit, time_of_visit
 
 Answer = Callable[[AgentProcesses, GameState, dict[str, Any]], dict[str, Any]]
 """What is done at a desk: for a game, with the options of the question."""
@@ -38,6 +47,8 @@ Note = Callable[[str], None]
 _MOST = 32 << 20  # bytes of an answer
 _GAMES = 200  # that are listed at once
 _LINE = 8  # moves of a better line that are shown
+OWN = re.compile(r"\.(py|yaml|yml)$")
+"""Ends of the files of own agents."""
 _NICE = 5  # the server goes first
 
 
@@ -64,6 +75,42 @@ def games(thinkers: AgentProcesses, game: GameState, options: dict[str, Any]) ->
     """Some games of a run. options: ``folder``, ``run`` and the ``first``."""
     listed, total = games_of_run(_run(options), options["first"], _GAMES)
     return {"games": listed, "total": total}
+
+
+def mine(thinkers: AgentProcesses, game: GameState, options: dict[str, Any]) -> dict[str, Any]:
+    """Return a summary of some visits that have moves, in their order. options: ``visits``, their
+    numbers, and ``kept``, the folder of all visits."""
+    folder = Path(options["kept"])
+    found = []
+    for number in options["visits"]:
+        visit = find_visit(folder, number)
+        if visit is None or not visit.game.turns:
+            continue
+        players = players_of(visit.game, visit.players)
+        found.append(
+            {
+                "visit": number,
+                "black": players[Color.BLACK],
+                "white": players[Color.WHITE],
+                "moves": len(visit.game.turns),
+                "outcome": outcome(visit.game) if visit.game.is_over else "",
+                "seconds": time_of_visit(folder, number),
+            }
+        )
+    return {"games": found}
+
+
+def own(thinkers: AgentProcesses, game: GameState, options: dict[str, Any]) -> dict[str, Any]:
+    """Return an own agent as :func:`play.web.game_data.player_data` has it. options: its ``path``,
+    in the server's folder."""
+    word = options["path"]
+    file = re.split(r":(?!.*[/\\])", word, maxsplit=1)[0]
+    place = Path(file).resolve()
+    if not (place.is_relative_to(Path.cwd()) and place.is_file() and OWN.search(file)):
+        raise ConfigError(f"'{word:.60}': needed is file.py:NAME or a YAML in the server's folder")
+    side = side_of(word)
+    table = read([f"ruleset={game.start.ruleset.name}", *side.words("white")])
+    return player_data(replace(table.players[Color.WHITE], name=re.sub(r"\W+", "-", side.label)))
 
 
 def recorded(thinkers: AgentProcesses, game: GameState, options: dict[str, Any]) -> dict[str, Any]:
@@ -136,6 +183,8 @@ ANSWERS: dict[str, Answer] = {
     "prepare": prepare,
     "runs": runs,
     "games": games,
+    "mine": mine,
+    "own": own,
     "recorded": recorded,
     "hint": hint,
     "values": explanations.values,

@@ -36,6 +36,7 @@ def game_data(game: GameState, plies: int | None = None) -> Data:
         "rules": game.start.ruleset.name,
         "start": game.start.to_obf(),
         "resigned": game.resigned.value if game.resigned and plies is None else None,
+        "late": game.late,
         "turns": [
             {
                 "move": turn.move,
@@ -55,7 +56,8 @@ def game_from(data: Mapping[str, Any]) -> GameState:
         for turn in data["turns"]:
             decision = turn["decision"] and decision_from(turn["decision"])
             game.play(turn["move"], str(turn["by"]), decision or None, float(turn["seconds"]))
-        game.resigned = Color(data["resigned"]) if data["resigned"] else None
+        if data["resigned"]:
+            game.give_up(Color(data["resigned"]), bool(data.get("late")))
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"no game: {error}") from error
     return game

@@ -25,6 +25,7 @@ from othello_lab.core.system.settings import (
     nearest,
     unknown_choice,
 )
+from othello_lab.play.web.clock import PERIODS
 
 LONGEST_TEXT = 50_000
 """Letters of a game or a position that is put in."""
@@ -34,6 +35,7 @@ _LARGEST = 1 << 53
 _DEEPEST = 4  # how far lists and objects may be nested in what is plain data
 
 SIDE = Choice(*(color.value for color in Color))
+VISIT = Text(r"[A-Za-z0-9_-]{22}", "the number of a visit")
 PLY = Whole(0, _MOST_PLIES)
 NUMBER = Whole(0, 1 << 31)
 
@@ -78,10 +80,20 @@ class NestedObject(Constraint):
 
 @dataclass(frozen=True)
 class PlayerChoice:
-    """The choice of a player: ``human``, or an agent by its name, and its settings."""
+    """The choice of a player: ``human``, or an agent by its name, and its settings. path: of an own
+    agent, in place of a name of the list."""
 
     name: Annotated[str, Text(r"[\w-]{1,60}", "the name of a player")]
     settings: Annotated[dict[str, Any], PlainData()] = field(default_factory=dict)
+    path: Annotated[str | None, Text(r"[^\x00-\x1f]{1,300}", "the path of an agent")] = None
+
+
+@dataclass(frozen=True)
+class ClockChoice:
+    """The time of people. per: for each of these. seconds: so many."""
+
+    per: Annotated[str, Choice(*PERIODS)]
+    seconds: Annotated[float, Number(low=1, high=86_400)]
 
 
 _SEAT = NestedObject(PlayerChoice, "a player, with its name and settings,")
@@ -91,7 +103,7 @@ _SEAT = NestedObject(PlayerChoice, "a player, with its name and settings,")
 class HelloMessage:
     """The first message: the visit that this page continues; None for a new one."""
 
-    visit: Annotated[str | None, Text(r"[A-Za-z0-9_-]{22}", "the number of a visit")] = None
+    visit: Annotated[str | None, VISIT] = None
 
 
 @dataclass(frozen=True)
@@ -117,7 +129,8 @@ _RECORDED = NestedObject(RecordedGame, "a run and the number of its game")
 class NewMessage:
     """A new game. text: its first position or its moves: OBF, transcript, GGF, or a saved game;
     empty for the start. recorded: or a game of a run. playing: True if two agents play on at once.
-    black, white: None for the present player."""
+    black, white: None for the present player. series: games that win a series; None for a single
+    game. clock: the time of people; None for as much as they like."""
 
     rules: Annotated[str, Choice(*RULESETS)]
     black: Annotated[PlayerChoice | None, _SEAT] = None
@@ -125,6 +138,15 @@ class NewMessage:
     text: Annotated[str, Text(rf".{{0,{LONGEST_TEXT}}}", "a game as text")] = ""
     recorded: Annotated[RecordedGame | None, _RECORDED] = None
     playing: Annotated[bool, Switch()] = True
+    series: Annotated[int | None, Whole(1, 99)] = None
+    clock: Annotated[ClockChoice | None, NestedObject(ClockChoice, "a period and its seconds")] = (
+        None
+    )
+
+
+@dataclass(frozen=True)
+class NextMessage:
+    """The next game of a series."""
 
 
 @dataclass(frozen=True)
@@ -233,6 +255,26 @@ class ReviewOptions:
     last: Annotated[int, Whole(1, _MOST_PLIES)]
 
 
+class VisitNumbers(Constraint):
+    """A list of numbers of visits."""
+
+    needed = "a list of at most 100 numbers of visits"
+
+    def allows(self, value: object) -> bool:
+        return (
+            isinstance(value, list)
+            and len(value) <= 100
+            and all(isinstance(each, str) and VISIT.allows(each) for each in value)
+        )
+
+
+@dataclass(frozen=True)
+class MineOptions:
+    """Options of the question ``mine``: the visits that the page remembers."""
+
+    visits: Annotated[list[Any], VisitNumbers()]
+
+
 @dataclass(frozen=True)
 class NoOptions:
     """Options of a question that has none."""
@@ -242,6 +284,7 @@ OPTIONS: dict[str, Callable[..., Any]] = {
     "texts": NoOptions,
     "runs": NoOptions,
     "games": GamesOptions,
+    "mine": MineOptions,
     "hint": NoOptions,
     "values": PlayerOptions,
     "parts": EvaluationOptions,
@@ -257,6 +300,7 @@ _KINDS: dict[str, Callable[..., Any]] = {
         HelloMessage,
         MoveMessage,
         NewMessage,
+        NextMessage,
         PlayersMessage,
         PaceMessage,
         StepMessage,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from othello_lab.core.bitboard import bits
@@ -96,12 +97,25 @@ def visit_shown(visit: Visit, catalogue: Catalogue, thinking: bool, note: str) -
             for color, player in visit.players.items()
         },
         "seed": visit.seed,
+        "clock": visit.clock and visit.clock.shown(time.monotonic()),
+        "series": series_shown(visit),
         "pace": {"playing": visit.playing, "delay": visit.delay},
         "thinking": thinking,
         "note": note,
         "halted": visit.halted,
         "trouble": visit.trouble,
     }
+
+
+def series_shown(visit: Visit) -> dict[str, Any] | None:
+    """Return the score of a visit's series, with the present game if it is over; None without a
+    series."""
+    if visit.series is None:
+        return None
+    series = visit.series_so_far
+    assert series is not None
+    names = series.names({color: player.name for color, player in visit.players.items()})
+    return {"text": series.score(names), "won": series.winner is not None}
 
 
 def texts_of(visit: Visit) -> dict[str, str]:
@@ -113,7 +127,7 @@ def texts_of(visit: Visit) -> dict[str, str]:
     ggf = {"PB": players[Color.BLACK], "PW": players[Color.WHITE]}
     if game.resigned is not None:
         sign = "+" if game.winner is Color.BLACK else "-"
-        ggf["RE"] = f"{sign}{game.margin}:r"
+        ggf["RE"] = f"{sign}{game.margin}:{'t' if game.late else 'r'}"
     else:
         ggf["RE"] = f"{difference:+d}" if game.is_over else "?"
     return {

@@ -27,7 +27,7 @@ from othello_lab.agents.config import ConfigError
 from othello_lab.core.position import prepare_rules
 from othello_lab.core.system.processes import LINUX
 from othello_lab.play.agent_process import AgentFailure
-from othello_lab.play.config import GameSetup, WebConfig
+from othello_lab.play.config import GameSetup, WebConfig, is_local
 from othello_lab.play.web import messages
 from othello_lab.play.web.visit_session import Outbox, RateLimit, VisitSession, VisitSessions
 from othello_lab.play.web.visits import ActionRefused
@@ -93,15 +93,6 @@ class SameHostOnly:
             ipaddress.ip_address(name.strip("[]"))
             return True
         return False
-
-
-def is_local(host: str) -> bool:
-    """Return True if a host can be reached from this machine alone."""
-    if host == "localhost":
-        return True
-    with contextlib.suppress(ValueError):
-        return ipaddress.ip_address(host).is_loopback
-    return False
 
 
 def application(table: GameSetup) -> ASGIApp:

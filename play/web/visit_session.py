@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import copy
 import logging
 import time
 from collections import deque
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
@@ -19,12 +21,20 @@ from othello_lab.play.agent_process import AgentFailure, checked_agent
 from othello_lab.play.config import CHAMPION, ON_SMALL_BOARDS, GameSetup, PlayerSettings
 from othello_lab.play.game import GameState
 from othello_lab.play.game_files import game_of
+from othello_lab.play.series import Series
 from othello_lab.play.web import messages
 from othello_lab.play.web.catalogue import EVALUATION, Catalogue
+from othello_lab.play.web.clock import PersonClock
 from othello_lab.play.web.compute import ComputeClient, ComputeSlots, Note
-from othello_lab.play.web.game_data import decision_from, game_data, game_from, player_data
+from othello_lab.play.web.game_data import (
+    decision_from,
+    game_data,
+    game_from,
+    player_data,
+    player_from,
+)
 from othello_lab.play.web.page_state import texts_of, visit_shown
-from othello_lab.play.web.visits import ActionRefused, Visit, Visits
+from othello_lab.play.web.visits import ActionRefused, Visit, Visits, new_number
 
 log = logging.getLogger("othello_lab.play.web")
 
@@ -32,6 +42,7 @@ _LINGER = 20.0  # seconds that a visit nobody looks at goes on, as pages are loa
 _IDLE = 600.0  # seconds after which desks that nobody asks are ended
 _PASS_SECONDS = 1.0  # so that everybody sees it
 _OF_RUNS = ("runs", "games", "recorded")  # questions that need to know where runs are
+_OF_FILES = (*_OF_RUNS, "mine", "own")  # questions that read files and wait for no search
 _MOST_WAITING = 16  # questions of one visit
 
 
@@ -97,12 +108,15 @@ class VisitSession:
         self._thinking, self._note = False, ""
         self._questions: dict[tuple[int, int], asyncio.Task[None]] = {}
         self._used = time.monotonic()
+        self._alarm: asyncio.TimerHandle | None = None
+        self.on_new_number: Callable[[str], None] = lambda old: None
 
     # ------------------------------------------------------------------ pages
 
     def enter(self, page: Outbox) -> None:
         """Another page shows this visit."""
         self.pages.append(page)
+        self._run_clock()
         page.put(self._state())
         self._go_on()
         if self._warming is None:
@@ -114,6 +128,7 @@ class VisitSession:
         for key in [key for key in self._questions if key[0] == id(page)]:
             self._questions[key].cancel()
         self.empty_since = time.monotonic()
+        self._run_clock()
 
     @property
     def left(self) -> bool:
@@ -123,6 +138,8 @@ class VisitSession:
     def close(self) -> None:
         """End all that goes on here."""
         self._halt()
+        if self._alarm is not None:
+            self._alarm.cancel()
         if self._warming is not None:
             self._warming.cancel()
         for task in self._questions.values():
@@ -148,6 +165,7 @@ class VisitSession:
 
     def _changed(self) -> None:
         """Store and show a change, and go on."""
+        self._run_clock()
         self._visits.keep(self.visit)
         self._go_on()
         self._show()
@@ -164,6 +182,28 @@ class VisitSession:
         if going is not None:
             going.cancel()
         self._thinking, self._note = False, ""
+
+    def _run_clock(self) -> None:
+        """Let the time of a person run who is to move, as long as a page shows the game."""
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
+        clock, game = self.visit.clock, self.visit.game
+        if clock is None:
+            return
+        color = game.position.to_move
+        runs = self.pages and not (game.is_over or game.position.must_pass)
+        runs = runs and self.visit.to_move.is_human
+        now = time.monotonic()
+        clock.run(color if runs else None, now)
+        if runs:
+            loop = asyncio.get_running_loop()
+            self._alarm = loop.call_later(clock.left(color, now), self._time_is_up, color)
+
+    def _time_is_up(self, color: Color) -> None:
+        self._alarm = None
+        self.visit.game.give_up(color, late=True)
+        self._changed()
 
     def _warm_up(self) -> None:
         """Load or compile the agents' kernels while a person thinks."""
@@ -202,6 +242,7 @@ class VisitSession:
             self.visit.stop(f"{type(error).__name__}: {error}")
         if self._going is asyncio.current_task():
             self._going, self._thinking = None, False
+            self._run_clock()
             self._show()
 
     async def _let_agent_move(self) -> None:
@@ -252,6 +293,10 @@ class VisitSession:
                 self._stop()
             case messages.NewMessage():
                 await self._begin(message)
+            case messages.NextMessage():
+                self._begin_next()
+            case messages.PlayersMessage():
+                await self._seat(message)
             case _:
                 self._change(message)
 
@@ -265,11 +310,42 @@ class VisitSession:
             game = game_of(message.text, rules)
         else:
             game = GameState(Position.start(rules))
-        players = self._players(message, game.start.ruleset)
+        players = await self._players(message, game.start.ruleset)
         self._halt()
+        self._renumber()
         self.visit.begin(game, players, message.playing)
+        self.visit.series = None if message.series is None else Series(games=message.series)
+        wanted = message.clock
+        self.visit.clock = None if wanted is None else PersonClock(wanted.per, wanted.seconds)
         self._changed()
         self._warm_up()
+
+    def _begin_next(self) -> None:
+        """Begin the next game of a series."""
+        before = copy.copy(self.visit)
+        before.begin_next()  # which may refuse
+        self._renumber()
+        self.visit.begin_next()
+        self._changed()
+        self._warm_up()
+
+    def _renumber(self) -> None:
+        """Leave the present game, if it has moves, under its number, so that its address stays."""
+        if not self.visit.game.turns:
+            return
+        self.visit = copy.copy(self.visit)
+        old, self.visit.number = self.visit.number, new_number()
+        self._visits.make_room()
+        self.on_new_number(old)
+        for page in self.pages:
+            page.put({"type": "moved", "visit": self.visit.number})
+
+    async def _seat(self, message: messages.PlayersMessage) -> None:
+        """Others play on."""
+        players = await self._players(message, self.visit.game.start.ruleset)
+        self._halt()
+        self.visit.seat(players)
+        self._changed()
 
     def _change(self, message: Any) -> None:
         """Obey a message that makes another game of it, or changes players: nothing goes on from
@@ -277,11 +353,10 @@ class VisitSession:
         visit = self.visit
         match message:
             case messages.MoveMessage():
+                mover = visit.game.position.to_move
                 visit.play(message.move, message.ply)
-            case messages.PlayersMessage():
-                players = self._players(message, visit.game.start.ruleset)
-                self._halt()
-                visit.seat(players)
+                if visit.clock is not None:
+                    visit.clock.moved(mover, time.monotonic())
             case messages.UndoMessage():
                 visit.undo()
                 self._halt()
@@ -295,15 +370,16 @@ class VisitSession:
                 visit.go()
         self._changed()
 
-    def _players(
+    async def _players(
         self, message: messages.NewMessage | messages.PlayersMessage, rules: Ruleset
     ) -> dict[Color, PlayerSettings]:
-        """Return the chosen players; raises ConfigError."""
+        """Return the chosen players; raises ConfigError and AgentFailure."""
         players = dict(self.visit.players)
-        # Own agents, which only the command line can name, may change their colours.
-        here = {who.name: who for who in players.values() if not self._catalogue.knows(who)}
         for color, seat in ((Color.BLACK, message.black), (Color.WHITE, message.white)):
-            kept = players[color] if seat is None else here.get(seat.name)
+            if seat is not None and seat.path is not None:
+                players[color] = await self._own_agent(seat.path, rules)
+                continue
+            kept = players[color] if seat is None else self._here.get(seat.name)
             if kept is None:
                 assert seat is not None
                 players[color] = self._catalogue.player(seat.name, seat.settings, rules)
@@ -312,6 +388,16 @@ class VisitSession:
             if not kept.is_human:
                 checked_agent(players[color], rules, self._table.limits)
         return players
+
+    async def _own_agent(self, path: str, rules: Ruleset) -> PlayerSettings:
+        """Return the agent that a file of the server's folder has; raises ActionRefused."""
+        if not self._catalogue.own_agents:
+            raise ActionRefused("own agents play only where the page is for this machine alone")
+        game = game_data(GameState(Position.start(rules)))
+        answer = await self._reader.ask("own", game, {"path": path}, lambda note: None)
+        found = player_from(answer)
+        checked_agent(found, rules, self._table.limits)
+        return found
 
     def _stop(self) -> None:
         if self._going is None:
@@ -367,13 +453,14 @@ class VisitSession:
             game = game_data(GameState(Position.from_obf(position, rules)))
         else:
             game = game_data(self.visit.game, ply)
-        if name in _OF_RUNS:
-            options = options | {"folder": self._table.settings.web.runs}
+        if name in _OF_FILES:
+            web = self._table.settings.web
+            options = options | ({"folder": web.runs} if name in _OF_RUNS else {"kept": web.folder})
             return await self._reader.ask(name, game, options, note)
         if name == "hint":
             options = {"player": player_data(self._adviser())}
         elif "player" in options:
-            options = options | {"player": self._asked_player(rules, **options["player"])}
+            options = options | {"player": self._asked_player(rules, options["player"])}
         if "evaluation" in options:
             options = options | {"evaluation": self._catalogue.evaluation(options["evaluation"])}
         return await self._why.ask(name, game, options, note)
@@ -392,12 +479,20 @@ class VisitSession:
             settings[EVALUATION] = ON_SMALL_BOARDS
         return self._catalogue.player(name, settings, rules)
 
-    def _asked_player(self, rules: Ruleset, name: str, settings: dict[str, Any]) -> dict[str, Any]:
+    def _asked_player(self, rules: Ruleset, choice: dict[str, Any]) -> dict[str, Any]:
         """The agent that a question is for; raises ActionRefused and ConfigError."""
-        player = self._catalogue.player(name, settings, rules)
+        player = self._here.get(choice["name"])
+        if player is None:
+            player = self._catalogue.player(choice["name"], choice["settings"], rules)
         if player.is_human:
             raise ActionRefused("a person cannot be asked; an agent can")
         return player_data(player)
+
+    @property
+    def _here(self) -> dict[str, PlayerSettings]:
+        """Return the players of this game that are not in the list: own agents."""
+        players = self.visit.players.values()
+        return {who.name: who for who in players if not self._catalogue.knows(who)}
 
 
 class VisitSessions:
@@ -422,8 +517,14 @@ class VisitSessions:
         visit = visit or self._visits.new()
         self._visits.keep(visit)
         room = VisitSession(visit, self._visits, self.catalogue, *self._cores)
+        room.on_new_number = lambda old: self._renumber(room, old)
         self._rooms[visit.number] = room
         return room
+
+    def _renumber(self, room: VisitSession, old: str) -> None:
+        """Know a room by the number of the game that it has begun."""
+        del self._rooms[old]
+        self._rooms[room.visit.number] = room
 
     def _make_room(self) -> None:
         empty = [number for number, room in self._rooms.items() if not room.pages]

@@ -6,12 +6,13 @@ It is kept on disk, so that it goes on after the page or the server was closed.
 from __future__ import annotations
 
 import contextlib
+import copy
 import json
 import os
 import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ from othello_lab.core.rules import Color
 from othello_lab.play.config import HUMAN, GameSetup, PlayerSettings
 from othello_lab.play.game import GameState
 from othello_lab.play.game_files import described
+from othello_lab.play.series import Series
+from othello_lab.play.web.clock import PersonClock
 from othello_lab.play.web.game_data import game_data, game_from, player_data, player_from
 
 _FORMAT = 1
@@ -39,8 +42,9 @@ class Visit:
     """A game, its players, and the pace of two agents.
 
     number: a name that nobody can guess. playing: True if two agents play on by themselves; delay:
-    seconds between their moves; steps: moves that they make although they do not. halted: an agent
-    was stopped or has broken down, and somebody has to decide; trouble: the reason.
+    seconds between their moves; steps: moves that they make although they do not. series: None for
+    a single game. clock: None for unlimited time. halted: an agent was stopped or has broken down,
+    and somebody has to decide; trouble: the reason.
     """
 
     number: str
@@ -50,6 +54,8 @@ class Visit:
     playing: bool = True
     delay: float = _SLOW
     steps: int = 0
+    series: Series | None = None
+    clock: PersonClock | None = None
     halted: bool = False
     trouble: str = ""
 
@@ -119,21 +125,26 @@ class Visit:
 
     def undo(self) -> None:
         """Take back the last decision of a person, or of anybody where none plays; Refused."""
+        late = self.game.late
         if not self.game.take_back(self.humans if len(self.humans) == 1 else Color):
             raise ActionRefused("there is nothing to take back")
-        self._taken_back()
+        self._taken_back(late)
 
     def back_to(self, moves: int, ply: int) -> None:
         """Keep only this number of moves; ActionRefused."""
         self._expect(ply)
         if moves > ply:
             raise ActionRefused(f"there are only {ply} moves")
+        late = self.game.late
         del self.game.turns[moves:]
-        self.game.resigned = None
-        self._taken_back()
+        self.game.reopen()
+        self._taken_back(late)
 
-    def _taken_back(self) -> None:
-        """Agents wait, so that one can look, or put others in their place."""
+    def _taken_back(self, late: bool) -> None:
+        """Agents wait, so that one can look, or put others in their place. late: True if the time
+        was up; the game goes on without a clock."""
+        if late:
+            self.clock = None
         self._moved()
         self.steps = 0
         self.playing = False
@@ -145,7 +156,7 @@ class Visit:
         if not self.humans:
             raise ActionRefused("agents do not resign")
         humans = self.humans
-        self.game.resigned = humans[0] if len(humans) == 1 else self.game.position.to_move
+        self.game.give_up(humans[0] if len(humans) == 1 else self.game.position.to_move)
 
     def seat(self, players: Mapping[Color, PlayerSettings]) -> None:
         """Others play on."""
@@ -172,6 +183,30 @@ class Visit:
         self.seed += 1
         self._moved()
 
+    @property
+    def series_so_far(self) -> Series | None:
+        """The series, with this game if it is over."""
+        if self.series is None or not self.game.is_over:
+            return self.series
+        series = copy.deepcopy(self.series)
+        series.add(self.game)
+        return series
+
+    def begin_next(self) -> None:
+        """The next game of the series, with the colours changed; ActionRefused."""
+        series = self.series_so_far
+        if series is None:
+            raise ActionRefused("there is no series; New game begins one")
+        if not self.game.is_over:
+            raise ActionRefused("the game is not over")
+        if series.winner is not None:
+            raise ActionRefused("the series is won; New game begins another one")
+        series.change_colours()
+        self.series = series
+        players = {color.other: player for color, player in self.players.items()}
+        self.begin(GameState(Position.start(self.game.start.ruleset)), players, self.playing)
+        self.clock = self.clock and self.clock.anew()
+
     # ------------------------------------------------------------------ as plain data
 
     @property
@@ -184,6 +219,8 @@ class Visit:
             "seed": self.seed,
             "playing": self.playing,
             "delay": self.delay,
+            "series": self.series and asdict(self.series) | {"first": self.series.first.value},
+            "clock": self.clock and self.clock.data,
             "halted": self.halted,
             "trouble": self.trouble,
         }
@@ -201,11 +238,17 @@ class Visit:
                 int(data["seed"]),
                 bool(data["playing"]),
                 float(data["delay"]),
+                series=_series_from(data.get("series")),
+                clock=PersonClock.read(data["clock"]) if data.get("clock") else None,
                 halted=bool(data["halted"]),
                 trouble=str(data["trouble"]),
             )
         except (KeyError, TypeError) as error:
             raise ValueError(f"no visit: {error}") from error
+
+
+def _series_from(data: Mapping[str, Any] | None) -> Series | None:
+    return Series(**{**data, "first": Color(data["first"])}) if data else None
 
 
 @dataclass
@@ -227,11 +270,11 @@ class Visits:
 
     def new(self) -> Visit:
         """A visit that has just begun."""
-        self._make_room()
+        self.make_room()
         start = Position.start(self.table.rules)
         settings = self.table.settings
         return Visit(
-            secrets.token_urlsafe(16),
+            new_number(),
             GameState(start),
             dict(self.table.players),
             settings.seed,
@@ -240,16 +283,11 @@ class Visits:
 
     def find(self, number: str) -> Visit | None:
         """The visit of this number, if it was kept and can be read."""
-        if not _NUMBER.fullmatch(number):
-            return None
-        try:
-            return Visit.read(number, json.loads(self._path(number).read_bytes()))
-        except (OSError, ValueError, RecursionError):
-            return None
+        return find_visit(self.folder, number)
 
     def keep(self, visit: Visit) -> None:
         """Write it, whole or not at all; ConfigError if it cannot be."""
-        path = self._path(visit.number)
+        path = _path(self.folder, visit.number)
         partial = path.with_suffix(".partial")
         try:
             with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
@@ -258,15 +296,36 @@ class Visits:
         except OSError as error:
             raise ConfigError(f"{path}: cannot be written ({error.strerror})") from error
 
-    def _path(self, number: str) -> Path:
-        return self.folder / f"{number}.json"
-
-    def _make_room(self) -> None:
+    def make_room(self) -> None:
         """Only the latest visits stay."""
         kept = sorted(self.folder.glob("*.json"), key=_changed)
         for path in kept[: max(0, len(kept) - self.table.settings.web.kept + 1)]:
             with contextlib.suppress(OSError):
                 path.unlink()
+
+
+def new_number() -> str:
+    """Return a name that nobody can guess."""
+    return secrets.token_urlsafe(16)
+
+
+def find_visit(folder: Path, number: str) -> Visit | None:
+    """Return a visit that was kept in a folder, if it can be read."""
+    if not _NUMBER.fullmatch(number):
+        return None
+    try:
+        return Visit.read(number, json.loads(_path(folder, number).read_bytes()))
+    except (OSError, ValueError, RecursionError):
+        return None
+
+
+def time_of_visit(folder: Path, number: str) -> float:
+    """Return the time at which a visit was kept last, in seconds since 1970."""
+    return _changed(_path(folder, number))
+
+
+def _path(folder: Path, number: str) -> Path:
+    return folder / f"{number}.json"
 
 
 def _changed(path: Path) -> float:

@@ -5,6 +5,7 @@ import { byId, calm, capital, element, other, sentence } from "./dom.js";
 import { createEditor } from "./editor.js";
 import { connect } from "./line.js";
 import { lectureAddress } from "./searches.js";
+import { discSound, soundIsOn, switchSound } from "./sound.js";
 import { mount } from "./why.js";
 
 let state = null; // the game as the server has told it
@@ -40,6 +41,7 @@ const positionAfter = (ply) => (ply ? state.moves[ply - 1].position : state.star
 function take(message) {
   const before = state;
   state = message;
+  heard = performance.now();
   document.body.classList.remove("lost");
   const another = !before || !continues(before, state);
   if (another) {
@@ -73,6 +75,8 @@ async function catchUp() {
     while (settled < state.moves.length && at === null && !editor.active) {
       const missing = state.moves.length - settled;
       settled = missing > 3 ? state.moves.length : settled + 1;
+      const made = state.moves[settled - 1];
+      if (!made.forced) discSound(made.flipped.length);
       await board.show(boardView(settled), missing <= 3);
     }
     if (!editor.active) drawBoard(false); // more than moves may have changed meanwhile
@@ -111,6 +115,7 @@ function drawAround() {
   byId("table").classList.toggle("white-below", state.players.white.human && !state.players.black.human);
   drawStatus();
   drawTrouble();
+  drawClocks();
   drawMoves();
   drawControls();
 }
@@ -129,9 +134,27 @@ function drawSeat(color, position) {
     element("span", { className: "who" },
       element("b", {}, `${capital(color)}`), ` ${first} `,
       element("small", {}, about.join(" "))),
+    state.clock ? element("span", { className: "clock", "data-clock": color }) : "",
     element("span", { className: "count", "aria-label": `${position[color]} discs` }, String(position[color])),
   );
 }
+
+let heard = 0; // when the state came, for the clocks
+
+/** The time that people have left, as it runs down. */
+function drawClocks() {
+  for (const box of document.querySelectorAll("[data-clock]")) {
+    const color = box.dataset.clock;
+    const { left, running, per } = state.clock;
+    const gone = running === color ? (performance.now() - heard) / 1000 : 0;
+    const seconds = Math.max(0, Math.ceil(left[color] - gone));
+    box.hidden = !state.players[color].human;
+    box.textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+    box.title = `Time left for this ${per}`;
+    box.classList.toggle("short", running === color && seconds <= 10);
+  }
+}
+setInterval(() => state?.clock?.running && drawClocks(), 250);
 
 function statusText() {
   if (state.over) return state.outcome;
@@ -266,6 +289,11 @@ function drawControls() {
   const watched = !state.players.black.human && !state.players.white.human;
   byId("start").hidden = at !== null || (total > 0 && !state.over);
   byId("start").textContent = state.over ? "Click here to start another game" : "Click here to start: who plays?";
+  byId("series").hidden = !state.series;
+  byId("series").textContent = state.series ? `Series: ${state.series.text}` : "";
+  byId("next-game").hidden = at !== null || !state.over || !state.series || state.series.won;
+  byId("start").classList.toggle("primary", byId("next-game").hidden);
+  byId("sound").setAttribute("aria-pressed", String(soundIsOn()));
   byId("first").disabled = byId("previous").disabled = ply === 0;
   byId("next").disabled = byId("last").disabled = at === null;
   byId("from-here").hidden = at === null;
@@ -342,6 +370,26 @@ function clearHint() {
   hinted = false;
 }
 
+let typed = ""; // the column of a move that is being typed
+
+/** A move is typed as its two letters. */
+function type(event) {
+  const { target, key } = event;
+  if (!state || event.altKey || event.ctrlKey || event.metaKey || byId("dialog").open || editor.active) return;
+  if (target.closest("input, select, textarea")) return;
+  if (/^[a-h]$/i.test(key)) {
+    typed = key.toLowerCase();
+    return;
+  }
+  const square = typed + key;
+  typed = "";
+  if (!/^[a-h][1-8]$/.test(square)) return;
+  const view = boardView(shownPly());
+  if (!view.playable) say(at === null ? "No person is to move." : "The board shows an earlier position.");
+  else if (view.legal.includes(square)) play(square, state.moves.length);
+  else say(`${square} is no legal move; the legal moves are ${view.legal.join(", ")}.`);
+}
+
 /** The arrow keys go through the moves, where nothing else has a use for them. */
 function step(event) {
   const { target, key } = event;
@@ -383,7 +431,10 @@ function listen() {
   });
   on("lecture", () => { byId("lecture").href = lectureAddress(state, shownPly()); });
   on("hint", hint);
+  on("next-game", () => tell({ type: "next" }));
+  on("sound", () => { switchSound(); drawControls(); });
   document.addEventListener("keydown", step);
+  document.addEventListener("keydown", type);
   on("undo", () => { at = null; tell({ type: "undo" }); });
   on("resign", () => tell({ type: "resign" }));
   on("stop", () => tell({ type: "stop" }));

@@ -1,8 +1,15 @@
 // The dialogs: a new game, other players, a game that is put in, a game that is taken along.
 import { usualEvaluation } from "./asking.js";
 import { byId, capital, element, sentence, svg } from "./dom.js";
+import { myGames } from "./line.js";
 
 const COLORS = ["black", "white"];
+const SERIES = [["", "a single one"], ["2", "first to 2 wins"], ["3", "first to 3 wins"], ["5", "first to 5 wins"]];
+const CLOCKS = [
+  ["", "no clock"], ["move 10", "10 s for a move"], ["move 30", "30 s for a move"],
+  ["game 180", "3 min for a game"], ["game 300", "5 min for a game"], ["game 900", "15 min for a game"],
+];
+const OWN = "own agent"; // no agent's name has a blank
 
 function show(title, ...content) {
   const dialog = byId("dialog");
@@ -30,11 +37,17 @@ export function gameDialog({ catalogue, state, tell, title, kind = "new", text =
       `${each.name}: ${each.side}×${each.side}, ${capital(each.begins)} begins`)));
   // Who is not changed stays: there may be more to a player than can be chosen here.
   const seats = Object.fromEntries(COLORS.map((color) => [color, seatField(color, catalogue, state.players)]));
+  const choice = (list) => element("select", {}, ...list.map(([value, label]) => element("option", { value }, label)));
+  const seriesField = choice(SERIES);
+  const clockField = choice(CLOCKS);
   const problem = element("p", { className: "problem", role: "alert" });
   const form = element("form", { className: "game", onsubmit: submit },
     fresh ? element("label", { className: "field" }, "Rules", rulesField) : null,
     element("div", { className: "seats" }, ...COLORS.map((color) => seats[color].element)),
     fresh ? element("button", { type: "button", onclick: exchange }, "Exchange colours") : null,
+    begins ? element("div", { className: "seats" },
+      element("label", { className: "field" }, "Games", seriesField),
+      element("label", { className: "field" }, "Time of people", clockField)) : null,
     problem,
     element("button", { className: "primary wide" }, begins ? "Start the game" : "Play on"));
 
@@ -54,7 +67,7 @@ export function gameDialog({ catalogue, state, tell, title, kind = "new", text =
     problem.textContent = "";
     const players = Object.fromEntries(COLORS.map((color) => [color, seats[color].changed() ? seats[color].value() : null]));
     const message = begins
-      ? { type: "new", rules: rulesField.value, text, recorded, ...players }
+      ? { type: "new", rules: rulesField.value, text, recorded, ...players, series: Number(seriesField.value) || null, clock: clockOf(clockField.value) }
       : { type: "players", ...players };
     try {
       await tell(message);
@@ -68,6 +81,11 @@ export function gameDialog({ catalogue, state, tell, title, kind = "new", text =
 
   show(title, form);
   fit();
+}
+
+function clockOf(text) {
+  const [per, seconds] = text.split(" ");
+  return per ? { per, seconds: Number(seconds) } : null;
 }
 
 /** The fields for one player. */
@@ -84,6 +102,7 @@ function seatField(color, catalogue, players) {
       ...catalogue.levels.map(({ name, elo }) => element("option", { value: name }, `${name} · ${elo}`))),
     own.length ? element("optgroup", { label: "In this game" }, ...own.map((name) => element("option", { value: name }, name))) : "",
     element("optgroup", { label: "Agents" },
+      ...(catalogue.own_agents ? [element("option", { value: OWN }, "own agent, by its path")] : []),
       ...catalogue.agents.filter(({ name }) => !level(name)).map(({ name }) => element("option", { value: name }, name))));
   let side = 8;
 
@@ -93,6 +112,11 @@ function seatField(color, catalogue, players) {
     const agent = listed();
     const person = choose.value === "human";
     about.textContent = (level(choose.value) ?? agent)?.about ?? (person ? "Moves by click, or by keyboard." : "Your own agent, with its settings.");
+    if (choose.value === OWN) {
+      about.textContent = "A class, a function or a heuristic of a file below the folder in which the server runs.";
+      const path = element("input", { type: "text", required: true, placeholder: "mine.py:Student", "data-path": "", autocomplete: "off", spellcheck: false });
+      return fields.replaceChildren(element("label", { className: "field" }, "Path", path));
+    }
     if (!agent) return fields.replaceChildren();
     const main = agent.settings.filter((each) => each.name === "depth" || each.name === "playouts");
     const rest = agent.settings.filter((each) => !main.includes(each) && each.kind !== "text" || typeof each.default === "string");
@@ -107,12 +131,20 @@ function seatField(color, catalogue, players) {
     element: element("fieldset", { className: "seat-choice" },
       element("legend", {}, element("span", { className: `stone ${color}`, "aria-hidden": "true" }), capital(color)),
       element("label", { className: "field" }, "Player", choose), about, fields),
-    set({ name, settings }) {
-      choose.value = name;
+    set({ name, settings, path }) {
+      choose.value = path ? OWN : name;
+      if (path) {
+        fill({});
+        fields.querySelector("[data-path]").value = path;
+        return;
+      }
       if (choose.value !== name) choose.value = "human";
       fill(settings);
     },
-    value: () => ({ name: choose.value, settings: valuesOf(fields) }),
+    value() {
+      const path = fields.querySelector("[data-path]")?.value.trim();
+      return path ? { name: "own", settings: {}, path } : { name: choose.value, settings: valuesOf(fields) };
+    },
     fit(size) {
       const before = seat.value();
       side = size;
@@ -183,6 +215,7 @@ export function openDialog({ catalogue, state, ask, choose }) {
     else area.value = await chosen.text();
   } });
   const problem = element("p", { className: "problem", role: "alert" });
+  const mine = element("div", { className: "mine" });
   const runs = element("div", { className: "runs" }, element("p", {}, "Looking for runs …"));
 
   const tooLong = (size) => `That is too long for a game: ${size}; at most ${catalogue.longest_text.toLocaleString("en")} letters are read.`;
@@ -198,6 +231,19 @@ export function openDialog({ catalogue, state, ask, choose }) {
       return;
     }
     choose({ text: area.value, rules: rules.value });
+  }
+
+  async function showMine() {
+    try {
+      const { games } = await ask("mine", { visits: myGames() });
+      const rows = games.map(({ visit, black, white, moves, outcome, seconds }) => element("li", {},
+        element("button", { type: "button", onclick: () => { location.hash = `game=${visit}`; byId("dialog").close(); } },
+          element("b", {}, `${black} – ${white}`), ` ${outcome.replace("The game is over: ", "") || `${moves} moves so far`} `,
+          element("small", {}, new Date(1000 * seconds).toLocaleString("en", { dateStyle: "medium", timeStyle: "short" })))));
+      mine.replaceChildren(...(rows.length ? [element("ul", { className: "games" }, ...rows)] : [element("p", {}, "The games of this browser will be listed here.")]));
+    } catch (error) {
+      mine.replaceChildren(element("p", {}, sentence(error.message)));
+    }
   }
 
   async function showRuns() {
@@ -237,7 +283,9 @@ export function openDialog({ catalogue, state, ask, choose }) {
       element("label", { className: "field" }, "Rules", rules),
       problem,
       element("button", { className: "primary wide" }, "Go on")),
+    element("h3", {}, "My games"), mine,
     element("h3", {}, "A game of a run"), runs);
+  showMine();
   showRuns();
 }
 

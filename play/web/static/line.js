@@ -3,11 +3,24 @@
 const KEY = "visit"; // of this tab, so that two tabs are two games
 const LINK = /^#game=([A-Za-z0-9_-]{22})$/; // the end of the address of a game
 
+const GAMES = "games"; // of this browser, the latest first
+const MOST = 100;
+
+/** The numbers of the games that this browser has shown, the latest first. */
+export function myGames() {
+  try {
+    return JSON.parse(localStorage.getItem(GAMES) ?? "[]");
+  } catch {
+    return [];
+  }
+}
+
 const linked = () => LINK.exec(location.hash)?.[1] ?? null;
 
 /**
- * Connect, and stay connected. addressed: false if the end of the address is not the game's. on: {welcome, state, lost} are told what comes; lost
- * with what the server has said against this page, if anything.
+ * Connect, and stay connected. on: {welcome, state, lost} are told what comes; lost with what the
+ * server has said against this page, if anything. addressed: false if the end of the address is not
+ * the game's.
  * Returns {tell, ask}: tell(message) resolves when the server has done it, and rejects with an Error
  * whose message says why not; ask(name, options, {signal, onNote}) resolves with the answer.
  */
@@ -41,10 +54,10 @@ export function connect(on, { addressed = true } = {}) {
     switch (message.type) {
       case "welcome":
         wait = 250;
-        sessionStorage.setItem(KEY, message.visit);
-        if (addressed) history.replaceState(null, "", `#game=${message.visit}`);
+        remember(message.visit);
         on.welcome(message);
         break;
+      case "moved": remember(message.visit); break;
       case "state": on.state(message); break;
       case "done": settle(message.ref, "resolve", null); break;
       case "error": settle(message.ref, "reject", new Error(message.text)); break;
@@ -55,6 +68,14 @@ export function connect(on, { addressed = true } = {}) {
         break;
       case "refused": refused = message.text; break;
     }
+  }
+
+  /** Keep the number of the game that the page shows: for this tab, and in the list of one's games. */
+  function remember(visit) {
+    sessionStorage.setItem(KEY, visit);
+    if (!addressed) return;
+    history.replaceState(null, "", `#game=${visit}`);
+    localStorage.setItem(GAMES, JSON.stringify([visit, ...myGames().filter((each) => each !== visit)].slice(0, MOST)));
   }
 
   function settle(key, how, value) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from othello_lab.agents.config import ConfigError
@@ -54,6 +55,12 @@ class Series:
     def change_colours(self) -> None:
         """The first player has the other colour from now on."""
         self.first = self.first.other
+
+    def names(self, players: Mapping[Color, str]) -> tuple[str, str]:
+        """Return the first and the second player of the series. They keep their names when the
+        colours change. players: those who have the colours now."""
+        first, second = players[self.first], players[self.first.other]
+        return (f"{first} 1", f"{second} 2") if first == second else (first, second)
 
     @property
     def winner(self) -> int | None:

@@ -1,0 +1,238 @@
+"""Games of one's own: each has its address; series, clocks and own agents."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("starlette", reason="the extra play is not installed")
+
+from served import HUMAN, PEOPLE, Page, Server, served
+
+from othello_lab.core.rules import Color
+from othello_lab.play.web.clock import PersonClock
+
+OWN = """
+from othello_lab import RandomAgent, Decision, heuristic
+import os, time
+
+class Fair(RandomAgent):
+    pass
+
+class Raises(RandomAgent):
+    def decide(self, position, limits):
+        raise RuntimeError("a bug of mine")
+
+class Illegal(RandomAgent):
+    def decide(self, position, limits):
+        return Decision(0)
+
+class Dies(RandomAgent):
+    def decide(self, position, limits):
+        os._exit(11)
+
+class Hangs(RandomAgent):
+    def decide(self, position, limits):
+        time.sleep(1000)
+
+def discs(player, board):
+    return sum(piece == player for piece in board)
+"""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server in a folder with own agents."""
+    folder = tmp_path_factory.mktemp("games")
+    (folder / "mine.py").write_text(OWN, encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        with served(folder, "white=human", "limits.hang=1") as found:
+            yield found
+
+
+@pytest.fixture
+def page(server: Server) -> Iterator[Page]:
+    with server.page() as found:
+        yield found
+
+
+def begin(page: Page, **fields: object) -> str:
+    """Begin a game; returns its number."""
+    said = page.tell("new", rules="standard", **{**PEOPLE, **fields})
+    assert said is None, said
+    return page.visit
+
+
+# ---------------------------------------------------------------------- addresses and the list
+
+
+def test_a_game_keeps_its_address_when_another_begins(server: Server, page: Page) -> None:
+    first = page.visit
+    page.move("f5")
+    page.send({"type": "new", "rules": "standard", **PEOPLE})
+    second = page.hear_type("moved")["visit"]
+    page.wait_for(lambda state: not state["moves"])
+    assert second != first
+    page.move("d3")
+    with server.page(first) as other:
+        assert other.visit == first
+        assert other.moves == ["f5"]
+        assert page.moves == ["d3"]
+        listed = page.ask("mine", visits=[second, first, "x" * 22])["ok"]["games"]
+    assert [each["visit"] for each in listed] == [second, first]
+    assert [each["moves"] for each in listed] == [1, 1]
+    assert listed[0]["seconds"] == pytest.approx(time.time(), abs=600)
+
+
+def test_a_game_without_moves_is_not_kept_for_later(page: Page) -> None:
+    page.send({"type": "new", "ref": 9, "rules": "standard", **PEOPLE})
+    assert page.hear_type("moved", "done")["type"] == "done"
+    assert page.ask("mine", visits=[page.visit])["ok"]["games"] == []
+    assert "a list of at most 100" in page.ask("mine", visits=["no number"])["trouble"]
+
+
+# ---------------------------------------------------------------------- series
+
+
+def test_a_series_goes_on_with_changed_colours_until_it_is_won(page: Page) -> None:
+    begin(page, series=2, white={"name": "greedy", "settings": {}})
+    scores = ["human 0, greedy 1 games", "human 0, greedy 2 games"]
+    for number, score in enumerate(scores):
+        human = "black" if number == 0 else "white"
+        page.wait_for(lambda state, human=human: state["players"][human]["human"])
+        assert page.tell("next") == "the game is not over"
+        page.wait_for(lambda state: not state["thinking"] and state["waits"])
+        assert page.tell("resign") is None
+        assert score in page.state["series"]["text"]
+        if number == 0:
+            assert not page.state["series"]["won"]
+            assert page.tell("next") is None
+    assert page.state["series"]["won"]
+    assert "greedy wins the series" in page.state["series"]["text"]
+    assert "the series is won" in str(page.tell("next"))
+    begin(page)
+    assert page.state["series"] is None
+    assert "there is no series" in str(page.tell("next"))
+
+
+def test_a_series_outlives_the_page(server: Server, page: Page) -> None:
+    begin(page, series=3)
+    page.tell("resign")
+    page.send({"type": "next"})
+    number = page.visit
+    page.wait_for(lambda state: not state["over"])
+    with server.page(number) as other:
+        assert "human 1 0, human 2 1 games" in other.state["series"]["text"]
+
+
+# ---------------------------------------------------------------------- clocks
+
+
+def test_whose_time_is_up_loses_and_an_undo_goes_on_without_a_clock(page: Page) -> None:
+    begin(page, clock={"per": "move", "seconds": 1})
+    assert page.state["clock"]["running"] == "black"
+    page.move("f5")
+    page.wait_for(lambda state: state["over"])
+    assert page.state["outcome"].startswith("White's time is up: Black wins by 64")
+    assert page.state["winner"] == "black"
+    assert page.ask("texts")["ok"]["ggf"].count("RE[+64:t]") == 1
+    text = page.ask("texts")["ok"]["text"]
+    assert page.tell("undo") is None
+    assert page.state["clock"] is None and not page.state["over"]
+    begin(page, text=text)
+    assert page.state["outcome"].startswith("White's time is up")
+
+
+def test_time_runs_only_for_a_person_who_sees_the_game(server: Server, page: Page) -> None:
+    begin(page, clock={"per": "game", "seconds": 1000})
+    page.move("f5")
+    left = page.state["clock"]["left"]
+    assert page.state["clock"]["running"] == "white"
+    assert left["black"] < 1000.0 and left["white"] == pytest.approx(1000, abs=0.5)
+    number = page.visit
+    page.line.close()
+    time.sleep(0.3)
+    with server.page(number) as first:
+        before = first.state["clock"]["left"]["white"]
+    time.sleep(1.0)
+    with server.page(number) as again:
+        assert again.state["clock"]["left"]["white"] > before - 0.9
+
+
+def test_a_clock_counts_moves_or_the_game() -> None:
+    for per, left in (("move", 10.0), ("game", 6.0)):
+        clock = PersonClock(per, 10)
+        clock.run(Color.BLACK, 100.0)
+        assert clock.left(Color.BLACK, 103.0) == 7
+        assert clock.left(Color.WHITE, 103.0) == 10
+        clock.moved(Color.BLACK, 104.0)
+        assert clock.left(Color.BLACK, 200.0) == left
+        assert PersonClock.read(clock.data).data == clock.data
+        assert clock.anew().left(Color.BLACK, 0.0) == 10
+    assert PersonClock("move", 1).left(Color.BLACK, 5.0) == 1
+
+
+# ---------------------------------------------------------------------- own agents
+
+
+def test_an_own_agent_plays_by_its_path(page: Page) -> None:
+    begin(page, white={"name": "own", "path": "mine.py:Fair"})
+    assert page.state["players"]["white"]["name"] == "Fair"
+    page.move("f5")
+    page.wait_for(lambda state: len(state["moves"]) == 2)
+    values = page.ask("values", player={"name": "Fair", "settings": {}})
+    assert "trouble" in values or "ok" in values
+    begin(page, white={"name": "own", "path": "./mine.py:discs"})
+    assert page.state["players"]["white"]["name"] == "discs"
+    page.move("f5")
+    page.wait_for(lambda state: len(state["moves"]) == 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("Raises", "a bug of mine"),
+        ("Illegal", "an illegal move: a1"),
+        ("Dies", "White (Dies) has broken down"),
+        ("Hangs", "no answer for 1 s"),
+    ],
+)
+def test_an_own_agent_that_fails_is_told_and_can_be_replaced(
+    page: Page, name: str, told: str
+) -> None:
+    begin(page, white={"name": "own", "path": f"mine.py:{name}"})
+    page.move("f5")
+    page.wait_for(lambda state: state["halted"])
+    assert told in page.state["trouble"]
+    assert page.tell("players", white=HUMAN) is None
+    assert page.move("f4") is None or page.move("d6") is None
+    assert len(page.moves) == 2
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("mine.py:None", "mine.py"),
+        ("nothing.py:X", "nothing.py"),
+        ("../mine.py:Fair", "in the server's folder"),
+        ("/etc/passwd", "in the server's folder"),
+        ("python3 mine.py", "in the server's folder"),
+        ("os:system", "in the server's folder"),
+        ("mine.py", "it holds several"),
+    ],
+)
+def test_only_files_of_the_servers_folder_are_loaded(page: Page, path: str, told: str) -> None:
+    white = {"name": "own", "path": path}
+    assert told in str(page.tell("new", rules="standard", **{**PEOPLE, "white": white}))
+    assert page.state["players"]["white"]["human"]
+
+
+def test_a_server_that_is_open_to_others_loads_no_files(tmp_path: Path) -> None:
+    with served(tmp_path, "web.host=0.0.0.0", "white=human") as server, server.page() as page:
+        white = {"name": "own", "path": "mine.py:Fair"}
+        said = page.tell("new", rules="standard", **{**PEOPLE, "white": white})
+        assert "this machine alone" in str(said)
