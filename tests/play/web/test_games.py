@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +13,9 @@ import pytest
 pytest.importorskip("starlette", reason="the extra play is not installed")
 
 from served import HUMAN, PEOPLE, Page, Server, served
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Origin
 
 from othello_lab.core.rules import Color
 from othello_lab.play.web.clock import PersonClock
@@ -236,3 +241,33 @@ def test_a_server_that_is_open_to_others_loads_no_files(tmp_path: Path) -> None:
         white = {"name": "own", "path": "mine.py:Fair"}
         said = page.tell("new", rules="standard", **{**PEOPLE, "white": white})
         assert "this machine alone" in str(said)
+
+
+@pytest.mark.slow
+def test_a_page_that_does_not_read_is_closed_and_holds_up_nobody(server: Server) -> None:
+    narrow = socket.socket()
+    narrow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    narrow.connect(("127.0.0.1", server.port))
+    address, origin = f"ws://{server.host}/line", f"http://{server.host}"
+    with (
+        connect(address, origin=Origin(origin), sock=narrow, max_queue=1, proxy=None) as line,
+        server.page() as other,
+    ):
+        line.send(json.dumps({"type": "hello"}))
+        with pytest.raises(ConnectionClosed):
+            _ask_without_reading(line, other)
+        assert other.move("f5") is None
+
+
+def _ask_without_reading(line: ClientConnection, other: Page) -> None:
+    """Ask until the server closes the line; another page is answered all the while."""
+    until = time.monotonic() + 120
+    number = 0
+    while time.monotonic() < until:
+        number += 1
+        line.send(json.dumps({"type": "ask", "id": number, "name": "texts"}))
+        time.sleep(0.06)
+        if number % 50 == 0:
+            began = time.monotonic()
+            assert other.ask("texts")["ok"]
+            assert time.monotonic() - began < 10
