@@ -224,7 +224,7 @@ class Catalogue:
             "levels": [
                 {
                     "name": level.name,
-                    "about": f"{level.about}. {level.elo} {level.interval} Elo.",
+                    "about": f"{level.about}. Elo {level.elo} {level.interval}.",
                     "elo": level.elo,
                 }
                 for level in self.levels

@@ -47,7 +47,7 @@ export function gameDialog({ catalogue, state, tell, title, kind = "new", text =
     fresh ? element("button", { type: "button", onclick: exchange }, "Exchange colours") : null,
     begins ? element("div", { className: "seats" },
       element("label", { className: "field" }, "Games", seriesField),
-      element("label", { className: "field" }, "Time of people", clockField)) : null,
+      element("label", { className: "field" }, "Clock", clockField)) : null,
     problem,
     element("button", { className: "primary wide" }, begins ? "Start the game" : "Play on"));
 

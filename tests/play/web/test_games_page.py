@@ -111,7 +111,7 @@ def test_a_series_shows_its_score_and_its_next_game(open_page: Open, shot: Shot)
 
 def test_a_clock_runs_down_and_ends_the_game(open_page: Open, shot: Shot) -> None:
     page = open_page()
-    start(new_game(page, Time_of_people="move 10"))
+    start(new_game(page, Clock="move 10"))
     clock = page.locator("#black-seat .clock")
     expect(clock).to_have_text(re.compile("0:(08|07)"))
     expect(page.locator("#white-seat .clock")).to_have_text("0:10")
