@@ -49,7 +49,7 @@ export function drawWindow(container, view, step) {
     const at = value === null ? edge : x(value);
     const outer = (name === "α") === (from <= to) ? "before" : "after";
     const text = `${name} ${value === null ? open : shortValue(value)}`;
-    const room = text.length * 0.65 * letter;
+    const room = text.length * 0.75 * letter;
     const place = outer === "before" ? Math.max(room, at + 0.2 * letter) : Math.min(width - room, at - 0.2 * letter);
     return [
       svg("line", { class: `end ${closed ? "closed" : ""}`, x1: at, x2: at, y1: line - 1.1 * letter, y2: line + 0.9 * letter }),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -187,6 +188,12 @@ def test_it_fits_on_a_projector(open_page: Open, shot: Callable[..., None]) -> N
     )
     assert min(letters) >= 16
     assert page.locator("#code .lit").count() > 0
+    boxes = [box.bounding_box() for box in page.locator(".lecture-node rect").all()]
+    placed = [(box["x"], box["y"], box["width"], box["height"]) for box in boxes if box]
+    assert all(min(wide, high) >= 20 for _, _, wide, high in placed)
+    for (x, y, wide, high), (x2, y2, wide2, high2) in itertools.combinations(placed, 2):
+        apart = x + wide <= x2 or x2 + wide2 <= x or y + high <= y2 or y2 + high2 <= y
+        assert apart, "boxes of the tree overlap"
     shot(page, "lecture")
     lecture(page, depth="9")
     expect(page.locator("#event")).to_have_text(re.compile("too many to show"))
