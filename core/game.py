@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import operator
 import os
 import time
 import traceback
@@ -20,6 +21,7 @@ from typing import Annotated, Any, NamedTuple, Protocol
 from othello_lab.core.notation import PASS, IllegalMove, parse_square, square_name
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
+from othello_lab.core.system.foreign_text import storable
 from othello_lab.core.system.settings import Number, Whole, check_settings
 
 FINISHED = "finished"
@@ -327,7 +329,7 @@ class PlayerFailure(Exception):
 
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(detail)
-        self.reason, self.detail = reason, detail
+        self.reason, self.detail = reason, storable(detail)
 
 
 class TimeSpent(NamedTuple):
@@ -337,6 +339,10 @@ class TimeSpent(NamedTuple):
     wall: int
     cpu: int
     waited: int
+
+    def plus(self, other: TimeSpent) -> TimeSpent:
+        """Return the sum of both."""
+        return TimeSpent(*map(operator.add, self, other))
 
 
 class Stopwatch:
@@ -392,12 +398,12 @@ def play_game(
 
     players: the player of each colour. start: the first position (default: the standard start).
     opening: legal moves made from there before the first question; raises IllegalMove if not.
-    limits: of each move, or with ``clock`` of all moves of a player together. Only the time in
-    ``decide`` counts, less the part that the player could not use (:class:`TimeSpent`); it is
-    judged with ``grace`` seconds more, for each move or for all that share a clock. seeds: each
-    player's own seed for this game (default 0), the only randomness it should use; raises KeyError
-    if one is missing. before_call: called before every call into a player, so that somebody can
-    watch over it.
+    limits: of each move, or with ``clock`` of all moves of a player together. The time in
+    ``decide`` counts, and that in ``observe`` since the player's last move, less the part that the
+    player could not use (:class:`TimeSpent`); it is judged with ``grace`` seconds more, for each
+    move or for all that share a clock. seeds: each player's own seed for this game (default 0), the
+    only randomness it should use; raises KeyError if one is missing. before_call: called before
+    every call into a player, so that somebody can watch over it.
 
     >>> from othello_lab.agents.simple import RandomAgent
     >>> players = {Color.BLACK: RandomAgent(), Color.WHITE: RandomAgent()}
@@ -438,7 +444,8 @@ class _Forfeit(Exception):
 
     def __init__(self, loser: Color, reason: str, detail: str, too_late: Ply | None = None) -> None:
         super().__init__(detail)
-        self.loser, self.reason, self.detail, self.too_late = loser, reason, detail, too_late
+        self.loser, self.reason, self.too_late = loser, reason, too_late
+        self.detail = storable(detail)
 
 
 class _GameLoop:
@@ -465,6 +472,7 @@ class _GameLoop:
             for color in Color
         }
         self._before_call = before_call
+        self._observing = dict.fromkeys(Color, TimeSpent(0, 0, 0))  # since the last move
 
     def record(self, opening: Sequence[int], winner: Color | None, *end: Any) -> GameRecord:
         """Return the record of the game."""
@@ -490,12 +498,22 @@ class _GameLoop:
             else:
                 ply, self.position = Ply(PASS, position.to_move), position.play(PASS)
             self.plies.append(ply)
-            if self._observers:
-                self._tell(ply.move, self.position)
+            for color in self._observers:
+                self._let_observe(color, ply.move, self.position)
 
     def _tell(self, move: int, position: Position) -> None:
         for color in self._observers:
             self._call(color, "observe", move, position)
+
+    def _let_observe(self, color: Color, move: int, position: Position) -> None:
+        """Tell a player of a move; under a limit on time its time belongs to its next move."""
+        if not self._limits.timed:
+            self._call(color, "observe", move, position)
+            return
+        watch = self._watches[color]
+        watch.start()
+        self._call(color, "observe", move, position)
+        self._observing[color] = self._observing[color].plus(watch.stop())
 
     def _call(self, color: Color, method: str, *arguments: object) -> None:
         """Tell a player something; it loses if it raises."""
@@ -510,7 +528,9 @@ class _GameLoop:
         """The move of the side to move, and the position after it."""
         color = position.to_move
         clock, watch = self._clocks[color], self._watches[color]
-        limits = clock.limits
+        observing = self._observing[color]
+        self._observing[color] = TimeSpent(0, 0, 0)
+        limits = clock.limits_after(observing)
         if self._before_call:
             self._before_call(position, color, self.plies)
         watch.start()
@@ -518,7 +538,7 @@ class _GameLoop:
             decision = self._players[color].decide(position, limits)
         except BaseException as error:
             raise _forfeit(color, error) from None
-        spent = watch.stop()
+        spent = observing.plus(watch.stop())
         try:
             decision = valid_answer(decision)
         except ValueError as error:
@@ -527,7 +547,7 @@ class _GameLoop:
         kept = _kept(decision)
         ply = Ply(decision.move, color, kept, spent.wall, spent.cpu, spent.waited, late)
         if late == TOO_LATE:
-            raise _Forfeit(color, LATE, _lateness(spent, limits), ply)
+            raise _Forfeit(color, LATE, _lateness(spent, clock.limits_before, observing), ply)
         try:
             return ply, position.play(decision.move)
         except IllegalMove as error:
@@ -550,12 +570,18 @@ def _kept(decision: Decision) -> Decision:
     return Decision(decision.move, decision.value, decision.pv, decision.depth, counts)
 
 
-def _lateness(spent: TimeSpent, limits: Limits) -> str:
+def _lateness(spent: TimeSpent, limits: Limits, observing: TimeSpent) -> str:
     own = f"{(spent.wall - spent.waited) / 1e9:.3f} s for a move"
+    if (observed := (observing.wall - observing.waited) / 1e9) >= 0.001:
+        own += f", {observed:.3f} s of it when it was told of moves"
     if spent.waited:
         own += f" ({spent.wall / 1e9:.3f} s by the wall clock)"
     allowed = limits.clock if limits.seconds is None else limits.seconds
     return f"{own}, {allowed:.3g} s allowed"
+
+
+_LEAST_SECONDS = 0.001
+"""A limit that is used up already is told as this."""
 
 
 class _PlayerClock:
@@ -566,13 +592,19 @@ class _PlayerClock:
         self._whole = limits.clock if limits.seconds is None else limits.seconds
         self._grace = grace
         self._own = self._wall = 0  # nanoseconds used of it, for this move or for all so far
+        self.limits_before = limits  # of the last move, before its player was told of moves
 
-    @property
-    def limits(self) -> Limits:
-        """Return the limits of the next move."""
-        if self._given.clock is None:
-            return self._given
-        return replace(self._given, clock=max(0.0, self._given.clock - self._own / 1e9))
+    def limits_after(self, observing: TimeSpent) -> Limits:
+        """Return the limits of the next move, of which some time has been used already."""
+        given = self.limits_before = self._given
+        used = (observing.wall - observing.waited) / 1e9
+        if given.clock is not None:
+            left = max(0.0, given.clock - self._own / 1e9)
+            self.limits_before = replace(given, clock=left)
+            return replace(given, clock=max(0.0, left - used))
+        if given.seconds is not None and used > 0:
+            return replace(given, seconds=max(_LEAST_SECONDS, given.seconds - used))
+        return given
 
     def late(self, spent: TimeSpent) -> int:
         """Return the lateness of the move after this time."""

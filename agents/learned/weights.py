@@ -135,7 +135,12 @@ class LearnedWeights:
             for key, value in about.items()
             if key not in ("kind", "version", "unit", "arrays", "sha256")
         }
-        return cls(kind, version, int(about.get("unit", 1)), unpacked, rest)
+        unit = about.get("unit", 1)
+        if type(unit) is not int or unit < 1:
+            raise ValueError(
+                f"{path.with_suffix(ABOUT)}: unit {unit!r}; a whole number is expected"
+            )
+        return cls(kind, version, unit, unpacked, rest)
 
     def shaped(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
         """Return one array; raises ValueError if its shape differs."""
@@ -180,8 +185,8 @@ def _unpack(path: Path, content: bytes) -> dict[str, np.ndarray]:
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:
             unpacked = {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{path}: no file of arrays ({error})") from error
+    except Exception as error:  # of the archive, of each way of packing, of numpy's format
+        raise ValueError(f"{path}: no file of arrays ({' '.join(str(error).split())})") from error
     for array in unpacked.values():
         array.setflags(write=False)
     return unpacked

@@ -6,7 +6,9 @@ folder named by a hash of all that can change the machine code: the kernel sourc
 numba and llvmlite, the processor, and the choice of code path. Editing any kernel file moves the
 cache, so a stale kernel cannot be loaded.
 
-The folder is ``$OTHELLO_LAB_CACHE`` or ``othello-strategy-lab`` in the user's cache folder.
+The folder is ``$OTHELLO_LAB_CACHE`` or ``othello-strategy-lab`` in the user's cache folder. Where
+that cannot be written, it is a folder of the user in the system's temporary one, with a copy of
+what there is; where that cannot be written either, each process compiles anew, in memory.
 """
 
 from __future__ import annotations
@@ -19,7 +21,10 @@ import linecache
 import os
 import platform
 import re
+import shutil
+import stat
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
@@ -92,7 +97,50 @@ def user_cache() -> Path:
 @lru_cache(maxsize=1)
 def cache_folder() -> Path:
     """Return the folder with the machine code of this combination of sources, compiler and
-    processor."""
+    processor: in the user's cache or, if that cannot be written, in the temporary folder."""
+    wanted = user_cache() / "kernels" / _code_version()
+    if _is_writable(wanted):
+        return wanted
+    instead = _own_temporary_folder()
+    if instead is None:
+        return wanted
+    instead = instead / "kernels" / wanted.name
+    if not instead.exists():
+        with suppress(OSError, shutil.Error):
+            shutil.copytree(wanted, instead)
+    return instead if _is_writable(instead) else wanted
+
+
+@lru_cache(maxsize=1)
+def _keeps_code() -> bool:
+    """Return True if machine code can be kept for later processes."""
+    return _is_writable(cache_folder())
+
+
+def _is_writable(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+def _own_temporary_folder() -> Path | None:
+    """Return a folder in the system's temporary one that only this user can write; None if there
+    is none. Whoever writes there decides what code runs."""
+    try:
+        folder = Path(tempfile.gettempdir()) / f"othello-strategy-lab-{os.getuid()}"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        about = folder.lstat()
+    except OSError:
+        return None
+    is_own = stat.S_ISDIR(about.st_mode) and about.st_uid == os.getuid()
+    return folder if is_own and not about.st_mode & 0o022 else None
+
+
+def _code_version() -> str:
+    """Return a hash of all that can change the machine code."""
     digest = hashlib.sha256()
     for part in (
         platform.python_version(),
@@ -107,7 +155,7 @@ def cache_folder() -> Path:
     for package in _PACKAGES:
         for path in sorted((_ROOT / package).rglob("*.py")):
             digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    return user_cache() / "kernels" / digest.hexdigest()[:16]
+    return digest.hexdigest()[:16]
 
 
 @contextmanager
@@ -129,7 +177,10 @@ def kernel(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _R
     """
     with _own_cache():
         compiled: Any = numba.njit(
-            function, cache=is_ours(function), nogil=True, error_model="numpy"
+            function,
+            cache=is_ours(function) and _keeps_code(),
+            nogil=True,
+            error_model="numpy",
         )
     return compiled
 
@@ -138,7 +189,10 @@ def callback(function: Callable[..., Any], signature: Any) -> Any:
     """Compile ``function`` at once into a C function; its ``address`` can be handed to a kernel."""
     with _own_cache():
         compiled = numba.cfunc(
-            signature, cache=is_ours(function), nopython=True, error_model="numpy"
+            signature,
+            cache=is_ours(function) and _keeps_code(),
+            nopython=True,
+            error_model="numpy",
         )
         return compiled(function)
 
@@ -182,6 +236,20 @@ def why_not(error: Exception, function: Callable[..., Any]) -> str:
     return f"line {own[-1]}, `{linecache.getline(file, own[-1]).strip()}`: {reason}"
 
 
+def _where_code_goes() -> str:
+    """Return a sentence for a user whose cache cannot be written, else an empty text."""
+    wanted, folder = user_cache(), cache_folder()
+    if _keeps_code() and folder.is_relative_to(wanted):
+        return ""
+    if _keeps_code():
+        return f"{wanted} cannot be written: compiled code is kept in {folder.parents[1]}"
+    return (
+        f"{wanted} cannot be written: every start compiles again; "
+        "OTHELLO_LAB_CACHE=FOLDER names another folder"
+    )
+
+
+_told: list[str] = []  # about the cache, once in a process
 _prepared: set[str] = set()  # what this process has loaded; says nothing about any agent
 
 
@@ -212,6 +280,9 @@ def prepare(
     done = cache_folder() / "ready" / key
     first_use = not done.exists()
     if first_use and announce:
+        if not _told and (problem := _where_code_goes()):
+            _told.append(problem)
+            announce(problem)
         announce(f"compiling {name} for this machine (first use only) ...")
     started = time.perf_counter()
     with _alone(done) if first_use else nullcontext():

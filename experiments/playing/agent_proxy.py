@@ -57,6 +57,7 @@ MOST_PRINTED = 1 << 20
 """Bytes that an agent's processes may print, for a worker; what comes later is dropped."""
 LONGEST_ANSWER = 1 << 20
 """Bytes."""
+_TIMED = ("observe", "decide")  # questions whose time is charged
 _LONGEST = LONGEST_TEXT + 100  # characters of a text that was cut by the agent's process
 _FORK_AGAIN = (0.1, 0.3, 1.0, 3.0)  # seconds
 _TICK = 0.1
@@ -134,7 +135,7 @@ class AgentProxy:
         self._look_after(self._received)  # who answers quickly is not looked after otherwise
 
     def observe(self, move: int, position: Position) -> None:
-        patience = self._conditions.hang_seconds
+        patience = self._conditions.patience(self._conditions.limits)
         self._ask(patience, "observe", move, plain_position(position))
 
     def decide(self, position: Position, limits: Limits) -> Decision:
@@ -149,7 +150,7 @@ class AgentProxy:
     # ------------------------------------------------------------------ as a stopwatch
 
     def start(self) -> None:
-        """The agent is about to be asked for a move."""
+        """The agent is about to be asked for a move, or told of one."""
         self._gone = TimeSpent(0, 0, 0)
         self._start()
 
@@ -161,7 +162,7 @@ class AgentProxy:
             self._look(_TICK, False)  # so that what happened before is not its time
 
     def stop(self) -> TimeSpent:
-        """It has decided."""
+        """It has answered."""
         if self._conditions.limits.timed:
             self._meter.look()
             return TimeSpent(*map(sum, zip(self._gone, self._spent(), strict=True)))
@@ -247,7 +248,7 @@ class AgentProxy:
                     for before in self._game:
                         with contextlib.suppress(_AgentRaised):
                             self._answer(max(patience, self._conditions.hang_seconds), before)
-                    if question[0] == "decide":
+                    if question[0] in _TIMED:
                         self._start()  # what went before is not its time
                 answer = self._answer(patience, asked)
             except _ProcessEnded:
@@ -293,7 +294,7 @@ class AgentProxy:
             self._process.send(message, wait=False)
         except OSError:
             raise _ProcessEnded from None
-        timed = question[0] == "decide" and self._conditions.limits.timed
+        timed = question[0] in _TIMED and self._conditions.limits.timed
         if timed and (now := time.perf_counter_ns()) - self._received > STALL:
             self._meter.look()
             used = self._meter.cpu + self._meter.ready

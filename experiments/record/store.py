@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, get_args, get_type_
 
 from othello_lab.core.game import FINISHED, LATE_BY_WALL, SearchStats
 from othello_lab.core.notation import PASS, square_name
+from othello_lab.core.system.foreign_text import storable
 from othello_lab.experiments.record.folder import sync
 
 if TYPE_CHECKING:
@@ -344,6 +345,11 @@ def made_by_schema() -> dict[str, str]:
         return dict(connection.execute(f"select name, sql from sqlite_master where {kinds}"))
 
 
+def _storable(value: Any) -> Any:
+    """Return a value that can be written: text from outside the lab may hold anything."""
+    return storable(value) if isinstance(value, str) else value
+
+
 def _check_tables(connection: sqlite3.Connection) -> None:
     """Raise sqlite3.DatabaseError unless the tables are those the lab makes: a view in the place of
     one may never end, and a trigger may do anything."""
@@ -455,7 +461,7 @@ class Record:
         names = ", ".join(row)
         marks = ", ".join("?" * len(row))
         self._connection.execute(
-            f"insert into {table} ({names}) values ({marks})", tuple(row.values())
+            f"insert into {table} ({names}) values ({marks})", tuple(map(_storable, row.values()))
         )
 
     def write_agents(self, rows: Iterable[AgentRow]) -> None:
@@ -480,7 +486,8 @@ class Record:
 
     def _insert_all(self, table: str, row: Any, rows: Iterable[tuple[Any, ...]]) -> None:
         marks = ", ".join("?" * len(row._fields))
-        self._connection.executemany(f"insert into {table} values ({marks})", rows)
+        storable_rows = (tuple(map(_storable, each)) for each in rows)
+        self._connection.executemany(f"insert into {table} values ({marks})", storable_rows)
 
     def continue_with(self, config: dict[str, Any], games_each: int, retry_skipped: bool) -> None:
         """Replace the run's configuration; there are games to come. Those without the other one of

@@ -29,7 +29,7 @@ from othello_lab.agents.config import (
     unknown,
 )
 from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
-from othello_lab.agents.external_agent import is_ours
+from othello_lab.agents.external_agent import is_ours, names_outside
 from othello_lab.core.position import Position
 from othello_lab.core.rules import RULESETS, Ruleset
 from othello_lab.core.system.settings import (
@@ -143,6 +143,7 @@ class Catalogue:
         self.own_agents = is_local(table.settings.web.host)
         self.agents = _listed(table)
         self.levels = levels()
+        self._told = list(table.players.values())
         self._level_agents = {name: load(LEVEL, name) for name in levels_only(table.folders)}
         self.evaluations = {
             name: about for name, about in choices("evaluation").items() if name != NEEDS_A_TARGET
@@ -185,6 +186,31 @@ class Catalogue:
     def is_level(self, name: str) -> bool:
         """Return True for the name of a level that is no agent's."""
         return name in self._level_agents
+
+    def may_play(self, player: PlayerSettings) -> bool:
+        """Return True for a player that may be taken from the file of a game: a person, one that
+        this server has been told of, or an agent that consists of parts of the list alone."""
+        if player.is_human or player in self._told:
+            return True
+        if player.name in self._level_agents:
+            raw = self._level_agents[player.name]
+        elif player.name in self.agents:
+            raw = self.agents[player.name].raw
+        else:
+            return False
+        if _is_outside(raw):
+            return bool(player.agent == self._filled(player.name, raw).agent)
+        known = _targets(raw) | {
+            target for each in self._evaluation_settings.values() for target in _targets(each)
+        }
+        return _targets(player.agent) <= known
+
+    def note_told(self, player: PlayerSettings) -> None:
+        """Note a player that the command line or a page has named by its path."""
+        self._told.append(player)
+
+    def _filled(self, name: str, raw: Mapping[str, Any]) -> PlayerSettings:
+        return player(name, raw, self._table.fill)
 
     def evaluation(self, name: Any) -> dict[str, Any]:
         """The settings of a heuristic that a page asks for by its name; raises ConfigError."""
@@ -247,6 +273,21 @@ class Catalogue:
             "final": FINAL_UNIT,
             "longest_text": LONGEST_TEXT,
         }
+
+
+def _targets(settings: Any) -> set[str]:
+    """Return every class that settings name, and every function."""
+    if isinstance(settings, Mapping):
+        own = {str(settings[key]) for key in ("_target_", "target") if key in settings}
+        return own.union(*map(_targets, settings.values()))
+    return set().union(*map(_targets, settings)) if isinstance(settings, list) else set()
+
+
+def _is_outside(settings: Mapping[str, Any]) -> bool:
+    """Return True if an agent of the list runs code or a program from outside the lab."""
+    if names_outside(settings):
+        return True
+    return bool(pkgutil.resolve_name(str(settings["_target_"])).from_outside)
 
 
 def _listed(table: GameSetup) -> dict[str, CatalogueEntry]:

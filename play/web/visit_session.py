@@ -18,7 +18,7 @@ from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, Ruleset, ruleset
 from othello_lab.core.system.processes import available_cores
 from othello_lab.play.agent_process import AgentFailure, checked_agent
-from othello_lab.play.config import CHAMPION, ON_SMALL_BOARDS, GameSetup, PlayerSettings
+from othello_lab.play.config import CHAMPION, ON_SMALL_BOARDS, PERSON, GameSetup, PlayerSettings
 from othello_lab.play.game import GameState
 from othello_lab.play.game_files import game_of
 from othello_lab.play.series import Series
@@ -397,6 +397,7 @@ class VisitSession:
         answer = await self._reader.ask("own", game, {"path": path}, lambda note: None)
         found = player_from(answer)
         checked_agent(found, rules, self._table.limits)
+        self._catalogue.note_told(found)
         return found
 
     def _stop(self) -> None:
@@ -515,6 +516,9 @@ class VisitSessions:
             self._make_room()
         visit = self._visits.find(number) if number is not None else None
         visit = visit or self._visits.new()
+        for color, player in visit.players.items():
+            if not self.catalogue.may_play(player):  # its code would run
+                visit.players[color] = PERSON
         self._visits.keep(visit)
         room = VisitSession(visit, self._visits, self.catalogue, *self._cores)
         room.on_new_number = lambda old: self._renumber(room, old)

@@ -1062,6 +1062,19 @@ def prepares_for_long(agent: Hostile, *_: Any) -> None:
     time.sleep(0.8)
 
 
+@kind(RAISED, default=True)
+def raises_half_characters(agent: Hostile, *_: Any) -> None:
+    """Raises what no file can hold: the name of a file in Latin-1, as Python reads it."""
+    print("caf\udce9", flush=True)
+    raise RuntimeError("no file caf\udce9.txt")
+
+
+@kind(LATE, "observe", run=TIMED)
+def thinks_while_it_is_told(agent: Hostile, position: Position) -> None:
+    """Thinks where it should only take note of a move."""
+    time.sleep(0.25)
+
+
 @kind(LATE, run=TIMED)
 def sleeps(agent: Hostile, *_: Any) -> None:
     """Answers late, and patches the clock."""

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from othello_lab import PASS, RULESETS, Color, GameRecord, IllegalMove, Position, play_game
+from othello_lab.agents.simple import RandomAgent
 from othello_lab.core.game import (
     FINISHED,
     GARBAGE,
@@ -25,6 +26,7 @@ from othello_lab.core.game import (
     Player,
     Ply,
     SearchStats,
+    TimeSpent,
 )
 from othello_lab.core.notation import parse_square, square_name
 
@@ -500,10 +502,6 @@ def test_preparing_for_a_game_is_not_timed(clock: Clock) -> None:
         def begin_game(self, color: Color, start: Position, seed: int) -> None:
             clock.seconds += 0.3
 
-        def observe(self, move: int, position: Position) -> None:
-            if position.discs == 5:
-                clock.seconds += 0.3
-
     for limits in (Limits(seconds=0.2), Limits(clock=0.4)):
         record = play_game(players(Slow(), Slow()), limits=limits, grace=0.0)
         assert record.end_reason == FINISHED
@@ -520,3 +518,59 @@ def test_a_seed_for_one_player_only_is_the_callers_mistake() -> None:
 def test_limits_that_allow_nothing_are_refused(limits: dict) -> None:
     with pytest.raises(ValueError, match=r"depth=0|seconds=(0\.0|nan)"):
         Limits(**limits)
+
+
+class ScriptedWatch:
+    """A stopwatch that tells the seconds of each call: those of ``observe`` and of ``decide``."""
+
+    def __init__(self, told: float, asked: float) -> None:
+        self.seconds = {"observe": told, "decide": asked}
+        self.call = "decide"
+
+    def start(self) -> None:
+        self.call = "decide"
+
+    def stop(self) -> TimeSpent:
+        used = round(self.seconds[self.call] * 1e9)
+        return TimeSpent(used, used, 0)
+
+
+class Ponderer(RandomAgent):
+    """An agent whose time in ``observe`` is known."""
+
+    def __init__(self, told: float, asked: float) -> None:
+        self.stopwatch = ScriptedWatch(told, asked)
+        self.given: list[Limits] = []
+
+    def observe(self, move: int, position: Position) -> None:
+        self.stopwatch.call = "observe"
+
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        self.given.append(limits)
+        return super().decide(position, limits)
+
+
+def test_time_in_observe_belongs_to_the_next_move() -> None:
+    """Between two moves a player hears of its own one and of the opponent's."""
+    honest = Ponderer(0.0, 0.0)
+    fits, late = Ponderer(0.02, 0.03), Ponderer(0.02, 0.07)
+    table = {BLACK: fits, WHITE: honest}
+    record = play_game(table, limits=Limits(seconds=0.1))
+    assert record.end_reason == FINISHED
+    assert fits.given[0].seconds == 0.1
+    assert fits.given[1].seconds == pytest.approx(0.06)
+    second = [ply for ply in record.plies if ply.color is BLACK][1]
+    assert second.nanoseconds == pytest.approx(0.07e9)
+    assert {limits.seconds for limits in honest.given} == {0.1}
+    record = play_game({BLACK: late, WHITE: honest}, limits=Limits(seconds=0.1), grace=0.0)
+    assert (record.end_reason, record.winner) == (LATE, WHITE)
+    assert "0.110 s for a move, 0.040 s of it when it was told of moves, 0.1 s all" in record.detail
+
+
+def test_time_in_observe_belongs_to_the_clock_of_the_game() -> None:
+    ponderer = Ponderer(0.02, 0.01)
+    table = {BLACK: ponderer, WHITE: Ponderer(0.0, 0.0)}
+    record = play_game(table, limits=Limits(clock=100.0))
+    assert record.end_reason == FINISHED
+    left = [limits.clock for limits in ponderer.given]
+    assert left[:3] == pytest.approx([100.0, 99.95, 99.9])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 from othello_lab.agents.learned.weights import SHIPPED, LearnedWeights, shipped
 
@@ -67,3 +69,32 @@ def test_what_ships_is_small() -> None:
     assert sum(path.stat().st_size for path in SHIPPED.glob("*")) <= 5_000_000
     for name in shipped():
         assert (SHIPPED / f"{name}.yaml").is_file()
+
+
+def test_damage_with_a_fitting_hash_is_one_line(file: Path) -> None:
+    """Whatever is damaged: the archive, its packing, the arrays, the description."""
+    whole = file.read_bytes()
+    about = yaml.safe_load(file.with_suffix(".yaml").read_text(encoding="utf-8"))
+    rng = np.random.default_rng(7)
+    refused = []
+    for number in range(1500):
+        content = bytearray(whole)
+        for place in rng.integers(len(whole), size=1 + number % 3):
+            content[place] = rng.integers(256)
+        if number % 5 == 0:
+            content = content[: rng.integers(1, len(whole))]
+        file.write_bytes(bytes(content))
+        about["sha256"] = hashlib.sha256(content).hexdigest()
+        file.with_suffix(".yaml").write_text(yaml.safe_dump(about), encoding="utf-8")
+        try:
+            LearnedWeights.read(file, "kind", 2, ["first"])
+        except ValueError as error:
+            refused.append(str(error))
+    assert len(refused) > 500
+    assert all("\n" not in said and str(file) in said for said in refused)
+    about["unit"] = [1]
+    file.write_bytes(whole)
+    about["sha256"] = hashlib.sha256(whole).hexdigest()
+    file.with_suffix(".yaml").write_text(yaml.safe_dump(about), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"unit \[1\]"):
+        LearnedWeights.read(file, "kind", 2)

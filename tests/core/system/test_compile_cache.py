@@ -127,6 +127,7 @@ def test_what_has_another_name_or_key_is_prepared_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(compiling, "_prepared", set())
+    monkeypatch.setattr(compiling, "user_cache", lambda: tmp_path)
     monkeypatch.setattr(compiling, "cache_folder", lambda: tmp_path)
     loaded: list[str] = []
     heard: list[str] = []
@@ -161,6 +162,42 @@ def test_of_two_processes_one_waits_while_the_other_compiles(
     assert second.receive() == b"begins"
     for process in (first, second):
         process.close()
+
+
+PERFT = ("-c", "from othello_lab.__main__ import main; main(['core', 'perft', '--depth', '3'])")
+COUNTS = ["1 4", "2 12", "3 56"]
+
+
+@pytest.mark.slow
+def test_a_cache_that_cannot_be_written_costs_time_alone(copy: Copy, tmp_path: Path) -> None:
+    """``/dev/null/...`` is no folder for root either."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    nowhere = {"OTHELLO_LAB_CACHE": "/dev/null/cache", "TMPDIR": str(temporary)}
+    counts, said = copy.run(*PERFT, **nowhere)
+    kept = temporary / f"othello-strategy-lab-{os.getuid()}"
+    assert counts == COUNTS
+    assert said[0] == f"/dev/null/cache cannot be written: compiled code is kept in {kept}"
+    assert said[1].startswith("compiling perft")
+    assert copy.run(*PERFT, **nowhere) == (COUNTS, [])
+    kept.chmod(0o777)  # where others can write, no code is taken from
+    counts, said = copy.run(*PERFT, **nowhere)
+    assert counts == COUNTS
+    assert "every start compiles again" in said[0]
+    assert "cannot be written" not in "".join(said[1:])
+    assert copy.run(*PERFT, **nowhere)[1] != []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.getuid() == 0, reason="root may write anywhere")
+def test_a_warm_cache_that_cannot_be_written_is_copied(copy: Copy, tmp_path: Path) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    assert copy.run(*PERFT)[0] == COUNTS
+    cache = Path(copy.environment["OTHELLO_LAB_CACHE"])
+    for folder in (cache, *(path for path in cache.rglob("*") if path.is_dir())):
+        folder.chmod(0o500)
+    assert copy.run(*PERFT, TMPDIR=str(temporary)) == (COUNTS, [])
 
 
 @pytest.mark.parametrize(

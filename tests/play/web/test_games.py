@@ -236,6 +236,32 @@ def test_only_files_of_the_servers_folder_are_loaded(page: Page, path: str, told
     assert page.state["players"]["white"]["human"]
 
 
+def test_the_file_of_a_game_runs_no_code(server: Server, tmp_path: Path) -> None:
+    """A person has the place of an agent that is none of the list."""
+    with server.page() as page:
+        page.move("f5")
+    struck = tmp_path / "struck"
+    bad = tmp_path / "bad.py"
+    bad.write_text(f"open({str(struck)!r}, 'w')\nclass E: pass\n", encoding="utf-8")
+    visits = Path(server.table.settings.web.folder)
+    path = max(visits.glob("*.json"), key=lambda each: each.stat().st_mtime)
+    data = json.loads(path.read_text(encoding="utf-8"))
+    inside = {"_target_": "othello_lab.AlphaBeta", "depth": 2, "evaluation": None}
+    for agent in (
+        {"_target_": f"{bad}:E"},
+        inside | {"evaluation": {"_target_": f"{bad}:E"}},
+        inside | {"evaluation": {"_target_": "x", "parts": [{"target": f"{bad}:E"}]}},
+        {"_target_": "othello_lab.agents.external.GtpAgent", "command": f"touch {struck}"},
+    ):
+        data["players"]["white"] = {"name": "alphabeta", "agent": agent}
+        number = "A" * 21 + str(len(list(visits.iterdir())) % 10)
+        (visits / f"{number}.json").write_text(json.dumps(data), encoding="utf-8")
+        with server.page(number) as page:
+            assert page.visit == number
+            assert page.state["players"]["white"]["human"]
+            assert not struck.exists()
+
+
 def test_a_server_that_is_open_to_others_loads_no_files(tmp_path: Path) -> None:
     with served(tmp_path, "web.host=0.0.0.0", "white=human") as server, server.page() as page:
         white = {"name": "own", "path": "mine.py:Fair"}
