@@ -1098,6 +1098,25 @@ def thinks_while_it_is_stopped(agent: Hostile, *_: Any) -> None:
 
 
 @kind(LATE, run=TIMED)
+def thinks_below_the_supervisor(agent: Hostile, *_: Any) -> None:
+    """Is stopped by a child of a child that it wants to hang below the supervisor, which thinks."""
+    libc = ctypes.CDLL(None)
+    libc.prctl(36, 0, 0, 0, 0)
+    this = os.getpid()
+    if (child := os.fork()) == 0:
+        if os.fork() == 0:
+            libc.setsid()
+            os.kill(this, signal.SIGSTOP)
+            until = time.monotonic() + 0.5
+            while time.monotonic() < until:
+                pass
+            os.kill(this, signal.SIGCONT)
+        os._exit(0)
+    os.waitpid(child, 0)
+    time.sleep(0.01)
+
+
+@kind(LATE, run=TIMED)
 def thinks_while_a_thread_waits(agent: Hostile, *_: Any) -> None:
     """Starts more threads and children than there are cores, so that somebody always waits."""
     children = []
