@@ -143,7 +143,7 @@ class Program:
                 waiting = waiting[os.write(process.stdin.fileno(), waiting) :]
             except BlockingIOError:
                 if time.monotonic() > until:
-                    self.fail(HUNG, f"did not read '{line:.60}' within {patience:g} s")
+                    self.fail(HUNG, f"did not read '{line:.60}' within {patience:.3g} s")
                 self._listen(min(_TICK, patience), process.stdin.fileno())
             except OSError:
                 self.fail_as_ended()
@@ -157,7 +157,7 @@ class Program:
         until = None if patience is None else time.monotonic() + patience
         while (line := self._take()) is None:
             if until is not None and time.monotonic() > until:
-                self.fail(HUNG, f"did not answer within {patience:g} s")
+                self.fail(HUNG, f"did not answer within {patience:.3g} s")
             if not self._listen(_TICK if patience is None else min(_TICK, patience)):
                 self.fail_as_ended()
         return line

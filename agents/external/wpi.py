@@ -209,7 +209,7 @@ class WpiAgent(ProgramAgent):
             self._looked = now
             over = self._used - seconds - _MORE_SECONDS
             if over > 0 and over > self._program.waited - self._waited:
-                self._program.fail(LATE, f"{self._failure_of_wait()} within {seconds:g} s")
+                self._program.fail(LATE, f"{self._failure_of_wait()} within {seconds:.3g} s")
 
     def _failure_of_wait(self) -> str:
         if self._incoming.is_there:

@@ -321,7 +321,7 @@ class AgentProxy:
             used = max(used - self._meter.ready, min(used, self._meter.cpu))
         if used > patience * 1e9:
             self.kill()
-            raise PlayerFailure(HUNG, f"no answer for {patience:g} s")
+            raise PlayerFailure(HUNG, f"no answer for {patience:.3g} s")
 
     def _read(self) -> list[Any] | None:
         """Return the answer, if it is there; handle log records before it."""

@@ -1079,8 +1079,8 @@ def thinks_while_it_is_told(agent: Hostile, position: Position) -> None:
 def sleeps(agent: Hostile, *_: Any) -> None:
     """Answers late, and patches the clock."""
     patches_the_clock(agent)
-    until = os.times().elapsed + 0.4
-    while os.times().elapsed < until:
+    until = os.times().user + 0.4  # of the processor, however busy the machine is
+    while os.times().user < until:
         pass
 
 
@@ -1107,8 +1107,8 @@ def thinks_below_the_supervisor(agent: Hostile, *_: Any) -> None:
         if os.fork() == 0:
             libc.setsid()
             os.kill(this, signal.SIGSTOP)
-            until = time.monotonic() + 0.5
-            while time.monotonic() < until:
+            until = time.process_time() + 0.3
+            while time.process_time() < until:
                 pass
             os.kill(this, signal.SIGCONT)
         os._exit(0)
