@@ -135,7 +135,7 @@ def with_paths(words: Sequence[str]) -> list[str]:
     ['evaluation=function', "++evaluation.target='./mine.py:hollow'"]
     """
     translated, places = [], []
-    for word in words:
+    for word in map(_with_quotes, words):
         match = _PATH.fullmatch(word)
         path = parse(word).value() if match else None
         if match is None or not isinstance(path, str):
@@ -155,6 +155,17 @@ def with_paths(words: Sequence[str]) -> list[str]:
             target = typed_value(path)
             translated += [f"{plus}{choice}={NEEDS_A_TARGET}", f"++{place}.target={target}"]
     return [f"++{word}" if word.startswith(tuple(places)) else word for word in translated]
+
+
+def _with_quotes(word: str) -> str:
+    """Quote a plain value with ``=`` in it, such as a folder's name; Hydra reads no other.
+
+    >>> print(_with_quotes("results=runs/a=b"), _with_quotes("depth=4"))
+    results='runs/a=b' depth=4
+    """
+    key, _, value = word.partition("=")
+    is_plain = "=" in value and not set(value) & set("'\"[]{}()$,")
+    return f"{key}={typed_value(value)}" if is_plain else word
 
 
 def _read_yaml(path: str) -> dict[str, Any]:

@@ -9,7 +9,6 @@ import contextlib
 import fcntl
 import math
 import os
-import shutil
 import tempfile
 import time
 from collections.abc import Callable
@@ -24,6 +23,7 @@ from othello_lab.core.game import DIED, GARBAGE, ILLEGAL, LATE, PlayerFailure
 from othello_lab.core.notation import PASS, IllegalMove
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
+from othello_lab.core.system.removal import remove_tree
 from othello_lab.core.system.settings import Number, Text, called, checked
 from othello_lab.core.wpi import color_letter, may_go_on, move_text, read_move
 
@@ -319,7 +319,7 @@ def _lock_folder(folder: Path) -> int:
 def _discard(folder: Path, lock: int) -> None:
     """Remove a folder with all its contents and unlock it."""
     try:
-        with contextlib.suppress(RecursionError):
-            shutil.rmtree(folder, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            remove_tree(folder)
     finally:
         os.close(lock)

@@ -337,3 +337,7 @@ def test_agents_with_parts_of_one_class_are_named_by_the_settings_of_the_parts()
 
     assert names_by_difference([bot("Sum", 1), bot("Sum", 2)]) == ["weight 1", "weight 2"]
     assert names_by_difference([bot("Sum", 1), bot("Rest", 2)]) == ["sum", "rest"]
+
+
+def test_a_value_with_an_equals_sign_is_read() -> None:
+    assert compose("run", ["results=runs/a=b", "name=x"]).results == "runs/a=b"

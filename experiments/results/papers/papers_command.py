@@ -88,8 +88,9 @@ def _options(arguments: Sequence[str]) -> tuple[PapersOptions, list[str]]:
         "--trust", action="store_true", help="run what a record names from outside the lab"
     )
     options = parser.parse_intermixed_args(list(arguments), namespace=PapersOptions())
-    options.folders = [Path(word) for word in options.words if "=" not in word]
-    extra = [word for word in options.words if "=" in word]
+    folders = [word for word in options.words if "=" not in word or Path(word).exists()]
+    options.folders = [Path(word) for word in folders]
+    extra = [word for word in options.words if word not in folders]
     if options.static and options.folders:
         raise ConfigError(f"--static is a page without tests; leave out {options.folders[0]}")
     return options, extra
