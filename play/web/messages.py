@@ -13,6 +13,7 @@ from dataclasses import MISSING, asdict, dataclass, field, fields
 from typing import Annotated, Any
 
 from othello_lab.core.rules import RULESETS, Color
+from othello_lab.core.system.escaping import visible
 from othello_lab.core.system.settings import (
     Choice,
     Constraint,
@@ -42,6 +43,9 @@ NUMBER = Whole(0, 1 << 31)
 
 class MessageError(ValueError):
     """A page has sent no valid message; one line gives the reason."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(visible(text))  # it may quote what was sent
 
 
 class PlainData(Constraint):
