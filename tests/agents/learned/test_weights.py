@@ -77,7 +77,7 @@ def test_damage_with_a_fitting_hash_is_one_line(file: Path) -> None:
     about = yaml.safe_load(file.with_suffix(".yaml").read_text(encoding="utf-8"))
     rng = np.random.default_rng(7)
     refused = []
-    for number in range(1500):
+    for number in range(600):
         content = bytearray(whole)
         for place in rng.integers(len(whole), size=1 + number % 3):
             content[place] = rng.integers(256)
@@ -90,7 +90,7 @@ def test_damage_with_a_fitting_hash_is_one_line(file: Path) -> None:
             LearnedWeights.read(file, "kind", 2, ["first"])
         except ValueError as error:
             refused.append(str(error))
-    assert len(refused) > 500
+    assert len(refused) > 200
     assert all("\n" not in said and str(file) in said for said in refused)
     about["unit"] = [1]
     file.write_bytes(whole)
