@@ -1,7 +1,7 @@
 # Shortcuts for those who work on the lab. PYTHON may name another interpreter.
 PYTHON ?= python
 
-.PHONY: run test test-all check bench site
+.PHONY: run test test-all check bench gallery papers site tour
 
 run:
 	$(PYTHON) -m experiments run agents=ab_vs_minimax
@@ -21,5 +21,17 @@ bench:
 	$(PYTHON) -m experiments bench
 	$(PYTHON) benchmarks/speed.py
 
-site:
-	NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --strict
+gallery:
+	$(PYTHON) docs/gallery.py
+
+papers:
+	$(PYTHON) -m experiments players --yes --results build/papers
+
+build/extra/gallery:
+	$(MAKE) gallery
+
+site: | build/extra/gallery
+	$(PYTHON) -m sphinx -q -E -W --keep-going -c docs -d build/doctrees . site
+
+tour:
+	$(PYTHON) docs/tour.py

@@ -11,12 +11,14 @@ from __future__ import annotations
 import enum
 from abc import ABC, abstractmethod
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from othello_lab.core.game import Decision, Limits, Player, SearchStats
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, Ruleset
+from othello_lab.core.system import call_filter
 from othello_lab.core.system.compile import Announce
 from othello_lab.core.system.settings import called
 from othello_lab.core.whole_games import CompiledPlayer
@@ -27,13 +29,20 @@ __all__ = ["Agent", "Decision", "Limits", "Purpose", "SearchStats"]
 class Purpose(enum.Enum):
     """The purpose of an agent's setting, in its ``Annotated`` beside the allowed values.
 
-    The papers on players (``docs/players.md``) are arranged by it.
+    The papers on players (``othello-lab players``) are arranged by it.
     """
 
     ORDER = "order of moves"
     PRUNING = "what it leaves out"
     TIME = "time"
     ENDGAME = "endgame"
+
+
+class Files(NamedTuple):
+    """Files and folders of an agent. reads: to read, or to run. writes: to change."""
+
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
 
 
 class Agent(Player, ABC):
@@ -49,6 +58,10 @@ class Agent(Player, ABC):
         one of its moves its own choice.
     from_outside: true if a class of the lab runs code that is not the lab's, such as another
         program; the agent then plays in a process of its own.
+    closed: true if that process is closed to files and the network, unless ``isolation`` says
+        otherwise.
+    compile_seconds: seconds that ``begin_game`` may take longer in a new process, to compile a
+        program.
     """
 
     version: int = 1
@@ -57,6 +70,8 @@ class Agent(Player, ABC):
     selective: bool = False
     from_start: bool = False
     from_outside: bool = False
+    closed: bool = False
+    compile_seconds: float = 0.0
 
     def __repr__(self) -> str:
         return called(self)
@@ -84,6 +99,15 @@ class Agent(Player, ABC):
     def rng(self) -> np.random.Generator:
         """The random generator of this game, made at its first use."""
         return np.random.default_rng(self._game_seed)
+
+    def files(self) -> Files:
+        """Return the files that the agent needs in a closed process, beside those of Python and the
+        lab."""
+        return Files()
+
+    def forbid_children(self) -> None:
+        """Keep the agent's code from starting processes, from now on."""
+        call_filter.forbid_children()
 
     def close(self) -> None:
         """Release files, connections and other programs, within about a second.

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from othello_lab.agents.commands import check, check_engine, evaluate, fit_probcut, listing, solve
+from othello_lab.agents.commands import (
+    check,
+    check_engine,
+    evaluate,
+    fit_probcut,
+    isolation,
+    listing,
+    solve,
+)
 from othello_lab.core.system.cli import Parser, in_order
 
 
@@ -12,7 +20,7 @@ def make_parser() -> tuple[Parser, list[str]]:
     """Return the parser of all commands, and their names."""
     parser = Parser(prog="othello-lab agents", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True, parser_class=Parser)
-    for command in (listing, evaluate, check, check_engine, fit_probcut, solve):
+    for command in (listing, evaluate, check, check_engine, fit_probcut, solve, isolation):
         command.add(commands)
     return parser, list(commands.choices)
 

@@ -12,18 +12,24 @@ import copy
 import inspect
 import pkgutil
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import yaml
 
 from othello_lab.agents import loading
-from othello_lab.agents.agent import Agent
-from othello_lab.agents.conf_folder import FILLED, NAMED, NEEDS_A_TARGET, check_folders, conf_folder
-from othello_lab.agents.evaluation import Evaluation
+from othello_lab.agents.conf_folder import (
+    BOOK,
+    FILLED,
+    NAMED,
+    NEEDS_A_TARGET,
+    check_folders,
+    conf_folder,
+)
 from othello_lab.core.rules import RULESETS
+from othello_lab.core.system.foreign_text import storable
 from othello_lab.core.system.renamed import new_name
 from othello_lab.core.system.settings import (
     Choice,
@@ -34,11 +40,17 @@ from othello_lab.core.system.settings import (
     unknown_choice,
 )
 
-# Hydra, in hydra_parts, is imported late: it takes a quarter of a second, and most importers of
-# this module, workers among them, only build.
+if TYPE_CHECKING:
+    from othello_lab.agents.agent import Agent
+    from othello_lab.agents.evaluation import Evaluation
+
+# Hydra, in hydra_parts, is imported late, as most importers of this module, workers among them,
+# only build. Agents are imported late, as a misspelt setting needs none of them.
 
 OPEN = "???"
 """OmegaConf's mark of a setting left open."""
+FILLED_BY_RUN = ("depth", "evaluation")
+"""Settings of an agent that a run fills where they are open."""
 
 
 @dataclass
@@ -114,6 +126,9 @@ def compose(
 
     folders = [Path(folder) for folder in extra_folders]
     check_folders(folders)
+    for word in overrides:
+        if storable(word) != word:
+            raise ConfigError(f"{word}: a word in UTF-8 is needed")
     for word in overrides if config_name else ():
         if match := re.fullmatch(r"\+?agent=(.*)", word):
             raise ConfigError(
@@ -126,7 +141,7 @@ def compose(
         raise
     except YAMLError as error:
         raise ConfigError(f"a YAML cannot be read: {one_line(error)}") from error
-    except (HydraException, OmegaConfBaseException, TypeError, ValueError) as error:
+    except (HydraException, OmegaConfBaseException, RecursionError, TypeError, ValueError) as error:
         explanation = next(_explanations(error, config_name or "run", overrides, folders))
         raise ConfigError(explanation) from error
 
@@ -135,9 +150,11 @@ def _explanations(
     error: Exception, config_name: str, overrides: Sequence[str], folders: Sequence[Path]
 ) -> Iterator[str]:
     """Yield plain explanations of Hydra's error, the best first, and last Hydra's own message."""
-    from hydra.errors import MissingConfigException
+    from hydra.errors import MissingConfigException, OverrideParseException
 
-    message = one_line(error)
+    from othello_lab.agents import hydra_parts
+
+    message = one_line(error) or one_line(error.__cause__ or error) or type(error).__name__
     if isinstance(error, MissingConfigException) and error.options:
         missing = str(error.missing_cfg_file)
         group, _, name = missing.rpartition("/")
@@ -163,17 +180,16 @@ def _explanations(
             group = word.lstrip("+").partition("=")[0]
             if group and choices(group):
                 yield f"{word}: one name is needed; choose from {', '.join(choices(group))}"
+    if isinstance(error, OverrideParseException):
+        yield hydra_parts.unreadable(error.override)
     for word in overrides:
         if word.startswith("=") or f"override '{word}'" in message:
-            if "=zip(" in word:
-                yield f"{word}: zip(...) is for a sweep, run -m"
-            yield f"cannot read '{word}': settings are written key=value"
+            yield hydra_parts.unreadable(word)
     yield message
 
 
 _KINDS = {"agents": "line-up", "agent": "agent", "evaluation": "evaluation"}
 _EXTRAS = {
-    "hydra/sweeper/optuna": "the extra optuna of this project",
     "hydra/launcher/joblib": "hydra-joblib-launcher",
 }
 """Packages that some of Hydra's plugins need."""
@@ -211,7 +227,7 @@ def _missing_setting(
     node: Any = config
     in_object = False  # true below a _target_
     for part in place.split("."):
-        if node is config.get("agents") and part not in node:
+        if node and node is config.get("agents") and part not in node:
             return f"{key}: {unknown_choice('agent of this line-up', part, node)}"
         node = node.get(part) if isinstance(node, Mapping) else None
         in_object = in_object or (isinstance(node, Mapping) and "_target_" in node)
@@ -330,6 +346,9 @@ def _check(node: Any, where: str) -> None:
         if value == OPEN:
             raise ConfigError(f"{where}.{key} is left open; set {where}.{key}=...")
     if "_target_" in node:
+        for key in node:
+            if not isinstance(key, str):
+                raise ConfigError(f"{where}: {key!r} is no name of a setting")
         name = str(node["_target_"])
         try:
             target = resolve(name)
@@ -338,7 +357,8 @@ def _check(node: Any, where: str) -> None:
                 raise ConfigError(f"{where}: {one_line(error)}") from error
             cause = one_line(error) + (new_name(name) or loading.search_hint(error, name))
             raise ConfigError(f"{where}: cannot import _target_ '{name}': {cause}") from error
-        _check_names(target, name, [key for key in node if key != "_target_"], where)
+        taken = {"_target_", *([BOOK] if BOOK in node and _takes_book(target) else [])}
+        _check_names(target, name, [key for key in node if key not in taken], where)
     for key, value in node.items():
         _check(value, f"{where}.{key}")
 
@@ -372,13 +392,13 @@ def _check_names(target: Any, name: str, given: Sequence[str], where: str) -> No
     required = [parameter.name for parameter in known if parameter.default is parameter.empty]
     missing = [required_name for required_name in required if required_name not in given]
     if missing:
-        raise ConfigError(f"{where}: {name} needs {', '.join(missing)}")
+        left = [f"{key}: {OPEN}" for key in missing if key in FILLED_BY_RUN]
+        cure = f"; with {' and '.join(left)} in its YAML the run's is taken" if left else ""
+        raise ConfigError(f"{where}: {name} needs {' and '.join(missing)}{cure}")
 
 
 def _build(node: Any, where: str) -> Any:
     """Build the object of checked settings; raises ConfigError."""
-    from othello_lab.agents import hydra_parts
-
     if isinstance(node, list | tuple):
         return [_build(value, f"{where}[{number}]") for number, value in enumerate(node)]
     if not isinstance(node, Mapping):
@@ -386,8 +406,12 @@ def _build(node: Any, where: str) -> Any:
     values = {key: _build(value, f"{where}.{key}") for key, value in node.items()}
     if "_target_" not in values:
         return values
+    target, book = values.pop("_target_"), None
+    if BOOK in values and _takes_book(resolve(target)):
+        book = values.pop(BOOK)
     try:
-        return hydra_parts.maker(values.pop("_target_"))(**values)
+        made = _maker(target)(**values)
+        return made if book in (None, False) else _with_book(made, book)
     except Exception as error:
         kind = "" if isinstance(error, ValueError | TypeError) else f"{type(error).__name__}: "
         # A setting is named as it is typed: executor.workers=0.
@@ -396,6 +420,27 @@ def _build(node: Any, where: str) -> Any:
             isinstance(error, SettingError) and where.isidentifier() and setting.isidentifier()
         )
         raise ConfigError(f"{where}{'.' if as_typed else ': '}{kind}{one_line(error)}") from error
+
+
+def _takes_book(target: object) -> bool:
+    from othello_lab.agents.book import takes_book
+
+    return takes_book(target)
+
+
+def _with_book(agent: Agent, name: object) -> Agent:
+    from othello_lab.agents.book import with_book
+
+    return with_book(agent, name)
+
+
+def _maker(target: str) -> Callable[..., Any]:
+    """Return the callable that ``_target_`` names; one from elsewhere is left to Hydra."""
+    if target.startswith("othello_lab."):
+        return resolve(target)
+    from othello_lab.agents import hydra_parts
+
+    return hydra_parts.maker(target)
 
 
 def load(group: str, name: str, extra_folders: Sequence[str | Path] = ()) -> dict[str, Any]:
@@ -489,9 +534,13 @@ def evaluation_settings(name: str, extra_folders: Sequence[str | Path] = ()) -> 
 
 def load_evaluation(name: str, extra_folders: Sequence[str | Path] = ()) -> Evaluation:
     """Build the evaluation of this name or path; raises ConfigError."""
+    from othello_lab.agents.evaluation import Evaluation
+
     return build(evaluation_settings(name, extra_folders), "evaluation", Evaluation)
 
 
 def build_agent(settings: Mapping[str, Any], name: str) -> Agent:
     """Build the agent described by ``settings``; raises ConfigError."""
+    from othello_lab.agents.agent import Agent
+
     return build(settings, f"agent '{name}'", Agent)

@@ -7,20 +7,26 @@ own (see ``docs/security.md``).
 
 from __future__ import annotations
 
+import contextlib
+import importlib.util
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from typing import Any
 
-from othello_lab.agents.agent import Agent, Decision, Limits
+import numpy as np
+
+from othello_lab.agents.agent import Agent, Decision, Files, Limits
+from othello_lab.agents.book import named_books, path_of
 from othello_lab.agents.config import ConfigError, build_agent, one_line, resolve
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.evaluation.function import FunctionEvaluation
+from othello_lab.agents.learned.weights import ABOUT
 from othello_lab.core.game import Player
 from othello_lab.core.position import Position
 from othello_lab.core.system.compile import Announce
-from othello_lab.core.system.confinement import confine
+from othello_lab.core.system.confinement import ConfinedProcess, Confinement
 from othello_lab.core.system.forked import Channel, ForkedProcess
 from othello_lab.core.system.processes import adopt_orphans, end_descendants, end_with_parent
 
@@ -30,6 +36,7 @@ _MORE_SECONDS = 10.0  # for its supervisor to report that
 _MOST = 1 << 20
 _LONGEST = 2000  # characters of an exception's message
 _OURS = "othello_lab"
+_TARGET_KEYS = ("_target_", "target")
 
 
 def is_ours(name: str) -> bool:
@@ -42,12 +49,42 @@ def is_ours(name: str) -> bool:
 
 def names_outside(settings: Any) -> bool:
     """Return True if settings name a class or a heuristic's function that is not the lab's own."""
+    return any(True for _ in _targets(settings))
+
+
+def own_kind(settings: Mapping[str, Any]) -> type | None:
+    """Return the class of an agent if it is the lab's own, otherwise None."""
+    target = settings.get("_target_")
+    kind = resolve(target) if isinstance(target, str) and is_ours(target) else None
+    return kind if isinstance(kind, type) else None
+
+
+def _targets(settings: Any) -> Iterator[str]:
+    """Yield the classes and functions in settings that are not the lab's own."""
     if isinstance(settings, Mapping):
-        for key in ("_target_", "target"):
-            if isinstance(settings.get(key), str) and not is_ours(settings[key]):
-                return True
-        return any(names_outside(value) for value in settings.values())
-    return isinstance(settings, list | tuple) and any(map(names_outside, settings))
+        for key, value in settings.items():
+            if key in _TARGET_KEYS and isinstance(value, str) and not is_ours(value):
+                yield value
+            else:
+                yield from _targets(value)
+    elif isinstance(settings, list | tuple):
+        for value in settings:
+            yield from _targets(value)
+
+
+def _folders_of(settings: Any) -> Iterator[str]:
+    """Yield the folders with the code from outside that settings name; nothing is imported."""
+    for target in _targets(settings):
+        file, in_file, _ = target.partition(".py:")
+        if in_file:
+            yield os.path.dirname(os.path.abspath(os.path.expanduser(file)))
+            continue
+        with contextlib.suppress(ImportError, ValueError):
+            spec = importlib.util.find_spec(target.partition(".")[0])
+            if spec is not None and spec.submodule_search_locations:
+                yield from spec.submodule_search_locations
+            elif spec is not None and spec.origin:
+                yield os.path.dirname(spec.origin)
 
 
 def is_outside(agent: Agent) -> bool:
@@ -70,6 +107,8 @@ def _is_outside(thing: Agent | Evaluation) -> bool:
 def _evaluations(thing: Agent | Evaluation) -> Iterator[Evaluation]:
     """Yield the evaluations inside an agent or another evaluation."""
     for value in vars(thing).values():
+        if isinstance(value, np.ndarray) and value.dtype != object:
+            continue  # a search's memory
         content = value.values() if isinstance(value, Mapping) else value
         for part in content if isinstance(content, Iterable) else [content]:
             if isinstance(part, Evaluation):
@@ -90,13 +129,22 @@ class ExternalAgent(Agent):
     another process.
     """
 
-    def __init__(self, settings: Mapping[str, Any], name: str) -> None:
+    def __init__(
+        self,
+        settings: Mapping[str, Any],
+        name: str,
+        seconds: float | None = None,
+        confinement: Confinement | None = None,
+    ) -> None:
         """
-        settings: of the agent, in the form of :func:`agents.config.build_agent`. Raises ConfigError
-        if it cannot be made.
+        settings: of the agent, in the form of :func:`agents.config.build_agent`. seconds: for it to
+        be made; None: START_SECONDS. confinement: of its process; its own files are opened. Raises
+        ConfigError if it cannot be made.
         """
         self._settings = settings
         self._name = name
+        self._seconds = START_SECONDS if seconds is None else seconds
+        self._confinement = (confinement or Confinement()).opening(self.files())
         about = self._request("about", None)
         try:
             version = about["version"]
@@ -119,9 +167,7 @@ class ExternalAgent(Agent):
 
         Then a setting is from outside, such as a heuristic.
         """
-        target = self._settings.get("_target_")
-        kind = resolve(target) if isinstance(target, str) and is_ours(target) else None
-        return kind if isinstance(kind, type) else None
+        return own_kind(self._settings)
 
     def make(self) -> Agent:
         """Make the agent itself, in the process that it plays in; raises ConfigError."""
@@ -140,6 +186,11 @@ class ExternalAgent(Agent):
                 announce(f"agent '{self._name}' prepares itself ...")
             self._request("prepare", None)  # later processes find its compiled code in the cache
 
+    def files(self) -> Files:
+        books = (path_of(name) for name in named_books(self._settings))
+        files = (str(file) for book in books for file in (book, book.with_suffix(ABOUT)))
+        return Files((*_folders_of(self._settings), *map(os.path.abspath, files)))
+
     def decide(self, position: Position, limits: Limits) -> Decision:
         raise NotImplementedError(f"'{self._name}' plays in a process of its own")
 
@@ -149,17 +200,19 @@ class ExternalAgent(Agent):
         Raises ConfigError, and ValueError if the agent refuses the limits.
         """
         where = f"agent '{self._name}'"
-        child = ForkedProcess(_supervise, os.getpid(), self, question, limits, most=_MOST)
+        seconds = START_SECONDS if question == "prepare" else self._seconds
+        child = ForkedProcess(_supervise, os.getpid(), self, question, limits, seconds, most=_MOST)
         with closing(child):
             try:
-                message = child.receive_within(START_SECONDS + _MORE_SECONDS)
+                message = child.receive_within(seconds + _MORE_SECONDS)
                 answer = None if message is None else json.loads(message)
             except EOFError:
                 raise ConfigError(f"{where}: the process that makes it was killed") from None
             except (ValueError, RecursionError) as error:
                 raise ConfigError(f"{where}: an answer that cannot be read: {error}") from None
         if answer is None:
-            raise ConfigError(f"{where}: was not made within {START_SECONDS:g} s")
+            done = "prepared" if question == "prepare" else "made"
+            raise ConfigError(f"{where}: was not {done} within {seconds:g} s")
         _raise_if_refused(answer)
         return answer
 
@@ -173,7 +226,12 @@ def _raise_if_refused(answer: Any) -> None:
 
 
 def _supervise(
-    link: Channel, parent: int, outsider: ExternalAgent, question: str, limits: Limits | None
+    link: Channel,
+    parent: int,
+    outsider: ExternalAgent,
+    question: str,
+    limits: Limits | None,
+    seconds: float,
 ) -> None:
     """Start the process that runs the agent's code, and end all processes that it leaves behind.
 
@@ -181,9 +239,18 @@ def _supervise(
     """
     adopt_orphans()
     end_with_parent(parent)
-    child = ForkedProcess(_examine, os.getpid(), outsider, question, limits, most=_MOST)
+    silent = os.open(os.devnull, os.O_WRONLY)
+    child = ConfinedProcess(
+        _examine,
+        outsider,
+        question,
+        limits,
+        confinement=outsider._confinement,
+        output=silent,
+        most=_MOST,
+    )
     try:
-        message = child.receive_within(START_SECONDS)
+        message = child.receive_within(seconds)
         answer = b"null" if message is None else message
     except EOFError:
         problem = f"its process ended (exit code {child.exit_code()}) while it was made"
@@ -195,13 +262,11 @@ def _supervise(
     link.send(answer)
 
 
-def _examine(
-    link: Channel, parent: int, outsider: ExternalAgent, question: str, limits: Limits | None
-) -> None:
+def _examine(link: Channel, outsider: ExternalAgent, question: str, limits: Limits | None) -> None:
     """Make the agent and answer one question about it, as the main function of a process."""
-    silent = os.open(os.devnull, os.O_WRONLY)
-    confine(parent, link.fileno(), silent, None)
     try:
+        if not outsider._confinement.allows_children:
+            outsider.forbid_children()
         answer = json.dumps(_answer(outsider, question, limits))
     except ConfigError as error:
         answer = json.dumps({"error": _message_of(error)})

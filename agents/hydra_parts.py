@@ -4,7 +4,7 @@ Hydra's public interface is for applications that Hydra starts. The lab has its 
 composes several configurations in one process, and answers bad input in one line. A new version of
 Hydra may move any of these parts, so ``pyproject.toml`` allows only versions that were tried.
 
-Importing this module takes a quarter of a second, so others import it late.
+Importing this module takes a tenth of a second, so others import it late.
 """
 
 from __future__ import annotations
@@ -27,14 +27,13 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
+from hydra.core.utils import setup_globals
 from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf, open_dict
-from omegaconf.errors import OmegaConfBaseException
-from yaml import YAMLError
 
 from othello_lab.agents import loading
-from othello_lab.agents.conf_folder import FILLED, NAMED, NEEDS_A_TARGET, conf_folder
-from othello_lab.agents.evaluation import FEATURES
+from othello_lab.agents.conf_folder import BOOK, FILLED, NAMED, NEEDS_A_TARGET, conf_folder
+from othello_lab.agents.kept_compositions import kept_composition
 from othello_lab.core.system.settings import ConfigError
 
 VERSION_BASE = "1.3"  # of Hydra, for its defaults
@@ -80,8 +79,17 @@ def parse(override: str) -> Override:
     try:
         return OverridesParser.create().parse_override(override)
     except HydraException as error:
-        reason = str(error).splitlines()[0]
-        raise ConfigError(f"cannot read '{override}': {reason}") from error
+        raise ConfigError(unreadable(override)) from error
+
+
+def unreadable(override: str) -> str:
+    """Return the refusal of a word that Hydra cannot read. Its own names symbols of its grammar."""
+    if "=zip(" in override:
+        return f"{override}: zip(...) is for a sweep, run -m"
+    return (
+        f"cannot read '{override}': settings are written key=value, a value with special "
+        "characters in quotes"
+    )
 
 
 def all_values(override: str) -> list[str]:
@@ -93,7 +101,7 @@ def all_values(override: str) -> list[str]:
         return [words[0] for words in BasicSweeper.split_arguments([parse(override)], None)[0]]
     except HydraException as error:
         raise ConfigError(
-            f"{override}: that is for a search over settings, hydra/sweeper=optuna"
+            f"{override}: that is for a search over settings, tuning.agent=NAME"
         ) from error
 
 
@@ -173,8 +181,11 @@ def _read_yaml(path: str) -> dict[str, Any]:
     try:
         text = Path(path).expanduser().read_text(encoding="utf-8")
         settings = OmegaConf.to_container(OmegaConf.create(text), resolve=False)
-    except (OSError, ValueError, YAMLError, OmegaConfBaseException) as error:
-        raise ConfigError(f"{path}: {' '.join(str(error).split())}") from None
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}") from None
+    except Exception as error:  # of the YAML, and OmegaConf's own assertions
+        reason = " ".join(str(error).split()) or "no settings by name"
+        raise ConfigError(f"{path}: {reason:.300}") from None
     if not isinstance(settings, dict) or "_target_" not in settings:
         raise ConfigError(f"{path}: settings with a _target_ (the class) are needed")
     return {str(key): value for key, value in settings.items()}
@@ -196,14 +207,15 @@ def compose(
 ) -> DictConfig:
     """Compose ``conf/<config_name>.yaml``, with Hydra's own node in it.
 
-    Composing takes Hydra 70 ms, nearly all for the choices of files. Therefore the result for the
-    same choices and files is cached, and Hydra's private function sets only single settings anew.
+    Nearly all of Hydra's time goes to the choices of files. Therefore the result for the same
+    choices and files is cached, and Hydra's private function sets only single settings anew.
     An override or a YAML may name an evaluation (``first.evaluation=iago``) or an agent inside
     another one; its settings replace the name.
 
     folders: further ones, searched after the project's own. load: returns an option's settings.
     Raises HydraException, and ConfigError for an unknown name.
     """
+    setup_globals()  # functions of YAMLs, ${now:...}; Hydra does so only where it composes anew
     parsed = OverridesParser.create().parse_overrides(with_paths(overrides))
     if any(override.is_sweep_override() for override in parsed):
         _compose_anew(config_name, overrides)  # raises the error
@@ -220,6 +232,7 @@ def compose(
     _replace_names(config, folders, load)
     for override, choice in zip(parsed, chooses, strict=True):
         if not choice:
+            _make_room_for_book(config, override)
             ConfigLoaderImpl._apply_overrides_to_config([override], config)
             leaf = override.key_or_group.rpartition(".")[2]
             if leaf in NAMED or isinstance(override.value(), dict):
@@ -234,6 +247,15 @@ def compose(
     config.hydra.runtime.cwd = os.getcwd()
     HydraConfig.instance().set_config(config)
     return config
+
+
+def _make_room_for_book(config: DictConfig, override: Override) -> None:
+    """Add the setting ``book`` to an agent for an override of it; its YAML does not list it."""
+    place, _, leaf = override.key_or_group.rpartition(".")
+    agent = OmegaConf.select(config, place) if leaf == BOOK and place else None
+    if isinstance(agent, DictConfig) and "_target_" in agent and BOOK not in agent:
+        with open_dict(agent):
+            agent[BOOK] = None
 
 
 def _replace_names(config: DictConfig, folders: Sequence[Path], load: Load) -> None:
@@ -258,6 +280,8 @@ def _replace_names(config: DictConfig, folders: Sequence[Path], load: Load) -> N
 @functools.cache
 def _store_heuristics() -> None:
     """Store what the classes of heuristics declare: the YAMLs take it in by their ``defaults``."""
+    from othello_lab.agents.evaluation import FEATURES
+
     store = ConfigStore.instance()
     names = FEATURES.in_line_ups()
     for agent in ("alphabeta", "maximizer"):
@@ -306,7 +330,13 @@ def _compose_cached(config_name: str | None, choices: tuple[str, ...], files: ob
 
     files: the state of all its files.
     """
-    return pickle.dumps(_compose_anew(config_name, choices))
+
+    def compose() -> bytes:
+        return pickle.dumps(_compose_anew(config_name, choices))
+
+    if any("hydra" in choice for choice in choices):  # plugins have files elsewhere
+        return compose()
+    return kept_composition((config_name, choices), conf_folder(), compose)
 
 
 def _files() -> tuple[tuple[str, int], ...]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 
-from othello_lab.agents.agent import Agent, Decision, Limits, compiled_player
+from othello_lab.agents.agent import Agent, Decision, Files, Limits, compiled_player
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, Ruleset
 from othello_lab.core.system.compile import Announce
@@ -25,29 +25,36 @@ class Limited(Agent):
         agent: Agent,
         nodes: Annotated[int | None, Whole(1)] = None,
         seconds: Annotated[float | None, Number(above=0)] = None,
+        cpu_seconds: Annotated[float | None, Number(above=0)] = None,
     ) -> None:
         """
         agent: the agent that decides. nodes: positions that a search may enter, a move. seconds:
-        wall time, a move. None: only the game's limits.
+        wall time, a move; or cpu_seconds: processor time. None: only the game's limits.
 
         Raises ValueError for an agent that cannot play within them.
         """
         self.agent, self.nodes, self.seconds = agent, nodes, seconds
-        agent.check_limits(Limits(nodes=nodes, seconds=seconds))
+        self.cpu_seconds = cpu_seconds
+        agent.check_limits(Limits(nodes=nodes, seconds=seconds, cpu_seconds=cpu_seconds))
         self.version, self.selective = agent.version, agent.selective
         self.from_start, self.from_outside = agent.from_start, agent.from_outside
         self.watches_clock = agent.watches_clock
-        self.reproducible = agent.reproducible and not (seconds and agent.watches_clock)
+        self.reproducible = agent.reproducible and not (
+            (seconds or cpu_seconds) and agent.watches_clock
+        )
 
     def _within(self, limits: Limits) -> Limits:
-        stricter: dict[str, Any] = {}
-        for name, own in (("nodes", self.nodes), ("seconds", self.seconds)):
-            of_both = [limit for limit in (own, getattr(limits, name)) if limit is not None]
-            stricter[name] = min(of_both, default=None)
-        if limits.clock is not None and stricter["seconds"] is not None:
-            stricter["seconds"] = min(stricter["seconds"], limits.clock)
-            stricter["clock"] = None
-        return replace(limits, **stricter)
+        """Return the stricter of these limits and the own ones. With a clock for the game, or with
+        processor time on either side, there is one time for the move."""
+        of_both = [each for each in (self.nodes, limits.nodes) if each is not None]
+        within = replace(limits, nodes=min(of_both, default=None))
+        own = self.cpu_seconds if self.seconds is None else self.seconds
+        if own is None:
+            return within
+        seconds = own if limits.allowed is None else min(own, limits.allowed)
+        if self.seconds is None or limits.cpu_seconds is not None:
+            return replace(within, seconds=None, clock=None, cpu_seconds=seconds)
+        return replace(within, seconds=seconds, clock=None)
 
     def boards(self) -> frozenset[int]:
         return self.agent.boards()
@@ -63,6 +70,12 @@ class Limited(Agent):
 
     def observe(self, move: int, position: Position) -> None:
         self.agent.observe(move, position)
+
+    def files(self) -> Files:
+        return self.agent.files()
+
+    def forbid_children(self) -> None:
+        self.agent.forbid_children()
 
     def close(self) -> None:
         self.agent.close()

@@ -10,12 +10,13 @@ import pkgutil
 import sys
 import sysconfig
 import traceback
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import MISSING, asdict, is_dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from othello_lab.agents.python2 import Python2Loader, imports_from, python2_hint
 from othello_lab.core.system.escaping import visible
 from othello_lab.core.system.renamed import new_name
 from othello_lab.core.system.settings import documented, nearest, unknown_choice
@@ -43,8 +44,11 @@ def without_name(word: str, group: str) -> str:
     return f"{word}: the {kind} in that file is missing; {word}:NAME is needed"
 
 
-def load_module(place: str) -> Any:
-    """Load the module in a file, or of a dotted name; raises ValueError, one line."""
+def load_module(place: str, python2: bool = False) -> Any:
+    """Load the module in a file, or of a dotted name; raises ValueError, one line.
+
+    python2: true to read a file as Python 2 had it.
+    """
     path = Path(place).expanduser()
     if path.suffix == ".py" and not path.is_file():
         where = "" if path.is_absolute() else f" in {Path.cwd()}"
@@ -54,9 +58,10 @@ def load_module(place: str) -> Any:
         if path.suffix != ".py":
             return importlib.import_module(place)
         status = path.stat()
-        return _load_file(path.resolve(), (status.st_mtime_ns, status.st_size))
+        return _load_file(path.resolve(), (status.st_mtime_ns, status.st_size), python2)
     except (Exception, SystemExit) as error:
-        reason = last_line(error, file) + (_rename_hint(error) or search_hint(error, place))
+        hint = _rename_hint(error) or search_hint(error, place)
+        reason = last_line(error, file) + (hint or python2_hint(error))
         raise ValueError(f"target '{place}' cannot be loaded: {reason}") from error
 
 
@@ -104,20 +109,22 @@ def load_name(target: str) -> Any:
 
 
 @cache
-def _load_file(path: Path, stamp: tuple[int, int]) -> Any:
+def _load_file(path: Path, stamp: tuple[int, int], python2: bool) -> Any:
     """Load the module in a file, once for each state of the file (``stamp``).
 
     So two agents with the same heuristic do not compile and check it twice.
     """
     names = (f"_loaded_{path.stem}{number or ''}" for number in itertools.count())
     name = next(name for name in names if name not in sys.modules)
-    spec = importlib.util.spec_from_file_location(name, path)
+    loader = Python2Loader(name, str(path)) if python2 else None
+    spec = importlib.util.spec_from_file_location(name, path, loader=loader)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.path.insert(0, str(path.parent))  # it may import files beside it
     sys.modules[name] = module  # dataclasses look up their annotations there
     try:
-        spec.loader.exec_module(module)
+        with imports_from(path.parent) if python2 else nullcontext():
+            spec.loader.exec_module(module)
     except BaseException:
         del sys.modules[name]
         raise
@@ -141,11 +148,16 @@ def last_line(error: BaseException, file: str) -> str:
 def defaults_of(target: str) -> dict[str, Any]:
     """Return the defaults of the settings of a class of the lab, as plain data.
 
-    A class from outside the lab has none here, and is not imported.
+    A class from outside the lab has none here, and is not imported; nor has one that is not there.
     """
     if not target.startswith("othello_lab."):
         return {}
-    cls = pkgutil.resolve_name(target)
+    try:
+        cls = pkgutil.resolve_name(target)
+    except Exception:
+        return {}  # whoever builds it will say so
+    if not isinstance(cls, type):
+        return {}
     unfilled = getattr(cls, "UNFILLED", ())
     return {
         name: _plain(setting.default)
@@ -163,24 +175,26 @@ def _plain(default: Any) -> Any:
 # ------------------------------------------------------------------ call expressions
 
 
-def find(target: str) -> Any:
+def find(target: str, python2: bool = False) -> Any:
     """Return the object of ``file.py:name``, or the result of ``file.py:searcher(3, score)``.
 
-    Arguments of a call are names and literals. Raises ValueError, one line, for anything else.
+    Arguments of a call are names and literals. python2: as in :func:`load_module`. Raises
+    ValueError, one line, for anything else.
     """
     place, expression = split_target(target)
     try:
         tree = ast.parse(expression.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise ValueError(f"target '{target}': {_UnknownExpression.of(expression)}") from None
-    module = load_module(place)
+    module = load_module(place, python2)
     try:
         return _value(tree, module)
     except _UnknownExpression as error:
         raise ValueError(f"target '{target}': {error}") from None
     except (Exception, SystemExit) as error:
         where = last_line(error, str(Path(place).expanduser().resolve()))
-        raise ValueError(f"target '{target}' cannot be made: {where}") from error
+        hint = python2_hint(error)
+        raise ValueError(f"target '{target}' cannot be made: {where}{hint}") from error
 
 
 class _UnknownExpression(Exception):

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import numpy as np
 
-from othello_lab.agents.agent import Agent, Decision, Limits, compiled_player
+from othello_lab.agents.agent import Agent, Decision, Files, Limits, compiled_player
 from othello_lab.agents.simple import draw_move
 from othello_lab.core.bitboard import popcount
 from othello_lab.core.position import Position
@@ -82,6 +82,12 @@ class Noisy(Agent):
 
     def observe(self, move: int, position: Position) -> None:
         self.agent.observe(move, position)
+
+    def files(self) -> Files:
+        return self.agent.files()
+
+    def forbid_children(self) -> None:
+        self.agent.forbid_children()
 
     def close(self) -> None:
         self.agent.close()

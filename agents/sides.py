@@ -14,20 +14,22 @@ import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from othello_lab.agents import loading
 from othello_lab.agents.agent import Agent, Limits
 from othello_lab.agents.conf_folder import NEEDS_A_TARGET
-from othello_lab.agents.config import OPEN, choices
+from othello_lab.agents.config import FILLED_BY_RUN, OPEN, choices
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.evaluation.board_list import PIECES, board_list, square_at
 from othello_lab.agents.evaluation.function import is_heuristic
 from othello_lab.agents.external import GtpAgent, LineAgent, NBoardAgent, WpiAgent
 from othello_lab.agents.external.program import words_in
 from othello_lab.agents.hydra_parts import typed_value
+from othello_lab.agents.loading import last_line
+from othello_lab.agents.python2 import python2_hint
 from othello_lab.core.game import PlayerFailure
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
@@ -39,7 +41,6 @@ SEARCH = "alphabeta"
 """The agent around a side that is an evaluation."""
 _SECONDS = 30.0  # for a user's file to load, and for a program to answer in one protocol
 _PATIENCE = 3.0  # for a program's answer that is no move
-_OPENED = ("depth", "evaluation")
 _INTERPRETERS = re.compile(r"(python|pypy|java|node|deno|ruby|perl|bash|sh|mono|dotnet)[\d.]*")
 _PROTOCOLS: Mapping[str, Callable[[str], Agent]] = {
     "gtp": lambda command: GtpAgent(command, patience=_PATIENCE),
@@ -96,6 +97,23 @@ def side_of(word: str, search: str = SEARCH, folders: Sequence[str | Path] = ())
     )
 
 
+def with_open_settings(words: Sequence[str]) -> list[str]:
+    """Return overrides of a run in which an agent given by its class leaves open all that it needs
+    of ``depth`` and ``evaluation``, unless a word sets it.
+
+    The run then fills both. A word that cannot be understood here stays as it is.
+    """
+    said = {word.lstrip("+").partition("=")[0] for word in words}
+    opened = []
+    for word in words:
+        if match := re.fullmatch(r"\+?agent@([^=]+)='?([^,']+\.py:\w+)'?", word):
+            place, target = match.groups()
+            about = _answer_of_child(_describe, target, target)
+            keys = [f"{place}.{name}" for name in about.get("open", ())]
+            opened += [f"{key}='{OPEN}'" for key in keys if key not in said]
+    return [*words, *opened]
+
+
 def _is_program(command: str) -> bool:
     """Return True if a word names a program. A file of Python alone is described first."""
     try:
@@ -128,13 +146,16 @@ def _python_side(word: str, search: str) -> Side:
     target = about["target"]
     label = re.split(r"[.:]", target.partition("(")[0])[-1]
     if about["kind"] == "evaluation":
-        return _evaluation_side(label, target, search)
+        side = _evaluation_side(label, target, search)
+        more = ["PLACE.evaluation.python2=true"] if about["python2"] else []
+        return replace(side, settings=[*side.settings, *more])
     if about["kind"] == "evaluation class":
         described = typed_value({"_target_": target})
         words = [f"agent@PLACE={search}", f"PLACE.evaluation={described}"]
         return Side(label, f"an evaluation, in {search}", words, target)
     if about["kind"] == "strategy":
         words = ["agent@PLACE=function", f"PLACE.target={typed_value(target)}"]
+        words += ["PLACE.python2=true"] if about["python2"] else []
         return Side(label, "a strategy", words, target)
     maker = target
     words = []
@@ -143,23 +164,34 @@ def _python_side(word: str, search: str) -> Side:
         words = [f"PLACE.target={typed_value(maker)}"]
     words = [f"agent@PLACE={target}", *words]
     words += [f"PLACE.{name}='{OPEN}'" for name in about["open"]]
-    searches = set(about["open"]) == set(_OPENED)
+    searches = set(about["open"]) == set(FILLED_BY_RUN)
     return Side(label, "an agent", words, maker, searches, is_agent=True)
 
 
 def _describe(link: Channel, target: str) -> None:
     """Tell what a target is, as the main function of a process."""
     sys.stdin = open(os.devnull)  # noqa: SIM115  a program that reads its input ends at once
-    try:
-        told = _about_file(target) if target.endswith(".py") else _about(target)
-    except ValueError as error:
-        told = {"error": " ".join(str(error).split())}
+    describe = _about_file if target.endswith(".py") else _about
+    told: dict[str, Any] = {}
+    for python2 in (False, True):
+        try:
+            told = describe(target, python2)
+        except Exception as error:
+            file = str(Path(target.partition(".py:")[0].removesuffix(".py") + ".py").resolve())
+            reason = str(error) if isinstance(error, ValueError) else last_line(error, file)
+            told = {"error": " ".join(reason.split())}
+            if python2_hint(error.__cause__ or error):
+                continue  # read again, as Python 2 had it
+        break
     link.send(json.dumps(told).encode())
 
 
-def _about(target: str) -> dict[str, Any]:
-    """Describe the object that a target names; raises ValueError."""
-    thing = loading.find(target)
+def _about(target: str, python2: bool) -> dict[str, Any]:
+    """Describe the object that a target names; raises ValueError.
+
+    An exception of a function that is tried passes through.
+    """
+    thing = loading.find(target, python2)
     kind = _kind_of(thing)
     if not kind:
         raise ValueError(
@@ -167,10 +199,14 @@ def _about(target: str) -> dict[str, Any]:
             "(player, board) or a maker of one from (depth, evaluation) is needed"
         )
     wanted = _required(thing) if kind in ("agent", "maker") else []
-    opened = list(_OPENED) if kind == "maker" else [name for name in _OPENED if name in wanted]
-    if missing := [name for name in wanted if kind == "agent" and name not in _OPENED]:
+    opened = (
+        list(FILLED_BY_RUN)
+        if kind == "maker"
+        else [name for name in FILLED_BY_RUN if name in wanted]
+    )
+    if missing := [name for name in wanted if kind == "agent" and name not in FILLED_BY_RUN]:
         raise ValueError(f"its class needs {', '.join(missing)}; put them into a YAML of the agent")
-    return {"kind": kind, "open": opened, "target": target}
+    return {"kind": kind, "open": opened, "target": target, "python2": python2}
 
 
 def _shown(thing: object) -> str:
@@ -183,16 +219,16 @@ def _shown(thing: object) -> str:
     return f"{thing!r:.80}"
 
 
-def _about_file(file: str) -> dict[str, Any]:
+def _about_file(file: str, python2: bool) -> dict[str, Any]:
     """Describe the one thing that a file has for a side; raises ValueError."""
-    module = loading.load_module(file)
+    module = loading.load_module(file, python2)
     kinds = {
         name: kind
         for name, thing in vars(module).items()
         if getattr(thing, "__module__", None) == module.__name__ and (kind := _kind_of(thing))
     }
     if len(names := list(kinds)) == 1:
-        return _about(f"{file}:{names[0]}")
+        return _about(f"{file}:{names[0]}", python2)
     if kinds:
         listed = ", ".join(f"{file}:{name} ({kind})" for name, kind in kinds.items())
         raise ValueError(f"it holds several; name one of {listed}")

@@ -9,9 +9,9 @@ import numpy as np
 from othello_lab.agents.agent import Agent, Decision, Limits
 from othello_lab.agents.evaluation import DiscCount, Evaluation
 from othello_lab.agents.search.window.minimax import Minimax
-from othello_lab.core.bitboard import ONE, lowest_square, popcount
+from othello_lab.core.bitboard import lowest_square
 from othello_lab.core.position import Position
-from othello_lab.core.random import draw_below
+from othello_lab.core.random import draw_bit
 from othello_lab.core.rules import Ruleset
 from othello_lab.core.system.compile import Address, Int, Mask, kernel
 from othello_lab.core.vector import store
@@ -25,9 +25,7 @@ def draw_move(moves: Mask, generator: Address, answer: Address) -> Int:
     store(answer, DEPTH, np.int64(-1))
     for place in range(COUNTERS):
         store(answer, COUNTS + place, np.int64(0))
-    for _ in range(draw_below(generator, np.int64(popcount(moves)))):
-        moves &= moves - ONE
-    return np.int64(lowest_square(moves))
+    return np.int64(lowest_square(draw_bit(generator, moves)))
 
 
 def _draw(

@@ -1,9 +1,11 @@
-"""Measure the speed of the endgame solver on this machine, and the worth of its techniques."""
+"""Measure the speed of the endgame solver on this machine, the worth of its techniques, and with
+``--threads`` how much faster several threads are than one."""
 
 from __future__ import annotations
 
 import argparse
 import random
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ from othello_lab.core.position import Position, prepare_rules
 from othello_lab.core.rules import RULESETS
 
 FFO = Path(__file__).resolve().parents[1] / "tests" / "data" / "ffo"
+LONGER = Path(__file__).with_name("endgames-22-26.obf")
 GENERATED, EMPTIES = 20, 16
 TECHNIQUES: dict[str, dict[str, Any]] = {
     "everything": {},
@@ -91,6 +94,53 @@ def print_set(
     console.print(table)
 
 
+def timed(solver: EndgameSolver, position: Position) -> tuple[Solution, float]:
+    """Return a solution, and the processor time of all threads in seconds."""
+    started = time.process_time()
+    solution = solver.solve(position)
+    return solution, time.process_time() - started
+
+
+def print_speedup(
+    name: str, problems: Sequence[Problem], table_mb: int, threads: int, console: Console
+) -> None:
+    """Print how much faster several threads solve each position than one, once each.
+
+    Other programs disturb several threads more than one. So a second figure tells the speedup on
+    idle processors, if all threads work all the time: threads times the processor time of one,
+    divided by that of all.
+    """
+    one, team = EndgameSolver(table_mb), EndgameSolver(table_mb, threads=threads)
+    team.prepare(console.print)
+    for solver in (one, team):
+        solver.solve(problems[0].position)  # the table's memory is touched for the first time
+    table = Table(title=f"{threads} threads against one: {name}", header_style="bold")
+    for title in ("no", "empties", "score", "M nodes", "x nodes", "s", "s all"):
+        table.add_column(title, justify="right")
+    for title in ("speedup", "if idle"):
+        table.add_column(title, justify="right")
+    rows, wrong = [], 0
+    for number, problem in enumerate(problems, start=1):
+        (alone, busy), (together, all_busy) = (timed(s, problem.position) for s in (one, team))
+        assert together.score is not None
+        differs = alone.score != together.score
+        wrong += differs
+        nodes, more = alone.stats.nodes, together.stats.nodes / alone.stats.nodes
+        speedup, idle = alone.seconds / together.seconds, threads * busy / all_busy
+        rows.append((more, alone.seconds, together.seconds, speedup, idle))
+        table.add_row(
+            str(number),
+            str(problem.position.empties),
+            f"{together.score:+d}" + " wrong" * differs,
+            f"{nodes / 1e6:.1f}",
+            *(f"{figure:.2f}" for figure in rows[-1]),
+        )
+    table.add_section()
+    means = (f"{sum(column) / len(rows):.2f}" for column in zip(*rows, strict=True))
+    table.add_row("mean", "", f"{wrong} wrong" if wrong else "", "", *means)
+    console.print(table)
+
+
 def print_techniques(
     name: str, problems: Sequence[Problem], table_mb: int, repeats: int, console: Console
 ) -> None:
@@ -124,10 +174,16 @@ def print_techniques(
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("files", nargs="*", type=Path, help="OBF files (default: ../shared/data)")
+    parser.add_argument("files", nargs="*", type=Path, help="OBF files (default: the FFO problems)")
     parser.add_argument("--table", type=int, default=64, metavar="MB", help="transposition table")
     parser.add_argument(
         "--repeats", type=int, default=REPEATS, help="solvings of each position; the fastest counts"
+    )
+    parser.add_argument(
+        "--threads",
+        type=int,
+        metavar="N",
+        help=f"only compare so many threads with one (default positions: {LONGER.name})",
     )
     parser.add_argument("--mini6", action="store_true", help="only solve 6x6 from the start")
     options = parser.parse_args()
@@ -135,6 +191,10 @@ def main() -> None:
     prepare_rules(console.print)
     solver = EndgameSolver(options.table)
     solver.prepare(console.print)
+    if options.threads:
+        for path in options.files or [LONGER]:
+            print_speedup(path.name, read(path), options.table, options.threads, console)
+        return
     if options.mini6:
         print_set("6x6", [Problem(Position.start("mini6"))], solver, 1, console)
         return

@@ -1,19 +1,21 @@
 """Measure the games a second of a whole run, record written.
 
-python benchmarks/games.py [--games 20000] [--repeat 3] [--million]
+python benchmarks/games.py [--games 60000] [--repeat 3] [--million]
 
 Each row is a run of its own by the command line, from distinct random openings. It shows the best
 of ``--repeat``, as other programs can only slow a run down. ``compiled_games=false`` is the same
 run with every move through the judge in Python. The last rows are the driver alone, with workers
-that answer from memory, and other simulators, if installed (``pip install reversi open_spiel``).
-These play random against random in this process and record nothing. ``--million`` plays 1,000,000
-games and makes their report, in some minutes.
+that answer from memory, and other simulators, which record nothing. ``pip install -e
+'.[benchmarks,openspiel]'`` installs two of them. pgx needs an environment apart from that of the
+tests, as it has a package ``tests``. The fourth is y-tetsu's; PyPI has another package of its name.
+``--million`` plays 1,000,000 games and makes their report, in a minute.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import math
 import pickle
 import random
 import resource
@@ -21,26 +23,28 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor as Pool
-from concurrent.futures import Future
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 
 from othello_lab import Agent, Decision, Limits
 from othello_lab.core.position import Position
 from othello_lab.experiments.config import plan_of, read
 from othello_lab.experiments.jobs.run import run
-from othello_lab.experiments.pairing.schedule import Pair, PairDraw
+from othello_lab.experiments.pairing.schedule import PairDraw, PickledPairs
 from othello_lab.experiments.playing import Executor
 from othello_lab.experiments.playing.batch import GameMonitor, play_all
 from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.executors import Say
-from othello_lab.experiments.playing.match import PairResult, Play, WorkerSlots, play_over
+from othello_lab.experiments.playing.match import PairResults, Play, WorkerSlots, play_over
+from othello_lab.experiments.playing.pool import WorkerPool
+from othello_lab.experiments.record.game_block import SCHEDULED, GameBlock
 from othello_lab.experiments.record.provenance import machine, versions
 from othello_lab.experiments.record.store import Record
 
@@ -97,46 +101,60 @@ def play_run(words: str, games: int) -> tuple[float, float]:
 
 # ---------------------------------------------------------------------- the driver alone
 
-
-class _Memory(Pool):
-    """A pool that returns results played before."""
-
-    def __init__(self, results: dict[int, bytes]) -> None:
-        self._results = results
-
-    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        pairs: list[Pair] = pickle.loads(pickle.dumps(args[0]))  # as if they went to a worker
-        done: Future[Any] = Future()
-        done.set_result([self._results[pair[0].pair] for pair in pairs])
-        return done
+WORKERS = 16  # that answer from memory
+_REMEMBERED = 100  # games, or more
+_of_worker: tuple[GameConditions, list[GameBlock]]  # in a worker's process; what it remembers
 
 
-class FromMemory(Executor):
-    """An executor with workers that take no time.
+def _begin(conditions: GameConditions) -> None:
+    global _of_worker
+    _of_worker = conditions, []
+
+
+def _play_or_remember(pairs: PickledPairs) -> list[bytes]:
+    """Return games that this worker has played before, under the numbers of these pairs."""
+    conditions, remembered = _of_worker
+    games = [game for pair in pairs for game in pair]
+    if not remembered:
+        parts = [*play_all(conditions, games, GameMonitor(GameMonitor.Memory()))]
+        first = parts[0]
+        if isinstance(first, GameBlock) and len(first) >= _REMEMBERED:
+            remembered.append(first)
+        return [pickle.dumps(parts)]
+    (block,) = remembered
+    parts = []
+    for begin in range(0, len(games), len(block)):
+        part = games[begin : begin + len(block)]
+        numbers = block.numbers[:, : len(part)].copy()
+        numbers[: len(SCHEDULED)] = np.array([attrgetter(*_FIELDS)(game) for game in part]).T
+        parts.append(GameBlock(numbers, block.text, {}, block.moves))
+    return [pickle.dumps(parts)]
+
+
+_FIELDS = ("number", *SCHEDULED[1:])  # of a scheduled game
+
+
+class AnsweringFromMemory(Executor):
+    """Workers that cost nearly nothing.
 
     seconds: the driver's processor time for all the games.
     """
 
-    def __init__(self, pairs: list[Pair]) -> None:
-        self._pairs = pairs
-        self.seconds = 0.0
+    text = f"{WORKERS}, from memory"
 
-    text = "memory"
+    def __init__(self) -> None:
+        self.seconds = 0.0
 
     @contextmanager
     def ready(self, conditions: GameConditions, say: Say) -> Iterator[Play]:
-        watch = GameMonitor(GameMonitor.Memory())
-        results = {
-            pair[0].pair: pickle.dumps(next(play_all(conditions, pair, watch)))
-            for pair in self._pairs
-        }
+        with WorkerPool(WORKERS, _begin, (conditions,)) as pool:
 
-        def play(draw: PairDraw) -> Iterator[list[PairResult]]:
-            began = time.process_time()
-            yield from play_over(WorkerSlots(_Memory(results), 16), draw)
-            self.seconds = time.process_time() - began
+            def play(draw: PairDraw) -> Iterator[list[PairResults]]:
+                begun = time.process_time()
+                yield from play_over(WorkerSlots(pool, WORKERS, _play_or_remember), draw)
+                self.seconds = time.process_time() - begun
 
-        yield play
+            yield play
 
 
 def driver(words: str, games: int) -> float:
@@ -144,9 +162,7 @@ def driver(words: str, games: int) -> float:
     with tempfile.TemporaryDirectory() as folder:
         options = [*words.split(), f"games={games}", f"results={folder}", "figures=false"]
         plan = plan_of(read(options).settings)
-        plan.conditions().prepare()
-        draw = PairDraw(plan.schedule, plan.names, plan.choose_openings(), plan.settings.seed)
-        executor = FromMemory(draw.take(games))
+        executor = AnsweringFromMemory()
         run(replace(plan, executor=executor), "benchmark", Console(quiet=True))
         return 1e6 * executor.seconds / games
 
@@ -154,15 +170,66 @@ def driver(words: str, games: int) -> float:
 # ---------------------------------------------------------------------- others
 
 
-def reversi_games(games: int) -> float:
-    """Return the seconds of y-tetsu's simulator (https://github.com/y-tetsu/reversi)."""
-    strategies = importlib.import_module("reversi.strategies")
-    simulator = importlib.import_module("reversi").Simulator
+def rust_reversi_games(games: int) -> float:
+    """Return the seconds of a loop of random moves over rust-reversi's board, in Python."""
+    from rust_reversi import Board
 
     begun = time.perf_counter()
-    settings = {"matches": games // 2, "board_size": 8, "board_type": "bitboard", "processes": 2}
-    settings |= {"parallel": "player", "random_opening": 8, "player_names": ["Random", "Greedy"]}
-    simulator({"Random": strategies.Random(), "Greedy": strategies.Greedy()}, settings).start()
+    for _ in range(games):
+        board = Board()
+        while not board.is_game_over():
+            if board.is_pass():
+                board.do_pass()
+            else:
+                board.do_move(board.get_random_move())
+    return time.perf_counter() - begun
+
+
+PGX_BATCH = 256
+"""Games at a time. 1,024 and more at a time took longer a game on the two cores where it was
+tried."""
+
+
+def pgx_games(games: int) -> float:
+    """Return the seconds of pgx, many games of random moves at a time, after it is compiled."""
+    import jax
+    import pgx
+
+    env = pgx.make("othello")
+
+    def play(key: Any) -> Any:
+        first, later = jax.random.split(key)
+        states = jax.vmap(env.init)(jax.random.split(first, PGX_BATCH))
+
+        def step(carried: Any) -> Any:
+            states, key = carried
+            key, now = jax.random.split(key)
+            chances = jax.numpy.log(states.legal_action_mask.astype(jax.numpy.float32))
+            return jax.vmap(env.step)(states, jax.random.categorical(now, chances)), key
+
+        over = lambda carried: ~carried[0].terminated.all()  # noqa: E731
+        return jax.lax.while_loop(over, step, (states, later))[0].rewards
+
+    compiled = jax.jit(play).lower(jax.random.key(0)).compile()
+    begun = time.perf_counter()
+    for number in range(math.ceil(games / PGX_BATCH)):
+        compiled(jax.random.key(number)).block_until_ready()
+    return (time.perf_counter() - begun) * games / (math.ceil(games / PGX_BATCH) * PGX_BATCH)
+
+
+def reversi_games(games: int) -> float:
+    """Return the seconds of y-tetsu's simulator (https://github.com/y-tetsu/reversi)."""
+    module = importlib.import_module("reversi")
+    if not hasattr(module, "Simulator"):
+        raise ImportError("`reversi` here is another package of that name")
+    strategies = importlib.import_module("reversi.strategies")
+
+    players = {"Random": strategies.Random(), "Greedy": strategies.Greedy()}
+    simulator = module.Simulator(
+        players, matches=games // 2, processes=2, parallel="player", progress=False
+    )
+    begun = time.perf_counter()
+    simulator.start()
     return time.perf_counter() - begun
 
 
@@ -178,9 +245,12 @@ def openspiel_games(games: int) -> float:
     return time.perf_counter() - begun
 
 
+# The share of --games that each plays.
 OTHERS = {
-    "reversi, random - greedy, two processes": reversi_games,
-    "OpenSpiel, random - random, one process": openspiel_games,
+    "rust-reversi, random - random, one process": (rust_reversi_games, 0.5),
+    f"pgx, random - random, {PGX_BATCH} at a time": (pgx_games, 0.5),
+    "y-tetsu's reversi, random - greedy, two processes": (reversi_games, 0.01),
+    "OpenSpiel, random - random, one process": (openspiel_games, 0.01),
 }
 
 
@@ -196,20 +266,24 @@ def measure(games: int, repeat: int) -> Iterator[tuple[str, str]]:
         yield name, f"{number / wall:,.0f} games/s (agents decide {busy:.0f} % of the time)"
     for record in ("all", "games"):
         words = f"{SIMPLE} record={record}"
-        cost = min(driver(words, games // 4) for _ in range(repeat))
-        yield f"the driver alone, `record={record}`", f"{cost:.0f} µs a game"
-    for name, others in OTHERS.items():
+        cost = min(driver(words, 2 * games) for _ in range(repeat))
+        what = f"the driver alone, `record={record}`, {WORKERS} workers that answer from memory"
+        yield what, f"{cost:.1f} µs a game"
+    for name, (others, share) in OTHERS.items():
+        number = max(2, int(games * share))
         try:
-            seconds = min(others(games // 100) for _ in range(repeat))
-        except ImportError:
+            seconds = min(others(number) for _ in range(repeat))
+        except ModuleNotFoundError:
             yield name, "not installed"
+        except ImportError as error:
+            yield name, f"not installed; {error}"
         else:
-            yield name, f"{games // 100 / seconds:,.0f} games/s"
+            yield name, f"{number / seconds:,.0f} games/s"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--games", type=int, default=20_000)
+    parser.add_argument("--games", type=int, default=60_000)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--million", action="store_true")
     options = parser.parse_args()

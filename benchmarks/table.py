@@ -29,7 +29,7 @@ from othello_lab.experiments.record.provenance import machine, versions
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "speed.md"
 BEGIN, END = "<!-- python benchmarks/table.py -->", "<!-- end -->"
-PEERS = ("rust-reversi", "open_spiel")
+PEERS = ("rust-reversi", "open_spiel", "pgx", "jax")
 PLAYOUTS = 100_000
 
 Row = tuple[str, str, str]
@@ -78,13 +78,14 @@ def searches() -> Iterator[Row]:
 
 def runs() -> Iterator[Row]:
     """Measure whole runs."""
-    for name, result in games.measure(20_000, 2):
+    for name, result in games.measure(60_000, 2):
         yield name, result, "games.py"
 
 
 def page() -> str:
     """Return the part of the page between the marks."""
     about = {**machine(), **versions({})}
+    about = {key: value for key, value in about.items() if not key.startswith("promises")}
     for peer in PEERS:
         try:
             about[peer] = importlib.metadata.version(peer)

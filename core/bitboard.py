@@ -5,9 +5,10 @@ board is the corner a1..f6 or a1..d4 of the 8x8 one. A position is the pair *(mo
 discs of the side to move and of the other side. All kernels take and return ``uint64`` masks (from
 Python: ``numpy.uint64``).
 
-:func:`legal_moves` and :func:`flips` exist twice, as vector code (:mod:`core.vector`) and in plain
-form here. The choice is made once, at import: vector code on x86-64 with AVX2, the plain form
-elsewhere or if the environment variable ``OTHELLO_LAB_PORTABLE`` is set.
+:func:`legal_moves`, :func:`has_short_move`, :func:`flips` and :func:`advance` exist twice, as
+vector code (:mod:`core.vector`) and in plain form here. The choice is made once, at import: vector
+code on x86-64 with AVX2, the plain form elsewhere or if the environment variable
+``OTHELLO_LAB_PORTABLE`` is set.
 """
 
 from __future__ import annotations
@@ -81,6 +82,21 @@ def plain_legal_moves(mover: Mask, opponent: Mask) -> Mask:
 
 
 @kernel
+def _single_ends(mover: Mask, run: Mask, step: np.uint64) -> Mask:
+    """Squares right behind a single disc of ``run`` beside the mover's, along one direction."""
+    return ((run & (mover << step)) << step) | ((run & (mover >> step)) >> step)
+
+
+@kernel
+def plain_has_short_move(mover: Mask, opponent: Mask, board: Mask) -> bool:
+    """As :func:`has_short_move`, without vector instructions."""
+    inside = opponent & _INNER_COLUMNS
+    ends = _single_ends(mover, inside, np.uint64(1)) | _single_ends(mover, opponent, np.uint64(8))
+    ends |= _single_ends(mover, inside, np.uint64(7)) | _single_ends(mover, inside, np.uint64(9))
+    return ends & board & ~(mover | opponent) != ZERO
+
+
+@kernel
 def plain_flips(mover: Mask, opponent: Mask, square: Square) -> Mask:
     """As :func:`flips`, without vector instructions."""
     flipped = ZERO
@@ -110,6 +126,12 @@ def vector_flips(mover: Mask, opponent: Mask, square: Square) -> Mask:
     return vector.flips(mover, opponent, square)
 
 
+@kernel
+def vector_has_short_move(mover: Mask, opponent: Mask, board: Mask) -> bool:
+    """As :func:`has_short_move`, four directions at a time."""
+    return vector.has_short_move(mover, opponent, board)
+
+
 VECTORISED = (
     not portable_requested()
     and platform.machine().lower() in ("x86_64", "amd64")
@@ -120,6 +142,11 @@ VECTORISED = (
 legal_moves = vector_legal_moves if VECTORISED else plain_legal_moves
 """``legal_moves(mover, opponent) -> mask`` of the empty squares where the mover would flip at
 least one disc, on the 8x8 board; on a smaller board intersect it with the board's mask."""
+
+has_short_move = vector_has_short_move if VECTORISED else plain_has_short_move
+"""``has_short_move(mover, opponent, board) -> bool``: True if on a square of ``board`` the mover
+has a move that turns one disc alone in some direction. Nearly all positions with moves have one,
+and it is found sooner than all moves are."""
 
 flips = vector_flips if VECTORISED else plain_flips
 """``flips(mover, opponent, square) -> mask`` of the opponent discs that a disc of the mover on the
@@ -143,6 +170,92 @@ def after_flips(mover: Mask, opponent: Mask, square: Square, flipped: Mask) -> t
     """As :func:`after`, with the flipped discs known."""
     return opponent ^ flipped, mover ^ flipped ^ (ONE << square)
 
+
+@kernel
+def plain_advance(mover: Mask, opponent: Mask, move: Mask) -> tuple[Mask, Mask, Mask]:
+    """As :func:`advance`, without vector instructions."""
+    mover, opponent = after(mover, opponent, lowest_square(move))
+    return mover, opponent, legal_moves(mover, opponent)
+
+
+@kernel
+def vector_advance(mover: Mask, opponent: Mask, move: Mask) -> tuple[Mask, Mask, Mask]:
+    """As :func:`advance`, four directions at a time."""
+    return vector.advance(mover, opponent, move)
+
+
+advance = vector_advance if VECTORISED else plain_advance
+"""``advance(mover, opponent, move) -> mover, opponent, moves``: the next turn after a legal move,
+and its legal moves on the 8x8 board. move: the mask of its square."""
+
+
+# ------------------------------------------------------------------ one bit of a mask
+
+
+def bits(mask: int) -> list[int]:
+    """The squares of a mask in ascending order: a1, b1, ... h8."""
+    squares = []
+    while mask:
+        squares.append((mask & -mask).bit_length() - 1)
+        mask &= mask - 1
+    return squares
+
+
+_PAIRS = np.uint64(0x5555555555555555)
+_FOURS = np.uint64(0x3333333333333333)
+_BYTES = np.uint64(0x0F0F0F0F0F0F0F0F)
+_HIGH_BITS = np.uint64(0x8080808080808080)
+_1, _2, _3, _4, _8 = (np.uint64(number) for number in (1, 2, 3, 4, 8))
+
+
+def _bits_of_bytes() -> np.ndarray:
+    """Entry 8 b + k: the index of the k-th set bit of the byte b, 0 where it has fewer."""
+    table = np.zeros(256 * 8, dtype=np.uint64)
+    for byte in range(256):
+        for k, bit in enumerate(bits(byte)):
+            table[8 * byte + k] = bit
+    return table
+
+
+_BIT_OF_BYTE = _bits_of_bytes()
+
+
+@kernel
+def plain_nth_bit(mask: Mask, n: np.uint64) -> Mask:
+    """As :func:`nth_bit`, on any processor.
+
+    There are no branches, because they would be guessed wrongly most of the time: the set bits of
+    each byte are counted, summed up, and the byte in which the sum passes ``n`` is looked up.
+    """
+    counts = mask - ((mask >> _1) & _PAIRS)
+    counts = (counts & _FOURS) + ((counts >> _2) & _FOURS)
+    counts = (counts + (counts >> _4)) & _BYTES
+    upto = counts * FILE_A  # in each byte the set bits of this and all lower bytes
+    # The high bit of each byte of which the sum is not more than n: their number is the byte's.
+    not_more = (((n * FILE_A) | _HIGH_BITS) - upto) & _HIGH_BITS
+    first = np.uint64(popcount(not_more)) << _3
+    before = ((upto << _8) >> first) & BYTE
+    byte = (mask >> first) & BYTE
+    return ONE << (first + _BIT_OF_BYTE[(byte << _3) + n - before])
+
+
+@kernel
+def deposited_nth_bit(mask: Mask, n: np.uint64) -> Mask:
+    """As :func:`nth_bit`, by an instruction of the processor."""
+    return vector.deposit(ONE << n, mask)
+
+
+_SLOW_DEPOSIT = ("znver1", "znver2")
+"""Processors that have the instruction, but take up to 290 cycles for it."""
+nth_bit = (
+    deposited_nth_bit
+    if VECTORISED and "bmi2" in processor()[1] and processor()[0] not in _SLOW_DEPOSIT
+    else plain_nth_bit
+)
+"""``nth_bit(mask, n) -> mask`` of the ``n``-th set bit of a mask, counted from 0 (both uint64)."""
+
+
+# ------------------------------------------------------------------ arithmetic on masks
 
 _ONE_ROW = np.uint64(8)
 _GATHER = np.uint64(0x0102040810204080)
@@ -173,15 +286,6 @@ def disc_difference(mover: Mask, opponent: Mask, squares: Int) -> Int:
     if own < other:
         return 2 * own - squares
     return own - other
-
-
-def bits(mask: int) -> list[int]:
-    """The squares of a mask in ascending order: a1, b1, ... h8."""
-    squares = []
-    while mask:
-        squares.append((mask & -mask).bit_length() - 1)
-        mask &= mask - 1
-    return squares
 
 
 def around(square: int) -> set[int]:

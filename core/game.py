@@ -42,6 +42,9 @@ IN_TIME, LATE_BY_WALL, TOO_LATE = range(3)
 """How late a move was, see :class:`Ply`."""
 
 
+_TIMES = ("seconds", "clock", "cpu_seconds")
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Limits of the costs of one move. ``None`` sets no limit; of several, the first that is
@@ -49,26 +52,41 @@ class Limits:
 
     depth: plies a search may look ahead. nodes: positions a search may enter. seconds: wall time
     from question to answer. clock: wall time for all of a player's moves of a game together; at
-    each move a player sees the rest of it. Contradicts ``seconds``.
+    each move a player sees the rest of it. cpu_seconds: processor time from question to answer,
+    which is the same on a busy machine and on a free one; judged as ``seconds`` are. Of the three
+    times one may be set.
     """
 
     depth: Annotated[int | None, Whole(1)] = None
     nodes: Annotated[int | None, Whole(1)] = None
     seconds: Annotated[float | None, Number(above=0)] = None
     clock: Annotated[float | None, Number(low=0)] = None
+    cpu_seconds: Annotated[float | None, Number(above=0)] = None
 
     def __post_init__(self) -> None:
         check_settings(self)
-        if self.seconds is not None and self.clock is not None:
+        times = [name for name in _TIMES if getattr(self, name) is not None]
+        if len(times) > 1:
+            second, first = times[1], times[0]
             raise ValueError(
-                f"clock={self.clock}: contradicts seconds={self.seconds}; a time per move or one "
-                "for the game"
+                f"{second}={getattr(self, second)}: contradicts {first}={getattr(self, first)}; "
+                "a time per move or one for the game"
             )
+
+    @property
+    def per_move(self) -> float | None:
+        """The seconds for a move, by whatever clock; None without such a limit."""
+        return self.cpu_seconds if self.seconds is None else self.seconds
+
+    @property
+    def allowed(self) -> float | None:
+        """The seconds for a move, or for all of a player's moves together; None without limit."""
+        return self.clock if self.per_move is None else self.per_move
 
     @property
     def timed(self) -> bool:
         """True if time is limited, by move or by game."""
-        return self.seconds is not None or self.clock is not None
+        return self.allowed is not None
 
 
 @dataclass(slots=True)
@@ -154,16 +172,16 @@ class Decision:
 
         Whole numbers must fit 64 bits, the size in a record.
         """
-        if not _is_int64(self.move):
+        if not is_int64(self.move):
             return f"move {self.move!r} is not a square"
         value = self.value
         if value is not None and not (
-            (type(value) is float and math.isfinite(value)) or _is_int64(value)
+            (type(value) is float and math.isfinite(value)) or is_int64(value)
         ):
             return f"value {value!r} is not a finite number"
-        if self.depth is not None and not _is_int64(self.depth):
+        if self.depth is not None and not is_int64(self.depth):
             return f"depth {self.depth!r} is not an int"
-        if type(self.pv) is not tuple or not all(map(_is_int64, self.pv)):
+        if type(self.pv) is not tuple or not all(map(is_int64, self.pv)):
             return f"pv {self.pv!r} is not a tuple of squares"
         counts = self.stats
         if not isinstance(counts, SearchStats):
@@ -186,40 +204,60 @@ def _named(move: object) -> object:
     return square_name(move) if type(move) is int and 0 <= move <= PASS else move
 
 
-def _is_int64(number: object) -> bool:
+def is_int64(number: object) -> bool:
+    """Return True for a whole number that a record can hold."""
     return type(number) is int and -(1 << 63) <= number < 1 << 63
 
 
 def valid_answer(answer: object) -> Decision:
-    """Return a player's answer as plain data: squares by name and numpy's numbers become ints and
-    floats.
+    """Return a player's answer as plain data, in a copy that the player does not have: squares by
+    name and numpy's numbers become ints and floats.
 
     Raises ValueError for anything but a Decision, or for a flaw in it; an answer so strange that
     looking at it raises an exception has one.
     """
     try:
-        if not isinstance(answer, Decision):
-            flaw: str | None = "not a Decision"
-        elif type(answer.move) is int and not answer.flaw():
-            return answer
-        elif not (flaw := (plainly := _in_plain_data(answer)).flaw()):
-            return plainly
+        flaw: str | None = "not a Decision"
+        if isinstance(answer, Decision):
+            copy = _in_plain_data(answer)
+            flaw = copy.flaw()
+            if not flaw:
+                return copy
         text = f"{answer!r:.500}: {flaw:.500}"
-    except Exception as error:
-        text = f"an answer that cannot be read ({type(error).__name__}: {error!s:.200})"
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        text = f"an answer that cannot be read ({_told(error)})"
     raise ValueError(text)
 
 
+def _told(error: BaseException) -> str:
+    """Return a description of an exception, even of one that has none."""
+    try:
+        return f"{type(error).__name__}: {error!s:.200}"
+    except Exception:
+        return type(error).__name__
+
+
 def _in_plain_data(answer: Decision) -> Decision:
-    counts = answer.stats
-    if isinstance(counts, SearchStats):
-        counts = SearchStats(*map(_plain, _counts(counts)))
-    pv = tuple(_square(move) for move in answer.pv) if type(answer.pv) is tuple else answer.pv
-    return Decision(_square(answer.move), _plain(answer.value), pv, _plain(answer.depth), counts)
+    # Of a class of its own it may have anything behind these names, each time another.
+    move, value, pv, depth, stats = _parts(answer)
+    if isinstance(stats, SearchStats):
+        counts = _counts(stats)
+        plain = counts if _WHOLE.issuperset(map(type, counts)) else map(_plain, counts)
+        stats = SearchStats(*plain)
+    if type(pv) is tuple and not _WHOLE.issuperset(map(type, pv)):
+        pv = tuple(map(_square, pv))
+    return Decision(_square(move), _plain(value), pv, _plain(depth), stats)
+
+
+_WHOLE = {int}
 
 
 def _square(move: Any) -> Any:
     """Return the number of a square; anything else unchanged."""
+    if type(move) is int:
+        return move
     if type(move) is str:
         with contextlib.suppress(IllegalMove):
             return parse_square(move)
@@ -228,14 +266,14 @@ def _square(move: Any) -> Any:
 
 def _plain(number: Any) -> Any:
     """Return a number of another library as Python's own; anything else unchanged."""
-    if type(number) in (bool, int, float):
+    if number is None or type(number) in (bool, int, float):
         return number
     if isinstance(number, Integral):
         return int(number)
     return float(number) if isinstance(number, Real) else number
 
 
-_counts = attrgetter(*SearchStats.__slots__)
+_parts, _counts = attrgetter(*Decision.__slots__), attrgetter(*SearchStats.__slots__)
 
 
 class Player(Protocol):
@@ -297,7 +335,8 @@ class GameRecord:
     position. plies: all turns after the opening, forced passes included. final: the last position.
     winner: None for a draw. end_reason: one of END_REASONS. detail: the traceback or message behind
     a forfeit, otherwise empty. too_late: the move that came too late, and was not made, if that
-    ended the game.
+    ended the game. outside: for Black and White, nanoseconds of processor time that the player used
+    outside of its own moves; measured for a player in a process of its own, if time is limited.
     """
 
     opening: tuple[int, ...]
@@ -307,6 +346,7 @@ class GameRecord:
     end_reason: str = FINISHED
     detail: str = ""
     too_late: Ply | None = None
+    outside: tuple[int, int] = (0, 0)
 
     @property
     def transcript(self) -> str:
@@ -474,9 +514,26 @@ class _GameLoop:
         self._before_call = before_call
         self._observing = dict.fromkeys(Color, TimeSpent(0, 0, 0))  # since the last move
 
-    def record(self, opening: Sequence[int], winner: Color | None, *end: Any) -> GameRecord:
+    def record(
+        self,
+        opening: Sequence[int],
+        winner: Color | None,
+        end_reason: str = FINISHED,
+        detail: str = "",
+        too_late: Ply | None = None,
+    ) -> GameRecord:
         """Return the record of the game."""
-        return GameRecord(tuple(opening), tuple(self.plies), self.position, winner, *end)
+        outside = [getattr(self._watches[color], "outside", 0) for color in Color]
+        return GameRecord(
+            tuple(opening),
+            tuple(self.plies),
+            self.position,
+            winner,
+            end_reason,
+            detail,
+            too_late,
+            (outside[0], outside[1]),
+        )
 
     def begin(
         self, start: Position, seeds: Mapping[Color, int], opening: Iterable[tuple[int, Position]]
@@ -544,8 +601,7 @@ class _GameLoop:
         except ValueError as error:
             raise _Forfeit(color, GARBAGE, str(error)) from None
         late = clock.late(spent)
-        kept = _kept(decision)
-        ply = Ply(decision.move, color, kept, spent.wall, spent.cpu, spent.waited, late)
+        ply = Ply(decision.move, color, decision, spent.wall, spent.cpu, spent.waited, late)
         if late == TOO_LATE:
             raise _Forfeit(color, LATE, _lateness(spent, clock.limits_before, observing), ply)
         try:
@@ -564,20 +620,13 @@ def _forfeit(loser: Color, error: BaseException) -> BaseException:
     return _Forfeit(loser, RAISED, "".join(traceback.format_exception(error)))
 
 
-def _kept(decision: Decision) -> Decision:
-    """A copy for the record; the player may use its SearchStats again."""
-    counts = SearchStats(*_counts(decision.stats))
-    return Decision(decision.move, decision.value, decision.pv, decision.depth, counts)
-
-
 def _lateness(spent: TimeSpent, limits: Limits, observing: TimeSpent) -> str:
     own = f"{(spent.wall - spent.waited) / 1e9:.3f} s for a move"
     if (observed := (observing.wall - observing.waited) / 1e9) >= 0.001:
         own += f", {observed:.3f} s of it when it was told of moves"
     if spent.waited:
         own += f" ({spent.wall / 1e9:.3f} s by the wall clock)"
-    allowed = limits.clock if limits.seconds is None else limits.seconds
-    return f"{own}, {allowed:.3g} s allowed"
+    return f"{own}, {limits.allowed:.3g} s allowed"
 
 
 _LEAST_SECONDS = 0.001
@@ -589,21 +638,24 @@ class _PlayerClock:
 
     def __init__(self, limits: Limits, grace: float) -> None:
         self._given = limits
-        self._whole = limits.clock if limits.seconds is None else limits.seconds
+        self._whole = limits.allowed
         self._grace = grace
         self._own = self._wall = 0  # nanoseconds used of it, for this move or for all so far
         self.limits_before = limits  # of the last move, before its player was told of moves
 
     def limits_after(self, observing: TimeSpent) -> Limits:
-        """Return the limits of the next move, of which some time has been used already."""
+        """Return the limits of the next move, less the time used already."""
         given = self.limits_before = self._given
         used = (observing.wall - observing.waited) / 1e9
         if given.clock is not None:
             left = max(0.0, given.clock - self._own / 1e9)
             self.limits_before = replace(given, clock=left)
             return replace(given, clock=max(0.0, left - used))
-        if given.seconds is not None and used > 0:
-            return replace(given, seconds=max(_LEAST_SECONDS, given.seconds - used))
+        if given.per_move is not None and used > 0:
+            left = max(_LEAST_SECONDS, given.per_move - used)
+            if given.seconds is None:
+                return replace(given, cpu_seconds=left)
+            return replace(given, seconds=left)
         return given
 
     def late(self, spent: TimeSpent) -> int:

@@ -8,10 +8,9 @@ import numpy as np
 
 from othello_lab.core.bitboard import ONE, ZERO, after, legal_moves, lowest_square
 from othello_lab.core.notation import PASS
-from othello_lab.core.random import draw_below, state_of
+from othello_lab.core.random import draw_bit, state_of
 from othello_lab.core.rules import RULESETS, Ruleset
 from othello_lab.core.system.compile import Address, Announce, Array, Int, Mask, kernel, prepare
-from othello_lab.core.vector import popcount
 
 _TRIES = 1000
 
@@ -52,9 +51,7 @@ def _draw_lines(
                 moves[line, made] = PASS
                 own, other = other, own
             else:
-                for _ in range(draw_below(generator, np.int64(popcount(legal)))):
-                    legal &= legal - ONE
-                square = lowest_square(legal)
+                square = lowest_square(draw_bit(generator, legal))
                 moves[line, made] = square
                 own, other = after(own, other, square)
             made += 1
@@ -102,9 +99,7 @@ def _draw_on(
                 if legal == ZERO:
                     own, other = other, own
                 else:
-                    for _move in range(draw_below(generator, np.int64(popcount(legal)))):
-                        legal &= legal - ONE
-                    own, other = after(own, other, lowest_square(legal))
+                    own, other = after(own, other, lowest_square(draw_bit(generator, legal)))
                 turn = np.int64(1) - turn
                 if legal_moves(own, other) & board == ZERO:
                     over = legal_moves(other, own) & board == ZERO

@@ -45,6 +45,31 @@ def _count(position: Position, depth: int) -> int:
     return int(_leaves(*position.masks, np.uint64(position.ruleset.board), np.int64(depth)))
 
 
+@kernel
+def _nodes(mover: Mask, opponent: Mask, board: Mask, depth: Int) -> Int:
+    """Nodes of the tree ``depth`` >= 1 plies deep, the root included."""
+    moves = legal_moves(mover, opponent) & board
+    if moves == ZERO:
+        if legal_moves(opponent, mover) & board == ZERO:
+            return np.int64(1)
+        if depth == 1:
+            return np.int64(2)
+        return np.int64(1) + _nodes(opponent, mover, board, depth - np.int64(1))
+    if depth == 1:
+        return np.int64(1) + popcount(moves)
+    count = np.int64(1)
+    while moves != ZERO:
+        square = lowest_square(moves)
+        moves &= moves - ONE
+        count += _nodes(*after(mover, opponent, square), board, depth - np.int64(1))
+    return count
+
+
+def tree_size(position: Position, depth: int) -> int:
+    """Return the number of nodes that minimax enters, ``depth`` >= 1 plies deep: all there are."""
+    return int(_nodes(*position.masks, np.uint64(position.ruleset.board), np.int64(depth)))
+
+
 def divide(position: Position, depth: int) -> dict[str, int]:
     """Return the same count split by the first move (``"--"`` for a pass): it shows the move after
     which two programs disagree."""

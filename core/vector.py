@@ -1,8 +1,8 @@
-"""LLVM building blocks: bit counting, raw memory, and the two hottest kernels as vector code.
+"""LLVM building blocks: bit counting, raw memory, and the hottest kernels as vector code.
 
-An ``@intrinsic`` writes the LLVM instructions of a small function itself. The two board kernels
-here treat the four line directions as the four 64-bit lanes of one vector, so one pass does the
-work of four. The same functions in plain Python, and the reasons behind the bit tricks, are in
+An ``@intrinsic`` writes the LLVM instructions of a small function itself. The board kernels here
+treat the four line directions as the four 64-bit lanes of one vector, so one pass does the work of
+four. The same functions in plain Python, and the reasons behind the bit tricks, are in
 :mod:`core.bitboard`; tests hold the two equal.
 """
 
@@ -107,6 +107,42 @@ def store(typingctx: Any, base: Any, index: Any, value: Any) -> Any:
     return types.void(types.intp, types.int64, types.int64), generate
 
 
+@intrinsic
+def load_half(typingctx: Any, base: Any, index: Any) -> Any:
+    """The uint16 number ``index`` of the array that starts at address ``base``, as int64."""
+
+    def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+        kind = ir.IntType(16)
+        address = b.add(args[0], b.shl(args[1], ir.Constant(I64, 1)))
+        return b.zext(b.load(b.inttoptr(address, kind.as_pointer())), I64)
+
+    return types.int64(types.intp, types.int64), generate
+
+
+def _put(width: int) -> Any:
+    """Return a function of code that writes the lowest bits of a number at any address."""
+
+    def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+        kind = ir.IntType(width)
+        value = args[1] if width == 64 else b.trunc(args[1], kind)
+        b.store(value, b.inttoptr(args[0], kind.as_pointer()), align=1)
+        return ctx.get_dummy_value()
+
+    return generate
+
+
+@intrinsic
+def put_word(typingctx: Any, address: Any, value: Any) -> Any:
+    """Write the eight bytes of an int64 at any address."""
+    return types.void(types.intp, types.int64), _put(64)
+
+
+@intrinsic
+def put_byte(typingctx: Any, address: Any, value: Any) -> Any:
+    """Write the lowest byte of an int64."""
+    return types.void(types.intp, types.int64), _put(8)
+
+
 @intrinsic(prefer_literal=True)
 def room(typingctx: Any, words: Any) -> Any:
     """Return the address of this many int64 (a literal) that live until the calling function
@@ -175,17 +211,52 @@ def _union(b: Any, lanes: Any) -> Any:
     return b.call(reduce, [lanes])
 
 
-def _lookup(b: Any, name: str, rows: Any, square: Any) -> Any:
-    """Lanes of constant table ``rows`` (64 x 4) for one square; the table lives in the module."""
-    kind = ir.ArrayType(LANES, 64)
-    table = b.module.globals.get(name)
-    if table is None:
-        table = ir.GlobalVariable(b.module, kind, name)
-        table.linkage = "internal"
-        table.global_constant = True
-        table.align = 32
-        table.initializer = ir.Constant(kind, [_lanes(row) for row in rows])
-    return b.load(b.gep(table, [ir.Constant(I64, 0), square], inbounds=True), align=32)
+def _union_in_lanes(b: Any, lanes: Any) -> Any:
+    """Generate the union in every lane: an exchange of halves, then of neighbours."""
+    undefined = ir.Constant(LANES, ir.Undefined)
+    for order in ([2, 3, 0, 1], [1, 0, 3, 2]):
+        places = ir.Constant(ir.VectorType(I32, 4), order)
+        lanes = b.or_(lanes, b.shuffle_vector(lanes, undefined, places))
+    return lanes
+
+
+def _runs(b: Any, own: Any, other: Any) -> tuple[Any, Any]:
+    """Generate the runs of opponent discs that begin beside an own disc: upwards, and downwards."""
+    one, two = _lanes(STEPS), _lanes(2 * step for step in STEPS)
+    run = b.and_(other, _lanes(_INSIDE))
+    up = b.and_(run, b.shl(own, one))
+    down = b.and_(run, b.lshr(own, one))
+    up = b.or_(up, b.and_(run, b.shl(up, one)))
+    down = b.or_(down, b.and_(run, b.lshr(down, one)))
+    pairs_up = b.and_(run, b.shl(run, one))
+    pairs_down = b.lshr(pairs_up, one)
+    for _ in range(2):
+        up = b.or_(up, b.and_(pairs_up, b.shl(up, two)))
+        down = b.or_(down, b.and_(pairs_down, b.lshr(down, two)))
+    return up, down
+
+
+def _behind_runs(b: Any, own: Any, other: Any) -> Any:
+    """Generate the squares right behind these runs."""
+    one = _lanes(STEPS)
+    up, down = _runs(b, own, other)
+    return b.or_(b.shl(up, one), b.lshr(down, one))
+
+
+def _flips_of_move(b: Any, own: Any, other: Any, move: Any) -> Any:
+    """Generate the flips of a move by lanes: from its square back over the runs that end there.
+
+    The runs do not depend on the move, which is often known last. From it on there are few steps.
+    """
+    one, two, four = (_lanes(times * step for step in STEPS) for times in (1, 2, 4))
+    flipped = ir.Constant(LANES, None)
+    for run, back in zip(_runs(b, own, other), (b.lshr, b.shl), strict=True):
+        pairs = b.and_(run, back(run, one))
+        fours = b.and_(pairs, back(pairs, two))
+        first = b.or_(b.and_(run, back(move, one)), b.and_(pairs, back(move, two)))
+        more = b.or_(b.and_(pairs, back(first, two)), b.and_(fours, back(first, four)))
+        flipped = b.or_(flipped, b.or_(first, more))
+    return flipped
 
 
 @intrinsic
@@ -193,22 +264,28 @@ def legal_moves(typingctx: Any, mover: Any, opponent: Any) -> Any:
     """Mask of the mover's legal moves on the 8x8 board (see :func:`core.bitboard.legal_moves`)."""
 
     def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
-        own, other = _broadcast(b, args[0]), _broadcast(b, args[1])
-        one, two = _lanes(STEPS), _lanes(2 * step for step in STEPS)
-        run = b.and_(other, _lanes(_INSIDE))
-        up = b.and_(run, b.shl(own, one))
-        down = b.and_(run, b.lshr(own, one))
-        up = b.or_(up, b.and_(run, b.shl(up, one)))
-        down = b.or_(down, b.and_(run, b.lshr(down, one)))
-        pairs_up = b.and_(run, b.shl(run, one))
-        pairs_down = b.lshr(pairs_up, one)
-        for _ in range(2):
-            up = b.or_(up, b.and_(pairs_up, b.shl(up, two)))
-            down = b.or_(down, b.and_(pairs_down, b.lshr(down, two)))
-        ends = _union(b, b.or_(b.shl(up, one), b.lshr(down, one)))
+        ends = _union(b, _behind_runs(b, _broadcast(b, args[0]), _broadcast(b, args[1])))
         return b.and_(ends, b.not_(b.or_(args[0], args[1])))
 
     return types.uint64(types.uint64, types.uint64), generate
+
+
+@intrinsic
+def has_short_move(typingctx: Any, mover: Any, opponent: Any, board: Any) -> Any:
+    """True if a move turns a single disc in some direction (see
+    :func:`core.bitboard.has_short_move`)."""
+
+    def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+        own, other = _broadcast(b, args[0]), _broadcast(b, args[1])
+        free = _broadcast(b, b.and_(args[2], b.not_(b.or_(args[0], args[1]))))
+        one = _lanes(STEPS)
+        run = b.and_(other, _lanes(_INSIDE))
+        up = b.shl(b.and_(run, b.shl(own, one)), one)
+        down = b.lshr(b.and_(run, b.lshr(own, one)), one)
+        found = b.bitcast(b.and_(b.or_(up, down), free), ir.IntType(256))
+        return b.icmp_unsigned("!=", found, ir.Constant(ir.IntType(256), 0))
+
+    return types.boolean(types.uint64, types.uint64, types.uint64), generate
 
 
 @intrinsic
@@ -216,25 +293,42 @@ def flips(typingctx: Any, mover: Any, opponent: Any, square: Any) -> Any:
     """Mask of the discs a move to ``square`` flips (see :func:`core.bitboard.flips`)."""
 
     def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
-        own, other = _broadcast(b, args[0]), _broadcast(b, args[1])
-        zero, one = _lanes([0] * 4), _lanes([1] * 4)
-        upward = _lookup(b, "othello.upward", UPWARD, args[2])
-        downward = _lookup(b, "othello.downward", DOWNWARD, args[2])
-        not_other = b.not_(other)
-        # Upwards: the first square of the ray that is no opponent disc is its lowest such bit.
-        stop = b.and_(not_other, upward)
-        end = b.and_(b.and_(stop, b.sub(zero, stop)), own)
-        between = b.and_(b.sub(end, one), upward)
-        flipped_up = b.select(b.icmp_unsigned("!=", end, zero), between, zero)
-        # Downwards: smeared along the ray in doubling steps, those squares shade everything behind
-        # the first of them; it is the only one that is not shaded itself.
-        stop = b.and_(not_other, downward)
-        shade = b.lshr(stop, _lanes(STEPS))
-        shade = b.or_(shade, b.lshr(shade, _lanes(STEPS)))
-        shade = b.or_(shade, b.lshr(shade, _lanes(2 * step for step in STEPS)))
-        shade = b.or_(shade, b.lshr(shade, _lanes(4 * step for step in STEPS)))
-        end = b.and_(b.and_(own, stop), b.not_(shade))
-        flipped_down = b.and_(downward, b.sub(zero, b.shl(end, one)))
-        return _union(b, b.or_(flipped_up, flipped_down))
+        move = b.shl(ir.Constant(I64, 1), args[2])
+        own, other, moved = (_broadcast(b, mask) for mask in (args[0], args[1], move))
+        return _union(b, _flips_of_move(b, own, other, moved))
 
     return types.uint64(types.uint64, types.uint64, types.uint64), generate
+
+
+@intrinsic
+def advance(typingctx: Any, mover: Any, opponent: Any, move: Any) -> Any:
+    """The position after a move, and its legal moves (see :func:`core.bitboard.advance`).
+
+    In a game each move depends on the one before. So the flips stay in the vectors from which the
+    next moves are made, and what does not depend on the move is computed before it is known.
+    """
+
+    def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+        mover, opponent, move = args
+        own, other, moved = (_broadcast(b, mask) for mask in args)
+        flipped = _union_in_lanes(b, _flips_of_move(b, own, other, moved))
+        moves = _union(b, _behind_runs(b, b.xor(other, flipped), b.xor(b.or_(own, moved), flipped)))
+        occupied = b.or_(b.or_(mover, opponent), move)
+        flips = b.extract_element(flipped, ir.Constant(I32, 0))
+        after = b.xor(opponent, flips), b.xor(b.or_(mover, move), flips)
+        masks = [*after, b.and_(moves, b.not_(occupied))]
+        return ctx.make_tuple(b, sig.return_type, masks)
+
+    return types.UniTuple(types.uint64, 3)(types.uint64, types.uint64, types.uint64), generate
+
+
+@intrinsic
+def deposit(typingctx: Any, source: Any, mask: Any) -> Any:
+    """The lowest bits of ``source`` in the places of the set bits of ``mask``; BMI2 on x86-64."""
+
+    def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+        kind = ir.FunctionType(I64, [I64, I64])
+        function = cgutils.get_or_insert_function(b.module, kind, "llvm.x86.bmi.pdep.64")
+        return b.call(function, args)
+
+    return types.uint64(types.uint64, types.uint64), generate

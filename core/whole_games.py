@@ -10,7 +10,6 @@ All tables are arrays of int64, handed around by their addresses.
 
 from __future__ import annotations
 
-import ctypes
 import time
 from collections.abc import Callable
 from dataclasses import fields
@@ -21,7 +20,8 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from othello_lab.core.bitboard import ONE, ZERO, after, legal_moves
+from othello_lab.core.bitboard import ONE, ZERO, advance, legal_moves
+from othello_lab.core.clock import WALL_CLOCK, clock_nanoseconds
 from othello_lab.core.game import SearchStats
 from othello_lab.core.notation import PASS
 from othello_lab.core.random import WORDS, seed_generator
@@ -57,6 +57,9 @@ WATCH = 3
 
 MOST_TURNS = 2 * 60
 """No game has more: every move fills a square, and no two passes follow each other."""
+
+SCRATCH = 2 + 2 * WORDS
+"""Numbers that a game needs while it is played: two for the clock, and two generators."""
 
 _PLAYER = 2  # numbers of a player: address of its function, and of its memory
 _LONG = np.int64(50_000)
@@ -115,25 +118,80 @@ def call_decision(
     return types.int64(types.intp, *_DECISION.args), generate
 
 
-@intrinsic
-def _clock(typingctx: Any, gettime: Any, which: Any, room: Any) -> Any:
-    """Nanoseconds of a clock of the system; gettime: address of ``clock_gettime``; room: of two
-    numbers."""
-
-    def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
-        number, short = ir.IntType(64), ir.IntType(32)
-        kind = ir.FunctionType(short, [short, number])
-        b.call(b.inttoptr(args[0], kind.as_pointer()), [b.trunc(args[1], short), args[2]])
-        pointer = b.inttoptr(args[2], number.as_pointer())
-        seconds = b.load(pointer)
-        rest = b.load(b.gep(pointer, [ir.Constant(number, 1)]))
-        return b.add(b.mul(seconds, ir.Constant(number, 10**9)), rest)
-
-    return types.int64(types.intp, types.int64, types.intp), generate
+_PROCESSOR = time.CLOCK_PROCESS_CPUTIME_ID
 
 
-_GETTIME = np.intp(ctypes.cast(ctypes.CDLL(None).clock_gettime, ctypes.c_void_p).value or 0)
-_MONOTONIC, _PROCESSOR = np.int64(time.CLOCK_MONOTONIC), np.int64(time.CLOCK_PROCESS_CPUTIME_ID)
+@kernel
+def play_game(
+    players: Address,
+    game: Address,
+    turns: Address,
+    watch: Address,
+    board: Mask,
+    until: Int,
+    scratch: Address,
+) -> Int:
+    """Play one game and fill its row; return the number of its turns, -1 if a move was not legal.
+
+    turns: room for MOST_TURNS rows of TURN numbers. until: number of empty squares at which the
+    game is left. scratch: room for SCRATCH numbers.
+    """
+    generators = scratch + np.intp(16)
+    seed_generator(generators, np.uint64(load(game, BLACK_SEED)))
+    seed_generator(generators + np.intp(8 * WORDS), np.uint64(load(game, WHITE_SEED)))
+    mover, opponent = np.uint64(load(game, MOVER)), np.uint64(load(game, OPPONENT))
+    color, row = load(game, TO_MOVE), turns
+    cpu, short = clock_nanoseconds(np.int64(_PROCESSOR), scratch), np.int64(0)
+    moves = legal_moves(mover, opponent) & board
+    began = clock_nanoseconds(np.int64(WALL_CLOCK), scratch)
+    while popcount(board & ~(mover | opponent)) > until:
+        if moves == ZERO:
+            moves = legal_moves(opponent, mover) & board
+            if moves == ZERO:
+                break
+            store(row, SQUARE, np.int64(PASS))
+            store(row, COLOR, color)
+            row += np.intp(8 * TURN)
+            mover, opponent = opponent, mover
+            color = np.int64(1) - color
+            continue
+        player = players + np.intp(8 * _PLAYER * (color ^ load(game, BLACK)))
+        generator = generators + np.intp(8 * WORDS * color)
+        store(watch, CALLED, began)
+        square = call_decision(
+            np.intp(load(player, np.int64(0))),
+            np.intp(load(player, np.int64(1))),
+            mover,
+            opponent,
+            moves,
+            generator,
+            row + np.intp(8 * ANSWER),
+        )
+        # The next turn begins where this one ends: a second look at the clock would take longer
+        # than making the move, which is some 15 ns of the next turn's time.
+        ended = clock_nanoseconds(np.int64(WALL_CLOCK), scratch)
+        took, began = ended - began, ended
+        if not 0 <= square < 64 or (moves >> np.uint64(square)) & ONE == ZERO:
+            return np.int64(-1)
+        store(row, SQUARE, square)
+        store(row, COLOR, color)
+        store(row, WALL, took)
+        used = took
+        if took < _LONG:
+            short += took
+        else:
+            now = clock_nanoseconds(np.int64(_PROCESSOR), scratch)
+            used = min(took, max(np.int64(0), now - cpu - short))
+            cpu, short = now, np.int64(0)
+        store(row, CPU, used)
+        row += np.intp(8 * TURN)
+        mover, opponent, moves = advance(mover, opponent, ONE << np.uint64(square))
+        moves &= board
+        color = np.int64(1) - color
+    store(game, LAST_MOVER, np.int64(mover))
+    store(game, LAST_OPPONENT, np.int64(opponent))
+    store(game, LAST_TO_MOVE, color)
+    return (row - turns) // np.int64(8 * TURN)
 
 
 @kernel
@@ -146,77 +204,25 @@ def _play(
     watch: Address,
     board: Mask,
     until: Int,
-    gettime: Address,
     scratch: Address,
 ) -> Int:
     """Play games; return the number played. It is fewer than ``number`` if a move was not legal
     (END of the next game is then -1), if there was no more room for turns, or if it was asked to
     stop.
 
-    turns: room for rows of TURN numbers. until: number of empty squares at which a game is left.
-    scratch: two numbers, and two generators.
+    turns: room for rows of TURN numbers. The rest as in :func:`play_game`.
     """
     turn = np.int64(0)
     for played in range(number):
         if load(watch, STOP) != 0 or room - turn < MOST_TURNS:
             return np.int64(played)
         store(watch, NUMBER, np.int64(played))
-        game = games + np.intp(8 * GAME * played)
-        generators = scratch + np.intp(16)
-        seed_generator(generators, np.uint64(load(game, BLACK_SEED)))
-        seed_generator(generators + np.intp(8 * WORDS), np.uint64(load(game, WHITE_SEED)))
-        mover, opponent = np.uint64(load(game, MOVER)), np.uint64(load(game, OPPONENT))
-        color = load(game, TO_MOVE)
-        cpu, short = _clock(gettime, _PROCESSOR, scratch), np.int64(0)
-        while True:
-            if popcount(board & ~(mover | opponent)) <= until:
-                break
-            row = turns + np.intp(8 * TURN * turn)
-            moves = legal_moves(mover, opponent) & board
-            if moves == ZERO:
-                if legal_moves(opponent, mover) & board == ZERO:
-                    break
-                store(row, SQUARE, np.int64(PASS))
-                store(row, COLOR, color)
-                turn += 1
-                mover, opponent = opponent, mover
-                color = np.int64(1) - color
-                continue
-            player = players + np.intp(8 * _PLAYER * (color ^ load(game, BLACK)))
-            generator = generators + np.intp(8 * WORDS * color)
-            began = _clock(gettime, _MONOTONIC, scratch)
-            store(watch, CALLED, began)
-            square = call_decision(
-                np.intp(load(player, np.int64(0))),
-                np.intp(load(player, np.int64(1))),
-                mover,
-                opponent,
-                moves,
-                generator,
-                row + np.intp(8 * ANSWER),
-            )
-            took = _clock(gettime, _MONOTONIC, scratch) - began
-            if not 0 <= square < 64 or (moves >> np.uint64(square)) & ONE == ZERO:
-                store(game, END, np.int64(-1))
-                return np.int64(played)
-            store(row, SQUARE, square)
-            store(row, COLOR, color)
-            store(row, WALL, took)
-            used = took
-            if took < _LONG:
-                short += took
-            else:
-                now = _clock(gettime, _PROCESSOR, scratch)
-                used = min(took, max(np.int64(0), now - cpu - short))
-                cpu, short = now, np.int64(0)
-            store(row, CPU, used)
-            turn += 1
-            mover, opponent = after(mover, opponent, np.uint64(square))
-            color = np.int64(1) - color
-        store(game, END, turn)
-        store(game, LAST_MOVER, np.int64(mover))
-        store(game, LAST_OPPONENT, np.int64(opponent))
-        store(game, LAST_TO_MOVE, color)
+        game, row = games + np.intp(8 * GAME * played), turns + np.intp(8 * TURN * turn)
+        made = play_game(players, game, row, watch, board, until, scratch)
+        turn += made
+        store(game, END, turn if made >= 0 else np.int64(-1))
+        if made < 0:
+            return np.int64(played)
     return np.int64(number)
 
 
@@ -239,7 +245,7 @@ def play(
     table = np.array(players, dtype=np.int64)
     room = len(games) * 64 + MOST_TURNS
     turns = np.zeros((room, TURN), dtype=np.int64)
-    scratch = np.zeros(2 + 2 * WORDS, dtype=np.int64)
+    scratch = np.zeros(SCRATCH, dtype=np.int64)
     addresses = (np.intp(each.ctypes.data) for each in (table, games, turns, scratch))
     of_players, of_games, of_turns, of_scratch = addresses
     played = _play(
@@ -251,7 +257,6 @@ def play(
         np.intp(watch),
         np.uint64(board),
         np.int64(until),
-        _GETTIME,
         of_scratch,
     )
     end = int(games[played - 1, END]) if played else 0

@@ -38,6 +38,10 @@ def run_command(arguments: Sequence[str]) -> int:
         if group in ("study", "train"):
             raise ConfigError(f"{word}: it has a command, othello-lab {group} {name}")
     folders = [options.config_dir] if options.config_dir else []
+    if any(".py:" in word for word in options.overrides):
+        from othello_lab.agents.sides import with_open_settings
+
+        options.overrides = with_open_settings(options.overrides)
     if options.multirun:
         from othello_lab.experiments.sweep.sweep_session import sweep
 
@@ -47,21 +51,20 @@ def run_command(arguments: Sequence[str]) -> int:
 
         print(visible(run_help(folders), keep="\n"), end="")
         return 0
-    if options.cfg or options.hydra_help or options.info:
-        from othello_lab.agents.config import compose
+    from othello_lab.agents.config import compose
 
-        config = compose("run", options.overrides, folders)
+    config = compose("run", options.overrides, folders)
+    if options.cfg or options.hydra_help or options.info:
         if options.cfg:
             print(format_config(config, options.cfg, options.package, options.resolve), end="")
         else:
             hand_over(parser.prog, arguments, lambda config: None, config)
         return 0
-    from othello_lab.experiments.config import read
+    # After what may be refused, as these take a while to load.
+    from othello_lab.experiments.config import check
 
-    plan = read(options.overrides, folders)
-    from othello_lab.experiments.jobs.run import (
-        run,  # after what may be refused, as it takes a while to load
-    )
+    plan = check(config, options.overrides)
+    from othello_lab.experiments.jobs.run import run
 
     return _code(run(plan, as_typed(["run", *arguments]), make_console()))
 

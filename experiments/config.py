@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-import importlib.util
 import logging
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -15,6 +15,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from othello_lab.agents.agent import Agent
 from othello_lab.agents.config import (
+    FILLED_BY_RUN,
     ConfigError,
     RulesetConfig,
     build,
@@ -29,7 +30,8 @@ from othello_lab.agents.config import (
 )
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.external.submission import submissions
-from othello_lab.agents.external_agent import ExternalAgent, names_outside
+from othello_lab.agents.external.wpi import WpiAgent
+from othello_lab.agents.external_agent import ExternalAgent, names_outside, own_kind
 from othello_lab.agents.naming import names_by_difference
 from othello_lab.agents.search import SearchAgent
 from othello_lab.agents.search.context import MAX_DEPTH
@@ -37,6 +39,8 @@ from othello_lab.core.game import Limits
 from othello_lab.core.notation import split_transcript
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Ruleset, ruleset
+from othello_lab.core.system.confinement import Confinement
+from othello_lab.core.system.optional_libraries import needs
 from othello_lab.core.system.settings import (
     Choice,
     Each,
@@ -50,14 +54,14 @@ from othello_lab.core.system.settings import (
 )
 from othello_lab.experiments.pairing import Openings, Schedule
 from othello_lab.experiments.pairing.openings import Opening
-from othello_lab.experiments.pairing.schedule import PairDraw
-from othello_lab.experiments.playing import Executor
+from othello_lab.experiments.pairing.schedule import GiveUp, PairDraw
+from othello_lab.experiments.playing import Executor, Serial
 from othello_lab.experiments.playing.conditions import (
-    AUTO,
-    ISOLATION,
+    CLOSED,
     NONE,
     PROCESS,
     GameConditions,
+    Isolation,
     RemoteConditions,
 )
 
@@ -76,6 +80,9 @@ class LimitsConfig:
     """Positions that it may enter, per move; None: no limit."""
     seconds: Annotated[float | None, Number(above=0)] = None
     """Seconds that it may take, per move; None: no limit."""
+    cpu_seconds: Annotated[float | None, Number(above=0)] = None
+    """Seconds of processor time that it may take, per move, so that it is as strong on a busy
+    machine as on a free one; None: no limit."""
     clock: Annotated[float | None, Number(above=0)] = None
     """Seconds for all of a player's moves of a game; None: no limit."""
     grace: Annotated[float, Number(low=0)] = 0.02
@@ -85,9 +92,17 @@ class LimitsConfig:
     prepare: Annotated[float, Number(above=0)] = 10
     """Seconds that an agent may take to prepare for a game, apart from its thinking time."""
     memory_mb: Annotated[int | None, Whole(1)] = None
-    """MiB that an agent's process may take beyond its first size; None: no limit."""
+    """MiB that all processes of an agent may take together beyond the first one's first size; None:
+    no limit."""
     processes: Annotated[int, Whole(0)] = 64
     """Processes that an agent may start."""
+    ponder: Annotated[bool, Switch()] = False
+    """Where time is limited: agents may think in their opponents' time, too."""
+
+    def of_moves(self) -> Limits:
+        """Return the limits that agents get; raises ValueError for limits that contradict each
+        other."""
+        return Limits(self.depth, self.nodes, self.seconds, self.clock, self.cpu_seconds)
 
 
 @dataclass
@@ -140,13 +155,19 @@ class JudgingConfig:
 
 @dataclass
 class TuningConfig:
-    """A search over settings (hydra/sweeper=optuna), and the run that confirms its best settings.
+    """A search over settings by Optuna, and the run that confirms its best settings.
 
-    No choice has been made by the result of that second run.
+    No choice has been made by the result of that second run. The search follows from the run's
+    seed.
     """
 
     agent: str | None = None
     """The agent of two whose Elo is to be as high as possible; None: nothing is tuned."""
+    trials: Annotated[int, Whole(1)] = 20
+    """Settings that are tried, a run each."""
+    looks: Annotated[int, Whole(1)] = 4
+    """Parts of a trial's games; after each one, settings with less Elo than the median of the
+    trials before are given up. 1: all trials play all games."""
     games: Annotated[int, _EVEN_GAMES] = 400
     """Games of the run that confirms the best settings."""
     seed: Annotated[int, _SEED] = 1001
@@ -288,11 +309,9 @@ class RunConfig:
     seed: Annotated[int, _SEED] = 1
     """All randomness of a run comes from this number."""
     depth: Annotated[int, Whole(1)] = 4
-    """Plies searched by every agent that leaves its depth open."""
-    isolation: Annotated[str, Choice(*ISOLATION)] = AUTO
-    """The agents that play in a process of their own, with the judge out of their reach. auto:
-    agents from outside the lab, and all agents where time or memory is limited; process: all
-    agents; none: no agent, for debugging."""
+    """Plies searched by every agent that leaves its depth open. An agent that leaves its evaluation
+    open has that of the run: evaluation=square_weights, unless another is given."""
+    isolation: Isolation = field(default_factory=Isolation)
     compiled_games: bool = True
     """Play games of agents that can play in compiled code throughout there: the same games, many
     times faster. false: every move passes through the judge in Python, for debugging."""
@@ -316,7 +335,7 @@ class RunConfig:
     judging: JudgingConfig = field(default_factory=JudgingConfig)
     """Moves of a match of two agents, judged for the report."""
     tuning: TuningConfig = field(default_factory=TuningConfig)
-    """A search over settings (hydra/sweeper=optuna), and the run that confirms the best ones."""
+    """A search over settings (run -m), and the run that confirms the best ones."""
     published: PublishedConfig | None = None
     """Published numbers of the same experiment; see conf/experiment/paip_1ply.yaml."""
 
@@ -359,9 +378,9 @@ class Plan:
         """The largest number of games of the schedule."""
         return self.pairs * self.schedule.games_each
 
-    def draw(self, openings: Sequence[Opening]) -> PairDraw:
-        """The pairs of the run, from these openings."""
-        return draw_of(self.settings, self.schedule, openings)
+    def draw(self, openings: Sequence[Opening], give_up: GiveUp | None = None) -> PairDraw:
+        """The pairs of the run, from these openings, until ``give_up`` ends it."""
+        return draw_of(self.settings, self.schedule, openings, give_up)
 
     @property
     def as_data(self) -> dict[str, Any]:
@@ -391,6 +410,8 @@ class Plan:
             self.settings.compiled_games,
             self.settings.record == ALL,
             None if self.of_objects else RemoteConditions(conditions_of, self.as_data),
+            limits.ponder,
+            [os.path.abspath(self.settings.results)],
         )
 
 
@@ -407,12 +428,11 @@ def plan_of(settings: RunConfig, agents: Mapping[str, Agent] | None = None, leas
         check_settings(settings)
     except ValueError as error:
         raise ConfigError(str(error)) from error
-    if "parquet" in settings.export and importlib.util.find_spec("pyarrow") is None:
-        raise ConfigError(
-            "export: parquet needs pyarrow; pip install 'othello-strategy-lab[parquet]' or pyarrow"
-        )
+    settings.isolation.check()
+    if "parquet" in settings.export:
+        needs("export: parquet", "pyarrow", "parquet")
     rules, asked = ruleset(settings.ruleset.name), settings.limits
-    limits = _checked("limits", Limits, asked.depth, asked.nodes, asked.seconds, asked.clock)
+    limits = _checked("limits", asked.of_moves)
     openings, schedule, executor = (
         build(getattr(settings, name), name, kind)
         for name, kind in (("openings", Openings), ("schedule", Schedule), ("executor", Executor))
@@ -420,8 +440,7 @@ def plan_of(settings: RunConfig, agents: Mapping[str, Agent] | None = None, leas
     _checked("openings", openings.check, rules)
     if agents is None:
         agents = {
-            name: make_agent(agent, name, settings.isolation)
-            for name, agent in settings.agents.items()
+            name: make_agent(agent, name, settings) for name, agent in settings.agents.items()
         }
     if len(agents) < least:
         raise ConfigError(f"a line-up needs at least two agents; this one has {len(agents)}")
@@ -435,6 +454,7 @@ def plan_of(settings: RunConfig, agents: Mapping[str, Agent] | None = None, leas
                 f"agent '{name}' knows no game that begins elsewhere than at the start, but these "
                 f"begin from {openings.text}; openings=start is for everybody"
             )
+    _check_mailboxes(agents, executor)
     _checked("schedule", schedule.check, list(agents))
     if settings.record == GAMES and settings.searches.asked:
         raise ConfigError(f"record={GAMES}: searches.* needs the moves of the games; record={ALL}")
@@ -445,15 +465,46 @@ def plan_of(settings: RunConfig, agents: Mapping[str, Agent] | None = None, leas
     return Plan(settings, dict(agents), rules, limits, openings, schedule, executor)
 
 
-def make_agent(settings: Any, name: str, isolation: str) -> Agent:
-    """The agent that settings describe, or an Outsider where its code must not run here;
-    ConfigError."""
-    named = settings
-    if isolation != PROCESS and isinstance(settings, Mapping):  # its class, or function, alone
-        named = {key: value for key, value in settings.items() if isinstance(value, str)}
-    if isolation != NONE and names_outside(named):
-        return ExternalAgent(settings, name)
-    return build_agent(settings, name)
+def _check_mailboxes(agents: Mapping[str, Agent], executor: Executor) -> None:
+    """Raise ConfigError if two programs of the file protocol would share their files, or one in
+    two games at a time."""
+    owners: dict[tuple[Path, str], str] = {}
+    for name, agent in agents.items():
+        if not isinstance(agent, WpiAgent) or agent.folder is None:
+            continue
+        if executor.workers != 1 and not isinstance(executor, Serial):
+            raise ConfigError(
+                f"agent '{name}': folder={agent.folder}: the games of several workers would share "
+                "it; executor.workers=1 is needed, or no folder=, so that each game has its own"
+            )
+        files = _checked(f"agent '{name}'", getattr, agent, "name")
+        other = owners.setdefault((Path(agent.folder).resolve(), files), name)
+        if other != name:
+            raise ConfigError(
+                f"agent '{name}': folder={agent.folder}: '{other}' has the files {files}.in and "
+                f"{files}.out there; another name= or folder= is needed"
+            )
+
+
+def make_agent(described: Any, name: str, settings: RunConfig | None = None) -> Agent:
+    """Return the agent that is described, or its proxy where its code must not run here.
+
+    settings: of the run; None for their defaults. Raises ConfigError.
+    """
+    settings = settings or RunConfig()
+    isolation, limits, named = settings.isolation, settings.limits, described
+    if isolation.kind not in (PROCESS, CLOSED) and isinstance(described, Mapping):
+        # its class, or function, alone
+        named = {key: value for key, value in described.items() if isinstance(value, str)}
+    kind = own_kind(described) if isinstance(described, Mapping) else None
+    if kind is not None and getattr(kind, "closed", False):
+        return build_agent(described, name)  # which runs nothing before it plays
+    if isolation.kind != NONE and names_outside(named):
+        closed = isolation.kind == CLOSED
+        box = isolation.box([os.path.abspath(settings.results)]) if closed else None
+        confinement = Confinement(limits.memory_mb, box)
+        return ExternalAgent(described, name, limits.prepare, confinement)
+    return build_agent(described, name)
 
 
 def scheduled_of(settings: RunConfig) -> tuple[Schedule, int]:
@@ -462,9 +513,15 @@ def scheduled_of(settings: RunConfig) -> tuple[Schedule, int]:
     return schedule, schedule.length(list(settings.agents), settings.games // 2)
 
 
-def draw_of(settings: RunConfig, schedule: Schedule, openings: Sequence[Opening]) -> PairDraw:
-    """The pairs of the run with these settings, from these openings."""
-    return PairDraw(schedule, list(settings.agents), openings, settings.seed, settings.games // 2)
+def draw_of(
+    settings: RunConfig,
+    schedule: Schedule,
+    openings: Sequence[Opening],
+    give_up: GiveUp | None = None,
+) -> PairDraw:
+    """The pairs of the run with these settings, from these openings, until ``give_up`` ends it."""
+    names, pairs = list(settings.agents), settings.games // 2
+    return PairDraw(schedule, names, openings, settings.seed, pairs, give_up)
 
 
 def chosen_openings(settings: RunConfig, openings: Openings, schedule: Schedule) -> list[Opening]:
@@ -518,7 +575,7 @@ def checked_settings(config: DictConfig, overrides: Sequence[str] = ()) -> RunCo
     reaches no agent is an error. Raises ConfigError with one line that names the bad part.
     """
     settings, used = _filled(config)
-    for key in ("depth", "evaluation"):
+    for key in FILLED_BY_RUN:
         asked = next((o for o in overrides if o.lstrip("+").split("=")[0].split(".")[0] == key), "")
         if asked and key not in used:
             raise ConfigError(
@@ -559,10 +616,10 @@ def _handed_in(folder: str, protocol: str, settings: RunConfig) -> dict[str, Any
     """The line-up with the programs of a folder; see :func:`submissions`."""
     if folder == MISSING:
         raise ConfigError("folder=FOLDER is needed: where the programs are")
-    if settings.isolation == NONE:
+    if settings.isolation.kind == NONE:
         raise ConfigError(
-            "isolation=none: programs of a folder play in processes of their own; auto or process "
-            "is needed"
+            "isolation=none: programs of a folder play in processes of their own; auto, closed or "
+            "process is needed"
         )
     found = submissions(folder, protocol)
     if both := sorted(set(found) & set(settings.agents)):
@@ -652,6 +709,8 @@ def typed(config: Mapping[str, Any]) -> RunConfig:
     """The settings in plain data, such as a record has, with the types that RunConfig declares;
     raises ConfigError."""
     raw, objects = dict(config), {}
+    if isinstance(raw.get("isolation"), str):
+        raw["isolation"] = {"kind": raw["isolation"]}
     if "figures" in raw:
         raw["figures"] = figures_choice(raw["figures"])
     for name in OBJECTS:

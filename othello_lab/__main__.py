@@ -30,7 +30,7 @@ Look
   watch FOLDER            show the standings of a run in progress
   compare FOLDER FOLDER   compare runs: settings that differ, standings, pooled if alike
   report FOLDER ...       write the report again, or one that compares several runs
-  players [FOLDER ...]    write a page on the players: methods and test results
+  players [FOLDER ...]    write a page on each player: methods and test results
   verify FOLDER           check that a run's record is true
   export FOLDER FORMAT    write games and tables for other programs: ggf, wthor, csv, json, ...
 
@@ -43,6 +43,7 @@ Learn
   selfplay [key=value]    make training positions from games of agents
   positions FILE ...      make training positions from files: WTHOR, GGF, folders of runs
   train NAME [key=value]  learn an evaluation from games, and measure it
+  book FILE               make an opening book, which any agent may play
 
 At hand
   play ...                play against agents, or connect another program
@@ -74,7 +75,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def all_commands() -> dict[str, Command]:
     """Return every command by its name."""
-    from othello_lab.completion import completion_command
     from othello_lab.experiments.command_line import COMMANDS
     from othello_lab.training.command_line import COMMANDS as TRAINING
 
@@ -85,7 +85,13 @@ def all_commands() -> dict[str, Command]:
         "play": lambda words: room_main("play", words),
         "core": lambda words: room_main("core", words),
     }
-    return {**commands, "completion": lambda words: completion_command(words, commands)}
+
+    def complete(words: Sequence[str]) -> int:
+        from othello_lab.completion import completion_command
+
+        return completion_command(words, commands)
+
+    return {**commands, "completion": complete}
 
 
 def room_main(room: str, arguments: Sequence[str]) -> int:

@@ -130,14 +130,42 @@ def completion_command(arguments: Sequence[str], commands: Mapping[str, Command]
 
 def script(shell: str, commands: Mapping[str, Command]) -> str:
     """Return the completion of these commands for a shell of ``SHELLS``."""
+    names = {room: _commands_of(room) for room in _NESTED}
+    cases = _words_of_commands(names)
+    agents = {name: _settings_of_agent(name) for name in choices("agent")}
+    # An evaluation as a side of a match plays inside of a search.
+    agents |= {name: agents[SEARCH] for name in choices("evaluation") if name not in agents}
+    text = _COMMON % {
+        "commands": _quoted([*sorted([*commands, "completion"]), "--help", "--version"]),
+        "nested": " | ".join(_NESTED),
+        "sides": _quoted(agents),
+        "cases": _cases(cases),
+        "options": _cases(_options(commands, names)),
+        "agents": _cases(agents),
+    }
+    return text + SHELLS[shell]
+
+
+def words_of_commands(commands: Mapping[str, Command]) -> dict[str, list[str]]:
+    """Return the words and options of each command: settings end with ``=``. A command that stands
+    in another one is called ``agents list``."""
+    names = {room: _commands_of(room) for room in _NESTED}
+    words = _words_of_commands(names)
+    return {
+        command: [*words.get(command, ()), *options]
+        for command, options in _options(commands, names).items()
+    }
+
+
+def _words_of_commands(names: Mapping[str, Sequence[str]]) -> dict[str, Iterable[str]]:
+    """Return the words of each command, but for its options. names: of commands in others."""
     from othello_lab.experiments.studies.record import TRAINING
     from othello_lab.experiments.studies.study_command import study_words
     from othello_lab.training.selfplay_command import selfplay_words
 
     run = _settings("run")
     making = [*selfplay_words(), *run]
-    names = {room: _commands_of(room) for room in _NESTED}
-    cases: dict[str, Iterable[str]] = {
+    return {
         "run": run,
         "match": _words_of_a_match(run),
         "plan": ["elo=", "draws=", "power=", "alpha=", "elo0=", "elo1=", "split=", *run],
@@ -152,18 +180,6 @@ def script(shell: str, commands: Mapping[str, Command]) -> str:
         **{f"{room} -": found for room, found in names.items()},
         **{f"play {name}": words for name, words in _words_at_the_board().items()},
     }
-    agents = {name: _settings_of_agent(name) for name in choices("agent")}
-    # An evaluation as a side of a match plays inside of a search.
-    agents |= {name: agents[SEARCH] for name in choices("evaluation") if name not in agents}
-    text = _COMMON % {
-        "commands": _quoted([*sorted([*commands, "completion"]), "--help", "--version"]),
-        "nested": " | ".join(_NESTED),
-        "sides": _quoted(agents),
-        "cases": _cases(cases),
-        "options": _cases(_options(commands, names)),
-        "agents": _cases(agents),
-    }
-    return text + SHELLS[shell]
 
 
 def _quoted(words: Iterable[str]) -> str:

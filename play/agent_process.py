@@ -23,7 +23,7 @@ from othello_lab.core.rules import Color, Ruleset
 from othello_lab.core.system.compile import Announce
 from othello_lab.experiments.config import check_board, make_agent
 from othello_lab.experiments.playing.agent_proxy import AgentProxy, ChildSignals
-from othello_lab.experiments.playing.conditions import AUTO, GameConditions
+from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.play.config import PlayerSettings
 from othello_lab.play.game import GameState
 
@@ -166,18 +166,28 @@ class AgentProcesses:
         self.rules = rules
 
     def of(
-        self, player: PlayerSettings, use: str = "", announce: Announce | None = None
+        self,
+        player: PlayerSettings,
+        use: str = "",
+        announce: Announce | None = None,
+        limits: Limits | None = None,
     ) -> AgentProcess:
-        """Return the process that thinks for a player; raises ConfigError. use: distinguishes
-        processes that must not share a memory, such as both sides played by the same agent."""
+        """Return the process that thinks for a player; raises ConfigError.
+
+        use: distinguishes processes that must not share a memory, such as both sides played by the
+        same agent. limits: of its moves; by default those of the session.
+        """
+        limits = limits or self.limits
+        if limits.timed and player.timed is not None:
+            player = replace(player, agent=player.timed, timed=None)
         assert player.agent is not None
         key = json.dumps([use, player.name, player.agent, self.rules.name], default=str)
         if key not in self._made:
-            self._made[key] = self._make(player, announce or self._say)
+            self._made[key] = self._make(player, announce or self._say, limits)
         return self._made[key]
 
-    def _make(self, player: PlayerSettings, announce: Announce) -> AgentProcess:
-        agent = checked_agent(player, self.rules, self.limits)
+    def _make(self, player: PlayerSettings, announce: Announce, limits: Limits) -> AgentProcess:
+        agent = checked_agent(player, self.rules, limits)
         try:
             prepare_rules(announce)
             agent.prepare(announce)
@@ -204,8 +214,8 @@ class AgentProcesses:
         use: a purpose other than playing; it is another process then, with its own memory.
         """
         color = game.position.to_move
-        thinker = self.of(player, use or color.value)
         limits = limits or self.limits
+        thinker = self.of(player, use or color.value, limits=limits)
         self._warn(player, thinker, game.position, limits)
         self._patience.begin(player.name)
         return thinker.decide(game, color, seed, limits)
@@ -255,7 +265,7 @@ class AgentProcesses:
 def checked_agent(player: PlayerSettings, rules: Ruleset, limits: Limits) -> Agent:
     """The agent that plays for a player, by these rules and within these limits; raises
     ConfigError."""
-    agent = make_agent(player.agent, player.name, AUTO)
+    agent = make_agent(player.agent, player.name)
     check_board(agent, player.name, rules)
     try:
         agent.check_limits(limits)

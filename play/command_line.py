@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from othello_lab.agents.config import ConfigError
 from othello_lab.core.system.cli import Command, Parser
 from othello_lab.core.system.escaping import visible
+from othello_lab.core.system.optional_libraries import install_hint
 
 if TYPE_CHECKING:
     from othello_lab.play.config import GameSetup, Settings
@@ -72,10 +73,7 @@ def web_command(arguments: Sequence[str]) -> int:
     try:
         from othello_lab.play.web.server import serve
     except ModuleNotFoundError as error:
-        raise ConfigError(
-            f"web: {error.name} is not installed; it comes with the extra play of this project: "
-            "pip install -e '.[play]'"
-        ) from error
+        raise ConfigError(f"web: {error.name} is not installed; {install_hint('play')}") from error
     serve(told[0])
     return 0
 
@@ -139,6 +137,9 @@ def review_command(arguments: Sequence[str]) -> int:
     _add_game(parser)
     parser.add_argument("--save", type=Path, metavar="FILE", help="write the game with comments")
     parser.add_argument(
+        "--page", type=Path, metavar="FILE.html", help="write the review as a page with figures"
+    )
+    parser.add_argument(
         "--ruleset",
         choices=list(RULESETS),
         default="standard",
@@ -147,7 +148,10 @@ def review_command(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     if options.save is not None and options.save.is_dir():
         raise ConfigError(f"--save {options.save}: a folder; a file is needed")
-    review(options.path, _number_of_game(options.game), ruleset(options.ruleset), options.save)
+    if options.page is not None and options.page.suffix != ".html":
+        raise ConfigError(f"--page {options.page}: a file that ends with .html is needed")
+    number, rules = _number_of_game(options.game), ruleset(options.ruleset)
+    review(options.path, number, rules, options.save, options.page)
     return 0
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, is_dataclass
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_type_hints
 
-import yaml
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
+from othello_lab.agents.conf_folder import BOOK
 from othello_lab.agents.config import (
     ConfigError,
     RulesetConfig,
@@ -29,6 +29,7 @@ from othello_lab.agents.config import (
 from othello_lab.agents.hydra_parts import typed_value
 from othello_lab.core.game import Limits
 from othello_lab.core.rules import Color, Ruleset, ruleset
+from othello_lab.core.system.plain_yaml import parse_yaml
 from othello_lab.core.system.settings import (
     Choice,
     Number,
@@ -37,6 +38,7 @@ from othello_lab.core.system.settings import (
     Whole,
     check_settings,
     nearest,
+    refusal_of,
 )
 
 HUMAN = "human"
@@ -105,6 +107,9 @@ class WebConfig:
     """Searches at once; None: one for each core."""
     memory_mb: Annotated[int, Whole(1)] = 256
     """The largest memory, in MB, that a visitor may give to an agent."""
+    total_memory_mb: Annotated[int | None, Whole(1)] = None
+    """Memory, in MB, that the agents of all games may use together; None: a quarter of the
+    machine's. Agents that were not asked for the longest time are ended first, and begin anew."""
     message_kb: Annotated[int, Whole(1, 1024)] = 512
     """Kilobytes in a message of a page."""
     messages: Annotated[int, Whole(1)] = 20
@@ -136,11 +141,15 @@ class PlayConfig:
 
 @dataclass(frozen=True)
 class PlayerSettings:
-    """A player. name: of the agent in ``conf/agent``, or ``human``. agent: its settings; None for a
-    person."""
+    """A player.
+
+    name: of the agent in ``conf/agent``, or ``human``. agent: its settings; None for a person.
+    timed: its settings under a limit on time, if they are others.
+    """
 
     name: str
     agent: Settings | None = None
+    timed: Settings | None = None
 
     @property
     def is_human(self) -> bool:
@@ -267,7 +276,10 @@ def typed(kind: type[_Settings], raw: Mapping[str, Any]) -> _Settings:
         if "not in" in first:
             known: Any = getattr(kind, "__dataclass_fields__", ())
             raise ConfigError(f"unknown setting '{key}'.{nearest(key, known)}") from error
-        raise ConfigError(f"{key}: {first}") from error
+        value = OmegaConf.select(OmegaConf.create(literal(raw)), key)
+        if "is not a ListConfig" in first:
+            raise ConfigError(f"{key}={value}: write a list, {key}=[...]") from error
+        raise ConfigError(refusal_of(kind, key, value) or f"{key}: {first}") from error
     except ValueError as error:
         raise ConfigError(str(error)) from error
     return settings
@@ -281,16 +293,25 @@ def _typed(raw: Mapping[str, Any]) -> PlayConfig:
 
 
 def read_plain(kind: type[_Settings], words: Iterable[str]) -> _Settings:
-    """Settings that are said as ``key=value`` alone, with no YAML of ours; raises ConfigError."""
+    """Settings that are said as ``key=value`` alone, with no YAML of ours; raises ConfigError.
+
+    A setting with settings of its own is one ``kind`` of them: ``isolation=process``.
+    """
     given: dict[str, Any] = {}
+    groups = {name for name, hint in get_type_hints(kind).items() if is_dataclass(hint)}
     for word in words:
         key, equals, value = word.partition("=")
         if not equals or not key:
             raise ConfigError(f"{word}: key=value is needed")
         try:
-            given[key] = yaml.safe_load(value)
-        except (yaml.YAMLError, ValueError):
-            given[key] = value
+            read = parse_yaml(value)
+        except ValueError:
+            read = value
+        group, dot, inner = key.partition(".")
+        if group in groups:
+            given.setdefault(group, {})[inner if dot else "kind"] = read
+        else:
+            given[key] = read
     return typed(kind, given)
 
 
@@ -337,7 +358,7 @@ def settings_of(side: str, words: Sequence[str], known: Mapping[str, Any]) -> li
         if not equals or not key:
             raise ConfigError(f"cannot read '{word}': settings are written key=value")
         first = key.partition(".")[0]
-        if first not in known:
+        if first not in known and first != BOOK:
             listed = ", ".join(name for name in known if name != "_target_")
             raise ConfigError(f"it has no setting '{key}'; it has: {listed or 'none'}")
         if key != "evaluation":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from othello_lab.agents.config import ConfigError
 from othello_lab.core.system.escaping import visible
@@ -22,8 +23,10 @@ stream.
   othello-lab play {name} agent=pvs agent.depth=60 agent.iterative=true
   othello-lab play {name} agent=mcts limits.seconds=1
 
-Other settings: depth and evaluation, where the agent leaves them open,
-limits.depth, limits.nodes, limits.seconds, seed, ruleset; --config-dir DIR.
+Under a limit on time (limits.seconds, or the controller's) mcts uses all of it,
+unless agent.playouts is set. Other settings: depth and evaluation, where the
+agent leaves them open, limits.depth, limits.nodes, limits.seconds, seed,
+ruleset; --config-dir DIR.
 othello-lab agents list explains the agents and evaluations.
 """
 _SEAT = "white"  # where conf/play.yaml has an agent
@@ -31,7 +34,11 @@ _OTHERS = ("black", _SEAT, "hint")
 
 
 def read_engine(words: Sequence[str], folders: Sequence[str]) -> tuple[GameSetup, PlayerSettings]:
-    """The settings of a command line, and the agent that is to play; ConfigError."""
+    """Return the settings of a command line, and the agent that is to play; raises ConfigError.
+
+    Under a limit on time an agent that counts its playouts thinks as long as it may, unless the
+    command line sets their number.
+    """
     for word in words:
         if re.match(rf"[+~]*({'|'.join(_OTHERS)})\b", word) or "=" not in word:
             raise ConfigError(f"{word}: agent=NAME, agent.SETTING=VALUE or key=value is needed")
@@ -45,6 +52,9 @@ def read_engine(words: Sequence[str], folders: Sequence[str]) -> tuple[GameSetup
     player = next(each for color, each in table.players.items() if color.value == _SEAT)
     if player.is_human:
         raise ConfigError("agent=human: an agent is needed")
+    said = {word.partition("=")[0].lstrip("+") for word in words}
+    if player.agent and player.agent.get("playouts") and "agent.playouts" not in said:
+        player = replace(player, timed=player.agent | {"playouts": None})
     return table, player
 
 

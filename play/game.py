@@ -10,6 +10,7 @@ from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
 from othello_lab.core.notation import PASS, square_name
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
+from othello_lab.core.system.escaping import counted
 
 BEFORE = "before"
 """The player of moves whose player is not known."""
@@ -117,9 +118,12 @@ class GameState:
 
 
 def outcome(game: GameState) -> str:
-    """The end of a game in words: winner, score and margin."""
+    """The end of a game in words: winner, score and margin; of an unfinished one its state."""
     position = game.position
     black, white = position.black.bit_count(), position.white.bit_count()
+    if not game.is_over:
+        made, color = counted(len(game.turns), "move"), position.to_move.value.capitalize()
+        return f"The game stops after {made}, {color} to move; {black} : {white} so far."
     winner = game.winner
     if winner is None:
         return f"The game is over: a draw, {black} : {white}."
@@ -134,10 +138,13 @@ def outcome(game: GameState) -> str:
     return f"The game is over: {name} wins by {game.margin}{empty}. Black {black}, White {white}."
 
 
-def value_text(value: float | None) -> str:
-    """A value as people read it: heuristic units with a sign, or discs where the game is over."""
+def value_text(value: float | None, per_disc: float | None = None) -> str:
+    """A value as people read it: with a sign, in discs where the game is over or ``per_disc`` is
+    known, the part of a value that stands for a disc; else in the heuristic's units."""
     if value is None:
         return "none"
+    if per_disc and abs(value) < FINAL_UNIT:
+        return f"{value / per_disc:+.1f} discs"
     if isinstance(value, float) and not value.is_integer():
         return f"{value:+.3f}"
     if discs := round(value / FINAL_UNIT) if abs(value) >= FINAL_UNIT else 0:

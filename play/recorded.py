@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -64,8 +64,16 @@ def game_of_run(folder: Path, number: int) -> ReadGame:
             turn = shown.game.play(move, name, *_stated(move, stated.get(ply)))
             shown.notes.append(decision_lines(turn) or ["(opening)"] * (ply not in stated))
     if row["end_reason"] != "finished" and shown.notes:
-        shown.notes[-1].append(f"Here the game ended: {row['result']} ({row['end_reason']}).")
+        shown.notes[-1].append(_failure(row, players))
     return shown
+
+
+def _failure(row: Mapping[str, Any], players: Mapping[Color, str]) -> str:
+    """Return the loser of a forfeited game and the reason, in a line."""
+    loser = Color.WHITE if row["black_points"] == 1 else Color.BLACK
+    why = f": {row['detail']}" if row["detail"] else ""
+    name = f"{loser.value.capitalize()} ({players[loser]})"
+    return f"Here the game ended: {name} loses: {row['end_reason']}{why}."
 
 
 @contextmanager

@@ -38,7 +38,13 @@ any language. Every board is shown, and why a game was lost.
                  each program and game, which is removed
   output=false   show what the programs print
   processes=64   how many each may start
-  memory_mb=null MiB that each may take; null: no limit
+  memory_mb=null MiB that each may take, all its processes together; null: no
+                 limit
+  ponder=false   let a program think in its opponent's time, too
+  isolation=closed  no files but a program's own and those its command names, no
+                 network (docs/security.md); process: all files and the network.
+                 isolation.reads=[A], isolation.writes=[B] open more,
+                 isolation.children=false forbids other processes
   --record FILE  the transcript; by default a new file in results/referee
 """
 FOLDER = Path("results") / "referee"
@@ -106,6 +112,7 @@ def read_contest(words: Sequence[str]) -> ExternalMatch:
     if len(commands) < 2:
         raise ConfigError('referee: two commands are needed, as in referee "./anna" "java Bert"')
     settings = read_plain(RefereeConfig, rest)
+    settings.isolation.check()
     asked = [None, None] if settings.names is None else settings.names.split(",")
     try:
         agents = [

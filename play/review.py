@@ -19,7 +19,7 @@ from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.core.system.escaping import counted
 from othello_lab.play.agent_process import AgentProcesses
-from othello_lab.play.config import CHAMPION, PlayerSettings
+from othello_lab.play.config import PlayerSettings
 from othello_lab.play.game import GameState, PlayedTurn, line_text
 
 EXACT_EMPTIES = 22
@@ -32,6 +32,8 @@ at least."""
 GOOD = 1.0
 """A move that loses less discs than this counts as a best one."""
 
+_JUDGE = "champion_2026"
+"""Later champions save more of a fixed depth."""
 _EVALUATIONS = {8: "patterns", 6: "patterns6", 4: "disc_count"}  # by side
 _CLEAR = 2.0  # discs that an estimate of a won game has at least
 _USE = "review"
@@ -91,7 +93,7 @@ class Reviewer:
     """Reviews moves of games of one ruleset."""
 
     def __init__(self, thinkers: AgentProcesses, side: int) -> None:
-        champion = load("agent", CHAMPION) | {
+        champion = load("agent", _JUDGE) | {
             "evaluation": evaluation_settings(_EVALUATIONS[side]),
             "endgame_by_time": False,
         }
@@ -100,7 +102,7 @@ class Reviewer:
         self._thinkers = thinkers
         self._per_disc = load_evaluation(_EVALUATIONS[side]).per_disc or 1
         self._solver = PlayerSettings("solver", champion | {"endgame": EXACT_EMPTIES})
-        self._judge = PlayerSettings(CHAMPION, champion | {"endgame": 0, "depth": DEPTH})
+        self._judge = PlayerSettings(_JUDGE, champion | {"endgame": 0, "depth": DEPTH})
 
     def review(self, game: GameState, numbers: Sequence[int]) -> Iterator[MoveReview]:
         """Yield the reviews of these moves of a game; forced passes have none. Raises
@@ -254,6 +256,25 @@ def accuracy(moves: Sequence[MoveReview]) -> Mapping[Color, Accuracy]:
         good = sum(each.loss < GOOD for each in own)
         found[color] = Accuracy(len(own), good, lost / len(own) if own else 0.0)
     return found
+
+
+def accuracy_text(moves: Sequence[MoveReview], players: Mapping[Color, str]) -> list[str]:
+    """Return a sentence on the accuracy of each player who had a choice."""
+    return [
+        f"{color.value.capitalize()} ({players[color]}): {known.good} of "
+        f"{counted(known.moves, 'move')} with a choice were best "
+        f"({100 * known.good / known.moves:.0f} %); {known.loss:.1f} discs lost a move."
+        for color, known in accuracy(moves).items()
+        if known.moves
+    ]
+
+
+def scale_text() -> str:
+    """Return a sentence on the values of a review."""
+    return (
+        f"Values are discs to Black: exact with {EXACT_EMPTIES} or fewer empty squares, by the "
+        "champion's search before."
+    )
 
 
 def told(each: MoveReview) -> str:

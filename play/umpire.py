@@ -15,21 +15,23 @@ import select
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
 from othello_lab.agents.external.mailbox import FileNameError, mailbox_files
-from othello_lab.agents.external.wpi import EXIT_SECONDS, ScratchFolder, WpiAgent
+from othello_lab.agents.external.program import LAST_OUTPUT
+from othello_lab.agents.external.wpi import EXIT_SECONDS, WpiAgent
 from othello_lab.core.game import FINISHED, ILLEGAL, GameRecord, Limits, Ply, play_game
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, ruleset
 from othello_lab.core.system.forked import Channel
 from othello_lab.core.system.processes import adopt_orphans, descendants, end_descendants
+from othello_lab.core.system.scratch import ScratchFolder
 from othello_lab.core.system.settings import Number, Switch, Text, Whole
 from othello_lab.core.wpi import LONGEST, move_text
 from othello_lab.experiments.playing.agent_proxy import AgentProxy, ChildSignals
-from othello_lab.experiments.playing.conditions import GameConditions
+from othello_lab.experiments.playing.conditions import CLOSED, GameConditions, Isolation
 from othello_lab.experiments.record.log import OUTPUT
 from othello_lab.play.game import GameState
 from othello_lab.play.game_files import game_text
@@ -42,6 +44,9 @@ _CLOSE_SECONDS = 1.0
 _LOOK_SECONDS = 0.05
 
 
+_NAMES = Text(r"(?!([\w-]+),\1$)[\w-]+,[\w-]+", "two different words (names=anna,bert)")
+
+
 @dataclass
 class RefereeConfig:
     """The settings of the referee, see :data:`play.referee.USAGE`."""
@@ -49,11 +54,13 @@ class RefereeConfig:
     games: Annotated[int, Whole(1)] = 1
     limit: Annotated[float, Number(above=0)] = 60.0
     seed: Annotated[int | None, Whole(0)] = None
-    names: Annotated[str | None, Text(r"[\w-]+,[\w-]+", "two words, as in names=anna,bert,")] = None
+    names: Annotated[str | None, _NAMES] = None
     folder: Annotated[str | None, Text(r".+", "a folder")] = None
     output: Annotated[bool, Switch()] = False
     processes: Annotated[int, Whole(0)] = 64
     memory_mb: Annotated[int | None, Whole(1)] = None
+    isolation: Isolation = field(default_factory=lambda: Isolation(CLOSED))
+    ponder: Annotated[bool, Switch()] = False
 
     @property
     def patience(self) -> float:
@@ -183,6 +190,9 @@ class _Umpire:
             patience,
             settings.memory_mb,
             settings.processes,
+            settings.isolation,
+            ponder=settings.ponder,
+            private=[os.path.abspath("results")],
         )
         stand_ins = [AgentProxy(conditions, who, self._children, self.check) for who in (0, 1)]
         try:
@@ -254,7 +264,7 @@ def verdict(record: GameRecord, names: Mapping[Color, str], commands: Mapping[Co
         return f"The game is over: a draw. {score}."
     if record.end_reason == FINISHED:
         return f"The game is over: {named(record.winner)} wins. {score}."
-    loser, said = record.winner.other, record.detail.partition(". Its last output:\n")
+    loser, said = record.winner.other, record.detail.partition(LAST_OUTPUT)
     what = said[0].strip().removeprefix(f"'{commands[loser]}' ")
     reason = f"{record.end_reason}: {what}"
     last = "".join(f"\n  {names[loser]}: {line}" for line in said[2].splitlines())

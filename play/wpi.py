@@ -40,7 +40,8 @@ Any agent of the lab as a program that speaks the file protocol
   folder=.       the game's folder
 
 A search goes deeper and deeper until its time is over, unless depth or
-agent.depth says how deep. Other settings: evaluation, where the agent leaves it
+agent.depth says how deep; mcts plays out games so long, unless agent.playouts
+says how many. Other settings: evaluation, where the agent leaves it
 open, limits.depth, limits.nodes, seed; --config-dir DIR.
 othello-lab agents list explains the agents and evaluations.
 """

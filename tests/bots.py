@@ -3,7 +3,6 @@ and players of the file protocol."""
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
 
@@ -47,7 +46,7 @@ def bot(
     return f"{sys.executable} {path}"
 
 
-FILE_PROTOCOL = Path(__file__).parents[1] / "docs" / "file_protocol.md"
+EXAMPLES = Path(__file__).parents[1] / "docs" / "examples"
 
 PLAYER = """
 import os, subprocess, sys, time
@@ -76,9 +75,8 @@ main()
 
 
 def example_player(path: Path) -> Path:
-    """The example of ``docs/file_protocol.md``, as a file."""
-    (found,) = re.findall(r"```python\n(.*?)```", FILE_PROTOCOL.read_text("utf-8"), re.DOTALL)
-    path.write_text(found)
+    """The example of the file protocol in Python, as a file of this name."""
+    path.write_text((EXAMPLES / "bert.py").read_text("utf-8"))
     return path
 
 

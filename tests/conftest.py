@@ -8,12 +8,14 @@ import multiprocessing
 import os
 import random
 import shutil
+import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from multiprocessing import resource_tracker
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from clocks import Clock
@@ -27,8 +29,11 @@ if TYPE_CHECKING:
 
     Game = list[Position]
 
+collect_ignore = ["data/python2"]  # files for Python 2, which Python 3 cannot import
+
 
 def pytest_configure(config: pytest.Config) -> None:
+    share_bytecode(config)
     if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
         return
     from hypothesis import settings
@@ -37,6 +42,15 @@ def pytest_configure(config: pytest.Config) -> None:
     # elsewhere be repeated here.
     settings.register_profile("lab", deadline=None, print_blob=True)
     settings.load_profile("lab")
+
+
+def share_bytecode(config: pytest.Config) -> None:
+    """Where no bytecode is to be written beside the sources, let all processes of the tests write
+    it to pytest's own folder: the lab is imported hundreds of times."""
+    cache = getattr(config, "cache", None)
+    if sys.dont_write_bytecode and cache is not None:
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+        os.environ["PYTHONPYCACHEPREFIX"] = str(cache.mkdir("bytecode"))
 
 
 # Started now, so that no test takes multiprocessing's helper for something that it has left behind.
@@ -106,17 +120,17 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 @pytest.fixture
 def timers(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The seconds for which the tested code sets timers, which all ring very soon."""
-    from othello_lab.agents.search.limits import Timer
+    """The seconds after which the tested code wants searches to stop; all stop very soon."""
+    from othello_lab.agents.search import limits
 
     asked = []
-    begin = Timer.begin
+    deadline = limits.deadline
 
-    def begin_soon(timer: Timer, context: Any, seconds: float) -> None:
+    def soon(seconds: float, clock: int) -> int:
         asked.append(seconds)
-        begin(timer, context, 0.02)
+        return deadline(0.02, clock)
 
-    monkeypatch.setattr(Timer, "begin", begin_soon)
+    monkeypatch.setattr(limits, "deadline", soon)
     return asked
 
 
@@ -166,3 +180,13 @@ def shot(request: pytest.FixtureRequest) -> Callable[[Page, str], None]:
             page.screenshot(path=Path(folder) / f"{test}{name and '-'}{name}.png", full_page=True)
 
     return take
+
+
+@pytest.fixture
+def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of the scratch folders of refereed programs; nobody waits long for their end."""
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    monkeypatch.setattr("othello_lab.play.umpire.EXIT_SECONDS", 0.3)
+    return folder

@@ -14,6 +14,7 @@ import oracle
 TRAITS = set(sys.argv[1:])
 LOG = next((open(word[4:], "a", 1) for word in TRAITS if word.startswith("log=")), None)  # noqa: SIM115
 COLORS = {"b": "X", "black": "X", "w": "O", "white": "O"}
+DIALECT_COLORS = {"short-colors": "bw", "capital-colors": "BW"}
 NAMES = [
     "protocol_version",
     "name",
@@ -63,6 +64,9 @@ class Position:
         if 8 * row + column not in self.moves:
             raise ValueError("illegal move")
         after = oracle.play(self.board, self.turn, 8 * row + column)
+        flipped = oracle.flips(self.board, self.turn, 8 * row + column)
+        if "flips-too-few" in TRAITS and len(flipped) > 7:
+            after[min(flipped) // 8][min(flipped) % 8] = oracle.other(self.turn)
         return Position(after, oracle.other(self.turn))
 
 
@@ -96,7 +100,8 @@ class Engine:
         return "true" if name in NAMES or "knows-all" in TRAITS else "false"
 
     def list_commands(self) -> str:
-        return "\n".join(name for name in NAMES if f"no-{name}" not in TRAITS)
+        names = [name for name in NAMES if f"no-{name}" not in TRAITS]
+        return "\n".join(name.upper() if "upper" in TRAITS else name for name in names)
 
     def level(self, level: str) -> None:
         int(level)
@@ -117,9 +122,11 @@ class Engine:
             raise ValueError("unsupported game")
 
     def setboard(self, board: str, color: str) -> None:
+        if "letters" in TRAITS and (color not in ("X", "O") or "-" in board):
+            raise ValueError("syntax error")
         rows = [list(board[row : row + 8].replace("-", ".")) for row in range(0, 64, 8)]
         if "sets-nothing" not in TRAITS:
-            self.positions = [Position(rows, COLORS[color])]
+            self.positions = [Position(rows, COLORS.get(color.lower(), color))]
 
     def showboard(self) -> str:
         return "" if "shows-nothing" in TRAITS else oracle.draw(self.position.board)
@@ -131,6 +138,9 @@ class Engine:
         self.positions = self.positions or [Position.start()]
 
     def turn(self, color: str) -> None:
+        for trait, words in DIALECT_COLORS.items():
+            if trait in TRAITS and color not in words:
+                raise ValueError("invalid color")
         wanted = COLORS[color if "no-capitals" in TRAITS else color.lower()]
         if "skips-passes" in TRAITS and self.position.must_pass:
             self.positions.append(self.position.play("pass"))
@@ -143,6 +153,8 @@ class Engine:
                 raise ValueError("syntax error")
             if "passes-freely" in TRAITS:
                 return
+        if "capital-squares" in TRAITS and square != square.upper():
+            raise ValueError("invalid vertex")
         self.turn(color)
         try:
             self.positions.append(self.position.play(square))
@@ -216,10 +228,19 @@ def main() -> None:
         if LOG:
             LOG.write(line)
         words = line.partition("#")[0].split()
+        if "#" in line and "answers-comments" in TRAITS:
+            words = ["#"]
         if not words and "answers-nothing" not in TRAITS:
             continue
         number = words.pop(0) if words and words[0].isdigit() else ""
+        if number and "dies-at-numbers" in TRAITS:
+            sys.exit("a command is needed")
+        if number and "knows-no-numbers" in TRAITS:
+            words, number = [number, *words], ""
+        if words and "upper" in TRAITS:
+            words[0] = words[0].lower() if words[0].isupper() else "unknown"
         number = "" if "no-numbers" in TRAITS else number
+        number = f" {number}" if "blank-before-numbers" in TRAITS and number else number
         mark = "="
         try:
             said = engine.answer(words[0], words[1:]) if words else ""

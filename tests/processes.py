@@ -53,6 +53,7 @@ class Command:
         self._output, theirs = os.pipe()
         os.set_blocking(self._output, False)
         self._printed = ""
+        self._closed = False
         self.returncode: int | None = None
         self.pid = os.fork()
         if self.pid == 0:
@@ -102,17 +103,20 @@ class Command:
     def stop_listening(self) -> None:
         """Nobody reads any more what it prints."""
         os.close(self._output)
+        self._closed = True
 
     @property
     def printed(self) -> str:
         """What it has printed by now."""
-        with contextlib.suppress(BlockingIOError):
-            self._printed += os.read(self._output, 1 << 16).decode()
+        if not self._closed:
+            with contextlib.suppress(BlockingIOError):
+                self._printed += os.read(self._output, 1 << 16).decode()
         return self._printed
 
     def communicate(self, timeout: float = 120) -> tuple[str, None]:
         """All that it has printed, once it has ended."""
         self.wait(timeout)
         printed = self.printed
-        os.close(self._output)
+        if not self._closed:
+            self.stop_listening()
         return printed, None

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from pathlib import Path
 
-DOCS = Path(__file__).parents[1] / "docs"
+from bots import EXAMPLES
 
 AGENT = """
 from othello_lab import Agent, Decision
@@ -43,12 +42,6 @@ def strategy(player, board):
 """
 
 
-def example(page: str) -> str:
-    """The player in Python that a page of the documentation shows."""
-    text = (DOCS / page).read_text(encoding="utf-8")
-    return re.findall(r"```python\n(.*?)```", text, re.DOTALL)[0]
-
-
 def hand_in(
     folder: Path, kinds: Iterable[str], number: int = 0, trouble: dict[str, str] | None = None
 ) -> list[str]:
@@ -62,10 +55,12 @@ def hand_in(
         line = (trouble or {}).get(kind, "pass")
         if kind == "file":
             script = folder / name
-            script.write_text("#!/usr/bin/env python3\n" + example("file_protocol.md"))
+            script.write_text(
+                "#!/usr/bin/env python3\n" + (EXAMPLES / "bert.py").read_text("utf-8")
+            )
             script.chmod(0o755)
         elif kind == "line":
-            (folder / f"{name}.py").write_text(example("line_protocol.md"))
+            (folder / f"{name}.py").write_text((EXAMPLES / "bot.py").read_text("utf-8"))
             (folder / f"{name}.yaml").write_text("protocol: line\n")
         elif kind == "agent":
             (folder / f"{name}.py").write_text(AGENT.format(trouble=line))

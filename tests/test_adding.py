@@ -141,9 +141,9 @@ ADDITIONS = {
         ),
         Change(
             "agents/search/window/negamax.py",
-            "                            if not first:\n"
-            "                                count(context, LATE_CUTOFFS)\n",
-            after="                            count(context, layout.CUTOFFS)\n",
+            "                        if not first:\n"
+            "                            count(context, LATE_CUTOFFS)\n",
+            after="                        count(context, layout.CUTOFFS)\n",
         ),
     ],
     "ruleset": [
@@ -174,6 +174,7 @@ TESTS = [
     "tests/agents/test_agent_contract.py",
     "tests/agents/test_config.py",
     "tests/core",
+    "--ignore=tests/core/system",
     "tests/experiments/test_command_line.py::test_the_signature_of_the_searches",
     "tests/experiments/test_experiments_config.py",
 ]
@@ -184,8 +185,10 @@ TESTS = [
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the repository with all additions."""
     folder = tmp_path_factory.mktemp("copy") / "lab"
-    left_out = shutil.ignore_patterns(".*", "__pycache__", "build", "results")
-    shutil.copytree(ROOT, folder, symlinks=True, ignore=left_out)
+    made = shutil.ignore_patterns(".*", "__pycache__", "build", "site", "results")
+    shutil.copytree(ROOT, folder, symlinks=True, ignore=made)
+    code = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "experiments/results", folder / "experiments/results", ignore=code)
     for changes in ADDITIONS.values():
         for change in changes:
             path = folder / change.path

@@ -57,6 +57,5 @@ def read_state(path: Path) -> dict[str, Any] | None:
     except FileNotFoundError:
         return None
     except Exception as error:  # of the archive, of its parts, of numpy's format
-        raise ConfigError(
-            f"{path}: no checkpoint that can be read ({one_line(error)}); delete it to learn again"
-        ) from error
+        why = f"no checkpoint that can be read ({one_line(error):.300})"
+        raise ConfigError(f"{path}: {why}; delete it to learn again") from error

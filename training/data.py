@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import importlib.util
 import json
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,6 +24,7 @@ import numpy as np
 import yaml
 
 from othello_lab.core.bitboard import symmetric_forms
+from othello_lab.core.system.optional_libraries import needs
 from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.record.folder import sync, write_safely
 
@@ -272,10 +272,7 @@ def beside(path: Path) -> Path:
 
 def needs_pyarrow() -> None:
     """Raise ConfigError where positions can be neither written nor read."""
-    if importlib.util.find_spec("pyarrow") is None:
-        raise ConfigError(
-            "positions need pyarrow; pip install 'othello-strategy-lab[learn]' or pyarrow"
-        )
+    needs("a file of positions", "pyarrow", "learn")
 
 
 # ---------------------------------------------------------------------- positions and games

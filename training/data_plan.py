@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
 
-from othello_lab.agents.config import ConfigError, build, compose, fill_open
+from othello_lab.agents.config import ConfigError, build, compose, fill_open, one_line
 from othello_lab.core.system.settings import (
     Choice,
     Each,
@@ -88,8 +89,8 @@ class DataConfig:
 
 @dataclass(frozen=True)
 class DataPlan:
-    """A plan that has passed all checks. plan: of the games; its agents are those that play, with
-    their noise. settings: as the user gave them."""
+    """A plan that has passed all checks. plan: of the games; its agents play, with their
+    noise. settings: as the user gave them."""
 
     data: DataConfig
     plan: Plan
@@ -122,7 +123,10 @@ def read(overrides: Sequence[str], folders: Sequence[str | Path] = ()) -> DataPl
     ``data.exact=12``), and further folders of YAMLs; raises ConfigError."""
     words = [_of_player(word) for word in overrides]
     config = compose("run", [f"+{GROUP}={NAME}", f"name={NAME}", *words], folders)
-    described: Any = OmegaConf.to_container(config[GROUP], resolve=True)
+    try:
+        described: Any = OmegaConf.to_container(config[GROUP], resolve=True)
+    except OmegaConfBaseException as error:
+        raise ConfigError(one_line(error)) from error
     of_run = OmegaConf.masked_copy(config, [str(key) for key in config if key != GROUP])
     return planned(described, checked_settings(of_run, words))
 

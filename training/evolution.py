@@ -36,6 +36,7 @@ from othello_lab.agents.search.context import MAX_DEPTH
 from othello_lab.core.notation import PASS
 from othello_lab.core.position import Position
 from othello_lab.core.rules import RULESETS, Ruleset
+from othello_lab.core.system.optional_libraries import needs
 from othello_lab.core.system.settings import Choice, Each, Number, Text, Whole
 from othello_lab.core.whole_games import prepare_games
 from othello_lab.experiments.config import Plan
@@ -52,7 +53,6 @@ from othello_lab.training.linear import (
     stages_of_width,
     weights_table,
 )
-from othello_lab.training.optional_libraries import needs
 from othello_lab.training.training import LearningResult, Training, TrainingContext, WorkerMap
 
 if TYPE_CHECKING:
@@ -288,7 +288,7 @@ class Evolved(Training):
     """Generations in all."""
 
     def check(self, plan: Plan) -> None:
-        needs("cma", "cma", "learn")
+        needs("this training", "cma", "learn")
         check_features(self.features, plan.rules)
         if not self.knots or len(set(self.knots)) < len(self.knots):
             raise ValueError(f"train.knots={self.knots}: at least one, and none twice, is needed")

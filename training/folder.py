@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from othello_lab.agents.config import ConfigError, one_line
+from othello_lab.core.system.plain_yaml import read_yaml
 from othello_lab.experiments.jobs.kinds import KINDS
 
 FILE = KINDS["selfplay"].file
@@ -24,8 +23,8 @@ def about_of(folder: Path) -> dict[str, Any]:
     """Return the description of a self-play in its folder. Raises ConfigError."""
     path = folder / FILE
     try:
-        about = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, yaml.YAMLError) as error:
+        about = read_yaml(path)
+    except (OSError, ValueError) as error:
         raise ConfigError(f"{path}: cannot be read ({one_line(error)})") from error
     if not isinstance(about, dict) or not set(about) >= _NEEDED:
         raise ConfigError(f"{path}: {', '.join(sorted(_NEEDED))} are expected in it")

@@ -46,7 +46,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class _ParsedGame:
-    """A game as it was read. where: its place in its file. mover, opponent: masks of its first
+    """A game of a file. where: its place in its file. mover, opponent: masks of its first
     position. squares: its moves, a byte each. turns: the side of each move in the file, 0 for the
     side that begins, 1 for the other; empty if the file has none."""
 

@@ -64,4 +64,5 @@ class SelfPlayKind(JobKind):
         from othello_lab.training.selfplay import resume
 
         options.pop("retry_skipped", None)
+        options.pop("retry_starved", None)
         return resume(folder, command, console, **options).exit_code

@@ -10,9 +10,10 @@ from typing import Any
 
 import yaml
 
-from othello_lab.agents.config import ConfigError, build, load
+from othello_lab.agents.config import ConfigError, build, load, one_line
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.learned.weights import LearnedWeights
+from othello_lab.core.system.plain_yaml import read_yaml
 from othello_lab.experiments.pairing import ResultTable
 from othello_lab.experiments.record.folder import write_safely
 
@@ -78,12 +79,13 @@ class StepResult:
         """Return the result of this label; ConfigError."""
         path = cls._file(folder, label)
         try:
-            said = yaml.safe_load(path.read_text(encoding="utf-8"))
+            said = read_yaml(path)
             said["tables"] = [ResultTable(**table) for table in said["tables"]]
             said["figures"] = [LearnedFigure(**figure) for figure in said["figures"]]
             return cls(**said)
-        except (OSError, TypeError, KeyError, ValueError, yaml.YAMLError) as error:
-            raise ConfigError(f"{path}: what was learned cannot be read ({error})") from error
+        except (OSError, TypeError, KeyError, ValueError) as error:
+            told = f"what was learned cannot be read ({one_line(error)})"
+            raise ConfigError(f"{path}: {told}") from error
 
     @staticmethod
     def _file(folder: Path, label: str) -> Path:

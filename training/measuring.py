@@ -167,16 +167,21 @@ def errors_by_part(
     return pd.DataFrame(rows)
 
 
+def ranges_of_empties(positions: Positions) -> Iterator[tuple[int, int, np.ndarray]]:
+    """Yield ranges of empty squares with enough positions: the fewest, the most, and a mask."""
+    for fewest in range(0, int(positions.empties.max(initial=0)) + 1, STAGE):
+        most = fewest + STAGE - 1
+        there = (positions.empties >= fewest) & (positions.empties <= most)
+        if there.sum() >= FEW:
+            yield fewest, most, there
+
+
 def errors_by_stage(predicted: np.ndarray, positions: Positions, seed: int) -> pd.DataFrame:
     """See :class:`Measurements`."""
     import pandas as pd
 
     rows = []
-    for fewest in range(0, int(positions.empties.max(initial=0)) + 1, STAGE):
-        most = fewest + STAGE - 1
-        there = (positions.empties >= fewest) & (positions.empties <= most)
-        if there.sum() < FEW:
-            continue
+    for fewest, most, there in ranges_of_empties(positions):
         score = positions.score[there]
         missed = predicted[there] - score
         rows.append(
@@ -214,8 +219,8 @@ def error_of_perfect_play(predicted: np.ndarray, positions: Positions, seed: int
 
 
 def phase_numbers(positions: Positions) -> np.ndarray:
-    """Return the number of each position's phase among PHASES: the third of a game's moves in which
-    it lies."""
+    """Return the number of each position's phase among PHASES. A phase is a third of a game's
+    moves."""
     moves = positions.side**2 - 4
     made = moves - positions.empties
     return np.clip(len(PHASES) * made // moves, 0, len(PHASES) - 1)

@@ -12,11 +12,11 @@ import numpy as np
 
 from othello_lab.agents.learned.network import KIND, UNIT, VERSION
 from othello_lab.agents.learned.weights import LearnedWeights
+from othello_lab.core.system.optional_libraries import needs
 from othello_lab.core.system.settings import Number, Whole
 from othello_lab.experiments.config import Plan
 from othello_lab.training.data import TRAIN, VALIDATION
 from othello_lab.training.neural import SYMMETRIES, Network, NetworkInputs
-from othello_lab.training.optional_libraries import needs
 from othello_lab.training.stages import MOST_EMPTIES
 from othello_lab.training.training import LearningResult, Training, TrainingContext
 
@@ -48,7 +48,7 @@ class NetworkTraining(Training):
 
     def check(self, plan: Plan) -> None:
         super().check(plan)
-        needs("torch", "torch", "network")
+        needs("this training", "torch", "network")
 
     def learn(self, work: TrainingContext) -> LearningResult:
         train = work.positions.part(TRAIN)

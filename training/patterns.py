@@ -130,8 +130,7 @@ class Columns:
         self.number = self.empties + model.SQUARES + 1
 
     def of(self, positions: Positions) -> np.ndarray:
-        """Return the columns in which each position has a 1, int32, shape (positions, places +
-        3)."""
+        """Return the columns with a 1 for each position, int32, shape (positions, places + 3)."""
         mover, opponent = positions.mover, positions.opponent
         contents = self.geometry.features(mover, opponent)
         others = _counts(mover, opponent, np.uint64(board_of(self.side)))

@@ -156,8 +156,8 @@ def _about_errors(measured: Measurements) -> str:
 
 
 def about_guessing(parts: pd.DataFrame, held: str, stages: pd.DataFrame) -> Iterator[str]:
-    """Return sentences on parts in which an evaluation is of no use; errors in discs alone do not
-    show them. The frames are those of :class:`Measurements`."""
+    """Return sentences on parts where an evaluation is of no use. Errors in discs alone do not show
+    them. The frames are those of :class:`Measurements`."""
     whole = parts[parts["part"] == held]
     for row in whole.itertuples():
         if row.error >= row.guessing:

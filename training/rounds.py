@@ -96,7 +96,7 @@ def make_round(
     """
     folder.mkdir(parents=True, exist_ok=True)
     if minutes is None:
-        _make_part(settings, folder / "0", console)
+        make_part(settings, folder / "0", console)
         return
     games, number = 0, 0
     while True:
@@ -111,12 +111,12 @@ def make_round(
                 return
             count = 2 * int(min(_MOST_TIMES * games, max(2.0, games * left / spent())) / 2)
         asked = {**settings, "games": count, "seed": settings["seed"] + (number << 32)}
-        _make_part(asked, part, console)
+        make_part(asked, part, console)
         games += int(about_of(part)["games"])
         number += 1
 
 
-def _make_part(settings: Mapping[str, Any], part: Path, console: Console) -> None:
+def make_part(settings: Mapping[str, Any], part: Path, console: Console) -> None:
     """Make a part of a round in this folder and no other, or go on with it."""
     if part.is_dir() and not is_selfplay(part):  # killed before it had begun
         shutil.rmtree(part)

@@ -29,6 +29,7 @@ from othello_lab.agents.config import ConfigError
 from othello_lab.core.replay import prepare_replay
 from othello_lab.core.rules import Color
 from othello_lab.core.system.escaping import counted, plain
+from othello_lab.core.whole_games import prepare_games
 from othello_lab.experiments.config import built_from
 from othello_lab.experiments.jobs.job import Job, progress_of, write_yaml
 from othello_lab.experiments.jobs.replan import check_again, moved_executor
@@ -172,6 +173,8 @@ class SelfPlayJob(Job[SelfPlayResult]):
         prepare_replay(say)  # by which games that are read are checked
         self._pieces, self._total = self._split()
         self._conditions.prepare(say)
+        if self._conditions.compiled_games and not self._conditions.limits.timed:
+            prepare_games(say)
         prepare_labels(self._plan.data, say)
         if self.settings.trial and not self._plan.data.read:
             try_agents(self._conditions)

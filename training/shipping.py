@@ -11,9 +11,12 @@ import yaml
 from othello_lab.agents.conf_folder import conf_folder
 from othello_lab.agents.config import ConfigError
 from othello_lab.agents.learned import weights as learned
+from othello_lab.agents.search.window.probcut import FITTED
 from othello_lab.core.system.escaping import counted
+from othello_lab.experiments.pairing.openings import BALANCED
 from othello_lab.experiments.record.folder import write_safely
 from othello_lab.experiments.studies.record import TRAINING, StudyRecord, record_kind
+from othello_lab.training.champion import PATTERNS, ChampionFiles
 from othello_lab.training.learned_files import StepResult
 from othello_lab.training.steps import final_label
 
@@ -67,7 +70,7 @@ def _comments(lines: list[str]) -> int:
 
 
 def ship_folder(folder: Path, say: Callable[[str], None]) -> None:
-    """The same of a training that is complete, or of all trainings in a folder; ConfigError."""
+    """Ship the result of a complete training, or of all trainings in a folder; ConfigError."""
     if record_kind(folder) != TRAINING:
         raise ConfigError(f"{folder} is no folder of a training")
     with StudyRecord.open(folder) as record:
@@ -79,6 +82,23 @@ def ship_folder(folder: Path, say: Callable[[str], None]) -> None:
         for name in described["trainings"]:
             ship_folder(folder / name, say)
         return
+    if (files := ChampionFiles(folder)).probcut.is_file():
+        ship_champion(files, say)
+        return
     label = final_label(about["name"], described.get("curve") or ())
     ship(about["name"], StepResult.read(folder, label), folder, say)
     say(f"shipped {counted(1, 'training')}: {about['name']}")
+
+
+def ship_champion(files: ChampionFiles, say: Callable[[str], None]) -> None:
+    """Put the parts of the champion into the lab: weights of patterns (the solver sorts by them
+    too), ProbCut's parameters, and balanced openings of the same length as the lab's."""
+    ship_folder(files.patterns, say)
+    places = {files.probcut: FITTED / f"{PATTERNS}.yaml"}
+    if files.openings.stem == BALANCED.stem:
+        for made in (files.openings, files.openings.with_suffix(".yaml")):
+            places[made] = BALANCED.with_suffix(made.suffix)
+    for made, place in places.items():
+        write_safely(place, made.read_text(encoding="utf-8"))
+        say(f"ships  {place}")
+    say("the page on the players tells of the new ones after  othello-lab players --yes")

@@ -44,10 +44,15 @@ def _check_rounds(name: str, overrides: Sequence[str], folders: Sequence[str]) -
 
 
 def _said_by(name: str, folders: Sequence[str]) -> set[str]:
-    """Return the settings of a run in a training's own YAML."""
+    """Return the settings of a run in a training's own YAML, and in those it is made of."""
     content = own_yaml(name, folders)
-    chosen = [each for each in content.get("defaults", ()) if isinstance(each, dict)]
-    return set(content) | {str(key).rpartition("/")[2] for each in chosen for key in each}
+    said = set(content)
+    for each in content.get("defaults", ()):
+        if isinstance(each, dict):
+            said |= {str(key).rpartition("/")[2] for key in each}
+        elif each != "_self_":
+            said |= _said_by(each, folders)
+    return said
 
 
 def own_settings(name: str, folders: Sequence[str] = ()) -> dict[str, Any]:

@@ -13,27 +13,26 @@ from rich.console import Console
 from othello_lab.agents.config import build, unknown
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.system.settings import Constraint, Switch
-from othello_lab.experiments.config import plan_of
 from othello_lab.experiments.pairing import ResultTable
 from othello_lab.experiments.playing.tasks import TaskResult
 from othello_lab.experiments.statistics.intervals import interval_text
 from othello_lab.experiments.studies import study_session as studies
-from othello_lab.experiments.studies.record import TRAINING, StudyRecord, record_kind
-from othello_lab.experiments.studies.study import Conclusion, changed
-from othello_lab.experiments.studies.study_plan import StudyPlan, planned
+from othello_lab.experiments.studies.record import TRAINING, StudyRecord
+from othello_lab.experiments.studies.study import Conclusion
+from othello_lab.experiments.studies.study_plan import StudyPlan
 from othello_lab.experiments.studies.study_session import RecordMaker, StudyResult, StudySession
+from othello_lab.training.champion import ChampionTraining
+from othello_lab.training.champion_session import ChampionSession
 from othello_lab.training.learned_files import WEIGHTS
+from othello_lab.training.part import part_plan, train_part
 from othello_lab.training.rounds import parts_of
 from othello_lab.training.shipping import ship_folder
-from othello_lab.training.steps import last_rounds, read
+from othello_lab.training.steps import last_rounds
 from othello_lab.training.training import CORES, Training, TrainingStudy
-from othello_lab.training.training_session import ROOMS, ROUNDS, TRAININGS, TrainingSession
+from othello_lab.training.training_session import ROOMS, ROUNDS, TrainingSession
 
 DATA_OF = "data_of"
 """Instead of ``data``: the name of an earlier training, from whose positions it learns."""
-
-SHARED = ("depth", "executor", "figures", "games", "limits", "results", "seed")
-"""The settings of a run that are the same in all; the others are as each one's YAML has them."""
 
 
 class NamedSettings(Constraint):
@@ -98,15 +97,10 @@ class TrainingGroupSession(StudySession):
 
     def _train(self, name: str) -> None:
         """Make one of the trainings, or go on with it. Raises KeyboardInterrupt."""
-        folder = self.folder / name
-        if record_kind(folder) == TRAINING:
-            options = {**self.options, "trust": True}  # which was asked for all of them
-            studies.resume(folder, "part of all", self.console, maker=TRAININGS, **options)
-            return
         plan = _part(self.plan, name, self.folder)
-        folder.mkdir(exist_ok=True)
-        command = self.record.study()["command"]
-        studies.study(plan, command, self.console, folder, TRAININGS)
+        train_part(
+            plan, self.folder / name, self.record.study()["command"], self.console, self.options
+        )
 
     def conclude(self, found: Any) -> Conclusion:
         rows = [
@@ -146,14 +140,10 @@ def _part(plan: StudyPlan, name: str, folder: Path | None) -> StudyPlan:
     there. Raises ConfigError."""
     own = dict(several_of(plan).trainings[name])
     source = own.pop(DATA_OF, None)
-    alone = read(name, ())
-    described = dict(alone.described) | own
     if source is not None and folder is not None:
         rounds = [folder / source / ROUNDS / each for each in _learned_from(folder / source)]
-        described["data"] = [str(part) for each in rounds for part in parts_of(each)]
-    shared = {key: getattr(plan.plan.settings, key) for key in SHARED}
-    settings = changed(alone.plan.settings, name=name, **shared)
-    return planned(name, described, plan_of(settings), TRAINING, Training)
+        own["data"] = [str(part) for each in rounds for part in parts_of(each)]
+    return part_plan(plan, name, own)
 
 
 def _learned_from(folder: Path) -> Sequence[str]:
@@ -184,6 +174,8 @@ def _come_of(folder: Path) -> dict[str, Any]:
 
 
 def _session_of(plan: StudyPlan) -> type[StudySession]:
+    if isinstance(plan.study, ChampionTraining):
+        return ChampionSession
     return TrainingGroupSession if isinstance(plan.study, TrainingGroup) else TrainingSession
 
 

@@ -4,7 +4,6 @@ out. It may be interrupted at any moment, and resumed: each step that is done st
 from __future__ import annotations
 
 import dataclasses
-import json
 import shlex
 import signal
 from collections.abc import Iterator, Sequence
@@ -21,7 +20,6 @@ from othello_lab.core.system.escaping import counted, plain
 from othello_lab.experiments.config import FIGURE_FILES, NO_FIGURES, RunConfig, chosen, settings_of
 from othello_lab.experiments.jobs.job import LOG
 from othello_lab.experiments.playing.tasks import TaskResult
-from othello_lab.experiments.record.folder import write_safely
 from othello_lab.experiments.record.log import logging_to
 from othello_lab.experiments.studies import study_session as studies
 from othello_lab.experiments.studies.parts import play_part
@@ -29,12 +27,13 @@ from othello_lab.experiments.studies.record import TRAINING
 from othello_lab.experiments.studies.study import Conclusion, changed
 from othello_lab.experiments.studies.study_plan import StudyPlan
 from othello_lab.experiments.studies.study_session import RecordMaker, StudySession
-from othello_lab.training.data import SPLITS, TRAIN, VALIDATION, Positions
+from othello_lab.training.data import SPLITS, TRAIN, VALIDATION, Positions, needs_pyarrow
 from othello_lab.training.learned_files import PREFIX, LearnedFigure, StepResult, player
 from othello_lab.training.measuring import TrainingSteps, measure
 from othello_lab.training.reporting import concluded
 from othello_lab.training.rounds import make_round, parts_of, rounds_checked, selfplay_settings
 from othello_lab.training.shipping import ship
+from othello_lab.training.step_times import StepTimes
 from othello_lab.training.steps import LearnStep, MatchStep, PlayStep, TrainingStep, steps_of
 from othello_lab.training.training import (
     LearningResult,
@@ -46,8 +45,6 @@ from othello_lab.training.training import (
 
 ROUNDS = "rounds"
 """The folder of positions that the training has made."""
-TIMES = "minutes.json"
-"""Minutes that each step has taken, on two cores; also of one that is not done."""
 TOLD_VERSIONS = ("python", "numpy", "numba", "code")
 """What the side file of weights says of versions."""
 FEWEST = 100
@@ -68,6 +65,8 @@ class TrainingSession(StudySession):
         rounds_checked(training.rounds)
         if training.curve:
             ladder_of(training, plan.plan.settings)
+        if training.data or training.rounds:
+            needs_pyarrow()
         if training.data:
             told = Positions.read(
                 training.data, training.partly, lambda line: console.print(plain(line))
@@ -79,13 +78,13 @@ class TrainingSession(StudySession):
         self._read: dict[tuple[str, ...], Positions] = {}
         self.record.expect(len(self._steps))
         level = self.plan.plan.settings.log_level
-        with self.hint_after_interrupt(), _signals_heeded(), logging_to(self.folder / LOG, level):
+        with self.hint_after_interrupt(), signals_heeded(), logging_to(self.folder / LOG, level):
             for number, step in enumerate(self._steps):
                 if number in self.record.done():
                     continue
                 line = f"{self.plan.name}: step {number + 1} of {len(self._steps)}: {step.about}"
                 self.console.rule(plain(line))
-                with self._timed(step):
+                with StepTimes(self.folder).timed(step.key):
                     row = self._do(step)
                 about = {"step": step.about, "minutes": self._minutes(step), **row}
                 self.record.write_pieces([TaskResult(number, {"steps": [about]})])
@@ -260,16 +259,6 @@ class TrainingSession(StudySession):
             self.record.tables()["steps"].to_dict("records"),
         )
 
-    @contextmanager
-    def _timed(self, step: TrainingStep) -> Iterator[None]:
-        """Time the step in the block; the time is added to that of earlier sessions."""
-        began, before = processor_seconds(), self._minutes(step)
-        try:
-            yield
-        finally:
-            times = self._times() | {step.key: before + minutes_since(began)}
-            write_safely(self.folder / TIMES, json.dumps(times))
-
     def _spent(self, step: LearnStep) -> float:
         """Return the minutes behind a result: of all steps up to it, or its own if each stop of a
         learning curve is learned from the same positions anew."""
@@ -279,14 +268,7 @@ class TrainingSession(StudySession):
         return sum(map(self._minutes, steps))
 
     def _minutes(self, step: TrainingStep) -> float:
-        return self._times().get(step.key, 0.0)
-
-    def _times(self) -> dict[str, float]:
-        try:
-            times: dict[str, float] = json.loads((self.folder / TIMES).read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return {}
-        return times
+        return StepTimes(self.folder).minutes(step.key)
 
 
 def enough(positions: Positions, rules: Ruleset) -> Positions:
@@ -317,7 +299,7 @@ def ladder_of(training: Training, settings: RunConfig) -> dict[str, Any]:
 
 
 @contextmanager
-def _signals_heeded() -> Iterator[None]:
+def signals_heeded() -> Iterator[None]:
     """Within it a closed terminal and SIGTERM end the work as Ctrl-C does."""
 
     def handle(number: int, frame: FrameType | None) -> None:

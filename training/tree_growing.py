@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from othello_lab.agents.learned.features import NAMES, features
+from othello_lab.agents.learned.forest import DEPTH, LEAVES
 from othello_lab.agents.learned.trees import (
-    DEPTH,
     FEATURE,
     LEAF,
-    LEAVES,
     MOST_THRESHOLD,
     QUESTIONS,
     STAGES,

@@ -15,14 +15,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 
 from othello_lab.agents.learned.features import NAMES, features
-from othello_lab.agents.learned.trees import DEPTH, KIND, LEAVES, UNIT, VERSION
+from othello_lab.agents.learned.forest import DEPTH, LEAVES
+from othello_lab.agents.learned.trees import KIND, UNIT, VERSION
 from othello_lab.agents.learned.weights import LearnedWeights
 from othello_lab.core.system.escaping import counted
+from othello_lab.core.system.optional_libraries import needs
 from othello_lab.core.system.settings import Number, Whole
 from othello_lab.experiments.config import Plan
 from othello_lab.experiments.pairing import ResultTable
 from othello_lab.training.data import TRAIN, VALIDATION, Positions
-from othello_lab.training.optional_libraries import needs
 from othello_lab.training.stages import MOST_EMPTIES, stages_of_empties
 from othello_lab.training.training import LearningResult, Training, TrainingContext
 from othello_lab.training.tree_growing import (
@@ -46,7 +47,7 @@ class TreesTraining(Training):
     """
 
     trees: Annotated[int, Whole(1, 1024)] = 32
-    """Of each stage. Processors look at 32 at a time, so take a multiple of that."""
+    """Of each stage. Processors look at 8 at a time, so take a multiple of that."""
     depth: Annotated[int, Whole(1, DEPTH)] = DEPTH
     """Questions a tree asks, one after another."""
     stages: Annotated[int, Whole(1, MOST_EMPTIES + 1)] = 15
@@ -60,7 +61,7 @@ class TreesTraining(Training):
 
     def check(self, plan: Plan) -> None:
         super().check(plan)
-        needs("sklearn", "scikit-learn", "learn")
+        needs("this training", "sklearn", "learn", "scikit-learn")
 
     def learn(self, work: TrainingContext) -> LearningResult:
         train, held = (work.positions.part(part) for part in (TRAIN, VALIDATION))

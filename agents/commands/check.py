@@ -8,10 +8,11 @@ from typing import Any
 from rich.console import Console
 
 from othello_lab.agents.agent import Agent
-from othello_lab.agents.commands import check_search
+from othello_lab.agents.commands import check_files, check_search, check_submissions
 from othello_lab.agents.commands.shared import add_config_dir, announce, print_finding, typed_agent
 from othello_lab.agents.config import OPEN, ConfigError, build_agent, load
 from othello_lab.agents.contract import FAILED, PATIENCE, findings
+from othello_lab.agents.external.program_agent import ProgramAgent
 from othello_lab.core.system.cli import seconds
 from othello_lab.core.system.escaping import plain
 
@@ -33,14 +34,18 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "target",
         metavar="TARGET",
-        help="one of othello-lab agents list agents, module.Class, or path/to/file.py:Class",
+        help="one of othello-lab agents list agents, module.Class, path/to/file.py:Class, or file; "
+        "or a program as handed in, a file or folder; or folder=FOLDER for all programs in it",
     )
     parser.add_argument(
         "settings",
         nargs="*",
         default=[],
         metavar="key=value",
-        help=f"its settings; by default depth={_DEPTH} and an evaluation that suits",
+        help=f"its settings; by default depth={_DEPTH} and an evaluation that suits. After file: "
+        "the command, quoted, name=WORD for its files, limit=60 (seconds for a move), total=60 "
+        "(seconds after which no further game is played to see a pass). After a program or "
+        "folder=FOLDER: limit=10, total=20, protocol=line",
     )
     parser.add_argument(
         "--patience",
@@ -55,26 +60,40 @@ def add(commands: Any) -> None:
 
 
 def run(options: Namespace, console: Console) -> int:
-    """Print each finding at once, then the verdict; raises ConfigError if there is no such agent.
+    """Print each finding at once, failed ones last, then the verdict; raises ConfigError if there
+    is no such agent.
 
     Returns the exit code.
     """
+    if options.target == check_files.FILE:
+        return check_files.run(options, console)
+    if options.target.startswith(check_submissions.FOLDER):
+        return check_submissions.run(options, console)
     if options.search:
         return check_search.run(options, console)
+    if check_submissions.is_submission(options.target):
+        return check_submissions.run(options, console)
     settings = typed_agent(options.target, options.settings, options.config_dir)
     if settings.get("depth") == OPEN:
         settings["depth"] = _DEPTH
     agent = _build(settings, options.target)
+    if isinstance(agent, ProgramAgent):
+        agent.forbid_echoes()
     failed = []
     try:
         for finding in findings(agent, options.patience, announce):
-            print_finding(finding, console)
             if finding.outcome == FAILED:
-                failed.append(finding.name)
+                failed.append(finding)
+            else:
+                print_finding(finding, console)
     except KeyboardInterrupt:
         console.print("interrupted")
         return INTERRUPTED
-    verdict = f"breaks the contract: {', '.join(failed)}" if failed else "keeps to the contract"
+    finally:
+        for finding in failed:
+            print_finding(finding, console)
+    names = ", ".join(finding.name for finding in failed)
+    verdict = f"breaks the contract: {names}" if failed else "keeps to the contract"
     console.print(plain(f"{options.target} {verdict}"), soft_wrap=True)
     return BROKEN if failed else HOLDS
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import shlex
 from argparse import Namespace
-from collections.abc import Iterable
 from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.progress import track
 
 from othello_lab.agents.commands.shared import (
     add_config_dir,
@@ -18,10 +16,11 @@ from othello_lab.agents.commands.shared import (
     chosen_evaluations,
     empty_table,
 )
-from othello_lab.agents.config import ConfigError
-from othello_lab.agents.search.window.probcut_fit import fit
+from othello_lab.agents.config import ConfigError, load
+from othello_lab.agents.search.window.probcut_fit import FULL, fit
 from othello_lab.core.system.cli import whole_number
 from othello_lab.core.system.escaping import plain
+from othello_lab.core.system.rows import RowMaker
 
 
 def add(commands: Any) -> None:
@@ -47,7 +46,21 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--glance",
         action="store_true",
-        help="fit to the evaluation alone too, for probcut_glance, and to one check a depth",
+        help="fit to the evaluation alone too, for probcut_glance and futility, and to one check a "
+        "depth",
+    )
+    parser.add_argument(
+        "--ends",
+        type=whole_number(0),
+        default=0,
+        metavar="POSITIONS",
+        help="endgames to solve, for selective_endgame (default 0: none)",
+    )
+    parser.add_argument(
+        "--agent",
+        metavar="NAME",
+        help="fit to the own searches of this agent (champion), after a first fit to full searches "
+        f"of {FULL} plies; takes --glance along",
     )
     add_config_dir(parser, "know")
     parser.set_defaults(run=run)
@@ -66,16 +79,22 @@ def run(options: Namespace, console: Console) -> None:
     command = f"othello-lab agents fit-probcut {shlex.quote(options.file.name)} --evaluation {name}"
     for option in ("depth", "positions", "seed"):
         command += f" --{option} {getattr(options, option)}"
-    command += " --glance" * options.glance
-
-    def progress(rows: Iterable[Any], total: int) -> Iterable[Any]:
-        return track(rows, f"searching to depth {options.depth}", total, console=console)
-
+    agent, glance = None, options.glance
+    if options.agent is not None:
+        agent, glance = load("agent", options.agent, options.config_dir), True
+    command += " --glance" * glance + f" --ends {options.ends}" * (options.ends > 0)
+    command += "" if agent is None else f" --agent {shlex.quote(options.agent)}"
     numbers = options.depth, options.positions, options.seed
-    fitted = fit(evaluation, name, *numbers, command, progress, options.glance)
+    rows = RowMaker(console)
+    fitted = fit(evaluation, name, *numbers, command, rows, glance, options.ends, agent)
     fitted.save(options.file)
     table = empty_table("depth", "check", "discs", "slope", "intercept", "sigma", "positions")
     for check in fitted.checks:
         table.add_row(*(f"{number:g}" for number in astuple(check)))
     console.print(table)
+    if fitted.ends:
+        table = empty_table("empties", "check", "slope", "intercept", "sigma", "positions")
+        for end in fitted.ends:
+            table.add_row(*(f"{number:g}" for number in astuple(end)))
+        console.print(table)
     console.print(plain(f"written to {options.file}"), soft_wrap=True)

@@ -16,6 +16,7 @@ from rich.table import Table
 
 from othello_lab.agents.conf_folder import NEEDS_A_TARGET
 from othello_lab.agents.config import (
+    FILLED_BY_RUN,
     OPEN,
     ConfigError,
     choices,
@@ -96,7 +97,7 @@ def typed_agent(target: str, words: Sequence[str], folders: Sequence[str]) -> di
     typed: Any = OmegaConf.to_container(OmegaConf.from_dotlist(list(words)))
     with suppress(Exception):  # building the agent will report the error
         parameters = inspect.signature(resolve(settings["_target_"])).parameters
-        for key in ("depth", "evaluation"):
+        for key in FILLED_BY_RUN:
             if key in parameters and parameters[key].default is inspect.Parameter.empty:
                 settings.setdefault(key, OPEN)
     merged: Any = OmegaConf.to_container(OmegaConf.merge(settings, typed))

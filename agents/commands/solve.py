@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.status import Status
 
 from othello_lab.agents.commands.shared import announce, empty_table
+from othello_lab.agents.search.endgame.memory import MOST_THREADS
 from othello_lab.agents.search.endgame.solver import EndgameSolver, Solution
 from othello_lab.core.command_line import add_ruleset
 from othello_lab.core.notation import PASS, NotationError, is_obf, parse_square, square_name
@@ -24,6 +25,7 @@ from othello_lab.core.position import Position, prepare_rules
 from othello_lab.core.rules import Ruleset
 from othello_lab.core.system.cli import whole_number
 from othello_lab.core.system.escaping import counted, visible
+from othello_lab.core.system.memory import free_memory
 
 SOLVED, WRONG, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 _COMMENTS = ("%", "#")
@@ -55,6 +57,14 @@ def add(commands: Any) -> None:
         metavar="MB",
         help="size of the transposition table (default 64)",
     )
+    parser.add_argument(
+        "--threads",
+        type=whole_number(1, MOST_THREADS),
+        default=1,
+        metavar="N",
+        help="threads that search together, where more than 13 squares are empty; with several the "
+        "number of nodes differs from run to run (default 1)",
+    )
     parser.set_defaults(run=run)
 
 
@@ -62,10 +72,13 @@ def run(options: Namespace, console: Console) -> int:
     """Solve the positions of a file of OBF lines, of an OBF line or of a transcript.
 
     Returns the exit code: 0, 1 if a score differs from the given one, 2 for unreadable lines, 130
-    after Ctrl-C. Raises ValueError for any other text.
+    after Ctrl-C. Raises ValueError for any other text, and for a table that does not fit.
     """
     text, rules = options.position, options.ruleset
-    solver = EndgameSolver(options.table)
+    solver = EndgameSolver(options.table, threads=options.threads)
+    free = free_memory()
+    if free is not None and options.table > free:
+        raise ValueError(f"--table {options.table}: only {free} MB of memory are free")
     # Bad input is reported before anything is compiled.
     task: Path | Problem | None = existing_file(text)
     if task is None:

@@ -214,7 +214,7 @@ def narrow_positions(count: int = POSITIONS) -> tuple[Position, ...]:
 
 
 def positions_at(depth: int, count: int = POSITIONS) -> tuple[Position, ...]:
-    """Return the positions about which a search of so many plies is asked."""
+    """Return the positions for the questions to a search of this depth."""
     return narrow_positions(count) if depth >= NARROW_FROM else positions(count)
 
 

@@ -34,6 +34,7 @@ from othello_lab.core.system.compile import (
     prepare,
     why_not,
 )
+from othello_lab.core.system.memory import in_large_pages
 from othello_lab.core.system.settings import called
 from othello_lab.core.vector import call_evaluation
 
@@ -145,7 +146,7 @@ class Evaluation(ABC):
     @cached_property
     def parameters(self) -> np.ndarray:
         """The kernel's array; it lives as long as the evaluation."""
-        return np.ascontiguousarray(self.make_parameters(), dtype=np.int32)
+        return in_large_pages(np.ascontiguousarray(self.make_parameters(), dtype=np.int32))
 
     def __getstate__(self) -> dict[str, Any]:
         # Addresses mean nothing in another process.

@@ -7,7 +7,7 @@ import numpy as np
 from othello_lab.agents.evaluation.evaluation import Evaluation, Feature
 from othello_lab.core.bitboard import bits, popcount
 from othello_lab.core.position import Position
-from othello_lab.core.stability import edge_table, stable_discs
+from othello_lab.core.stability import edge_table, stable_discs_of_both
 from othello_lab.core.system.compile import Array, Mask
 from othello_lab.core.vector import DOWNWARD, STEPS, UPWARD
 
@@ -31,8 +31,8 @@ class StableDiscs(Evaluation):
 
     @staticmethod
     def kernel(mover: Mask, opponent: Mask, parameters: Array) -> np.int32:
-        own = popcount(stable_discs(mover, opponent, parameters))
-        return np.int32(own - popcount(stable_discs(opponent, mover, parameters)))
+        own, other = stable_discs_of_both(mover, opponent, parameters)
+        return np.int32(popcount(own) - popcount(other))
 
     def plain(self, position: Position) -> int:
         own = len(plain_stable_discs(position.mover, position.opponent))

@@ -6,18 +6,21 @@ Each check records the lines sent and the answers.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from othello_lab.agents.agent import Limits
 from othello_lab.agents.external.checking import (
     EngineCheck,
     EngineUnderTest,
     Exchange,
     NotApplicable,
     ProtocolViolation,
+    judged,
 )
-from othello_lab.agents.external.gtp import (
+from othello_lab.agents.external.gtp_connection import (
     BOARD_SETTERS,
     GAMES,
     PASS_WORDS,
@@ -27,33 +30,34 @@ from othello_lab.agents.external.gtp import (
 from othello_lab.core.game import PlayerFailure
 from othello_lab.core.notation import PASS, IllegalMove, parse_square, square_name
 from othello_lab.core.position import Position
+from othello_lab.core.rules import Color
 
 NEEDED = ("list_commands", "boardsize", "clear_board", "play", "genmove", "quit")
-"""Commands without which an engine cannot play here."""
+"""Commands that every engine should list."""
+_RANDOM_GAMES = 20
+_STRAY_SECONDS = 0.2
+_INNER = Position.start().follow(re.findall("..", "f5d6c3d3c4"))[0]
 
 
 @dataclass
 class GtpEngineUnderTest(EngineUnderTest):
-    """A GTP engine under examination. known: the commands that the engine lists."""
+    """A GTP engine under examination, addressed in the forms that it understands.
+
+    known: the commands that the engine lists.
+    """
 
     known: set[str] = field(default_factory=set)
 
     def greet(self) -> None:
-        self.engine = GtpConnection(self.program, self.patience)
+        self.engine = GtpConnection(self.program, self.patience, self._note)
+        self.engine.greet()
+
+    def _note(self, command: str, answer: str) -> None:
+        self.exchanges.append(Exchange(command, answer))
 
     def ask(self, command: str) -> str:
         """Send a command and return the answer; raises GtpRefusal."""
-        patience = self.think if "genmove" in command else self.patience
-        try:
-            answer = self.engine.ask(command, patience)
-        except GtpRefusal as error:
-            self.exchanges.append(Exchange(command, f"? {error}"))
-            raise
-        except PlayerFailure as fault:
-            self.exchanges.append(Exchange(command, f"({fault.reason})"))
-            raise
-        self.exchanges.append(Exchange(command, f"= {answer}"))
-        return answer
+        return self.engine.ask(command, self.think if "genmove" in command else self.patience)
 
     def must(self, command: str) -> str:
         """Send a command that an engine has to obey and return the answer.
@@ -73,6 +77,10 @@ class GtpEngineUnderTest(EngineUnderTest):
             return
         raise ProtocolViolation(f"answered '= {answer}' to '{command}': {why}")
 
+    def play(self, color: Color, square: str) -> str:
+        """Return the command that plays a square, in the engine's forms."""
+        return f"play {self.engine.color(color)} {self.engine.square(square)}"
+
     def needs(self, *commands: str) -> None:
         """Raise NotApplicable unless the engine lists all these commands."""
         for command in commands:
@@ -81,8 +89,7 @@ class GtpEngineUnderTest(EngineUnderTest):
 
     def clear(self) -> Position:
         """Begin a game and return its start."""
-        self.must("boardsize 8")
-        self.must("clear_board")
+        self.engine.clear(8)
         return Position.start()
 
     def lead(self, transcript: str) -> Position:
@@ -95,24 +102,30 @@ class GtpEngineUnderTest(EngineUnderTest):
         return position
 
     def tell(self, position: Position, move: int) -> None:
-        """Send a move.
+        """Send a move; raises ProtocolViolation if the engine refuses it.
 
-        A pass is sent in the first form that the engine accepts, and left out if it accepts none.
+        A pass is left out for an engine that accepts no word for it.
         """
-        color = position.to_move.value
-        if move != PASS:
-            self.must(f"play {color} {square_name(move)}")
-            return
-        for word in PASS_WORDS:
-            try:
-                self.ask(f"play {color} {word}")
-                return
-            except GtpRefusal:
-                continue
+        try:
+            self.engine.try_play(position.to_move, move)
+        except GtpRefusal as error:
+            command = self.play(position.to_move, square_name(move))
+            raise ProtocolViolation(
+                f"refused '{command}': {error}, though it is legal. So a move before has changed "
+                f"its board wrongly; it should be\n{position}"
+            ) from None
+
+    def generate(self, position: Position, command: str = "genmove") -> str:
+        """Return the engine's answer to genmove; raises ProtocolViolation if it refuses."""
+        try:
+            return self.engine.generate(position.to_move, self.think, command)
+        except GtpRefusal as error:
+            color = self.engine.color(position.to_move)
+            raise ProtocolViolation(f"refused '{command} {color}': {error}") from None
 
     def move(self, position: Position, command: str = "genmove") -> int:
         """Return a move that the engine generates; raises ProtocolViolation if it is illegal."""
-        answer = self.must(f"{command} {position.to_move.value}")
+        answer = self.generate(position, command)
         try:
             move = parse_square(answer)
             position.play(move)
@@ -125,7 +138,8 @@ class GtpEngineUnderTest(EngineUnderTest):
 
 
 def _starts(case: GtpEngineUnderTest) -> None:
-    case.must("protocol_version")
+    with suppress(GtpRefusal):
+        case.ask("protocol_version")
 
 
 def _version(case: GtpEngineUnderTest) -> None:
@@ -141,7 +155,7 @@ def _name(case: GtpEngineUnderTest) -> None:
 
 
 def _lists(case: GtpEngineUnderTest) -> None:
-    case.known = set(case.must("list_commands").split())
+    case.known = set(case.must("list_commands").lower().split())
     missing = [name for name in NEEDED if name not in case.known]
     if missing:
         raise ProtocolViolation(f"not listed: {', '.join(missing)}")
@@ -167,9 +181,16 @@ def _numbers(case: GtpEngineUnderTest) -> None:
 
 
 def _blank(case: GtpEngineUnderTest) -> None:
-    first = _raw(case, "", "# nothing", "protocol_version")
-    if not first.lstrip("= "):
+    expected = _raw(case, "protocol_version")
+    if _raw(case, "", "# nothing", "protocol_version") != expected or _says_more(case):
+        case.end()  # its further answers would pass for those to the next commands
         raise ProtocolViolation("it has answered an empty line or a comment")
+
+
+def _says_more(case: GtpEngineUnderTest) -> bool:
+    """Return True if the engine soon prints a line that nothing has asked for."""
+    case.program.read_output(_STRAY_SECONDS)
+    return case.program.receive_now() is not None
 
 
 def _raw(case: GtpEngineUnderTest, *lines: str) -> str:
@@ -188,6 +209,7 @@ def _raw(case: GtpEngineUnderTest, *lines: str) -> str:
 
 
 def _sizes(case: GtpEngineUnderTest) -> None:
+    case.needs("boardsize")
     case.must("boardsize 8")
     case.refuses("boardsize 99", "no board is that large")
     case.must("boardsize 8")
@@ -206,9 +228,7 @@ def _game(case: GtpEngineUnderTest) -> None:
 
 
 def _black(case: GtpEngineUnderTest) -> None:
-    case.clear()
-    case.must("play black d3")
-    case.must("play white c5")
+    case.lead("d3c5")
 
 
 def _letters(case: GtpEngineUnderTest) -> None:
@@ -219,22 +239,22 @@ def _letters(case: GtpEngineUnderTest) -> None:
 
 def _illegal(case: GtpEngineUnderTest) -> None:
     case.clear()
-    case.refuses("play black a1", "a1 traps nothing")
-    case.refuses("play black d4", "d4 is occupied")
-    case.must("play black d3")
+    case.refuses(case.play(Color.BLACK, "a1"), "a1 traps nothing")
+    case.refuses(case.play(Color.BLACK, "d4"), "d4 is occupied")
+    case.must(case.play(Color.BLACK, "d3"))
 
 
 def _nonsense(case: GtpEngineUnderTest) -> None:
     case.clear()
-    case.refuses("play black z9", "there is no such square")
+    case.refuses(case.play(Color.BLACK, "z9"), "there is no such square")
     case.refuses("play green d3", "there is no such color")
     case.refuses("play black", "the square is missing")
-    case.must("play black d3")
+    case.must(case.play(Color.BLACK, "d3"))
 
 
 def _turn(case: GtpEngineUnderTest) -> None:
     case.clear()
-    case.refuses("play white d3", "d3 traps nothing for White")
+    case.refuses(case.play(Color.WHITE, "d3"), "d3 traps nothing for White")
 
 
 def _clears(case: GtpEngineUnderTest) -> None:
@@ -248,7 +268,7 @@ def _shows(case: GtpEngineUnderTest) -> None:
     case.needs("showboard")
     case.clear()
     first = case.must("showboard")
-    case.must("play black d3")
+    case.must(case.play(Color.BLACK, "d3"))
     if case.must("showboard") == first:
         raise ProtocolViolation("the board looks the same after a move")
 
@@ -269,9 +289,8 @@ def _sets(case: GtpEngineUnderTest) -> None:
     if setter is None:
         raise NotApplicable(f"it has no command that ends with {' or '.join(BOARD_SETTERS)}")
     case.clear()
-    position = Position.start().follow(re.findall("..", "f5d6c3d3c4"))[0]
-    case.must(f"{setter} {position.to_obf()[:-2]} {position.to_move.value}")
-    case.move(position)
+    case.engine.set_board(_INNER)
+    case.move(_INNER)
 
 
 # ------------------------------------------------------------------ moves
@@ -288,7 +307,7 @@ def _as_white(case: GtpEngineUnderTest) -> None:
 def _keeps(case: GtpEngineUnderTest) -> None:
     position = case.clear()
     move = case.move(position)
-    case.refuses(f"play black {square_name(move)}", "genmove has made the move already")
+    case.refuses(case.play(Color.BLACK, square_name(move)), "genmove has made the move already")
     position = position.play(move)
     case.tell(position, position.moves[0])
 
@@ -302,7 +321,7 @@ def _only_says(case: GtpEngineUnderTest) -> None:
 
 def _passes(case: GtpEngineUnderTest) -> None:
     position = _before_a_pass(case)
-    answer = case.must(f"genmove {position.to_move.value}")
+    answer = case.generate(position)
     if answer.lower() not in ("pass", "pa", "--"):
         raise ProtocolViolation(f"generated '{answer}' where only a pass is legal, at\n{position}")
     after = position.play(PASS)
@@ -334,17 +353,26 @@ def _before_a_pass(case: GtpEngineUnderTest) -> Position:
 
 def _no_false_pass(case: GtpEngineUnderTest) -> None:
     case.clear()
-    case.refuses("play black pass", "Black has moves")
+    word = case.engine.dialect.pass_word or PASS_WORDS[0]
+    case.refuses(f"play {case.engine.color(Color.BLACK)} {word}", "Black has moves")
 
 
 def _plays(case: GtpEngineUnderTest) -> None:
     """Play a whole game against random moves; every move of the engine has to be legal."""
+    _play_whole_game(case, Color.WHITE, Limits())
+
+
+def _play_whole_game(case: GtpEngineUnderTest, own: Color, limits: Limits) -> None:
     position, rng = case.clear(), np.random.default_rng(1)
+    first = True
     while not position.is_over:
         if position.must_pass:
             move = PASS
             case.tell(position, move)
-        elif position.to_move.value == "white":
+        elif position.to_move is own:
+            if limits.timed:
+                case.engine.tell_time(own, limits, first)
+                first = False
             move = case.move(position)
         else:
             move = int(rng.choice(position.moves))
@@ -352,9 +380,15 @@ def _plays(case: GtpEngineUnderTest) -> None:
         position = position.play(move)
 
 
+def _knows_all_moves(case: GtpEngineUnderTest) -> None:
+    """Send whole random games; a board with wrongly turned discs soon refuses a legal move."""
+    for seed in range(_RANDOM_GAMES):
+        _played_at_random(case, seed)
+
+
 def _scores(case: GtpEngineUnderTest) -> None:
     case.needs("final_score")
-    position = _played_at_random(case)
+    position = _played_at_random(case, 2)
     answer = case.must("final_score")
     if not re.fullmatch(r"0|Draw|[BW]\+\d+(\.\d+)?", answer, re.IGNORECASE):
         raise ProtocolViolation(f"'{answer}'; 0, B+6 or W+6 is expected")
@@ -364,8 +398,8 @@ def _scores(case: GtpEngineUnderTest) -> None:
         raise ProtocolViolation(f"'{answer}' at\n{position}")
 
 
-def _played_at_random(case: GtpEngineUnderTest) -> Position:
-    position, rng = case.clear(), np.random.default_rng(2)
+def _played_at_random(case: GtpEngineUnderTest, seed: int) -> Position:
+    position, rng = case.clear(), np.random.default_rng(seed)
     while not position.is_over:
         move = int(rng.choice(position.moves or (PASS,)))
         case.tell(position, move)
@@ -377,7 +411,7 @@ def _time(case: GtpEngineUnderTest) -> None:
     case.needs("time_settings", "time_left")
     position = case.clear()
     case.must("time_settings 60 0 0")
-    case.must("time_left black 30 0")
+    case.must(f"time_left {case.engine.color(Color.BLACK)} 30 0")
     case.move(position)
 
 
@@ -396,7 +430,7 @@ CHECKS = (
     EngineCheck("starts", "It starts, and answers", _starts, needed=True),
     EngineCheck("version", "It speaks version 2 of the protocol", _version),
     EngineCheck("name", "It has a name and a version", _name),
-    EngineCheck("list", f"list_commands lists {', '.join(NEEDED)}", _lists, needed=True),
+    EngineCheck("list", f"list_commands lists {', '.join(NEEDED)}", _lists),
     EngineCheck("known", "known_command tells a known command from an unknown one", _knows),
     EngineCheck("unknown", "It refuses an unknown command, and goes on", _unknown),
     EngineCheck("numbers", "A command's number comes back with the answer", _numbers),
@@ -420,8 +454,27 @@ CHECKS = (
     EngineCheck("passes", "It accepts a pass, or passes by itself", _accepts_passes),
     EngineCheck("no pass", "It refuses a pass while there are moves", _no_false_pass),
     EngineCheck("whole game", "It plays a whole game, only legal moves", _plays),
+    EngineCheck("moves", f"It accepts all moves of {_RANDOM_GAMES} random games", _knows_all_moves),
     EngineCheck("score", "final_score names the winner", _scores),
     EngineCheck("time", "It accepts time limits", _time),
     EngineCheck("two games", "A second game after the first", _two_games),
     EngineCheck("quit", "quit ends it", _quits),
 )
+
+
+def verdict(case: GtpEngineUnderTest) -> tuple[bool, str]:
+    """Play whole games with both colours, as a run would, and try to set a board.
+
+    Returns True and the settings that the engine plays with, or False and the reason.
+    """
+
+    def play() -> str:
+        case.engine.set_game()
+        for color in Color:
+            _play_whole_game(case, color, Limits(seconds=case.think))
+        _accepts_passes(case)
+        with suppress(PlayerFailure):
+            case.engine.set_board(_INNER)
+        return str(case.engine.dialect)
+
+    return judged(case, play)

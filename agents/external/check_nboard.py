@@ -16,15 +16,18 @@ from othello_lab.agents.external.checking import (
     Exchange,
     NotApplicable,
     ProtocolViolation,
+    judged,
 )
 from othello_lab.agents.external.nboard import ANSWER, read_answer
 from othello_lab.core.game import PlayerFailure
 from othello_lab.core.notation import PASS, IllegalMove, format_ggf, ggf_word, parse_square
 from othello_lab.core.position import Position
+from othello_lab.core.rules import Color
 
 _DEPTH = 2
 _LINE = ("D3", "c3", "B3")
 """After these moves none of the moves from the start is legal."""
+_OPENING = ("f5", "d6", "c3", "d3", "c4")
 
 
 @dataclass
@@ -152,8 +155,7 @@ def _accepts_notes(case: NBoardEngineUnderTest) -> None:
 
 
 def _sets_positions(case: NBoardEngineUnderTest) -> None:
-    position = Position.start().follow(("f5", "d6", "c3", "d3", "c4"))[0]
-    case.move(case.set_game(position))
+    case.move(case.set_game(Position.start().follow(_OPENING)[0]))
 
 
 def _sets_anew(case: NBoardEngineUnderTest) -> None:
@@ -223,9 +225,14 @@ def _accepts_passes(case: NBoardEngineUnderTest) -> None:
 
 
 def _whole_game(case: NBoardEngineUnderTest) -> None:
-    position, rng = case.set_game(Position.start()), np.random.default_rng(1)
+    _play_whole_game(case, Position.start(), Color.WHITE)
+
+
+def _play_whole_game(case: NBoardEngineUnderTest, start: Position, color: Color) -> None:
+    """Play a game from a position to its end; the engine has a color, the other side is random."""
+    position, rng = case.set_game(start), np.random.default_rng(1)
     while not position.is_over:
-        is_engine = position.moves and position.to_move.value == "white"
+        is_engine = position.moves and position.to_move is color
         move = case.move(position) if is_engine else int(rng.choice(position.moves or (PASS,)))
         case.say(f"move {ggf_word(move)}")
         position = position.play(move)
@@ -270,3 +277,18 @@ CHECKS = (
     EngineCheck("learn", "learn is answered", _learns),
     EngineCheck("quit", "quit ends it", _quits),
 )
+
+
+def verdict(case: NBoardEngineUnderTest) -> tuple[bool, str]:
+    """Play whole games with both colours from a set board, as a run would.
+
+    Returns True and the settings that the engine plays with, or False and the reason.
+    """
+
+    def play() -> str:
+        case.ping()  # a program that speaks something else is not waited for as long as for a move
+        for color in Color:
+            _play_whole_game(case, Position.start().follow(_OPENING)[0], color)
+        return f"depth={_DEPTH}, or another depth; openings of any kind"
+
+    return judged(case, play)

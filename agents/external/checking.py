@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from othello_lab.agents.external.program import Program
 from othello_lab.core.game import PlayerFailure
@@ -61,6 +61,18 @@ class NotApplicable(Exception):
     """The engine lacks an optional command."""
 
 
+class ProgramUnderTest(Protocol):
+    """A program under examination. exchanges: of the present check."""
+
+    exchanges: list[Exchange]
+
+    def begin(self) -> None:
+        """Begin a check. Raises PlayerFailure."""
+
+    def end(self) -> None:
+        """End the program if it runs."""
+
+
 @dataclass
 class EngineUnderTest:
     """An engine under examination.
@@ -81,11 +93,15 @@ class EngineUnderTest:
             self.program.start()
             self.greet()
 
+    def end(self) -> None:
+        """End the program if it runs."""
+        self.program.kill()
+
     def greet(self) -> None:
         """Prepare a program that has just started."""
 
 
-def findings(case: EngineUnderTest, checks: Sequence[EngineCheck]) -> Iterator[EngineFinding]:
+def findings(case: ProgramUnderTest, checks: Sequence[EngineCheck]) -> Iterator[EngineFinding]:
     """Run checks one by one and yield each finding.
 
     If the program hangs or dies in a check, it is started again for the next one.
@@ -103,10 +119,27 @@ def findings(case: EngineUnderTest, checks: Sequence[EngineCheck]) -> Iterator[E
                 check.name, check.requirement, outcome, detail, tuple(case.exchanges)
             )
     finally:
-        case.program.kill()
+        case.end()
 
 
-def _run_check(check: EngineCheck, case: EngineUnderTest) -> tuple[str, str]:
+def judged(case: ProgramUnderTest, play: Callable[[], str]) -> tuple[bool, str]:
+    """Start a program anew and play with it.
+
+    play: plays, and returns the settings. Returns True and these, or False and the reason.
+    """
+    case.end()
+    try:
+        case.begin()
+        return True, play()
+    except (ProtocolViolation, ValueError) as error:
+        return False, str(error)
+    except PlayerFailure as fault:
+        return False, f"{fault.reason}: {fault.detail}"
+    finally:
+        case.end()
+
+
+def _run_check(check: EngineCheck, case: ProgramUnderTest) -> tuple[str, str]:
     """Run one check and return its outcome with the reason."""
     try:
         case.begin()
@@ -116,6 +149,6 @@ def _run_check(check: EngineCheck, case: EngineUnderTest) -> tuple[str, str]:
     except (ProtocolViolation, ValueError) as error:  # an unreadable answer is a ValueError
         return FAILED, str(error)
     except PlayerFailure as fault:
-        case.program.kill()
+        case.end()
         return FAILED, f"{fault.reason}: {fault.detail}"
     return OK, ""

@@ -62,8 +62,8 @@ def _is_answer(line: str) -> bool:
 
 def _time(limits: Limits) -> str:
     """Format the time for this move, or the time left for the game; ``-`` for no limit."""
-    if limits.seconds is not None:
-        return f"move:{limits.seconds:.3f}"
+    if limits.per_move is not None:
+        return f"move:{limits.per_move:.3f}"
     return "-" if limits.clock is None else f"game:{limits.clock:.3f}"
 
 

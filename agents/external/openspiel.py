@@ -20,6 +20,7 @@ from othello_lab.core.notation import PASS
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.core.system.compile import Announce
+from othello_lab.core.system.optional_libraries import install_hint
 from othello_lab.core.system.settings import Switch, checked
 
 try:
@@ -38,9 +39,7 @@ BotMaker = Callable[[Any, int, int], Any]
 
 def _check_installed() -> None:
     if pyspiel is None:
-        raise ValueError(
-            "OpenSpiel is needed; pip install 'othello-strategy-lab[openspiel]' or open_spiel"
-        )
+        raise ValueError(f"OpenSpiel is needed; {install_hint('openspiel')}")
 
 
 def mcts(simulations: int, exploration: float = 2.0, rollouts: int = 1) -> BotMaker:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import select
 import shlex
 import shutil
@@ -16,10 +17,13 @@ import subprocess
 import sys
 import time
 from collections import deque
+from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, NoReturn
 
 from othello_lab.core.game import DIED, GARBAGE, HUNG, PlayerFailure, ready_but_not_run
+from othello_lab.core.system import call_filter, landlock
 from othello_lab.core.system.escaping import visible
 from othello_lab.core.system.processes import die_with_parent, end_descendants
 from othello_lab.core.system.settings import Text
@@ -33,6 +37,12 @@ LONGEST_LINE = 1 << 16
 """Bytes."""
 MOST_PRINTED = 1 << 24
 """Bytes that a program without a dialogue may print."""
+LAST_OUTPUT = ". Its last output:\n"
+"""In the detail of a failure: the reason stands before it, the last lines printed after it."""
+_JVM_NOTE = re.compile(rb"NOTE: Picked up JDK_JAVA_OPTIONS:[^\n]*\n?")
+"""Java says so in each closed process; it is no word of the program."""
+_CLASS_PATH_OPTIONS = ("-cp", "-classpath", "--class-path")
+_OF_PROGRAMS = ("bin", "shims", "libexec")  # beside these stands what interpreters need
 _TAIL = 20  # last lines, for messages
 _TAIL_WIDTH = 300  # characters a line
 _END_SECONDS = 1.0  # from the end of a program's output to the program's end
@@ -69,17 +79,50 @@ def words_of(command: str) -> list[str]:
     return words
 
 
+def files_of(command: str) -> Iterator[str]:
+    """Yield the files and folders that a program needs to run: those of the program, and of all
+    that its command names."""
+    words = words_in(command)
+    yield from _files_of_program(shutil.which(words[0]) or words[0])
+    named = [
+        part for word in words for part in _paths_in(word) or _paths_in(word.partition("=")[2])
+    ]
+    for path in named or ["."]:  # what is named otherwise, a class of Java say, is here
+        path = os.path.abspath(path)
+        yield path if os.path.isdir(path) else os.path.dirname(path)
+
+
+def files_of_interpreter(command: str) -> Iterator[str]:
+    """Yield the files and folders of the program that a command names without a path, such as
+    ``java`` or ``python3``. Everything else that the command names stays closed."""
+    program = words_in(command)[0]
+    found = None if os.sep in program else shutil.which(program)
+    if found is not None and os.path.isabs(found):
+        yield from _files_of_program(found)
+
+
+def _files_of_program(program: str) -> Iterator[str]:
+    for path in {os.path.abspath(program), os.path.realpath(program)}:
+        folder = Path(path).parent
+        whole = folder.name in _OF_PROGRAMS and len(folder.parts) > 2
+        yield str(folder.parent if whole and folder.parent != Path.home() else path)
+
+
 class Program:
     """A program, running or not, that ends with this process.
 
-    talks: true for a dialogue in lines. Otherwise the program has no input, and its output is
-    treated like error output. folder: the working folder, None for the present one. Files named
-    in the command are found from any folder.
+    may_fork: False if it may start no other. echoes: True if its standard error is copied to that
+    of this process. talks: true for a dialogue in lines. Otherwise the
+    program has no input, and its output is treated like error output. folder: the working folder,
+    None for the present one. Files, class paths and classes of Java that the command names are
+    found from any folder.
     """
 
     def __init__(self, command: str, talks: bool = True) -> None:
         self.command = command
         self.folder: Path | None = None
+        self.may_fork = True
+        self.echoes = True
         self._talks = talks
         self._process: subprocess.Popen[bytes] | None = None
         self._starter = 0  # number of the process that started the program
@@ -110,15 +153,19 @@ class Program:
         self._errors.clear()
         self._printed = 0
         try:
-            words = words_of(self.command)
+            words, environment = words_of(self.command), dict(os.environ)
+            if self.folder is not None:
+                words = _with_whole_paths(words)
+                environment.setdefault("CLASSPATH", os.getcwd())  # java Bert: named here
             self._process = subprocess.Popen(
-                words if self.folder is None else _with_whole_paths(words),
+                words,
                 cwd=self.folder,
+                env=environment,
                 stdin=subprocess.PIPE if self._talks else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 process_group=0,
-                preexec_fn=lambda: die_with_parent(parent),
+                preexec_fn=lambda: self._keep_below(parent),
             )
         except (OSError, ValueError, subprocess.SubprocessError) as error:
             raise PlayerFailure(DIED, f"'{self.command}' cannot be started: {error}") from None
@@ -126,6 +173,13 @@ class Program:
         if self._process.stdin is not None:
             os.set_blocking(self._process.stdin.fileno(), False)
         self._open = {self._process.stdout.fileno(), self._process.stderr.fileno()}
+
+    def _keep_below(self, parent: int) -> None:
+        """Let this process, the program's, end with its parent, and not signal it."""
+        die_with_parent(parent)
+        landlock.scope_signals()
+        if not self.may_fork:
+            call_filter.forbid_children()
 
     # ------------------------------------------------------------------ talking
 
@@ -235,9 +289,11 @@ class Program:
         return heard or (out in self._open and process.poll() is None)
 
     def _hear_errors(self, text: bytes) -> None:
+        text = _JVM_NOTE.sub(b"", text)
         with contextlib.suppress(OSError, ValueError):
-            sys.stderr.write(text.decode(errors="replace"))
-            sys.stderr.flush()
+            if self.echoes:
+                sys.stderr.write(text.decode(errors="replace"))
+                sys.stderr.flush()
         *lines, self._errors = (self._errors + text).split(b"\n")
         del self._errors[:-LONGEST_LINE]
         self._tail.extend(line.decode(errors="replace")[:_TAIL_WIDTH] for line in lines)
@@ -249,15 +305,19 @@ class Program:
             raise PlayerFailure(DIED, f"'{self.command}' is not running")
         return self._process
 
-    def fail_as_ended(self) -> NoReturn:
-        """Raise PlayerFailure for a program that has ended or closed its output."""
+    def fail_as_ended(self, more: str = "") -> NoReturn:
+        """Raise PlayerFailure for a program that has ended or closed its output.
+
+        more: further words of the reason.
+        """
         process = self._living()
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(_END_SECONDS)
         if process.poll() is not None:
             self._hear_last_words()
         code = process.returncode
-        self.fail(DIED, "closed its output" if code is None else f"ended (exit code {code})")
+        ended = "closed its output" if code is None else f"ended (exit code {code})"
+        self.fail(DIED, f"{ended}{more}")
 
     def fail(self, reason: str, what: str) -> NoReturn:
         """End the program and raise PlayerFailure with this reason and the last output."""
@@ -268,7 +328,7 @@ class Program:
         self.kill()
         detail = f"'{self.command}' {what}"
         if last:
-            detail += ". Its last output:\n" + "\n".join(visible(line) for line in last)
+            detail += LAST_OUTPUT + "\n".join(visible(line) for line in last)
         raise PlayerFailure(reason, detail)
 
     def _rest(self) -> list[str]:
@@ -320,10 +380,20 @@ class Program:
 
 
 def _with_whole_paths(words: list[str]) -> list[str]:
-    """Return the words of a command, with whole paths for the program and for files."""
+    """Return the words of a command, with whole paths for the program, for files, and for the
+    folders of a class path."""
     program = shutil.which(words[0]) or words[0]
-    rest = [os.path.abspath(word) if os.path.isfile(word) else word for word in words[1:]]
-    return [os.path.abspath(program), *rest]
+    whole = [os.path.abspath(program)]
+    for before, word in pairwise(words):
+        is_path = before in _CLASS_PATH_OPTIONS or os.path.isfile(word)
+        whole.append(":".join(map(os.path.abspath, _paths_in(word))) or word if is_path else word)
+    return whole
+
+
+def _paths_in(word: str) -> list[str]:
+    """Return the files and folders that a word names, one or a list; empty if one is not there."""
+    paths = word.split(":")
+    return paths if all(path and os.path.exists(path) for path in paths) else []
 
 
 def _read(descriptor: int) -> bytes:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Annotated
 
-from othello_lab.agents.agent import Agent, Limits
-from othello_lab.agents.external.program import PATIENCE, Command, Program, words_of
+from othello_lab.agents.agent import Agent, Files, Limits
+from othello_lab.agents.external.program import PATIENCE, Command, Program, files_of, words_of
 from othello_lab.core.game import PlayerFailure
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
@@ -80,6 +80,16 @@ class ProgramAgent(Agent):
     def _begin(self, color: Color, start: Position, seed: int) -> None:
         """Begin a new game in the running program; raises PlayerFailure."""
         raise NotImplementedError
+
+    def files(self) -> Files:
+        return Files(tuple(files_of(self.command)))
+
+    def forbid_children(self) -> None:
+        self._program.may_fork = False
+
+    def forbid_echoes(self) -> None:
+        """Keep the program's standard error for the reason of a failure alone."""
+        self._program.echoes = False
 
     def close(self) -> None:
         self._program.close(self.farewell, _CLOSE_SECONDS)

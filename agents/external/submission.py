@@ -10,27 +10,32 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import shlex
 import shutil
 import stat
+import subprocess
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-import yaml
-
-from othello_lab.agents.agent import Agent, Decision, Limits
+from othello_lab.agents.agent import Agent, Decision, Files, Limits
 from othello_lab.agents.external.function import FunctionAgent
 from othello_lab.agents.external.line import LineAgent
+from othello_lab.agents.external.program import LAST_OUTPUT, files_of_interpreter
 from othello_lab.agents.external.program_agent import refuse_counts
-from othello_lab.agents.external.wpi import ScratchFolder, WpiAgent
+from othello_lab.agents.external.wpi import UNREAD, WpiAgent
 from othello_lab.agents.loading import find, last_line, split_target
 from othello_lab.core.game import UNFIT, PlayerFailure
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
-from othello_lab.core.system.settings import Choice, ConfigError, checked, unknown_choice
+from othello_lab.core.system.escaping import visible
+from othello_lab.core.system.foreign_text import storable
+from othello_lab.core.system.plain_yaml import read_yaml
+from othello_lab.core.system.scratch import ScratchFolder
+from othello_lab.core.system.settings import Choice, ConfigError, Switch, checked, unknown_choice
 
 FILE, LINE, PYTHON, UNCLEAR = KINDS = "file", "line", "python", "unclear"
 """Kinds: the file protocol, the line protocol, a class or function in Python, or unknown."""
@@ -40,15 +45,28 @@ TARGET = f"{__package__}.Submission"
 """The ``_target_`` of submissions."""
 _LONGEST = 1 << 20  # bytes of Python
 _NOTES = "submission.yaml"
-_KEYS = ("protocol", "command", "target")
+_KEYS = ("protocol", "command", "target", "python2")
 _IGNORED = (".md", ".txt")  # read by people
 _SKIPPED = ("__pycache__",)
+_COMPILERS = {
+    ".java": ("javac {0}.java", "java {0}"),
+    ".c": ("cc -O2 -o {0} {0}.c PARTS -lm", "./{0}"),
+}
+"""By the end of a source's name the command that compiles it, and the command of the program.
+PARTS stands for the other sources in its folder that have no ``main``; ``javac`` finds them
+itself."""
+_MAIN = re.compile(rb"\bmain\s*\(")
+_COMPILE_SECONDS = 60.0
+_MOST_WORDS = 20  # lines of a compiler
+_MOST_NAMED = 5  # files in a message
+_PARTS = "PARTS"
 
 
 class Submission(Agent):
     """A program handed in, played in its own scratch folder and its own process."""
 
     from_outside = True
+    closed = True
     reproducible = False
 
     @checked
@@ -59,17 +77,23 @@ class Submission(Agent):
         command: str | None = None,
         target: str | None = None,
         problem: str = "",
+        python2: Annotated[bool, Switch()] = False,
+        source: str | None = None,
     ) -> None:
         """
         path: the file or folder handed in. protocol: the kind of submission. command: of a
         program, as seen from its folder. target: of Python, ``path/to/file.py:NAME``. problem: the
-        reason why it cannot play.
+        reason why it cannot play. python2: true to read a file of Python as Python 2 had it.
+        source: a file of Java or C in its folder, which is compiled before the command is run.
         """
         self.path, self.protocol = path, protocol
         self.command, self.target, self.problem = command, target, problem
+        self.python2, self.source = python2, source
         self.from_start = protocol == FILE
+        self.compile_seconds = _COMPILE_SECONDS if source is not None else 0.0
         self._agent: Agent | None = None
         self._scratch: ScratchFolder | None = None
+        self._may_fork = True
 
     def boards(self) -> frozenset[int]:
         return frozenset({8})
@@ -81,8 +105,19 @@ class Submission(Agent):
     def begin_game(self, color: Color, start: Position, seed: int) -> None:
         super().begin_game(color, start, seed)
         if self._agent is None:
-            self._agent = self._make_agent()
-        self._agent.begin_game(color, start, seed)
+            self._agent = self.make()
+        try:
+            self._agent.begin_game(color, start, seed)
+        except PlayerFailure as fault:
+            raise PlayerFailure(fault.reason, self._with_hint(fault.detail)) from None
+
+    def _with_hint(self, detail: str) -> str:
+        """Return the reason of a failure; with a hint if the program may speak another protocol."""
+        if self.protocol != FILE or UNREAD not in detail:
+            return detail
+        notes = f"{Path(self.path).stem}.yaml"
+        hint = f"{UNREAD}; if the program reads lines, add {notes} with protocol: {LINE}"
+        return detail.replace(UNREAD, hint, 1)
 
     def observe(self, move: int, position: Position) -> None:
         if self._agent is not None:
@@ -92,6 +127,16 @@ class Submission(Agent):
         assert self._agent is not None
         return self._agent.decide(position, limits)
 
+    def files(self) -> Files:
+        # Its command is the words of somebody else: a path in it opens nothing.
+        interpreter = files_of_interpreter(self.command) if self.command is not None else ()
+        return Files((os.path.abspath(self.path), *interpreter))
+
+    def forbid_children(self) -> None:
+        self._may_fork = False
+        if self.protocol == PYTHON:
+            super().forbid_children()
+
     def close(self) -> None:
         try:
             if self._agent is not None:
@@ -100,8 +145,9 @@ class Submission(Agent):
             if self._scratch is not None:
                 self._scratch.remove()
 
-    def _make_agent(self) -> Agent:
-        """Make the agent inside its scratch folder; raises PlayerFailure."""
+    def make(self) -> Agent:
+        """Make the agent inside its scratch folder, the new working folder of this process; raises
+        PlayerFailure."""
         if self.protocol == UNCLEAR:
             raise PlayerFailure(UNFIT, self.problem)
         try:
@@ -110,10 +156,14 @@ class Submission(Agent):
             os.chdir(place)  # nothing else runs in this process
             if self.protocol == PYTHON:
                 sys.path.insert(0, str(place))  # it may import files beside it at any time
-                return _python(target)
+                return _python(target, self.python2)
+            if self.source is not None:
+                _compile(Path(self.source))
             agent: Agent = LineAgent(str(self.command))
             if self.protocol == FILE:
                 agent = WpiAgent(str(self.command), folder=str(place))
+            if not self._may_fork:
+                agent.forbid_children()
             agent.prepare()
         except (ValueError, OSError) as error:
             detail = str(error)
@@ -134,15 +184,81 @@ class Submission(Agent):
         path = Path(self.path)
         self._scratch = ScratchFolder()
         if path.is_dir():
-            return Path(shutil.copytree(path, self._scratch.path / path.name, symlinks=True))
+            return _copied(path, self._scratch.path / path.name)
         if path.exists():
-            shutil.copy2(path, self._scratch.path)
+            _copied(path, self._scratch.path / path.name)
         return self._scratch.path
 
 
-def _python(target: str) -> Agent:
+def _copied(source: Path, target: Path, mode: int | None = None) -> Path:
+    """Copy a file, or a folder with all that it holds; return the copy.
+
+    mode: of the copy of a file, by default that of the file. It is given as the copy is made: a
+    closed process can change none later. Raises OSError, and ValueError for what is no file.
+    """
+    permissions, mode = mode, source.lstat().st_mode
+    if stat.S_ISLNK(mode):
+        target.symlink_to(source.readlink())
+    elif stat.S_ISDIR(mode):
+        target.mkdir()
+        for part in source.iterdir():
+            _copied(part, target / part.name)
+    elif stat.S_ISREG(mode):
+        permissions = stat.S_IMODE(mode) if permissions is None else permissions
+        descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, permissions)
+        with source.open("rb") as read, open(descriptor, "wb") as written:
+            shutil.copyfileobj(read, written)
+    else:
+        raise ValueError(f"{source.name} is neither a file nor a folder")
+    return target
+
+
+def _compile(source: Path) -> None:
+    """Compile a file of Java or C here; raises PlayerFailure with the compiler's words."""
+    words: list[str] = []
+    for word in _COMPILERS[source.suffix][0].split():
+        words += _parts(source) if word == _PARTS else [word.format(source.stem)]
+    if shutil.which(words[0]) is None:
+        raise PlayerFailure(UNFIT, f"{source.name} cannot be compiled: there is no {words[0]} here")
+    try:
+        done = subprocess.run(
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=_COMPILE_SECONDS,
+        )
+    except subprocess.TimeoutExpired:
+        detail = f"{shlex.join(words)} took more than {_COMPILE_SECONDS:g} s"
+        raise PlayerFailure(UNFIT, detail) from None
+    if done.returncode:
+        said = done.stdout.decode(errors="replace").splitlines()[:_MOST_WORDS]
+        detail = f"{shlex.join(words)} ended (exit code {done.returncode})"
+        raise PlayerFailure(UNFIT, detail + LAST_OUTPUT + "\n".join(map(visible, said)))
+    built = Path(source.stem)
+    if built.is_file() and not _is_executable(built):  # the linker may change no mode
+        made = built.rename(f"{built}.built")
+        _copied(made, built, mode=0o755)
+
+
+def _parts(main: Path) -> list[str]:
+    """Return the other sources of a program in the same language and folder."""
+    return [
+        f"./{file.name}"
+        for file in sorted(Path().glob(f"*{main.suffix}"))
+        if file.name != main.name and not _has_main(file)
+    ]
+
+
+def _has_main(source: Path) -> bool:
+    """Return True if a file of Java or C has a function ``main``."""
+    with source.open("rb") as file:
+        return _MAIN.search(file.read(_LONGEST)) is not None
+
+
+def _python(target: str, python2: bool) -> Agent:
     """Make the agent of a class or a function; raises ValueError."""
-    player = find(target)
+    player = find(target, python2)
     if isinstance(player, type):
         if not issubclass(player, Agent):
             raise ValueError(f"target '{target}': {player.__name__} is no othello_lab.Agent")
@@ -154,7 +270,7 @@ def _python(target: str) -> Agent:
                 f"{player.__name__}() cannot be made: {last_line(error, file)}"
             ) from error
     if not isinstance(player, Agent):
-        return FunctionAgent(target)
+        return FunctionAgent(target, python2=python2)
     player.prepare()
     return player
 
@@ -165,8 +281,9 @@ def _python(target: str) -> Agent:
 def submissions(folder: str, protocol: str = FILE) -> dict[str, dict[str, Any]]:
     """Return the settings of an agent for each submission in a folder, by name, sorted by path.
 
-    Nothing is run. protocol: ``file`` or ``line``, for programs without a YAML. Raises ConfigError
-    if the folder is missing or empty.
+    Nothing is run. Names are shown with escapes for characters that are not seen. protocol:
+    ``file`` or ``line``, for programs without a YAML. Raises ConfigError if the folder is missing
+    or empty.
     """
     if protocol not in PROGRAMS:
         raise ConfigError(unknown_choice("protocol", protocol, PROGRAMS))
@@ -179,18 +296,36 @@ def submissions(folder: str, protocol: str = FILE) -> dict[str, dict[str, Any]]:
         raise ConfigError(f"folder={folder}: there is no program in it")
     line_up: dict[str, dict[str, Any]] = {}
     for path in paths:
-        name = path.stem if path.is_file() else path.name
-        name = path.name if name in line_up else name
-        try:
-            about = _settings_of(path, protocol)
-        except (ValueError, OSError, RecursionError, MemoryError) as error:
-            problem = " ".join(str(error).split())
-            if isinstance(error, RecursionError | MemoryError):
-                problem = f"{path.name}, {problem or 'not enough memory'}"
-            about = {"protocol": UNCLEAR, "problem": problem}
-        known = {"_target_": TARGET, "path": str(path)}
-        line_up[name] = known | about
+        name = visible(path.stem if path.is_file() else path.name)
+        name = visible(path.name) if name in line_up else name
+        line_up[name] = {"_target_": TARGET} | settings_of(path, protocol)
     return line_up
+
+
+def settings_of(path: Path, protocol: str = FILE) -> dict[str, Any]:
+    """Return the settings of :class:`Submission` for a file or folder handed in; nothing is run.
+
+    protocol: as in :func:`submissions`.
+    """
+    try:
+        if path.is_symlink():  # it would open the folder that it leads to
+            raise ValueError(f"{path.name} is a link; put the program itself into the folder")
+        about = _settings_of(path, protocol)
+        _refuse_other_encodings(str(path), *map(str, about.values()))
+    except (ValueError, OSError, RecursionError, MemoryError) as error:
+        problem = " ".join(str(error).split())
+        if isinstance(error, RecursionError | MemoryError):
+            problem = f"{path.name}, {problem or 'not enough memory'}"
+        about = {"protocol": UNCLEAR, "problem": storable(problem)}
+    return {"path": storable(str(path))} | about
+
+
+def _refuse_other_encodings(*texts: str) -> None:
+    """Raise ValueError if a text holds a file name in another encoding than UTF-8: neither the
+    record nor a YAML could hold it."""
+    for text in texts:
+        if storable(text) != text:
+            raise ValueError(f"{text}: this file name is not UTF-8; rename the file")
 
 
 def _handed_in(folder: Path) -> Iterator[Path]:
@@ -210,22 +345,26 @@ def _settings_of(path: Path, protocol: str) -> dict[str, Any]:
     if "command" in notes:
         return {"protocol": kind, "command": notes["command"]}
     folder = path if path.is_dir() else path.parent
+    reading = {"python2": notes["python2"]} if "python2" in notes else {}
     if "target" in notes:
-        return {"protocol": PYTHON, "target": f"{folder / notes['target']}"}
+        return {"protocol": PYTHON, "target": f"{folder / notes['target']}"} | reading
     main = _main_file(path)
     if kind == PYTHON or ("protocol" not in notes and _is_python(main)):
-        return {"protocol": PYTHON, "target": f"{main.parent / _target(main)}"}
+        return {"protocol": PYTHON, "target": f"{main.parent / _target(main)}"} | reading
     if _is_executable(main):
         return {"protocol": kind, "command": f"./{shlex.quote(main.name)}"}
     if main.suffix == ".py":
         return {"protocol": kind, "command": f"python3 {shlex.quote(main.name)}"}
+    if main.suffix in _COMPILERS and re.fullmatch(r"\w+", main.stem):
+        command = _COMPILERS[main.suffix][1].format(main.stem)
+        return {"protocol": kind, "command": command, "source": main.name}
     raise ValueError(
-        f"{main.name} is neither executable (chmod +x) nor Python; {path.stem}.yaml beside it can "
-        "name its command"
+        f"{main.name} is neither executable (chmod +x) nor Python, Java or C; {path.stem}.yaml "
+        "beside it can name its command"
     )
 
 
-def _notes_of(path: Path) -> Mapping[str, str]:
+def _notes_of(path: Path) -> Mapping[str, Any]:
     """Read the YAML beside a submission or in its folder; raises ValueError."""
     beside = path if path.suffix == ".yaml" else path.with_name(f"{path.stem}.yaml")
     places = (beside, path / _NOTES) if path.is_dir() else (beside,)
@@ -233,15 +372,17 @@ def _notes_of(path: Path) -> Mapping[str, str]:
         if not place.is_file():
             continue
         try:
-            notes = yaml.safe_load(place.read_text(encoding="utf-8"))
-        except (ValueError, yaml.YAMLError, RecursionError) as error:
+            notes = read_yaml(place)
+        except ValueError as error:
             raise ValueError(f"{place.name} cannot be read: {error}") from None
         if not isinstance(notes, Mapping):
             raise ValueError(f"{place.name}: key: value is needed, of {', '.join(_KEYS)}")
         for key, value in notes.items():
             if key not in _KEYS:
                 raise ValueError(f"{place.name}: {unknown_choice('key', key, _KEYS)}")
-            if not isinstance(value, str):
+            if key == "python2" and not isinstance(value, bool):
+                raise ValueError(f"{place.name}: python2={value!r:.60} is neither true nor false")
+            if key != "python2" and not isinstance(value, str):
                 raise ValueError(f"{place.name}: {key}={value!r:.60} is no text")
         known = (*PROGRAMS, PYTHON)
         if notes.get("protocol", FILE) not in known:
@@ -258,21 +399,29 @@ def _main_file(path: Path) -> Path:
     files = [file for file in sorted(path.iterdir()) if file.is_file()]
     python = [file for file in files if file.suffix == ".py"]
     runnable = [file for file in files if _is_executable(file)]
-    for candidates in (
-        [file for file in (*runnable, *python) if file.stem == path.name],
-        runnable,
-        python,
-    ):
+    sources = [file for file in files if file.suffix in _COMPILERS]
+    kinds = {"executable": runnable, "Python": python, "Java or C": sources}
+    whole = [*runnable, *python, *sources]
+    named = [file for file in whole if file.stem == path.name]
+    alike = [file for file in whole if file.stem.casefold() == path.name.casefold()]
+    for candidates in (named, alike, *kinds.values(), [*filter(_has_main, sources)]):
         if len({*candidates}) == 1:
             return candidates[0]
-    raise ValueError(
-        f"{path.name}/ has no file, or more than one, that is executable or Python, so the program "
-        f"is unclear; name its command or target in {_NOTES} in it"
-    )
+    notes = f"name its command or target in {path.name}/{_NOTES}"
+    for kind, several in kinds.items():
+        if several:
+            names = ", ".join(file.name for file in several[:_MOST_NAMED])
+            more = ", ..." if len(several) > _MOST_NAMED else ""
+            raise ValueError(
+                f"{path.name}/ has {len(several)} {kind} files ({names}{more}): give the folder "
+                f"the name of the one to start, or {notes}"
+            )
+    raise ValueError(f"{path.name}/ has no executable, Python, Java or C file: {notes}")
 
 
 def _is_executable(path: Path) -> bool:
-    return bool(path.stat().st_mode & stat.S_IXUSR)
+    """Return True for a program to start; archives may set that mode for sources, too."""
+    return path.suffix not in _COMPILERS and bool(path.stat().st_mode & stat.S_IXUSR)
 
 
 # ---------------------------------------------------------------------- Python

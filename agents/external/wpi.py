@@ -6,7 +6,6 @@ See ``docs/file_protocol.md``.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import math
 import os
 import tempfile
@@ -15,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, TypeVar
 
-from othello_lab.agents.agent import Agent, Decision, Limits
+from othello_lab.agents.agent import Agent, Decision, Files, Limits
 from othello_lab.agents.external.mailbox import FileNameError, MailboxFile, mailbox_files
 from othello_lab.agents.external.program import PATIENCE, Command, Program, quote_command, words_in
 from othello_lab.agents.external.program_agent import ProgramAgent
@@ -23,7 +22,8 @@ from othello_lab.core.game import DIED, GARBAGE, ILLEGAL, LATE, PlayerFailure
 from othello_lab.core.notation import PASS, IllegalMove
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
-from othello_lab.core.system.removal import remove_tree
+from othello_lab.core.system.escaping import visible
+from othello_lab.core.system.scratch import ScratchFolder
 from othello_lab.core.system.settings import Number, Text, called, checked
 from othello_lab.core.wpi import color_letter, may_go_on, move_text, read_move
 
@@ -34,13 +34,15 @@ Folder = Annotated[str | None, Text(r".+", "a folder")]
 
 EXIT_SECONDS = 5.0
 """Seconds for a program to end by itself after a game."""
+UNREAD = " without a look at its .in file"
+"""Words of the failure of a program that may know nothing of this protocol."""
 _CLOSE_SECONDS = 0.5
 _MORE_SECONDS = 0.3
 """Seconds to wait for an answer after its time: the judge decides if it is late. They are fewer
 than the seconds after which a silent process is killed."""
 _TICK = 0.005
 _LONGEST_TICK = 0.1  # a longer one means that this process was not running
-_SCRATCH = "othello-lab-wpi-"
+_MOST_NAMED = 3
 _Answer = TypeVar("_Answer")
 
 
@@ -88,6 +90,10 @@ class WpiAgent(ProgramAgent):
         _ = self.name
         if self.folder is not None:
             check_folder(self.folder)
+
+    def files(self) -> Files:
+        writes = () if self.folder is None else (os.path.abspath(self.folder),)
+        return super().files()._replace(writes=writes)
 
     # ------------------------------------------------------------------ the game
 
@@ -137,8 +143,7 @@ class WpiAgent(ProgramAgent):
             self._over_since = time.monotonic()
 
     def decide(self, position: Position, limits: Limits) -> Decision:
-        seconds = limits.clock if limits.seconds is None else limits.seconds
-        self._limit = math.inf if seconds is None else seconds
+        self._limit = math.inf if limits.allowed is None else limits.allowed
         self._decided = self._move(position, self._limit)
         return Decision(self._decided)
 
@@ -202,14 +207,14 @@ class WpiAgent(ProgramAgent):
             if (answer := look()) is not None:
                 return answer
             if ended:
-                self._program.fail_as_ended()
+                self._program.fail_as_ended(UNREAD if look == self._taken else "")
             self._program.read_output(_TICK)
             now = time.monotonic()
             self._used += min(now - self._looked, _LONGEST_TICK)
             self._looked = now
             over = self._used - seconds - _MORE_SECONDS
             if over > 0 and over > self._program.waited - self._waited:
-                self._program.fail(LATE, f"{self._failure_of_wait()} within {seconds:.3g} s")
+                self._program.fail(LATE, f"{self._failure_of_wait()} within {_in_words(seconds)} s")
 
     def _failure_of_wait(self) -> str:
         if self._incoming.is_there:
@@ -217,27 +222,49 @@ class WpiAgent(ProgramAgent):
         name, text = self._outgoing.path.name, None
         with contextlib.suppress(FileNameError):
             text = self._outgoing.read()
-        return (
-            f"wrote no {name}" if text is None else f"wrote no whole move to {name} ('{text:.60}')"
-        )
+        if text is not None:
+            return f"wrote no whole move to {name} ('{text:.60}')"
+        others = ", ".join(self._other_files())
+        return f"wrote no {name}" + (f" (but {others})" if others else "")
+
+    def _other_files(self) -> list[str]:
+        """Return the names of the first few files that the program has put into its scratch folder
+        beside its own two."""
+        own = {self._incoming.path.name, self._outgoing.path.name}
+        found: list[str] = []
+        if self._scratch is not None:
+            with contextlib.suppress(OSError):
+                found = [each.name for each in self._scratch.path.iterdir()]
+        return [f"{visible(name):.40}" for name in sorted(set(found) - own)[:_MOST_NAMED]]
 
     # ------------------------------------------------------------------ its end
 
     def close(self) -> None:
         self._end(_CLOSE_SECONDS)
 
+    def ended_within(self, seconds: float) -> bool:
+        """Wait up to ``seconds`` after a game played to the end; return False if the program goes
+        on."""
+        if self._over_since is None:
+            return True
+        return self._program.ended_within(self._over_since + seconds - time.monotonic())
+
     def _end(self, seconds: float) -> None:
         """End the program and remove its scratch folder.
 
         A program may end by itself within ``seconds`` after a game played to the end.
         """
-        if self._over_since is not None:
-            self._program.ended_within(self._over_since + seconds - time.monotonic())
-            self._over_since = None
+        self.ended_within(seconds)
+        self._over_since = None
         self._program.kill()
         if self._scratch is not None:
             self._scratch.remove()
             self._scratch = None
+
+
+def _in_words(seconds: float) -> str:
+    """Format a limit; being told of a move has used a millisecond of it."""
+    return f"{round(seconds, 2) or seconds:.3g}"
 
 
 _ELSEWHERE = (
@@ -272,54 +299,3 @@ def check_folder(folder: str) -> None:
         tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
         raise ValueError(f"folder={folder}: cannot be written ({error.strerror})") from None
-
-
-class ScratchFolder:
-    """A new folder for one game, locked while its owner lives.
-
-    If the owner is killed, the next scratch folder removes it.
-    """
-
-    def __init__(self) -> None:
-        remove_abandoned()
-        self.path, self._lock = self._make()
-
-    def _make(self) -> tuple[Path, int]:
-        while True:
-            path = Path(tempfile.mkdtemp(prefix=_SCRATCH))
-            # Until the lock is held, another process may take the folder for an abandoned one.
-            with contextlib.suppress(BlockingIOError, FileNotFoundError):
-                lock = _lock_folder(path)
-                if path.exists():
-                    return path, lock
-                os.close(lock)
-
-    def remove(self) -> None:
-        _discard(self.path, self._lock)
-
-
-def remove_abandoned() -> None:
-    """Remove the scratch folders of owners that were killed."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{_SCRATCH}*"):
-        with contextlib.suppress(OSError):
-            _discard(folder, _lock_folder(folder))
-
-
-def _lock_folder(folder: Path) -> int:
-    """Lock a folder and return its descriptor; raises OSError if another process holds it."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
-        raise
-    return descriptor
-
-
-def _discard(folder: Path, lock: int) -> None:
-    """Remove a folder with all its contents and unlock it."""
-    try:
-        with contextlib.suppress(OSError):
-            remove_tree(folder)
-    finally:
-        os.close(lock)

@@ -16,7 +16,7 @@ from othello_lab.agents.evaluation.square_weights import SquareWeights
 from othello_lab.agents.evaluation.stable_discs import plain_stable_discs
 from othello_lab.core.bitboard import CORNERS, around, legal_moves, neighbours, popcount
 from othello_lab.core.position import Position
-from othello_lab.core.stability import stable_discs
+from othello_lab.core.stability import EDGE_TABLE_SIZE, stable_discs_of_both
 from othello_lab.core.system.compile import Address, Array, Mask, kernel
 from othello_lab.core.vector import int32_at
 
@@ -74,7 +74,7 @@ _CORNERS = np.uint64(sum(1 << corner for corner in CORNERS))
 _X_SQUARES = np.uint64(sum(1 << square for square in (9, 14, 49, 54)))
 _SQUARE_TABLE = np.intp(0)
 _STABLE_TABLE = np.intp(4 * len(SquareWeights().parameters))
-_EDGE_TABLE = np.intp(_STABLE_TABLE + 4 * len(FEATURES["stable_discs"]().parameters))
+_EDGE_TABLE = np.intp(_STABLE_TABLE + 4 * EDGE_TABLE_SIZE)
 _worth_of_squares = kernel(SquareWeights.kernel)
 
 
@@ -103,8 +103,8 @@ def write_features(mover: Mask, opponent: Mask, tables: Address, values: Array) 
     near = neighbours(empty)
     values[FRONTIER] = np.int32(popcount(opponent & near) - popcount(mover & near))
     edges = int32_at(tables + _STABLE_TABLE)
-    own = popcount(stable_discs(mover, opponent, edges))
-    other = popcount(stable_discs(opponent, mover, edges))
+    stable, their_stable = stable_discs_of_both(mover, opponent, edges)
+    own, other = popcount(stable), popcount(their_stable)
     values[OWN_STABLE] = np.int32(own)
     values[THEIR_STABLE] = np.int32(other)
     values[STABLE] = np.int32(own - other)

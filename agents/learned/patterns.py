@@ -20,6 +20,8 @@ from othello_lab.core.vector import address_of, load
 KIND, VERSION = "patterns", 1
 UNIT = 100
 """Units of value a disc."""
+SIDES = (4, 6, 8)
+"""Edges of boards that have patterns."""
 MOST_MOVES = 39
 """Most moves with a weight of mobility."""
 SQUARES = 64
@@ -41,9 +43,11 @@ classes)."""
 _BOARD = np.int64(0)
 _STAGE = np.int64(1)  # by empty squares: start of its stage's weights, in bytes
 _CONSTANT = _STAGE + SQUARES + 1
-_PLACES = _CONSTANT + SQUARES + 1  # bytes from a stage's weights to the weights of each place
-_NUMBERS = int(_PLACES) + LANES
-# ... then the rows of the geometry, and for each stage its weights, all of 16 bits.
+_PLACES = _CONSTANT + SQUARES + 1  # int32: the first of each place's weights in a stage
+_LINE = 8  # numbers in a line of the cache; what follows begins with one
+_NUMBERS = -(-(int(_PLACES) + LANES // 2) // _LINE) * _LINE
+# ... then the rows of the geometry, and for each stage its weights, all of 16 bits. Behind the last
+# one there is another, as a lookup may read two.
 _ROW_NUMBERS = ROWS * BYTES * LANES
 _ROWS_AT = 8 * _NUMBERS
 _STAGES_AT = _ROWS_AT + 2 * _ROW_NUMBERS
@@ -81,15 +85,18 @@ class PatternEvaluation(Evaluation):
         if not isinstance(weights, LearnedWeights):
             weights = LearnedWeights.read(weights, KIND, VERSION, names)
         self._learned = weights
-        self._side = int(self._learned.about.get("side", 8))
+        self._side = self._learned.about.get("side", 8)
+        if self._side not in SIDES:
+            raise ValueError(
+                f"weights: side {self._side!r}; {' or '.join(map(str, SIDES))} is needed"
+            )
         self._geometry = geometry(self._side)
         self.sides = frozenset({self._side})
-        stages = int(self._learned.arrays[STAGES].max(initial=0)) + 1
-        self._learned.shaped(STAGES, (SQUARES + 1,))
-        self._learned.shaped(CONSTANT, (SQUARES + 1,))
-        self._learned.shaped(OWN_MOVES, (stages, MOST_MOVES + 1))
-        self._learned.shaped(THEIR_MOVES, (stages, MOST_MOVES + 1))
-        self._learned.shaped(CONTENTS, (stages, self._geometry.classes))
+        _, stages = self._learned.stages(STAGES, SQUARES)
+        self._learned.short(CONSTANT, (SQUARES + 1,))
+        self._learned.short(OWN_MOVES, (stages, MOST_MOVES + 1))
+        self._learned.short(THEIR_MOVES, (stages, MOST_MOVES + 1))
+        self._learned.short(CONTENTS, (stages, self._geometry.classes))
 
     def make_parameters(self) -> np.ndarray:
         arrays, shapes = self._learned.arrays, self._geometry
@@ -97,7 +104,7 @@ class PatternEvaluation(Evaluation):
         begins, offset = [], _HEAD
         for pattern, first in zip(shapes.patterns, shapes.first, strict=True):
             parts.append(arrays[CONTENTS][:, first + pattern.classes])
-            begins += [2 * offset] * len(pattern.places)
+            begins += [offset] * len(pattern.places)
             offset += pattern.contents
         nothing = np.zeros((len(arrays[CONTENTS]), 1), dtype=np.int16)
         stages = np.concatenate([nothing, *parts], axis=1, dtype=np.int16)
@@ -105,10 +112,10 @@ class PatternEvaluation(Evaluation):
         numbers[_BOARD] = np.uint64(board_of(self._side)).view(np.int64)
         numbers[_STAGE:_CONSTANT] = _STAGES_AT + 2 * stages.shape[1] * arrays[STAGES].astype(int)
         numbers[_CONSTANT:_PLACES] = arrays[CONSTANT]
-        numbers[_PLACES : _PLACES + len(begins)] = begins
+        numbers[_PLACES:].view(np.int32)[: len(begins)] = begins
         rows = shapes.rows.ravel().view(np.int16)
         shorts = np.concatenate([numbers.view(np.int16), rows, stages.ravel()])
-        return np.pad(shorts, (0, -len(shorts) % 2)).view(np.int32)
+        return np.pad(shorts, (0, 2 - len(shorts) % 2)).view(np.int32)
 
     @staticmethod
     def kernel(mover: Mask, opponent: Mask, parameters: Array) -> np.int32:

@@ -9,11 +9,19 @@ from pathlib import Path
 import numpy as np
 
 from othello_lab.agents.evaluation.evaluation import Evaluation
-from othello_lab.agents.learned.features import NAMES, plain_features, tables, write_features
+from othello_lab.agents.learned.features import (
+    EDGES,
+    NAMES,
+    plain_features,
+    tables,
+    write_features,
+)
+from othello_lab.agents.learned.features import SQUARES as WORTH
+from othello_lab.agents.learned.forest import LEAVES, TOGETHER, TREE_BYTES, sum_of_leaves
 from othello_lab.agents.learned.weights import LearnedWeights
 from othello_lab.core.bitboard import popcount
 from othello_lab.core.position import Position
-from othello_lab.core.system.compile import Array, Mask
+from othello_lab.core.system.compile import Address, Array, Int, Mask, kernel
 from othello_lab.core.system.settings import check_settings
 from othello_lab.core.vector import address_of, int32_at, load, room
 
@@ -22,9 +30,7 @@ UNIT = 100
 """Units of value a disc."""
 SQUARES = 64
 LARGEST = SQUARES * UNIT
-DEPTH = 5
-"""Questions on the way to a leaf."""
-QUESTIONS, LEAVES = 2**DEPTH - 1, 2**DEPTH
+QUESTIONS = LEAVES - 1
 
 STAGES, STARTS, FEATURE, THRESHOLD, LEAF = "stages", "starts", "feature", "threshold", "leaf"
 """Arrays of weights. stages: by number of empty squares (0 to 64), uint8. starts: by stage, the
@@ -33,19 +39,23 @@ int32, shape (stages, trees, 31). Question 0 comes first; after question n comes
 feature is at most the threshold, otherwise 2n + 2; leaves count after all questions. leaf: the
 answers of a tree, int32, shape (stages, trees, 32)."""
 
-# A question in the parameters: the feature's number in the low bits, the threshold above them.
-_FEATURE_BITS = 5
-_FEATURE_MASK = np.int32((1 << _FEATURE_BITS) - 1)
-_COUNT = len(NAMES)
-assert _COUNT <= _FEATURE_MASK
-MOST_THRESHOLD = 1 << 31 - _FEATURE_BITS - 1
+MOST_THRESHOLD = 1 << 25
 """Bound of the absolute value of features and thresholds."""
-# The parameters: by empty squares the start of the stage, a word of 64 bits; the number of trees;
-# the tables of the features; the stages. A stage: its start value; tree by tree questions, leaves.
-_TREES = np.int64(SQUARES + 1)
-_TABLES_AT = np.intp(8 * (SQUARES + 2))
-_TREE = np.int32(QUESTIONS + LEAVES)
-_ROOM = (_COUNT + 1) // 2
+MOST_BOUNDS = 255
+"""Different thresholds that a stage may have for a wide feature."""
+_WIDE = EDGES, WORTH
+"""Features beyond a byte. In their place the kernel takes how many of the stage's thresholds for
+them they exceed, less 128; the others lie between -64 and 64."""
+_LEAST, _GREATEST = np.iinfo(np.int8).min, np.iinfo(np.int8).max
+assert len(NAMES) <= LEAVES  # numbers that a question chooses from
+
+# The parameters: by empty squares the start of the stage, a word of 64 bits; the number of groups
+# of trees; the length of a list of thresholds; the tables of the features; the stages. A stage: its
+# start value; the lists of EDGES and of WORTH; the questions of all trees; the leaves of all trees.
+_GROUPS, _BOUNDS = np.int64(SQUARES + 1), np.int64(SQUARES + 2)
+_TABLES_AT = np.intp(8 * (SQUARES + 3))
+_ROOM = LEAVES // 2
+_BLOCK = 32  # a list's length is a multiple of it, so that no rest is looked at one by one
 
 
 @dataclass(eq=False, repr=False)
@@ -86,30 +96,49 @@ class TreeEvaluation(Evaluation):
 
     def make_parameters(self) -> np.ndarray:
         arrays = self._arrays
-        questions = (arrays[THRESHOLD] << _FEATURE_BITS) + arrays[FEATURE]
-        trees = np.concatenate([questions, arrays[LEAF]], axis=-1)
-        stages = np.concatenate([arrays[STARTS][:, None], trees.reshape(len(trees), -1)], axis=1)
+        stages = len(arrays[STARTS])
+        bounds = np.clip(arrays[THRESHOLD], _LEAST, _GREATEST)
+        known = [_thresholds(arrays, wide) for wide in _WIDE]
+        length = max(len(ascending) for lists in known for ascending in lists)
+        length = -(-length // _BLOCK) * _BLOCK
+        lists = np.full((stages, len(_WIDE), length), MOST_THRESHOLD)
+        for place, wide in enumerate(_WIDE):
+            for stage, ascending in enumerate(known[place]):
+                lists[stage, place, : len(ascending)] = ascending
+                asked = arrays[FEATURE][stage] == wide
+                numbers = np.searchsorted(ascending, arrays[THRESHOLD][stage][asked])
+                bounds[stage][asked] = numbers + _LEAST
+        groups = -(-self.trees // TOGETHER)
+        questions = np.zeros((stages, groups * TOGETHER, 2, LEAVES), dtype=np.int8)
+        questions[:, : self.trees, 0, :QUESTIONS] = arrays[FEATURE]
+        questions[:, : self.trees, 1, :QUESTIONS] = bounds
+        leaves = np.zeros((stages, groups * TOGETHER, LEAVES), dtype=np.int32)
+        leaves[:, : self.trees] = arrays[LEAF]
+        parts = arrays[STARTS], lists, questions.view(np.int32), leaves
+        rows = np.concatenate([part.reshape(stages, -1) for part in parts], axis=1)
         first = int(_TABLES_AT) + 4 * len(tables())
-        begins = first + 4 * stages.shape[1] * arrays[STAGES]
-        words = np.append(begins, self.trees).astype(np.int64).view(np.int32)
-        return np.concatenate([words, tables(), stages.astype(np.int32).ravel()])
+        begins = first + 4 * rows.shape[1] * arrays[STAGES]
+        words = np.append(begins, [groups, length]).astype(np.int64).view(np.int32)
+        return np.concatenate([words, tables(), rows.astype(np.int32).ravel()])
 
     @staticmethod
     def kernel(mover: Mask, opponent: Mask, parameters: Array) -> np.int32:
         table = address_of(parameters)
-        features = int32_at(room(_ROOM))
+        place = room(_ROOM)
+        features = int32_at(place)
         write_features(mover, opponent, table + _TABLES_AT, features)
-        stage = int32_at(table + load(table, np.int64(SQUARES) - popcount(mover | opponent)))
-        value = stage[0]
-        for tree in range(load(table, _TREES)):
-            at = np.int32(np.int32(1) + np.int32(tree) * _TREE)
-            place = np.int32(0)
-            for _ in range(DEPTH):
-                question = np.int32(stage[np.int32(at + place)])
-                feature = np.int32(features[np.int32(question & _FEATURE_MASK)])
-                right = np.int32(feature << _FEATURE_BITS) > question
-                place = np.int32(place + place + 1 + np.int32(right))
-            value = np.int32(value + stage[np.int32(at + place)])
+        stage = table + load(table, np.int64(SQUARES) - popcount(mover | opponent))
+        groups, bounds = load(table, _GROUPS), load(table, _BOUNDS)
+        lists = stage + np.intp(4)
+        features[EDGES] = _exceeded(lists, bounds, features[EDGES])
+        features[WORTH] = _exceeded(lists + 4 * bounds, bounds, features[WORTH])
+        questions = lists + 8 * bounds
+        leaves = questions + np.intp(TREE_BYTES * TOGETHER) * groups
+        value = int32_at(stage)[0]
+        for _ in range(groups):
+            value = np.int32(value + sum_of_leaves(place, questions, leaves))
+            questions += np.intp(TREE_BYTES * TOGETHER)
+            leaves += np.intp(4 * LEAVES * TOGETHER)
         return np.int32(min(max(value, -LARGEST), LARGEST))
 
     def answers(self, position: Position) -> Iterator[int]:
@@ -126,6 +155,21 @@ class TreeEvaluation(Evaluation):
     def plain(self, position: Position) -> int:
         start = int(self._arrays[STARTS][self._arrays[STAGES][SQUARES - position.discs]])
         return min(max(start + sum(self.answers(position)), -LARGEST), LARGEST)
+
+
+@kernel
+def _exceeded(bounds: Address, count: Int, value: np.int32) -> np.int32:
+    """Return how many of ``count`` bounds a value exceeds, less 128."""
+    numbers, exceeded = int32_at(bounds), np.int32(_LEAST)
+    for n in range(count):
+        exceeded = np.int32(exceeded + np.int32(value > numbers[n]))
+    return exceeded
+
+
+def _thresholds(arrays: dict[str, np.ndarray], feature: Int) -> list[np.ndarray]:
+    """Return by stage the different thresholds of a feature, ascending."""
+    pairs = zip(arrays[FEATURE], arrays[THRESHOLD], strict=True)
+    return [np.unique(threshold[asked == feature]) for asked, threshold in pairs]
 
 
 def check_arrays(learned: LearnedWeights) -> dict[str, np.ndarray]:
@@ -149,6 +193,13 @@ def check_arrays(learned: LearnedWeights) -> dict[str, np.ndarray]:
         raise ValueError(f"weights: {FEATURE}: there are the features 0 to {len(NAMES) - 1}")
     if np.abs(arrays[THRESHOLD]).max() >= MOST_THRESHOLD:
         raise ValueError(f"weights: {THRESHOLD}: less than {MOST_THRESHOLD:,} is needed")
+    for wide in _WIDE:
+        number = max(len(ascending) for ascending in _thresholds(arrays, wide))
+        if number > MOST_BOUNDS:
+            raise ValueError(
+                f"weights: {THRESHOLD}: {number} different ones for {NAMES[wide]} in a stage; "
+                f"at most {MOST_BOUNDS} are possible"
+            )
     most = np.abs(arrays[STARTS]) + np.abs(arrays[LEAF]).max(axis=-1).sum(axis=-1)
     if most.max() > np.iinfo(np.int32).max:
         raise ValueError(f"weights: {LEAF}: sums up to {most.max():,} do not fit int32")

@@ -22,6 +22,7 @@ import yaml
 from othello_lab.agents.evaluation.evaluation import Evaluation
 from othello_lab.core.position import Position
 from othello_lab.core.rules import RULESETS
+from othello_lab.core.system.plain_yaml import read_yaml
 from othello_lab.core.system.settings import unknown_choice
 
 SHIPPED = Path(__file__).with_name("shipped")
@@ -156,6 +157,13 @@ class LearnedWeights:
             raise ValueError(f"weights: {name} is of {array.dtype}; whole numbers are expected")
         return array.astype(np.int64)
 
+    def short(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
+        """Return one array of whole numbers that fit int16; raises ValueError as :meth:`shaped`."""
+        array = self.shaped(name, shape)
+        if not np.can_cast(array.dtype, np.int16) or array.dtype.kind not in "iu":
+            raise ValueError(f"weights: {name} is of {array.dtype}; int16 is expected")
+        return array
+
     def stages(self, name: str, most_empties: int) -> tuple[np.ndarray, int]:
         """Return the stage of the game by number of empty squares, and the number of stages.
 
@@ -194,11 +202,11 @@ def _unpack(path: Path, content: bytes) -> dict[str, np.ndarray]:
 
 def _read_about(path: Path) -> dict[str, Any]:
     try:
-        about = yaml.safe_load(path.read_text(encoding="utf-8"))
+        about = read_yaml(path)
     except OSError as error:
         raise ValueError(f"{path}: {error.strerror}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path}: no YAML") from error
+    except ValueError as error:
+        raise ValueError(f"{path}: no YAML ({error})") from error
     if not isinstance(about, dict):
         raise ValueError(f"{path}: kind, version and sha256 of weights are expected")
     return about

@@ -14,7 +14,14 @@ import numpy as np
 
 from othello_lab.agents.agent import SearchStats
 from othello_lab.agents.evaluation.evaluation import FINAL_UNIT, Evaluation
-from othello_lab.core.bitboard import ZERO, disc_difference, legal_moves, lowest_square
+from othello_lab.core.bitboard import (
+    ZERO,
+    disc_difference,
+    has_short_move,
+    legal_moves,
+    lowest_square,
+)
+from othello_lab.core.clock import WALL_CLOCK, clock_nanoseconds
 from othello_lab.core.rules import Ruleset
 from othello_lab.core.system.compile import Address, Int, Mask, kernel
 from othello_lab.core.vector import call_evaluation, load, store
@@ -67,8 +74,19 @@ PLAYOUTS = counter("playouts")
 # What every search has after its counters.
 _layout = ScratchLayout(behind=COUNTERS)
 LIMIT = _layout.word()
-"""Nodes after which the search is to stop; a timer sets it to 0 when time is up."""
+"""Nodes after which the search is to stop; set to 0 when time is up."""
+NEXT_LOOK = _layout.word()
+"""Nodes after which the search looks at the limit and at the clock."""
+DEADLINE = _layout.word()
+"""Time of the clock at which the search is to stop, in nanoseconds; 0 for none."""
+CLOCK = _layout.word()
+"""The clock of the deadline, as the system numbers it."""
+_LOOK = _layout.word()  # time of the last look
+_STEP = _layout.word()  # nodes from look to look
+_CLOCK_WORDS = _layout.block(2)
 NO_LIMIT = (1 << 63) - 1
+_SHORT, _LONG = np.int64(50_000), np.int64(200_000)  # nanoseconds from look to look
+_LARGEST_STEP = np.int64(1 << 16)
 BOARD = _layout.word()
 SQUARES = _layout.word()
 EVALUATION = _layout.word()
@@ -91,12 +109,15 @@ PV = _layout.block(PLIES * PLIES)
 NULL_WINDOWS = _layout.word()
 TABLE = _layout.word()
 TABLE_SHIFT = _layout.word()
+TAGS = _layout.word()
 GENERATION = _layout.word()
 OLDEST = _layout.word()
+ANY_DEPTH = _layout.word()
 ENHANCED_CUTOFFS = _layout.word()
 TABLE_MOVES = _layout.word()
 STATIC_FRONTIER = _layout.word()
 LOOKS = _layout.word()
+SORTS = _layout.word()  # not 0 where the first criterion after the table's move is ``sorted``
 SORT_LEAVES = _layout.word()
 PROBCUT = _layout.word()
 TAPERED = _layout.word()
@@ -104,6 +125,10 @@ SINGULAR_MARGIN = _layout.word()
 SINGULAR_PLIES = _layout.word()
 ROOT_MOVE = _layout.word()
 ROOT_VALUE = _layout.word()
+SOLVER = _layout.word()  # address of the scratch memory of the endgame solver
+EXACT_FROM = _layout.word()  # empty squares that it solves
+CONFIDENCE = _layout.word()  # what the table calls the depth of a selective endgame
+END_CHECKS = _layout.word()  # address of the checks of end scores
 
 MOST_CRITERIA = 5
 """How many criteria a move ordering can have besides ``tt``."""
@@ -116,6 +141,8 @@ KINDS_OF_SQUARE = _layout.block(STATIC_CLASSES)  # static classes as masks
 KILLERS = _layout.block(2 * PLIES)  # two by ply
 HISTORY = _layout.block(2 * 64)  # by side (even or odd ply) and square
 MOVES = _layout.block(64 * PLIES)  # a list of 64 keys by ply
+LOOKED_AT = _layout.block(64 * PLIES)  # by ply and square: the evaluation after this move
+KNOWN = _layout.block(PLIES + 1)  # by ply: the evaluation of the node now searched, or UNKNOWN
 WIDTHS = _layout.block(RANKS_KNOWN * PLIES)  # of a tapered search, by ply and rank
 RANKS = _layout.block(PLIES)  # rank of the move that led to the node now searched at each ply
 EXTENSIONS = _layout.block(PLIES)  # plies by which the line to it was extended
@@ -127,6 +154,8 @@ SIZE = _layout.size
 
 INFINITY = np.int64(65 * FINAL_UNIT)
 """More than any value."""
+UNKNOWN = np.int64(2 * INFINITY)
+"""Stands for an evaluation that was not made."""
 
 
 @kernel
@@ -152,7 +181,32 @@ def enter_again(context: Address) -> None:
 def out_of_budget(context: Address) -> bool:
     """Return True if the search is to stop; its result then means nothing. Called after each return
     from a deeper search, so a limit is exceeded by at most the nodes between two such returns."""
-    return load(context, NODES) >= load(context, LIMIT)
+    return load(context, NODES) >= load(context, NEXT_LOOK) and _is_over(context)
+
+
+@kernel
+def _is_over(context: Address) -> bool:
+    """Look at the limit and at the clock. If the search may go on, note after how many nodes to
+    look again: so many that 0.05 to 0.2 ms go by, as far as the nodes since the last look tell."""
+    nodes, deadline = load(context, NODES), load(context, DEADLINE)
+    if nodes >= load(context, LIMIT):
+        return True
+    if deadline == 0:
+        return False
+    now = clock_nanoseconds(load(context, CLOCK), context + 8 * _CLOCK_WORDS)
+    if now >= deadline:
+        store(context, LIMIT, np.int64(0))
+        store(context, NEXT_LOOK, np.int64(0))
+        return True
+    since, step = now - load(context, _LOOK), load(context, _STEP)
+    if since < _SHORT:
+        step = min(2 * step, _LARGEST_STEP)
+    elif since > _LONG:
+        step = max(step // 2, np.int64(1))
+    store(context, _LOOK, now)
+    store(context, _STEP, step)
+    store(context, NEXT_LOOK, min(nodes + step, load(context, LIMIT)))
+    return False
 
 
 @kernel
@@ -173,17 +227,22 @@ def final_value(context: Address, mover: Mask, opponent: Mask) -> Int:
 
 
 @kernel
+def is_over(context: Address, mover: Mask, opponent: Mask) -> bool:
+    """Return True if neither side can move. A look at short moves nearly always settles it."""
+    board = np.uint64(load(context, BOARD))
+    return (
+        not has_short_move(mover, opponent, board)
+        and (legal_moves(mover, opponent) | legal_moves(opponent, mover)) & board == ZERO
+    )
+
+
+@kernel
 def leaf(context: Address, mover: Mask, opponent: Mask) -> Int:
     """Value of a node with no plies to go. Searches call this instead of themselves for their last
     ply, and save a quarter of the time; the node counts like any other."""
     count(context, NODES)
     count(context, LEAVES)
-    board = np.uint64(load(context, BOARD))
-    if (
-        legal_moves(mover, opponent) & board == ZERO
-        and legal_moves(opponent, mover) & board == ZERO
-        and load(context, PAIP_ENDS) == 0
-    ):
+    if is_over(context, mover, opponent) and load(context, PAIP_ENDS) == 0:
         return final_value(context, mover, opponent)
     return count_evaluation(context, mover, opponent)
 
@@ -244,8 +303,29 @@ def new() -> np.ndarray:
     """A fresh context. Row 0 of the principal variation, that of the leaves, stays empty."""
     context = np.zeros(SIZE, dtype=np.int64)
     context[PV] = END
-    context[LIMIT] = NO_LIMIT
+    set_limits(context)
     return context
+
+
+def set_limits(
+    context: np.ndarray,
+    nodes: int | None = None,
+    deadline: int | None = None,
+    clock: int = WALL_CLOCK,
+) -> None:
+    """Let the search stop after a number of nodes, or at a deadline of a clock of the system in
+    nanoseconds, whichever comes first."""
+    context[CLOCK] = clock
+    context[LIMIT] = NO_LIMIT if nodes is None else nodes
+    context[DEADLINE] = 0 if deadline is None else deadline
+    context[_LOOK] = 0
+    context[_STEP] = 1
+    context[NEXT_LOOK] = 0 if deadline is not None else context[LIMIT]
+
+
+def stop(context: np.ndarray) -> None:
+    """Let the search that goes on in another thread stop at once."""
+    context[LIMIT] = context[NEXT_LOOK] = 0
 
 
 def stopped(context: np.ndarray) -> bool:

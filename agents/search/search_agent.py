@@ -14,7 +14,7 @@ from othello_lab.agents.agent import Agent, Decision, Limits, Purpose, SearchSta
 from othello_lab.agents.evaluation import Evaluation, as_evaluation
 from othello_lab.agents.evaluation.evaluation import in_words
 from othello_lab.agents.search import context as layout
-from othello_lab.agents.search.limits import allotment, limited
+from othello_lab.agents.search.limits import allotment, clock_of, limit
 from othello_lab.agents.search.observer import UNWATCHED, SearchObserver
 from othello_lab.core.notation import PASS
 from othello_lab.core.position import Position
@@ -22,6 +22,8 @@ from othello_lab.core.rules import Color, Ruleset
 from othello_lab.core.system.compile import Address, Announce, Int, Mask, prepare
 from othello_lab.core.system.settings import Choice, Switch, Whole, check_settings, check_values
 from othello_lab.core.whole_games import CompiledPlayer
+
+_NO_LIMITS = Limits()
 
 
 @dataclass(eq=False, repr=False)
@@ -98,7 +100,7 @@ class SearchAgent(Agent):
             raise ValueError("the game is over; there is nothing to search")
         if not keep:
             self._forget()
-        return self._search(position, self.depth if depth is None else depth, limits or Limits())
+        return self._search(position, self.depth if depth is None else depth, limits or _NO_LIMITS)
 
     def reading_twin(self) -> SearchAgent:
         """Return the same search in plain Python. Raises ValueError if there is none, or if it
@@ -133,14 +135,18 @@ class SearchAgent(Agent):
             return self._read(position, depth, UNWATCHED)
         context = self._context
         layout.set_constants(context, position.ruleset, self.evaluation)
-        with limited(context, limits.nodes, self._allotment(limits, position)):
-            best, pv, completed = self._think(position, depth)
+        limit(context, limits.nodes, self._hard_limit(limits, position), clock_of(limits))
+        best, pv, completed = self._think(position, depth)
         pv = pv or (position.moves or (PASS,))[:1]
         return Decision(pv[0], best, pv, completed, layout.read_stats(context))
 
     def _allotment(self, limits: Limits, position: Position) -> float | None:
         """Seconds for this move, or None without a limit on time."""
         return allotment(limits, position.empties)
+
+    def _hard_limit(self, limits: Limits, position: Position) -> float | None:
+        """Seconds after which this move's search is stopped, or None without a limit on time."""
+        return self._allotment(limits, position)
 
     def _think(self, position: Position, depth: int) -> tuple[int | None, tuple[int, ...], int]:
         """Value, principal variation and depth completed within the context's limit. If that was
@@ -158,7 +164,7 @@ class SearchAgent(Agent):
         nothing but a kernel on the context."""
         layout.set_constants(self._context, rules, self.evaluation)
         self._context[layout.PLAYED_DEPTH] = self._depth_within(limits)
-        self._context[layout.LIMIT] = layout.NO_LIMIT if limits.nodes is None else limits.nodes
+        layout.set_limits(self._context, limits.nodes)
         return CompiledPlayer(function.address, int(self._address))
 
     @abstractmethod

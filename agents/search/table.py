@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 
+from othello_lab.core.system.memory import memory_of_machine
 from othello_lab.core.system.settings import Constraint
 
 BUCKET_BYTES = 64
@@ -24,21 +23,13 @@ class Megabytes(Constraint):
     needed = "a whole number of MB, 1 or more,"
 
     def allows(self, value: object) -> bool:
-        memory = _memory_of_machine()
+        memory = memory_of_machine()
         return type(value) is int and value >= 1 and (memory is None or value <= memory)
 
     def refusal(self, name: str, value: object, optional: bool) -> str:
         if type(value) is int and value >= 1:
-            return f"{name}={value}: this machine has {_memory_of_machine()} MB of memory"
+            return f"{name}={value}: this machine has {memory_of_machine()} MB of memory"
         return super().refusal(name, value, optional)
-
-
-def _memory_of_machine() -> int | None:
-    """In MB; None if the system does not tell."""
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // _MEGABYTE
-    except (AttributeError, ValueError, OSError):
-        return None
 
 
 class TableMemory:

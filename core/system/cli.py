@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import io
 import math
 import os
@@ -14,10 +15,13 @@ from importlib import metadata
 from typing import NoReturn
 
 from othello_lab.core.system.escaping import NARROW, visible
+from othello_lab.core.system.processes import is_shortage
 from othello_lab.core.system.settings import unknown_choice
 
 DISTRIBUTION = "othello-strategy-lab"
 """The lab's name for pip."""
+
+_LONGEST = 2000  # characters of a message
 
 Command = Callable[[Sequence[str]], int]
 """Does what its arguments say; returns the exit code."""
@@ -47,8 +51,7 @@ def dispatch(
             return 0
         if name in commands:
             return commands[name](rest)
-        said = unknown_choice("command", name, sorted(commands))
-        print(f"{program}: {visible(said)}", file=sys.stderr)
+        print(refusal(program, unknown_choice("command", name, sorted(commands))), file=sys.stderr)
         return 2
 
     return in_order(program, run, failures)
@@ -58,7 +61,8 @@ def in_order(program: str, run: Callable[[], int], failures: Mapping[type[Except
     """Run a command line; return its exit code: that of ``run``, 130 after Ctrl-C, 141 if nobody
     reads its output any more.
 
-    failures: exceptions that become one line, and the exit code of each.
+    failures: exceptions that become one line, and the exit code of each. Errors of the system (a
+    disk, memory) become one line too, with exit code 1.
     """
     if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:  # see core/__init__.py
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -77,15 +81,32 @@ def in_order(program: str, run: Callable[[], int], failures: Mapping[type[Except
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except tuple(failures) as error:
-        print(f"{program}: {visible(error)}", file=sys.stderr)
+        print(refusal(program, error), file=sys.stderr)
         return next(code for kind, code in failures.items() if isinstance(error, kind))
+    except (OSError, MemoryError, RuntimeError) as error:
+        if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+            # No such file, wherever it is looked for.
+            print(refusal(program, f"{error.filename}: {error.strerror}"), file=sys.stderr)
+            return 2
+        if not isinstance(error, OSError) and not is_shortage(error):
+            raise
+        print(refusal(program, str(error) or "no memory is left"), file=sys.stderr)
+        return 1
+
+
+def refusal(program: str, said: object) -> str:
+    """Return a program's message as one line, with the middle left out if it is long."""
+    text = visible(said)
+    if len(text) > _LONGEST:
+        text = f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 2 :]}"
+    return f"{program}: {text}"
 
 
 class Parser(argparse.ArgumentParser):
     """An argument parser that answers bad input with one line and exit code 2."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {visible(message)}\n")
+        self.exit(2, f"{refusal(self.prog, message)}\n")
 
 
 def seconds(text: str) -> float:

@@ -23,12 +23,11 @@ import platform
 import re
 import shutil
 import stat
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
@@ -36,6 +35,12 @@ import llvmlite
 import numba
 import numpy as np
 from llvmlite import binding
+from numba.core import sigutils
+from numba.core.caching import FunctionCache
+from numba.core.ccallback import CFunc
+from numba.core.runtime import rtsys
+
+from othello_lab.core.system.user_cache import user_cache
 
 Announce = Callable[[str], None]
 """Receives one human-readable line, e.g. ``print``."""
@@ -79,19 +84,13 @@ def is_ours(function: Callable[..., Any]) -> bool:
     """Return True if machine code of ``function`` may be kept: only if the cache folder's name
     depends on its source, so not for a user's own function, because it may call others of theirs.
     """
-    path = Path(function.__code__.co_filename).resolve()
+    return _is_in_packages(function.__code__.co_filename)
+
+
+@cache
+def _is_in_packages(file: str) -> bool:
+    path = Path(file).resolve()
     return any(path.is_relative_to(_ROOT / package) for package in _PACKAGES)
-
-
-def user_cache() -> Path:
-    """The folder for everything the lab computes once and keeps, per user."""
-    if chosen := os.environ.get("OTHELLO_LAB_CACHE"):
-        return Path(chosen).expanduser()
-    if sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return base / "othello-strategy-lab"
 
 
 @lru_cache(maxsize=1)
@@ -108,6 +107,8 @@ def cache_folder() -> Path:
     if not instead.exists():
         with suppress(OSError, shutil.Error):
             shutil.copytree(wanted, instead)
+            for folder in (instead, *(path for path in instead.rglob("*") if path.is_dir())):
+                folder.chmod(0o700)  # the copy has the modes of what cannot be written
     return instead if _is_writable(instead) else wanted
 
 
@@ -158,43 +159,55 @@ def _code_version() -> str:
     return digest.hexdigest()[:16]
 
 
-@contextmanager
-def _own_cache() -> Iterator[None]:
-    # Numba reads the folder when a function is decorated. Setting it only for that moment leaves
-    # the user's other numba functions alone, and works even if numba was imported before us.
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(cache_folder())
-    try:
-        yield
-    finally:
-        numba.config.CACHE_DIR = before
+class _KernelCache:
+    """Numba's cache, with three differences. Code that cannot be kept is used all the same: the
+    disk may be full, or the process closed to all files but its own. Kept code is loaded with
+    Numba's runtime alone: the tables that a compilation needs take a third of a second. And its
+    files are looked for at the first call, as most kernels are called by others alone."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    @cached_property
+    def _files(self) -> FunctionCache:
+        # Setting the folder only for this moment leaves the user's other numba functions alone,
+        # and works even if numba was imported before us.
+        before = numba.config.CACHE_DIR
+        numba.config.CACHE_DIR = str(cache_folder())
+        try:
+            return FunctionCache(self._function)
+        finally:
+            numba.config.CACHE_DIR = before
+
+    def load_overload(self, signature: Any, target: Any) -> Any:
+        rtsys.initialize(target)
+        return self._files._load_overload(signature, target)
+
+    def save_overload(self, *arguments: Any) -> None:
+        with suppress(OSError):
+            self._files.save_overload(*arguments)
 
 
 def kernel(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
     """Compile ``function`` with Numba when it is first called, and cache the machine code.
 
-    Kernels release the GIL, so that a timer thread can run at the same time, and use C division.
+    Kernels release the GIL, so that several threads can search at once, and use C division.
     """
-    with _own_cache():
-        compiled: Any = numba.njit(
-            function,
-            cache=is_ours(function) and _keeps_code(),
-            nogil=True,
-            error_model="numpy",
-        )
+    compiled: Any = numba.njit(function, nogil=True, error_model="numpy")
+    if is_ours(function) and _keeps_code():
+        compiled._cache = _KernelCache(function)  # as cache=True does with Numba's own
     return compiled
 
 
 def callback(function: Callable[..., Any], signature: Any) -> Any:
     """Compile ``function`` at once into a C function; its ``address`` can be handed to a kernel."""
-    with _own_cache():
-        compiled = numba.cfunc(
-            signature,
-            cache=is_ours(function) and _keeps_code(),
-            nopython=True,
-            error_model="numpy",
-        )
-        return compiled(function)
+    options = {"nopython": True, "error_model": "numpy"}
+    # As numba.cfunc does it, with Numba's own cache.
+    compiled: Any = CFunc(function, sigutils.normalize_signature(signature), {}, options)
+    if is_ours(function) and _keeps_code():
+        compiled._cache = _KernelCache(function)
+    compiled.compile()
+    return compiled
 
 
 class ScalarKernel:
@@ -271,14 +284,15 @@ def prepare(
     """Load the kernels called ``name`` by running ``load`` once in this process.
 
     ``announce`` is called only when they have to be compiled, that is on the first use on this
-    machine (or after a change of the sources): once before and once after, with the seconds.
+    machine (or after a change of the sources), and always where machine code cannot be kept: once
+    before and once after, with the seconds.
     ``key`` distinguishes kernels of the same name; by default it is the name.
     """
     key = key or name
     if key in _prepared:
         return
     done = cache_folder() / "ready" / key
-    first_use = not done.exists()
+    first_use = not done.exists() or not _keeps_code()
     if first_use and announce:
         if not _told and (problem := _where_code_goes()):
             _told.append(problem)

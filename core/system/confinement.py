@@ -1,84 +1,197 @@
-"""Confinement of a player's process, apart from the rest of the lab.
+"""Confinement of an agent's process, apart from the rest of the lab.
 
-This is no sandbox: files and the network stay open to it (see ``docs/security.md``). It keeps a
-careless or hostile agent from the supervisor, from its opponent and from the run's record.
+Every agent from outside is kept from the supervisor, from its opponent and from the run's record.
+A *closed* one is kept from files and the network too (:class:`Box`). ``docs/security.md`` says what
+that promises, and on which systems.
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
-import errno
 import os
 import resource
+import signal
 import struct
 import sys
-from typing import Any, Literal, NamedTuple, TextIO
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, TextIO
 
-from othello_lab.core.system.processes import LINUX, adopt_orphans, die_with_parent
+from othello_lab.core.system import call_filter, landlock
+from othello_lab.core.system.compile import cache_folder
+from othello_lab.core.system.forked import Channel, ForkedProcess
+from othello_lab.core.system.processes import (
+    LINUX,
+    adopt_orphans,
+    descendants,
+    die_with_parent,
+    end_descendants,
+    is_shortage,
+)
+from othello_lab.core.system.scratch import ScratchFolder
+from othello_lab.core.system.tree_control import TreeControl, fork_sender
 
-_PR_SET_NO_NEW_PRIVS = 38  # linux/prctl.h
-_PR_SET_CHILD_SUBREAPER = 36
-_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # of Landlock, on every architecture
-_VERSION = 1  # flag: return the version of Landlock
-_BENEATH = 1  # a rule for all files beneath a folder
-_WRITE_FILE, _REFER = 1 << 1, 1 << 13  # linux/landlock.h; _REFER: move to another folder, version 2
-_SCOPE_SIGNAL = 1 << 1  # version 6, since Linux 6.12
-_RULESET = struct.Struct("QQQ")  # handled access to files, to the network; scopes
-_RULE = struct.Struct("=Qi")  # allowed access; the folder
-_SYSTEM = ("proc", "sys")  # folders whose files change other processes, or the machine
+_STOP, _CONTINUE = signal.SIGSTOP, signal.SIGCONT
+_PR_CAPBSET_DROP = 24  # linux/prctl.h
+_CAPABILITIES = range(64)
+_NO_CAPABILITIES = struct.pack("Ii", 0x20080522, 0), bytes(24)  # linux/capability.h, version 3
+_MOST_FILES, _LARGEST_FILE, _MOST_LOCKED = 256, 64 << 20, 1 << 16
 
-_PR_SET_SECCOMP, _FILTER = 22, 2
-_PRLIMIT = {  # the system call prlimit64 by architecture, linux/audit.h
-    0xC000003E: (302, 302 | 1 << 30),  # x86-64, and with short pointers
-    0x40000003: (340,),  # x86
-    0xC00000B7: (261,),  # ARM, 64 bits
-    0x40000028: (369,),  # ARM
-}
-
-
-class _Calls(NamedTuple):
-    """Numbers of system calls on an architecture. never: sched_setscheduler, sched_setparam,
-    sched_setattr, ioprio_set."""
-
-    never: tuple[int, ...]
-    affinity: int
-    priority: int
-    prctl: int
-    clone: int
-
-
-_CALLS = {
-    0xC000003E: _Calls((144, 142, 314, 251), 203, 141, 157, 56),
-    0x40000003: _Calls((156, 154, 351, 289), 241, 97, 172, 120),
-    0xC00000B7: _Calls((119, 118, 274, 30), 122, 140, 167, 220),
-    0x40000028: _Calls((156, 154, 380, 314), 241, 97, 172, 120),
-}
-_CLONE3 = 435  # on every architecture
-_CLONE_PARENT = 0x8000  # linux/sched.h
-_SHORT_POINTERS = 1 << 30
-
-Instruction = tuple[int, int, int, int]
-"""An instruction of the kernel's filters: code, jump if true, jump if false, operand."""
-_LOAD, _EQUAL, _ANY_BIT, _MASK, _RETURN = 0x20, 0x15, 0x45, 0x54, 0x06
-_NUMBER, _ARCHITECTURE, _FIRST, _SECOND, _THIRD = 0, 4, 16, 24, 32  # places of what is loaded
-_ALLOW: Instruction = (_RETURN, 0, 0, 0x7FFF0000)
-_REFUSE: Instruction = (_RETURN, 0, 0, 0x00050000 | errno.EPERM)
-_UNKNOWN: Instruction = (_RETURN, 0, 0, 0x00050000 | errno.ENOSYS)
+_SYSTEM = (
+    *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/proc"),
+    *("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime"),
+    *("/etc/timezone", "/etc/alternatives", "/etc/passwd", "/etc/group", "/etc/nsswitch.conf"),
+    *("/etc/ssl/openssl.cnf", "/etc/java*", "/etc/fonts", "/dev/urandom", "/dev/random"),
+    *("/dev/zero", "/sys/devices/system/cpu"),
+)
+"""Files that any program needs."""
+_OWN_FOLDERS = ("core", "agents", "experiments", "play", "training", "othello_lab", "conf")
+_ROOT = Path(__file__).resolve().parents[2]
+_ENVIRONMENT = ("PATH", "LANG", "LC_", "TZ", "OTHELLO_LAB_", "NUMBA_", "OPENBLAS_", "OMP_")
+"""Beginnings of variables that a closed process keeps."""
 
 
-def confine(parent: int, kept: int, output: int, memory_mb: int | None) -> None:
+@dataclass(frozen=True)
+class Box:
+    """The files and rights of a closed process.
+
+    reads: files and folders that it may read, and run, beside those of the system and of Python.
+    writes: those that it may change, beside its scratch folder. private: files and folders that
+    stay closed, even inside of others. children: True if it may start processes; None: where they
+    can be stopped and ended together. network: True if it may use the network.
+    """
+
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    private: tuple[str, ...] = ()
+    children: bool | None = None
+    network: bool = False
+
+    @property
+    def allows_children(self) -> bool:
+        """True if processes may be started."""
+        return landlock.scopes_signals() if self.children is None else self.children
+
+
+@dataclass(frozen=True)
+class Confinement:
+    """The bounds of an agent's process. memory_mb: MiB of memory that each of its processes may
+    take beyond the first one's first size; None: no bound. box: of a closed process; None: files
+    and the network stay open."""
+
+    memory_mb: int | None = None
+    box: Box | None = None
+
+    @property
+    def allows_children(self) -> bool:
+        """True if the process may start others."""
+        return self.box is None or self.box.allows_children
+
+    def opening(self, files: tuple[Sequence[str], Sequence[str]]) -> Confinement:
+        """Return the same, with further files to read and to write."""
+        if self.box is None:
+            return self
+        reads, writes = (*self.box.reads, *files[0]), (*self.box.writes, *files[1])
+        return replace(self, box=replace(self.box, reads=reads, writes=writes))
+
+
+class ConfinedProcess(ForkedProcess):
+    """Runs ``main(link, *arguments)`` in a confined child process; see :class:`ForkedProcess`.
+
+    All processes that it starts can be stopped, continued and ended together with it.
+    """
+
+    def __init__(
+        self,
+        main: Callable[..., None],
+        *arguments: Any,
+        confinement: Confinement,
+        output: int,
+        most: int | None = None,
+    ) -> None:
+        """output: a descriptor for the process's own output."""
+        self._control = TreeControl()
+        self.scratch = None if confinement.box is None else ScratchFolder()
+        try:
+            scratch = None if self.scratch is None else str(self.scratch.path)
+            settings = os.getpid(), self._control.inherited, output, confinement, scratch
+            super().__init__(_run_confined, main, settings, arguments, most=most)
+        except BaseException:
+            self._control.close()
+            self._remove_scratch()
+            raise
+        finally:
+            self._control.forked()
+
+    def stop_all(self) -> None:
+        """Stop it and all that it has started, until :meth:`continue_all`."""
+        if not self._control.stop():
+            self._signal_each(_STOP)
+
+    def continue_all(self) -> None:
+        """Let all go on."""
+        if not self._control.go_on():
+            self._signal_each(_CONTINUE)
+
+    def _signal_each(self, number: int) -> None:
+        for process in (self.number, *descendants([self.number])):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(process, number)
+
+    def kill(self) -> None:
+        """End it and all that it has started."""
+        if not self._control.end() and not self.has_ended():
+            # Stopped first, or it would start more.
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.number, _STOP)
+            end_descendants([self.number])
+        super().kill()
+
+    def close(self) -> None:
+        """End it and all that it has started, close the line, and remove its scratch folder."""
+        super().close()
+        self._control.close()
+        self._remove_scratch()
+
+    def _remove_scratch(self) -> None:
+        if self.scratch is not None:
+            self.scratch.remove()
+            self.scratch = None
+
+
+def _run_confined(
+    link: Channel, main: Callable[..., None], settings: tuple[Any, ...], arguments: tuple[Any, ...]
+) -> None:
+    parent, control, output, confinement, scratch = settings
+    try:
+        confine(parent, control, link.fileno(), output, confinement, scratch)
+    except OSError as error:
+        if not is_shortage(error):
+            raise
+        os._exit(1)  # without a traceback: who has started this process knows what to do
+    main(link, *arguments)
+
+
+def confine(
+    parent: int, control: int, kept: int, output: int, confinement: Confinement, scratch: str | None
+) -> None:
     """Keep this process, just forked, apart from its parents and siblings.
 
     It gets a session of its own, no input, ``output`` for its own output, and no other open file
     but ``kept``; it ends with its parent, and becomes the parent of the orphans below it for good;
-    it may take ``memory_mb`` MiB more than it has now, and send signals to nobody but those below
-    it (Linux since 6.12). It cannot change the priority, the processors or the limits of another
-    process, nor its own scheduling to its advantage.
+    it can send signals to nobody but those below it (Linux since 6.12). It cannot change the
+    priority, the processors or the limits of another process, nor its own scheduling to its
+    advantage. control: see :func:`fork_sender`. scratch: the folder that a closed process may
+    write.
     """
-    os.setsid()
+    with contextlib.suppress(PermissionError):  # inside of another closed process
+        os.setsid()
     die_with_parent(parent)
     adopt_orphans()
+    fork_sender(control, parent)
     _die_first()
     nothing = os.open(os.devnull, os.O_RDONLY)
     for number, source in ((0, nothing), (1, output), (2, output)):
@@ -88,12 +201,85 @@ def confine(parent: int, kept: int, output: int, memory_mb: int | None) -> None:
     os.closerange(3, kept)
     os.closerange(kept + 1, os.sysconf("SC_OPEN_MAX"))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if memory_mb is not None:
-        most = _address_space() + (memory_mb << 20)
-        resource.setrlimit(resource.RLIMIT_AS, (most, most))
-    _reach_only_below()
-    _limit_only_itself()
-    _filter(_starve_nobody())
+    if confinement.memory_mb is not None:
+        # Not the address space: programs in Java, say, reserve far more than they use.
+        most = _data_size() + (confinement.memory_mb << 20)
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+        os.environ["JDK_JAVA_OPTIONS"] = f"-XX:MaxRAM={confinement.memory_mb}m"
+    if confinement.box is None:
+        landlock.keep_out_of_system()
+    else:
+        _close(confinement.box, str(scratch))
+    call_filter.starve_nobody()
+
+
+def _close(box: Box, scratch: str) -> None:
+    """Close this process: no file but those of the box, nor more rights than any user has."""
+    for which, most in (
+        (resource.RLIMIT_NOFILE, _MOST_FILES),
+        (resource.RLIMIT_FSIZE, _LARGEST_FILE),
+        (resource.RLIMIT_MEMLOCK, _MOST_LOCKED),
+    ):
+        hard = resource.getrlimit(which)[1]
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(which, (most, most))
+    for name in list(os.environ):
+        if not name.startswith(_ENVIRONMENT) and name != "JDK_JAVA_OPTIONS":
+            del os.environ[name]
+    os.environ.update(HOME=scratch, TMPDIR=scratch, PYTHONDONTWRITEBYTECODE="1")
+    tempfile.tempdir = None  # it is found anew
+    sys.dont_write_bytecode = True
+    reads: list[str] = []
+    lists = [str(_ROOT)]
+    for each in (*_SYSTEM, *_of_python(), str(cache_folder()), *box.reads):
+        for path, is_whole in _without(Path(each), box.private):
+            (reads if is_whole else lists).append(str(path))
+    _give_up_capabilities()
+    reads.append(scratch)  # programs copied or compiled there are run
+    landlock.open_only(reads, lists, [scratch, "/dev/null", *box.writes], box.network)
+    call_filter.refuse_reach(box.network)
+
+
+def _of_python() -> Iterator[str]:
+    """Yield the folders of this Python, its packages and the lab."""
+    yield from {sys.prefix, sys.base_prefix, sys.exec_prefix}
+    yield from (str(_ROOT / name) for name in _OWN_FOLDERS)
+    here = os.getcwd()
+    yield from (path for path in sys.path if path and path not in (here, str(_ROOT)))
+
+
+def _without(path: Path, private: Sequence[str]) -> Iterator[tuple[Path, bool]]:
+    """Yield this path and True. If something private is inside, yield the largest parts without it
+    instead, and each folder with parts left out, and False: its names are no secret, since imports
+    in Python read them, and no rule can tell them from those of the folders in it.
+
+    A path inside of something private was named on purpose, and is opened. Of a private folder
+    itself only the files are.
+    """
+    with contextlib.suppress(OSError, RuntimeError):
+        path = path.resolve()
+    apart = [Path(each) for each in private]
+    if not any(each.is_relative_to(path) for each in apart):
+        yield path, True
+        return
+    yield path, False
+    with contextlib.suppress(OSError):
+        for part in path.iterdir():
+            if part in apart or part.is_symlink():
+                continue
+            if part.is_file():
+                yield part, True
+            elif path not in apart:
+                yield from _without(part, private)
+
+
+def _give_up_capabilities() -> None:
+    """Give up what the superuser may do beyond other users, here and in all programs started."""
+    if LINUX:
+        libc = ctypes.CDLL(None, use_errno=True)
+        for capability in _CAPABILITIES:
+            libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
+        libc.capset(*_NO_CAPABILITIES)
 
 
 def _stream(number: int, mode: Literal["r", "w"]) -> TextIO:
@@ -106,109 +292,8 @@ def _die_first() -> None:
         file.write("500")
 
 
-def _address_space() -> int:
-    """Bytes of memory that this process has mapped (Linux; 0 elsewhere)."""
+def _data_size() -> int:
+    """Bytes of private memory that this process has (Linux; 0 elsewhere)."""
     with contextlib.suppress(OSError), open("/proc/self/statm", "rb") as file:
-        return int(file.read().split()[0]) * resource.getpagesize()
+        return int(file.read().split()[5]) * resource.getpagesize()
     return 0
-
-
-def _reach_only_below() -> None:
-    """Forbid this process, and all it forks, to signal or trace any other, and to write to the
-    files of the system. An older kernel can do less, and one without Landlock nothing."""
-    if not LINUX:
-        return
-    libc = ctypes.CDLL(None, use_errno=True)
-    version = libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _VERSION)
-    files = _WRITE_FILE | _REFER if version >= 2 else 0
-    signals = _SCOPE_SIGNAL if version >= 6 else 0
-    if not files:
-        return
-    size = _RULESET.size if signals else 8
-    rules = _RULESET.pack(files, 0, signals)
-    descriptor = libc.syscall(_CREATE_RULESET, rules, ctypes.c_size_t(size), 0)
-    if descriptor < 0:
-        return
-    for entry in os.scandir("/"):
-        if entry.name not in _SYSTEM:
-            _let_write(libc, descriptor, entry)
-    libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    libc.syscall(_RESTRICT_SELF, descriptor, 0)
-    os.close(descriptor)
-
-
-def _let_write(libc: Any, ruleset: int, entry: os.DirEntry[str]) -> None:
-    with contextlib.suppress(OSError):
-        place = os.open(entry.path, os.O_PATH | os.O_CLOEXEC)
-        access = _WRITE_FILE | (_REFER if entry.is_dir() else 0)
-        libc.syscall(_ADD_RULE, ruleset, _BENEATH, _RULE.pack(access, place), 0)
-        os.close(place)
-
-
-def _limit_only_itself() -> None:
-    """Forbid this process, and all it forks, to change the limits of any other (prlimit). Landlock
-    does not forbid it, and an opponent without memory would lose."""
-    if not LINUX:
-        return
-    calls = [(kind, number) for kind, numbers in _PRLIMIT.items() for number in numbers]
-    code: list[Instruction] = []
-    for left, (kind, number) in enumerate(reversed(calls)):
-        # Load architecture and number of the call; if both fit, go on behind "allow".
-        row: list[Instruction] = [
-            (_LOAD, 0, 0, _ARCHITECTURE),
-            (_EQUAL, 0, 2, kind),
-            (_LOAD, 0, 0, _NUMBER),
-        ]
-        code = [*row, (_EQUAL, 4 * left + 1, 0, number), *code]
-    # Allow; load the first argument, whose limits: its own is 0. Otherwise say EPERM.
-    own: list[Instruction] = [(_EQUAL, 1, 0, 0), (_EQUAL, 0, 1, os.getpid())]
-    _filter([*code, _ALLOW, (_LOAD, 0, 0, _FIRST), *own, _ALLOW, _REFUSE])
-
-
-def _starve_nobody() -> list[Instruction]:
-    """Return the filter that keeps a process from taking time from others, and from hiding its
-    children below another process.
-
-    It may give up priority and choose its own processors. clone3 does not exist for it, as a filter
-    cannot read its arguments; who asks for it has clone.
-    """
-    code: list[Instruction] = [(_LOAD, 0, 0, _ARCHITECTURE)]
-    for architecture, calls in _CALLS.items():
-        block: list[Instruction] = [
-            (_LOAD, 0, 0, _NUMBER),
-            (_MASK, 0, 0, ~_SHORT_POINTERS & 0xFFFFFFFF),
-        ]
-        for number in calls.never:
-            block += [(_EQUAL, 0, 1, number), _REFUSE]
-        block += [(_EQUAL, 0, 1, _CLONE3), _UNKNOWN]
-        own = (_EQUAL, 0, 1, 0), _ALLOW, _REFUSE
-        block += _for_call(calls.affinity, (_LOAD, 0, 0, _FIRST), *own)
-        of_process: list[Instruction] = [(_LOAD, 0, 0, _FIRST), (_EQUAL, 0, 5, 0)]
-        of_itself: list[Instruction] = [(_LOAD, 0, 0, _SECOND), (_EQUAL, 0, 3, 0)]
-        lower: list[Instruction] = [(_LOAD, 0, 0, _THIRD), (_ANY_BIT, 1, 0, 1 << 31)]
-        block += _for_call(calls.priority, *of_process, *of_itself, *lower, _ALLOW, _REFUSE)
-        subreaper = (_EQUAL, 0, 1, _PR_SET_CHILD_SUBREAPER), _REFUSE, _ALLOW
-        block += _for_call(calls.prctl, (_LOAD, 0, 0, _FIRST), *subreaper)
-        sibling = (_ANY_BIT, 0, 1, _CLONE_PARENT), _REFUSE, _ALLOW
-        block += _for_call(calls.clone, (_LOAD, 0, 0, _FIRST), *sibling)
-        block.append(_ALLOW)
-        code += [(_EQUAL, 0, len(block), architecture), *block]
-    return [*code, _ALLOW]
-
-
-def _for_call(number: int, *body: Instruction) -> list[Instruction]:
-    """Return the instructions for one system call, passed over for all others."""
-    return [(_EQUAL, 0, len(body), number), *body]
-
-
-def _filter(code: list[Instruction]) -> None:
-    """Let the kernel judge the system calls of this process, and of all it forks, by a filter
-    (seccomp). A kernel that cannot do it refuses."""
-    if not LINUX:
-        return
-    packed = b"".join(struct.pack("HBBI", *each) for each in code)
-    program = ctypes.create_string_buffer(packed, len(packed))
-    whole = struct.pack("HxxxxxxP", len(code), ctypes.addressof(program))
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    libc.prctl(_PR_SET_SECCOMP, _FILTER, whole, 0, 0)

@@ -51,7 +51,7 @@ class Channel:
     def send(self, message: bytes, wait: bool = True) -> None:
         """Send a message; OSError if nobody is there, or without ``wait``, if nobody reads."""
         flags = 0 if wait else socket.MSG_DONTWAIT
-        data = _LENGTH.pack(len(message)) + message
+        data = memoryview(_LENGTH.pack(len(message)) + message)  # of which slices are no copies
         for begin in range(0, len(data), _CHUNK):
             self._end.sendall(data[begin : begin + _CHUNK], flags)
 
@@ -101,7 +101,8 @@ class Channel:
         end = _LENGTH.size + length
         if len(self._received) < end:
             return None
-        message = bytes(self._received[_LENGTH.size : end])
+        with memoryview(self._received) as received:
+            message = bytes(received[_LENGTH.size : end])
         del self._received[:end]
         return message
 
@@ -139,7 +140,13 @@ class ForkedProcess(Channel):
         self._gone = False
         # What the parent does when a signal comes is not what the child is to do.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
-        self.number = os.fork()
+        try:
+            self.number = os.fork()
+        except BaseException:  # there is no room for a process
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            ours.close()
+            theirs.close()
+            raise
         if self.number:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import os
 import signal
 import sys
@@ -12,6 +13,19 @@ from collections.abc import Iterable, Iterator
 
 LINUX = sys.platform == "linux"
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36  # linux/prctl.h
+_PF_EXITING = 0x4  # linux/sched.h
+
+
+_SHORTAGES = (errno.ENOMEM, errno.EAGAIN, errno.EMFILE, errno.ENFILE)
+
+
+def is_shortage(error: BaseException) -> bool:
+    """Return True for an exception of a system that has no memory, process, thread or open file
+    left to give."""
+    if isinstance(error, OSError):
+        return error.errno in _SHORTAGES
+    no_thread = isinstance(error, RuntimeError) and "can't start new thread" in str(error)
+    return no_thread or isinstance(error, MemoryError)
 
 
 def available_cores() -> int:
@@ -27,6 +41,12 @@ def die_with_parent(parent: int, how: int = signal.SIGKILL) -> None:
     _ask(_PR_SET_PDEATHSIG, how)
     if os.getppid() != parent:
         os._exit(1)  # it ended before that was asked
+
+
+def begin_pool_worker(parent: int) -> None:
+    """Begin a worker of a pool: it ends with its parent, and leaves Ctrl-C to it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    die_with_parent(parent)
 
 
 def end_with_parent(parent: int) -> None:
@@ -89,9 +109,27 @@ def descendants(roots: Iterable[int]) -> list[int]:
 
 def is_stopped(process: int) -> bool:
     """Return True if a process was stopped, as by Ctrl-Z (Linux; False elsewhere)."""
-    with contextlib.suppress(OSError), open(f"/proc/{process}/stat", "rb") as file:
-        return file.read().rpartition(b")")[2].split()[0] in (b"T", b"t")
+    with contextlib.suppress(OSError):
+        return _stat(process)[0] in (b"T", b"t")
     return False
+
+
+def is_ending(process: int) -> bool:
+    """Return True if a process has begun to end, or is no more (Linux; False elsewhere)."""
+    if not LINUX:
+        return False
+    try:
+        return bool(int(_stat(process)[6]) & _PF_EXITING)
+    except (FileNotFoundError, ProcessLookupError):
+        return os.path.exists("/proc/self")
+    except OSError:
+        return False
+
+
+def _stat(process: int) -> list[bytes]:
+    """Return the fields of a process's state after its name; raises OSError."""
+    with open(f"/proc/{process}/stat", "rb") as file:
+        return file.read().rpartition(b")")[2].split()
 
 
 def end_descendants(roots: Iterable[int], spared: Iterable[int] = ()) -> None:

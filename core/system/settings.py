@@ -41,7 +41,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from types import NoneType
-from typing import Annotated, Any, TypeVar, cast, get_args, get_origin
+from typing import Annotated, Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 _Init = TypeVar("_Init", bound=Callable[..., None])
 
@@ -60,7 +60,7 @@ def unknown_choice(kind: str, name: object, choices: Iterable[str]) -> str:
     """The message for a name that is not among the choices: lists them and the nearest spelling."""
     choices = list(choices)
     listed = f"choose from {', '.join(choices)}" if choices else "there are none to choose from"
-    return f"unknown {kind} '{name}'; {listed}.{nearest(str(name), choices)}"
+    return f"unknown {kind} '{name!s:.{_LONGEST}}'; {listed}.{nearest(str(name), choices)}"
 
 
 def _shown(value: object) -> str:
@@ -293,8 +293,9 @@ def refusal_of(kind: type, key: str, value: object) -> str | None:
     """
     name, _, rest = key.partition(".")
     if rest:
-        inner = {each.name: each.default_factory for each in fields(kind)}.get(name)
-        found = refusal_of(inner, rest, value) if is_dataclass(inner) else None
+        inner: Any = get_type_hints(kind).get(name)
+        of_dataclass = isinstance(inner, type) and is_dataclass(inner)
+        found = refusal_of(inner, rest, value) if of_dataclass else None
         return None if found is None else f"{name}.{found}"
     if name not in (declared := constraints(kind)):
         return None
@@ -406,7 +407,7 @@ def documented(thing: Callable[..., Any]) -> dict[str, Setting]:
     >>> documented(Search)["depth"]
     Setting(about='Plies.', default=4, notes=(Whole(low=1, high=None, even=False, word=None, why=''),))
     """  # noqa: E501
-    below = _written_below(cast("type", thing)) if is_dataclass(thing) else {}
+    below = _written_below(cast("type", thing)) if _has_fields(thing) else {}
     bases = [base for base in reversed(getattr(thing, "__mro__", (thing,))) if base is not object]
     inits = [
         vars(base)["__init__"] for base in bases if "__init__" in getattr(base, "__dict__", {})
@@ -480,21 +481,21 @@ def as_yaml(
         if is_dataclass(value) and not isinstance(value, type):
             lines += [f"{name}:", *(f"  {line}" for line in as_yaml(type(value)))]
         else:
-            lines.append(f"{name}: {_as_written(value)}")
+            lines.append(f"{name}: {as_written(value)}")
     return lines
 
 
-def _as_written(value: object) -> str:
+def as_written(value: object) -> str:
     """Return a value as a YAML has it, in one line."""
     if value is MISSING:
         return "???"
     if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_as_written, value))}]"
+        return f"[{', '.join(map(as_written, value))}]"
     if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{key}: {_as_written(each)}' for key, each in value.items())}}}"
+        return f"{{{', '.join(f'{key}: {as_written(each)}' for key, each in value.items())}}}"
     if isinstance(value, bool):
         return str(value).lower()
-    return "null" if value is None else str(value)
+    return "null" if value is None else str(value) or '""'
 
 
 def summary(thing: type) -> str:
@@ -515,12 +516,17 @@ def _bare(annotation: str) -> str:
     return annotation
 
 
+def _has_fields(thing: object) -> bool:
+    """Return True for a dataclass or a named tuple."""
+    return is_dataclass(thing) or hasattr(thing, "_fields")
+
+
 def _written_below(settings: type) -> dict[str, str]:
     """The texts that stand below the fields of a class and of its bases, by field."""
     found = {}
     for part in reversed(settings.__mro__):
         file = getattr(sys.modules[part.__module__], "__file__", None)
-        body = _bodies(file).get(part.__name__) if is_dataclass(part) and file else None
+        body = _bodies(file).get(part.__name__) if _has_fields(part) and file else None
         for field, below in itertools.pairwise(body or ()):
             text = below.value if isinstance(below, ast.Expr) else None
             if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Constant):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import mmap
+import multiprocessing
 from typing import Any
 
 from othello_lab.core.system.processes import LINUX
@@ -25,6 +26,20 @@ def shared(kind: Any) -> Any:
 def stop_signal() -> Any:
     """A number that all forked processes see; ``value`` is GO_ON, FINISH_PAIRS or STOP_AT_ONCE."""
     return shared(ctypes.c_int)  # which is 0, GO_ON
+
+
+def why_no_locks() -> str:
+    """Return the reason why processes here cannot share locks, with the cure; "" if they can. The
+    system keeps locks of several processes as files in ``/dev/shm``."""
+    try:
+        multiprocessing.get_context("fork").Lock()
+    except (OSError, ImportError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        return (
+            f"processes here cannot share locks ({reason}); /dev/shm has to be there and writable: "
+            "mount -t tmpfs tmpfs /dev/shm, or a container without --read-only and --ipc=none"
+        )
+    return ""
 
 
 def keep_from_children(thing: Any) -> None:

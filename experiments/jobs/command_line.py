@@ -4,33 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from othello_lab.core.system.cli import Parser, seconds, whole_number
 from othello_lab.core.system.console import as_typed, make_console
 from othello_lab.core.system.settings import ConfigError
-from othello_lab.experiments.jobs.kinds import kind_of
+
+if TYPE_CHECKING:
+    from othello_lab.experiments.jobs.kinds import JobKind
+
+# What a command needs is imported there: --help and a misspelt command answer at once.
 
 
 def resume_command(arguments: Sequence[str]) -> int:
     """``resume``: continue a job that was interrupted."""
     parser = _resume_parser(
         "resume",
-        "Go on with a run, a sweep, a study or a training that was interrupted, by whatever. What "
-        "is in its record stays; in the end the record is that of an uninterrupted run.",
+        "Go on with an interrupted run, sweep, study or training. Its record stays; in the end it "
+        "is that of an uninterrupted run.",
     )
     options = vars(parser.parse_args(arguments))
     folder = options.pop("folder")
 
     command = as_typed(["resume", *arguments])
-    return kind_of(folder).resume(folder, command, make_console(), **options)
+    return _kind_of(folder).resume(folder, command, make_console(), **options)
 
 
 def extend_command(arguments: Sequence[str]) -> int:
     """``extend``: add games to a run."""
     parser = _resume_parser(
         "extend",
-        "Add games to a run, or to each run of a sweep: it goes on until every pairing has so many "
-        "in all.",
+        "Add games to a run, or to each run of a sweep, until every pairing has N in all.",
     )
     parser.add_argument("games", metavar="games=N", help="games per pairing in all, an even number")
     options = vars(parser.parse_args(arguments))
@@ -40,7 +44,13 @@ def extend_command(arguments: Sequence[str]) -> int:
         raise ConfigError(f"{asked}: games=N is needed, an even number of games a pairing")
 
     command = as_typed(["extend", *arguments])
-    return kind_of(folder).extend(folder, int(value), command, make_console(), **options)
+    return _kind_of(folder).extend(folder, int(value), command, make_console(), **options)
+
+
+def _kind_of(folder: Path) -> JobKind:
+    from othello_lab.experiments.jobs.kinds import kind_of
+
+    return kind_of(folder)
 
 
 def _resume_parser(command: str, description: str) -> Parser:
@@ -61,6 +71,12 @@ def _resume_parser(command: str, description: str) -> Parser:
         action="store_true",
         help="play again the pairs that were skipped because the worker that played them died; of "
         "a study, do again what failed",
+    )
+    parser.add_argument(
+        "--retry-starved",
+        action="store_true",
+        help="play again the pairs in which an agent had less than 70 %% of its time on a "
+        "processor",
     )
     parser.add_argument(
         "--trust",
@@ -84,6 +100,6 @@ def watch_command(arguments: Sequence[str]) -> int:
 
     from othello_lab.experiments.report.watch import watch
 
-    look_at = kind_of(options.folder).look
+    look_at = _kind_of(options.folder).look
     watch(options.folder, make_console(), look_at, options.every, options.once)
     return 0

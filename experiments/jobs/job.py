@@ -6,6 +6,7 @@ checks and prepares, begins or continues its record, and does and reports the mi
 
 from __future__ import annotations
 
+import logging
 import shlex
 import sqlite3
 from abc import ABC, abstractmethod
@@ -29,6 +30,7 @@ from rich.progress import (
 
 from othello_lab.agents.config import one_line
 from othello_lab.core.system.escaping import plain
+from othello_lab.core.system.processes import is_shortage
 from othello_lab.experiments.config import RunConfig
 from othello_lab.experiments.jobs.stopping import RunStopped, stoppable
 from othello_lab.experiments.playing.match import TaskFailed
@@ -40,6 +42,8 @@ CONFIG = "config.yaml"
 """The file of a folder with all settings of its job."""
 LOG = "log.txt"
 
+log = logging.getLogger("lab.record")
+
 Result = TypeVar("Result")
 
 
@@ -49,6 +53,7 @@ class Job(ABC, Generic[Result]):
     settings: of the job; its folder and log level follow from them. config: all settings as plain
     data, for the folder's :data:`CONFIG`; None writes no such file. folder: its folder, unset
     before :meth:`start` has made it. resumed: True if its record was begun by an earlier session.
+    begun: True if it has a record that says what job it is.
     """
 
     folder: Path
@@ -57,7 +62,7 @@ class Job(ABC, Generic[Result]):
         self, settings: RunConfig, config: Mapping[str, Any] | None, console: Console
     ) -> None:
         self.settings, self.config, self.console = settings, config, console
-        self.resumed = False
+        self.resumed = self.begun = False
 
     # ------------------------------------------------------------------ said by each kind
 
@@ -93,6 +98,8 @@ class Job(ABC, Generic[Result]):
 
     def kept(self) -> str:
         """Return how to continue after an error, as a sentence."""
+        if not self.begun:
+            return "Nothing was done; start it again"
         return f"What was done is kept; go on with: {self.resume_hint()}"
 
     def rescue(self, error: Exception) -> str:
@@ -117,11 +124,12 @@ class Job(ABC, Generic[Result]):
             with locked(self.folder), self._errors_explained():
                 self._write_config()
                 with self.open_record(session):
+                    self.begun = True
                     return self.work(stack)
 
     def go_on(self, folder: Path, command: str) -> Result:
         """Continue the job in its folder. The caller holds the folder's lock."""
-        self.folder, self.resumed = folder, True
+        self.folder, self.resumed, self.begun = folder, True, True
         session = self._session(command, datetime.now())
         with ExitStack() as stack, self._errors_explained():
             self.prepare(stack)
@@ -132,6 +140,11 @@ class Job(ABC, Generic[Result]):
     def say(self, line: str) -> None:
         """Print a line."""
         self.console.print(plain(line), soft_wrap=True)
+
+    def tell_waiting(self, line: str) -> None:
+        """Print and log a line while another program has locked the record."""
+        self.say(line)
+        log.warning(line)
 
     def resume_hint(self) -> str:
         """Return the command that continues the job."""
@@ -175,14 +188,30 @@ class Job(ABC, Generic[Result]):
 
     @contextmanager
     def _errors_explained(self) -> Iterator[None]:
-        """Turn errors of the disk and of workers into a line that says how to continue."""
+        """Turn errors of the system, the disk and of workers into a line that says how to
+        continue."""
         try:
             yield
-        except (sqlite3.Error, OSError) as error:
-            why = f"{self.folder} cannot be written: {one_line(error)}"
-            raise RunStopped(f"{why}{self.rescue(error) or f'. {self.kept()}'}") from error
+        except RunStopped as error:
+            if not error.why:
+                raise
+            why = error.why  # of a part of this job
+            raise RunStopped(f"{why}. {self.kept()}", why) from error
         except (BrokenExecutor, TaskFailed) as error:
-            raise RunStopped(f"{one_line(error)}. {self.kept()}") from error
+            why = one_line(error)
+            raise RunStopped(f"{why}. {self.kept()}", why) from error
+        except (sqlite3.Error, OSError, MemoryError, RuntimeError) as error:
+            rescue = ""
+            if is_shortage(error):
+                why = one_line(error) or "no memory is left"
+            elif isinstance(error, sqlite3.Error | OSError):
+                why = f"{self.folder} cannot be written: {one_line(error)}"
+                rescue = self.rescue(error)
+            else:
+                raise
+            raise RunStopped(
+                f"{why}{rescue or f'. {self.kept()}'}", "" if rescue else why
+            ) from error
 
 
 def write_yaml(path: Path, content: Mapping[str, Any]) -> None:

@@ -97,7 +97,7 @@ class JobKind(ABC):
     def resume(self, folder: Path, command: str, console: Console, **options: Any) -> int:
         """Continue it; returns the exit code.
 
-        options: workers, executor, address, force, retry_skipped, trust.
+        options: workers, executor, address, force, retry_skipped, retry_starved, trust.
         """
 
     def extend(
@@ -111,6 +111,14 @@ class JobKind(ABC):
     ) -> None:
         """Write its report anew. figures: as in ``run figures=...``; None as the job was asked."""
         raise ConfigError(f"{folder} is a {self.word}, which has no report; {self.hint}")
+
+    def latex(self, folder: Path, console: Console, trust: bool) -> str:
+        """Return its tables for a paper, in LaTeX."""
+        raise ConfigError(f"{folder} is a {self.word}, which has no table for LaTeX; {self.hint}")
+
+    def bibtex(self, folder: Path, console: Console, trust: bool) -> str:
+        """Return a reference to it, in BibTeX."""
+        raise ConfigError(f"{folder} is a {self.word}, which has no reference; {self.hint}")
 
     def look(self, folder: Path, console: Console) -> tuple[RenderableType, bool]:
         """Return its progress, and True if nobody works on it any more."""

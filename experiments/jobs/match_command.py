@@ -20,7 +20,7 @@ from othello_lab.experiments.jobs.two_sides import (
 
 def match_command(arguments: Sequence[str], console: Console) -> int:
     """``match``: compare two sides; returns the exit code."""
-    options = _parser().parse_args(list(arguments))
+    options = _parser().parse_intermixed_args(list(arguments))
     search, words = search_and_settings(options.settings)
     folders = options.config_dir
     sides = [MatchSide(side_of(getattr(options, place), search, folders)) for place in PLACES]
@@ -35,8 +35,8 @@ def _parser() -> Parser:
     parser = Parser(
         prog="othello-lab match",
         description="Play two sides against each other, in pairs of games from balanced openings "
-        "with colours swapped, until it is decided which is better or the time is over; then write "
-        "one page that answers: who is better, by how much, at what cost, and where they differ.",
+        "with colours swapped, until the better one is clear or the time is over. Then write "
+        "one page with the answer: the better side, its lead, the costs, and the differences.",
         epilog="Examples: match ./mine.py:hollow iago · match ./mine.py:Student alphabeta · "
         "match 'java Bert' mcts · match champion 'gtp-engine -l 3' seconds=0.05 · "
         "match alphabeta alphabeta first.depth=4 second.depth=6",

@@ -5,21 +5,21 @@ from __future__ import annotations
 import functools
 import hashlib
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from othello_lab.agents.agent import Agent
 from othello_lab.agents.config import ConfigError, load
 from othello_lab.agents.evaluation import Evaluation
+from othello_lab.core.system.plain_yaml import read_yaml
 from othello_lab.experiments.config import Plan, RunConfig, built_from, plan_of, typed
 from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.playing.trust import foreign_code
 from othello_lab.experiments.record.provenance import differences, versions
 from othello_lab.experiments.record.reading import damage_told, damages, reading
+from othello_lab.experiments.record.store import SKIPPED_PAIRS, STARVED_PAIRS
 
 
 @dataclass(frozen=True)
@@ -50,14 +50,14 @@ def replanned(
     games: int | None,
     moved: Mapping[str, Any],
     force: bool,
-    retry_skipped: bool,
+    retry: Collection[str],
     trusted: Callable[[Sequence[str]], None],
 ) -> tuple[Plan, list[Opening]]:
     """Return the plan of the run in a folder, and its openings; ConfigError.
 
     agents: those of a run of objects. games: games a pairing from now on. moved: new settings of
     the executor: ``workers``, ``executor`` (its name), ``address``. force: accept a plan that has
-    changed. retry_skipped: play skipped pairs. trusted: gets the foreign code that the plan needs
+    changed. retry: pairs to be played again. trusted: gets the foreign code that the plan needs
     before anything of it is imported, and raises ConfigError to refuse it.
     """
     recorded = _RecordedRun.read(folder)  # and closed again: building agents may fork
@@ -80,7 +80,7 @@ def replanned(
         if not force:
             refuse_changes(folder, _changed_agents(recorded, plan))
         openings = [Opening.read(text, plan.rules) for text in recorded.openings]
-    _refuse_what_schedule_does_not(plan, recorded, retry_skipped)
+    _refuse_what_schedule_does_not(plan, recorded, retry)
     needed = plan.schedule.openings_needed(plan.names, plan.settings.games // 2)
     if len(openings) < needed:
         more = plan.choose_openings()
@@ -92,18 +92,21 @@ def replanned(
     return plan, openings
 
 
-def _refuse_what_schedule_does_not(plan: Plan, recorded: _RecordedRun, retry_skipped: bool) -> None:
+def _refuse_what_schedule_does_not(
+    plan: Plan, recorded: _RecordedRun, retry: Collection[str]
+) -> None:
     games = plan.settings.games
     if games != typed(recorded.config).games and not plan.schedule.can_grow:
         raise ConfigError(
             f"games={games}: in this run's schedule those who met went by the games before; a new "
             "run with more games is needed"
         )
-    if retry_skipped and recorded.skipped and plan.schedule.listens:
-        raise ConfigError(
-            "--retry-skipped: this run's schedule goes by results, and what came after the "
-            "skipped pairs was decided without theirs"
-        )
+    for pairs, some in ((SKIPPED_PAIRS, recorded.skipped), (STARVED_PAIRS, True)):
+        if pairs in retry and some and plan.schedule.listens:
+            raise ConfigError(
+                f"--retry-{pairs}: this run's schedule goes by results, and the pairs after the "
+                f"{pairs} ones were decided without theirs"
+            )
 
 
 def moved_executor(
@@ -160,11 +163,11 @@ def changes(
     # A file that is empty, or all zeros, is what a power cut leaves: the record knows better.
     if written.is_file() and written.read_bytes().strip(b"\0\n "):
         try:
-            read = yaml.safe_load(written.read_text(encoding="utf-8"))
-        except (OSError, ValueError, yaml.YAMLError, RecursionError):
+            read = read_yaml(written)
+        except (OSError, ValueError):
             read = None
         if _essence(read) != _essence(config):
-            changed.append("config.yaml, which is not what the record says")
+            changed.append("config.yaml, which differs from the record")
     return changed
 
 

@@ -13,24 +13,26 @@ interrupted at any moment, and resumed: recorded games stay, the rest is played.
 from __future__ import annotations
 
 import functools
+import gc
+import importlib
 import logging
 import math
-import sqlite3
+import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
 from othello_lab.agents.agent import Agent
-from othello_lab.agents.config import ConfigError, fill_open, load, short_name
-from othello_lab.core.game import FINISHED
+from othello_lab.agents.config import ConfigError, fill_open, load, one_line, short_name
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.system.shared_memory import FINISH_PAIRS, STOPPING
 from othello_lab.experiments.config import (
     IN_REPORT,
+    NO_FIGURES,
     LimitsConfig,
     Plan,
     RunConfig,
@@ -44,15 +46,33 @@ from othello_lab.experiments.jobs.replan import about_object, replanned
 from othello_lab.experiments.jobs.result import RunResult
 from othello_lab.experiments.jobs.stopping import RunStopped, guarded
 from othello_lab.experiments.pairing.openings import Opening
-from othello_lab.experiments.pairing.schedule import PairDraw
-from othello_lab.experiments.playing.conditions import GameConditions
-from othello_lab.experiments.playing.match import MOST_DEATHS, PairResult, Play
+from othello_lab.experiments.pairing.schedule import GiveUp, PairDraw
+from othello_lab.experiments.playing import Serial
+from othello_lab.experiments.playing.conditions import ISOLATES_LESS, GameConditions, Isolation
+from othello_lab.experiments.playing.game import recordable
+from othello_lab.experiments.playing.match import (
+    MOST_DEATHS,
+    PairResult,
+    PairResults,
+    Play,
+    pairs_of,
+)
 from othello_lab.experiments.playing.trial import try_agents
 from othello_lab.experiments.playing.trust import check_trusted, foreign_code
 from othello_lab.experiments.record.folder import CHECKS, locked, write_safely
+from othello_lab.experiments.record.game_block import GameBlock, count_forfeits, count_results
 from othello_lab.experiments.record.provenance import versions
 from othello_lab.experiments.record.reading import damage_told, way_out
-from othello_lab.experiments.record.store import FILE, FORMAT, AgentRow, Record
+from othello_lab.experiments.record.store import (
+    FILE,
+    FORMAT,
+    SKIPPED_PAIRS,
+    STARVED_PAIRS,
+    UNWRITABLE,
+    AgentRow,
+    PlayedGame,
+    Record,
+)
 from othello_lab.experiments.report.disagreements import Judge
 from othello_lab.experiments.report.progress import Tally, progress_bar
 
@@ -107,7 +127,7 @@ def run_match(
     """
     settings = RunConfig(name, games=games, seed=seed, depth=depth, export=list(export))
     settings.results, settings.figures = str(results), figures_choice(figures)
-    settings.isolation, settings.trial = isolation, trial
+    settings.isolation, settings.trial = Isolation(isolation), trial
     settings.limits = LimitsConfig(nodes=nodes, seconds=seconds, clock=clock, hang=hang)
     settings.ruleset.name = ruleset
     settings.evaluation = load("evaluation", evaluation)
@@ -144,17 +164,20 @@ def run(
     folder: Path | None = None,
     brief: bool = False,
     checks: Sequence[str] = (),
+    give_up: GiveUp | None = None,
 ) -> RunResult:
     """Play the games of a plan, and write record, figures and report.
 
     command: the command or call that asked for the run, for the report. folder: a folder for the
     results that exists already (default: a new one named by date and time). brief: print progress,
     but no results. checks: sentences on checks of the agents before the run, for the report.
+    give_up: asked after every pair, in the order of the schedule; its True ends the run.
 
     Nothing is written before everything that can be checked has been. Raises ConfigError, and
     RunStopped if the record can no longer be written or no worker be started.
     """
-    return RunJob(plan, console or Console(), brief=brief, checks=checks).start(command, folder)
+    job = RunJob(plan, console or Console(), brief=brief, checks=checks, give_up=give_up)
+    return job.start(command, folder)
 
 
 def resume(
@@ -169,8 +192,10 @@ def resume(
     address: str | None = None,
     force: bool = False,
     retry_skipped: bool = False,
+    retry_starved: bool = False,
     trust: bool = False,
     brief: bool = False,
+    give_up: GiveUp | None = None,
 ) -> RunResult:
     """Continue a run that was interrupted, or add games to it.
 
@@ -179,7 +204,9 @@ def resume(
     workers: processes (default: as before). executor, address: a new place to play, as in
         ``conf/executor``; the games are the same.
     force: continue even if the lab's code, a version, or an agent has changed.
-    retry_skipped: play the pairs that were skipped. brief: print progress, but no results.
+    retry_skipped: play the pairs that were skipped. retry_starved: play again the pairs in which
+        an agent had less than 70 % of its time on a processor. brief: print progress, but no
+        results. give_up: as for :func:`run`.
     trust: run the code from outside the lab that the record names, with your rights, without
         asking; a program without a terminal to ask on needs it.
 
@@ -192,8 +219,10 @@ def resume(
     with locked(folder):
         moved = {"workers": workers, "executor": executor, "address": address}
         trusted = functools.partial(check_trusted, folder, trust=trust, console=console)
-        plan, openings = replanned(folder, agents, games, moved, force, retry_skipped, trusted)
-        job = RunJob(plan, console, openings, retry_skipped, brief)
+        asked = {SKIPPED_PAIRS: retry_skipped, STARVED_PAIRS: retry_starved}
+        retry = [pairs for pairs, again in asked.items() if again]
+        plan, openings = replanned(folder, agents, games, moved, force, retry, trusted)
+        job = RunJob(plan, console, openings, retry, brief, give_up=give_up)
         return job.go_on(folder, command)
 
 
@@ -245,18 +274,19 @@ class RunJob(Job[RunResult]):
         plan: Plan,
         console: Console,
         openings: Sequence[Opening] = (),
-        retry_skipped: bool = False,
+        retry: Collection[str] = (),
         brief: bool = False,
         checks: Sequence[str] = (),
+        give_up: GiveUp | None = None,
     ) -> None:
-        """openings, retry_skipped: of a run that is continued. brief: print no results. checks: see
-        :func:`run`."""
+        """openings, retry: of a run that is continued. brief: print no results. checks, give_up:
+        see :func:`run`."""
         super().__init__(plan.settings, plan.as_data, console)
-        self._plan, self._openings, self._retry = plan, openings, retry_skipped
+        self._plan, self._openings, self._retry = plan, openings, retry
         self._results = Console(quiet=True) if brief else console
         self._hint_told = brief
         self._time_up = False
-        self._checks = checks
+        self._checks, self._give_up = checks, give_up
         self._record: Record
         self._play: Play
         self._conditions: GameConditions
@@ -266,6 +296,10 @@ class RunJob(Job[RunResult]):
         self._conditions = plan.conditions()
         # Agents may share a heuristic, whose line is printed once.
         self._conditions.prepare(functools.cache(lambda line: self.console.print(plain(line))))
+        if lacks := self._conditions.lacks():
+            self.say(
+                f"{ISOLATES_LESS} {'; '.join(lacks)}. othello-lab agents isolation tells more."
+            )
         if plan.settings.judging.disagreements:
             Judge(plan.settings.judging.depth).prepare(self.say)
         if not self.resumed:
@@ -287,7 +321,10 @@ class RunJob(Job[RunResult]):
     @contextmanager
     def open_record(self, session: Mapping[str, Any]) -> Iterator[None]:
         plan = self._plan
-        opened = Record.append(self.folder) if self.resumed else Record.create(self.folder / FILE)
+        if self.resumed:
+            opened = Record.append(self.folder, self.tell_waiting)
+        else:
+            opened = Record.create(self.folder / FILE, self.tell_waiting)
         with opened as self._record:
             record = self._record
             with record.transaction():
@@ -307,17 +344,24 @@ class RunJob(Job[RunResult]):
         with self.interruptible(stop, STOPPING):
             with self._reading():
                 draw = self._drawn(self._openings)
-            with guarded(record.path, stop):
-                self._write_down(self._play(draw), draw)
+            with guarded(record.path, stop), _freeze_old_objects():
+                batches = self._play(draw)
+                if not isinstance(plan.executor, Serial):
+                    batches = _loading_report(batches, plan.settings.figures != NO_FIGURES)
+                self._write_down(batches, draw)
             interrupted = stop.value == FINISH_PAIRS and not self._time_up
             stack.close()  # the last words of the workers belong in the log
-            settled = record.settled(plan.schedule.games_each)
-            complete = draw.complete(len(settled), plan.pairs)
+            complete = draw.complete(record.count_settled(plan.schedule.games_each), plan.pairs)
+            # A million games have 500,000 openings, whose memory the report can have.
+            self._openings = ()
+            given_up = draw.given_up
+            interrupted = interrupted and not given_up
+            del draw, batches
             record.finish(time.perf_counter() - clock, complete)
             self._check_played(complete, interrupted)
-            if not complete:
+            if not complete and not given_up:
                 self.tell_hint()
-            # pandas takes a third of a second to import, which the first game need not wait for.
+            # The first game need not wait for that; see _loading_report.
             from othello_lab.experiments.report.report import conclude
 
             with self._reading():
@@ -348,12 +392,6 @@ class RunJob(Job[RunResult]):
             super().tell_hint()
         self._hint_told = True
 
-    def kept(self) -> str:
-        with suppress(sqlite3.Error, OSError), Record.open(self.folder) as record:
-            if record.format() is not None:
-                return f"What was played is kept; go on with: {self.resume_hint()}"
-        return "Nothing was played; start it again"
-
     def rescue(self, error: Exception) -> str:
         return way_out(self.folder, error)
 
@@ -370,22 +408,23 @@ class RunJob(Job[RunResult]):
     def _drawn(self, openings: Sequence[Opening]) -> PairDraw:
         """The pairs of the run, those in the record played already."""
         plan = self._plan
-        draw, each = plan.draw(openings), plan.schedule.games_each
+        draw, each = plan.draw(openings, self._give_up), plan.schedule.games_each
         settled = self._record.settled(each)
         draw.skip(settled)
-        if plan.schedule.listens:
+        if draw.listens:
             for number, games in self._record.pairs(each):
                 draw.tell(number, games)
-        log.info("begins, with %d of %d pairs to play", plan.pairs - len(settled), plan.pairs)
+        noun, most = "pairs" if each > 1 else "games", "at most " * draw.listens
+        log.info("begins, with %s%d of %d %s", most, plan.pairs - len(settled), plan.pairs, noun)
         return draw
 
-    def _write_down(self, results: Iterator[list[PairResult]], draw: PairDraw) -> None:
+    def _write_down(self, results: Iterator[list[PairResults]], draw: PairDraw) -> None:
         """Write results into the record as they come, and show how far the run is."""
         plan, record = self._plan, self._record
         minutes = plan.settings.minutes
         end = math.inf if minutes is None else time.monotonic() + 60 * minutes
         played, forfeits = record.count_games(), record.count_games(forfeited=True)
-        skipped = len(record.skipped())
+        ((skipped,),) = record.rows("select count(*) from skipped")
         tally = Tally(plan.names)
         with self._reading():
             tally.tell(record.results())
@@ -399,46 +438,109 @@ class RunJob(Job[RunResult]):
                 warnings=[],
             )
             for batch in in_order(results, draw):
-                games = [game for result in batch for game in result.games]
-                with record.transaction():
-                    record.write_games(games)
-                    for result in batch:
-                        if not result.games:
-                            record.write_skipped(result.number, SKIPPED)
-                            log.error("pair %d is skipped: %s", result.number, SKIPPED)
-                tally.tell(
-                    (each.game.black, each.game.white, each.game.result, 1) for each in games
-                )
-                played += len(games)
-                forfeits += sum(each.game.end_reason != FINISHED for each in games)
-                skipped += sum(not result.games for result in batch)
+                for games in self._write(batch):
+                    tally.tell(count_results(games))
+                    played += len(games)
+                    forfeits += count_forfeits(games)
+                    skipped += not games
                 warnings = [f"{forfeits} forfeited"] if forfeits else []
                 warnings += [f"{counted(skipped, 'pair')} skipped"] if skipped else []
                 progress.update(bar, completed=played, note=draw.note, warnings=warnings)
                 if time.monotonic() > end and not self._conditions.stopping:
                     self._time_up, self._conditions.stop.value = True, FINISH_PAIRS
-            if draw.complete(len(record.settled(plan.schedule.games_each)), plan.pairs):
+            if draw.complete(record.count_settled(plan.schedule.games_each), plan.pairs):
                 progress.update(bar, total=played)  # there may have been more
 
+    def _write(self, batch: Sequence[PairResults]) -> list[Sequence[PlayedGame]]:
+        """Write results, and return the games of each. One that the record cannot hold is a
+        forfeit."""
+        try:
+            self._write_once(batch)
+        except UNWRITABLE as error:
+            pairs = [*pairs_of(batch)]
+            stored = [
+                pair._replace(games=[recordable(game, self._plan.rules) for game in pair.games])
+                for pair in pairs
+            ]
+            if stored == pairs:
+                raise
+            log.error("a game could not be written: %s", one_line(error))
+            batch = stored
+            self._write_once(batch)
+        return [result.games if isinstance(result, PairResult) else result for result in batch]
 
-def in_order(results: Iterator[list[PairResult]], draw: PairDraw) -> Iterator[list[PairResult]]:
+    def _write_once(self, batch: Sequence[PairResults]) -> None:
+        pairs = [result for result in batch if isinstance(result, PairResult)]
+        with self._record.transaction():
+            for result in batch:
+                if isinstance(result, GameBlock):
+                    result.write(self._record)
+            self._record.write_games(game for pair in pairs for game in pair.games)
+            for pair in pairs:
+                if not pair.games:
+                    self._record.write_skipped(pair.number, SKIPPED)
+                    log.error("pair %d is skipped: %s", pair.number, SKIPPED)
+
+
+@contextmanager
+def _freeze_old_objects() -> Iterator[None]:
+    """Let the garbage collector pass over all objects from before the block: many openings, say,
+    would otherwise be looked at again and again while games are written."""
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+
+
+def _loading_report(
+    batches: Iterator[list[PairResults]], figures: bool
+) -> Iterator[list[PairResults]]:
+    """Yield the batches. While workers play on after the first one, load what the end of the run
+    needs: most of a second."""
+    parts = [
+        "pandas",
+        "scipy.sparse.csgraph",
+        "scipy.special",
+        "othello_lab.experiments.report.report",
+    ]
+    parts += ["othello_lab.experiments.report.figures"] * figures
+
+    def load() -> None:
+        for part in parts:
+            importlib.import_module(part)
+
+    loading = threading.Thread(target=load, name="report", daemon=True)
+    for batch in batches:
+        if loading.ident is None:
+            loading.start()
+        yield batch
+
+
+def in_order(results: Iterator[list[PairResults]], draw: PairDraw) -> Iterator[list[PairResults]]:
     """Yield results in the order of recording, and tell them to the schedule.
 
-    If the schedule may end the run they come in its order, up to the pair that ends it, so that the
-    record is the same on any number of workers; otherwise as they come.
+    If the schedule may end the run they come pair by pair in its order, up to the pair that ends
+    it, so that the record is the same on any number of workers; otherwise as they come.
     """
     held: dict[int, PairResult] = {}
-    if draw.verdict:
+    if draw.ended:
         return
     for batch in results:
-        for result in batch:
-            draw.tell(result.number, [played.game for played in result.games])
-        if not draw.schedule.may_end_early:
+        if not draw.listens:
             yield batch
             continue
-        held.update((result.number, result) for result in batch)
-        ready = [held.pop(number) for number in sorted(held) if number < len(draw.results)]
+        pairs = [*pairs_of(batch)]
+        for pair in pairs:
+            draw.tell(pair.number, [played.game for played in pair.games])
+        if not draw.may_end_early:
+            yield batch
+            continue
+        held.update((pair.number, pair) for pair in pairs)
+        ready: list[PairResults] = [
+            held.pop(number) for number in sorted(held) if number < len(draw.results)
+        ]
         if ready:
             yield ready
-        if draw.verdict:
+        if draw.ended:
             return

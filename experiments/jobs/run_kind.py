@@ -85,6 +85,18 @@ class RunKind(JobKind):
             except OSError as error:
                 raise ConfigError(f"{folder}: cannot be written ({one_line(error)})") from error
 
+    def latex(self, folder: Path, console: Console, trust: bool) -> str:
+        from othello_lab.experiments.report.citing import latex_tables
+
+        with facts_of(folder, console, trust) as facts:
+            return latex_tables(facts)
+
+    def bibtex(self, folder: Path, console: Console, trust: bool) -> str:
+        from othello_lab.experiments.report.citing import bibtex
+
+        with reading(folder) as record:
+            return bibtex(record.run())
+
     def look(self, folder: Path, console: Console) -> tuple[RenderableType, bool]:
         return watch.look(folder, console)
 

@@ -35,7 +35,7 @@ from othello_lab.core.system.settings import Number, check_settings
 from othello_lab.experiments.config import Plan, read
 from othello_lab.experiments.jobs.run import RunStopped
 from othello_lab.experiments.pairing.schedule import PairDraw, PairOutcomes
-from othello_lab.experiments.playing.match import TaskFailed
+from othello_lab.experiments.playing.match import TaskFailed, pairs_of
 from othello_lab.experiments.playing.trial import try_agents
 from othello_lab.experiments.statistics.elo import ELO, NELO, expected_score
 from othello_lab.experiments.statistics.intervals import interval_text
@@ -229,8 +229,9 @@ def time_pairs(plan: Plan, console: Console) -> PlayingTime:
         begun = time.perf_counter()
         try:
             for batch in play(draw):
-                played += sum(bool(result.games) for result in batch)
-                ends = (each.game.end_reason for result in batch for each in result.games)
+                pairs = [*pairs_of(batch)]
+                played += sum(bool(pair.games) for pair in pairs)
+                ends = (each.game.end_reason for pair in pairs for each in pair.games)
                 forfeits.update(end for end in ends if end != FINISHED)
             seconds = time.perf_counter() - begun
         except (BrokenExecutor, TaskFailed) as error:

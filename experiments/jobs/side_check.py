@@ -11,17 +11,21 @@ from othello_lab.agents.sides import Side
 
 SEARCH_SECONDS = 10.0
 """Seconds for a search to think while it is held to minimax."""
-_MOST_SECONDS = 90.0
+MOST_SECONDS = 90.0
+"""Seconds for each of its checks to end."""
 _HOLDS, _BROKEN = 0, 1  # exit codes of `agents check`
 
 
+def is_checked(side: Side) -> bool:
+    """Return True if a side is an agent in the user's Python."""
+    return side.is_agent and ":" in side.target
+
+
 def check_side(side: Side) -> list[str]:
-    """Return the findings on a side that is the user's Python, as sentences; none for others.
+    """Return the findings on a side that :func:`is_checked`, as sentences.
 
     The commands ``agents check`` and ``agents check --search`` run in processes of their own.
     """
-    if not side.is_agent or ":" not in side.target:
-        return []
     contract = _start(side.target)
     search = None
     if side.searches:
@@ -42,7 +46,7 @@ def _start(target: str, *options: str) -> subprocess.Popen[str]:
 def _answer(process: subprocess.Popen[str]) -> tuple[int | None, str]:
     """Return the exit code, None if it took too long, and the output or the error."""
     try:
-        said, errors = process.communicate(timeout=_MOST_SECONDS)
+        said, errors = process.communicate(timeout=MOST_SECONDS)
     except subprocess.TimeoutExpired:
         process.kill()
         process.communicate()
@@ -53,7 +57,7 @@ def _answer(process: subprocess.Popen[str]) -> tuple[int | None, str]:
 def _on_contract(side: Side, code: int | None, said: str) -> str:
     """Return the verdict of ``agents check``, its last line."""
     if code is None:
-        return f"{side.label}: the check of its contract took over {_MOST_SECONDS:g} s."
+        return f"{side.label}: the check of its contract took over {MOST_SECONDS:g} s."
     last = _last_line(said).removeprefix(side.target).strip()
     if code == _HOLDS:
         return f"{side.label} {last}."
@@ -64,7 +68,7 @@ def _on_contract(side: Side, code: int | None, said: str) -> str:
 def _on_search(side: Side, code: int | None, said: str) -> str:
     """Return the verdict of ``agents check --search``, with the probable cause."""
     if code is None:
-        return f"{side.label}: the check of its search took over {_MOST_SECONDS:g} s."
+        return f"{side.label}: the check of its search took over {MOST_SECONDS:g} s."
     if code == _HOLDS:
         return f"{side.label} searches as minimax does."
     if code != _BROKEN:

@@ -17,8 +17,14 @@ _LOOK_SECONDS = 0.25  # how often to see whether the record is there
 
 
 class RunStopped(RuntimeError):
-    """A run ended early for a reason outside it. The message names the command that continues
-    it."""
+    """A run ended early for a reason outside it. The message names the command that continues it.
+
+    why: the message without that command, for a job that this one is a part of; may be empty.
+    """
+
+    def __init__(self, message: str, why: str = "") -> None:
+        super().__init__(message)
+        self.why = why
 
 
 @contextmanager

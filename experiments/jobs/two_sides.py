@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from othello_lab.agents.agent import Agent
 from othello_lab.agents.config import build_agent, compose
 from othello_lab.agents.evaluation import Evaluation, as_evaluation
 from othello_lab.agents.hydra_parts import typed_value
+from othello_lab.agents.limited import Limited
 from othello_lab.agents.sides import SEARCH, Side, side_of
 from othello_lab.core.system.escaping import plain
 from othello_lab.core.system.settings import ConfigError
@@ -29,13 +30,20 @@ from othello_lab.experiments.config import (
 from othello_lab.experiments.jobs.replan import about_object
 from othello_lab.experiments.jobs.result import RunResult
 from othello_lab.experiments.jobs.run import run
-from othello_lab.experiments.jobs.side_check import check_side
+from othello_lab.experiments.jobs.side_check import MOST_SECONDS, check_side, is_checked
 
 PLACES = ("first", "second")
-SHORT = {"seconds": "limits.", "nodes": "limits.", "clock": "limits.", "workers": "executor."}
+SHORT = {
+    **dict.fromkeys(("seconds", "cpu_seconds", "nodes", "clock"), "limits."),
+    "workers": "executor.",
+}
 """Settings that need no prefix in a match, with that prefix."""
 _DECIDED = "until=decided"
 _NO_BUDGET = "minutes=null"
+_LIMITS = ("depth", "nodes", "seconds", "cpu_seconds", "clock")
+_BY_TIME = ("depth_by_time", "endgame_by_time")
+_USUAL_SECONDS = 0.1
+"""Seconds of processor time a move of a search that goes by its time, where no limit is set."""
 
 
 def match(
@@ -79,10 +87,20 @@ def play_sides(
 
     settings: words of the configuration. command: as typed. folders: further ones of YAMLs.
     """
-    plan = planned(sides, settings, folders)
-    checks = [told for side in sides if check for told in check_side(side.side)]
-    for told in checks:
+    plan, told_before = planned(sides, settings, folders)
+    checks: list[str] = []
+
+    def tell(told: str) -> None:
         console.print(plain(told), soft_wrap=True)
+        checks.append(told)
+
+    for told in told_before:
+        tell(told)
+    for side in (each.side for each in sides if check and is_checked(each.side)):
+        about = f"checking {side.target} (up to {MOST_SECONDS:g} s; --no-check plays at once)"
+        console.print(plain(about), soft_wrap=True)
+        for told in check_side(side):
+            tell(told)
     return run(plan, command, console, checks=checks)
 
 
@@ -152,8 +170,8 @@ def search_and_settings(words: Sequence[str]) -> tuple[str, list[str]]:
 
 def planned(
     sides: Sequence[MatchSide], settings: Sequence[str], folders: Sequence[str] = ()
-) -> Plan:
-    """Return the plan of a match of two sides.
+) -> tuple[Plan, list[str]]:
+    """Return the plan of a match of two sides, and sentences on the limits that it adds.
 
     settings: further words of the configuration; they override those of the sides. Raises
     ConfigError.
@@ -172,7 +190,29 @@ def planned(
         rename_agents(config, dict(zip(config.agents, labels, strict=True)))
     if "name" not in said:
         config.name = match_name(list(config.agents))
-    return plan_of(config, _objects(config, sides))
+    added = (
+        [] if any(isinstance(side.thing, Evaluation) for side in sides) else _limit(config, said)
+    )
+    return plan_of(config, _objects(config, sides)), added
+
+
+def _limit(config: RunConfig, said: Collection[str]) -> list[str]:
+    """Limit each search that goes by its time, where nothing limits it; return sentences on them.
+
+    Without a limit its moves may take minutes. said: settings of the user.
+    """
+    if any(getattr(config.limits, name) is not None for name in _LIMITS):
+        return []
+    added = []
+    for place, (name, agent) in zip(PLACES, config.agents.items(), strict=True):
+        if any(agent.get(setting) for setting in _BY_TIME) and f"{place}.depth" not in said:
+            limits = {"agent": agent, "cpu_seconds": _USUAL_SECONDS}
+            config.agents[name] = {"_target_": f"{Limited.__module__}.{Limited.__name__}", **limits}
+            added.append(
+                f"{name} has {_USUAL_SECONDS:g} s of processor time a move, as no limit is set "
+                f"(seconds=... limits both sides, {place}.depth=... this one)."
+            )
+    return added
 
 
 def _objects(config: RunConfig, sides: Sequence[MatchSide]) -> Mapping[str, Agent] | None:
@@ -186,6 +226,6 @@ def _objects(config: RunConfig, sides: Sequence[MatchSide]) -> Mapping[str, Agen
         elif side.thing is not None:
             agents[name] = build_agent({**settings, "evaluation": side.thing}, name)
         else:
-            agents[name] = make_agent(settings, name, config.isolation)
+            agents[name] = make_agent(settings, name, config)
     config.agents = {name: about_object(agent) for name, agent in agents.items()}
     return agents

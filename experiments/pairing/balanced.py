@@ -20,7 +20,6 @@ from __future__ import annotations
 import multiprocessing
 import os
 import shlex
-import signal
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -33,7 +32,6 @@ import numpy as np
 import scipy  # which loads its parts when they are used
 from omegaconf import OmegaConf
 from rich.console import Console
-from rich.progress import track
 
 from othello_lab.agents.config import ConfigError, load_evaluation
 from othello_lab.agents.evaluation import FINAL_UNIT
@@ -44,8 +42,10 @@ from othello_lab.core.position import Position, prepare_rules
 from othello_lab.core.rules import RULESETS, Color
 from othello_lab.core.system.cli import Parser, whole_number
 from othello_lab.core.system.escaping import plain
-from othello_lab.core.system.processes import available_cores, die_with_parent
+from othello_lab.core.system.processes import available_cores, begin_pool_worker
+from othello_lab.core.system.rows import RowMaker
 from othello_lab.core.system.settings import Number, Whole, check_settings
+from othello_lab.core.system.shared_memory import why_no_locks
 from othello_lab.experiments.pairing.openings import (
     Opening,
     all_openings,
@@ -164,11 +164,12 @@ class BalancedList:
 class PositionSearcher:
     """The work of a worker process on one position."""
 
-    def __init__(self, recipe: Recipe) -> None:
+    def __init__(self, recipe: Recipe, folders: Sequence[str | Path] = ()) -> None:
+        """``folders``: further ones of YAMLs, for the evaluation."""
         settings: dict[str, Any] = dict(
             ordering="tt+mobility+static", table_mb=16, etc=True, iterative=True
         )
-        evaluation = load_evaluation(recipe.evaluation)
+        evaluation = load_evaluation(recipe.evaluation, folders)
         self.search = PVS(recipe.depth, evaluation, **settings)
         self.player = PVS(recipe.play_depth, evaluation, endgame=ENDGAME, **settings)
 
@@ -197,8 +198,7 @@ _searcher: PositionSearcher  # of this worker process
 def _start_worker(searcher: PositionSearcher, parent: int) -> None:
     global _searcher
     _searcher = searcher
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver to handle
-    die_with_parent(parent)
+    begin_pool_worker(parent)
 
 
 def _value(depth: int, position: Position) -> int:
@@ -213,22 +213,32 @@ def _play_out(position: Position) -> float:
 
 
 def make(
-    recipe: Recipe, workers: int, console: Console | None = None, other: Path | None = None
+    recipe: Recipe,
+    workers: int,
+    console: Console | None = None,
+    other: Path | None = None,
+    folders: Sequence[str | Path] = (),
+    rows: Path | None = None,
 ) -> BalancedList:
     """Find the balanced openings of the standard rules.
 
     workers: processes. other: a file of openings made before; the notes then say how even they are
-    by this recipe. Raises ConfigError for a recipe that cannot be followed, or such a file.
+    by this recipe. folders: further ones of YAMLs, for the evaluation. rows: a folder that keeps
+    values and results, from which the same recipe continues after an interruption. Raises
+    ConfigError for a recipe that cannot be followed, or such a file.
     """
     console = console or Console(quiet=True)
     recipe.check()
+    if problem := why_no_locks():
+        raise ConfigError(problem)
     candidates = all_openings(recipe.plies, RULESETS["standard"])
     before = None if other is None else _among(candidates, other)
     try:
-        searcher = PositionSearcher(recipe)
+        searcher = PositionSearcher(recipe, folders)
     except ValueError as error:
         raise ConfigError(str(error)) from None
     searcher.prepare(lambda line: console.print(plain(line)))
+    maker = RowMaker(console, rows)
     # The workers are forked from this process, so compiled kernels are there.
     with ProcessPoolExecutor(
         workers, multiprocessing.get_context("fork"), _start_worker, (searcher, os.getpid())
@@ -237,9 +247,8 @@ def make(
         def each(work: Callable[[Position], Any], indices: np.ndarray, title: str) -> np.ndarray:
             positions = [candidates[index][1] for index in indices]
             chunk = max(1, min(64, len(positions) // (4 * workers)))
-            results = pool.map(work, positions, chunksize=chunk)
-            shown = track(results, title, len(positions), console=console, disable=console.quiet)
-            return np.array(list(shown), dtype=float)
+            found = maker(title, positions, lambda left: pool.map(work, left, chunksize=chunk))
+            return np.array(found, dtype=float)
 
         try:
             if not console.quiet:
@@ -505,6 +514,7 @@ def _parser() -> Parser:
         help="openings made before: the YAML then tells how even they are by these settings",
     )
     parser.add_argument("--workers", type=whole_number(1), help="processes (default: all cores)")
+    parser.add_argument("--config-dir", nargs=1, default=[], help="a further folder of YAMLs")
     return parser
 
 
@@ -513,13 +523,16 @@ def openings_command(arguments: Sequence[str]) -> int:
     options = _parser().parse_args(list(arguments))
     options.low, options.high = options.band
     recipe = Recipe(**{field.name: getattr(options, field.name) for field in fields(Recipe)})
+    if not options.file.name:
+        raise ConfigError(f"{options.file}: not a file that can be written")
     for path in (options.file, options.file.with_suffix(".yaml")):
         if path.is_dir() or not path.parent.is_dir():
             raise ConfigError(f"{path}: not a file that can be written")
     if options.file.suffix == ".yaml":
         raise ConfigError(f"{options.file}: this name is taken by the YAML that goes beside it")
     console = Console()
-    found = make(recipe, options.workers or available_cores(), console, options.compare)
+    workers = options.workers or available_cores()
+    found = make(recipe, workers, console, options.compare, options.config_dir)
     told = write(found, recipe, options.file)
     notes = found.notes
     check = notes["check"]

@@ -111,6 +111,17 @@ class Bracket:
             return 1
         return min(match.size for match in self.matches if agent in match.players)
 
+    def headline(self, names: Sequence[str]) -> str:
+        """Return a sentence on the winner of the final; "" before. names: of the line-up."""
+        if self.winner is None:
+            return ""
+        final = self.matches[-1]
+        loser = next(agent for agent in final.players if agent != self.winner)
+        score = " - ".join(f"{final.points[agent]:g}" for agent in (self.winner, loser))
+        how = f", {final.how}" if final.how else ""
+        winner, other = names[self.winner], names[loser]
+        return f"{winner} wins the knockout: the final against {other} ended {score}{how}."
+
     def table(self, names: Sequence[str]) -> ResultTable:
         """One row a match. names: of the line-up."""
         rows = []

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any
 
-from othello_lab.core.system.settings import Number, Whole, checked
+from othello_lab.core.system.settings import Number, Switch, Whole, checked
 from othello_lab.experiments.pairing.bracket import Bracket, most_matches, most_rounds, stage_name
 from othello_lab.experiments.pairing.schedule import (
     Pairing,
@@ -18,16 +19,21 @@ from othello_lab.experiments.pairing.schedule import (
 )
 from othello_lab.experiments.pairing.swiss import BYE, SwissMeeting, round_table
 
+SCHEME = (5, 2, 1, False)
+"""The points of the sheet: for the first completed game, for a win and a draw after it; the first
+game pays nothing more."""
 _PAIRS, _COLOURS, _SEEDS = range(3)  # what lots are drawn for
 
 
 class ClassTournament(Schedule):
     """Some games for every program, then a knockout of single games, seeded by points.
 
-    A program has 5 points for the first time it plays a game to its end, or until its opponent
-    fails after a move was made. Every won game is worth 2 points, every drawn one 1, also in the
-    knockout. If the number of programs is odd, one sits out in each round. Those who did catch up
-    afterwards, if necessary against a program for which this game does not count.
+    A program has 5 points for the first game that it completes: played to its end, or until its
+    opponent fails after a move was made. For each game after that, the knockout included, a win is
+    worth 2 points and a draw 1. A replay of a drawn game is worth nothing. Who wins the final is
+    first; among those who came equally far in the knockout points decide. If the number of programs
+    is odd, one sits out in each round. Those who did catch up afterwards, if necessary against a
+    program for which this game does not count.
     """
 
     adaptive = True
@@ -38,19 +44,22 @@ class ClassTournament(Schedule):
     def __init__(
         self,
         preliminary: Annotated[int, Whole(1)] = 3,
-        completed: Annotated[float, Number(low=0)] = 5,
-        win: Annotated[float, Number(low=0)] = 2,
-        draw: Annotated[float, Number(low=0)] = 1,
+        completed: Annotated[float, Number(low=0)] = SCHEME[0],
+        win: Annotated[float, Number(low=0)] = SCHEME[1],
+        draw: Annotated[float, Number(low=0)] = SCHEME[2],
+        first_pays: Annotated[bool, Switch()] = SCHEME[3],
         replays: Annotated[int, Whole(0)] = 1,
     ) -> None:
         """
         preliminary: games for every program before the knockout. completed: points for the first
-        game that is played to its end. win: points for each game won. draw: points for each drawn
-        game. replays: number of times a drawn game of the knockout is played again before a lot
-        decides.
+        game that a program completes. win: points for each game won after that one. draw: points
+        for each game drawn after it. first_pays: true if the first completed game pays its win or
+        draw, too. replays: number of times a drawn game of the knockout is played again before a
+        lot decides.
         """
         self.preliminary, self.replays = preliminary, replays
         self.completed, self.win, self.draw = completed, win, draw
+        self.first_pays = first_pays
 
     def rounds(self, names: Sequence[str], pairs: int) -> int:
         preliminary = len(self._preliminaries(names, PairOutcomes()))
@@ -75,7 +84,7 @@ class ClassTournament(Schedule):
         if bracket is None:
             return {"place": places(points), "points": points}
         reached = [bracket.reached(agent) for agent in range(len(names))]
-        keys = [(each, -size) for each, size in zip(points, reached, strict=True)]
+        keys = [(-size, each) for each, size in zip(points, reached, strict=True)]
         knockout = [stage_name(size) for size in reached]
         return {"place": places(keys), "points": points, "knockout": knockout}
 
@@ -83,8 +92,33 @@ class ClassTournament(Schedule):
         place = list(self.standings(names, results)["place"])
         met = self._met(names, results)
         rounds = round_table("Preliminary games", names, place, met, "game")
+        rounds = replace(rounds, note=f"{self._scheme()} {rounds.note}")
         bracket = self._bracket(names, results)
         return [rounds, bracket.table(names)] if bracket is not None else [rounds]
+
+    def headline(self, names: Sequence[str], results: PairOutcomes) -> str:
+        bracket = self._bracket(names, results)
+        told = "" if bracket is None else bracket.headline(names)
+        if not told or bracket is None:
+            return ""
+        points = self._points(names, results, self._preliminaries(names, results))
+        most = [agent for agent in range(len(names)) if points[agent] == max(points)]
+        said = f"{told} Most points: {', '.join(names[agent] for agent in most)} {max(points):g}"
+        if bracket.winner not in most:
+            said += f"; {names[bracket.winner or 0]} {points[bracket.winner or 0]:g}"
+        return f"{said}."
+
+    def _scheme(self) -> str:
+        """Return the points of each result, in words."""
+        first = ", which pays its win or draw too" if self.first_pays else ""
+        told = (
+            f"Points: {self.completed:g} for the first game completed{first}; for each game after "
+            f"it {self.win:g} for a win, {self.draw:g} for a draw. A replay pays none."
+        )
+        if (self.completed, self.win, self.draw, self.first_pays) == SCHEME:
+            return told
+        usual = ", ".join(f"{points:g}" for points in SCHEME[:3])
+        return f"{told} The usual points are {usual}."
 
     # ------------------------------------------------------------------ the games before
 
@@ -143,15 +177,23 @@ class ClassTournament(Schedule):
         games = sum(map(len, before))
         points, played = [0.0] * len(names), Counter[int]()
         completed: set[int] = set()
+        met: set[frozenset[int]] = set()  # in the knockout, where two meet again for a replay alone
         for number, outcome in enumerate(outcomes):
-            for agent in (outcome.first, outcome.second):
+            pairing = frozenset((outcome.first, outcome.second))
+            replay = pairing in met
+            if number >= games:
+                met.add(pairing)
+            for agent in pairing:
                 played[agent] += 1
                 if number < games and played[agent] > self.preliminary:
                     continue
-                points[agent] += self._worth(outcome, agent)
-                if outcome.begun and agent not in outcome.forfeits and agent not in completed:
+                pays = agent in completed
+                if not pays and outcome.begun and agent not in outcome.forfeits:
                     completed.add(agent)
                     points[agent] += self.completed
+                    pays = self.first_pays
+                if pays and not replay:
+                    points[agent] += self._worth(outcome, agent)
         return points
 
     def _worth(self, outcome: PairOutcome, agent: int) -> float:

@@ -60,6 +60,9 @@ class Knockout(Schedule):
             "reached": list(map(stage_name, reached)),
         }
 
+    def headline(self, names: Sequence[str], results: PairOutcomes) -> str:
+        return self._bracket(names, results).headline(names)
+
     def tables(self, names: Sequence[str], results: PairOutcomes) -> Sequence[ResultTable]:
         return [self._bracket(names, results).table(names)]
 

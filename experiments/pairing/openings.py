@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
+from functools import lru_cache
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, TypeVar
@@ -25,6 +27,7 @@ from othello_lab.core.notation import (
 )
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, Ruleset
+from othello_lab.core.system.escaping import counted
 from othello_lab.core.system.settings import Switch, Whole, check_settings
 from othello_lab.core.wthor import GAMES, WthorGame, offset, parse_wthor
 
@@ -38,6 +41,7 @@ _PURPOSE = 1  # keeps the openings' random numbers apart from those of the games
 _TRIES = 1000
 _FIRST_LINES, _MORE_LINES = 256, 4096  # drawn at a time
 _COMMENTS = ("#", "%")
+_PASSED = bytes([PASS])
 _Item = TypeVar("_Item")
 
 
@@ -64,6 +68,11 @@ class Opening:
             return self.start.to_obf()
         kept = [move for move in self.moves[:-1] if move != PASS]
         return "".join(square_name(move) for move in (*kept, *self.moves[-1:]))
+
+    @property
+    def begins_transcript(self) -> bool:
+        """True if :attr:`text` is the beginning of the transcript of every game from it."""
+        return self.start is None and not self.moves.endswith(_PASSED)
 
     @classmethod
     def read(cls, text: str, rules: str | Ruleset, plies: int | None = None) -> Opening:
@@ -136,6 +145,10 @@ class Openings(ABC):
     def check(self, rules: Ruleset) -> None:  # noqa: B027
         """Raise ValueError if there are none for this ruleset."""
 
+    def remark(self, rules: Ruleset) -> str:
+        """Return a sentence on the openings for the report; "" for none."""
+        return ""
+
     def choose(self, count: int, rules: Ruleset, seed: int, settled: bool = False) -> list[Opening]:
         """Return the openings of ``count`` pairs of games, in their order.
 
@@ -195,7 +208,7 @@ class RandomOpenings(Openings):
     def find(self, count: int, rules: Ruleset, seed: int) -> list[Opening]:
         rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_PURPOSE,)))
         openings: list[Opening] = []
-        seen: set[tuple[int, int]] = set()
+        seen: set[bytes] = set()
         failures = 0
         for line, end in _drawn(LineDrawer(rng, rules, self.plies)):
             if len(openings) == count or failures > _TRIES + 20 * len(openings):
@@ -257,8 +270,9 @@ class FileOpenings(Openings):
 
     With ``repeats`` a line that leads to the same position as an earlier one is used too.
 
-    file: the path. plies: length to cut games and transcripts to; None: take them whole. shuffle:
-    take the openings in an order drawn from the run's seed, not in the file's.
+    file: the path. plies: length to cut games and transcripts to; games that are over by then are
+    left out. None: take them whole. shuffle: take the openings in an order drawn from the run's
+    seed, not in the file's.
     """
 
     file: str
@@ -274,6 +288,17 @@ class FileOpenings(Openings):
         if self.shuffle:
             found = _shuffled(found, seed)
         return found if self.repeats else distinct(found, rules)
+
+    def remark(self, rules: Ruleset) -> str:
+        try:
+            shorter = _read(Path(self.file), rules, self.plies)[1]
+        except ConfigError:  # the file is no longer there
+            return ""
+        if not shorter:
+            return ""
+        are = "is" if shorter == 1 else "are"
+        games = counted(shorter, "game")
+        return f"{games} of {self.file} {are} over by ply {self.plies}, and left out."
 
 
 def _too_long(plies: int, rules: Ruleset) -> str:
@@ -316,24 +341,48 @@ def read_openings(path: Path, rules: Ruleset, plies: int | None = None) -> list[
     with ``.wtb`` holds games in WTHOR (see :mod:`core.wthor`). A game from another position than
     the ruleset's start gives the position it leads to.
 
-    plies: length to cut transcripts and games to, passes counted; None leaves them whole.
+    plies: length to cut transcripts and games to, passes counted; games that are over by then are
+    left out. None leaves them whole.
 
     Raises ConfigError with file and line (WTHOR: byte) for an unreadable line, an illegal move,
-    another board than the ruleset's, a finished game, or a file without openings.
+    another board than the ruleset's, a finished game without ``plies``, or a file without openings.
     """
+    return list(_read(path, rules, plies)[0])
+
+
+def _read(path: Path, rules: Ruleset, plies: int | None) -> tuple[tuple[Opening, ...], int]:
+    """Return the openings of a file, and the number of games left out; raises ConfigError."""
+    with suppress(OSError):
+        status = path.stat()
+        return _read_once(path, (status.st_mtime_ns, status.st_size), rules, plies)
+    return _read_once(path, (0, 0), rules, plies)
+
+
+@lru_cache(maxsize=1)  # a run asks three times
+def _read_once(
+    path: Path, stamp: tuple[int, int], rules: Ruleset, plies: int | None
+) -> tuple[tuple[Opening, ...], int]:
+    """As :func:`_read`. stamp: of the file, as it may change."""
     openings: list[Opening] = []
+    shorter = 0
     for where, entry in _entries(path):
+        is_position = isinstance(entry, str) and is_obf(entry) and not is_ggf(entry)
         try:
             for opening in _in_entry(entry, rules, plies):
-                if opening.reach(rules).is_over:
-                    cut = "" if isinstance(entry, str) and is_obf(entry) else _CUT
-                    raise NotationError(f"the game is over there{cut}")
-                openings.append(opening)
+                if opening is None:
+                    shorter += 1
+                elif not opening.reach(rules).is_over:
+                    openings.append(opening)
+                elif plies is None or is_position:
+                    raise NotationError(f"the game is over there{'' if is_position else _CUT}")
+                else:
+                    shorter += 1
         except ValueError as error:
             raise ConfigError(f"{path}, {where}: {error}") from None
     if not openings:
-        raise ConfigError(f"openings.file={path}: there is no opening in it")
-    return openings
+        why = f": its games are over by ply {plies}" if shorter else ""
+        raise ConfigError(f"openings.file={path}: there is no opening in it{why}")
+    return tuple(openings), shorter
 
 
 _CUT = "; openings.plies=N takes its first N plies"
@@ -362,7 +411,10 @@ def _entries(path: Path) -> Iterator[tuple[str, str | WthorGame]]:
             yield f"line {number}", line
 
 
-def _in_entry(entry: str | WthorGame, rules: Ruleset, plies: int | None) -> Iterator[Opening]:
+def _in_entry(
+    entry: str | WthorGame, rules: Ruleset, plies: int | None
+) -> Iterator[Opening | None]:
+    """Yield the openings of an entry, None for a game of fewer plies."""
     if isinstance(entry, WthorGame):
         start, words = Position.start(), [square_name(move) for move in entry.moves]
         yield _of_game(8, start.to_obf(), words, (), rules, plies)
@@ -386,14 +438,17 @@ def _of_game(
     colors: Sequence[Color],
     rules: Ruleset,
     plies: int | None,
-) -> Opening:
-    """The opening of a game on a board of this side, from a start (an OBF line)."""
+) -> Opening | None:
+    """Return the opening of a game on a board of this side, from a start (an OBF line); None if the
+    game has fewer plies."""
     if side != rules.side:
         raise NotationError(
             f"a game on {side}x{side}; ruleset {rules.name} is {rules.side}x{rules.side}"
         )
     begin = Position.from_obf(start, rules)
     _, moves = begin.follow(words, colors)
+    if plies is not None and len(moves) < plies:
+        return None
     opening = Opening(bytes(moves[:plies]))
     if begin == Position.start(rules):
         return opening
@@ -418,9 +473,10 @@ def position_key(position: Position) -> int:
     return hash((form.mover, form.opponent, form.to_move.value == "black"))
 
 
-def _drawn(lines: LineDrawer) -> Iterator[tuple[bytes, tuple[int, int] | None]]:
-    """Lines without end: the moves of each, and masks that tell where it leads from where another
-    of as many plies leads, up to the symmetries of the board; None where the game is over."""
+def _drawn(lines: LineDrawer) -> Iterator[tuple[bytes, bytes | None]]:
+    """Lines without end: the moves of each, and 16 bytes that tell where it leads from where
+    another of as many plies leads, up to the symmetries of the board; None where the game is
+    over."""
     number = _FIRST_LINES
     while True:
         moves, ends = lines.draw(number)
@@ -428,7 +484,7 @@ def _drawn(lines: LineDrawer) -> Iterator[tuple[bytes, tuple[int, int] | None]]:
         for form in symmetric_forms(mover, opponent, lines.rules.side):
             less = (form[0] < least[0]) | ((form[0] == least[0]) & (form[1] < least[1]))
             least = np.where(less, form[0], least[0]), np.where(less, form[1], least[1])
-        keys = zip(least[0].tolist(), least[1].tolist(), strict=True)
+        keys = np.stack(least, axis=1).view("V16").ravel().tolist()
         for line, key, over in zip(moves, keys, ends[:, 2].tolist(), strict=True):
             yield line.tobytes(), None if over else key
         number = _MORE_LINES

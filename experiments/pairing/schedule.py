@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import pickle
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import groupby, product
+from operator import attrgetter
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from othello_lab.core.random import spawned_words
 from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.record.store import GameRow
 from othello_lab.experiments.statistics.sequential import IntArray
@@ -36,6 +39,29 @@ class ScheduledGame(NamedTuple):
 Pair = tuple[ScheduledGame, ...]
 """Two games from one opening with colours swapped; of a schedule without
 :attr:`Schedule.both_colours` a single game."""
+
+
+class PickledPairs:
+    """Pairs for another process. They are pickled once; the processes between pass them on. Pairs
+    of the same two agents stand together, which is the faster way to play them.
+
+    agents: of all the pairs, by number. games: the number of games. content: these, pickled.
+    """
+
+    def __init__(self, pairs: Iterable[Pair]) -> None:
+        ordered = sorted(pairs, key=lambda pair: sorted((pair[0].black, pair[0].white)))
+        self._number = len(ordered)
+        self.agents = {agent for pair in ordered for agent in (pair[0].black, pair[0].white)}
+        games = [game for pair in ordered for game in pair]
+        self.games, self.content = len(games), pickle.dumps(games)
+
+    def __len__(self) -> int:
+        return self._number
+
+    def __iter__(self) -> Iterator[Pair]:
+        for _, games in groupby(pickle.loads(self.content), key=attrgetter("pair")):
+            yield tuple(games)
+
 
 Pairing = tuple[int, int]
 """Two agents, by number, that are to meet."""
@@ -111,6 +137,10 @@ class PairOutcomes(Sequence[PairOutcome]):
         return self._outcomes[index]
 
 
+GiveUp = Callable[[PairOutcomes], bool]
+"""Returns True if the results so far show that a run is not worth its other games."""
+
+
 @dataclass(frozen=True)
 class ResultTable:
     """A table about a tournament, for the report: rounds, or a bracket.
@@ -145,6 +175,28 @@ class Schedule(ABC):
 
     looks: how often it looks at the results to end a tournament when they are clear; intervals are
     as much wider (:func:`experiments.statistics.intervals.student`).
+
+    A schedule of yours, in ``mine.py``: neighbours meet, winners go on; for 2, 4 or 8 agents::
+
+        from othello_lab.experiments.pairing import Schedule
+
+
+        class Cup(Schedule):
+            adaptive = True
+
+            def length(self, names, pairs):
+                return len(names) - 1
+
+            def pairings(self, number, names, results):
+                left, played = list(range(len(names))), iter(results)
+                for _ in range(number):
+                    outcomes = [next(played) for _ in range(len(left) // 2)]
+                    left = [pair.first if pair.points >= 1 else pair.second for pair in outcomes]
+                return list(zip(left[::2], left[1::2])) if len(left) > 1 else []
+
+    ``my_conf/schedule/cup.yaml`` names it, ``_target_: ./mine.py:Cup``, and ``--config-dir my_conf
+    schedule=cup`` plays it. Openings (:class:`experiments.pairing.Openings`) and executors
+    (:class:`experiments.playing.Executor`) are named in the same way.
     """
 
     looks: ClassVar[int] = 1
@@ -192,6 +244,11 @@ class Schedule(ABC):
         line-up: ``place`` (from 1, the order of the standings) and others, numbers or words. Empty
         if the usual standings are enough."""
         return {}
+
+    def headline(self, names: Sequence[str], results: PairOutcomes) -> str:
+        """Return the sentence that names the winner, for the head of the report; "" if the best
+        place says it. names: of the line-up."""
+        return ""
 
     def tables(self, names: Sequence[str], results: PairOutcomes) -> Sequence[ResultTable]:
         """Return further tables for the report. names: of the line-up."""
@@ -243,14 +300,17 @@ class PairDraw:
         openings: Sequence[Opening],
         seed: int,
         pairs: int = 1,
+        give_up: GiveUp | None = None,
     ) -> None:
         """
         names: the line-up. openings: those of all rounds. seed: the run's. pairs: half of its
-        setting ``games``.
+        setting ``games``. give_up: asked after every pair.
         """
         self.schedule = schedule
         self.results = PairOutcomes(seed)
         self.verdict = ""
+        self.given_up = False
+        self._give_up = give_up
         self._names, self._openings, self._seed = names, openings, seed
         self._each = schedule.openings_a_round(pairs)
         self._round = self._number = 0  # of the round and the pair that are drawn next
@@ -259,6 +319,21 @@ class PairDraw:
         self._unsettled: deque[tuple[Pairing, bool]] = deque()
         self._told: dict[int, Sequence[GameRow]] = {}  # results of later pairs than these
         self._played: set[int] = set()
+
+    @property
+    def listens(self) -> bool:
+        """True if it looks at results."""
+        return self.schedule.listens or self._give_up is not None
+
+    @property
+    def may_end_early(self) -> bool:
+        """True if results may end it."""
+        return self.schedule.may_end_early or self._give_up is not None
+
+    @property
+    def ended(self) -> bool:
+        """True if results have ended it."""
+        return bool(self.verdict) or self.given_up
 
     @property
     def note(self) -> str:
@@ -272,22 +347,23 @@ class PairDraw:
     def take(self, most: int) -> list[Pair]:
         """Return up to this many pairs that can be played now; none if there are no more, or none
         before further results."""
-        found: list[Pair] = []
-        while len(found) < most and not self.verdict and (self._due or self._draw()):
+        found: list[tuple[int, Pairing, Opening]] = []
+        while len(found) < most and not self.ended and (self._due or self._draw()):
             if self._due:
-                number, pairing, opening = self._due.popleft()
+                number, *_ = drawn = self._due.popleft()
                 if number not in self._played:
-                    pair = paired(number, *pairing, opening, self._seed)
-                    found.append(pair if self.schedule.both_colours else _single(pair))
-        return found
+                    found.append(drawn)
+        seeds = pair_seeds(self._seed, [number for number, *_ in found])
+        pairs = map(paired, found, seeds)
+        return [*pairs] if self.schedule.both_colours else [*map(_single, pairs)]
 
     def tell(self, number: int, games: Sequence[GameRow]) -> None:
         """Note the outcome of a pair, in any order. games: empty if the pair was skipped because
         the processes that played it died."""
-        if not self.schedule.listens:
+        if not self.listens:
             return
         self._told[number] = games
-        while not self.verdict and len(self.results) in self._told:
+        while not self.ended and len(self.results) in self._told:
             while not self._unsettled:
                 if not self._draw():
                     return  # of a pair that the schedule does not have
@@ -301,6 +377,7 @@ class PairDraw:
             if last:
                 self.results.end_round()
             self.verdict = self.schedule.verdict(self.results)
+            self.given_up = self._give_up is not None and self._give_up(self.results)
 
     def complete(self, settled: int, most: int) -> bool:
         """Return True if there will be no further pairs. settled: number played or skipped. most:
@@ -321,7 +398,7 @@ class PairDraw:
         last = self._number + len(openings) * len(pairings) - 1
         for opening, pairing in product(openings, pairings):
             self._due.append((self._number, pairing, opening))
-            if self.schedule.listens:
+            if self.listens:
                 self._unsettled.append((pairing, self._number == last))
             self._number += 1
         self._round += 1
@@ -333,10 +410,16 @@ class PairDraw:
         return self._each * self._round >= len(self._openings)
 
 
-def paired(number: int, first: int, second: int, opening: Opening, seed: int) -> Pair:
-    """A pair of games; their seeds depend on the run's seed and the pair's number alone."""
-    words = np.random.SeedSequence(seed, spawn_key=(_GAMES, number))
-    seeds = [int(word) >> 1 & ~1 for word in words.generate_state(2, np.uint64)]
+def pair_seeds(seed: int, numbers: Sequence[int]) -> list[list[int]]:
+    """Return the seeds of the two games of each pair; they depend on the run's seed and the pair's
+    number alone."""
+    words = spawned_words(seed, _GAMES, numbers, 2) >> np.uint64(1) & ~np.uint64(1)
+    return words.tolist()
+
+
+def paired(drawn: tuple[int, Pairing, Opening], seeds: Sequence[int]) -> Pair:
+    """Return the games of a pair. drawn: its number, agents and opening."""
+    number, (first, second), opening = drawn
     return (
         ScheduledGame(2 * number, number, first, second, opening, seeds[0]),
         ScheduledGame(2 * number + 1, number, second, first, opening, seeds[1]),

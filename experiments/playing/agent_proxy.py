@@ -22,12 +22,23 @@ from collections.abc import Callable
 from typing import Any
 
 from othello_lab.agents.agent import Agent, Decision, Limits
+from othello_lab.agents.external.program import MOST_PRINTED as MOST_OF_PROGRAM
 from othello_lab.agents.external_agent import START_SECONDS, observes
-from othello_lab.core.game import DIED, FAULTS, GARBAGE, HUNG, RAISED, PlayerFailure, TimeSpent
+from othello_lab.core.game import (
+    DIED,
+    FAULTS,
+    GARBAGE,
+    HUNG,
+    LATE,
+    RAISED,
+    PlayerFailure,
+    TimeSpent,
+)
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
-from othello_lab.core.system.forked import ForkedProcess
-from othello_lab.core.system.processes import descendants, end_descendants
+from othello_lab.core.system.confinement import ConfinedProcess, Confinement
+from othello_lab.core.system.process_memory import MemoryMeter
+from othello_lab.core.system.processes import descendants
 from othello_lab.experiments.playing.agent_server import (
     LONGEST_TEXT,
     MOST_LOGGED,
@@ -113,7 +124,14 @@ class AgentProxy:
         self._check, self._end_strays = check, end_strays
         self.observes = observes(self._agent)
         self.stopwatch = self
-        self._process: ForkedProcess | None = None
+        self._number = number
+        self._process: ConfinedProcess | None = None
+        self._is_new = False  # not made yet
+        self._is_stopped = False  # by this judge
+        self._asked_in_game = False
+        self._memory: MemoryMeter | None = None
+        self._most_memory = (conditions.memory_mb or 0) << 20
+        self._outside = self._cpu_then = 0  # nanoseconds of processor time
         self._asked = 0  # questions so far
         self._game: list[list[Any]] = []  # questions of this game that were answered
         self._kills = 0
@@ -123,14 +141,19 @@ class AgentProxy:
         self._ready = self._worked = 0  # of this process, at the last look
         self._checked = self._looked = 0.0
         self._printed = self._logged = 0  # of all its processes
+        self._printed_before = 0  # the last question
 
     # ------------------------------------------------------------------ as a player
 
     def begin_game(self, color: Color, start: Position, seed: int) -> None:
         self._game, self._kills = [], 0
+        self._outside = self._cpu_then = 0
+        self._asked_in_game = False  # what it is told of the opening before is free
         if self._process is not None and self._process.has_ended():
             self.kill()  # between two games, which is nobody's loss
         patience = self._conditions.prepare_seconds
+        if self._process is None:
+            patience += self._agent.compile_seconds
         self._ask(patience, "begin", color.value, plain_position(start), seed)
         self._look_after(self._received)  # who answers quickly is not looked after otherwise
 
@@ -157,17 +180,49 @@ class AgentProxy:
     def _start(self) -> None:
         self._cpu = cpu_time(self._process.number) if self._process else 0
         if self._conditions.limits.timed and self._process is not None:
+            if self._asked_in_game:
+                self._note_outside()
+            self._asked_in_game = True
             self._children.heard()
             self._meter.start()
+            self._continue()
             self._look(_TICK, False)  # so that what happened before is not its time
+            self._account.stopped_since = None  # it was this judge that stopped it
 
     def stop(self) -> TimeSpent:
         """It has answered."""
         if self._conditions.limits.timed:
             self._meter.look()
+            self._cpu_then = self._meter.cpu
             return TimeSpent(*map(sum, zip(self._gone, self._spent(), strict=True)))
         cpu = cpu_time(self._process.number) if self._process else 0
         return TimeSpent(self._received - self._account.asked, cpu - self._cpu, 0)
+
+    @property
+    def outside(self) -> int:
+        """Nanoseconds of processor time that its processes have used in this game outside of its
+        own moves, where time is limited."""
+        if self._asked_in_game and self._process is not None:
+            self._note_outside()
+        return self._outside
+
+    def _note_outside(self) -> None:
+        self._meter.look()
+        cpu = self._meter.cpu
+        self._outside += max(0, cpu - self._cpu_then)
+        self._cpu_then = cpu
+
+    def _stop(self) -> None:
+        """Stop its processes until it is asked again, so that it cannot think meanwhile."""
+        timed = self._conditions.limits.timed and not self._conditions.ponder
+        if timed and self._process is not None and not self._is_stopped:
+            self._process.stop_all()
+            self._is_stopped = True
+
+    def _continue(self) -> None:
+        if self._process is not None and self._is_stopped:
+            self._process.continue_all()
+        self._is_stopped = False
 
     def _spent(self) -> TimeSpent:
         """Return the time from the question to the last message received."""
@@ -184,6 +239,7 @@ class AgentProxy:
     def begin_to_close(self) -> None:
         """Let the agent close; it may take until :meth:`kill`."""
         if self._process is not None:
+            self._continue()
             self._asked += 1
             with contextlib.suppress(OSError):
                 self._process.send(json.dumps([self._asked, "close"]).encode(), wait=False)
@@ -205,29 +261,29 @@ class AgentProxy:
     def kill(self) -> None:
         """End its process and all that it has started."""
         if self._process is not None:
-            if not self._process.has_ended():  # stopped first, or it would start more
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(self._process.number, signal.SIGSTOP)
-                end_descendants([self._process.number])
             self._process.close()
             self._take_output(to_the_end=True)
             os.close(self._output)
-            self._process = None
+            self._process, self._is_stopped = None, False
 
     def _start_process(self) -> None:
         self._output, theirs = os.pipe2(os.O_CLOEXEC)
         os.set_blocking(self._output, False)
-        bounds = self._conditions.memory_mb, self._conditions.log_level
-        self._process = _forked(self._agent, theirs, *bounds)
+        confinement = self._conditions.confinement(self._number)
+        self._process = _forked(self._agent, theirs, confinement, self._conditions.log_level)
         os.close(theirs)
         self._line = b""
         self._account, self._meter = TimeAccount(), ResourceMeter(self._process.number)
+        self._memory = MemoryMeter(self._process.number) if self._conditions.memory_mb else None
         if self._conditions.limits.timed:
             self._process.note_when_sent()
         self._poll = select.poll()
         for source in (self._process, self._output, self._children):
             self._poll.register(source, select.POLLIN)
-        self._answer(START_SECONDS, ["start"])
+        self._is_new = True
+        self._answer(self._conditions.prepare_seconds, ["make"])
+        self._is_new = False
+        self._answer(START_SECONDS, ["prepare"])
 
     def _how_it_ended(self) -> int | str | None:
         """Return the exit code of its process in words, see :meth:`ForkedProcess.exit_code`, or
@@ -274,6 +330,8 @@ class AgentProxy:
             else:
                 self._game.append(asked)
                 return answer
+            finally:
+                self._stop()
 
     def _what_is_left(self, limits: list[Any]) -> list[Any]:
         """Return the limits left for a replacement process, as plain data. At least a tenth is
@@ -286,7 +344,9 @@ class AgentProxy:
 
     def _answer(self, patience: float, question: list[Any]) -> list[Any]:
         assert self._process is not None
+        self._continue()
         self._asked += 1
+        self._printed_before = self._printed
         message = json.dumps([self._asked, *question]).encode()
         self._received = self._answered = self._empty = time.perf_counter_ns()
         self._account.ask(self._received)
@@ -298,7 +358,9 @@ class AgentProxy:
         if timed and (now := time.perf_counter_ns()) - self._received > STALL:
             self._meter.look()
             used = self._meter.cpu + self._meter.ready
-            self._account.send(now, own_ready() - self._ready, used)
+            # Sending waits for nobody, so it was not run in all the time that it did not work.
+            idle = now - self._received - (time.thread_time_ns() - self._worked)
+            self._account.send(now, idle, used)
         return self._receive(patience, timed)
 
     def _receive(self, patience: float, timed: bool = False) -> list[Any]:
@@ -319,9 +381,12 @@ class AgentProxy:
         used = self._account.patience_used(now)
         if timed:
             used = max(used - self._meter.ready, min(used, self._meter.cpu))
+        elif self._is_new and used > patience * 1e9:
+            self._meter.look()
+            used -= self._meter.ready  # it may have waited for a processor
         if used > patience * 1e9:
             self.kill()
-            raise PlayerFailure(HUNG, f"no answer for {patience:.3g} s")
+            raise _unanswered(patience, timed, self._printed - self._printed_before)
 
     def _read(self) -> list[Any] | None:
         """Return the answer, if it is there; handle log records before it."""
@@ -393,7 +458,8 @@ class AgentProxy:
                 news.append(CONTINUED if found.si_code == os.CLD_CONTINUED else STOPPED)
         if self._meter.stopped and STOPPED not in news:
             news.insert(0, FOUND_STOPPED)
-        self._account.see(Observation(now, int(1e9 * tick), *own, continued, tuple(news)))
+        look = Observation(now, int(1e9 * tick), *own, continued, tuple(news), self._meter.forked)
+        self._account.see(look)
 
     def _look_after(self, now: int) -> None:
         """End a process that is stopped for good, or has too many others below it."""
@@ -402,6 +468,10 @@ class AgentProxy:
         if since is not None and now - since > STOPPED_SECONDS * 1e9:
             self._process.kill()
             self._process.ended = True
+        if self._memory is not None and (used := self._memory.used()) > self._most_memory:
+            self.kill()
+            mib = f"{used >> 20:,} MiB of memory; {self._conditions.memory_mb:,} are allowed"
+            raise PlayerFailure(DIED, f"its processes had {mib}")
         if now - self._looked > _LOOK_SECONDS * 1e9:
             self._looked = now
             below = len(descendants([self._process.number]))
@@ -442,6 +512,17 @@ class AgentProxy:
             _handle("agent", name, max(0, min(level, 100)), said)
 
 
+def _unanswered(patience: float, timed: bool, printed: int) -> PlayerFailure:
+    """Return the failure of an agent that has not answered.
+
+    timed: True if the question has a limit on time. printed: bytes since the question.
+    """
+    detail = f"no answer for {patience:.3g} s"
+    if printed > MOST_OF_PROGRAM:
+        return PlayerFailure(GARBAGE, f"printed more than {MOST_OF_PROGRAM >> 20} MiB, {detail}")
+    return PlayerFailure(LATE if timed else HUNG, detail)
+
+
 class _AgentRaised(PlayerFailure):
     """The agent raised an exception; its process lives on."""
 
@@ -455,13 +536,22 @@ def _handle(logger: str, name: str, level: int, text: str) -> None:
     to.handle(to.makeRecord(name, level, "", 0, text, (), None))
 
 
-def _forked(agent: Agent, output: int, memory_mb: int | None, log_level: int) -> ForkedProcess:
-    """A process for the agent. Where the system has none to give, others may soon end."""
-    bounds = output, memory_mb, log_level
-    for seconds in _FORK_AGAIN:
+def _forked(agent: Agent, output: int, confinement: Confinement, log_level: int) -> ConfinedProcess:
+    """Return a process for the agent. Where the system has none to give, others may soon end."""
+    waits = iter(_FORK_AGAIN)
+    while True:
         try:
-            return ForkedProcess(sit, agent, os.getpid(), *bounds, most=LONGEST_ANSWER)
+            return ConfinedProcess(
+                sit,
+                agent,
+                confinement.allows_children,
+                log_level,
+                confinement=confinement,
+                output=output,
+                most=LONGEST_ANSWER,
+            )
         except OSError as error:
             log.warning("no process can be started: %s", error)
+            if (seconds := next(waits, None)) is None:
+                raise
             time.sleep(seconds)
-    return ForkedProcess(sit, agent, os.getpid(), *bounds, most=LONGEST_ANSWER)

@@ -22,7 +22,6 @@ from othello_lab.agents.external_agent import ExternalAgent
 from othello_lab.core.game import PlayerFailure, SearchStats, valid_answer
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, ruleset
-from othello_lab.core.system.confinement import confine
 from othello_lab.core.system.forked import Channel
 from othello_lab.experiments.record.store import COUNTS
 
@@ -34,11 +33,10 @@ MOST_LOGGED = 1 << 20
 _counts = attrgetter(*COUNTS)
 
 
-def sit(
-    link: Channel, agent: Agent, parent: int, output: int, memory_mb: int | None, log_level: int
-) -> None:
-    """The main function of a player's process."""
-    confine(parent, link.fileno(), output, memory_mb)
+def sit(link: Channel, agent: Agent, may_fork: bool, log_level: int) -> None:
+    """The main function of a confined agent's process. may_fork: False if it may start no other."""
+    if not may_fork:
+        agent.forbid_children()
     # What was there before the fork stays: no need for the garbage collector to go through it,
     # and copy it, again and again.
     gc.freeze()
@@ -48,7 +46,7 @@ def sit(
 class _AgentServer:
     def __init__(self, link: Channel, agent: Agent, log_level: int) -> None:
         self._link = link
-        self._agent = agent
+        self._agent, self._is_new = agent, False
         self._lock = threading.Lock()
         root = logging.getLogger()
         for other in list(root.handlers):
@@ -78,9 +76,14 @@ class _AgentServer:
 
     # ------------------------------------------------------------------ calls
 
-    def _start(self) -> list[Any]:
+    def _make(self) -> list[Any]:
         if isinstance(self._agent, ExternalAgent):
             self._agent = self._agent.make()
+            self._is_new = True
+        return ["ok"]
+
+    def _prepare(self) -> list[Any]:
+        if self._is_new:
             self._agent.prepare()
         return ["ok"]
 
@@ -163,7 +166,7 @@ def plain_position(position: Position) -> list[Any]:
 
 def plain_limits(limits: Limits) -> list[Any]:
     """Limits as JSON has them."""
-    return [limits.depth, limits.nodes, limits.seconds, limits.clock]
+    return [limits.depth, limits.nodes, limits.seconds, limits.clock, limits.cpu_seconds]
 
 
 def _position(plain: list[Any]) -> Position:

@@ -12,47 +12,34 @@ import ctypes
 import time
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
 from othello_lab.agents.agent import compiled_player
+from othello_lab.core import recorded_games
 from othello_lab.core import whole_games as layout
-from othello_lab.core.game import FINISHED, BeforeCall, leader
-from othello_lab.core.notation import PASS, square_name
+from othello_lab.core.game import BeforeCall
 from othello_lab.core.position import Position
-from othello_lab.core.rules import Color
-from othello_lab.core.system.json_tables import NULL, json_rows
+from othello_lab.core.rules import Color, Ruleset
 from othello_lab.core.whole_games import CompiledPlayer
+from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.pairing.schedule import ScheduledGame
 from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.game import note_finished, play
-from othello_lab.experiments.record.store import (
-    COUNTS,
-    FIRST_COUNT,
-    PASS_WIDTH,
-    TOTALS,
-    TURN,
-    GameRow,
-    PlayedGame,
-)
+from othello_lab.experiments.record.game_block import GameBlock
+from othello_lab.experiments.record.store import COUNTS, FIRST_COUNT, TIMES, TURN, PlayedGame
 
 _MOST = 256
-"""Games that the kernel plays at a time; their turns take two megabytes."""
+"""Games that the kernel plays at a time; their text takes up to two megabytes."""
 _MOST_SEED = (1 << 63) - 1
 _COLORS = (Color.BLACK, Color.WHITE)
-_NAMES = [square_name(square) for square in range(64)]
+_SCHEDULED = attrgetter("number", "pair", "black", "white", "seed")
 
-# Where the columns of a turn, as records have them, stand in the kernel's table.
-_ANSWERED = {"value": layout.VALUE, "depth": layout.DEPTH} | {
-    name: layout.COUNTS + place for place, name in enumerate(COUNTS)
-}
-_KERNEL = {
-    "square": layout.SQUARE,
-    "nanoseconds": layout.WALL,
-    "cpu_nanoseconds": layout.CPU,
-} | {name: layout.ANSWER + place for name, place in _ANSWERED.items()}
-_SOURCES = [(TURN.index(name), int(place)) for name, place in _KERNEL.items()]
+# A record and compiled code have the columns of a turn in the same order.
+assert TURN[:FIRST_COUNT] == ["ply", "agent", "square", "value", "depth", *TIMES[:2]]
+assert TURN[FIRST_COUNT:] == [*COUNTS, *TIMES[2:]]
 
 
 class GameMonitor:
@@ -102,7 +89,7 @@ class GameMonitor:
 
 def play_all(
     conditions: GameConditions, games: Sequence[ScheduledGame], watch: GameMonitor
-) -> Iterator[list[PlayedGame]]:
+) -> Iterator[Sequence[PlayedGame]]:
     """Play games in order, until ``watch`` says to stop; yields whole pairs as they end.
 
     games: the two of a pair one after the other. Those of the same two agents are played the faster
@@ -155,12 +142,12 @@ def _play(
     first: int,
     watch: GameMonitor,
     place: int,
-) -> list[PlayedGame]:
+) -> Sequence[PlayedGame]:
     """Play games of the same two agents; whole pairs, fewer if it was told to stop.
 
     first: the agent of the first player, by number.
     """
-    played: list[PlayedGame] = []
+    played: Sequence[PlayedGame] = []
     before_call: BeforeCall = watch.call
     pairs = [game.pair for game in games]
     while (done := len(played)) < len(games):
@@ -170,11 +157,13 @@ def _play(
         watch.begin(place + done)
         doubted = True
         if players is not None and not watch.stopping:
-            found, doubted = _in_compiled_code(conditions, games[done:], players, first, watch)
-            played += found
+            block, doubted = _in_compiled_code(conditions, games[done:], players, first, watch)
+            # Nearly always all of them: what the kernel leaves is the exception.
+            played = [*played, *block] if done else block
         if doubted:
             watch.begin(place + len(played))
-            played.append(play(conditions, games[len(played)], before_call=before_call))
+            game = play(conditions, games[len(played)], before_call=before_call)
+            played = [*played, game]
     return played
 
 
@@ -184,110 +173,48 @@ def _in_compiled_code(
     players: tuple[CompiledPlayer, CompiledPlayer],
     first: int,
     watch: GameMonitor,
-) -> tuple[list[PlayedGame], bool]:
+) -> tuple[GameBlock, bool]:
     """Return as many games as the kernel plays, and True if it doubts a move of the next one.
 
     first: the agent of the first player, by number.
     """
-    table = np.zeros((len(games), layout.GAME), dtype=np.int64)
-    reached: dict[int, list[int]] = {}
-    for row, game in zip(table, games, strict=True):
-        opening = reached.get(id(game.opening))
-        if opening is None:
-            position = game.opening.reach(conditions.rules)
-            masks = np.array([position.mover, position.opponent], dtype=np.uint64)
-            opening = [*masks.view(np.int64).tolist(), _COLORS.index(position.to_move)]
-            reached[id(game.opening)] = opening
-        row[:6] = (*opening, game.black != first, game.seed, game.seed + 1)
-    number, turns = layout.play(players, table, conditions.rules.board, watch.address)
+    scheduled = np.array([_SCHEDULED(game) for game in games], dtype=np.int64).T.copy()
+    table = np.zeros((len(games), recorded_games.RECORDED), dtype=np.int64)
+    _, _, black, white, seeds = scheduled
+    table[:, recorded_games.BLACK_AGENT], table[:, recorded_games.WHITE_AGENT] = black, white
+    table[:, layout.BLACK] = black != first
+    table[:, layout.BLACK_SEED], table[:, layout.WHITE_SEED] = seeds, seeds + 1
+    lines = _set_up([game.opening for game in games], conditions.rules, table)
+    about = lines, conditions.rules, watch.address, conditions.record_moves
+    number, text = recorded_games.play_recorded(players, table, *about)
     watch.rest()
     doubted = number < len(games) and table[number, layout.END] < 0
-    return list(_as_recorded(conditions, games[:number], table[:number], turns)), bool(doubted)
+    numbers = np.concatenate([scheduled[:, :number], table[:number, recorded_games.RESULT :].T])
+    openings = {
+        place: game.opening.text
+        for place, game in enumerate(games[:number])
+        if not game.opening.begins_transcript
+    }
+    block = GameBlock(numbers, text, openings, conditions.record_moves)
+    note_finished(conditions, block)
+    return block, bool(doubted)
 
 
-def _as_recorded(
-    conditions: GameConditions, games: Sequence[ScheduledGame], table: np.ndarray, turns: np.ndarray
-) -> Iterator[PlayedGame]:
-    """Games as the record has them.
-
-    table, turns: the kernel's, shapes (games, GAME) and (turns, TURN).
-    """
-    ends = table[:, layout.END]
-    begins = np.concatenate([[0], ends[:-1]])[: len(games)]
-    of = np.repeat(np.arange(len(games)), ends - begins)  # each turn's game
-    texts = _texts(games, turns, begins, ends, of) if conditions.record_moves else None
-    totals = _totals(len(games), turns, of).tolist()
-    squares = turns[:, layout.SQUARE].tolist()
-    lasts = np.ascontiguousarray(table[:, layout.LAST_MOVER :])
-    masks = lasts[:, :2].copy().view(np.uint64).tolist()
-    opening = None
-    for number, game in enumerate(games):
-        if game.opening is not opening:
-            opening, text = game.opening, game.opening.text
-        mover, opponent = masks[number]
-        color = _COLORS[lasts[number, 2]]
-        last = Position(mover, opponent, color, conditions.rules)
-        moves = (*game.opening.moves, *squares[begins[number] : ends[number]])
-        difference = last.disc_difference
-        winner = leader(last)
-        black, white = totals[number]
-        row = GameRow(
-            game.number,
-            game.pair,
-            game.black,
-            game.white,
-            winner.value if winner else "draw",
-            0.5 if winner is None else float(winner is Color.BLACK),
-            difference if color is Color.BLACK else -difference,
-            last.black.bit_count(),
-            last.white.bit_count(),
-            FINISHED,
-            text,
-            game.seed,
-            "".join([_NAMES[move] for move in moves if move != PASS]),
-            "",
-            *black,
-            *white,
-        )
-        note_finished(conditions, row)
-        yield PlayedGame(row, None if texts is None else texts[number])
+def _set_up(openings: Sequence[Opening], rules: Ruleset, table: np.ndarray) -> bytes:
+    """Write the openings of games into the kernel's table; return the moves of all of them."""
+    begin = _as_numbers(Position.start(rules))
+    lines, rows, end = [], [], 0
+    # The two games of a pair have the same one.
+    for opening, games in groupby(openings):
+        position = begin if opening.start is None else _as_numbers(opening.start)
+        row = (*position, end, end := end + len(opening.moves))
+        lines.append(opening.moves)
+        rows += [row for _ in games]
+    columns = [layout.MOVER, layout.OPPONENT, layout.TO_MOVE]
+    columns += [recorded_games.LINE, recorded_games.LINE_END]
+    table[:, columns] = np.array(rows, dtype=np.uint64).view(np.int64)
+    return b"".join(lines)
 
 
-def _texts(
-    games: Sequence[ScheduledGame],
-    turns: np.ndarray,
-    begins: np.ndarray,
-    ends: np.ndarray,
-    of: np.ndarray,
-) -> list[str]:
-    """The turns of each game as records keep them."""
-    columns = np.zeros((len(turns), len(TURN)), dtype=np.int64)
-    for column, place in _SOURCES:
-        columns[:, column] = turns[:, place]
-    seats = np.array([(game.black, game.white) for game in games]).reshape(-1, 2)
-    firsts = np.array([len(game.opening.moves) + 1 for game in games], dtype=np.int64)
-    columns[:, TURN.index("ply")] = np.arange(len(turns)) - begins[of] + firsts[of]
-    columns[:, TURN.index("agent")] = seats[of, turns[:, layout.COLOR]]
-    used = columns != 0
-    columns[turns[:, layout.ANSWER + layout.JUDGED] == 0, TURN.index("value")] = NULL
-    columns[turns[:, layout.ANSWER + layout.DEPTH] < 0, TURN.index("depth")] = NULL
-    # Up to the last column that is not 0 all through the game, at least up to the first count.
-    last = np.where(used, np.arange(len(TURN)), FIRST_COUNT).max(axis=1, initial=FIRST_COUNT)
-    widest = np.full(len(games), FIRST_COUNT)
-    np.maximum.at(widest, of, last)
-    widths = widest[of] + 1
-    widths[turns[:, layout.SQUARE] == PASS] = PASS_WIDTH
-    return json_rows(columns, widths, begins, ends)
-
-
-def _totals(games: int, turns: np.ndarray, of: np.ndarray) -> np.ndarray:
-    """Return the totals of each side's decisions in ``games``, shape (games, 2, TOTALS)."""
-    totals = np.zeros((games, 2, len(TOTALS)), dtype=np.int64)
-    decided = turns[:, layout.SQUARE] != PASS
-    about = np.zeros((int(decided.sum()), len(TOTALS)), dtype=np.int64)
-    for column, name in enumerate(TOTALS):
-        if name in _KERNEL:
-            about[:, column] = turns[decided, _KERNEL[name]]
-    about[:, TOTALS.index("moves")] = 1
-    np.add.at(totals, (of[decided], turns[decided, layout.COLOR]), about)
-    return totals
+def _as_numbers(position: Position) -> tuple[int, int, int]:
+    return position.mover, position.opponent, _COLORS.index(position.to_move)

@@ -32,6 +32,7 @@ log = logging.getLogger("lab.cluster")
 
 CONNECT_SECONDS = 10.0
 """A scheduler that has not answered for so long is not there."""
+_TASK_SECONDS = 1.0  # Dask's part of a task costs the driver and the scheduler milliseconds
 _LOOK_SECONDS = 1.0  # from one look at who has joined or left to the next
 
 
@@ -93,7 +94,8 @@ class Cluster(Executor):
     ) -> None:
         """client: a Dask client. stopping: returns True when nothing more is to be handed out. say:
         prints lines for the user during the wait."""
-        self.workers = WorkerSlots(self, 1)  # its number follows the cluster's size
+        # Its number follows the size of the cluster.
+        self.workers = WorkerSlots(self, 1, task_seconds=_TASK_SECONDS)
         self._client = client
         self._assignment = Assignment.of(elsewhere)
         self._say = say
@@ -384,6 +386,7 @@ def reach(
                 memory_limit=0,
                 dashboard_address="127.0.0.1:0",  # the usual port may be another cluster's
                 preload=[_IGNORE_CTRL_C],
+                silence_logs=logging.CRITICAL,  # workers may lose the scheduler at the end
             )
             stack.enter_context(local)
         client = stack.enter_context(_connected(address or local))

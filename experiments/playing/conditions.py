@@ -2,27 +2,81 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
-from othello_lab.agents.agent import Agent, compiled_player
+from othello_lab.agents.agent import Agent, Files, compiled_player
 from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.agents.external_agent import is_outside
-from othello_lab.core.game import Limits
+from othello_lab.core.game import Limits, is_int64
 from othello_lab.core.lines import prepare_lines
 from othello_lab.core.position import prepare_rules
+from othello_lab.core.recorded_games import prepare_recorded_games
 from othello_lab.core.rules import Ruleset
 from othello_lab.core.system.compile import Announce
-from othello_lab.core.system.json_tables import prepare_text
+from othello_lab.core.system.confinement import Box, Confinement
+from othello_lab.core.system.promises import broken
+from othello_lab.core.system.settings import Choice, Each, Switch, Text
 from othello_lab.core.system.shared_memory import GO_ON, stop_signal
-from othello_lab.core.whole_games import prepare_games
 
 _LATE_SECONDS = 0.5
 
-ISOLATION = AUTO, PROCESS, NONE = "auto", "process", "none"
-"""Which agents play in processes of their own, see :attr:`GameConditions.apart`."""
+ISOLATION = AUTO, PROCESS, CLOSED, NONE = "auto", "process", "closed", "none"
+"""The kinds of isolation, see :class:`Isolation`."""
+
+
+ISOLATES_LESS = "This system does not keep these promises on agents from outside:"
+
+
+@dataclass
+class Isolation:
+    """The isolation of agents; ``docs/security.md`` has its promises."""
+
+    kind: Annotated[str, Choice(*ISOLATION)] = AUTO
+    """auto: agents from outside the lab, and all agents where time or memory is limited, play in
+    processes of their own, with the judge out of their reach; programs of a folder of submissions
+    are closed. process: all agents play so, and none is closed. closed: all play so, and those from
+    outside reach no file and no network but what is opened for them. none: nobody is kept apart,
+    for debugging."""
+    reads: Annotated[list[str], Each(Text(r".+", "a file or folder"))] = field(default_factory=list)
+    """Files and folders that closed agents may read, beside their own."""
+    writes: Annotated[list[str], Each(Text(r".+", "a file or folder"))] = field(
+        default_factory=list
+    )
+    """Files and folders that closed agents may change."""
+    children: bool | None = None
+    """Closed agents may start processes; None: where all can be stopped and ended together."""
+    network: Annotated[bool, Switch()] = False
+    """Closed agents may use the network."""
+
+    def check(self) -> None:
+        """Raise ConfigError for missing files, and for settings without effect."""
+        for name in ("reads", "writes"):
+            for path in getattr(self, name):
+                if not Path(path).expanduser().exists():
+                    raise ConfigError(f"isolation.{name}: {path} is not there")
+        opened = [name for name in ("reads", "writes", "network") if getattr(self, name)]
+        if opened and self.kind in (PROCESS, NONE):
+            raise ConfigError(
+                f"isolation.{opened[0]}: with isolation={self.kind} all files and the network are "
+                f"open; {CLOSED} or {AUTO}"
+            )
+
+    def box(self, private: Sequence[str]) -> Box:
+        """Return the box of a closed agent. private: files and folders that stay closed."""
+        reads, writes = (
+            tuple(os.path.abspath(os.path.expanduser(path)) for path in paths)
+            for paths in (self.reads, self.writes)
+        )
+        return Box(reads, writes, tuple(private), self.children, self.network)
+
+    def closes(self, agent: Agent) -> bool:
+        """Return True if an agent's process is closed."""
+        return (self.kind == CLOSED and is_outside(agent)) or (self.kind == AUTO and agent.closed)
 
 
 @dataclass(frozen=True)
@@ -46,11 +100,12 @@ class GameConditions:
     it counts as hung half a second after limit and grace, so that a late answer is judged as late.
     log_level: lowest level of agents' log records that is kept. prepare_seconds: the longest time
     for ``begin_game``. memory_mb: MiB that a player's process may take beyond its first size.
-    processes: the most that a player may have below its own. isolation: see :attr:`apart`.
+    processes: the most that a player may have below its own. isolation: see :class:`Isolation`.
     compiled_games: True if agents that can play whole games in compiled code do so
     (:mod:`core.whole_games`). record_moves: True to record every move, False for the totals of each
     game alone. elsewhere: None if an agent is an object of this program, because it cannot be made
-    again.
+    again. ponder: True if agents may think in their opponents' time, where time is limited.
+    private: files and folders that no closed agent may see, such as the run's record.
     """
 
     names: Sequence[str]
@@ -63,10 +118,12 @@ class GameConditions:
     prepare_seconds: float = 10.0
     memory_mb: int | None = None
     processes: int = 64
-    isolation: str = AUTO
+    isolation: Isolation = field(default_factory=Isolation)
     compiled_games: bool = True
     record_moves: bool = True
     elsewhere: RemoteConditions | None = None
+    ponder: bool = False
+    private: Sequence[str] = ()
     stop: Any = field(default_factory=stop_signal)
 
     @property
@@ -76,13 +133,14 @@ class GameConditions:
 
     @cached_property
     def apart(self) -> frozenset[int]:
-        """The agents that play in a process of their own, asked by a judge outside it: with
-        isolation PROCESS all, with NONE nobody. With AUTO those from outside the lab; all where
-        time or memory is limited, as these are charged to a process."""
+        """The agents that play in a process of their own, asked by a judge outside it, see
+        :class:`Isolation`. Where time or memory is limited all do, as these are charged to a
+        process."""
         everybody = frozenset(range(len(self.agents)))
-        if self.isolation == NONE:
+        kind = self.isolation.kind
+        if kind == NONE:
             return frozenset()
-        if self.isolation == PROCESS or self.limits.timed or self.memory_mb is not None:
+        if kind in (PROCESS, CLOSED) or self.limits.timed or self.memory_mb is not None:
             return everybody
         return frozenset(number for number in everybody if is_outside(self.agents[number]))
 
@@ -91,10 +149,24 @@ class GameConditions:
         """The names of the other agents, by number."""
         return {number: name for number, name in enumerate(self.names) if number not in self.apart}
 
+    def confinement(self, number: int) -> Confinement:
+        """Return the bounds of the process of the agent with this number."""
+        agent = self.agents[number]
+        box = self.isolation.box(self.private) if self.isolation.closes(agent) else None
+        return Confinement(self.memory_mb, box).opening(agent.files() if box else Files())
+
     def patience(self, limits: Limits) -> float:
         """Seconds after which a player that has not decided within these limits is killed."""
-        seconds = limits.clock if limits.seconds is None else limits.seconds
+        seconds = limits.allowed
         return self.hang_seconds if seconds is None else seconds + self.grace + _LATE_SECONDS
+
+    def lacks(self) -> list[str]:
+        """Return the promises of isolation that this system cannot keep, if they matter here."""
+        outside = [agent for agent in self.agents if is_outside(agent)]
+        if not outside or self.isolation.kind == NONE:
+            return []
+        closed = any(map(self.isolation.closes, outside))
+        return [*broken(closed=False), *(broken(closed=True) if closed else [])]
 
     @property
     def stopping(self) -> bool:
@@ -106,11 +178,12 @@ class GameConditions:
         prepare_rules(announce)
         prepare_lines(announce)
         if self.compiled_games and not self.limits.timed:
-            prepare_games(announce)
-            prepare_text(announce)
+            prepare_recorded_games(announce)
         for name, agent in self.line_up.items():
             try:
                 agent.prepare(announce)
+                if not is_int64(agent.version):
+                    raise ValueError(f"version is {agent.version!r:.100}; a whole number is needed")
             except ValueError as error:
                 raise ConfigError(f"agent '{name}': {one_line(error)}") from error
             if self.compiled_games:

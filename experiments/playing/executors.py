@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Annotated
 
+from othello_lab.core.system.optional_libraries import needs
 from othello_lab.core.system.processes import available_cores
 from othello_lab.core.system.settings import Whole, checked
-from othello_lab.core.system.shared_memory import STOP_AT_ONCE
+from othello_lab.core.system.shared_memory import STOP_AT_ONCE, why_no_locks
 from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.game import close_all
 from othello_lab.experiments.playing.match import LocalRunner, TaskRunner, WorkerRunner, WorkerSlots
@@ -93,16 +93,14 @@ class Dask(Executor):
     ) -> None:
         """address: a running scheduler, ``tcp://host:port``; None: a cluster of this machine, for
         this run. workers: workers of a cluster of this machine; None: one for each core."""
-        if importlib.util.find_spec("distributed") is None:
-            raise ValueError(
-                "executor=dask needs distributed; pip install 'othello-strategy-lab[dask]' or "
-                "distributed"
-            )
+        needs("executor=dask", "distributed", "dask")
         if address is not None and workers is not None:
             raise ValueError(
                 f"executor.workers={workers}: a cluster has the workers it has; without "
                 "executor.address they are started here"
             )
+        if address is None and (problem := why_no_locks()):
+            raise ValueError(f"a cluster needs locks: {problem}; executor=processes needs none")
         self.address = address
         self.workers = 0 if address is not None else workers or available_cores()
 

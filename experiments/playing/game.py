@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import logging
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from operator import attrgetter
 from typing import Any
 
 from othello_lab.agents.agent import Agent
-from othello_lab.core.game import FINISHED, BeforeCall, GameRecord, Player, Ply, play_game
-from othello_lab.core.rules import Color
+from othello_lab.agents.external.program import LAST_OUTPUT
+from othello_lab.core.game import FINISHED, GARBAGE, BeforeCall, GameRecord, Player, Ply, play_game
+from othello_lab.core.notation import PASS, split_transcript, square_name
+from othello_lab.core.rules import Color, Ruleset
+from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.pairing.schedule import ScheduledGame
 from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.record.log import logging_game
 from othello_lab.experiments.record.store import (
     COUNTS,
     TIMES,
+    TOTALS,
+    TURN,
     GameRow,
     MoveRow,
     PlayedGame,
+    TurnsRow,
+    misfit,
     seat_totals,
     written,
 )
@@ -28,6 +37,7 @@ from othello_lab.experiments.record.store import (
 log = logging.getLogger("lab.games")
 
 _LONGEST = 200  # characters
+_PLACE = re.compile(r'^ *File "(.*)", line (\d+)', re.MULTILINE)  # in a traceback
 
 _counts, _times = attrgetter(*COUNTS), attrgetter(*TIMES)
 
@@ -56,20 +66,24 @@ def play(
         if played.end_reason != FINISHED:
             loser = conditions.names[game.black if played.winner is Color.WHITE else game.white]
             log.warning("'%s' loses: %s. %s", loser, played.end_reason, played.detail)
-    recorded = _to_row(conditions, game, played)
-    note_finished(conditions, recorded.game)
+            log.warning("The position then:\n%s", played.final)
+    recorded = recordable(_to_row(conditions, game, played), conditions.rules)
+    note_finished(conditions, [recorded])
     return recorded
 
 
-def note_finished(conditions: GameConditions, row: GameRow) -> None:
-    """Log a game that went to its end, where so much is logged."""
-    if row.end_reason != FINISHED or not log.isEnabledFor(logging.DEBUG):
+def note_finished(conditions: GameConditions, games: Iterable[PlayedGame]) -> None:
+    """Log the games that went to their end, where so much is logged."""
+    if not log.isEnabledFor(logging.DEBUG):
         return
-    names = conditions.names[row.black], conditions.names[row.white]
-    result = "draw" if row.result == "draw" else f"{row.result} wins"
-    seconds = (row.black_nanoseconds + row.white_nanoseconds) / 1e9
-    with logging_game(row.game):
-        log.debug("%s - %s: %s (%+d) in %.3f s", *names, result, row.disc_difference, seconds)
+    for row in (played.game for played in games):
+        if row.end_reason != FINISHED:
+            continue
+        names = conditions.names[row.black], conditions.names[row.white]
+        result = "draw" if row.result == "draw" else f"{row.result} wins"
+        seconds = (row.black_nanoseconds + row.white_nanoseconds) / 1e9
+        with logging_game(row.game):
+            log.debug("%s - %s: %s (%+d) in %.3f s", *names, result, row.disc_difference, seconds)
 
 
 def _to_row(conditions: GameConditions, game: ScheduledGame, played: GameRecord) -> PlayedGame:
@@ -96,16 +110,85 @@ def _to_row(conditions: GameConditions, game: ScheduledGame, played: GameRecord)
             in_a_line(played.detail),
             *black,
             *white,
+        )._replace(
+            black_outside_nanoseconds=played.outside[0],
+            white_outside_nanoseconds=played.outside[1],
         ),
         written(turns) if conditions.record_moves else None,
     )
 
 
+def recordable(played: PlayedGame, rules: Ruleset) -> PlayedGame:
+    """Return the game if the record can hold it. Otherwise return a forfeit: the agent with the
+    unwritable data loses at its first move, as by an invalid answer."""
+    row = played.game
+    column = misfit(row) or (played.turns and misfit(TurnsRow(row.game, played.turns)))
+    if not column:
+        return played
+    if column == "detail":
+        return played._replace(game=row._replace(detail="its reason cannot be recorded"))
+    loser = _side_of(column, played)
+    if loser is None:
+        return played
+    opening = Opening.read(row.opening, rules)
+    _, moves = opening.begin(rules).follow(split_transcript(row.transcript))
+    position, turns = opening.reach(rules), []
+    for number, move in enumerate(moves[len(opening.moves) :], start=len(opening.moves) + 1):
+        if position.to_move is loser and position.legal_mask:
+            break
+        agent = row.black if position.to_move is Color.BLACK else row.white
+        costs = [] if move == PASS else [None, None, *[0] * (len(COUNTS) + len(TIMES))]
+        turns.append(MoveRow(row.game, number, agent, move, *costs))
+        position = position.play(move)
+    black, white = seat_totals(turns, (row.black, row.white))
+    begun = [*opening.moves, *(turn.square for turn in turns)]
+    forfeit = GameRow(
+        *(row.game, row.pair, row.black, row.white),
+        loser.other.value,
+        float(loser is Color.WHITE),
+        None,
+        position.black.bit_count(),
+        position.white.bit_count(),
+        GARBAGE,
+        row.opening,
+        row.seed,
+        "".join(square_name(move) for move in begun if move != PASS),
+        f"its {column} cannot be recorded",
+        *black,
+        *white,
+    )
+    log.warning("game %d is lost: %s cannot be recorded", row.game, column)
+    return PlayedGame(forfeit, None if played.turns is None else written(turns))
+
+
+def _side_of(column: str, played: PlayedGame) -> Color | None:
+    """Return the side that a column of a game belongs to; None for a column of both."""
+    row = played.game
+    for color in Color:
+        if column.removeprefix(f"{color.value}_") in TOTALS:
+            return color
+    if column == "turns":  # those of the longest
+        with contextlib.suppress(TypeError, ValueError, LookupError, RecursionError):
+            longest = max(json.loads(str(played.turns)), key=lambda turn: len(str(turn)))
+            return {row.black: Color.BLACK, row.white: Color.WHITE}[longest[TURN.index("agent")]]
+    return None
+
+
 def in_a_line(detail: str) -> str:
-    """Return the reason of a forfeit: its last line, and of a traceback the place, as in
-    ``TypeError: no such move (mine.py, line 12)``."""
-    lines = detail.strip().splitlines()
-    places = re.findall(r'^ *File "(.*)", line (\d+)', detail, re.MULTILINE)
+    """Return the reason of a forfeit in a line.
+
+    Of a traceback that is the exception with its place, as in ``TypeError: no such move (mine.py,
+    line 12)``. A program's last output is left out, but for the exception of a traceback.
+    """
+    reason, _, output = detail.partition(LAST_OUTPUT)
+    raised = _PLACE.search(output) is not None
+    return ": ".join(map(_last_line, [reason, output] if raised else [reason]))
+
+
+def _last_line(text: str) -> str:
+    """Return the last line of a text, and of a traceback its place."""
+    lines = text.strip().splitlines()
+    places = _PLACE.findall(text)
     where = f" ({os.path.basename(places[-1][0])}, line {places[-1][1]})" if places else ""
     return f"{lines[-1]:.{_LONGEST}}{where:.{_LONGEST}}" if lines else ""
 

@@ -9,20 +9,20 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain, groupby
+from itertools import groupby
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from othello_lab.agents.config import one_line
-from othello_lab.experiments.pairing.schedule import Pair, PairDraw
+from othello_lab.experiments.pairing.schedule import Pair, PairDraw, PickledPairs
 from othello_lab.experiments.playing.batch import GameMonitor, play_all
 from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.pool import WorkerDied
 from othello_lab.experiments.playing.supervisor import play_pairs, work_on
 from othello_lab.experiments.playing.tasks import Job, LocalContext, Task, TaskResult, worked_on
+from othello_lab.experiments.record.game_block import GameBlock
 from othello_lab.experiments.record.store import PlayedGame
 
-_TASK_SECONDS = 0.2  # long enough that handing out work costs little, short enough to be even
-_LARGEST_TASK = 1024
+_LARGEST_TASK = 2048  # pairs, of which each task is a transaction of the record
 MOST_DEATHS = 3
 """A pair that so many workers died of, while it was all they had to play, is skipped."""
 
@@ -44,14 +44,29 @@ def by_pair(games: Iterable[PlayedGame]) -> list[PairResult]:
     return [PairResult(number, list(played)) for number, played in pairs]
 
 
-Play = Callable[[PairDraw], Iterator[list[PairResult]]]
-"""Plays what is drawn; yields what became of it in batches, in no fixed order."""
+PairResults = PairResult | GameBlock
+"""The result of a pair, or the games of several pairs that were played together."""
+
+
+def results_of(games: Sequence[PlayedGame]) -> list[PairResults]:
+    """Return whole pairs of games as results: a block as it is, others pair by pair."""
+    return [games] if isinstance(games, GameBlock) else [*by_pair(games)]
+
+
+def pairs_of(results: Iterable[PairResults]) -> Iterator[PairResult]:
+    """Yield the results of single pairs."""
+    for result in results:
+        yield from by_pair(result) if isinstance(result, GameBlock) else [result]
+
+
+Play = Callable[[PairDraw], Iterator[list[PairResults]]]
+"""Plays what is drawn; yields results in batches, in no fixed order."""
 
 
 class TaskRunner(Protocol):
     """Plays the games of a run, or works on the tasks of a study, until asked to stop."""
 
-    def __call__(self, draw: PairDraw) -> Iterator[list[PairResult]]:
+    def __call__(self, draw: PairDraw) -> Iterator[list[PairResults]]:
         """Play the drawn pairs; see :data:`Play`."""
         ...
 
@@ -75,7 +90,7 @@ class LocalRunner:
 
     conditions: GameConditions
 
-    def __call__(self, draw: PairDraw) -> Iterator[list[PairResult]]:
+    def __call__(self, draw: PairDraw) -> Iterator[list[PairResults]]:
         return play_serially(self.conditions, draw, lambda: self.conditions.stopping)
 
     def work(self, job: Job, pieces: Sequence[Task]) -> Iterator[list[TaskResult]]:
@@ -85,25 +100,30 @@ class LocalRunner:
 
 def play_serially(
     conditions: GameConditions, draw: PairDraw, stop: Callable[[], bool] = never
-) -> Iterator[list[PairResult]]:
+) -> Iterator[list[PairResults]]:
     """Play pair after pair in this process until ``stop``, each move by the judge: Ctrl-C cannot
     break into a game in compiled code."""
     conditions = replace(conditions, compiled_games=False)
     watch = GameMonitor(GameMonitor.Memory())
     while not stop() and (pairs := draw.take(1)):
         for played in play_all(conditions, pairs[0], watch):
-            yield by_pair(played)
+            yield results_of(played)
 
 
 @dataclass
 class WorkerSlots:
-    """An executor with the number of tasks it works on at a time (which may change), the task for a
-    list of pairs, and the exceptions that mean the death of a worker."""
+    """An executor with the number of tasks it works on at a time (which may change), the task for
+    some pairs, and the exceptions that mean the death of a worker.
+
+    task_seconds: the length of a task: long enough that handing it out costs little, short enough
+    that all workers end at about the same time.
+    """
 
     executor: Executor
     number: int
-    task: Callable[[list[Pair]], list[bytes]] = play_pairs
+    task: Callable[[PickledPairs], list[bytes]] = play_pairs
     died: tuple[type[Exception], ...] = (WorkerDied,)
+    task_seconds: float = 0.2
 
 
 @dataclass(frozen=True)
@@ -113,7 +133,7 @@ class WorkerRunner:
     workers: WorkerSlots
     stop: Callable[[], bool]
 
-    def __call__(self, draw: PairDraw) -> Iterator[list[PairResult]]:
+    def __call__(self, draw: PairDraw) -> Iterator[list[PairResults]]:
         return play_over(self.workers, draw, self.stop)
 
     def work(self, job: Job, pieces: Sequence[Task]) -> Iterator[list[TaskResult]]:
@@ -121,6 +141,7 @@ class WorkerRunner:
         order = _TaskSource(
             lambda most: [waiting.popleft() for _ in range(min(most, len(waiting)))],
             lambda piece: piece.number,
+            list,
             partial(work_on, job),
             lambda results: results,
             lambda number: TaskResult(number, {}, f"the worker died {MOST_DEATHS} times"),
@@ -130,26 +151,32 @@ class WorkerRunner:
 
 def play_over(
     workers: WorkerSlots, draw: PairDraw, stop: Callable[[], bool] = never
-) -> Iterator[list[PairResult]]:
+) -> Iterator[list[PairResults]]:
     """Play pairs over an executor; yield their results in batches, in no fixed order.
 
-    Only a few tasks are under way at a time, each of as many pairs as take about a fifth of a
-    second, so memory does not grow with the length of the run. The pairs of a task are played again
-    one by one if its worker died; nobody knows the pair at fault among several, so that death
-    counts for none of them. A pair is skipped when three workers have died that had nothing else to
-    play.
+    Only a few tasks are under way at a time, each of as many pairs as take about ``task_seconds``,
+    so memory does not grow with the length of the run. The pairs of a task are played again one by
+    one if its worker died; nobody knows the pair at fault among several, so that death counts for
+    none of them. A pair is skipped when three workers have died that had nothing else to play.
 
     stop: once it returns True nothing new is handed out. (Workers drop or finish their tasks as the
     stop signal says.)
     """
-    order = _TaskSource(
+    order = _TaskSource[Pair, PairResults](
         draw.take,
         lambda pair: pair[0].pair,
+        PickledPairs,
         workers.task,
-        lambda games: by_pair(chain.from_iterable(map(pickle.loads, games))),
+        _read,
         lambda number: PairResult(number, []),
     )
     return _done(workers, order, stop)
+
+
+def _read(answer: list[bytes]) -> list[PairResults]:
+    """Return the results that a worker has sent."""
+    parts = [part for pickled in answer for part in pickle.loads(pickled)]
+    return [result for part in parts for result in results_of(part)]
 
 
 Item = TypeVar("Item")
@@ -160,14 +187,16 @@ Result = TypeVar("Result")
 class _TaskSource(Generic[Item, Result]):
     """The work for workers: pairs of games, or tasks of a study.
 
-    take: hands out at most this many that are not begun. number: of one. task: a worker's function
-    for a list of them. results: makes results from the value that the task returned. lost: makes
-    the result of one that MOST_DEATHS workers died of.
+    take: hands out at most this many that are not begun. number: of one. packed: makes what is sent
+    to a worker from a list of them. task: a worker's function for that. results: makes results from
+    the value that the task returned. lost: makes the result of one that MOST_DEATHS workers died
+    of.
     """
 
     take: Callable[[int], list[Item]]
     number: Callable[[Item], int]
-    task: Callable[[list[Item]], Any]
+    packed: Callable[[list[Item]], Any]
+    task: Callable[[Any], Any]
     results: Callable[[Any], list[Result]]
     lost: Callable[[int], Result]
 
@@ -205,7 +234,7 @@ class _RunningTasks(Generic[Item, Result]):
             items = [self._again.popleft()] if self._again else self._order.take(self._size)
             if not items:
                 return
-            task = self._workers.executor.submit(self._order.task, items)
+            task = self._workers.executor.submit(self._order.task, self._order.packed(items))
             self.running[task] = items
 
     def collect(self, finished: Iterable[Future[Any]]) -> list[Result]:
@@ -220,7 +249,7 @@ class _RunningTasks(Generic[Item, Result]):
                 results += self._results(task, items)
         if self._finished:
             seconds = (time.perf_counter() - self._since) * self._workers.number / self._finished
-            self._size = max(1, min(_LARGEST_TASK, round(_TASK_SECONDS / seconds)))
+            self._size = max(1, min(_LARGEST_TASK, round(self._workers.task_seconds / seconds)))
         return results
 
     def _results(self, task: Future[Any], items: list[Item]) -> list[Result]:

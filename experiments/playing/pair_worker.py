@@ -21,7 +21,7 @@ from typing import Any
 from othello_lab.core.system.forked import Channel, ForkedProcess
 from othello_lab.core.system.processes import die_with_parent
 from othello_lab.core.system.shared_memory import keep_from_children, shared
-from othello_lab.experiments.pairing.schedule import ScheduledGame
+from othello_lab.experiments.pairing.schedule import PickledPairs
 from othello_lab.experiments.playing.batch import GameMonitor, play_all
 from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.game import close_all
@@ -58,26 +58,25 @@ class PairWorker:
         """Of its process."""
         return self._process.number
 
-    def play(self, games: Sequence[ScheduledGame]) -> Iterator[tuple[int, bytes]]:
-        """Play games in order, the two of a pair one after the other, as long as nobody asks to
-        stop; yields whole pairs as they end: how many games, and a pickled list of their
-        PlayedGames. Raises BrokenDown."""
+    def play(self, pairs: PickledPairs) -> Iterator[tuple[int, bytes]]:
+        """Play pairs in order, as long as nobody asks to stop; yields whole pairs as they end: how
+        many games, and these as parts, pickled. Raises PairWorkerFailed."""
         try:
-            self._process.send(pickle.dumps(games))
+            self._process.send(pairs.content)
             while message := self._message():
-                number, played = _NUMBER.unpack(message[: _NUMBER.size]), message[_NUMBER.size :]
-                yield number[0], played
+                (number,) = _NUMBER.unpack_from(message)
+                yield number, bytes(message[_NUMBER.size :])
         except (EOFError, OSError):
             raise PairWorkerFailed(
                 f"exit code {self._process.exit_code()}", self._watch.place
             ) from None
 
-    def _message(self) -> bytes:
+    def _message(self) -> memoryview:
         """Return the next games, or nothing at the end of this task."""
         since = time.monotonic()
         while True:
             while (message := self._process.take()) is not None:
-                kind, content = message[:1], message[1:]
+                kind, content = message[:1], memoryview(message)[1:]
                 if kind == _GAMES:
                     return content
                 record = pickle.loads(content)
@@ -137,19 +136,19 @@ def _live(link: Channel, conditions: GameConditions, memory: Any, parent: int) -
     watch = GameMonitor(memory)
     with contextlib.suppress(EOFError):
         while message := link.receive():
-            played: list[PlayedGame] = []
+            played: list[Sequence[PlayedGame]] = []
             sent = time.monotonic()
             for pairs in play_all(conditions, pickle.loads(message), watch):
-                played += pairs
+                played.append(pairs)
                 if time.monotonic() - sent > _SEND_SECONDS:
-                    link.send(_message(played))
+                    _send(link, played)
                     played, sent = [], time.monotonic()
-            if played:
-                link.send(_message(played))
+            _send(link, played)
             link.send(_GAMES)
     close_all({name: conditions.agents[number] for number, name in conditions.at_home.items()})
 
 
-def _message(played: list[PlayedGame]) -> bytes:
-    pickled = pickle.dumps(played, pickle.HIGHEST_PROTOCOL)
-    return _GAMES + _NUMBER.pack(len(played)) + pickled
+def _send(link: Channel, played: Sequence[Sequence[PlayedGame]]) -> None:
+    if number := sum(map(len, played)):
+        pickled = pickle.dumps(played, pickle.HIGHEST_PROTOCOL)
+        link.send(_GAMES + _NUMBER.pack(number) + pickled)

@@ -3,8 +3,9 @@
 ``concurrent.futures.ProcessPoolExecutor`` gives up when one of its workers is killed, and a program
 with threads cannot fork new ones without the risk that a lock is copied while a thread holds it. So
 the driver forks a *nursery* while it has a single thread; the nursery only forks workers on
-request. Each worker has a socket of its own to the driver, and nothing is shared between workers: a
-killed worker leaves no lock taken.
+request, and a second nursery, so that one is there when the other is killed. Each worker has a
+socket of its own to the driver, and nothing is shared between workers: a killed worker leaves no
+lock taken.
 """
 
 from __future__ import annotations
@@ -13,50 +14,42 @@ import contextlib
 import logging
 import multiprocessing
 import os
-import pickle
 import signal
 import socket
-import struct
-import subprocess
-import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future
 from dataclasses import dataclass, field
+from itertools import count
 from multiprocessing.connection import Connection, wait
-from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
-from othello_lab.core.system.processes import (
-    adopt_orphans,
-    descendants,
-    die_with_parent,
-    end_descendants,
-    is_stopped,
-    reap,
+from othello_lab.core.system.processes import is_ending, is_stopped
+from othello_lab.experiments.playing.nursery import (
+    END_SECONDS,
+    Initializer,
+    Nursery,
+    Prepare,
+    fork_nursery,
+    start_nursery,
 )
-from othello_lab.experiments.record.log import SendRecords, log_only_to
 
 log = logging.getLogger("lab.pool")
 
-END_SECONDS = 2.0
-"""How long workers may take to end, all together, once they have nothing to do; then they are
-killed."""
 _FAILED_STARTS = 10
-"""So many workers in a row that die before they have begun mean that none ever will."""
+"""So many workers and nurseries in a row that die before a worker has begun mean that none ever
+will."""
+_NURSERIES = 2  # that live at a time
+_MOST_LOST = 3
+"""A task whose nursery was killed so often is no longer handed out by the pool itself."""
 
 _BROKEN = "no worker can be started any more"
-_NUMBER = struct.Struct("<q")  # of a process, 0 for none
-
-
-Initializer = Callable[..., Callable[[], None] | None]
-
 
 STOPPED_SECONDS = 10
-"""A worker that was stopped (SIGSTOP) for so long is killed, and replaced."""
-_LOOK_SECONDS = 1.0  # from one look at the workers to the next
+"""A worker or nursery that was stopped (SIGSTOP) for so long is killed, and replaced."""
+_LOOK_SECONDS = 1.0  # from one look at the processes to the next
 
 
 class WorkerDied(Exception):
@@ -65,9 +58,12 @@ class WorkerDied(Exception):
 
 @dataclass
 class _PoolTask:
+    """lost: how many nurseries were killed while a worker of theirs had it."""
+
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
     future: Future[Any] = field(default_factory=Future)
+    lost: int = 0
 
 
 class WorkerPool(Executor):
@@ -75,8 +71,9 @@ class WorkerPool(Executor):
     initializer may return a function; it runs at the worker's orderly end.
 
     The task of a worker that dies gets :class:`WorkerDied` as its exception, and another worker
-    takes the dead one's place. If the nursery itself is killed, all tasks get BrokenExecutor. The
-    loggers of this process handle the workers' log records.
+    takes the dead one's place. If a nursery is killed, so are its workers; their tasks go to those
+    of the other nursery. If both are killed at once, all tasks get BrokenExecutor, unless
+    ``fresh``. The loggers of this process handle the workers' log records.
 
     fresh: True for a nursery that is a fresh Python process and gets initializer and arguments
     pickled, rather than a fork of this one; needed if this process has threads already.
@@ -94,29 +91,34 @@ class WorkerPool(Executor):
         initargs: tuple[Any, ...] = (),
         *,
         fresh: bool = False,
-        prepare: Callable[..., tuple[Any, ...]] | None = None,
+        prepare: Prepare | None = None,
         handle: Callable[[logging.LogRecord], object] | None = None,
     ) -> None:
         assert fresh or not prepare, "a fork has all prepared before it"
         self._handle = handle or _log_here
         self._waiting: deque[_PoolTask] = deque()
-        self._asked: deque[Connection] = deque()  # workers whose numbers the nursery is to tell
         self._starting: set[Connection] = set()
         self._running: dict[Connection, _PoolTask | None] = {}  # by worker; None: idle
-        self._stopped: dict[Connection, int] = {}  # in how many looks in a row it was stopped
+        self._nursery_of: dict[Connection, Nursery] = {}
+        self._stopped: dict[Connection | Nursery, int] = {}  # in how many looks in a row
         self._numbers: dict[Connection, int] = {}  # of the processes
+        self._names = count(1)
         self._failed_starts = 0
+        self._has_begun = False  # any worker
         self._broken = False
         self._closing = False
         self._dropping = False
         self._lock = threading.Lock()
         self._bell, self._listener = multiprocessing.Pipe()
-        self._control, theirs = socket.socketpair()
+        self._start_again: Callable[[], Nursery] | None = None
         if fresh:
-            self._end_nursery = _start_fresh(self._control, theirs, initializer, initargs, prepare)
+            self._start_again = lambda: start_nursery(initializer, initargs, prepare)
+            self._nurseries = [self._start_again()]
         else:
-            self._end_nursery = _start_fork(self._control, theirs, initializer, initargs)
-        theirs.close()
+            self._nurseries = _forked_pair(initializer, initargs)
+        # Each but the first is the child of the one before it; the last one forks the workers. So
+        # the one before becomes the parent of all that a killed one leaves.
+        self._add_nurseries()
         for _ in range(workers):
             self._add_worker()
         self._thread: threading.Thread | None = None
@@ -133,8 +135,9 @@ class WorkerPool(Executor):
             self._waiting.append(task)
             if self._thread is None:
                 # A daemon, as its end must not depend on what workers do.
-                self._thread = threading.Thread(target=self._manage, name="pool", daemon=True)
-                self._thread.start()
+                thread = threading.Thread(target=self._manage, name="pool", daemon=True)
+                thread.start()
+                self._thread = thread
         self._ring()
         return task.future
 
@@ -175,18 +178,22 @@ class WorkerPool(Executor):
                 idle = not any(self._running.values()) and not self._waiting
                 if self._closing and (idle or self._dropping):
                     return
+                controls = {nursery.control: nursery for nursery in self._nurseries}
+                # Nurseries last: if a worker is seen to have ended with its nursery, both are.
                 workers = [*self._starting, *self._running]
-                found = wait([*workers, self._listener, self._control], _LOOK_SECONDS)
+                found = wait([*workers, self._listener, *controls], _LOOK_SECONDS)
                 if not found or time.monotonic() - looked >= _LOOK_SECONDS:
                     looked = time.monotonic()
                     self._end_stopped()
-                for ready in found:
+                    self._add_nurseries()
+                # Nurseries first: the tasks of workers that ended with theirs are not at fault.
+                for ready in sorted(found, key=lambda each: each not in controls):
                     if self._broken:
                         break
                     if ready is self._listener:
                         self._listener.recv()
-                    elif ready is self._control:
-                        self._hear_nursery()
+                    elif isinstance(ready, socket.socket):
+                        self._hear_nursery(controls[ready])
                     elif isinstance(ready, Connection):
                         self._hear(ready)
         finally:
@@ -194,11 +201,13 @@ class WorkerPool(Executor):
             self._end()
 
     def _end_stopped(self) -> None:
-        """Kill workers that have been stopped for long. It is looks that are counted, not seconds:
-        when all of us are stopped, nobody looks."""
-        for worker, number in self._numbers.items():
-            looks = self._stopped.get(worker, 0) + 1 if is_stopped(number) else 0
-            self._stopped[worker] = looks
+        """Kill workers and nurseries that have been stopped for long. It is looks that are counted,
+        not seconds: when all of us are stopped, nobody looks."""
+        numbers: list[tuple[Connection | Nursery, int]] = [*self._numbers.items()]
+        numbers += [(nursery, nursery.number) for nursery in self._nurseries if nursery.number]
+        for process, number in numbers:
+            looks = self._stopped.get(process, 0) + 1 if is_stopped(number) else 0
+            self._stopped[process] = looks
             if looks * _LOOK_SECONDS > STOPPED_SECONDS:
                 log.warning("a worker that was stopped for %d s is killed", STOPPED_SECONDS)
                 with contextlib.suppress(ProcessLookupError):
@@ -224,11 +233,11 @@ class WorkerPool(Executor):
                     self._handle(content)
         for worker in workers:
             worker.close()
-        # Whoever still lives is killed together with the nursery.
-        with contextlib.suppress(OSError):  # the nursery may be gone already
-            self._control.shutdown(socket.SHUT_RDWR)
-        self._control.close()
-        self._end_nursery()
+        # Whoever still lives is killed by the nurseries.
+        for nursery in self._nurseries:
+            nursery.begin_to_end()
+        for nursery in self._nurseries:
+            nursery.end()
 
     def _hand_out(self) -> None:
         for worker, task in list(self._running.items()):
@@ -246,10 +255,13 @@ class WorkerPool(Executor):
         while True:
             with self._lock:
                 task = self._waiting.popleft() if self._waiting else None
-            if task is None or task.future.set_running_or_notify_cancel():
+            # One that was lost runs already.
+            if task is None or task.lost or task.future.set_running_or_notify_cancel():
                 return task
 
     def _hear(self, worker: Connection) -> None:
+        if worker not in self._nursery_of:
+            return  # its nursery has just ended
         try:
             kind, content = worker.recv()
         except Exception:  # it ended, or broke off, or sent what cannot be read
@@ -261,7 +273,7 @@ class WorkerPool(Executor):
         if kind == "begun":
             self._starting.remove(worker)
             self._running[worker] = None
-            self._failed_starts = 0
+            self._failed_starts, self._has_begun = 0, True
             return
         task = self._running[worker]
         assert task is not None
@@ -271,35 +283,73 @@ class WorkerPool(Executor):
         else:
             task.future.set_exception(content)
 
-    def _hear_nursery(self) -> None:
+    def _hear_nursery(self, nursery: Nursery) -> None:
         """It tells the number of the next process that it was asked for, or is no more."""
         try:
-            (number,) = _NUMBER.unpack(self._control.recv(_NUMBER.size))
-        except (OSError, struct.error):
-            self._break()
+            started, number = nursery.hear()
+        except EOFError:
+            self._bury_nursery(nursery)
             return
-        worker = self._asked.popleft()
-        if number and (worker in self._starting or worker in self._running):
-            self._numbers[worker] = number
+        if number and isinstance(started, Connection) and started in self._nursery_of:
+            self._numbers[started] = number
 
     def _bury(self, worker: Connection) -> None:
-        """A worker is dead: its task fails, a new worker takes its place."""
-        worker.close()
-        self._numbers.pop(worker, None)
-        self._stopped.pop(worker, None)
-        task = self._running.pop(worker, None)
-        if worker in self._starting:
-            self._starting.remove(worker)
-            self._failed_starts += 1
-        if task is not None:
-            task.future.set_exception(WorkerDied("the worker process died"))
-        if self._failed_starts >= _FAILED_STARTS:
-            self._break()
+        """A worker is dead: its task fails, a new worker takes its place. If its nursery ends, too,
+        that is the reason, though a process just forked may still hold the nursery's line open."""
+        nursery = self._nursery_of[worker]
+        if nursery.number and is_ending(nursery.number):
+            self._bury_nursery(nursery)
             return
+        self._failed_starts += worker in self._starting
+        if (task := self._forget(worker)) is not None:
+            task.future.set_exception(WorkerDied("the worker process died"))
+        self._replace(1)
+
+    def _bury_nursery(self, nursery: Nursery) -> None:
+        """A nursery is dead, or could not be started: its workers end, and others get their
+        tasks."""
+        self._nurseries.remove(nursery)
+        self._stopped.pop(nursery, None)
+        nursery.close()
+        workers = [worker for worker, its in self._nursery_of.items() if its is nursery]
+        for task in map(self._forget, workers):
+            if task is None:
+                continue
+            task.lost += 1
+            if task.lost < _MOST_LOST:
+                self._waiting.appendleft(task)
+            else:
+                task.future.set_exception(WorkerDied("the process that starts workers died"))
+        if nursery.number:
+            log.warning("the process that starts workers was killed; another one goes on")
+            self._failed_starts += 1
+        self._replace(len(workers), nurseries=bool(nursery.number))
+
+    def _replace(self, workers: int, nurseries: bool = False) -> None:
+        """Start workers in the place of dead ones, and nurseries if asked to. Nobody asks at once
+        again for a nursery that could not be started; the next look does."""
         try:
-            self._add_worker()
+            if self._failed_starts >= _FAILED_STARTS:
+                raise OSError(_BROKEN)
+            if not self._nurseries:
+                if self._start_again is None or not self._has_begun:
+                    raise OSError(_BROKEN)
+                self._nurseries.append(self._start_again())
+            if nurseries:
+                self._add_nurseries()
+            for _ in range(workers):
+                self._add_worker()
         except OSError:
             self._break()
+
+    def _forget(self, worker: Connection) -> _PoolTask | None:
+        """Drop a worker that is dead, or ends by itself; return its task."""
+        worker.close()
+        del self._nursery_of[worker]
+        self._numbers.pop(worker, None)
+        self._stopped.pop(worker, None)
+        self._starting.discard(worker)
+        return self._running.pop(worker, None)
 
     def _break(self) -> None:
         with self._lock:
@@ -310,184 +360,31 @@ class WorkerPool(Executor):
             if not task.future.done():
                 task.future.set_exception(BrokenExecutor(_BROKEN))
 
+    def _add_nurseries(self) -> None:
+        while len(self._nurseries) < _NURSERIES:
+            self._nurseries.append(self._nurseries[-1].ask_nursery())
+
     def _add_worker(self) -> None:
-        """Ask the nursery for a worker at the other end of a new socket."""
-        ours, theirs = socket.socketpair()
-        try:
-            socket.send_fds(self._control, [b"w"], [theirs.fileno()])
-        except OSError:
-            ours.close()
-            raise
-        finally:
-            theirs.close()
-        worker = Connection(ours.detach())
+        nursery = self._nurseries[-1]
+        worker = nursery.ask_worker(next(self._names))
         self._starting.add(worker)
-        self._asked.append(worker)
+        self._nursery_of[worker] = nursery
+
+
+def _forked_pair(initializer: Initializer, initargs: tuple[Any, ...]) -> list[Nursery]:
+    """Fork a nursery, and wait until it has another one: later this process has threads."""
+    for _ in range(_FAILED_STARTS):
+        first = fork_nursery(initializer, initargs)
+        second = first.ask_nursery()
+        try:
+            first.hear()
+        except EOFError:  # it was killed
+            first.close()
+            second.close()
+            continue
+        return [first, second]
+    raise OSError(_BROKEN)
 
 
 def _log_here(record: logging.LogRecord) -> None:
     logging.getLogger(record.name).handle(record)
-
-
-# ---------------------------------------------------------------------- nursery
-
-
-def _start_fork(
-    ours: socket.socket, theirs: socket.socket, initializer: Initializer, initargs: Any
-) -> Callable[[], None]:
-    """Fork the nursery from this process, which has a single thread; return a function that ends
-    it."""
-    # Ctrl-C must not find the driver's handler in the nursery, nor in what it forks.
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    number = os.fork()
-    if number == 0:
-        try:
-            # What is sent to all processes of a terminal or a job is for the driver to handle.
-            os.setsid()
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-            ours.close()
-            _nursery(theirs, initializer, initargs)
-        finally:
-            os._exit(0)
-
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-
-    def end() -> None:
-        with contextlib.suppress(ChildProcessError):
-            os.waitpid(number, 0)
-
-    return end
-
-
-def _start_fresh(
-    ours: socket.socket,
-    theirs: socket.socket,
-    initializer: Initializer,
-    initargs: Any,
-    prepare: Callable[..., tuple[Any, ...]] | None,
-) -> Callable[[], None]:
-    """Start the nursery as a Python of its own, and send it its arguments."""
-    code = (
-        f"import sys; sys.path[:] = {sys.path!r}\n"
-        "from othello_lab.experiments.playing.pool import fresh_nursery\n"
-        f"fresh_nursery({theirs.fileno()})"
-    )
-    process = subprocess.Popen([sys.executable, "-c", code], pass_fds=[theirs.fileno()])
-    # A connection only for this message: the socket itself stays open.
-    messenger = Connection(os.dup(ours.fileno()))
-    messenger.send((initializer, initargs, prepare))
-    messenger.close()
-    return lambda: (process.wait(), None)[1]
-
-
-def fresh_nursery(descriptor: int) -> None:
-    """The main function of a nursery that was started rather than forked."""
-    messenger = Connection(os.dup(descriptor))
-    initializer, initargs, prepare = messenger.recv()
-    messenger.close()
-    if prepare is not None:
-        initargs = prepare(*initargs)
-    _nursery(socket.socket(fileno=descriptor), initializer, initargs)
-
-
-def _nursery(control: socket.socket, initializer: Initializer, initargs: Any) -> None:
-    """Fork a worker for each socket that arrives, until the driver closes its end."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver to handle
-    adopt_orphans()
-    parent, number = os.getpid(), 0
-    workers: set[int] = set()
-    while True:
-        word, descriptors, _, _ = socket.recv_fds(control, 1, 1)
-        if not word:
-            _end_workers(parent, workers)
-            reap()
-            return
-        number += 1
-        # Nobody asks how a worker ended, but the time that it took is to be known above.
-        reap()
-        # What a worker that was killed has left behind is ours now.
-        workers &= set(descendants([parent]))
-        end_descendants([parent], workers)
-        try:
-            child = os.fork()
-        except OSError:
-            child = -1  # the driver takes it for a worker that died early
-        if child == 0:
-            try:
-                control.close()
-                signal.signal(signal.SIGTERM, _stop_working)
-                die_with_parent(parent, signal.SIGTERM)
-                multiprocessing.current_process().name = f"worker-{number}"
-                _work(Connection(descriptors[0]), initializer, initargs)
-            finally:
-                end_descendants([os.getpid()])
-                os._exit(0)
-        if child > 0:
-            workers.add(child)
-        with contextlib.suppress(OSError):  # the driver is gone, as will be seen at once
-            control.send(_NUMBER.pack(max(0, child)))
-        os.close(descriptors[0])
-
-
-def _end_workers(nursery: int, workers: set[int]) -> None:
-    """Let the workers end all below them after the end of the driver, and check that all do."""
-    for worker in workers & set(descendants([nursery])):
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(worker, signal.SIGTERM)
-    until = time.monotonic() + END_SECONDS
-    while workers & set(descendants([nursery])) and time.monotonic() < until:
-        time.sleep(0.02)
-    end_descendants([nursery])
-
-
-def _stop_working(number: int, frame: object) -> None:
-    """Ends a worker from wherever it is; not an exception that a game could be lost by."""
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    raise KeyboardInterrupt
-
-
-# ---------------------------------------------------------------------- worker
-
-
-def _work(driver: Connection, initializer: Initializer, initargs: Any) -> None:
-    # The driver notices a worker's death by the end of this connection, so children of the worker
-    # must not hold it open.
-    os.register_at_fork(after_in_child=driver.close)
-
-    def send_record(record: logging.LogRecord) -> None:
-        with contextlib.suppress(OSError):  # the driver is gone, and with it the log
-            driver.send(("log", record))
-
-    log_only_to(SendRecords(send_record))
-    try:
-        end = initializer(*initargs)
-    except Exception:
-        log.exception("a worker could not begin")
-        return
-    driver.send(("begun", None))
-    while True:
-        try:
-            task = driver.recv()
-        except (EOFError, OSError):
-            return
-        if task is None:
-            if end is not None:
-                end()
-            return
-        function, arguments = task
-        try:
-            message = "result", function(*arguments)
-            pickled = ForkingPickler.dumps(message)
-        except Exception as error:
-            pickled = ForkingPickler.dumps(("error", _sendable(error)))
-        driver.send_bytes(pickled)
-
-
-def _sendable(error: Exception) -> Exception:
-    """The exception, or one that tells of it if it cannot be sent to another process."""
-    try:
-        pickle.loads(pickle.dumps(error))
-    except Exception:
-        return RuntimeError(f"{type(error).__name__}: {error}")
-    return error

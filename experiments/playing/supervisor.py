@@ -10,18 +10,19 @@ worker, and the worker has never run any agent. So the worker itself never break
 from __future__ import annotations
 
 import contextlib
+import gc
 import logging
 import os
 import pickle
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator
 
-from othello_lab.agents.external.wpi import remove_abandoned
 from othello_lab.core.game import FINISHED, Decision
 from othello_lab.core.position import Position
 from othello_lab.core.system.processes import adopt_orphans, end_descendants, reap
+from othello_lab.core.system.scratch import remove_abandoned
 from othello_lab.core.system.shared_memory import STOP_AT_ONCE, keep_from_children
-from othello_lab.experiments.pairing.schedule import Pair, ScheduledGame
+from othello_lab.experiments.pairing.schedule import Pair, PickledPairs, ScheduledGame
 from othello_lab.experiments.playing.agent_proxy import AgentProxy, ChildSignals
 from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.game import play
@@ -57,50 +58,49 @@ class GameSupervisor:
         self._house: PairWorker | None = None
         self._ending = False
 
-    def play(self, pairs: Iterable[Pair]) -> Iterator[bytes]:
-        """Play pairs, until somebody asks to stop; yields whole pairs as they end, each time a
-        pickled list of PlayedGames."""
-        waiting = {pair[0].pair: pair for pair in pairs}
-        broken: set[int] = set()  # pairs that the house broke down with
-        while waiting and not self.conditions.stopping:
-            together = [
-                pair
-                for number, pair in waiting.items()
-                if number not in broken and not self._apart(pair)
-            ]
-            if together:
-                yield from self._play_at_home(together, waiting, broken)
-            else:
-                _, pair = waiting.popitem()
-                games = [self._play_apart(game) for game in pair]
-                yield pickle.dumps(games, pickle.HIGHEST_PROTOCOL)
+    def play(self, pairs: PickledPairs) -> Iterator[bytes]:
+        """Play pairs until somebody asks to stop. Yields whole pairs as they end: sequences of
+        PlayedGames, pickled together."""
+        together, apart = pairs, list[Pair]()
+        if self.conditions.apart & pairs.agents:
+            apart = [pair for pair in pairs if self._apart(pair)]
+            together = PickledPairs(pair for pair in pairs if not self._apart(pair))
+        while together and not self.conditions.stopping:
+            together, broken = yield from self._play_together(together)
+            apart += broken
+        while apart and not self.conditions.stopping:
+            games = [self._play_apart(game) for game in apart.pop()]
+            yield pickle.dumps([games], pickle.HIGHEST_PROTOCOL)
 
     def _apart(self, pair: Pair) -> bool:
         return bool(self.conditions.apart & {pair[0].black, pair[0].white})
 
-    def _play_at_home(
-        self, pairs: Sequence[Pair], waiting: dict[int, Pair], broken: set[int]
-    ) -> Iterator[bytes]:
-        """Let pairs be played in the pair worker; those played are no longer ``waiting``. If it
-        breaks down, the pair that was under way is ``broken``."""
-        # Those of the same two agents stand together, which is the faster way to play them.
-        ordered = sorted(pairs, key=lambda pair: sorted((pair[0].black, pair[0].white)))
-        games = [game for pair in ordered for game in pair]
-        done = 0
+    def _play_together(
+        self, pairs: PickledPairs
+    ) -> Generator[bytes, None, tuple[PickledPairs, list[Pair]]]:
+        """Let the pair worker play. Returns the pairs that it has not played and, apart from these,
+        the pair that it broke down with."""
+        done, failed = 0, None
         try:
             self._house = self._house or PairWorker(self.conditions, self._check)
-            for number, played in self._house.play(games):
-                for game in games[done : done + number]:
-                    waiting.pop(game.pair, None)
+            for number, played in self._house.play(pairs):
                 done += number
                 yield played
         except PairWorkerFailed as error:
-            if done < len(games):  # otherwise it has ended after its last game
-                # The first that is not there if it was between two games, or says what cannot be.
-                under_way = games[error.place if done <= error.place < len(games) else done]
-                broken.add(under_way.pair)
-                log.warning("%s; pair %d is played again apart", error, under_way.pair)
+            failed = error
             self._leave_house()
+        if done >= pairs.games:
+            return PickledPairs([]), []
+        games = [game for pair in pairs for game in pair]
+        left = {game.pair for game in games[done:]}
+        broken = []
+        if failed:
+            # The first that is not there if it was between two games, or says what cannot be.
+            place = failed.place if done <= failed.place < len(games) else done
+            broken = [pair for pair in pairs if pair[0].pair == games[place].pair]
+            left.discard(games[place].pair)
+            log.warning("%s; pair %d is played again apart", failed, games[place].pair)
+        return PickledPairs(pair for pair in pairs if pair[0].pair in left), broken
 
     def _play_apart(self, game: ScheduledGame) -> PlayedGame:
         self._make_room(game.black, game.white)
@@ -173,6 +173,7 @@ _guardian: GameSupervisor | None = None  # one for each worker process of the po
 def start_worker(conditions: GameConditions) -> Callable[[], None]:
     """Initialise a worker process; return a function for its end."""
     global _guardian
+    gc.freeze()  # as in experiments.playing.pair_worker: tasks are many objects
     root = logging.getLogger()
     root.setLevel(conditions.log_level)
     for handler in root.handlers:
@@ -181,8 +182,8 @@ def start_worker(conditions: GameConditions) -> Callable[[], None]:
     return _guardian.end
 
 
-def play_pairs(pairs: Iterable[Pair]) -> list[bytes]:
-    """Play pairs in this worker process; pickled lists of PlayedGames.
+def play_pairs(pairs: PickledPairs) -> list[bytes]:
+    """Play pairs in this worker process; what :meth:`GameSupervisor.play` yields.
 
     Fewer than asked for if the run is stopped meanwhile, but always whole pairs.
     """

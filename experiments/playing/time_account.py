@@ -3,13 +3,14 @@
 A player is charged wall time, less the time that its process stood ready while others had the
 processor, or the machine did not run it, and less the time that it was stopped. It is charged at
 least the processor time that it and those below it have really had. So a player that stops itself,
-and lets a child think meanwhile, wins nothing.
+and lets a child think meanwhile, wins nothing; children that live too short to be measured win
+nothing either, since a stop does not count while new ones begin.
 
 The supervisor looks from time to time, and may be stopped or kept waiting itself. The system says
 when the answer was sent, so delays of the supervisor after that do not matter. A delay of the
 supervisor before that counts as the player's too only if the system says so, or if nothing else
 explains it: then everything was stopped (a paused container or machine). A supervisor that has to
-wait for a processor while it asks has not asked yet.
+wait for a processor while it asks, or is stopped then, has not asked yet.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class Observation(NamedTuple):
     which the supervisor itself stood ready but was not run, and was run. continued: True if it was
     stopped itself. player: events of the player that the system reports, STOPPED and CONTINUED, in
     order; or FOUND_STOPPED if no report has come yet: the system reports when the last of its
-    threads is stopped.
+    threads is stopped. forked: True if a process below the player was begun since the last look.
     """
 
     now: int
@@ -41,6 +42,7 @@ class Observation(NamedTuple):
     worked: int = 0
     continued: bool = False
     player: tuple[int, ...] = ()
+    forked: bool = False
 
 
 STOPPED, FOUND_STOPPED, CONTINUED = range(3)
@@ -59,14 +61,14 @@ class TimeAccount:
         self._pauses: list[tuple[int, int]] = []
         self._stalls: list[tuple[int, int]] = []
 
-    def send(self, sent: int, ready: int, used: int) -> None:
+    def send(self, sent: int, idle: int, used: int) -> None:
         """Note that the question has been sent. Sending took until now (``sent``) because the
-        supervisor stood ready meanwhile but was not run.
+        supervisor was not run meanwhile: it stood ready, or was stopped, for the time ``idle``.
 
         used: the player's part of that time, as it had the question already: processor time, and
         time it stood ready itself. The rest is not charged.
         """
-        unsent = min(sent - self.asked, ready) - used
+        unsent = min(sent - self.asked, idle) - used
         if unsent > 0:
             self._pauses.append((self.asked, self.asked + unsent))
 
@@ -88,6 +90,10 @@ class TimeAccount:
                 begun = self._last if self.stopped_since is None else self.stopped_since
                 self._pauses.append((begun, look.now))
                 self.stopped_since = None
+        if look.forked and self.stopped_since is not None:
+            # It is not idle while a child of its own begins: this time is charged.
+            self._pauses.append((self.stopped_since, max(self.stopped_since, self._last)))
+            self.stopped_since = look.now
         self._last = look.now
 
     def patience_used(self, now: int) -> int:

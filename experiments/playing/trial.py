@@ -39,7 +39,7 @@ def try_agents(conditions: GameConditions) -> None:
     """Let all agents from outside the lab play; ConfigError for the first one that fails in all
     positions, with its last failure. No agent is tried if agents share the judge's process, a mode
     for debugging."""
-    if conditions.isolation == NONE:
+    if conditions.isolation.kind == NONE:
         return
     for number, agent in enumerate(conditions.agents):
         if is_outside(agent) and (flaw := _flaw(conditions, number)):

@@ -17,12 +17,14 @@ class ResourceMeter:
     elsewhere).
 
     stopped: True if the process was seen stopped. The system tells its parent only when the last of
-    its threads is, and this may have to wait for a processor.
+    its threads is, and this may have to wait for a processor. forked: True if the last look found a
+    process below it that the look before did not.
     """
 
     def __init__(self, process: int) -> None:
         self._process = process
-        self.stopped = False
+        self.stopped = self.forked = False
+        self._living: list[int] = []
         self._virtual = _stolen() > 0  # elsewhere nothing ever is
         self.start()
 
@@ -33,6 +35,7 @@ class ResourceMeter:
         self._reaped = 0
         self._first_stolen = _stolen() if self._virtual else 0
         self.look()
+        self.forked = False  # since now
         self._first_cpu, self._first_ready = self._cpu.copy(), self._ready.copy()
         self._first_reaped = self._reaped
 
@@ -51,6 +54,7 @@ class ResourceMeter:
             with contextlib.suppress(OSError):
                 for thread in os.listdir(f"/proc/{process}/task"):
                     found += self._look_at(f"/proc/{process}/task/{thread}", thread)
+        self.forked = not set(found) <= set(self._living)
         self._living = found
 
     def _look_at(self, folder: str, thread: str) -> list[int]:

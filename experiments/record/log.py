@@ -13,13 +13,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from othello_lab.core.system.escaping import visible
+from othello_lab.core.system.shared_memory import why_no_locks
 
 OUTPUT = "lab.output"
 """The logger of what agents print."""
 
 _FORMAT = "%(asctime)s %(levelname)-7s %(processName)s game %(game)s %(name)s: %(message)s"
 _OUTPUT_FORMAT = "%(asctime)s %(processName)s game %(game)s %(message)s"
-_FURTHER = re.compile(r"\n(?=\S)")  # begins a further line of an entry
+_FURTHER = re.compile(r"\n(?=[^\n])")  # begins a further line of an entry
 _ENTRY = re.compile(r"\S+ \S+ (?:[A-Z]+ +)?\S+ game (\S+) (.*)", re.DOTALL)
 MOST_OUTPUT = 20 << 20
 """Characters of what agents print that a run keeps."""
@@ -88,7 +89,11 @@ class _LogFile(logging.FileHandler):
         return line
 
     def handleError(self, record: logging.LogRecord) -> None:
-        pass
+        _drop(record)
+
+
+def _drop(record: logging.LogRecord) -> None:
+    """Do nothing with a record that cannot be written, or sent to the thread that writes."""
 
 
 def entries(path: Path) -> Iterator[tuple[int | None, str]]:
@@ -126,9 +131,13 @@ def logging_to(path: Path, level: str) -> Iterator[None]:
     root.setLevel(level.upper())
     for noisy in _NOISY:
         logging.getLogger(noisy).setLevel(logging.WARNING)
-    if sys.platform != "darwin":  # its queue asks for its size, which macOS cannot tell
-        multiprocessing_logging.install_mp_handler()
     try:
+        # Its queue asks for its size, which macOS cannot tell, and needs locks. Without it only
+        # what several processes log at once may be mixed; the lab's workers send theirs by pipes.
+        if sys.platform != "darwin" and not why_no_locks():
+            multiprocessing_logging.install_mp_handler()
+        for handler in root.handlers:
+            handler.handleError = _drop  # type: ignore[method-assign]
         yield
     finally:
         for ours in list(root.handlers):
@@ -148,7 +157,11 @@ def _close(handler: logging.Handler) -> None:
             handler.close()
 
     closing = threading.Thread(target=close)
-    closing.start()
+    try:
+        closing.start()
+    except RuntimeError:  # there is no thread to be had
+        close()
+        return
     with suppress(AttributeError, ValueError):  # another kind; or it has just looked
         while closing.is_alive():
             handler.queue.put(logging.makeLogRecord({"name": _CLOSED}))  # type: ignore[attr-defined]

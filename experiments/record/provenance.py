@@ -17,10 +17,12 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from othello_lab.agents.book import named_books, path_of
 from othello_lab.agents.loading import split_target
 from othello_lab.core.system.cli import DISTRIBUTION
 from othello_lab.core.system.compile import processor
 from othello_lab.core.system.processes import available_cores
+from othello_lab.core.system.promises import broken
 
 PACKAGES = (DISTRIBUTION, "numba", "llvmlite", "numpy", "scipy", "pandas")
 _HARMLESS = ("scipy", "pandas")  # for reports, not for games
@@ -34,14 +36,17 @@ _SHAPE_GAMES = (
 
 def versions(settings: Mapping[str, Any]) -> dict[str, str]:
     """Return the versions of Python, of the lab and of the packages that its numbers depend on;
-    ``code``, a hash of the lab's own sources; and a hash of each file of the user's that the
-    settings name. Nothing is imported for that."""
+    ``code``, a hash of the lab's own sources; and a hash of each file of the user's, and of each
+    opening book, that the settings name. Nothing is imported for that."""
     found = {"python": platform.python_version()} | _installed()
     found["code"] = _hash(_our_sources())
     named = {each.file for each in named_code(settings) if each.file and not each.is_ours}
     called = Counter(path.name for path in named)
     for path in sorted(named):
         found[path.name if called[path.name] == 1 else str(path)] = file_hash(path)
+    for path in map(path_of, named_books(settings)):
+        if path.is_file():
+            found[f"book {path}"] = file_hash(path)
     return found
 
 
@@ -71,6 +76,14 @@ def differences(recorded: Mapping[str, str], now: Mapping[str, str]) -> list[str
     ]
 
 
+BROKEN, BROKEN_CLOSED = "promises broken", "promises broken when closed"
+"""Where a description of a machine has :func:`core.system.promises.broken`."""
+_BROKEN_IN_WORDS = {
+    BROKEN: "cannot keep these promises of isolation",
+    BROKEN_CLOSED: "cannot keep these of closed agents",
+}
+
+
 def machine() -> dict[str, Any]:
     """Return a description of this machine."""
     name, _ = processor()
@@ -79,7 +92,25 @@ def machine() -> dict[str, Any]:
         "architecture": platform.machine(),
         "processor": name,
         "cores": available_cores(),
+        BROKEN: broken(closed=False),
+        BROKEN_CLOSED: broken(closed=True),
     }
+
+
+def machine_in_words(about: Mapping[str, Any]) -> str:
+    """Return a description of a machine in a line. Promises of isolation stand there only where it
+    cannot keep them.
+
+    >>> machine_in_words({"cores": 2, BROKEN: [], BROKEN_CLOSED: ["it hides no process"]})
+    'cores 2, cannot keep these of closed agents: it hides no process'
+    """
+    words = []
+    for key, value in about.items():
+        if key not in _BROKEN_IN_WORDS:
+            words.append(f"{key} {value}")
+        elif value:
+            words.append(f"{_BROKEN_IN_WORDS[key]}: {'; '.join(value)}")
+    return ", ".join(words)
 
 
 def _our_sources() -> Iterator[Path]:

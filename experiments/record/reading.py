@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from othello_lab.agents.config import ConfigError, one_line
+from othello_lab.experiments.record import sqlite_file
 from othello_lab.experiments.record.store import FILE, FORMAT, MOVES, Record, fits, made_by_schema
 
 _NAMES = {"integer": "a whole number", "real": "a number", "text": "text"}
@@ -40,6 +41,8 @@ def damage_told(folder: Path) -> Iterator[None]:
     except ConfigError:
         raise
     except DAMAGES as error:
+        if sqlite_file.is_locked(error):
+            raise ConfigError(f"{folder / FILE} {sqlite_file.LOCKED}") from error
         name = "" if isinstance(error, sqlite3.Error | ValueError) else type(error).__name__ + " "
         raise ConfigError(
             f"{folder / FILE} is damaged, or no record of a run: {name}{one_line(error)[:LONGEST]}"

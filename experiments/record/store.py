@@ -1,6 +1,6 @@
 """The record of a run: one SQLite file, written by the driver alone, readable while it grows.
 
-The tables are the row types below, a column a field (``results/README.md`` explains every column).
+The tables are the row types below. A column is a field, and the text below it says its meaning.
 Games enter in batches, the two games of a pair in one transaction. The turns of a game are one
 text, because that is written several times as fast as sixty rows; a view shows them as rows.
 """
@@ -12,8 +12,8 @@ import math
 import re
 import sqlite3
 from collections import namedtuple
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import fields
 from functools import cache
 from itertools import chain, groupby
@@ -21,36 +21,81 @@ from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, get_args, get_type_hints
 
-from othello_lab.core.game import FINISHED, LATE_BY_WALL, SearchStats
+from othello_lab.core.game import FINISHED, LATE_BY_WALL, SearchStats, is_int64
 from othello_lab.core.notation import PASS, square_name
 from othello_lab.core.system.foreign_text import storable
-from othello_lab.experiments.record.folder import sync
+from othello_lab.experiments.record import sqlite_file
 
 if TYPE_CHECKING:
     import pandas as pd  # loaded when a table is read, since a run starts sooner without it
 
-FORMAT = 7
+FORMAT = 8
 """Version of the tables; changes when their meaning does."""
 
 FILE = "games.sqlite"
 """The record's name in the folder of its run."""
 
-_PATIENCE = 30.0  # seconds to wait while another program writes or holds on to the file
-_SYNCHRONOUS = "pragma synchronous = full"  # what is committed is on disk, whatever happens then
-
 
 # ---------------------------------------------------------------------- the tables
 
 
+class RunRow(NamedTuple):
+    """The run: one row."""
+
+    name: str
+    """Name of the run."""
+    format: int
+    """Version of these tables."""
+    ruleset: str
+    """Name of the rules."""
+    seed: int
+    """Source of all randomness."""
+    config: str
+    """All settings, as JSON."""
+    command: str
+    """The command as it was typed."""
+    versions: str
+    """Versions of the lab, Python and libraries, as JSON."""
+    machine: str
+    """The machine, as JSON."""
+    started: str
+    """Date and time of its start."""
+    wall_seconds: float | None
+    """Seconds that it took in all; empty until it ends."""
+    complete: bool = False
+    """1 if all scheduled games are there, or the sequential test has decided."""
+
+
+class SessionRow(NamedTuple):
+    """A time when games were added: the run itself, then each `resume` and `extend`."""
+
+    session: int
+    """Number from 1."""
+    command: str
+    """The command as it was typed."""
+    versions: str
+    """Versions of the lab, Python and libraries, as JSON."""
+    machine: str
+    """The machine, as JSON."""
+    started: str
+    """Date and time of its start."""
+
+
 class AgentRow(NamedTuple):
-    """An agent of the line-up. config: its settings as JSON."""
+    """An agent of the line-up."""
 
     agent: int
+    """Number from 0."""
     name: str
+    """Name in the line-up."""
     config: str
+    """Its settings, as JSON."""
     version: int
+    """Version of its behaviour."""
     reproducible: bool
+    """0 if its moves do not follow from the seed alone, as those of a search under a time limit."""
     selective: bool
+    """1 if it leaves moves out on probability."""
 
     @classmethod
     def of(cls, agent: int, name: str, config: Mapping[str, Any], *about: Any) -> AgentRow:
@@ -59,49 +104,85 @@ class AgentRow(NamedTuple):
 
 
 class OpeningRow(NamedTuple):
-    """An opening of the run, in its order; ``text`` is to be read with ``Opening.read``."""
+    """An opening of the run; ``Opening.read`` reads its text."""
 
     number: int
+    """Place in the order of the run, from 0."""
     text: str
+    """Its moves or position, as `opening` in the games."""
 
 
 class SkippedRow(NamedTuple):
     """A pair of games that was not played."""
 
     pair: int
+    """Number in the schedule."""
     reason: str
+    """The reason, in a line."""
 
 
 class GameRow(NamedTuple):
-    """A finished game. detail: the reason of a forfeit, in a line. The rest are totals of each
-    side's decisions (:data:`TOTALS`), so that nobody has to read all moves for them."""
+    """A finished game. The columns from `black_moves` on are totals of each side's decisions
+    (:data:`TOTALS`), so that nobody has to read all moves for them."""
 
     game: int
+    """Number in the schedule, from 0."""
     pair: int
+    """Number of its pair, from 0. The two games of a pair share the opening, colours swapped; in a
+    class tournament each pair is a single game."""
     black: int
+    """The agent with Black, by its number; in DataFrames and exports by its name."""
     white: int
+    """The agent with White."""
     result: str
+    """`black`, `white` or `draw`."""
     black_points: float
+    """1, 0.5 or 0."""
     disc_difference: int | None
+    """Black's discs minus White's, empty squares to the winner; empty after a forfeit."""
     black_discs: int
+    """Black's discs on the last board."""
     white_discs: int
+    """White's discs on the last board."""
     end_reason: str
+    """`finished`, or the kind of forfeit, such as `illegal move` or `time exceeded`."""
     opening: str
+    """The moves before the first question, as squares, without passes but for one at the end,
+    written `--`; or the position where the game began, as an OBF line."""
     seed: int
+    """Source of Black's random numbers; White's is `seed + 1`."""
     transcript: str
+    """All moves as squares, without passes. It begins with the opening's moves."""
     detail: str = ""
+    """The reason of a forfeit, in a line, with the place in your file; empty otherwise."""
     black_moves: int = 0
+    """Number of Black's decisions, without forced passes."""
     black_nodes: int = 0
+    """Nodes of all Black's decisions. In DataFrames missing for agents that count no nodes."""
     black_evaluations: int = 0
+    """Evaluations of all Black's decisions. In DataFrames missing for agents that count no
+    nodes."""
     black_nanoseconds: int = 0
+    """Wall time of all Black's decisions."""
     black_cpu_nanoseconds: int = 0
+    """The part of that time in which Black's process had the processor."""
     black_late: int = 0
+    """Black's moves that stand although they were late by the wall clock."""
+    black_waited_nanoseconds: int = 0
+    """The part of the wall time that Black could not use (see `waited_nanoseconds` of moves)."""
     white_moves: int = 0
+    """The same of White."""
     white_nodes: int = 0
     white_evaluations: int = 0
     white_nanoseconds: int = 0
     white_cpu_nanoseconds: int = 0
     white_late: int = 0
+    white_waited_nanoseconds: int = 0
+    black_outside_nanoseconds: int = 0
+    """Processor time that Black's processes used outside of Black's own moves. Measured where time
+    is limited."""
+    white_outside_nanoseconds: int = 0
+    """The same of White."""
 
     def points_of(self, agent: int) -> float:
         """0, 0.5 or 1 point for one of its two agents, by number."""
@@ -126,6 +207,30 @@ class GameRow(NamedTuple):
         return identity(self.opening, self.transcript)
 
 
+TABLES = {
+    "run": RunRow,
+    "sessions": SessionRow,
+    "agents": AgentRow,
+    "openings": OpeningRow,
+    "skipped": SkippedRow,
+    "games": GameRow,
+}
+"""The rows of the tables, but for the moves."""
+
+SKIPPED_PAIRS, STARVED_PAIRS = "skipped", "starved"
+"""Pairs that can be played again: those that were skipped, and those with a starved side."""
+
+LEAST_TIME = 0.7
+"""A side is starved that stood ready, but had a processor for less than this share of its time."""
+_ENOUGH_TIME = 100_000_000  # nanoseconds of a side in a game; shares of less say nothing
+
+
+def starved_side(color: str) -> str:
+    """Return the condition in SQL that a side of a game was starved."""
+    wall, waited = f"{color}_nanoseconds", f"{color}_waited_nanoseconds"
+    return f"({wall} >= {_ENOUGH_TIME} and {waited} > {1 - LEAST_TIME:.2f} * {wall})"
+
+
 def identity(opening: str, transcript: str) -> str:
     """Return a text that distinguishes a game from others of the same agents: its moves, and its
     start unless the moves imply it."""
@@ -148,10 +253,11 @@ TIMES = ("nanoseconds", "cpu_nanoseconds", "waited_nanoseconds", "late")
 TOTALS = tuple(
     name.removeprefix("white_")
     for name in GameRow._fields
-    if name.startswith("white_") and name != "white_discs"
+    if name.startswith("white_") and name not in ("white_discs", "white_outside_nanoseconds")
 )
 """What ``games`` has of each side's decisions, as ``black_nodes`` and ``white_nodes``: how many,
-what they cost in all, and how many stand although they were late by the wall clock."""
+what they cost in all, how many stand although they were late by the wall clock, and the time in all
+that the side could not use."""
 
 MOVE_COLUMNS: dict[str, Any] = {
     **dict.fromkeys(("game", "ply", "agent", "square"), int),
@@ -159,6 +265,24 @@ MOVE_COLUMNS: dict[str, Any] = {
     "depth": int | None,
     **dict.fromkeys((*TIMES[:2], *COUNTS, *TIMES[2:]), int | None),
 }
+MOVE_MEANINGS = {
+    "game": "Number of the game.",
+    "ply": "Number of the turn from 1 at the start of the game, opening and passes included.",
+    "agent": "The mover, by its number; in DataFrames and exports by its name.",
+    "square": "a1 = 0, b1 = 1, ... h8 = 63 (8 to a row on every board); 64 is a pass.",
+    "value": "The worth of the move to the mover, in its evaluation's units. A finished game is "
+    "its disc difference times 2^24, or with `final: win` that one's sign.",
+    "depth": "Plies searched.",
+    "nanoseconds": "Wall time of the decision. In compiled games it includes making the move "
+    "before, some 15 ns.",
+    "cpu_nanoseconds": "The part of that time in which the agent's process had the processor. In "
+    "compiled games it is measured from 50 microseconds on, and below taken to be all.",
+    "waited_nanoseconds": "The part of the wall time that is not the agent's, as its process stood "
+    "ready but was not run, or everything was stopped. Measured where time is limited.",
+    "late": "0: in time. 1: late by the wall clock alone; the move stands. 2: too late; the move "
+    "lost the game and was not made.",
+}
+"""The meanings of the columns of ``moves`` that are no counts; SearchStats explains those."""
 _made: Any = namedtuple  # mypy wants its fields written out; they are those of SearchStats
 MoveRow = _made("MoveRow", MOVE_COLUMNS, defaults=[None] * (len(MOVE_COLUMNS) - 4))
 """One turn of a game. Of a forced pass, which is nobody's decision, only the first four are set."""
@@ -238,7 +362,8 @@ def seat_totals(turns: Iterable[Any], agents: Sequence[int]) -> list[tuple[int, 
     for turn in turns:
         if turn.nodes is not None:
             about = turn.nodes, turn.evaluations, turn.nanoseconds, turn.cpu_nanoseconds
-            for place, amount in enumerate((1, *about, turn.late == LATE_BY_WALL)):
+            late = turn.late == LATE_BY_WALL
+            for place, amount in enumerate((1, *about, late, turn.waited_nanoseconds)):
                 found[turn.agent][place] += amount
     return [tuple(found[agent]) for agent in agents]
 
@@ -278,6 +403,33 @@ def _whole(table: pd.DataFrame, row: Any) -> pd.DataFrame:
 def fits(row: Any) -> bool:
     """Return True if all values of a row are of the types that its table declares."""
     return all(map(_fits, row, columns_of(type(row)).values()))
+
+
+def misfit(row: Any) -> str | None:
+    """Return the first column of a row with an unwritable value: of another type, a number of more
+    than 64 bits, or a text that is too long. None if all can be written."""
+    for (name, kind), value in zip(_kinds(type(row)), row, strict=True):  # type: ignore[arg-type]
+        large = type(value) is int and not is_int64(value)
+        if large or not _fits(value, kind) or (type(value) is str and len(value) > _LONGEST_TEXT):
+            return name
+    return None
+
+
+@cache
+def _kinds(row: Any) -> tuple[tuple[str, Any], ...]:
+    return tuple(columns_of(row).items())
+
+
+UNWRITABLE = (
+    OverflowError,
+    TypeError,
+    UnicodeError,
+    sqlite3.ProgrammingError,
+    sqlite3.InterfaceError,
+    sqlite3.DataError,
+    sqlite3.IntegrityError,
+)
+"""Errors of a row that cannot be written, whatever the state of the disk."""
 
 
 def _fits(value: Any, kind: Any) -> bool:
@@ -328,6 +480,7 @@ create view {MOVES} as {_SHOWN};
 """
 
 _WHOLE = "select pair from games group by pair having count(*) = {}"
+_SETTLED = f"{_WHOLE} union select pair from skipped"
 
 
 # ---------------------------------------------------------------------- the file
@@ -393,16 +546,10 @@ class Record:
         self.path = path
 
     @classmethod
-    def create(cls, path: Path) -> Record:
-        """A new record at ``path``; raises FileExistsError if there is one."""
-        if path.exists():
-            raise FileExistsError(f"{path} exists; a record is never overwritten")
-        with _kept(sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)) as connection:
-            connection.execute("pragma journal_mode = wal")
-            connection.execute(_SYNCHRONOUS)
-            connection.executescript(f"begin; {_SCHEMA} commit;")
-        sync(path.parent)
-        return cls(connection, path)
+    def create(cls, path: Path, tell: sqlite_file.Tell | None = None) -> Record:
+        """A new record at ``path``; raises FileExistsError if there is one. tell: gets a line while
+        another program has locked the file; by default the log."""
+        return cls(sqlite_file.create(path, _SCHEMA, tell), path)
 
     @classmethod
     def open(cls, path: Path | str) -> Record:
@@ -412,8 +559,7 @@ class Record:
             path = path / FILE
         if not path.is_file():
             raise FileNotFoundError(f"{path}: no record of a run there")
-        uri = f"{path.resolve().as_uri()}?mode=ro"
-        with _kept(sqlite3.connect(uri, uri=True, isolation_level=None)) as connection:
+        with _kept(sqlite_file.read(path)) as connection:
             _check_tables(connection)
         return cls(connection, path)
 
@@ -428,16 +574,12 @@ class Record:
         self.close()
 
     @classmethod
-    def append(cls, path: Path) -> Record:
-        """An existing record, for adding to it."""
+    def append(cls, path: Path, tell: sqlite_file.Tell | None = None) -> Record:
+        """An existing record, for adding to it. tell: as for :meth:`create`."""
         with cls.open(path) as record:
             path = record.path
-        with _kept(sqlite3.connect(path, timeout=0, isolation_level=None)) as connection:
-            with suppress(sqlite3.OperationalError):  # somebody reads it: it goes without
-                connection.execute("pragma journal_mode = wal")
-            connection.execute(f"pragma busy_timeout = {1000 * _PATIENCE:.0f}")
+        with _kept(sqlite_file.append(path, tell)) as connection:
             _check_tables(connection)
-            connection.execute(_SYNCHRONOUS)
         return cls(connection, path)
 
     # ------------------------------------------------------------------ writing
@@ -445,14 +587,8 @@ class Record:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """All that is written within it is kept together, or not at all."""
-        self._connection.execute("begin immediate")
-        try:
+        with sqlite_file.transaction(self._connection):
             yield
-        except BaseException:
-            with suppress(sqlite3.Error):  # a full disk may have ended the transaction already
-                self._connection.execute("rollback")
-            raise
-        self._connection.execute("commit")
 
     def write_row(self, table: str, values: Mapping[str, Any]) -> None:
         """Fill the one row of ``run``, or note in ``sessions`` a session that adds games from now
@@ -480,6 +616,14 @@ class Record:
         turns = (TurnsRow(each.game.game, each.turns) for each in games if each.turns is not None)
         self._insert_all("turns", TurnsRow, turns)
 
+    def write_values(self, table: str, query: str, values: Iterable[tuple[int | str, ...]]) -> None:
+        """Add rows to a table.
+
+        query: the SQL that makes a row, with a ``?`` for each value given. values: of each row, of
+        the types that the table declares, texts of ASCII letters.
+        """
+        self._connection.executemany(f"insert into {table} {query}", values)
+
     def write_skipped(self, pair: int, reason: str) -> None:
         """Note that a pair will not be played."""
         self._insert_all("skipped", SkippedRow, [SkippedRow(pair, reason)])
@@ -489,14 +633,24 @@ class Record:
         storable_rows = (tuple(map(_storable, each)) for each in rows)
         self._connection.executemany(f"insert into {table} values ({marks})", storable_rows)
 
-    def continue_with(self, config: dict[str, Any], games_each: int, retry_skipped: bool) -> None:
+    def continue_with(
+        self, config: dict[str, Any], games_each: int, retry: Collection[str] = ()
+    ) -> None:
         """Replace the run's configuration; there are games to come. Those without the other one of
-        their pair, of two (``games_each``), are deleted, to be played again; with ``retry_skipped``
-        skipped pairs are to be played too."""
-        half = f"select game from games where pair not in ({_WHOLE.format(games_each)})"
-        for table in ("turns", "games"):
-            self._connection.execute(f"delete from {table} where game in ({half})")
-        if retry_skipped:
+        their pair, of two (``games_each``), are deleted, to be played again.
+
+        retry: SKIPPED_PAIRS, STARVED_PAIRS or both, to be played again too.
+        """
+        again = [f"select game from games where pair not in ({_WHOLE.format(games_each)})"]
+        if STARVED_PAIRS in retry:
+            starved = f"select pair from games where {starved_side('black')} or "
+            starved += starved_side("white")
+            again.append(f"select game from games where pair in ({starved})")
+        for which in again:
+            games = [(game,) for (game,) in self.rows(which)]
+            for table in ("turns", "games"):
+                self._connection.executemany(f"delete from {table} where game = ?", games)
+        if SKIPPED_PAIRS in retry:
             self._connection.execute("delete from skipped")
         self._connection.execute("update run set complete = 0, config = ?", (json.dumps(config),))
 
@@ -507,10 +661,7 @@ class Record:
             "update run set wall_seconds = coalesce(wall_seconds, 0) + ?, complete = ?",
             (wall_seconds, int(complete)),
         )
-        # Fold the write-ahead log in, so that one file, readable from anywhere, is left. While
-        # somebody else is reading that cannot be, and need not.
-        with suppress(sqlite3.OperationalError):
-            self._connection.execute("pragma journal_mode = delete")
+        sqlite_file.fold(self._connection)
 
     # ------------------------------------------------------------------ reading
 
@@ -542,12 +693,14 @@ class Record:
 
     def run(self) -> dict[str, Any]:
         """The row of ``run``, its JSON decoded; ValueError if it holds something else."""
-        row = self.query("select * from run").iloc[0].to_dict()
+        cursor = self._connection.execute("select * from run")
+        values, *_ = cursor.fetchall()
+        row = dict(zip([name for name, *_ in cursor.description], values, strict=True))
         for key in ("config", "versions", "machine"):
             row[key] = json.loads(row[key])
             if not isinstance(row[key], dict):
                 raise ValueError(f"run.{key} is no mapping")
-        return {str(key): value for key, value in row.items()}
+        return row
 
     def format(self) -> int | None:
         """The version of the tables that it was written with; None if its writing never got as far
@@ -559,9 +712,12 @@ class Record:
 
     def settled(self, games_each: int = 2) -> set[int]:
         """The pairs that were played, all their games (1 or 2), or skipped, by number."""
-        whole = _WHOLE.format(games_each)
-        rows = self._connection.execute(f"{whole} union select pair from skipped")
-        return {pair for (pair,) in rows}
+        return {pair for (pair,) in self._connection.execute(_SETTLED.format(games_each))}
+
+    def count_settled(self, games_each: int = 2) -> int:
+        """Return the number of these pairs."""
+        ((number,),) = self.rows(f"select count(*) from ({_SETTLED.format(games_each)})")
+        return int(number)
 
     def pairs(self, games_each: int = 2) -> Iterator[tuple[int, list[GameRow]]]:
         """The number and the games of each pair that was played or skipped, in the order of the

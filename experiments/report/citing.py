@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import metadata
 from typing import Any
 
@@ -18,6 +18,9 @@ from othello_lab.experiments.report.tables import (
     columns_of,
     from_winners,
 )
+
+LATEX_PACKAGES = "% \\usepackage{booktabs, textcomp}"
+"""The packages of all tables, as a comment above them."""
 
 _PRINTED = {SELECTIVE_MARK: r"\dag{}", ">": "$>$", "<": "$<$", "µ": r"\textmu{}"}
 """Signs that LaTeX writes otherwise; all else that is special to it pandas escapes."""
@@ -42,18 +45,21 @@ def latex_tables(facts: RunFacts) -> str:
     name = str(facts.record.run()["name"])
     columns = columns_of(facts.standings, facts.merits)
     matches = from_winners(highest_matches(facts))
-    parts = [
-        _table(columns, facts.standings, f"Standings of {name}: {facts.context}.", "standings")
-    ]
+    about = f"Standings of {name}: {facts.context}."
+    parts = [latex_table(columns, cells(columns, facts.standings), about, "standings")]
     if len(matches):
-        parts.append(_table(MATCH_COLUMNS, matches, f"Matches of {name}.", "matches"))
-    return "\n".join(["% \\usepackage{booktabs, textcomp}", *parts])
+        found = cells(MATCH_COLUMNS, matches)
+        parts.append(latex_table(MATCH_COLUMNS, found, f"Matches of {name}.", "matches"))
+    return "\n".join([LATEX_PACKAGES, *parts])
 
 
-def _table(columns: Mapping[str, Any], frame: Any, caption: str, label: str) -> str:
+def latex_table(
+    columns: Iterable[str], rows: Sequence[Sequence[str]], caption: str, label: str
+) -> str:
+    """Return a table of texts as LaTeX; it needs :data:`LATEX_PACKAGES`."""
     import pandas as pd
 
-    shown = pd.DataFrame(cells(columns, frame), columns=list(columns))
+    shown = pd.DataFrame(rows, columns=list(columns))
     words = [name for name in shown if name in ("agent", "opponent", "ends")]
     text = shown.to_latex(
         index=False,
@@ -67,17 +73,19 @@ def _table(columns: Mapping[str, Any], frame: Any, caption: str, label: str) -> 
     return re.sub(r"(?<![\w.])-(?=\d)", "$-$", str(text))  # a minus, no hyphen
 
 
-def bibtex(head: Mapping[str, Any]) -> str:
-    """Return a reference to the lab, with the version and the command of a run.
+def bibtex(head: Mapping[str, Any], kind: str = "Run") -> str:
+    """Return a reference to the lab, with the version, the hash of the code and the command of a
+    run or sweep.
 
     head: of :meth:`~experiments.record.store.Record.run`.
     """
+    code = f", code {head['versions']['code']}" if "code" in head["versions"] else ""
     fields = {
         "title": "{The Othello strategy lab}",
         "author": "{The Othello strategy lab's contributors}",
         "version": head["versions"].get(DISTRIBUTION) or metadata.version(DISTRIBUTION),
         "year": str(head["started"])[:4],
-        "note": f"Run \\texttt{{{_escaped(head['name'])}}}, seed {head['seed']}: "
+        "note": f"{kind} \\texttt{{{_escaped(head['name'])}}}, seed {head['seed']}{code}: "
         f"\\texttt{{{_escaped(head['command'])}}}",
     }
     lines = [f"  {key} = {{{value}}}," for key, value in fields.items()]

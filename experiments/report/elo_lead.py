@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from othello_lab.core.game import FINISHED
 from othello_lab.core.system.escaping import counted
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.facts import RunFacts, in_sentence, marked_names
@@ -31,6 +33,8 @@ MOST_RANKS = 20
 FEW_OPENINGS = 10
 """Of less openings than this the report says that they are few."""
 
+_MANY_FORFEITS = 0.1  # of all games
+
 _POWER = 0.9  # the probability with which more games are to decide
 _HOPELESS = 1000  # times as many games: nobody plays them
 
@@ -38,7 +42,30 @@ _HOPELESS = 1000  # times as many games: nobody plays them
 def lead(facts: RunFacts) -> list[str]:
     """Return the finding of the games: the answer to the question of the run. That is the cost of
     each search where all play alike, or else the leader and its lead, or a question that is still
-    open, with the cost of a move; of several agents all ranks."""
+    open, with the cost of a move; of several agents all ranks. Many forfeits come before all."""
+    return [*_many_forfeits(facts), *_answer(facts)]
+
+
+def _many_forfeits(facts: RunFacts) -> Iterator[str]:
+    """Yield a sentence on forfeits if they are too large a share of the games."""
+    if not facts.plan.schedule.both_colours:
+        return  # no ratings, and a forfeit is a result like others
+    games, forfeits = 0, Counter[tuple[int, str]]()
+    for black, white, result, reason, count in facts.ends:
+        games += count
+        if reason != FINISHED:
+            forfeits[white if result == "black" else black, reason] += count
+    if forfeits.total() > _MANY_FORFEITS * games:
+        ((agent, reason), most), *others = forfeits.most_common()
+        of = f"{most} of them" if others else "all"
+        yield (
+            f"{forfeits.total()} of {counted(games, 'game')} ended by a forfeit, {of} by "
+            f"{in_sentence(facts.names[agent])} ({reason}), so the results do not measure strength."
+        )
+
+
+def _answer(facts: RunFacts) -> list[str]:
+    """Return the answer to the question of the run."""
     alike = same_positions(facts.record)
     said = list(_same_moves(alike)) if len(alike) <= FEW else []
     if facts.question is Question.COST:
@@ -144,7 +171,8 @@ def _order(facts: RunFacts) -> Iterator[str]:
     if outcome:
         yield outcome
     elif facts.merits:
-        yield _first_of_tournament(facts)
+        headline = schedule.headline(facts.plan.names, facts.results)
+        yield headline or _first_of_tournament(facts)
     elif not schedule.both_colours:
         best = facts.standings.iloc[0]
         yield (
@@ -312,6 +340,8 @@ def _in_words(record: Record, best: _Rank, second: int) -> tuple[str, EloLead | 
         if limit > 0:
             return f" by more than {limit:.0f} Elo, {games}", None
         few = counted(record.count_games(), "game")
+        if found.bounded:  # so it won every game
+            return f": it won all {few}, too few for an Elo", None
         return f"; {few} are too few to say by how much", None
     if math.isnan(found.low):
         return f" by {found.value:.0f} Elo, from one opening: nothing is decided", None
@@ -341,9 +371,9 @@ def _how_many_more(record: Record, found: EloLead, asked: int | None) -> str:
     played; or on too few openings."""
     ((openings,),) = record.rows("select count(distinct opening) from games")
     if openings < FEW_OPENINGS:
+        few = "One opening is" if openings == 1 else f"{openings} openings are"
         return (
-            f" {openings} openings are too few to say who is better, or how many games would "
-            "decide it."
+            f" {few} too few to name the better one, or the number of games that would decide it."
         )
     if asked is None:
         return ""

@@ -32,7 +32,7 @@ from othello_lab.experiments.report.standings import (
     standings,
     tournament_results,
 )
-from othello_lab.experiments.report.tables import marked
+from othello_lab.experiments.report.tables import limits_in_words, marked
 from othello_lab.experiments.statistics.audit import Audit, self_audit
 from othello_lab.experiments.statistics.pairs import IntArray
 from othello_lab.experiments.statistics.pool import Ratings
@@ -130,13 +130,13 @@ class RunFacts:
 
     @cached_property
     def context(self) -> str:
-        """The line over every figure: ``100 games from 50 openings, standard, depth 4``; the depth
-        only if all searches have the same."""
-        searchers = [agent for agent in self.plan.agents.values() if isinstance(agent, SearchAgent)]
-        depths = {agent.depth for agent in searchers}
+        """The line over every figure: ``100 games from 50 openings, standard, depth 4``. Limits of
+        the run stand in place of the depth, and a depth only if all searches have the same."""
+        depths = {agent.depth for agent in self.searchers.values()}
         games = counted(self.record.count_games(), "game")
         parts = [f"{games} from {counted(self.openings, 'opening')}", self.plan.rules.name]
-        return ", ".join([*parts, *(f"depth {depth}" for depth in depths if len(depths) == 1)])
+        common = [f"depth {depth}" for depth in depths if len(depths) == 1]
+        return ", ".join([*parts, *(limits_in_words(self.plan.limits) or common)])
 
     @property
     def searchers(self) -> dict[str, SearchAgent]:

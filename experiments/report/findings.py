@@ -9,26 +9,32 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from othello_lab.agents.agent import compiled_player
+from othello_lab.agents.external_agent import is_outside
 from othello_lab.agents.search import SearchAgent
 from othello_lab.core.game import FINISHED
 from othello_lab.core.system.escaping import counted
 from othello_lab.core.system.processes import available_cores
 from othello_lab.experiments.config import Plan
-from othello_lab.experiments.playing.conditions import NONE
+from othello_lab.experiments.playing.conditions import ISOLATES_LESS, NONE
 from othello_lab.experiments.record.folder import CHECKS
-from othello_lab.experiments.record.provenance import differences
-from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.record.provenance import BROKEN, BROKEN_CLOSED, differences
+from othello_lab.experiments.record.store import LEAST_TIME, Record, starved_side
 from othello_lab.experiments.report.elo_lead import FEW, FEW_OPENINGS, lead
-from othello_lab.experiments.report.facts import RunFacts
+from othello_lab.experiments.report.facts import RunFacts, in_sentence
 from othello_lab.experiments.report.standings import SEATS
-from othello_lab.experiments.report.tables import marked
-from othello_lab.experiments.report.two_agents import match_findings
+from othello_lab.experiments.report.tables import marked, share_text
+from othello_lab.experiments.report.two_agents import MIDDLE_GAME, match_findings
 from othello_lab.experiments.statistics.intervals import interval_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
+_HARMLESS = 0.5  # of the limit of a move
+_LEAST_OUTSIDE = 5.0  # per cent of an agent's own time
 _LONGEST_DETAIL = 400  # characters of what a forfeit was for
+
+_LEAST_USED = 0.5  # of the time of a move; the report names searches that use less
+_ENDING = ("depth", "playouts")  # settings of searches that end a move
 
 BUSY_SHARE = 0.95
 """Below this share of their thinking time on the processor agents were held up by other work."""
@@ -61,9 +67,12 @@ def findings(facts: RunFacts) -> Findings:
         *_about_searches(plan),
         *_about_ways(plan),
         *_about_time(record, plan),
+        *_about_unused_time(facts),
         *_about_late_moves(record, plan),
+        *_about_starved(record, plan),
+        *_about_ponder(record, plan),
         *(f"{told} (see log.txt)." for told in about_forfeits(record)),
-        *_about_isolation(plan),
+        *_about_isolation(record, plan),
     ]
     return Findings(lead(facts), remarks)
 
@@ -84,13 +93,15 @@ def _one_strategy(facts: RunFacts) -> Iterable[str]:
             same = [facts.names[agent] for agent in members[ratings.strategy == strategy]]
             if len(same) > 1:
                 yield (
-                    f"{', '.join(same)} play the same moves: one strategy, which is rated once; "
-                    "none of them is better than another."
+                    f"{', '.join(same)} play the same moves. They are one strategy with one "
+                    "rating; none of them is better than another."
                 )
 
 
 def _about_openings(facts: RunFacts) -> Iterable[str]:
-    """Yield warnings of few openings."""
+    """Yield the openings' own remark, and warnings of few openings."""
+    if remark := facts.plan.openings.remark(facts.plan.rules):
+        yield remark
     if facts.matches.empty or facts.openings >= FEW_OPENINGS:
         return
     if facts.openings > 1:
@@ -120,8 +131,8 @@ def _about_ratings(facts: RunFacts) -> Iterable[str]:
         )
     elif not parts or len(parts[0][0]) < len(facts.standings):
         yield (
-            "Not all agents met, if only through others, so the pool falls into parts whose ratings"
-            " cannot be compared."
+            "Some agents did not meet, not even through others. So the pool falls into parts, and "
+            "ratings of different parts cannot be compared."
         )
     if rating.anchor is not None and facts.anchor is None:
         yield f"{rating.anchor} has no rating to be the anchor, so the mean of the pool is 0 Elo."
@@ -199,8 +210,8 @@ def _about_searches(plan: Plan) -> Iterable[str]:
     for name, agent in plan.agents.items():
         if agent.selective:
             yield (
-                f"{marked(name, True)} searches selectively: it leaves out what is probably worse, "
-                "so its values are not minimax's."
+                f"{marked(name, True)} searches selectively: it leaves out probably worse "
+                "moves, so its values are not minimax's."
             )
 
 
@@ -219,9 +230,9 @@ def _about_ways(plan: Plan) -> Iterable[str]:
     if len(fast) > 1 and slow:
         who = ", ".join(fast) if len(fast) <= FEW else f"{len(fast)} agents"
         yield (
-            f"Among themselves {who} played in compiled code; in all other games each move passed "
-            "through Python, which takes some 20 microseconds. Where moves take less than 100, "
-            "compare times with compiled_games=false."
+            f"Games between {who} were played in compiled code. In all other games each move "
+            "passed through Python and took some 20 microseconds more. To compare times below 100 "
+            "microseconds, use compiled_games=false."
         )
 
 
@@ -255,6 +266,31 @@ def _about_time(record: Record, plan: Plan) -> Iterable[str]:
     )
 
 
+def _about_unused_time(facts: RunFacts) -> Iterable[str]:
+    """Yield sentences on searches that end their moves by their own settings, long before the limit
+    on time. Endgames solved early and forced moves do not count: the median of the middle game
+    decides."""
+    limits = facts.plan.limits
+    if limits.per_move is None or limits.nodes is not None or limits.depth is not None:
+        return
+    moves, (first, last) = facts.moves, MIDDLE_GAME
+    middle = (first <= moves.ply) & (moves.ply <= last)
+    if limits.cpu_seconds is None:
+        usable = 1e9 * limits.per_move - moves.waited_nanoseconds
+        shares = moves.nanoseconds / np.maximum(usable, 1)
+    else:
+        shares = moves.cpu_nanoseconds / 1e9 / limits.per_move
+    for number, (name, agent) in enumerate(facts.plan.agents.items()):
+        own = {key: getattr(agent, key, None) for key in _ENDING}
+        words = ", ".join(f"{key} {value:,}" for key, value in own.items() if value is not None)
+        chosen = shares[middle & (moves.agent == number)]
+        if words and len(chosen) and (share := float(np.median(chosen))) < _LEAST_USED:
+            yield (
+                f"In the middle game {in_sentence(name)} used {share_text(share)} of its time "
+                f"(median): its own settings end its moves ({words})."
+            )
+
+
 def _about_late_moves(record: Record, plan: Plan) -> Iterable[str]:
     """Yield a sentence on moves that stand although they came too late by the wall clock."""
     if not plan.limits.timed:
@@ -273,12 +309,76 @@ def _about_late_moves(record: Record, plan: Plan) -> Iterable[str]:
     )
 
 
-def _about_isolation(plan: Plan) -> Iterable[str]:
-    """Yield a sentence if agents could reach the judge and each other."""
-    if plan.settings.isolation == NONE:
+def _about_starved(record: Record, plan: Plan) -> Iterable[str]:
+    """Yield a sentence on games in which an agent did not get its time. Searches that keep a limit
+    on processor time always get it, and no harm is done where all moves of the game together took
+    less than a part of the limit of one."""
+    if not plan.limits.timed:
+        return
+    by_processor = plan.limits.cpu_seconds is not None
+    unharmed = {n for n, agent in plan.agents.items() if by_processor and not is_outside(agent)}
+    starved = record.query(
+        f"""select name, count(*) as games from (
+                select black as agent from games
+                where {starved_side("black")} and black_nanoseconds >= ?1
+                union all select white from games
+                where {starved_side("white")} and white_nanoseconds >= ?1
+            ) join agents using (agent) group by name order by games desc, name""",
+        [round(_HARMLESS * 1e9 * (plan.limits.per_move or 0.0))],
+    )
+    starved = starved[~starved["name"].isin(unharmed)]
+    if not starved.empty:
+        said = ", ".join(f"{row.name} in {row.games:,}" for row in starved.itertuples())
+        again = "resume FOLDER --retry-starved plays these pairs again"
+        if plan.schedule.listens:
+            again = "this schedule goes by results, so they cannot be played again alone; "
+            again += "executor.workers=1 and an idle machine give every agent its time"
+        yield (
+            f"Games in which an agent had less than {100 * LEAST_TIME:.0f} % of its time on a "
+            f"processor: {said}; {again}."
+        )
+
+
+def _about_ponder(record: Record, plan: Plan) -> Iterable[str]:
+    """Yield a sentence on processor time that agents used outside of their own moves."""
+    if not plan.limits.timed:
+        return
+    used = record.query(
+        """select name, sum(outside) / 1e9 as seconds, sum(outside) * 100.0 / sum(wall) as share
+           from (
+                select black as agent, black_outside_nanoseconds as outside,
+                    black_nanoseconds as wall from games
+                union all select white, white_outside_nanoseconds, white_nanoseconds from games
+           ) join agents using (agent) group by name
+           having share >= ? and seconds >= 0.1 order by seconds desc, name""",
+        [_LEAST_OUTSIDE],
+    )
+    if not used.empty:
+        said = ", ".join(
+            f"{row.name} {row.seconds:.3g} s ({row.share:.0f} % of its own time)"
+            for row in used.itertuples()
+        )
+        allowed = (
+            "limits.ponder=true allows it" if plan.settings.limits.ponder else "it was stopped"
+        )
+        yield f"Processor time used outside of one's own moves: {said}; {allowed}."
+
+
+def _about_isolation(record: Record, plan: Plan) -> Iterable[str]:
+    """Yield a sentence if agents could reach the judge and each other, or more than they should."""
+    isolation = plan.settings.isolation
+    outside = [agent for agent in plan.agents.values() if is_outside(agent)]
+    if outside and isolation.kind != NONE:
+        machine = json.loads(record.rows("select machine from run")[0][0])
+        lacking = list(machine.get(BROKEN, []))
+        if any(map(isolation.closes, outside)):
+            lacking += machine.get(BROKEN_CLOSED, [])
+        if lacking:
+            yield f"{ISOLATES_LESS} {'; '.join(lacking)}."
+    if plan.settings.isolation.kind == NONE:
         yield (
             "Nobody was isolated (isolation=none): agents shared a process with the judge and with "
-            "each other, and could have changed what is reported here."
+            "each other, and could have changed these results."
         )
 
 
@@ -292,6 +392,7 @@ def about_forfeits(record: Record) -> Iterable[str]:
     )
     for (name, reason), rows in forfeits.groupby(["name", "end_reason"], sort=False):
         total, most = rows["games"].sum(), rows.iloc[0]
-        often = "" if most["games"] == total else f"{most['games']:,} times "
+        often = "most often " if most["games"] > 1 else "for example "
+        often = "" if most["games"] == total else often
         detail = f", {often}{most['detail']}" if most["detail"] else ""
         yield f"{name} forfeited {counted(total, 'game')}: {reason}{detail}"

@@ -6,7 +6,7 @@ worked out here: the page knows no rules.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -84,22 +84,39 @@ def game_sample(facts: RunFacts) -> GameSample:
         for pairing in order
     ]
     met = {frozenset(seats) for *seats, _, _, _ in facts.ends}
-    data = {
-        "rules": {"side": rules.side, "firstRowOnTop": rules.first_row_on_top},
-        "unit": FINAL_UNIT,
-        "agents": [visible(name) for name in names],
-        "pairings": pairings,
-    }
+    data = browser_data(rules, [visible(name) for name in names], pairings)
     embedded = sum(len(found[pairing][:each]) for pairing in order)
     unit = "pair" if games_each == 2 else "game"
     all_pairs = -(-record.count_games() // games_each)
     return GameSample(embedded, all_pairs, unit, each, len(order) == len(met), data)
 
 
+def browser_data(
+    rules: Ruleset, agents: Sequence[str], pairings: Sequence[dict[str, Any]]
+) -> dict[str, Any]:
+    """Return what ``browser.js`` needs to step through games."""
+    return {
+        "rules": {"side": rules.side, "firstRowOnTop": rules.first_row_on_top},
+        "unit": FINAL_UNIT,
+        "agents": agents,
+        "pairings": pairings,
+    }
+
+
 def _game(record: Record, row: Sequence[Any], rules: Ruleset) -> dict[str, Any]:
     number, _, black, white, result, discs, reason, detail, opening, transcript = row
     begin = Opening.read(opening, rules).begin(rules)
-    stated = {turn.ply: turn for turn in record.turns(number)}
+    decided = {
+        turn.ply: [
+            turn.value if turn.value is None else round(turn.value, 3),
+            turn.nodes,
+            turn.depth,
+            round((turn.nanoseconds or 0) / 1000),
+        ]
+        for turn in record.turns(number)
+        if turn.nodes is not None
+    }
+    _, moves = begin.follow(split_transcript(transcript))
     board, to_move = begin.to_obf().split()
     return {
         "number": number,
@@ -111,21 +128,20 @@ def _game(record: Record, row: Sequence[Any], rules: Ruleset) -> dict[str, Any]:
         "detail": visible(detail),
         "board": board,
         "turn": to_move,
-        "plies": list(_plies(begin, transcript, stated)),
+        "plies": list(browser_plies(begin, moves, decided)),
     }
 
 
-def _plies(begin: Position, transcript: str, stated: dict[int, Any]) -> Iterator[list[Any]]:
-    """Each ply: the square (64 for a pass), the squares flipped, and of a decision the value that
-    its agent gave it, nodes, depth and microseconds."""
-    position = begin
-    _, moves = begin.follow(split_transcript(transcript))
+def browser_plies(
+    begin: Position, moves: Iterable[int], decided: Mapping[int, Sequence[Any]]
+) -> Iterator[list[Any]]:
+    """Each ply: the square (64 for a pass), the squares flipped, and the rest of it.
+
+    decided: by ply from 1 the value to the mover, and possibly nodes, depth and microseconds.
+    """
+    own, other = begin.mover, begin.opponent
     for ply, move in enumerate(moves, start=1):
-        after = position.play(move)
-        flipped = [] if move == PASS else bitboard.bits(after.opponent & position.opponent)
-        turn, decided = stated.get(ply), []
-        if turn is not None and turn.nodes is not None:
-            value = turn.value if turn.value is None else round(turn.value, 3)
-            decided = [value, turn.nodes, turn.depth, round((turn.nanoseconds or 0) / 1000)]
-        yield [move, flipped, *decided]
-        position = after
+        flipped = 0 if move == PASS else bitboard.FLIPS.open(own, other, move)
+        disc = 0 if move == PASS else 1 << move
+        yield [move, bitboard.bits(flipped), *decided.get(ply, ())]
+        own, other = other ^ flipped, own | flipped | disc

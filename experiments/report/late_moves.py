@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -41,8 +41,34 @@ class LateGame(NamedTuple):
     moves: list[LateMove]
 
 
+class ChosenMove(NamedTuple):
+    """A move that its player could choose. ply: from 1, opening and passes included."""
+
+    ply: int
+    position: Position
+    move: int
+
+
 ALL = "all"
 """Stands for all numbers of empty squares together."""
+
+
+def drawn_games(record: Record, seed: int) -> list[int]:
+    """Return the numbers of all games in an order drawn with ``seed``."""
+    numbers = [game for (game,) in record.rows("select game from games order by game")]
+    order: list[int] = np.random.default_rng([seed, _GAMES]).permutation(numbers).tolist()
+    return order
+
+
+def chosen_moves(rules: Ruleset, text: str, transcript: str) -> Iterator[ChosenMove]:
+    """Yield the moves of a game after its opening (``text``), without forced ones."""
+    opening = Opening.read(text, rules)
+    position = opening.begin(rules)
+    _, plies = position.follow(split_transcript(transcript))
+    for ply, move in enumerate(plies, start=1):
+        if ply > len(opening.moves) and len(position.moves) > 1:
+            yield ChosenMove(ply, position, move)
+        position = position.play(move)
 
 
 def late_games(record: Record, most: int | str, empties: int, seed: int) -> list[LateGame]:
@@ -51,13 +77,11 @@ def late_games(record: Record, most: int | str, empties: int, seed: int) -> list
     most: the most moves of each agent, from whole games; or ``all``.
     """
     rules = ruleset(record.run()["ruleset"])
-    numbers = [game for (game,) in record.rows("select game from games order by game")]
-    order = np.random.default_rng([seed, _GAMES]).permutation(numbers)
     names = dict(record.rows("select agent, name from agents"))
     taken: Counter[str] = Counter()
     found = []
-    for number in order:
-        game = late_game(record, rules, names, int(number), empties)
+    for number in drawn_games(record, seed):
+        game = late_game(record, rules, names, number, empties)
         if most != "all":
             wanted = {name for name in names.values() if taken[name] < int(most)}
             game = game._replace(moves=[each for each in game.moves if each.agent in wanted])
@@ -76,16 +100,11 @@ def late_game(
     ((black, white, text, transcript),) = record.rows(
         "select black, white, opening, transcript from games where game = ?", [number]
     )
-    opening = Opening.read(text, rules)
-    position = opening.begin(rules)
-    _, plies = position.follow(split_transcript(transcript))
     found = []
-    for made, move in enumerate(plies):
-        late = position.empties <= empties and len(position.moves) > 1
-        if late and made >= len(opening.moves):
+    for _, position, move in chosen_moves(rules, text, transcript):
+        if position.empties <= empties:
             player = black if position.to_move.value == "black" else white
             found.append(LateMove(names[player], position.to_obf(), move))
-        position = position.play(move)
     return LateGame(rules.name, number, text, found)
 
 

@@ -18,7 +18,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jinja2
 from markdown_it import MarkdownIt
@@ -26,10 +26,7 @@ from markdown_it.token import Token
 
 from othello_lab.core.system.escaping import counted, visible
 from othello_lab.experiments.record.folder import write_safely
-from othello_lab.experiments.report.page import scripts
-
-if TYPE_CHECKING:
-    from othello_lab.experiments.report.figures.drawing import Drawing
+from othello_lab.experiments.report.page import Drawing, scripts
 
 SHORT_TABLE = 15
 """Rows of a table that is shown unfolded."""
@@ -129,7 +126,7 @@ def write_report(
     html = _template("page.html.j2").render(
         title=title,
         body=html_of(text, {figure.name: figure.svg for figure in figures}),
-        colours=_colours() if figures else None,
+        colours=_colours() if any("var(--" in figure.svg for figure in figures) else None,
         scripts=scripts(games_data),
     )
     write_safely(folder / f"{file}.html", html)

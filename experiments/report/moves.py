@@ -18,15 +18,18 @@ class RecordedMoves:
     """The decisions of some recorded games; forced passes are nobody's. All have shape (moves,).
 
     agent: the agent that decided, by number. black: True if it had Black. ply: from 1, opening and
-    passes included. nanoseconds: the usable part of its time. nodes. value: its value of the move,
-    from its own view; nan if it has none. games: number of these games. recorded: number of games
-    with recorded moves.
+    passes included. nanoseconds: the usable part of its time. waited_nanoseconds: the rest of it.
+    cpu_nanoseconds: its time on a processor. nodes. value: its value of the move, from its own
+    view; nan if it has none. games: number of these games. recorded: number of games with recorded
+    moves.
     """
 
     agent: IntArray
     black: BoolArray
     ply: IntArray
     nanoseconds: FloatArray
+    waited_nanoseconds: FloatArray
+    cpu_nanoseconds: FloatArray
     nodes: FloatArray
     value: FloatArray
     games: int
@@ -45,23 +48,25 @@ def recorded_moves(record: Record, most: int) -> RecordedMoves:
     chosen = np.sort(every)
     if len(every) > most:
         chosen = np.sort(np.random.default_rng(0).choice(chosen, most, replace=False))
-    parts = [np.empty((0, 7))]
+    parts = [np.empty((0, 8))]
     sql = "select turns, black from turns join games using (game) where game = ?"
     for game in chosen.tolist():
         for text, black in record.rows(sql, [game]):
             found = [
                 (turn.agent, turn.agent == black, turn.ply, turn.nanoseconds,
-                 turn.waited_nanoseconds, turn.nodes, turn.value)
+                 turn.waited_nanoseconds, turn.cpu_nanoseconds, turn.nodes, turn.value)
                 for turn in read_turns(game, text) if turn.nodes is not None
             ]  # fmt: skip
             if found:
                 parts.append(np.array(found, dtype=float))  # None becomes nan
-    agent, black, ply, nanoseconds, waited, nodes, value = np.concatenate(parts).T
+    agent, black, ply, nanoseconds, waited, processor, nodes, value = np.concatenate(parts).T
     return RecordedMoves(
         agent=agent.astype(np.int64),
         black=black.astype(bool),
         ply=ply.astype(np.int64),
         nanoseconds=nanoseconds - waited,
+        waited_nanoseconds=waited,
+        cpu_nanoseconds=processor,
         nodes=nodes,
         value=value,
         games=len(chosen),

@@ -1,5 +1,8 @@
-"""The scripts of a page: they sort its tables, light an agent in its figures, and step through
-games. All of them are in the page, so it loads nothing from elsewhere."""
+"""The parts of a page that Markdown does not have: its figures and its scripts.
+
+The scripts sort its tables, light an agent in its figures, and step through games. All of them are
+in the page, so it loads nothing from elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,22 @@ import base64
 import functools
 import gzip
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 _TEMPLATES = Path(__file__).parent / "templates"
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure that is drawn. svg: an element of a page. file: name of its PNG, "" for none."""
+
+    name: str
+    title: str
+    caption: str
+    svg: str
+    file: str = ""
 
 
 def scripts(games: dict[str, Any] | None = None) -> list[tuple[str, str]]:

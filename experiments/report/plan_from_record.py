@@ -51,8 +51,7 @@ def recorded_plan(
         build(described[name], name, kind)
         for name, kind in (("openings", Openings), ("schedule", Schedule), ("executor", Executor))
     )
-    asked = settings.limits
-    limits = Limits(asked.depth, asked.nodes, asked.seconds, asked.clock)
+    limits = settings.limits.of_moves()
     rules = ruleset(settings.ruleset.name)
     return Plan(settings, agents, rules, limits, openings, schedule, executor)
 

@@ -1,26 +1,35 @@
-"""A page for each submitted program: its games, its losses, and its output."""
+"""A page for each submitted program: its games, its losses, its failures and its output."""
 
 from __future__ import annotations
 
 import re
-import shlex
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from othello_lab.agents.external.submission import TARGET
-from othello_lab.core.game import FINISHED
+from othello_lab.core.game import FINISHED, RAISED, UNFIT
+from othello_lab.core.notation import PASS, split_transcript, square_name
+from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.record.log import entries
 from othello_lab.experiments.report.facts import RunFacts
 from othello_lab.experiments.report.markdown import write_report
+from othello_lab.experiments.report.page import Drawing
 from othello_lab.experiments.report.tables import columns_of
 
 FOLDER = "programs"
 """Where the pages are, in the folder of the run."""
 MOST_LINES = 200
 """Of a log, on a page."""
+MOST_FAILURES = 3
+"""Failures that a page draws, each of another kind."""
+LAST_WORDS = 10
+"""Lines of a failure."""
+_WIDTH = 160  # characters of such a line
 
+_LOSES = re.compile("'.*' loses: ")
 _PROTOCOLS = {"file": "the file protocol", "line": "the line protocol", "python": "Python"}
 _GAMES = """
     select game, b.name as black, w.name as white, black_points, disc_difference, end_reason, detail
@@ -44,6 +53,8 @@ def write_programs(facts: RunFacts, folder: Path) -> dict[str, str]:
         place = {c: columns[c](stands[name]) for c in columns if name in stands}
         place = {c: cell for c, cell in place.items() if cell not in (name, "-")}
         losses = [game for game in games[name] if game[3] == "lost"]
+        logs = [line for entry in said[name] for line in str(entry).splitlines()]
+        shown = [_failure(facts, game, said[name]) for game in _kinds_of_failures(losses)]
         write_report(
             "program",
             folder / FOLDER,
@@ -53,11 +64,12 @@ def write_programs(facts: RunFacts, folder: Path) -> dict[str, str]:
             about=_about(described[name]) | place,
             problem=described[name].get("problem", ""),
             losses=Counter(_lost_by(game) for game in losses).most_common(),
+            failures=shown,
+            figures=[failure.board for failure in shown if failure.board is not None],
             columns=_COLUMNS,
             games=games[name],
-            replay=f"othello-lab play replay {shlex.quote(str(folder))} game={{}}",
-            logs=said[name][:MOST_LINES],
-            more=max(0, len(said[name]) - MOST_LINES),
+            logs=logs[:MOST_LINES],
+            more=max(0, len(logs) - MOST_LINES),
         )
     return {name: f"{FOLDER}/{file}.md" for name, file in files.items()}
 
@@ -115,13 +127,88 @@ def _lost_by(game: Sequence[str]) -> str:
     return "fewer discs" if game[5] == FINISHED else game[5]
 
 
-def _said(folder: Path, names: Sequence[str]) -> dict[str, list[str]]:
-    """Return the lines of each program's log: notes of the run, and its own output."""
-    said: dict[str, list[str]] = defaultdict(list)
-    for file, named in (("log.txt", True), ("output.txt", False)):
+class LogEntry(NamedTuple):
+    """An entry of a program's log. game: None for none. own: True if the program has printed it."""
+
+    game: int | None
+    text: str
+    own: bool
+
+    def __str__(self) -> str:
+        return f"game {'-' if self.game is None else self.game}: {self.text}"
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A game that a program has lost by a fault, as its page shows it.
+
+    told: the game and the reason. board: a drawing of the position at its end, None if the program
+    could not be started. position: the same as text. words: the last lines that the program
+    printed.
+    """
+
+    told: str
+    board: Drawing | None
+    position: str
+    words: str
+
+
+def _kinds_of_failures(losses: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+    """Return the first game of each kind of failure, in the rows of the table of games."""
+    kinds: dict[tuple[str, str], Sequence[str]] = {}
+    for game in losses:
+        if game[5] != FINISHED:
+            reason, why = game[5:7]
+            kinds.setdefault((reason, why if reason == RAISED else ""), game)
+    return list(kinds.values())[:MOST_FAILURES]
+
+
+def _failure(facts: RunFacts, game: Sequence[str], said: Sequence[LogEntry]) -> Failure:
+    """Return the failure in a game, a row of the table of games. said: the program's log."""
+    number, colour, opponent, *_, reason, why = game
+    ((opening, transcript),) = facts.record.rows(
+        "select opening, transcript from games where game = ?", [int(number)]
+    )
+    rules = facts.plan.rules
+    position, plies = Opening.read(opening, rules).begin(rules).follow(split_transcript(transcript))
+    if position.must_pass:
+        position = position.play(PASS)
+    after = f"after ply {len(plies)}" if plies else "before the first move"
+    told = f"Game {number}, as {colour} against {opponent}, {after}: {reason}"
+    notes = [entry for entry in said if entry.game == int(number)]
+    words = [entry.text.partition(": ")[2] for entry in notes if entry.own]
+    words = words or _words_of_failure(notes)
+    board = None
+    if reason != UNFIT:
+        last = f" after {square_name(plies[-1])}" if plies and plies[-1] != PASS else ""
+        caption = f"Game {number}{last}: {position.to_move.value.capitalize()} is to move."
+        svg = position._repr_svg_()
+        board = Drawing(f"game-{number}", f"The board of game {number}", caption, svg)
+    return Failure(
+        f"{told}: {why}" if why else told,
+        board,
+        str(position),
+        "\n".join(f"{line:.{_WIDTH}}" for line in words[-LAST_WORDS:]),
+    )
+
+
+def _words_of_failure(notes: Iterable[LogEntry]) -> list[str]:
+    """Return the further lines of the run's note on a failure: a program's last output, or a
+    traceback."""
+    for entry in notes:
+        first, *further = entry.text.splitlines()
+        if further and _LOSES.match(first):
+            return [line.removeprefix("    ") for line in further]
+    return []
+
+
+def _said(folder: Path, names: Sequence[str]) -> dict[str, list[LogEntry]]:
+    """Return the log of each program: notes of the run, and its own output."""
+    said: dict[str, list[LogEntry]] = defaultdict(list)
+    for file, own in (("log.txt", False), ("output.txt", True)):
         for game, text in entries(folder / file):
-            told = text.partition(": ")[2] if named else text  # the logger comes first
+            told = text if own else text.partition(": ")[2]  # the logger comes first
             for name in names:
                 if told.startswith((f"{name}: ", f"'{name}' ")):
-                    said[name] += f"game {'-' if game is None else game}: {told}".splitlines()
+                    said[name].append(LogEntry(game, told, own))
     return said

@@ -34,7 +34,7 @@ def same_values(settings: RunConfig) -> bool:
     """Return True if all agents find the same values: searches for minimax's value, equally deep
     and with the same evaluation. They differ in their choice among equal moves at most."""
     limits = settings.limits
-    if any((limits.depth, limits.nodes, limits.seconds, limits.clock)):
+    if any((limits.depth, limits.nodes, limits.seconds, limits.clock, limits.cpu_seconds)):
         return False
     values = [_value_settings(agent) for agent in settings.agents.values()]
     return len(values) > 1 and None not in values and all(each == values[0] for each in values)

@@ -14,6 +14,7 @@ from rich.console import Console
 
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.experiments.config import FIGURE_FILES, NO_FIGURES, Plan, labelled, match_name
+from othello_lab.experiments.record.provenance import machine_in_words
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.citing import pinned
 from othello_lab.experiments.report.elo_lead import FEW
@@ -21,6 +22,7 @@ from othello_lab.experiments.report.facts import RunFacts, zero_text
 from othello_lab.experiments.report.findings import Findings, findings
 from othello_lab.experiments.report.games import game_sample
 from othello_lab.experiments.report.markdown import link, write_report
+from othello_lab.experiments.report.page import Drawing
 from othello_lab.experiments.report.programs import write_programs
 from othello_lab.experiments.report.published import beside_original
 from othello_lab.experiments.report.question import Question
@@ -42,8 +44,6 @@ from othello_lab.experiments.statistics.intervals import EVERY_SPLIT
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from othello_lab.experiments.report.figures.drawing import Drawing
 
 
 def conclude(record: Record, plan: Plan, folder: Path, console: Console) -> pd.DataFrame:
@@ -121,6 +121,7 @@ def _write(facts: RunFacts, said: Findings, figures: Sequence[Drawing], folder: 
         tables=_linked(tables, programs),
         rounds=facts.tables,
         zero=zero_text(facts.anchor) if RATING in columns else "",
+        two=facts.anchor is None and len(facts.names) == 2,
         match_columns=list(match_columns(matches)),
         matches=pairings,
         split=any(EVERY_SPLIT in row for _, rows in tables for row in rows),
@@ -185,7 +186,7 @@ def _details(facts: RunFacts) -> dict[str, str]:
     return {
         "games": f"{counted(played, 'game')}{of_all}",
         "openings": f"{facts.openings:,} ({plan.openings.text}), each played {again}{how_often}",
-        "distinct games": f"{different:,}, move for move, whoever played them",
+        "distinct games": f"{different:,}, move for move; two pairings may play the same game",
         **independent,
         "forfeits": f"{facts.standings['forfeits'].sum():,}",
         "ruleset": head["ruleset"],
@@ -193,7 +194,7 @@ def _details(facts: RunFacts) -> dict[str, str]:
         "started": datetime.fromisoformat(head["started"]).strftime("%Y-%m-%d %H:%M:%S"),
         "wall time": f"{head['wall_seconds']:.1f} s",
         "workers": plan.executor.text,
-        "machine": ", ".join(f"{key} {value}" for key, value in head["machine"].items()),
+        "machine": machine_in_words(head["machine"]),
         "versions": ", ".join(f"{key} {value}" for key, value in head["versions"].items()),
     }
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, fields
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from othello_lab.agents.evaluation import Evaluation
-from othello_lab.agents.search import AlphaBeta, Minimax, SearchAgent
+from othello_lab.agents.search import AlphaBeta, SearchAgent
 from othello_lab.core.game import SearchStats
+from othello_lab.core.perft import tree_size
 from othello_lab.core.position import Position
 from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.record.store import Record
@@ -20,8 +22,9 @@ from othello_lab.experiments.statistics.intervals import bootstrap_intervals
 if TYPE_CHECKING:
     import pandas as pd
 
+_COUNTED = tuple(field.name for field in fields(SearchStats))
 _LEFT_OUT = {"probcut_returns", "stability_returns", "playouts"}  # most searches have none
-COUNTS = tuple(field.name for field in fields(SearchStats) if field.name not in _LEFT_OUT)
+COUNTS = tuple(name for name in _COUNTED if name not in _LEFT_OUT)
 """What is counted: columns of ``searches.csv``."""
 
 MEASURES = ("nodes", "made", "evaluations")
@@ -32,7 +35,17 @@ NODE_BUDGET = 60_000_000
 """Nodes that one algorithm may spend on a study: seconds, so that a run's report does not cost
 more than the run."""
 
-ALGORITHMS: dict[str, type[SearchAgent]] = {"minimax": Minimax, "alpha-beta": AlphaBeta}
+
+def _minimax_nodes(depth: int, evaluation: Evaluation) -> Callable[[Position], int]:
+    return functools.partial(tree_size, depth=depth)
+
+
+def _alphabeta_nodes(depth: int, evaluation: Evaluation) -> Callable[[Position], int]:
+    agent = AlphaBeta(depth, evaluation)
+    return lambda position: agent.search(position).stats.nodes
+
+
+ALGORITHMS = {"minimax": _minimax_nodes, "alpha-beta": _alphabeta_nodes}
 """What :func:`count_nodes` compares; alpha-beta with moves from a1 to h8."""
 
 Sample = list[tuple[str, Position]]
@@ -113,7 +126,8 @@ def cost_rows(
             found = agent.search(position, depth)
             seconds = time.perf_counter() - started
             about = {"agent": name, "depth": depth, "selective": agent.selective}
-            yield {**about, "value": found.value, **asdict(found.stats), "seconds": seconds}
+            counts = {name: getattr(found.stats, name) for name in _COUNTED}
+            yield {**about, "value": found.value, **counts, "seconds": seconds}
 
 
 def compare_searches(
@@ -170,16 +184,13 @@ def count_nodes(
 
     rows = []
     for name in algorithms:
-        kind = ALGORITHMS[name]
         spent, totals = 0, [len(positions)]
         for plies in range(1, depth + 1):
             # Alpha-beta grows unevenly from depth to depth, so growth is taken over two of them.
             growth = (totals[-1] / totals[-3]) ** 0.5 if plies > 2 else 10.0
             if spent + totals[-1] * growth > budget:
                 break
-            agent = kind(plies, evaluation)
-            costs = (row for each in positions for row in cost_rows(each, {name: agent}))
-            total = sum(row["nodes"] for row in costs)
+            total = sum(map(ALGORITHMS[name](plies, evaluation), positions))
             spent += total
             totals.append(total)
             rows.append((name, plies, total / len(positions), len(positions)))

@@ -126,9 +126,8 @@ def _costs(facts: RunFacts) -> Iterator[Section]:
             rows,
             "A node is a position entered by the search, root and leaves included; an evaluation "
             "is a call of the heuristic. *nodes/s* is by processor time; *time/move* is the median "
-            "of the time that a move took, not counted what its player could not use, and 95 of "
-            "100 moves took no longer than the next column says. *Time in all* is by the wall "
-            "clock.",
+            "time of a move, without time that its player could not use. 95 of 100 moves were "
+            "within the time of the next column. *Time in all* is by the wall clock.",
         )
 
 
@@ -201,7 +200,7 @@ def _ends(facts: RunFacts) -> Section:
         "How games ended",
         ("end", "lost by", "games"),
         [(FINISHED, "-", f"{finished:,}"), *told],
-        f"{counted(draws, 'draw')} among those that were played to the end." if finished else "",
+        f"{counted(draws, 'draw')} among the finished games." if finished else "",
         (0, 1),
     )
 

@@ -21,6 +21,7 @@ from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.record.store import TOTALS, Record
 from othello_lab.experiments.report.moves import quantiles_by, recorded_moves
 from othello_lab.experiments.report.strategies import strategies
+from othello_lab.experiments.statistics.audit import OpeningCounts
 from othello_lab.experiments.statistics.intervals import standard_error, student
 from othello_lab.experiments.statistics.match import match_statistics
 from othello_lab.experiments.statistics.pairs import (
@@ -220,16 +221,18 @@ def pairs_by_opening(record: Record, plays: ArrayLike | None = None) -> tuple[In
     return tables, np.array(list(often.values()), dtype=np.int64)
 
 
-def pairings_in_order(record: Record) -> Iterator[IntArray]:
+def pairings_in_order(record: Record) -> Iterator[OpeningCounts]:
     """For each pairing its pairs that repeat no earlier one, by points of the agent that comes
-    first in the line-up: a row an opening, shape (openings, 5), in the order of the schedule."""
+    first in the line-up, in the order of the schedule."""
     rows = record.each(
         f"select low, high, {', '.join(OUTCOME_COLUMNS)} from {_units(record)} "
         "order by low, high, pair"
     )
     for _, group in groupby(rows, key=itemgetter(0, 1)):
-        counts = (count for row in group for count in row[2:])
-        yield np.fromiter(counts, dtype=np.int64).reshape(-1, OUTCOMES)
+        numbers: dict[tuple[int, ...], int] = {}
+        places = (numbers.setdefault(row[2:], len(numbers)) for row in group)
+        each = np.fromiter(places, dtype=np.int64)
+        yield OpeningCounts(np.array([*numbers]), each)
 
 
 def pair_counts(record: Record) -> IntArray:
@@ -461,9 +464,12 @@ def matches(record: Record, parts: Sequence[tuple[IntArray, Ratings]] = ()) -> p
 
     beginning = _with_pairs(record, np.arange(len(record.agents())))
     table = record.query(beginning + _MATCHES)
-    units = record.query(_ALIKE.format(units=_units(record))).groupby(["low", "high"])
+    units = groupby(record.each(_ALIKE.format(units=_units(record))), key=itemgetter(0, 1))
     most = ruleset(record.run()["ruleset"]).squares
-    found = [{"low": low, "high": high} | _of_units(rows, most) for (low, high), rows in units]
+    found = [
+        {"low": low, "high": high} | _of_units(np.array([row[2:] for row in rows]), most)
+        for (low, high), rows in units
+    ]
     columns = ["pairs", *OUTCOME_COLUMNS, *MATCH_STATISTICS, "discs", "discs_low", "discs_high"]
     numbers = pd.DataFrame(found, columns=["low", "high", *columns])
     table = table.merge(numbers.astype({"low": int, "high": int}), on=["low", "high"])
@@ -489,15 +495,15 @@ def _take_ratings(table: pd.DataFrame, parts: Sequence[tuple[IntArray, Ratings]]
         table.loc[row, ["elo", "elo_low", "elo_high", "bound"]] = elo, low, high, bound
 
 
-def _of_units(units: pd.DataFrame, most: int) -> dict[str, Any]:
-    """Return the statistics of a pairing. units: rows of the query about openings. most: largest
-    number of discs that a game can be won by."""
-    counts, times = units[list(OUTCOME_COLUMNS)].to_numpy(np.int64), units["times"].to_numpy()
+def _of_units(units: FloatArray, most: int) -> dict[str, Any]:
+    """Return the statistics of a pairing. units: rows of the query about openings, without the
+    agents. most: largest number of discs that a game can be won by."""
+    counts, times = units[:, :OUTCOMES].astype(np.int64), units[:, OUTCOMES].astype(np.int64)
     found = match_statistics(counts, times)
     columns: dict[str, Any] = {"pairs": found.pairs}
     columns |= dict(zip(OUTCOME_COLUMNS, times @ counts, strict=True))
     columns |= {name: getattr(found, name) for name in MATCH_STATISTICS}
-    number, n, d, nn, nd, dd = units[["units", "n", "d", "nn", "nd", "dd"]].sum().tolist()
+    number, n, d, nn, nd, dd = units[:, OUTCOMES + 1 :].sum(axis=0).tolist()
     mean = d / n if n else np.nan
     sums = np.sqrt(max(0.0, dd - 2 * mean * nd + mean**2 * nn))  # of openings' deviations, squared
     error = standard_error(np.array([sums]), np.ones(1, dtype=np.int64), n, number)

@@ -15,8 +15,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from othello_lab.core.game import FINISHED
-from othello_lab.core.system.escaping import plain
+from othello_lab.core.game import FINISHED, Limits
+from othello_lab.core.system.escaping import counted, plain
 from othello_lab.experiments.pairing import ResultTable
 from othello_lab.experiments.report.standings import MATCH_STATISTICS, OUTCOME_COLUMNS
 from othello_lab.experiments.report.terminal import terminal_table
@@ -120,6 +120,26 @@ def time_text(microseconds: float) -> str:
             digits = f"{number:.3g}" if number < 999.5 else f"{number:,.0f}"
             return f"{digits}\N{NO-BREAK SPACE}{unit}"
     return "< 1\N{NO-BREAK SPACE}µs"
+
+
+def limits_in_words(limits: Limits) -> list[str]:
+    """Return the limits of a run as figures and captions have them.
+
+    >>> limits_in_words(Limits(nodes=2000, depth=12))
+    ['at most 2,000 nodes a move', 'depth at most 12']
+    """
+    times = {
+        "a move": limits.seconds,
+        "of processor time a move": limits.cpu_seconds,
+        "a game": limits.clock,
+    }
+    words = [f"{time_text(1e6 * limit)} {what}" for what, limit in times.items() if limit]
+    if limits.nodes:
+        nodes = counted(limits.nodes, "node")
+        words.insert(0, f"at most {nodes} a move")
+    if limits.depth:
+        words.append(f"depth at most {limits.depth}")
+    return words
 
 
 def share_text(ratio: float) -> str:
@@ -252,6 +272,8 @@ def from_winners(matches: pd.DataFrame) -> pd.DataFrame:
     """Return a table of :func:`experiments.report.standings.matches` with each match as the agent
     sees it that has more points, or with as many more discs."""
     lost = (matches["score"] < 0.5) | ((matches["score"] == 0.5) & (matches["discs"] < 0))
+    if not lost.any():
+        return matches
     turned = matches.copy()
     for one, other in _EXCHANGED:
         turned[one], turned[other] = matches[other], matches[one]

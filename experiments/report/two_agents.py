@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -13,12 +14,14 @@ from othello_lab.experiments.report.facts import RunFacts, in_sentence
 from othello_lab.experiments.report.late_moves import ALL, mean_of
 from othello_lab.experiments.report.sections import Section
 from othello_lab.experiments.report.tables import time_text
-from othello_lab.experiments.statistics.means import SHARE, Mean, mean_interval
+from othello_lab.experiments.statistics.means import SHARE, Mean, mean_of_openings
 
 if TYPE_CHECKING:
     import pandas as pd
 
-PHASES = (("opening", 1, 20), ("middle game", 21, 40), ("endgame", 41, 60))
+MIDDLE_GAME = 21, 40
+"""Its first and its last ply."""
+PHASES = (("opening", 1, 20), ("middle game", *MIDDLE_GAME), ("endgame", 41, 60))
 """Phases by plies from the start of the game, passes not counted."""
 
 
@@ -67,23 +70,36 @@ def _of_disagreements(facts: RunFacts, found: pd.DataFrame) -> str:
 # ------------------------------------------------------------------ colours
 
 
+# How many openings of a Black gave so many points and discs, in so many games.
+_SUMS = """
+    with of_openings as (
+        select black, sum(black_points) as points, count(*) as games,
+            coalesce(sum(disc_difference), 0) as discs, count(disc_difference) as finished
+        from games group by black, opening)
+    select black, points, games, discs, finished, count(*) as times from of_openings
+    group by black, points, games, discs, finished
+"""
+
+
 def _by_colour(facts: RunFacts) -> Section:
-    games = facts.record.query(
-        "select opening, black, black_points as points, disc_difference as discs from games"
-    ).astype({"discs": float})
+    sums = np.array(facts.record.rows(_SUMS), dtype=float)
     rows = []
     for agent, name in enumerate(facts.names):
-        for colour in ("Black", "White"):
-            part = games[(games["black"] == agent) == (colour == "Black")]
-            points = part["points"] if colour == "Black" else 1 - part["points"]
-            discs = part["discs"] if colour == "Black" else -part["discs"]
+        for colour, black in (("Black", agent), ("White", 1 - agent)):
+            found = Counter[str]()
+            for of, _, result, _, count in facts.ends:
+                found[result] += count * (of == black)
+            lost = "white" if colour == "Black" else "black"
+            points, games, discs, finished, times = sums[sums[:, 0] == black, 1:].T
+            if colour == "White":
+                points, discs = games - points, -discs
             rows.append(
                 [
                     name,
                     colour,
-                    *(f"{(points == result).sum():,}" for result in (1, 0.5, 0)),
-                    mean_interval(points, part["opening"], 0, SHARE).text(1, 100),
-                    mean_interval(discs, part["opening"]).text(1),
+                    *(f"{found[result]:,}" for result in (colour.lower(), "draw", lost)),
+                    mean_of_openings(points, games, times, within=SHARE).text(1, 100),
+                    mean_of_openings(discs, finished, times).text(1),
                 ]
             )
     return Section(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import re
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, ClassVar
 
 from rich.console import Console
+from rich.progress import track
 
 from othello_lab.agents.config import ConfigError
 from othello_lab.core.game import FINISHED, LATE
@@ -24,6 +24,7 @@ from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, Ruleset, ruleset
 from othello_lab.core.system.cli import Parser
 from othello_lab.core.system.escaping import counted, plain
+from othello_lab.core.system.optional_libraries import needs
 from othello_lab.core.wthor import (
     GAMES,
     PLAYERS,
@@ -52,7 +53,7 @@ class ExportedRun:
 
 @dataclass(frozen=True, slots=True)
 class ExportedGame:
-    """A row of a record's games (``results/README.md`` explains the columns)."""
+    """A row of a record's games; :class:`~experiments.record.store.GameRow` has the meanings."""
 
     number: int
     black: int
@@ -264,7 +265,7 @@ def export_command(arguments: Sequence[str], console: Console) -> int:
         _export_tables(options.folder, options.format, options.output or options.folder, console)
         return 0
     output = options.output or options.folder / f"games{FORMATS[options.format].endings[0]}"
-    count, left_out = export(options.folder, options.format, output)
+    count, left_out = export(options.folder, options.format, output, console)
     told = f"{counted(count, 'game')} in {output}"
     if others := FORMATS[options.format].endings[1:]:
         told += f", with {' and '.join(others)} beside it"
@@ -278,8 +279,8 @@ def export_command(arguments: Sequence[str], console: Console) -> int:
 def _export_tables(folder: Path, kind: str, output: Path, console: Console) -> None:
     """Write all tables of a run into a folder; ConfigError."""
     needed = TABLES[kind]
-    if needed and importlib.util.find_spec(needed) is None:
-        raise ConfigError(f"{kind} needs {needed}; pip install {needed}")
+    if needed:
+        needs(kind, needed, "parquet")
     try:
         output.mkdir(parents=True, exist_ok=True)
         with reading(folder) as record:
@@ -289,11 +290,14 @@ def _export_tables(folder: Path, kind: str, output: Path, console: Console) -> N
     console.print(plain(f"{', '.join(names)} in {output}"), soft_wrap=True)
 
 
-def export(folder: Path, format: str, output: Path) -> tuple[int, Counter[str]]:
+def export(
+    folder: Path, format: str, output: Path, console: Console | None = None
+) -> tuple[int, Counter[str]]:
     """Write the games of a run in one of :data:`FORMATS`, whole or not at all. Return their number,
     and the number left out of each kind. ConfigError.
 
     If a format has more than one file, the others stand beside ``output`` with their own endings.
+    console: of a progress bar with the time left; None for no bar.
     """
     first, *others = FORMATS[format].endings
     paths = {first: output} | {ending: output.with_suffix(ending) for ending in others}
@@ -310,7 +314,14 @@ def export(folder: Path, format: str, output: Path) -> tuple[int, Counter[str]]:
             },
         )
         writer = FORMATS[format](run, files)
-        for row in record.rows(f"select {_COLUMNS} from games order by game"):
+        rows = track(
+            record.rows(f"select {_COLUMNS} from games order by game"),
+            "exporting games",
+            console=console,
+            transient=True,
+            disable=console is None or not console.is_terminal,
+        )
+        for row in rows:
             game = ExportedGame(*row)
             try:
                 what = writer.add(game)

@@ -137,14 +137,14 @@ def _options(arguments: Sequence[str]) -> Namespace:
     parser = Parser(
         prog="othello-lab list",
         description="List all runs, sweeps, studies and trainings under a folder, the latest "
-        "first: what, when, how many games, who leads by points, and whether it is complete. What "
-        "cannot be read is told.",
+        "first: date, games, leader by points, and state. Folders that cannot be read are "
+        "named.",
     )
     parser.add_argument(
         "words",
         nargs="*",
         metavar="FOLDER, key=value",
-        help=f"the folder (default: {RESULTS}); and only those that fit. {told}",
+        help=f"the folder (default: {RESULTS}), and filters. {told}",
     )
     parser.add_argument("--last", type=whole_number(1), metavar="N", help="only the first N")
     parser.add_argument("--json", action="store_true", help="for a program to read")

@@ -34,13 +34,15 @@ def report_command(arguments: Sequence[str], console: Console) -> int:
     parser.add_argument(
         "--figures",
         choices=FIGURES,
-        help="of a run: where to draw them (default: as the run was asked to)",
+        help="of a run or sweep: where to draw them (default: as it was asked to)",
     )
     parser.add_argument(
-        "--latex", action="store_true", help="print the tables of a run for a paper; write nothing"
+        "--latex",
+        action="store_true",
+        help="print the tables of a run or sweep for a paper; write nothing",
     )
     parser.add_argument(
-        "--bibtex", action="store_true", help="print a reference to a run for a paper"
+        "--bibtex", action="store_true", help="print a reference to a run or sweep for a paper"
     )
     _add_trust(parser)
     options = parser.parse_args(arguments)
@@ -62,15 +64,12 @@ def report_command(arguments: Sequence[str], console: Console) -> int:
 
 
 def _print_for_paper(folder: Path, options: Namespace, console: Console) -> None:
-    """Print the tables of a run in LaTeX, a reference in BibTeX, or both."""
-    from othello_lab.experiments.jobs.run_kind import facts_of
-    from othello_lab.experiments.report.citing import bibtex, latex_tables
-
-    with facts_of(folder, console, options.trust) as facts:
-        if options.latex:
-            print(visible(latex_tables(facts), keep="\n"))
-        if options.bibtex:
-            print(visible(bibtex(facts.record.run()), keep="\n"))
+    """Print the tables of a run or sweep in LaTeX, a reference in BibTeX, or both."""
+    kind = kind_of(folder)
+    if options.latex:
+        print(visible(kind.latex(folder, console, options.trust), keep="\n"))
+    if options.bibtex:
+        print(visible(kind.bibtex(folder, console, options.trust), keep="\n"))
 
 
 def show_command(arguments: Sequence[str], console: Console) -> int:

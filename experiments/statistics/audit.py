@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from othello_lab.experiments.statistics.intervals import share_interval
-from othello_lab.experiments.statistics.pairs import SHARES, IntArray, by_opening
+from othello_lab.experiments.statistics.pairs import SHARES, IntArray
 
 MOST_BLOCKS = 10
 FEWEST_BLOCKS = 4
@@ -18,6 +18,21 @@ BLOCK = 10
 SHUFFLES = 10
 """Random orders of the openings of each of the first pairings, for the expectation."""
 _ENOUGH = 200  # pairings; all others have one random order
+
+
+class OpeningCounts(NamedTuple):
+    """A pairing's pairs by outcome, opening by opening: many openings have the same counts.
+
+    counts: all different ones, shape (m, 5). places: of each opening's counts among them, in the
+    order of play, shape (openings,).
+    """
+
+    counts: IntArray
+    places: IntArray
+
+    def times(self, places: IntArray) -> IntArray:
+        """Return how many of some openings have each of the counts, shape (m,)."""
+        return np.bincount(places, minlength=len(self.counts))
 
 
 class Audit(NamedTuple):
@@ -37,28 +52,27 @@ class Audit(NamedTuple):
     expected: float
 
 
-def self_audit(pairings: Iterable[IntArray]) -> Audit | None:
+def self_audit(pairings: Iterable[OpeningCounts]) -> Audit | None:
     """Split each pairing by opening into blocks, and count the blocks in which the 95 % interval of
     its share of points holds its share in all other blocks.
 
-    pairings: for each pairing its pairs by outcome, a row an opening, shape (openings, 5), in the
-    order of play, so that blocks also show changes during the run. Pairings of too few openings for
-    four blocks of ten, and those with equal results of all pairs, are left out.
+    The order of play makes blocks also show changes during the run. Pairings of too few openings
+    for four blocks of ten, and those with equal results of all pairs, are left out.
 
     Returns None if none is left.
     """
     rng = np.random.default_rng(0)
     found: list[Audit] = []
-    for counts in pairings:
-        units, _ = by_opening(counts)
-        whole = units.sum(axis=0)
-        blocks = min(MOST_BLOCKS, len(units) // BLOCK)
+    for pairing in pairings:
+        places = pairing.places
+        whole = pairing.times(places) @ pairing.counts
+        blocks = min(MOST_BLOCKS, len(places) // BLOCK)
         if blocks < FEWEST_BLOCKS or np.count_nonzero(whole) < 2:
             continue
-        smallest = len(units) // blocks
+        smallest = len(places) // blocks
         shuffles = SHUFFLES if len(found) < _ENOUGH else 1
-        random = [_held(rng.permutation(units), blocks) for _ in range(shuffles)]
-        held, expected = _held(units, blocks), sum(random) / shuffles
+        random = [_held(pairing, rng.permutation(places), blocks) for _ in range(shuffles)]
+        held, expected = _held(pairing, places, blocks), sum(random) / shuffles
         found.append(Audit(blocks, smallest, blocks, held, expected))
     if not found:
         return None
@@ -71,15 +85,18 @@ def self_audit(pairings: Iterable[IntArray]) -> Audit | None:
     )
 
 
-def _held(units: IntArray, blocks: int) -> int:
-    """Return the number of blocks with an interval that holds the share of points in the others."""
-    whole = units.sum(axis=0)
-    parts = np.array_split(units, blocks)
-    return sum(_holds(part, whole - part.sum(axis=0)) for part in parts)
+def _held(pairing: OpeningCounts, places: IntArray, blocks: int) -> int:
+    """Return the number of blocks with an interval that holds the share of points in the others.
+    places: of the openings' counts, in this order."""
+    parts = [pairing.times(part) for part in np.array_split(places, blocks)]
+    whole = sum(parts)
+    return sum(_holds(pairing.counts, part, whole - part) for part in parts)
 
 
-def _holds(part: IntArray, rest: IntArray) -> bool:
-    """Return True if the interval of these openings holds the share of points in the rest."""
-    _, low, high, _ = share_interval(part)
-    mean = float(rest @ SHARES) / int(rest.sum())
+def _holds(counts: IntArray, part: IntArray, rest: IntArray) -> bool:
+    """Return True if the interval of a part's openings holds the share of points in the rest. part,
+    rest: how many openings have each of the counts."""
+    _, low, high, _ = share_interval(counts, part)
+    pairs = rest @ counts
+    mean = float(pairs @ SHARES) / int(pairs.sum())
     return low - 1e-9 <= mean <= high + 1e-9

@@ -12,9 +12,8 @@ pools, and false ones.
 from __future__ import annotations
 
 import numpy as np
+import scipy  # which loads its parts when they are used
 from numpy.typing import ArrayLike
-from scipy.sparse.csgraph import connected_components
-from scipy.special import stdtr
 
 from othello_lab.experiments.statistics.pairs import (
     SHARES,
@@ -65,7 +64,7 @@ def superiority_chances(pairs: ArrayLike, times: ArrayLike | None = None) -> Flo
     openings, squares = _spread(units, middle)
     openings, squares = openings + 1, squares + 0.25 + (middle - 0.5) ** 2  # one imagined
     error = np.sqrt(squares * openings / (openings - 1)) / (number + 1)
-    return np.asarray(stdtr(openings - 1, (0.5 - middle) / error))
+    return np.asarray(scipy.special.stdtr(openings - 1, (0.5 - middle) / error))
 
 
 def _spread(units: PairUnits, middle: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -100,7 +99,7 @@ def cycles(better: BoolArray) -> list[tuple[int, ...]]:
             thirds = np.flatnonzero(better[b] & better[:, a])
             found += [(a, int(b), int(c)) for c in thirds if a < min(b, c)]
     inside = {agent for circle in found for agent in circle}
-    label = connected_components(better, directed=True, connection="strong")[1]
+    label = scipy.sparse.csgraph.connected_components(better, directed=True, connection="strong")[1]
     for group in range(label.max(initial=-1) + 1):
         members = np.flatnonzero(label == group)
         if len(members) > 2 and not inside & set(members.tolist()):

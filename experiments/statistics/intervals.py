@@ -66,7 +66,10 @@ def standard_error(sums: FloatArray, times: IntArray, pairs: int, openings: int)
     """
     if openings < 2:
         return math.nan
-    return math.sqrt(times @ sums**2 * openings / (openings - 1)) / pairs
+    # No product of the linear algebra library: its threads take longer than this, and its sums
+    # depend on the processor.
+    squares = float((times * sums**2).sum())
+    return math.sqrt(squares * openings / (openings - 1)) / pairs
 
 
 def share_interval(

@@ -56,12 +56,37 @@ def mean_interval(
         return Mean(np.nan, np.nan, np.nan)
     _, place = np.unique(np.asarray(openings)[there], return_inverse=True)
     each = np.ones(len(place)) if weights is None else np.asarray(weights, dtype=float)[there]
-    sums, numbers = (np.bincount(place, part) for part in (each * measured[there], each))
-    mean = float(sums.sum() / numbers.sum())
-    drawn = np.random.default_rng(seed).standard_exponential((REPLICATES, len(sums)))
-    sample = ((drawn @ sums) / (drawn @ numbers))[:, None]
-    low, high = bootstrap_intervals(sample, np.array([mean]), np.array([len(sums)]))
+    sums, numbers = (
+        np.bincount(place, part).astype(float) for part in (each * measured[there], each)
+    )
+    return mean_of_openings(sums, numbers, np.ones(len(sums)), seed, within)
+
+
+def mean_of_openings(
+    sums: FloatArray,
+    numbers: FloatArray,
+    times: FloatArray,
+    seed: int = 0,
+    within: tuple[float, float] = ANY,
+) -> Mean:
+    """Return the mean and interval of :func:`mean_interval` from each opening's sum of values.
+
+    sums, numbers: shape (m,), the sum of an opening's values, and their number or weight; openings
+    without values are left out. times: shape (m,), how many openings have these.
+    """
+    measured = numbers > 0
+    sums, numbers, times = sums[measured], numbers[measured], times[measured]
+    if not len(sums):
+        return Mean(np.nan, np.nan, np.nan)
+    openings = int(times.sum())
+    mean = float((times * sums).sum() / (times * numbers).sum())
+    # The weights of openings that are alike, exponential each, add up to a gamma's.
+    alike, place = np.unique([sums, numbers], axis=1, return_inverse=True)
+    number = np.bincount(place.ravel(), times)
+    drawn = np.random.default_rng(seed).standard_gamma(number, (REPLICATES, len(number)))
+    sample = np.divide(*(alike @ drawn.T))[:, None]
+    low, high = bootstrap_intervals(sample, np.array([mean]), np.array([openings]))
     ends = np.clip([low[0], high[0]], *within)
-    if within == SHARE and len(sums) > 1 and np.ptp(sums / numbers) == 0:
-        ends = np.array(wilson(mean * len(sums), len(sums)))
+    if within == SHARE and openings > 1 and np.ptp(sums / numbers) == 0:
+        ends = np.array(wilson(mean * openings, openings))
     return Mean(mean, *map(float, ends))

@@ -18,8 +18,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # which loads its parts when they are used
 from numpy.typing import ArrayLike
-from scipy.special import betainc
 
 from othello_lab.experiments.statistics.pairs import FloatArray
 
@@ -101,4 +101,4 @@ def _probability(chi2: float, agents: int, openings: int) -> float:
         return 0.0
     free, others = agents - 1, (agents - 1) * (openings - 1)
     ratio = (openings - 1) * chi2 / (most - chi2)
-    return float(betainc(others / 2, free / 2, others / (others + free * ratio)))
+    return float(scipy.special.betainc(others / 2, free / 2, others / (others + free * ratio)))

@@ -16,8 +16,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # which loads its parts when they are used
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
 
 from othello_lab.experiments.statistics.elo import NELO, expected_score
 from othello_lab.experiments.statistics.intervals import bootstrap_intervals
@@ -72,7 +72,7 @@ def resolution(
     if not variance > 0:
         return _UNKNOWN
     gain = expected_score(elo) - 0.5
-    needed = (ndtri(1 - ALPHA) + ndtri(POWER)) ** 2 / gain**2
+    needed = (scipy.special.ndtri(1 - ALPHA) + scipy.special.ndtri(POWER)) ** 2 / gain**2
     rng = np.random.default_rng(seed)
     weight = rng.standard_gamma(share, (REPLICATES, len(share)))
     sample = np.log(needed * np.maximum(_variances(units, weight), 1e-12))

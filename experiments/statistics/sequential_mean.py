@@ -14,8 +14,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # which loads its parts when they are used
 from numpy.typing import ArrayLike
-from scipy.special import stdtr
 
 from othello_lab.experiments.statistics.pairs import FloatArray
 
@@ -73,7 +73,7 @@ def side_at_look(values: ArrayLike, turns: int, error_rate: float) -> int:
     """
     seen = np.asarray(values, dtype=float)
     t = _t(seen)
-    shown = stdtr(len(seen) - 1, -abs(t)) <= error_rate / (2 * turns)  # false for nan
+    shown = scipy.special.stdtr(len(seen) - 1, -abs(t)) <= error_rate / (2 * turns)  # false for nan
     return int(np.sign(t)) if shown else 0
 
 

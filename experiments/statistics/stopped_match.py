@@ -24,8 +24,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # which loads its parts when they are used
 from numpy.typing import ArrayLike
-from scipy.special import log_ndtr
 
 from othello_lab.experiments.statistics.elo import expected_score
 from othello_lab.experiments.statistics.intervals import EVERY_SPLIT, INSIDE, interval_text
@@ -153,8 +153,8 @@ def _fallen(
     """
     image = -lower + 2 * _IMAGES[:, None] * (upper - lower)
     far, speed, root = np.abs(image), np.abs(drift), np.sqrt(time)
-    along = -speed * far + log_ndtr((speed * time - far) / root)
-    against = speed * far + log_ndtr((-speed * time - far) / root)
+    along = -speed * far + scipy.special.log_ndtr((speed * time - far) / root)
+    against = speed * far + scipy.special.log_ndtr((-speed * time - far) / root)
     terms = np.exp(drift * lower + along) + np.exp(drift * lower + against)
     return np.clip((np.sign(image) * terms).sum(axis=0), 0, 1)
 
@@ -172,7 +172,10 @@ def _between(
         flipped = ends[0] > 0  # both in the right tail: mirrored, so that no digits are lost
         low = np.where(flipped, -ends[1], ends[0])
         high = np.where(flipped, -ends[0], ends[1])
-        below, reached = drift * image + log_ndtr(low), drift * image + log_ndtr(high)
+        below, reached = (
+            drift * image + scipy.special.log_ndtr(low),
+            drift * image + scipy.special.log_ndtr(high),
+        )
         return np.exp(np.minimum(reached, 50)) - np.exp(np.minimum(below, 50))
 
     turn = 2 * _IMAGES[:, None] * (upper - lower)

@@ -90,6 +90,11 @@ class Attribution(MatchStudy):
     """One agent with every combination of some switches on and off, against a common opponent, all
     from the same openings (a full factorial design).
 
+    The effect of a switch is its mean over all combinations of the others. Two switches that do
+    the same work bring less together than alone. There is no ratio of Elo to a cost that may be 0,
+    or is below the clock's 0.3 microseconds. A switch is called the best for its time only if its
+    interval lies above all others.
+
     agent: the agent with the switches. opponent: its opponent. switches: settings of the agent, by
     their paths, with the values for off and on, as in study.switches={iterative: [false, true],
     evaluation.weights.mobility: [0, 8]}; None for the features of its composite evaluation that
@@ -190,14 +195,13 @@ class Attribution(MatchStudy):
 
 
 _NOTE = (
-    "The effect of a switch is what it adds on average over all combinations of the others; that "
-    "of two together is what the one adds more where the other is on than where it is off. All "
-    "combinations played the same openings, which intervals take for the independent unit. Costs "
-    "are means a move, time that of the processor; their intervals are Student's over openings, "
-    "and those of Elo by unit of cost Fieller's. Elo by unit of cost is left blank where it would "
-    "say nothing: where the interval of the cost reaches 0, and where a switch makes moves dearer "
-    "by less than 2 %, by less than 10 nodes, or by less than the 0.3 microseconds that a look at "
-    "the clock takes. "
+    "The effect of a switch is its mean gain over all combinations of the others. The effect of "
+    "two together is the gain of one with the other on, minus its gain with the other off. All "
+    "combinations played the same openings; an opening is the independent unit of all intervals. "
+    "Costs are means a move; time is processor time. Intervals of costs are Student's over "
+    "openings, those of Elo by unit of cost Fieller's. Elo by unit of cost is blank if the "
+    "interval of the cost reaches 0, or if a switch makes moves dearer by less than 2 %, less "
+    "than 10 nodes, or less than 0.3 microseconds, the time of a look at the clock. "
     "Intervals hold what differs between openings; another machine, or a busy one, has other times."
 )
 
@@ -452,8 +456,9 @@ def _figures(
         yield ReportFigure(
             name="effects",
             title="What each switch adds",
-            caption="Elo that a switch adds on average over all combinations of the others, and "
-            "(diamonds) that two add together beyond the sum of both; bars are 95 % intervals.",
+            caption="Mean Elo that a switch adds, over all combinations of the others. "
+            "Diamonds: the Elo that two switches add together beyond the sum of both. "
+            "Bars are 95 % intervals.",
             chart=effects_chart(effects, context),
             data=effects,
         )
@@ -464,8 +469,8 @@ def _figures(
         yield ReportFigure(
             name="cost",
             title="Elo against cost",
-            caption=f"Every combination: Elo against '{opponent}' (0), and what a move costs. "
-            "Along the line, and in bold, are those than which none that costs less, or as much, "
-            "is rated higher (the Pareto front).",
+            caption=f"Every combination: Elo against '{opponent}' (0), and the cost of a move. "
+            "On the line, and in bold, are the combinations that no other of the same or a lower "
+            "cost outrates (the Pareto front).",
             chart=elo_cost_chart(order, context, order["agent"].tolist()),
         )

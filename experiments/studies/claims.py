@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import numpy as np
-import yaml
 
 from othello_lab.agents.config import (
     ConfigError,
@@ -24,6 +23,7 @@ from othello_lab.agents.external_agent import ExternalAgent
 from othello_lab.agents.search import SearchAgent
 from othello_lab.core.position import Position
 from othello_lab.core.system.escaping import counted
+from othello_lab.core.system.plain_yaml import read_yaml
 from othello_lab.core.system.settings import Number, Whole
 from othello_lab.experiments.config import Plan, RunConfig, make_agent
 from othello_lab.experiments.pairing import ResultTable, SequentialMatch
@@ -95,7 +95,7 @@ class Claims(MatchStudy):
 
     claims: a list, or a YAML file that has one, alone or below ``claims``
     (study.claims=homework.yaml). An agent is one of the line-up, of conf/agent, or
-    path/to/file.py:Class, with settings and an evaluation in parentheses; see docs/studies.md.
+    path/to/file.py:Class, with settings and an evaluation in parentheses; see docs/paper.md.
     tolerance: Elo by which a claim of strength may be missed before it has to fail. error:
     probability of a wrong verdict, a claim. positions: the most openings to compare costs on.
     """
@@ -112,7 +112,7 @@ class Claims(MatchStudy):
         agents = self._agents(claim, plan)
         if isinstance(claim, CostClaim):
             for text in _compared(claim):
-                agent = make_agent(agents[str(text)], str(text), plan.settings.isolation)
+                agent = make_agent(agents[str(text)], str(text), plan.settings)
                 if isinstance(agent, ExternalAgent):
                     raise ValueError(
                         f"{claim}: {text} is from outside the lab, where searches are not "
@@ -353,13 +353,13 @@ def _lines(claims: Any) -> list[str]:
     """The claims one by one; ValueError."""
     if isinstance(claims, str) and claims.endswith((".yaml", ".yml")):
         try:
-            claims = yaml.safe_load(Path(claims).read_text(encoding="utf-8"))
+            claims = read_yaml(Path(claims))
         except FileNotFoundError:
             raise ValueError(
                 f"study.claims={claims}: there is no such file; a YAML that has a list of claims, "
                 "or the list itself, is needed"
             ) from None
-        except (OSError, UnicodeError, yaml.YAMLError) as error:
+        except (OSError, ValueError) as error:
             raise ValueError(f"study.claims: {one_line(error)}") from error
         if isinstance(claims, Mapping):
             claims = claims.get("claims")

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from othello_lab.agents.search.endgame.solver import EndgameSolver
-from othello_lab.core.rules import Ruleset, ruleset
+from othello_lab.core.rules import Ruleset
 from othello_lab.core.system.compile import Announce
 from othello_lab.core.system.escaping import counted
 from othello_lab.core.system.settings import Whole
 from othello_lab.experiments.config import Plan
 from othello_lab.experiments.playing.tasks import Tables, WorkerContext
-from othello_lab.experiments.record.reading import reading
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.elo_lead import FEW_OPENINGS
 from othello_lab.experiments.report.late_moves import (
@@ -27,8 +25,8 @@ from othello_lab.experiments.report.late_moves import (
     mean_of,
 )
 from othello_lab.experiments.report.tables import marked
-from othello_lab.experiments.studies.positions import RunFolder, run_of
-from othello_lab.experiments.studies.study import Conclusion, PositionStudy, ResultTable
+from othello_lab.experiments.studies.positions import RecordedStudy
+from othello_lab.experiments.studies.study import Conclusion, ResultTable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,25 +42,18 @@ DRAWN = 6
 
 
 @dataclass(frozen=True, kw_only=True)
-class Errors(PositionStudy):
+class Errors(RecordedStudy):
     """Moves of the agents of a run against perfect play. Forced moves are left out.
 
-    run: the folder of a run whose moves are judged; None: the line-up plays first (agents=...,
-    games=...). empties: the largest number of empty squares. positions: the most moves of each
-    agent, from whole games; or ``all``.
+    The loss of a move is the number of discs of the final result that it gives away. A blunder
+    changes the outcome.
+
+    empties: the largest number of empty squares. positions: the most moves of each agent, from
+    whole games; or ``all``.
     """
 
-    run: RunFolder = None
     empties: Annotated[int, Whole(1, MOST_EMPTIES)] = 14
     positions: Annotated[int | str, Whole(1, word="all")] = 1000
-
-    asks_agents = False
-
-    def needs_run(self, plan: Plan) -> bool:
-        return self.run is None
-
-    def run_folder(self) -> Path | None:
-        return run_of(self.run)
 
     def prepare(self, plan: Plan, announce: Announce) -> None:
         EndgameSolver(table_mb=1).prepare(announce)
@@ -82,29 +73,19 @@ class Errors(PositionStudy):
 
     def conclude(self, plan: Plan, tables: Mapping[str, pd.DataFrame]) -> Conclusion:
         moves = tables["moves"]
-        agents, selective = (
-            plan.settings.agents,
-            {name: agent.selective for name, agent in plan.agents.items()},
-        )
-        details, rules = {}, plan.rules
-        if (folder := self.run_folder()) is not None:
-            with reading(folder) as record:
-                agents = record.run()["config"]["agents"]
-                selective = dict(record.rows("select name, selective from agents"))
-                rules = ruleset(record.run()["ruleset"])
-                details = {"games of": str(folder), "ruleset": rules.name}
-        moves["agent"] = [marked(name, bool(selective.get(name))) for name in moves["agent"]]
+        run = self.judged_run(plan)
+        moves["agent"] = [marked(name, bool(run.selective.get(name))) for name in moves["agent"]]
         profile = error_profile(moves, plan.settings.seed)
         whole = profile[profile["empties"] == ALL]
         about = f"{counted(len(moves), 'move')} with {self.empties} or fewer empty squares"
         return Conclusion(
             findings=list(_findings(whole, about, moves["opening"].nunique())),
-            tables=[_errors_table(whole), *_worst(moves)],
+            tables=[_errors_table(whole), *worst_moves(moves)],
             frames={"errors": profile, "moves": moves},
-            figures=lambda: _figures(profile, costliest(moves, DRAWN), rules, about),
+            figures=lambda: _figures(profile, costliest(moves, DRAWN), run.rules, about),
             notes=[_NOTE],
-            agents=agents,
-            details=details,
+            agents=run.agents,
+            details=run.details,
         )
 
 
@@ -136,6 +117,11 @@ def _findings(whole: pd.DataFrame, about: str, openings: int) -> Iterable[str]:
     told = ", ".join(f"{row['agent']} {100 * row['blunder_share']:.1f} %" for row in blunders[:6])
     more = f", and {len(rows) - 6} more agents with fewer" if len(rows) > 6 else ""
     yield f"Moves that changed the outcome: {told}{more}."
+    yield from few_openings_warning(openings)
+
+
+def few_openings_warning(openings: int) -> Iterable[str]:
+    """Yield a sentence if moves come from so few openings that their intervals say too much."""
     if openings < FEW_OPENINGS:
         yield (
             f"All moves come from {counted(openings, 'opening')}, and moves from the same opening "
@@ -159,7 +145,8 @@ def _errors_table(whole: pd.DataFrame) -> ResultTable:
     return ResultTable("Moves against perfect play", columns, rows)
 
 
-def _worst(moves: pd.DataFrame) -> Iterable[ResultTable]:
+def worst_moves(moves: pd.DataFrame, form: str = "+d") -> Iterable[ResultTable]:
+    """Yield a table of the costliest moves, if any costs something. form: of a number of discs."""
     costly = costliest(moves, _WORST)
     if costly.empty:
         return
@@ -168,8 +155,8 @@ def _worst(moves: pd.DataFrame) -> Iterable[ResultTable]:
             row["agent"],
             str(row["game"]),
             str(row["empties"]),
-            f"{row['move']} ({row['score'] - row['loss']:+d})",
-            f"{row['best']} ({row['score']:+d})",
+            f"{row['move']} ({row['score'] - row['loss']:{form}})",
+            f"{row['best']} ({row['score']:{form}})",
             row["position"],
         ]
         for row in costly.to_dict("records")

@@ -38,6 +38,9 @@ class Intransitivity(MatchStudy):
     """One run in which all meet: the pairs with a proven better agent, cycles among them, and the
     survivors by alpha-rank.
 
+    Elo gives each agent one number and cannot show a cycle. All pairings are judged together: with
+    a probability of 95 % no answer is wrong, so a cycle among the answers is real.
+
     See :func:`experiments.statistics.alpha_rank.alpha_rank`.
 
     alpha: alpha-rank's strength of selection; if it is large, only the winner of a match counts,
@@ -94,13 +97,13 @@ class Intransitivity(MatchStudy):
 
     def _note(self) -> str:
         return (
-            "Each pairing asks on its own who makes more than half of the points; Holm's procedure "
-            f"decides them together, so that with {100 * (1 - ERROR_RATE):g} % probability no "
-            "answer is wrong, and so no cycle is told that is not there. Alpha-rank (Omidshafiei "
+            "Each pairing is a test for more than half of the points. Holm's procedure decides "
+            f"them together: with {100 * (1 - ERROR_RATE):g} % probability no answer is wrong, and "
+            "every reported cycle is real. Alpha-rank (Omidshafiei "
             f"et al. 2019; strength of selection alpha = {self.alpha:g}, population "
             f"{self.population}) is the share of time that a population spends with each agent "
-            "when agents are replaced by those that beat them; it takes scores as they are, and "
-            "its interval shows what chance does to them."
+            "if winners replace the agents they beat. It takes scores as they are; its interval "
+            "shows the effect of chance."
         )
 
 

@@ -44,6 +44,7 @@ class StudyKind(JobKind):
 
     def resume(self, folder: Path, command: str, console: Console, **options: Any) -> int:
         retry = options.pop("retry_skipped", False)
+        options.pop("retry_starved", None)
         return self._continue()(folder, command, console, retry_failed=retry, **options).exit_code
 
     def write_report(

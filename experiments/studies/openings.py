@@ -62,6 +62,9 @@ class _SetResult:
 class OpeningSets(MatchStudy):
     """The same two agents, best of nearly equal strength, from several sets of openings.
 
+    The less the pairs of a set vary, the fewer of them show a difference. Pairs that repeat
+    earlier ones cost time and add no evidence.
+
     sets: names in ``conf/openings``, or settings with such a name as ``kind`` and one of their own,
     as ``{name: mine, kind: file, file: mine.txt}``. elo: the difference to be seen, in Elo.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -19,6 +19,7 @@ from othello_lab.core.system.compile import Announce
 from othello_lab.core.system.settings import Switch, Text, Whole
 from othello_lab.experiments.config import Plan
 from othello_lab.experiments.pairing.openings import Opening
+from othello_lab.experiments.record.reading import reading
 from othello_lab.experiments.record.store import FILE, Record
 from othello_lab.experiments.studies.study import PositionStudy
 
@@ -75,6 +76,50 @@ def run_of(run: str | None) -> Path | None:
     if not (Path(run) / FILE).is_file():
         raise ConfigError(f"study.run={run}: there is no run in that folder")
     return Path(run)
+
+
+class JudgedRun(NamedTuple):
+    """The run whose moves a study judges.
+
+    agents: their settings, by name. selective: True for agents that search so, by name. details:
+    facts for the report, where they are not the plan's.
+    """
+
+    agents: Mapping[str, Mapping[str, Any]]
+    selective: Mapping[str, bool]
+    rules: Ruleset
+    details: Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordedStudy(PositionStudy):
+    """A study of the moves in a run's games.
+
+    run: the folder of a run whose moves are judged; None: the line-up plays first (agents=...,
+    games=...).
+    """
+
+    run: RunFolder = None
+
+    asks_agents = False
+
+    def needs_run(self, plan: Plan) -> bool:
+        return self.run is None
+
+    def run_folder(self) -> Path | None:
+        return run_of(self.run)
+
+    def judged_run(self, plan: Plan) -> JudgedRun:
+        """Return the run that is judged: that of the folder, or the plan's."""
+        if (folder := self.run_folder()) is None:
+            selective = {name: agent.selective for name, agent in plan.agents.items()}
+            return JudgedRun(plan.settings.agents, selective, plan.rules, {})
+        with reading(folder) as record:
+            head = record.run()
+            selective = dict(record.rows("select name, selective from agents"))
+        rules = ruleset(head["ruleset"])
+        details = {"games of": str(folder), "ruleset": rules.name}
+        return JudgedRun(head["config"]["agents"], selective, rules, details)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from othello_lab.agents.agent import Agent
-from othello_lab.agents.external_agent import ExternalAgent
+from othello_lab.agents.external_agent import ExternalAgent, is_outside
 from othello_lab.agents.search import Minimax, SearchAgent
 from othello_lab.agents.search.context import MAX_DEPTH
 from othello_lab.agents.search.window.proof import prepare_proofs, smallest_tree
@@ -75,10 +75,32 @@ def trees_of(searchers: Mapping[str, SearchAgent]) -> tuple[dict[str, str], dict
     return named, {labels[kind]: minimax for kind, minimax in kinds.items()}
 
 
+def _nothing_to_study(agents: Mapping[str, Agent]) -> str:
+    """Return the refusal of a line-up without a search that prunes."""
+    foreign = " and ".join(name for name, agent in agents.items() if is_outside(agent))
+    if not foreign:
+        return (
+            "no agent of this line-up is a search of the lab's that may leave something out; "
+            "agents=search_family has many"
+        )
+    return (
+        f"{foreign}: the tree of a search from outside cannot be studied, only those of the lab's "
+        "own (agents=search_family has many). A sweep compares the nodes that it counts: "
+        "othello-lab run -m agents=duel agent@first=./FILE.py:CLASS agent@second=minimax "
+        "depth=1,2,3"
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Pruning(SampledStudy):
     """Every search of the line-up on the same positions at each depth, beside minimax's tree and
     the smallest one that proves the value.
+
+    The smallest tree is counted on the position's own tree, without transpositions. To prove that
+    a move is worth at least v, one good answer to each reply is enough; to prove that nothing is
+    worth more, every move needs one good reply. Efficiency is 0 for the leaves of minimax and 1
+    for those of the smallest tree, by their logarithms. A search with another value than minimax
+    is named, and the exit code is 1.
 
     depths: plies; every position is searched at each of them. tree_depth: the deepest at which
     minimax's tree and the smallest one are counted too.
@@ -89,10 +111,7 @@ class Pruning(SampledStudy):
 
     def check(self, plan: Plan) -> None:
         if not any(map(prunes, plan.agents.values())):
-            raise ValueError(
-                "no agent of this line-up is a search of the lab's that may leave something out; "
-                "agents=search_family has many"
-            )
+            raise ValueError(_nothing_to_study(plan.agents))
         if not self.depths:
             raise ValueError("study.depths is empty; study.depths=[1,2,3] counts at these plies")
         limits = plan.limits

@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from othello_lab.agents.config import ConfigError, one_line
+from othello_lab.core.system.foreign_text import storable
 from othello_lab.experiments.jobs.kinds import KINDS
 from othello_lab.experiments.playing.tasks import TaskResult
-from othello_lab.experiments.record.folder import sync
+from othello_lab.experiments.record import sqlite_file
 from othello_lab.experiments.record.reading import LONGEST
 
 if TYPE_CHECKING:
@@ -39,10 +40,10 @@ TRAINING = RecordKind("training", "train", KINDS["training"].file, "step")
 RECORD_KINDS = (STUDY, TRAINING)
 FILE = STUDY.file
 """The record's name in the folder of a study."""
+_LONGEST_ROW = 1 << 26  # characters
 FORMAT = 1
 """Version of the tables; changes when their meaning does."""
 
-_PATIENCE = 30.0  # seconds to wait while another program holds on to the file
 _SCHEMA = """
 create table study (
     name text not null, format integer not null, config text not null, command text not null,
@@ -71,6 +72,44 @@ def is_study(folder: Path | str) -> bool:
     return record_kind(folder) is not None
 
 
+def _rows_of(result: TaskResult) -> tuple[list[tuple[int, str, int, str]], str]:
+    """Return the rows of ``results`` for a task, and its failure."""
+    try:
+        rows = [
+            (result.number, storable(table), number, _as_text(row))
+            for table, entries in result.tables.items()
+            for number, row in enumerate(entries)
+        ]
+        if any(len(row) > _LONGEST_ROW for *_, row in rows):
+            raise ValueError("a row is too long")
+    except (TypeError, ValueError, AttributeError, RecursionError) as error:
+        return [], storable(f"its results cannot be recorded: {one_line(error)[:LONGEST]}")
+    return rows, storable(result.failure)
+
+
+def _as_text(row: Mapping[str, Any]) -> str:
+    known = {
+        storable(column): storable(value) if isinstance(value, str) else value
+        for column, value in row.items()
+    }
+    return json.dumps(known, allow_nan=False)
+
+
+@contextmanager
+def _damage_told(path: Path, kind: RecordKind) -> Iterator[None]:
+    """Turn errors from the content of a record into a ConfigError of one line."""
+    try:
+        yield
+    except ConfigError:
+        raise
+    except (sqlite3.Error, ValueError, TypeError, KeyError, RecursionError) as error:
+        if sqlite_file.is_locked(error):
+            raise ConfigError(f"{path} {sqlite_file.LOCKED}") from error
+        raise ConfigError(
+            f"{path} is damaged, or no record of a {kind.word}: {one_line(error)[:LONGEST]}"
+        ) from error
+
+
 class StudyRecord:
     """An open record of a study. kind: its kind of record."""
 
@@ -79,37 +118,30 @@ class StudyRecord:
         self.kind = next(kind for kind in RECORD_KINDS if kind.file == path.name)
 
     @classmethod
-    def create(cls, folder: Path, kind: RecordKind = STUDY) -> StudyRecord:
-        """A new record in this folder."""
+    def create(
+        cls, folder: Path, kind: RecordKind = STUDY, tell: sqlite_file.Tell | None = None
+    ) -> StudyRecord:
+        """A new record in this folder. tell: gets a line while another program has locked the file;
+        by default the log."""
         path = folder / kind.file
-        if path.exists():
-            raise FileExistsError(f"{path} exists; a record is never overwritten")
-        connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
-        connection.execute("pragma journal_mode = wal")
-        connection.execute("pragma synchronous = full")
-        connection.executescript(f"begin; {_SCHEMA} commit;")
-        sync(folder)
-        return cls(connection, path)
+        return cls(sqlite_file.create(path, _SCHEMA, tell), path)
 
     @classmethod
-    def append(cls, folder: Path) -> StudyRecord:
-        """An existing record, for adding to it."""
+    def append(cls, folder: Path, tell: sqlite_file.Tell | None = None) -> StudyRecord:
+        """An existing record, for adding to it. tell: as for :meth:`create`."""
         with cls.open(folder) as record:
             path = record.path
-        connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
-        with suppress(sqlite3.OperationalError):  # somebody reads it: it goes without
-            connection.execute("pragma journal_mode = wal")
-        connection.execute("pragma synchronous = full")
-        return cls(connection, path)
+        return cls(sqlite_file.append(path, tell), path)
 
     @classmethod
     def open(cls, folder: Path | str) -> StudyRecord:
         """An existing record, for reading; ConfigError if it is none of the lab's."""
-        path = Path(folder) / (record_kind(folder) or STUDY).file
-        uri = f"{path.resolve().as_uri()}?mode=ro"
-        record = cls(sqlite3.connect(uri, uri=True, isolation_level=None), path)
+        kind = record_kind(folder) or STUDY
+        path = Path(folder) / kind.file
+        with _damage_told(path, kind):
+            record = cls(sqlite_file.read(path), path)
         try:
-            with record._damage_told():
+            with _damage_told(path, kind):
                 record._check_tables()
         except BaseException:
             record.close()
@@ -128,19 +160,6 @@ class StudyRecord:
         ) - {"table"}:
             raise ValueError("its tables are others")
 
-    @contextmanager
-    def _damage_told(self) -> Iterator[None]:
-        """Turn errors from the content of a record into a ConfigError of one line."""
-        try:
-            yield
-        except ConfigError:
-            raise
-        except (sqlite3.Error, ValueError, TypeError, KeyError, RecursionError) as error:
-            raise ConfigError(
-                f"{self.path} is damaged, or no record of a {self.kind.word}: "
-                f"{one_line(error)[:LONGEST]}"
-            ) from error
-
     def close(self) -> None:
         """Close the file."""
         self._connection.close()
@@ -156,34 +175,26 @@ class StudyRecord:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """All that is written within it is kept together, or not at all."""
-        self._connection.execute("begin immediate")
-        try:
+        with sqlite_file.transaction(self._connection):
             yield
-        except BaseException:
-            with suppress(sqlite3.Error):
-                self._connection.execute("rollback")
-            raise
-        self._connection.execute("commit")
 
     def write_row(self, table: str, values: Mapping[str, Any]) -> None:
         """Fill the one row of ``study``, or note in ``sessions`` a session that continues it."""
         row = {k: json.dumps(v) if isinstance(v, dict) else v for k, v in values.items()}
         marks = ", ".join("?" * len(row))
         self._connection.execute(
-            f"insert into {table} ({', '.join(row)}) values ({marks})", tuple(row.values())
+            f"insert into {table} ({', '.join(row)}) values ({marks})",
+            tuple(storable(value) if isinstance(value, str) else value for value in row.values()),
         )
 
     def write_pieces(self, results: Iterable[TaskResult]) -> None:
-        """Add the results of tasks, in one transaction."""
+        """Add the results of tasks, in one transaction. Results that cannot be written are a
+        failure of their task."""
         with self.transaction():
             for result in results:
+                rows, failure = _rows_of(result)
                 self._connection.execute(
-                    "insert into pieces values (?, ?)", (result.number, result.failure)
-                )
-                rows = (
-                    (result.number, table, number, json.dumps(row, allow_nan=False))
-                    for table, entries in result.tables.items()
-                    for number, row in enumerate(entries)
+                    "insert into pieces values (?, ?)", (result.number, failure)
                 )
                 self._connection.executemany("insert into results values (?, ?, ?, ?)", rows)
 
@@ -204,18 +215,25 @@ class StudyRecord:
             "update study set wall_seconds = coalesce(wall_seconds, 0) + ?, complete = ?",
             (wall_seconds, int(complete)),
         )
-        with suppress(sqlite3.OperationalError):  # somebody reads it
-            self._connection.execute("pragma journal_mode = delete")
+        sqlite_file.fold(self._connection)
 
     # ------------------------------------------------------------------ reading
+
+    def has_begun(self) -> bool:
+        """Return True if it says what study it is."""
+        with _damage_told(self.path, self.kind):
+            there = self._connection.execute("select 1 from sqlite_master").fetchone()
+            return bool(there and self._connection.execute("select 1 from study").fetchone())
 
     def study(self) -> dict[str, Any]:
         """The row of ``study``, its JSON decoded. Raises ConfigError if it is no study of this
         version of the lab, or damaged."""
-        with self._damage_told():
-            cursor = self._connection.execute("select * from study")
-            names = [column[0] for column in cursor.description]
-            found = [dict(zip(names, row, strict=True)) for row in cursor]
+        with _damage_told(self.path, self.kind):
+            found: list[dict[str, Any]] = []
+            if self._connection.execute("select 1 from sqlite_master").fetchone():
+                cursor = self._connection.execute("select * from study")
+                names = [column[0] for column in cursor.description]
+                found = [dict(zip(names, row, strict=True)) for row in cursor]
             if not found:
                 raise ConfigError(
                     f"{self.path.parent}: the {self.kind.word} was stopped before it had begun; "
@@ -235,7 +253,7 @@ class StudyRecord:
 
     def done(self) -> dict[int, str]:
         """The pieces that are done, by number, each with its failure (empty: none)."""
-        with self._damage_told():
+        with _damage_told(self.path, self.kind):
             sql = "select piece, failure from pieces order by piece"
             return dict(self._connection.execute(sql).fetchall())
 
@@ -245,7 +263,7 @@ class StudyRecord:
         import pandas as pd
 
         found: dict[str, list[dict[str, Any]]] = {}
-        with self._damage_told():
+        with _damage_told(self.path, self.kind):
             sql = 'select piece, "table", row from results order by piece, "table", number'
             for piece, table, row in self._connection.execute(sql):
                 found.setdefault(table, []).append({"piece": piece, **json.loads(row)})

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import yaml
 from rich.console import Console
 
 from othello_lab.core.system.escaping import plain
 from othello_lab.experiments.config import FIGURE_FILES, NO_FIGURES
+from othello_lab.experiments.record.provenance import machine_in_words
 from othello_lab.experiments.report.markdown import write_report
+from othello_lab.experiments.report.page import Drawing
 from othello_lab.experiments.report.tables import described, result_table
 from othello_lab.experiments.studies.record import StudyRecord
 from othello_lab.experiments.studies.study import Conclusion
 from othello_lab.experiments.studies.study_plan import StudyPlan
-
-if TYPE_CHECKING:
-    from othello_lab.experiments.report.figures.drawing import Drawing
 
 
 def tell(
@@ -68,7 +66,7 @@ def _write(
         "seed": settings.seed,
         "started": about["started"].replace("T", " "),
         "workers": plan.plan.executor.text,
-        "machine": ", ".join(f"{key} {value}" for key, value in about["machine"].items()),
+        "machine": machine_in_words(about["machine"]),
         "versions": ", ".join(f"{key} {value}" for key, value in about["versions"].items()),
         **conclusion.details,
     }

@@ -46,6 +46,9 @@ _DRAWN = 24  # agents at their levels of which a figure can be read
 class Scaling(MatchStudy):
     """Each agent of the line-up at each level of effort, all of them in one pool.
 
+    Elo by doubling is the slope of an agent's ratings over the logarithm of its effort: of the
+    level, of the nodes searched, and of the time used.
+
     by: the unit of the levels: ``depth`` (plies), or a limit of ``nodes`` or ``seconds`` a move,
     for agents that deepen iteratively (agents.NAME.iterative=true; their depth is then as large as
     can be). levels: at least two, ascending, best so that each is twice the one before.

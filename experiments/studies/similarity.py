@@ -42,6 +42,8 @@ class PositionQuestion(NamedTuple):
 class Similarity(SampledStudy):
     """Every agent of the line-up on the same positions, each with a choice.
 
+    Agents that choose alike are also hard to tell apart by games.
+
     drawn: number of positions drawn, those in which the agents differ most.
     """
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from rich.console import Console
 
 from othello_lab.agents.config import ConfigError, choices, own_settings, settings_text, unknown
+from othello_lab.agents.sides import with_open_settings
 from othello_lab.core.system.cli import Parser
 from othello_lab.core.system.console import as_typed
 from othello_lab.core.system.escaping import visible
@@ -32,7 +33,7 @@ def study_command(arguments: Sequence[str], console: Console) -> int:
     """``study NAME [key=value ...]``; the exit code."""
 
     def make(name: str, settings: Sequence[str], folders: Sequence[str]) -> int:
-        plan = read(name, settings, folders)
+        plan = read(name, with_open_settings(settings), folders)
         return study(plan, as_typed(["study", *arguments]), console).exit_code
 
     return named_command(STUDY, arguments, make, study_help)

@@ -8,11 +8,13 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
+from othello_lab.agents.book import named_books
 from othello_lab.agents.config import (
     ConfigError,
     build,
     choices,
     compose,
+    evaluation_settings,
     one_line,
     resolve,
     unknown,
@@ -69,7 +71,9 @@ def read(
     except ConfigError:
         _refuse_bare(name, overrides, folders, kind)
         raise
-    described = OmegaConf.to_container(config[kind.group], resolve=True)
+    described: Any = OmegaConf.to_container(config[kind.group], resolve=True)
+    if isinstance(evaluation := described.get("evaluation"), str):
+        described["evaluation"] = evaluation_settings(evaluation, folders)
     of_run = OmegaConf.masked_copy(config, [str(key) for key in config if key != kind.group])
     for_agents = [word for word in overrides if word.partition("=")[0] not in used]
     return planned(name, described, check(of_run, for_agents), kind, of)
@@ -91,6 +95,12 @@ def planned(
     name: str, described: Any, plan: Plan, kind: RecordKind = STUDY, of: type[Study] = Study
 ) -> StudyPlan:
     """The plan of a study with these settings of its own; raises ConfigError."""
+    for agent, settings in plan.settings.agents.items():
+        if any(True for _ in named_books(settings)):
+            raise ConfigError(
+                f"{kind.word} {name}: agent '{agent}' has a book; searches are compared here, "
+                "so it plays without (book=null)"
+            )
     study = build(described, kind.group, of)
     try:
         study.check(plan)

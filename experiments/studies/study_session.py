@@ -107,9 +107,9 @@ class StudySession(Job[StudyResult]):
     def open_record(self, session: Mapping[str, Any]) -> Iterator[None]:
         plan = self.plan
         if self.resumed:
-            opened = StudyRecord.append(self.folder)
+            opened = StudyRecord.append(self.folder, self.tell_waiting)
         else:
-            opened = StudyRecord.create(self.folder, plan.kind)
+            opened = StudyRecord.create(self.folder, plan.kind, self.tell_waiting)
         with opened as self.record:
             with self.record.transaction():
                 if self.resumed:

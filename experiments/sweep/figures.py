@@ -11,7 +11,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, MaxNLocator
+from matplotlib.ticker import MaxNLocator
 
 from othello_lab.core.system.escaping import counted
 from othello_lab.experiments.report.figures.drawing import (
@@ -19,6 +19,7 @@ from othello_lab.experiments.report.figures.drawing import (
     ReportFigure,
     blank,
     check_frame,
+    decades,
     drawn,
     entitle,
     heat,
@@ -35,7 +36,7 @@ from othello_lab.experiments.report.figures.palette import (
     SEQUENTIAL,
 )
 from othello_lab.experiments.report.figures.svg import annotate
-from othello_lab.experiments.sweep.results import TunedElo
+from othello_lab.experiments.sweep.results import Trial, TunedElo
 from othello_lab.experiments.sweep.trend import asks_for_costs
 
 MOST_PANELS = 6
@@ -43,6 +44,8 @@ MOST_PANELS = 6
 
 MOST_LINES = 8
 """More agents than these have rows of a heat map instead of lines."""
+
+_LOG_FROM = 8  # times the smallest value of a setting: smaller ones would lie on each other
 
 _NO_LINE = {"linestyle": "none"}
 _MAP_LABELS = {
@@ -57,14 +60,14 @@ class SweepFacts:
     """A sweep and the numbers computed from it.
 
     runs: one row a run and agent; see :func:`experiments.sweep.load`. varied: the columns that were
-    varied, by the name to be shown; columns that vary together count as one. trials: number and Elo
-    of each trial of a search over settings; empty for a plain sweep. again: the rating of the best
-    trial's confirmation, if it was played.
+    varied, by the name to be shown; columns that vary together count as one. trials: of a search
+    over settings; empty for a plain sweep. again: the rating of the best trial's confirmation, if
+    it was played.
     """
 
     runs: pd.DataFrame
     varied: Mapping[str, Sequence[str]]
-    trials: Sequence[tuple[int, float]] = ()
+    trials: Sequence[Trial] = ()
     again: TunedElo | None = None
 
 
@@ -187,8 +190,9 @@ def search_figures(facts: SweepFacts) -> Iterator[ReportFigure]:
         yield ReportFigure(
             name="search",
             title="The search",
-            caption="Elo of every trial above its fixed opponent, and the best so far. The band is "
-            "the 95 % interval of the confirmation, played from openings of another seed.",
+            caption="Elo of every trial above its fixed opponent, and the best so far. Rings are "
+            "trials that were given up after a part of their games. The band is the 95 % interval "
+            "of the confirmation, played from openings of another seed.",
             chart=search_chart(facts.trials, facts.again),
         )
 
@@ -363,11 +367,15 @@ def _context(runs: pd.DataFrame) -> str:
 
 def _label_settings(axes: Axes, setting: str, places: Mapping[Any, float], numeric: bool) -> None:
     texts = [_shown(value) for value in places]
+    is_log = numeric and min(places) > 0 and max(places) >= _LOG_FROM * min(places)
+    if is_log:
+        axes.set_xscale("log")
+        axes.set_xticks([], minor=True)
     axes.set_xticks(list(places.values()), texts)
     if not numeric and max(len(value) for value in places) > 8:
         axes.tick_params(axis="x", rotation=90)
     axes.margins(x=0.08)
-    axes.set_xlabel(drawn(setting))
+    axes.set_xlabel(drawn(setting) + " (log scale)" * is_log)
 
 
 def _points(
@@ -402,21 +410,22 @@ def _label_measure(axes: Axes, runs: pd.DataFrame, measure: str) -> None:
         axes.set_ylim(0, 105)
         axes.set_ylabel(drawn(f"nodes, {runs['base'].iloc[0]} = 100 %"))
     else:
-        axes.set_yscale("log")
-        axes.yaxis.set_major_locator(LogLocator(numticks=12))
+        decades(axes)
         axes.set_ylabel("nodes a move (log scale)")
 
 
-def search_chart(trials: Sequence[tuple[int, float]], again: TunedElo | None) -> Figure:
+def search_chart(trials: Sequence[Trial], again: TunedElo | None) -> Figure:
     """Each trial of a search over settings, the best so far, and the confirmation of the best; see
     :class:`SweepFacts`."""
-    numbers, values = (np.array(column) for column in zip(*trials, strict=True))
+    numbers, values, given_up = (np.array(column) for column in zip(*trials, strict=True))
+    best = np.maximum.accumulate(np.where(given_up, -np.inf, values))
     with blank() as figure:
         axes = figure.add_subplot()
-        axes.plot(numbers, values, "o", color=BLUE, label="trial")
-        axes.step(
-            numbers, np.maximum.accumulate(values), where="post", color=BLUE, label="best so far"
-        )
+        axes.plot(numbers[~given_up], values[~given_up], "o", color=BLUE, label="trial")
+        if given_up.any():
+            (rings,) = axes.plot(numbers[given_up], values[given_up], "o", color=GREY)
+            rings.set(markerfacecolor="none", label="given up early")
+        axes.step(numbers, best, where="post", color=BLUE, label="best so far")
         if again is not None:
             axes.axhspan(again.low, again.high, color=ORANGE, alpha=0.2, linewidth=0)
             axes.axhline(

@@ -7,8 +7,8 @@ own, named by its number.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 import yaml
 
 from othello_lab.agents.config import ConfigError, one_line
+from othello_lab.core.system.plain_yaml import read_yaml
 from othello_lab.experiments.jobs.kinds import KINDS
 from othello_lab.experiments.record.folder import numbered
 from othello_lab.experiments.record.store import FILE, Record
@@ -26,7 +27,8 @@ SWEEP = KINDS["sweep"].file
 """A sweep's own file: ``command``; ``arguments``, the words after ``run``; and ``combinations``,
 the settings of each, or null where a search chooses them as it goes."""
 COMBINATION = "combination.yaml"
-"""In a combination's folder: ``settings``; ``objective``, once a search has got it."""
+"""In a combination's folder: ``settings``; for a trial of a search, once it has ended:
+``objective``; ``looks``, Elo by number of pairs; ``given_up``."""
 FAILURE = "failed.txt"
 """In a combination's folder: why it failed."""
 CONFIRMATION = "confirmation"
@@ -37,6 +39,7 @@ class State(StrEnum):
     """The state of a combination."""
 
     FINISHED = "finished"
+    GIVEN_UP = "given up"  # a hopeless trial of a search
     STOPPED = "stopped"  # some of its games are there
     FAILED = "failed"
     WAITING = "waiting"  # none of its games are there
@@ -47,7 +50,7 @@ class Combination:
     """One run of a sweep, as its folder shows it.
 
     number: from 0. settings: its overrides, ``key=value``. failure: the failure's last line.
-    objective: its value for a search.
+    objective: its value for a search. looks: the same by number of pairs.
     """
 
     number: int
@@ -56,11 +59,12 @@ class Combination:
     state: State = State.WAITING
     failure: str = ""
     objective: float | None = None
+    looks: Mapping[int, float] = field(default_factory=dict)
 
     @property
     def has_games(self) -> bool:
         """True if there is anything to report."""
-        return self.state in (State.FINISHED, State.STOPPED)
+        return self.state in (State.FINISHED, State.GIVEN_UP, State.STOPPED)
 
 
 @dataclass(frozen=True)
@@ -147,13 +151,22 @@ def read_combination(folder: Path) -> Combination:
     note, failure = _read(folder / COMBINATION, "settings", "objective"), ""
     if not (_are_words(note["settings"]) and isinstance(note["objective"], float | int | None)):
         _refuse(folder / COMBINATION, "settings, a list of words, and a number are needed")
+    looks = note.get("looks", {})
+    if not (
+        isinstance(looks, dict)
+        and all(isinstance(n, int) and isinstance(elo, float) for n, elo in looks.items())
+    ):
+        _refuse(folder / COMBINATION, "looks: numbers of pairs with numbers are needed")
     if (folder / FAILURE).is_file():
         told = (folder / FAILURE).read_text(encoding="utf-8", errors="replace")
         failure = [*told.strip().splitlines(), "nothing is said of it"][
             -1 if not told.strip() else -2
         ]
     state = State.FAILED if failure else _state_of_games(folder)
-    return Combination(number, folder, tuple(note["settings"]), state, failure, note["objective"])
+    if state in (State.FINISHED, State.STOPPED) and note.get("given_up") is True:
+        state = State.GIVEN_UP
+    words, objective = tuple(note["settings"]), note["objective"]
+    return Combination(number, folder, words, state, failure, objective, looks)
 
 
 def _state_of_games(folder: Path) -> State:
@@ -174,9 +187,19 @@ def has_begun(folder: Path) -> bool:
         return record.format() is not None
 
 
-def write_note(folder: Path, settings: Sequence[str], objective: float | None = None) -> None:
-    """Write the settings of a combination into its folder, and its value for a search."""
-    _write(folder / COMBINATION, {"settings": list(settings), "objective": objective})
+def write_note(
+    folder: Path,
+    settings: Sequence[str],
+    objective: float | None = None,
+    looks: Mapping[int, float] | None = None,
+    given_up: bool = False,
+) -> None:
+    """Write the settings of a combination into its folder, and its results for a search; see
+    :data:`COMBINATION`."""
+    note: dict[str, Any] = {"settings": list(settings), "objective": objective}
+    if objective is not None:
+        note |= {"looks": dict(looks or {}), "given_up": given_up}
+    _write(folder / COMBINATION, note)
 
 
 def put_aside(folder: Path) -> None:
@@ -185,16 +208,15 @@ def put_aside(folder: Path) -> None:
     folder.rename(next(path for path in numbered(stopped) if not path.exists()))
 
 
-# The C library reads and writes ten times as fast; it is not everywhere.
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+# The C library writes ten times as fast; it is not everywhere.
 _DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
 def _read(path: Path, *keys: str) -> dict[str, Any]:
     """Return the content of a file with these keys; ConfigError."""
     try:
-        content: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)
-    except (yaml.YAMLError, OSError, ValueError, RecursionError) as error:
+        content: dict[str, Any] = read_yaml(path)
+    except (OSError, ValueError) as error:
         _refuse(path, one_line(error))
     if not isinstance(content, dict) or not set(keys) <= set(content):
         _refuse(path, f"{', '.join(keys)} are needed")

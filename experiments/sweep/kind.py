@@ -14,7 +14,7 @@ from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.jobs.kinds import JobKind, JobSummary, labels, state_of
 from othello_lab.experiments.record.reading import damage_told
 from othello_lab.experiments.record.store import Record
-from othello_lab.experiments.sweep.folder import Sweep
+from othello_lab.experiments.sweep.folder import Sweep, about
 
 
 class SweepKind(JobKind):
@@ -80,7 +80,24 @@ class SweepKind(JobKind):
 
         known, values = _with_games(folder)
         with damage_told(folder):
-            conclude(folder, known, values, console)
+            conclude(folder, known, values, console, figures)
+
+    def latex(self, folder: Path, console: Console, trust: bool) -> str:
+        from othello_lab.experiments.sweep.reporting import latex_of_sweep
+
+        known, values = _with_games(folder)
+        with damage_told(folder):
+            return latex_of_sweep(folder, known, values)
+
+    def bibtex(self, folder: Path, console: Console, trust: bool) -> str:
+        from othello_lab.experiments.report.citing import bibtex
+
+        known, _ = _with_games(folder)
+        with (
+            damage_told(folder),
+            Record.open(next(each for each in known if each.has_games).folder) as record,
+        ):
+            return bibtex(record.run() | {"command": about(folder)["command"]}, "Sweep")
 
     def look(self, folder: Path, console: Console) -> tuple[RenderableType, bool]:
         from othello_lab.experiments.sweep.watching import look_at_sweep

@@ -17,24 +17,30 @@ from othello_lab.experiments.config import (
     figures_choice,
 )
 from othello_lab.experiments.record.store import FILE, Record
+from othello_lab.experiments.report.citing import LATEX_PACKAGES, latex_table
 from othello_lab.experiments.report.markdown import link, write_report
+from othello_lab.experiments.report.page import Drawing
 from othello_lab.experiments.report.tables import COLUMNS, cells, elo_text
 from othello_lab.experiments.report.terminal import terminal_table
 from othello_lab.experiments.statistics.intervals import interval_text
 from othello_lab.experiments.sweep.composing import in_a_line, short_names
 from othello_lab.experiments.sweep.folder import CONFIRMATION, Combination, State, about
-from othello_lab.experiments.sweep.results import best_of, elo_of_tuned, grouped, table_of
+from othello_lab.experiments.sweep.results import Trial, best_of, elo_of_tuned, grouped, table_of
 from othello_lab.experiments.sweep.trend import trends, values_in_order
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from othello_lab.experiments.report.figures.drawing import Drawing
 
 SHOWN = {
     name: COLUMNS[name]
     for name in ("agent", "games", "score %", "Elo [95 %]", "discs", "nodes/move", "evals/move")
 }
+
+PRINTED = {
+    name: COLUMNS[name] for name in ("agent", "Elo [95 %]", "score %", "games", "nodes/move")
+}
+"""The columns of a sweep's table in a paper, after those of its settings."""
 
 MOST_LEADERS = 3
 """Agents that stand highest in some run, told one by one."""
@@ -45,12 +51,14 @@ def conclude(
     known: Sequence[Combination],
     values: Mapping[str, Mapping[int, Any]],
     console: Console,
+    figures_in: str | None = None,
 ) -> None:
     """Print all runs of a sweep in one table, write it as ``sweep.csv`` (and ``sweep.parquet`` if
     its runs export that), and write ``report.html`` and ``report.md``.
 
     known: its combinations, one of them with games. values: the varied settings, see
-    :func:`experiments.sweep.composing.varied`.
+    :func:`experiments.sweep.composing.varied`. figures_in: where to draw figures, as in
+    ``run figures=...``; None as the sweep was asked.
     """
     table = table_of(known, values)
     console.print(sweep_table(table, values))
@@ -62,7 +70,7 @@ def conclude(
     search = _search(known, values, head["config"], folder)
     said = search["findings"] if search else list(_findings(table, values))
     figures: Sequence[Drawing] = ()
-    wanted = figures_choice(head["config"].get("figures", IN_REPORT))
+    wanted = figures_in or figures_choice(head["config"].get("figures", IN_REPORT))
     if wanted != NO_FIGURES:
         with console.status("drawing figures"):
             figures = _draw(table, list(values), search, folder, wanted == FIGURE_FILES)
@@ -82,6 +90,21 @@ def sweep_table(table: pd.DataFrame, values: Mapping[str, Mapping[int, Any]]) ->
             drawn.add_row(*map(plain, (in_a_line(values, number), *texts)))
         drawn.add_section()
     return drawn
+
+
+def latex_of_sweep(
+    folder: Path, known: Sequence[Combination], values: Mapping[str, Mapping[int, Any]]
+) -> str:
+    """Return all runs of a sweep as one LaTeX table; the arguments as :func:`conclude` has them."""
+    table = table_of(known, values)
+    rows = [
+        [*(str(value.get(row.run, "")) for value in values.values()), *texts]
+        for row, texts in zip(table.itertuples(), cells(PRINTED, table), strict=True)
+    ]
+    reference = table["reference"].iloc[0] or "the mean of the agents of its run"
+    caption = f"Sweep {folder.parent.name}; {reference} has 0 Elo."
+    columns = [*short_names(values).values(), *PRINTED]
+    return "\n".join([LATEX_PACKAGES, latex_table(columns, rows, caption, "sweep")])
 
 
 def _findings(table: pd.DataFrame, values: Mapping[str, Mapping[int, Any]]) -> Iterator[str]:
@@ -145,11 +168,18 @@ def _search(
     if best is None:
         return {}
     tuned = elo_of_tuned(best.folder)
-    trials = [(each.number, each.objective) for each in known if each.objective is not None]
+    trials = [
+        Trial(each.number, each.objective, each.state is State.GIVEN_UP)
+        for each in known
+        if each.objective is not None
+    ]
+    given_up = sum(trial.given_up for trial in trials)
+    early = f", {given_up} of which were given up early" if given_up else ""
     found: dict[str, Any] = {
         "trials": trials,
         "findings": [
-            f"Best of {len(trials)} trials: run {best.number} ({in_a_line(values, best.number)}), "
+            f"Best of {len(trials)} trials{early}: run {best.number} "
+            f"({in_a_line(values, best.number)}), "
             f"{tuned.text}. It was chosen by this very number, so that its luck was chosen with "
             "it: expect less."
         ],

@@ -16,11 +16,10 @@ from othello_lab.experiments.report.standings import (
     rated_as_asked,
     standings,
 )
-from othello_lab.experiments.statistics.elo import elo_of_score
 from othello_lab.experiments.statistics.intervals import interval_text
-from othello_lab.experiments.statistics.pairs import SHARES
 from othello_lab.experiments.statistics.pool import difference_of_two
 from othello_lab.experiments.sweep.folder import Combination, State, Sweep
+from othello_lab.experiments.sweep.search import smoothed_elo
 
 if TYPE_CHECKING:
     import pandas as pd  # loaded when a table is made, since a run starts sooner without it
@@ -135,17 +134,13 @@ def grouped(table: pd.DataFrame, keys: Sequence[str]) -> list[list[str]]:
 
 
 def objective_of(folder: Path) -> float:
-    """Return the Elo of the tuned agent above its opponent, for the search.
-
-    With half a pair won and half a pair lost added, so that winning everything is a number too and
-    more points are always more Elo.
-    """
+    """Return the Elo of the tuned agent above its opponent, for the search; see
+    :func:`experiments.sweep.search.smoothed_elo`."""
     with Record.open(folder) as record:
         tuned = _tuned(record)
         own = record.agents()["name"].tolist().index(tuned)
         counts = pair_counts(record)[own, 1 - own]
-    pairs = int(counts.sum())
-    return float(elo_of_score((counts @ SHARES + 0.5) / (pairs + 1)))
+    return smoothed_elo(counts)
 
 
 _OTHER_WAY = str.maketrans("<>", "><")
@@ -186,7 +181,16 @@ def _tuned(record: Record) -> str:
     return str(record.run()["config"]["tuning"]["agent"])
 
 
+class Trial(NamedTuple):
+    """A trial of a search that has ended: its number, its Elo, and True if it was given up."""
+
+    number: int
+    elo: float
+    given_up: bool
+
+
 def best_of(known: Sequence[Combination]) -> Combination | None:
-    """The combination of a search with the highest objective, the first among equals."""
+    """The combination of a search with the highest objective, the first among equals. Trials that
+    were given up have none of all their games."""
     tried = [each for each in known if each.objective is not None and each.state is State.FINISHED]
     return max(tried, key=lambda each: each.objective or 0.0, default=None)

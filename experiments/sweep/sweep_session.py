@@ -1,7 +1,8 @@
-"""Playing a sweep: one run for each combination of settings, or for each guess of a search over
-settings.
+"""Playing a sweep: one run for each combination of settings, or for each suggestion of a search
+over settings.
 
-Hydra chooses the combinations, and its launchers the processes or machines that play them.
+Hydra's grammar says which combinations there are. A launcher that the user has chosen plays them by
+Hydra; otherwise they are played here, one after another.
 """
 
 from __future__ import annotations
@@ -9,22 +10,23 @@ from __future__ import annotations
 import functools
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from hydra.core.hydra_config import HydraConfig
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 from rich.console import Console
 
 from othello_lab.agents import hydra_parts
-from othello_lab.agents.config import ConfigError, compose, one_line
+from othello_lab.agents.config import ConfigError, compose
 from othello_lab.core.system.console import as_typed, make_console
 from othello_lab.core.system.escaping import plain
 from othello_lab.experiments.config import RunConfig, read
 from othello_lab.experiments.jobs import run as runs
 from othello_lab.experiments.jobs.job import Job
+from othello_lab.experiments.jobs.stopping import RunStopped
 from othello_lab.experiments.playing.trust import check_trusted
 from othello_lab.experiments.record.folder import locked
 from othello_lab.experiments.record.store import FILE
@@ -50,6 +52,14 @@ from othello_lab.experiments.sweep.folder import (
 )
 from othello_lab.experiments.sweep.reporting import conclude
 from othello_lab.experiments.sweep.results import best_of, objective_of
+from othello_lab.experiments.sweep.search import (
+    SettingsSearch,
+    Suggestion,
+    check_installed,
+    examples_of,
+    judge_of,
+    space_of,
+)
 from othello_lab.experiments.sweep.trust import foreign_in
 
 # ---------------------------------------------------------------------- what to run
@@ -64,15 +74,13 @@ def sweep(
     YAMLs among them. Nothing is written before every known combination has been checked. Raises
     ConfigError; KeyboardInterrupt after Ctrl-C, once the finished part has been concluded.
     """
-    own = [override for override in overrides if not is_hydras(override)]
     hydras = [override for override in overrides if is_hydras(override)]
-    hydra = _hydras_settings(overrides, folders)
+    words = _swept(overrides, folders)
     known = None
-    if not str(hydra.sweeper._target_).endswith("BasicSweeper"):  # it chooses as it goes
-        example = _check_search(own, folders)
+    if _tunes(words, folders):
+        example = _check_search(words, hydras, folders)
     else:
-        parameters = [f"{key}={value}" for key, value in (hydra.sweeper.params or {}).items()]
-        known = expand([*parameters, *own])
+        known = expand(words)
         if len(known) == 1:
             raise ConfigError(
                 "run -m: no setting has several values; write them with commas, such as depth=1,2,3"
@@ -89,20 +97,15 @@ def sweep(
 def resume(folder: Path | str, console: Console, trust: bool = False) -> int:
     """Run the unfinished combinations of a sweep, failed ones too, and conclude; as :func:`sweep`.
 
-    A search is repeated from its first guess: its sampler's seed leads it to the same guesses, and
-    finished trials are not played again. trust: as for a single run.
+    A search is repeated from its first suggestion: the run's seed leads to the same suggestions,
+    and finished trials are not played again. trust: as for a single run.
     """
     asked = Sweep.read(folder)
     foreign = foreign_in(asked)
     check_trusted(folder, foreign, trust, console)
-    asked = replace(asked, trusted=bool(foreign))
     if asked.known is None:
-        sampler = _hydras_settings(asked.overrides, asked.extra_folders).sweeper.get("sampler")
-        if (sampler or {}).get("seed") is None:
-            raise ConfigError(
-                f"{folder}: this search had no hydra.sweeper.sampler.seed, so it cannot be repeated"
-            )
-    return _go_on(asked, Path(folder), console)
+        check_installed()
+    return _go_on(replace(asked, trusted=bool(foreign)), Path(folder), console)
 
 
 def extend(folder: Path | str, games: int, console: Console, trust: bool = False) -> int:
@@ -110,11 +113,11 @@ def extend(folder: Path | str, games: int, console: Console, trust: bool = False
     asked = Sweep.read(folder)
     if asked.known is None:
         raise ConfigError(
-            f"{folder}: the trials of a search are told from each other by as many games; extend "
+            f"{folder}: all trials of a search must have the same number of games; extend "
             f"{Path(folder, CONFIRMATION)}"
         )
     if len({word for words in asked.known for word in words if _is_games(word)}) > 1:
-        raise ConfigError(f"{folder}: games is what it varies; extend one of its numbered folders")
+        raise ConfigError(f"{folder}: it varies games; extend one of its numbered folders")
     known = [[*(w for w in words if not _is_games(w)), f"games={games}"] for words in asked.known]
     foreign = foreign_in(asked)
     check_trusted(folder, foreign, trust, console)
@@ -151,12 +154,40 @@ def _hydras_settings(overrides: Sequence[str], folders: Sequence[str]) -> DictCo
     return compose("run", plain, folders).hydra
 
 
-def _check_search(overrides: Sequence[str], folders: Sequence[str]) -> list[str]:
-    """Check all that is known before a search guesses; return its settings without the guesses."""
-    fixed = without_guesses(overrides)
-    settings = read(fixed, folders).settings
-    if settings.tuning.agent is None:
-        raise ConfigError("a search needs to know whose Elo is to be high: tuning.agent=NAME")
+def _swept(overrides: Sequence[str], folders: Sequence[str]) -> list[str]:
+    """Return the overrides that are not of Hydra's own settings, after those of an experiment's
+    ``hydra.sweeper.params``."""
+    hydra = _hydras_settings(overrides, folders)
+    if not str(hydra.sweeper._target_).endswith("BasicSweeper"):
+        raise ConfigError("hydra/sweeper: the lab searches by itself, with tuning.agent=NAME")
+    own = [override for override in overrides if not is_hydras(override)]
+    keys = {word.partition("=")[0] for word in own}
+    parameters = (hydra.sweeper.params or {}).items()
+    return [*(f"{key}={value}" for key, value in parameters if key not in keys), *own]
+
+
+def _tunes(words: Sequence[str], folders: Sequence[str]) -> bool:
+    """Return True if an override, or the experiment among them, names an agent to tune."""
+    chosen = [word for word in words if word.startswith(("experiment=", "tuning.agent="))]
+    if any(len(hydra_parts.all_values(word)) > 1 for word in chosen):
+        return False
+    return bool(OmegaConf.select(compose("run", chosen, folders), "tuning.agent"))
+
+
+def _check_search(words: Sequence[str], hydras: Sequence[str], folders: Sequence[str]) -> list[str]:
+    """Check a search before it begins; return its fixed settings.
+
+    words: of :func:`_swept`. hydras: Hydra's own.
+    """
+    check_installed()
+    strange = [word for word in hydras if not word.lstrip("+").startswith("hydra.sweeper.params")]
+    if strange:
+        raise ConfigError(f"{strange[0]}: a search plays one trial after the other, here")
+    fixed, space = without_guesses(words), space_of(words)
+    if not space:
+        raise ConfigError("a search needs settings to choose from: key=interval(0,20), key=a,b")
+    for example in examples_of(space):
+        settings = read([*fixed, *example], folders).settings
     if settings.tuning.seed == settings.seed:
         raise ConfigError(
             f"tuning.seed={settings.seed}: fresh openings need another than the run's"
@@ -199,11 +230,12 @@ class SweepJob(Job[int]):
         try:
             confirmed = _run_all(self._asked, self.console)
         finally:
-            failed = self._conclude()
-        return 0 if confirmed and not failed else 1
+            missing = self._conclude()
+        return 0 if confirmed and not missing else 1
 
     def _conclude(self) -> int:
-        """Report the finished part, and list the rest; return the number of failures."""
+        """Report the finished part, and list the rest; return the number of combinations that are
+        not finished."""
         found = self._asked.combinations()
         values = self._asked.varied(found)
         if any(combination.has_games for combination in found):
@@ -218,25 +250,43 @@ class SweepJob(Job[int]):
         for one in failed:
             line = f"failed  {one.number}: {in_a_line(values, one.number)}: {one.failure}"
             self.console.print(plain(line, "red"))
-        return len(failed)
+        return len(left) + len(failed)
 
 
 def _run_all(asked: Sweep, console: Console) -> bool:
     """Run the unfinished combinations; return False if a search could not be confirmed."""
     if asked.known is None:
-        words = list(asked.overrides)
-        if "max_failure_rate" in _hydras_settings(words, asked.extra_folders).sweeper:
-            words.append("hydra.sweeper.max_failure_rate=1.0")  # or one failure ends the search
-        _hand_over(asked, words)
+        _search(asked, console)
         return _confirm(asked, console)
     known = asked.combinations()
-    left = [str(each.number) for each in known if each.state is not State.FINISHED]
-    words = [override for override in asked.overrides if is_hydras(override)]
-    words.append(f"+combination={','.join(left)}")
-    words.append("hydra.sweeper.params=null")  # they are among the combinations' settings
-    if left:
+    left = [each.number for each in known if each.state is not State.FINISHED]
+    if left and _needs_hydra(asked):
+        words = [override for override in asked.overrides if is_hydras(override)]
+        words.append(f"+combination={','.join(map(str, left))}")
+        words.append("hydra.sweeper.params=null")  # they are among the combinations' settings
         _hand_over(asked, words)
+    elif left:
+        lines = _lines(asked)
+        for number in left:
+            _play_known(asked, number, lines[number], console)
     return True
+
+
+def _needs_hydra(asked: Sweep) -> bool:
+    """Return True if Hydra does more between known combinations than to compose each once more,
+    which takes it longer than twenty games of simple agents."""
+    if any(map(is_hydras, asked.overrides)):
+        return True
+    hydra, plain = _hydras_settings(asked.overrides, asked.extra_folders), compose("run").hydra
+    parts = ("callbacks", "launcher", "job.chdir", "job.env_copy", "job.env_set")
+    return any(OmegaConf.select(hydra, part) != OmegaConf.select(plain, part) for part in parts)
+
+
+def _lines(asked: Sweep) -> list[str]:
+    """Return the varied settings of each known combination, in words."""
+    known = dict(enumerate(asked.known or ()))
+    values = varied(known, asked.overrides)
+    return [in_a_line(values, number) for number in known]
 
 
 def _hand_over(asked: Sweep, words: Sequence[str]) -> None:
@@ -249,14 +299,26 @@ def _hand_over(asked: Sweep, words: Sequence[str]) -> None:
         f"hydra.sweep.dir='{quoted}'",
         "hydra.sweep.subdir=.",
     ]
-    known = dict(enumerate(asked.known or ()))
-    values = varied(known, asked.overrides)
     # All that a combination has to know goes along, for it may be played in another process.
-    lines = [in_a_line(values, number) for number in known]
-    task = functools.partial(play_combination, asked=asked, lines=lines)
-    own = [word for word in words if not is_hydras(word) and not word.startswith("+combination=")]
-    composed = compose("run", without_guesses(own), asked.extra_folders)
+    task = functools.partial(play_combination, asked=asked, lines=_lines(asked))
+    composed = compose("run", (), asked.extra_folders)
     hydra_parts.hand_over("othello-lab run", arguments, task, composed)
+
+
+def _search(asked: Sweep, console: Console) -> None:
+    """Play the trials of a search that are not finished, and tell the search of all."""
+    words = _swept(asked.overrides, asked.extra_folders)
+    fixed, space = without_guesses(words), space_of(words)
+    settings = read([*fixed, *examples_of(space)[0]], asked.extra_folders).settings
+    search = SettingsSearch(asked.folder, space, settings.seed)
+    for number in range(settings.tuning.trials):
+        suggestion = search.suggest()
+        console.rule(plain(f"{number + 1} of {settings.tuning.trials}: {suggestion.line}"))
+        found = None
+        with suppress(Exception):  # it is written down
+            found = _attempt(asked, str(number), [*fixed, *suggestion.words], console, suggestion)
+        search.tell(suggestion, found)
+    console.print(plain(f"study   {search.file}  (optuna-dashboard shows it)"), soft_wrap=True)
 
 
 def _confirm(asked: Sweep, console: Console) -> bool:
@@ -277,57 +339,74 @@ def _confirm(asked: Sweep, console: Console) -> bool:
 # ---------------------------------------------------------------------- one combination
 
 
-def play_combination(config: DictConfig, asked: Sweep, lines: Sequence[str]) -> float | None:
+def play_combination(config: DictConfig, asked: Sweep, lines: Sequence[str]) -> None:
     """Hydra's task, in this process or another: play one combination of a sweep.
 
-    lines: the varied settings, in words, by number of combination; unknown for a search. Returns
-    the objective if a search asks for one. A failure is written down, and raised only for a search,
-    because a search has to know of it.
+    lines: the varied settings, in words, by number of combination. A failure is written down.
     """
     job = HydraConfig.get()
-    settings = list(job.overrides.task)
-    if asked.known is None:
-        number, total = int(job.job.num), job.sweeper.get("n_trials", "?")
-        line = in_a_line(varied({number: settings}, asked.overrides), number)
-    else:
-        number, total = int(settings[-1].partition("=")[2]), len(asked.known)
-        settings, line = asked.known[number], lines[number]
     elsewhere = not str(job.launcher._target_).endswith("BasicLauncher")
     console = Console(quiet=True) if elsewhere else make_console()
-    console.rule(plain(f"{number + 1} of {total}: {line}"))
-    try:
-        return _attempt(asked, str(number), settings, console)
-    except Exception:
-        if asked.known is None:
-            raise
-        return None
+    number = int(list(job.overrides.task)[-1].partition("=")[2])
+    _play_known(asked, number, lines[number], console)
 
 
-def _attempt(asked: Sweep, name: str, settings: Sequence[str], console: Console) -> float | None:
-    """Play a combination in the folder of this name; write a failure down before it is raised."""
+def _play_known(asked: Sweep, number: int, line: str, console: Console) -> None:
+    """Play one of the known combinations; a failure is written down."""
+    assert asked.known is not None
+    console.rule(plain(f"{number + 1} of {len(asked.known)}: {line}"))
+    with suppress(Exception):
+        _attempt(asked, str(number), asked.known[number], console)
+
+
+def _attempt(
+    asked: Sweep,
+    name: str,
+    settings: Sequence[str],
+    console: Console,
+    suggestion: Suggestion | None = None,
+) -> float | None:
+    """Play a combination in the folder of this name; write a failure down before it is raised.
+
+    suggestion: of a search, whose objective is returned.
+    """
     folder = asked.folder / name
     before = read_combination(folder)
     others = ([w for w in words if not _is_games(w)] for words in (before.settings, settings))
     if before.state is not State.WAITING and len({tuple(words) for words in others}) > 1:
         raise ConfigError(f"{folder} holds another combination: {' '.join(before.settings)}")
     try:
-        return _play(asked, before, settings, console)
+        return _play(asked, before, settings, console, suggestion)
     except Exception as error:
-        folder.mkdir(exist_ok=True)
-        write_note(folder, settings)
-        text = str(error) if isinstance(error, ConfigError) else traceback.format_exc()
-        (folder / FAILURE).write_text(text.rstrip() + "\n", encoding="utf-8")
-        console.print(plain(f"failed: {one_line(error)}", "red"))
+        why = str(error)
+        if isinstance(error, RunStopped):
+            why = error.why or why  # it is the sweep that is to be continued
+        expected = isinstance(error, ConfigError | RunStopped)
+        text = why if expected else traceback.format_exc()
+        console.print(plain(f"failed: {' '.join(why.split())}", "red"))
+        with suppress(OSError):  # a full disk; the combination then is one that is not finished
+            folder.mkdir(exist_ok=True)
+            write_note(folder, settings)
+            (folder / FAILURE).write_text(text.rstrip() + "\n", encoding="utf-8")
         raise
 
 
 def _play(
-    asked: Sweep, before: Combination, settings: Sequence[str], console: Console
+    asked: Sweep,
+    before: Combination,
+    settings: Sequence[str],
+    console: Console,
+    suggestion: Suggestion | None = None,
 ) -> float | None:
     """Play, continue, or take as played the run of a combination's folder."""
     plan, folder = read(settings, asked.extra_folders), before.folder
+    if suggestion is not None and before.objective is not None:
+        for pairs, elo in before.looks.items():
+            suggestion.look(pairs, elo)
+        return before.objective
     extended = before.state is not State.WAITING and before.settings != tuple(settings)
-    if before.state is not State.FINISHED or extended:
+    # A trial without an objective was ended before its looks were written; resuming it tells them.
+    if before.state is not State.FINISHED or extended or suggestion is not None:
         (folder / FAILURE).unlink(missing_ok=True)
         begun = has_begun(folder)
         if not begun and (folder / FILE).exists():
@@ -335,19 +414,24 @@ def _play(
         folder.mkdir(exist_ok=True)
         if not extended:
             write_note(folder, settings)
+        give_up = None if suggestion is None else judge_of(suggestion, plan)
         if begun:
             games = plan.settings.games if extended else None
             command = as_typed(["resume", str(folder)])
-            result = runs.resume(folder, command, console, games=games, trust=asked.trusted)
+            result = runs.resume(
+                folder, command, console, games=games, trust=asked.trusted, give_up=give_up
+            )
         else:
             extra = [f"--config-dir={each}" for each in asked.extra_folders]
-            result = runs.run(plan, as_typed(["run", *extra, *settings]), console, folder)
-        if result.interrupted or not result.complete:
+            command = as_typed(["run", *extra, *settings])
+            result = runs.run(plan, command, console, folder, give_up=give_up)
+        hopeless = suggestion is not None and suggestion.hopeless
+        if result.interrupted or not (result.complete or hopeless):
             raise KeyboardInterrupt
         if extended:
             write_note(folder, settings)
-    if plan.settings.tuning.agent is None:
+    if suggestion is None:
         return None
     found = objective_of(folder)
-    write_note(folder, settings, found)
+    write_note(folder, settings, found, suggestion.elo_by_pairs, suggestion.hopeless)
     return found

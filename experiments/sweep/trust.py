@@ -13,10 +13,7 @@ from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.sweep.composing import is_hydras, without_guesses
 from othello_lab.experiments.sweep.folder import State, Sweep
 
-_HARMLESS = (
-    *("hydra/sweeper", "hydra/launcher", "hydra.launcher.n_jobs", "hydra.sweeper.direction"),
-    *("hydra.sweeper.n_trials", "hydra.sweeper.n_jobs", "hydra.sweeper.sampler.seed"),
-)
+_HARMLESS = ("hydra/launcher", "hydra.launcher.n_jobs")
 """Settings of Hydra's own that choose among what is installed, or are numbers; others may name
 code."""
 

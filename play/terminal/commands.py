@@ -26,7 +26,7 @@ from othello_lab.play.config import (
     settings_of,
 )
 from othello_lab.play.game import BEFORE, GameState, line_text, value_text
-from othello_lab.play.game_files import described, read
+from othello_lab.play.game_files import described, read, value_of_a_disc
 from othello_lab.play.hints import hints
 from othello_lab.play.moves import looks_like_move, read_move, written
 from othello_lab.play.series import Series
@@ -43,9 +43,7 @@ def obey(session: TerminalSession, line: str) -> None:
     impossible, and then nothing has changed; SessionEnd at the end."""
     words = line.split()
     if not words:
-        if session.waits_for_a_person:
-            return
-        words = ["go"]
+        words = ["board" if session.waits_for_a_person else "go"]
     if looks_like_move(line):
         position = session.game.position
         session.play(read_move(line, position), HUMAN)
@@ -266,6 +264,8 @@ def _hint(session: TerminalSession, words: CommandWords) -> None:
     wanted = words.number("hint", Whole(1, 64)) if words.words else 1
     who = session.table.hint
     with session.stoppable(f"{who.name} was stopped."):
+        if session.screen.interactive:
+            session.screen.say(f"{who.name} is thinking ... (Ctrl-C stops it)")
         try:
             found = hints(session.thinkers, who, session.game, wanted)
         except AgentFailure as trouble:
@@ -273,7 +273,8 @@ def _hint(session: TerminalSession, words: CommandWords) -> None:
         session.screen.say(f"Hints of {described(who)}, best first:")
         for each in found:
             name = written(each.move, position.to_move, position.ruleset)
-            told = f"value {value_text(each.value):<18} line {line_text(each.line)}"
+            value = value_text(each.value, value_of_a_disc(who))
+            told = f"value {value:<18} line {line_text(each.line)}"
             session.screen.say(f"  {name:<8} {told}")
 
 
@@ -283,7 +284,7 @@ def _position(session: TerminalSession, words: CommandWords) -> None:
         session.screen.say(game.position.to_obf())
         if game.turns:
             moves = line_text(move for move in game.moves if move != PASS)
-            session.screen.say(f"moves: {moves}")
+            session.screen.say(f"played: {moves}")
         return
     text = " ".join(words.words)
     rules = game.start.ruleset
@@ -383,8 +384,8 @@ def _help(session: TerminalSession, words: CommandWords) -> None:
     lines = [
         "A move: d3, D3, (B D 3), or row and column: 3 4.",
         *(f"{command.usage:<32} {command.about}" for command in COMMANDS.values()),
-        "black or white before agent, human, depth, pruning, ordering or evaluation says",
-        "whom it is for; once after it: for the next move alone (depth 6 once).",
+        "black or white before agent, human, depth, pruning, ordering or evaluation names",
+        "the side; once after it: for the next move alone (depth 6 once).",
     ]
     session.screen.page(lines)
 
@@ -408,7 +409,7 @@ COMMANDS = {
         Command("undo", "take back your last move, and what followed", _undo),
         Command("hint [n]", "the best move, or the n best, with values", _hint),
         Command("go", "let the agent whose turn it is think (Enter)", _go),
-        Command("board", "show the board again", _board),
+        Command("board", "show the board again (also Enter, on your turn)", _board),
         Command("marks on|off", "mark the legal moves", _marks),
         Command("position [OBF or moves]", "show the position, or go on from another", _position),
         Command("save FILE", "write the game, to be read or loaded", _save),
@@ -420,7 +421,7 @@ COMMANDS = {
         Command("human", "you play the side to move from now on", _human),
         Command("depth N", "plies that the agent looks ahead", _depth),
         Command("pruning on|off", "alpha-beta or minimax, and both counts", _pruning),
-        Command("ordering NAME", "which moves are tried first: none, static, ...", _ordering),
+        Command("ordering NAME", "the order of moves: none, static, ...", _ordering),
         Command("evaluation NAME", "the agent's heuristic", _evaluation),
         Command(
             "debug on|off [depth N] [to FILE]", "every line of moves that is looked at", _debug

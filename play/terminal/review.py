@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from rich.progress import track
@@ -11,22 +10,24 @@ from othello_lab.agents.agent import Limits
 from othello_lab.agents.config import ConfigError
 from othello_lab.core.notation import square_name
 from othello_lab.core.rules import Color, Ruleset
-from othello_lab.core.system.escaping import counted
 from othello_lab.play.agent_process import AgentProcesses
 from othello_lab.play.game import GameState, outcome
 from othello_lab.play.game_files import LONGEST, TITLE, ReadGame, game_of, game_text, read, write
 from othello_lab.play.recorded import game_of_run
-from othello_lab.play.review import EXACT_EMPTIES, MoveReview, Reviewer, accuracy, told
+from othello_lab.play.review import MoveReview, Reviewer, accuracy_text, scale_text, told
 from othello_lab.play.terminal.screen import Screen
 
 _HANG = 60.0
 
 
-def review(path: Path, number: int | None, rules: Ruleset, save: Path | None) -> None:
+def review(
+    path: Path, number: int | None, rules: Ruleset, save: Path | None, page: Path | None
+) -> None:
     """Review a game of a file in any notation, or of a run, and print what each move lost.
 
     number: of the game, as for ``replay``. rules: of a file that does not tell them. save: a file
-    for the game with the comments. Ctrl-C ends it and shows what is known. Raises ConfigError.
+    for the game with the comments. page: a file for the review as a page. Ctrl-C ends it and shows
+    the moves reviewed so far. Raises ConfigError.
     """
     screen = Screen()
     shown = _game(path, number, rules)
@@ -50,6 +51,11 @@ def review(path: Path, number: int | None, rules: Ruleset, save: Path | None) ->
         comments = {number: told(each) for number, each in found.items()}
         write(save, [game_text(game, shown.players, comments=comments)])
         screen.say(f"The game with these comments is in {save}.")
+    if page is not None:
+        from othello_lab.play.review_page import write_page
+
+        write_page(page, shown, [found[number] for number in sorted(found)])
+        screen.say(f"The review as a page is in {page}.")
 
 
 def _game(path: Path, number: int | None, rules: Ruleset) -> ReadGame:
@@ -93,19 +99,6 @@ def _say(screen: Screen, each: MoveReview) -> None:
 
 def _say_accuracy(screen: Screen, shown: ReadGame, found: list[MoveReview]) -> None:
     screen.say()
-    if shown.game.is_over:
-        screen.say(outcome(shown.game), "bold")
-    players: Mapping[Color, str] = shown.players
-    for color, known in accuracy(found).items():
-        if not known.moves:
-            continue
-        share = f"{100 * known.good / known.moves:.0f} %"
-        screen.say(
-            f"{color.value.capitalize()} ({players[color]}): {known.good} of "
-            f"{counted(known.moves, 'move')} with a choice were best ({share}); {known.loss:.1f} "
-            "discs lost a move."
-        )
-    screen.say(
-        f"Values are discs to Black: exact with {EXACT_EMPTIES} or fewer empty squares, by the "
-        "champion's search before."
-    )
+    screen.say(outcome(shown.game), "bold")
+    for line in [*accuracy_text(found, shown.players), scale_text()]:
+        screen.say(line)

@@ -32,6 +32,7 @@ from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
 from othello_lab.agents.external_agent import is_ours, names_outside
 from othello_lab.core.position import Position
 from othello_lab.core.rules import RULESETS, Ruleset
+from othello_lab.core.system.processes import available_cores
 from othello_lab.core.system.settings import (
     Choice,
     Constraint,
@@ -58,6 +59,7 @@ from othello_lab.play.web.messages import LONGEST_TEXT
 EVALUATION = "evaluation"
 _WORD = re.compile(r"[A-Za-z0-9_+]{1,80}")
 _SIZES = ("_mb",)  # how names of settings end that are megabytes
+_THREADS = "_threads"
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,9 @@ class PageSetting:
             raise ConfigError(f"{self.name}={value!s:.60}: not a value that can be set here")
         if self.name.endswith(_SIZES) and isinstance(value, int) and value > memory_mb:
             raise ConfigError(f"{self.name}={value}: at most {memory_mb} here (web.memory_mb)")
+        cores = available_cores()
+        if self.name.endswith(_THREADS) and isinstance(value, int) and value > cores:
+            raise ConfigError(f"{self.name}={value}: at most {cores} here, one a processor")
 
     @property
     def data(self) -> dict[str, Any]:

@@ -38,6 +38,7 @@ from othello_lab.play.web.game_data import (
     player_data,
     player_from,
 )
+from othello_lab.play.web.memory import MemoryBudget, MemoryTaken
 from othello_lab.play.web.visits import find_visit, time_of_visit
 
 Answer = Callable[[AgentProcesses, GameState, dict[str, Any]], dict[str, Any]]
@@ -280,8 +281,8 @@ class _DeskRequest:
 class ComputeClient:
     """One visit's connection to its compute process, for one question after another."""
 
-    def __init__(self, table: GameSetup, cores: ComputeSlots) -> None:
-        self._table, self._cores = table, cores
+    def __init__(self, table: GameSetup, cores: ComputeSlots, memory: MemoryBudget) -> None:
+        self._table, self._cores, self._memory = table, cores, memory
         self._process: ForkedProcess | None = None
         self._number = 0
         self._open: _DeskRequest | None = None
@@ -295,16 +296,27 @@ class ComputeClient:
         game: from :func:`play.web.game_data.game_data`. note: gets messages on the progress.
         """
         async with self._turn, self._cores.one(note):
-            note("")
-            seconds = self._table.settings.web.seconds
-            try:
-                async with asyncio.timeout(seconds):
-                    return await self._asked(name, game, options, note)
-            except TimeoutError:
-                raise AgentFailure(f"no answer for {seconds:g} s") from None
-            finally:
-                if self._open is not None:
-                    self.end()
+            while True:
+                if self._process is None:
+                    await self._memory.make_room(note)
+                note("")
+                try:
+                    return await self._asked_in_time(name, game, options, note)
+                except MemoryTaken:
+                    await self._memory.let_others_finish(note)
+
+    async def _asked_in_time(self, *question: Any) -> dict[str, Any]:
+        seconds = self._table.settings.web.seconds
+        self._memory.begin(self)
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._asked(*question)
+        except TimeoutError:
+            raise AgentFailure(f"no answer for {seconds:g} s") from None
+        finally:
+            if self._open is not None:
+                self.end()
+            self._memory.finish()
 
     async def _asked(
         self, name: str, game: dict[str, Any], options: dict[str, Any], note: Note
@@ -343,19 +355,29 @@ class ComputeClient:
                 elif not question.answer.done():
                     question.answer.set_result(content)
         except ValueError as error:
-            self.end(one_line(error))
+            self.end(AgentFailure(one_line(error)))
         if process.ended:
-            self.end(_ENDED)
+            self.end(AgentFailure(_ENDED))
 
-    def end(self, why: str = "stopped") -> None:
-        """End the process at once."""
+    @property
+    def process(self) -> int | None:
+        """The number of the compute process; None if there is none."""
+        return self._process.number if self._process is not None else None
+
+    @property
+    def busy(self) -> bool:
+        """True while a question is open."""
+        return self._open is not None
+
+    def end(self, why: AgentFailure | None = None) -> None:
+        """End the process at once; ``why`` is raised where its answer is waited for."""
         process, self._process = self._process, None
         question, self._open = self._open, None
         if process is not None:
             asyncio.get_running_loop().remove_reader(process.fileno())
             process.close()
         if question is not None and not question.answer.done():
-            question.answer.set_exception(AgentFailure(why))
+            question.answer.set_exception(why or AgentFailure("stopped"))
 
 
 _ENDED = "the process in which agents are asked has ended"

@@ -325,7 +325,7 @@ def read(text: str) -> tuple[Any, int | None]:
     try:
         content = json.loads(text, parse_constant=_no_constant)
     except (ValueError, RecursionError):
-        raise MessageError("what was sent is no JSON") from None
+        raise MessageError("the message is no JSON") from None
     if not isinstance(content, dict):
         raise MessageError("an object with a type is needed")
     kind = content.pop("type", None)

@@ -113,6 +113,7 @@ def application(table: GameSetup) -> ASGIApp:
         while True:
             await asyncio.sleep(_TIDY)
             house.tidy()
+            await house.memory.check()
 
     async def page(request: Request) -> Response:
         name = request.path_params.get("name") or PAGES[request.url.path]

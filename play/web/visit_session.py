@@ -33,6 +33,7 @@ from othello_lab.play.web.game_data import (
     player_data,
     player_from,
 )
+from othello_lab.play.web.memory import MemoryBudget
 from othello_lab.play.web.page_state import texts_of, visit_shown
 from othello_lab.play.web.visits import ActionRefused, Visit, Visits, new_number
 
@@ -86,6 +87,7 @@ class VisitSession:
     """One visit under way. A page is known by its outbox.
 
     cores: for searches. readers: for reading the records of runs, which waits for no search.
+    memory: of all visits together.
     """
 
     def __init__(
@@ -95,14 +97,16 @@ class VisitSession:
         catalogue: Catalogue,
         cores: ComputeSlots,
         readers: ComputeSlots,
+        memory: MemoryBudget,
     ) -> None:
         table = visits.table
         self.visit = visit
         self.pages: list[Outbox] = []
         self.empty_since = time.monotonic()
         self._visits, self._catalogue, self._table = visits, catalogue, table
-        self._desk, self._why = ComputeClient(table, cores), ComputeClient(table, cores)
-        self._reader = ComputeClient(table, readers)
+        self._desk = ComputeClient(table, cores, memory)
+        self._why = ComputeClient(table, cores, memory)
+        self._reader = ComputeClient(table, readers, memory)
         self._going: asyncio.Task[None] | None = None
         self._warming: asyncio.Task[None] | None = None
         self._thinking, self._note = False, ""
@@ -504,6 +508,7 @@ class VisitSessions:
         self.marks = table.settings.marks
         self._visits = Visits(table)
         self._cores = ComputeSlots(table.settings.web.cores or available_cores()), ComputeSlots(1)
+        self.memory = MemoryBudget(table.settings.web.total_memory_mb)
         self._most = table.settings.web.games
         self._rooms: dict[str, VisitSession] = {}
 
@@ -520,7 +525,7 @@ class VisitSessions:
             if not self.catalogue.may_play(player):  # its code would run
                 visit.players[color] = PERSON
         self._visits.keep(visit)
-        room = VisitSession(visit, self._visits, self.catalogue, *self._cores)
+        room = VisitSession(visit, self._visits, self.catalogue, *self._cores, self.memory)
         room.on_new_number = lambda old: self._renumber(room, old)
         self._rooms[visit.number] = room
         return room

@@ -243,7 +243,7 @@ class Visit:
                 halted=bool(data["halted"]),
                 trouble=str(data["trouble"]),
             )
-        except (KeyError, TypeError) as error:
+        except (AttributeError, KeyError, OverflowError, TypeError) as error:
             raise ValueError(f"no visit: {error}") from error
 
 

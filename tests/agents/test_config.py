@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -113,6 +114,21 @@ def test_a_class_that_takes_all_settings_gets_them() -> None:
     assert build(asked, "it").settings == {"depth": 1, "anything": "goes"}
 
 
+def test_a_yaml_that_hydra_refuses_without_a_word(tmp_path: Path) -> None:
+    (tmp_path / "evaluation").mkdir()
+    (tmp_path / "evaluation" / "mine.yaml").write_text("_target_: a${oc.env:b\n")
+    with pytest.raises(ConfigError, match=r"^[^\n]+$"):
+        load("evaluation", "mine", [tmp_path])
+
+
+@pytest.mark.parametrize("text", ["true", "3", "- a", "a: &a [*a]", "", "{ ] :"])
+def test_the_yaml_of_an_agent_has_settings_by_name(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=r"mine\.yaml: [^\n]+$"):
+        hydra_parts.with_paths([f"agent@first={path}"])
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -123,6 +139,8 @@ def test_a_class_that_takes_all_settings_gets_them() -> None:
         ),
         ({"inner": INNER | {"txt": ""}}, r"^agent 'x'\.inner: .*no setting 'txt'.*'text'\?$"),
         ({"inner": [INNER | {"txt": ""}]}, r"^agent 'x'\.inner\[0\]: .*no setting 'txt'"),
+        ({None: 3}, r"^agent 'x': None is no name of a setting$"),
+        ({"inner": INNER | {3: 4}}, r"^agent 'x'\.inner: 3 is no name of a setting$"),
         ({"_args_": [1]}, r"no setting '_args_'"),
         ({"depth": "???"}, r"^agent 'x'\.depth is left open; set agent 'x'\.depth="),
         ({"depth": 65}, r"^agent 'x': depth=65: a whole number from 1 to 64$"),
@@ -141,8 +159,10 @@ def test_settings_that_nothing_can_be_built_of(changes: dict[str, Any], message:
 
 
 def test_a_setting_that_is_needed_is_named() -> None:
-    for target, missing in (("Outer", "inner, depth"), ("Open", "depth")):
-        with pytest.raises(ConfigError, match=rf"^it: .*{target} needs {missing}$"):
+    cure = "; with depth: ??? in its YAML the run's is taken"
+    for target, missing in (("Outer", "inner and depth"), ("Open", "depth")):
+        message = rf"^it: .*{target} needs {missing}{re.escape(cure)}$"
+        with pytest.raises(ConfigError, match=message):
             build({"_target_": f"{__name__}.{target}"}, "it")
 
 

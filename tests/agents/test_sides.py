@@ -8,7 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from othello_lab.agents.sides import Side, program_name, protocol_of, side_of
+from othello_lab.agents.sides import (
+    Side,
+    program_name,
+    protocol_of,
+    side_of,
+    with_open_settings,
+)
 from othello_lab.core.system.settings import ConfigError
 
 MINE = """
@@ -100,6 +106,18 @@ def test_a_class_and_a_maker_get_the_depth_and_evaluation_of_the_match(mine: Pat
         side = side_of(f"{mine}:{name}")
         assert side.searches
         assert chosen(side)["first.depth"] == chosen(side)["first.evaluation"] == "'???'"
+
+
+def test_a_run_may_fill_what_a_class_needs(mine: Path) -> None:
+    first = f"agent@first={mine}:Student"
+    opened = ["first.depth='???'", "first.evaluation='???'"]
+    assert with_open_settings(["agents=duel", first]) == ["agents=duel", first, *opened]
+    said = [first, "first.depth=2"]
+    assert with_open_settings(said) == [*said, opened[1]]
+    (extra,) = [f"+agent@agents.extra={mine}:Student"]
+    assert "agents.extra.depth='???'" in with_open_settings([extra])
+    for word in (f"agent@first={mine}:Needy", "agent@first=none.py:Student", "agent@first=pvs"):
+        assert with_open_settings([word]) == [word]
 
 
 @pytest.mark.parametrize(

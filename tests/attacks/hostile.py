@@ -850,7 +850,7 @@ def prints_a_flood(agent: Hostile, *_: Any) -> None:
         print("v" * 20_000)
 
 
-@kind(HUNG)
+@kind(GARBAGE)
 def prints_for_ever(agent: Hostile, *_: Any) -> None:
     """Prints, and never answers."""
     while True:

@@ -136,14 +136,15 @@ def test_what_can_be_read_is_recovered_and_the_rest_played_again(
     sound = run(read(words), "test", Console(quiet=True)).folder
     damaged = shutil.copytree(sound, tmp_path / "it's damaged")
     with closing(sqlite3.connect(sound / "games.sqlite")) as connection:
+        ((size,),) = connection.execute("pragma page_size")
         found = "select pageno from dbstat where name = 'turns' and pagetype = 'leaf'"
         try:
             pages = [page for (page,) in connection.execute(found)]
         except sqlite3.OperationalError:
             pytest.skip("this SQLite does not tell what its pages hold")
     content = bytearray((damaged / "games.sqlite").read_bytes())
-    spoilt = 4096 * (pages[len(pages) // 2] - 1)
-    content[spoilt : spoilt + 4096] = bytes(4096)
+    spoilt = size * (pages[len(pages) // 2] - 1)
+    content[spoilt : spoilt + size] = bytes(size)
     (damaged / "games.sqlite").write_bytes(content)
     before = {path: path.read_bytes() for path in damaged.iterdir()}
 
@@ -166,7 +167,7 @@ def test_what_can_be_read_is_recovered_and_the_rest_played_again(
     assert records.content(made) == records.content(sound)
 
     assert main(["recover", str(damaged)]) == 0, "a second time, too"
-    (damaged / "games.sqlite").write_bytes(bytes(4096) + content[4096:])
+    (damaged / "games.sqlite").write_bytes(bytes(size) + content[size:])
     assert main(["recover", str(damaged)]) == 2
     assert "nothing can be read of it" in capsys.readouterr().err
 

@@ -321,7 +321,7 @@ def test_the_records_of_a_sweep_are_looked_into(
 ) -> None:
     record = foreign_run(tmp_path / "made", an_agent)
     with closing(sqlite3.connect(record / "games.sqlite", isolation_level=None)) as connection:
-        values = "0, 0, 0, 1, 'draw', 0.5, 0, 32, 32, 'finished', '', 1, '', ''" + 12 * ", 0"
+        values = "0, 0, 0, 1, 'draw', 0.5, 0, 32, 32, 'finished', '', 1, '', ''" + 16 * ", 0"
         connection.execute(f"insert into games values ({values})")
     folder = foreign_sweep(tmp_path, ["-m", *WORDS], WORDS)
     record.rename(folder / "0")

@@ -1,33 +1,36 @@
 """Every parser is fed with what is almost right, and with anything at all: it reads it, or refuses
 it in one line.
-
-FUZZ_EXAMPLES=100000 in the environment feeds each with so many inputs; 50 without it. (The last
-one is as slow as resuming a run, and gets at most 2,000.)
 """
 
 from __future__ import annotations
 
-import os
+import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
+from typing import Any, NoReturn
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from fuzzing import FEW, Draw, fuzzed, refused
 from rich.console import Console
 
-from othello_lab import RULESETS, Position
+from othello_lab import RULESETS, Color, Decision, Limits, Position
 from othello_lab.agents.commands.solve import read_problem
+from othello_lab.agents.external.gtp import GtpAgent
+from othello_lab.agents.external.line import LineAgent
 from othello_lab.agents.external.mailbox import MailboxFile
+from othello_lab.agents.external.nboard import NBoardAgent
+from othello_lab.agents.external.program_agent import ProgramAgent
+from othello_lab.agents.external.submission import submissions
 from othello_lab.agents.external.wpi import name_of
 from othello_lab.agents.loading import split_target
 from othello_lab.agents.search.window.probcut import FITTED, ProbCut
+from othello_lab.core.game import DIED, GARBAGE, PlayerFailure, valid_answer
 from othello_lab.core.notation import parse_ggf, parse_obf, parse_square, split_transcript
 from othello_lab.core.rules import ruleset
 from othello_lab.core.wpi import may_go_on, move_text, read_move
-from othello_lab.core.wthor import WthorGame, format_wthor
+from othello_lab.core.wthor import WthorGame, format_wthor, parse_wthor
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.replan import replanned
 from othello_lab.experiments.jobs.run import run
@@ -35,119 +38,108 @@ from othello_lab.experiments.pairing.openings import Opening, read_openings
 from othello_lab.experiments.record.reading import damages, reading
 from othello_lab.experiments.report.watch import look
 from othello_lab.experiments.sweep.folder import Sweep
-from othello_lab.play.web import messages
-
-EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "50"))
-fuzzed = settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    database=None,
-    suppress_health_check=list(HealthCheck),
-)
+from othello_lab.play.engine import read_engine
+from othello_lab.play.game_files import game_of, read_text
+from othello_lab.play.gtp import GtpServer
+from othello_lab.play.nboard import NBoardServer
+from othello_lab.play.web.game_data import game_data
+from othello_lab.play.web.visits import find_visit, new_number
+from othello_lab.training.games import read_games
 
 TRANSCRIPT = "f5d6c3d3c4f4f6f3e6e7d7g6d8c5"
 OBF = "---------------------------OX------XO--------------------------- X; D3:+0; C4:-2;"
 BOARD = "8 -------- -------- -------- ---O*--- ---*O--- -------- -------- -------- *"
 GGF = f"(;GM[Othello]PC[GGS/os]TY[8]BO[{BOARD}]B[d3//0.01]W[C5/1.5/2]B[e6]W[f5//0.1];)"
-PIECES = [*"XO-*.[]();:/ \n\t0123456789abcdefghBW", "pass", "--", "(;", ";)", "B[", "9" * 5000]
-PIECES += ["\0", "\N{ARABIC-INDIC DIGIT FIVE}", "\N{SUPERSCRIPT TWO}", "\ud800", "\ufeff"]
-PIECES += [
-    "nan",
-    ".inf",
-    "1e999",
-    "null",
-    "{",
-    "&a",
-    "*a",
-    "!!python/name:os.system",
-    "${oc.env:A}",
-]
+NUMBERED = "1. f5 d6 2. c3 d3 3. c4"
+DRAWN = "  a b c d\n1 . . . .\n2 . O X .\n3 . X O .\n4 . . . .\nX to move"
+SAVED = f"""\
+Othello game
+ruleset: standard
+start: {"-" * 27}OX------XO{"-" * 27} X
+black: human
+white: greedy
 
-
-@st.composite
-def edited(draw: st.DrawFn, *texts: str) -> str:
-    """A text after a few changes: a piece put in, something taken out, doubled, or cut off."""
-    text = draw(st.sampled_from(texts))
-    for _ in range(draw(st.integers(0, 4))):
-        start = draw(st.integers(0, len(text)))
-        end = min(len(text), start + draw(st.integers(0, 8)))
-        kind = draw(st.integers(0, 3))
-        if kind == 0:
-            piece = draw(st.sampled_from(PIECES) | st.text(max_size=3))
-            text = text[:start] + piece + text[end:]
-        elif kind == 1:
-            text = text[:start] + text[end:]
-        elif kind == 2:
-            text = text[:end] + text[start:]
-        else:
-            text = text[:start]
-    return text
-
-
-def refused(parse: Callable[[], object]) -> None:
-    """What cannot be read is told in one line that can be read."""
-    said = "it is read"
-    try:
-        parse()
-    except ValueError as error:
-        said = str(error)
-    assert "\n" not in said
-    assert 0 < len(said) < 1500
-
+  1. Black d3  by human
+      d3: value 1.5
+      thought for 0.1 s
+  2. White c5  by greedy
+Black resigns: White wins by 64
+"""
+NAMES = sorted(RULESETS)
 
 # ---------------------------------------------------------------------- notation
 
-rules = st.sampled_from(sorted(RULESETS))
 
-
-@fuzzed
-@given(edited("d3", "--", "pass") | st.text(max_size=6), st.sampled_from([4, 6, 8]))
-def test_squares(text: str, side: int) -> None:
+@fuzzed()
+def test_squares(draw: Draw) -> None:
+    text, side = draw.text("d3", "--", "pass"), draw.choice([4, 6, 8])
     refused(lambda: parse_square(text, side))
 
 
-@fuzzed
-@given(edited(TRANSCRIPT, "f5 d6, c3;d3", "d3--") | st.text(), rules)
-def test_transcripts(text: str, name: str) -> None:
+@fuzzed(20_000)
+def test_transcripts(draw: Draw) -> None:
+    text, name = draw.text(TRANSCRIPT, "f5 d6, c3;d3", "d3--"), draw.choice(NAMES)
     refused(lambda: split_transcript(text))
     refused(lambda: Position.from_transcript(text, name))
     refused(lambda: Opening.read(text, name))
 
 
-@fuzzed
-@given(edited(OBF, "-" * 64 + "X", "-----OX--XO----- X") | st.text(), rules)
-def test_obf(text: str, name: str) -> None:
+@fuzzed(20_000)
+def test_obf(draw: Draw) -> None:
+    text, name = draw.text(OBF, "-" * 64 + "X", "-----OX--XO----- X"), draw.choice(NAMES)
     refused(lambda: parse_obf(text, ruleset(name).squares))
     refused(lambda: Position.from_obf(text, name))
     refused(lambda: read_problem(text, ruleset(name)))
     refused(lambda: Opening.read(text, name))
 
 
-@fuzzed
-@given(edited(GGF, f"2 {GGF}{GGF}") | st.text())
-def test_ggf(text: str) -> None:
+@fuzzed()
+def test_ggf(draw: Draw) -> None:
+    text = draw.text(GGF, f"2 {GGF}{GGF}")
     refused(lambda: parse_ggf(text))
 
 
-@fuzzed
-@given(edited(f"# openings\n{TRANSCRIPT}\n\n{OBF}\n{GGF}{GGF}\n") | st.text(), rules, st.data())
-def test_files_of_openings(
-    tmp_path_factory: pytest.TempPathFactory, text: str, name: str, data: st.DataObject
-) -> None:
-    path = tmp_path_factory.getbasetemp() / "openings.txt"
+@fuzzed(20_000)
+def test_files_of_openings(draw: Draw, tmp_path: Path) -> None:
+    text = draw.text(f"# openings\n{TRANSCRIPT}\n\n{OBF}\n{GGF}{GGF}\n")
+    path = tmp_path / "openings.txt"
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
-    plies = data.draw(st.none() | st.integers(0, 70))
-    refused(lambda: read_openings(path, ruleset(name), plies))
+    plies = draw.choice([None, draw.randrange(70)])
+    refused(lambda: read_openings(path, ruleset(draw.choice(NAMES)), plies))
+
+
+@fuzzed(20_000)
+def test_games_of_any_notation(draw: Draw) -> None:
+    text = draw.text(TRANSCRIPT, OBF, GGF, NUMBERED, DRAWN, SAVED)
+    refused(lambda: game_of(text, ruleset(draw.choice(NAMES))))
+
+
+@fuzzed(20_000)
+def test_saved_games(draw: Draw) -> None:
+    text = draw.text(SAVED, SAVED + "\n" + SAVED)
+    refused(lambda: read_text(text, "a file"))
+
+
+@fuzzed(20_000)
+def test_games_to_learn_from(draw: Draw, tmp_path: Path) -> None:
+    texts = (f"{TRANSCRIPT}\n% note\n{TRANSCRIPT}", f"{GGF}\n{GGF}", OBF)
+    path = tmp_path / "games.txt"
+    path.write_bytes(draw.text(*texts).encode("utf-8", "surrogatepass"))
+    told: list[str] = []
+    refused(
+        lambda: read_games([path], ruleset(draw.choice(NAMES)), draw.random() < 0.5, told.append)
+    )
+    assert not any("\n" in line for line in told)
 
 
 WPI = ("(W D 3)", "( b  p 12 )\r\n", "(W E 6)\n", "(B P 1)")
 
 
-@fuzzed
-@given(edited(*WPI) | st.text(), rules, st.booleans())
-def test_moves_of_the_file_protocol(text: str, name: str, passing: bool) -> None:
+@fuzzed()
+def test_moves_of_the_file_protocol(draw: Draw) -> None:
+    text, name = draw.text(*WPI), draw.choice(NAMES)
     position = Position.start(name)
-    if passing:
+    if draw.random() < 0.5:  # the side to move has to pass
         side = ruleset(name).side
         board = f"XO{'-' * (2 * side - 2)}XO".ljust(side * side, "-")
         position = Position.from_obf(f"{board} X", name).play("c1")
@@ -166,39 +158,153 @@ def test_moves_of_the_file_protocol(text: str, name: str, passing: bool) -> None
     assert read_move(word, position) == move
 
 
-@fuzzed
-@given(st.binary(max_size=40) | st.binary(min_size=4000, max_size=5000))
-def test_files_of_the_file_protocol(
-    tmp_path_factory: pytest.TempPathFactory, content: bytes
-) -> None:
-    slip = MailboxFile(tmp_path_factory.getbasetemp() / "anna.out")
-    slip.path.write_bytes(content)
-    text = slip.read()
+@fuzzed()
+def test_files_of_the_file_protocol(draw: Draw, tmp_path: Path) -> None:
+    mailbox = MailboxFile(tmp_path / "anna.out")
+    long = draw.random() < 0.01
+    content = draw.randbytes(4000 + draw.randrange(1000) if long else draw.randrange(40))
+    mailbox.path.write_bytes(draw.choice([content, draw.damaged(draw.choice(WPI).encode())]))
+    text = mailbox.read()
     assert text is not None
     if not may_go_on(text):
         refused(lambda: read_move(text, Position.start("wpi")))
 
 
-@fuzzed
-@given(edited("./anna", "java -cp build Bert", "python3 'my bots/carl.py' depth=3") | st.text())
-def test_names_of_programs(text: str) -> None:
+@fuzzed()
+def test_names_of_programs(draw: Draw) -> None:
+    text = draw.text("./anna", "java -cp build Bert", "python3 'my bots/carl.py' depth=3")
     refused(lambda: name_of(text))
 
 
-@fuzzed
-@given(st.binary() | st.integers(0, 151).flatmap(lambda at: st.tuples(st.just(at), st.binary())))
-def test_files_of_wthor_games(
-    tmp_path_factory: pytest.TempPathFactory, content: bytes | tuple[int, bytes]
-) -> None:
-    """Any bytes, and a good file with others from some place on."""
-    if isinstance(content, tuple):
-        at, new = content
-        moves = bytes(Position.from_obf(OBF).moves[:1])
-        good = format_wthor(2 * [WthorGame(moves, 32)], date(2026, 1, 31), 2026)
-        content = good[:at] + new + good[at + len(new) :]
-    path = tmp_path_factory.getbasetemp() / "openings.wtb"
+@fuzzed(20_000)
+def test_files_of_wthor_games(draw: Draw, tmp_path: Path) -> None:
+    moves = bytes(Position.from_obf(OBF).moves[:1])
+    good = format_wthor(2 * [WthorGame(moves, 32)], date(2026, 1, 31), 2026)
+    content = draw.damaged(good) if draw.random() < 0.8 else draw.randbytes(draw.randrange(200))
+    path = tmp_path / "games.wtb"
     path.write_bytes(content)
+    refused(lambda: parse_wthor(content))
     refused(lambda: read_openings(path, ruleset("standard"), 2))
+    told: list[str] = []
+    refused(lambda: read_games([path], ruleset("standard"), draw.random() < 0.5, told.append))
+    assert not any("\n" in line for line in told)
+
+
+# ---------------------------------------------------------------------- engines
+
+REPLIES = {
+    GtpAgent: (
+        "=1",
+        "=1 play genmove list_commands set_game",
+        "",
+        "=2",
+        "= d3",
+        "?3 no",
+        "=4 pass",
+    ),
+    NBoardAgent: ("pong 1", "pong 2", "pong 3", "=== D3/1.25/0.50", "nodestats 12 0.1", "status x"),
+    LineAgent: ("ready", "# a comment", "d3 value=12 depth=5 nodes=1234", "d3", "c5 value=-0.5"),
+}
+
+
+class ScriptedProgram:
+    """A program that says what is written down, and then ends."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines = list(lines)
+        self.is_running = False
+
+    def start(self) -> None:
+        self.is_running = True
+
+    def send(self, line: str, patience: float) -> None:
+        assert "\n" not in line
+
+    def receive_now(self) -> None:
+        return None
+
+    def receive(self, patience: float | None = None) -> str:
+        if not self._lines:
+            self.fail(DIED, "exit code 0")
+        return self._lines.pop(0)
+
+    def fail(self, reason: str, detail: str) -> NoReturn:
+        raise PlayerFailure(reason, detail)
+
+
+@fuzzed(20_000)
+def test_answers_of_engines(draw: Draw) -> None:
+    """An engine that talks nonsense loses its game by its own fault."""
+    kind = draw.choice(list(REPLIES))
+    agent: ProgramAgent = kind("engine", 3) if kind is NBoardAgent else kind("engine")  # type: ignore[arg-type]
+    # Right for a while, so that all of a game is reached.
+    good = {
+        GtpAgent: ["=1 list_commands", "", "=2", "", "=3", "", "=4 d3", ""],
+        NBoardAgent: ["pong 1", "pong 2", "pong 3", "=== D3"],
+        LineAgent: ["ready", "d3"],
+    }[kind][: draw.randrange(9)]
+    lines = [draw.text(*REPLIES[kind]).replace("\n", "") for _ in range(draw.randrange(8))]
+    agent._program = program = ScriptedProgram(good + lines)  # type: ignore[assignment]
+    start = Position.start()
+    fault = None
+    try:
+        agent.begin_game(Color.BLACK, start, 1)
+        refused(lambda: valid_answer(agent.decide(start, Limits())))  # as the judge calls it
+    except PlayerFailure as failure:
+        fault = failure
+    if fault is not None:
+        assert fault.reason in (DIED, GARBAGE)
+        assert len(fault.detail) < 1500
+        assert program.is_running
+
+
+class Thinkers:
+    """Stands for agents' processes: the first legal move at once."""
+
+    rules = ruleset("standard")
+
+    def change_rules(self, rules: Any) -> None:
+        self.rules = rules
+
+    def of(self, player: Any) -> None:
+        pass
+
+    def ask(self, player: Any, game: Any, *about: Any, **more: Any) -> tuple[Decision, float]:
+        return Decision(game.position.moves[0]), 0.1
+
+
+@pytest.fixture(scope="module")
+def engine() -> Any:
+    return read_engine(["agent=greedy"], [])
+
+
+GTP = ("play black d3", "genmove w", "undo", "boardsize 6", "clear_board", "time_settings 60 5 1")
+GTP += ("time_left b 30 1", "showboard", "known_command x", "komi 6.5", "set_game Othello")
+GTP += ("gogui-rules_legal_moves", "gogui-rules_board", "1 name # comment", "list_commands")
+
+
+@fuzzed(20_000)
+def test_commands_to_a_gtp_engine(draw: Draw, engine: Any) -> None:
+    server = GtpServer(*engine, Thinkers())  # type: ignore[arg-type]
+    for _ in range(draw.randrange(1, 6)):
+        line = draw.text(*GTP)
+        answer = server.answer(line)
+        if answer is not None:
+            assert answer.startswith(("=", "?")) and answer.endswith("\n\n")
+            assert "\n\n" not in answer[:-2]
+
+
+NBOARD = ("nboard 2", f"set game {GGF}", "set depth 3", "move D3", "move PA", "go", "hint 1")
+NBOARD += ("ping 1", "learn", "D3/1.5/0.1", "set contempt 0", "analyze")
+
+
+@fuzzed(20_000)
+def test_commands_to_an_nboard_engine(draw: Draw, engine: Any) -> None:
+    said: list[str] = []
+    server = NBoardServer(*engine, Thinkers(), said.append)  # type: ignore[arg-type]
+    for _ in range(draw.randrange(1, 6)):
+        server.hear(draw.text(*NBOARD))
+    assert not any("\n" in line for line in said)
 
 
 # ---------------------------------------------------------------------- YAML
@@ -207,53 +313,66 @@ PROBCUT = (FITTED / "square_weights.yaml").read_text(encoding="utf-8")
 PROBCUT = "- depth:".join(PROBCUT.split("- depth:")[:3])  # two checks are enough
 
 
-@fuzzed
-@given(edited(PROBCUT) | st.text())
-def test_files_of_probcut(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
-    path = tmp_path_factory.getbasetemp() / "probcut.yaml"
-    path.write_bytes(text.encode("utf-8", "surrogatepass"))
+@fuzzed(10_000)
+def test_files_of_probcut(draw: Draw, tmp_path: Path) -> None:
+    path = tmp_path / "probcut.yaml"
+    path.write_bytes(draw.text(PROBCUT).encode("utf-8", "surrogatepass"))
     refused(lambda: ProbCut.load(path).array(1.5))
 
 
 SWEEP = "command: run -m depth=1,2\narguments: [depth=1,2]\ncombinations:\n- [depth=1]\n- []\n"
 
 
-@fuzzed
-@given(edited(SWEEP) | st.text())
-def test_files_of_sweeps(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
-    folder = tmp_path_factory.getbasetemp() / "sweep"
-    folder.mkdir(exist_ok=True)
-    (folder / "sweep.yaml").write_bytes(text.encode("utf-8", "surrogatepass"))
-    refused(lambda: Sweep.read(folder))
+@fuzzed(10_000)
+def test_files_of_sweeps(draw: Draw, tmp_path: Path) -> None:
+    (tmp_path / "sweep.yaml").write_bytes(draw.text(SWEEP).encode("utf-8", "surrogatepass"))
+    refused(lambda: Sweep.read(tmp_path))
+
+
+NOTES = ("protocol: line\ncommand: java Anna\n", "target: a.py:one\n", "protocol: file\n")
+
+
+@fuzzed(10_000)
+def test_notes_beside_a_submission(draw: Draw, tmp_path: Path) -> None:
+    """They refuse their own program at most."""
+    (tmp_path / "anna").write_text("#!/bin/sh\n")
+    (tmp_path / "anna.yaml").write_bytes(draw.text(*NOTES).encode("utf-8", "surrogatepass"))
+    ((name, about),) = submissions(str(tmp_path)).items()
+    assert name == "anna"
+    assert "\n" not in about.get("problem", "")
+    for text in about.values():
+        text.encode()
 
 
 # ---------------------------------------------------------------------- what a page and a user say
 
-SAID = (
-    '{"type":"move","move":"d3","ply":4}',
-    '{"type":"new","rules":"wpi","black":{"name":"human"},"white":{"name":"mcts","settings":{"a":1}}}',
-    '{"type":"ask","id":7,"name":"tree","options":{"ply":3,"depth":2},"ref":9}',
-    '{"type":"pace","playing":true,"delay":0.5}',
-)
 
-
-@fuzzed
-@given(edited(*SAID) | st.text())
-def test_messages_of_a_page(text: str) -> None:
-    def read_all() -> None:
-        message, _ = messages.read(text)
-        if isinstance(message, messages.AskMessage):
-            messages.check_question(message)
-
-    refused(read_all)
-
-
-@fuzzed
-@given(
-    edited("./mine.py:f", "mine.f", "./o.py:alphabeta_searcher(3, score)", "./o.py:f(g(1), -2.5)")
-)
-def test_targets(text: str) -> None:
+@fuzzed()
+def test_targets(draw: Draw) -> None:
+    good = ("./mine.py:f", "mine.f", "./o.py:alphabeta_searcher(3, score)", "./o.py:f(g(1), -2.5)")
+    text = draw.text(*good)
     refused(lambda: split_target(text))
+
+
+@fuzzed(20_000)
+def test_games_that_the_page_has_stored(draw: Draw, tmp_path: Path) -> None:
+    """A file that was damaged, or changed by hand, is a game that is not there."""
+    number = new_number()
+    good = {
+        "format": 1,
+        "game": game_data(game_of(TRANSCRIPT[:8], ruleset("standard"))),
+        "players": {color: {"name": "human", "agent": None} for color in ("black", "white")},
+        "seed": 1,
+        "playing": True,
+        "delay": 0.6,
+        "series": None,
+        "clock": {"per": "move", "seconds": 10, "left": {"black": 5.0, "white": 5.0}},
+        "halted": False,
+        "trouble": "",
+    }
+    text = draw.text(json.dumps(good))
+    (tmp_path / f"{number}.json").write_bytes(text.encode("utf-8", "surrogatepass"))
+    find_visit(tmp_path, number)
 
 
 # ---------------------------------------------------------------------- records
@@ -266,36 +385,28 @@ def small_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return run(read(words), "test", Console(quiet=True)).folder
 
 
-@fuzzed
-@given(st.data())
-def test_records(small_run: Path, data: st.DataObject) -> None:
-    content = bytearray((small_run / "games.sqlite").read_bytes())
-    for _ in range(data.draw(st.integers(1, 6))):
-        start = data.draw(st.integers(0, len(content) - 1))
-        piece = data.draw(st.binary(min_size=1, max_size=4) | st.just(bytes(512)))
-        content[start : start + len(piece)] = piece
-    folder = small_run.parent / "mutated"
-    folder.mkdir(exist_ok=True)
-    (folder / "games.sqlite").write_bytes(content)
+@fuzzed(2000, few=FEW // 5)
+def test_records(draw: Draw, small_run: Path, tmp_path: Path) -> None:
+    content = draw.damaged((small_run / "games.sqlite").read_bytes())
+    (tmp_path / "games.sqlite").write_bytes(content)
 
     def read_all() -> None:
-        look(folder, Console(quiet=True))
-        with reading(folder) as record:
+        look(tmp_path, Console(quiet=True))
+        with reading(tmp_path) as record:
             list(damages(record))
 
     refused(read_all)
 
 
-CONFIGS = ["seed: 1\n", "", "\0\0\0", "{ ] :", "- a\n", "executor: 3\n", "a: &a [*a]\n"]
+CONFIGS = ("seed: 1\n", "", "\0\0\0", "{ ] :", "- a\n", "executor: 3\n", "a: &a [*a]\n")
 
 
-@settings(fuzzed, max_examples=min(EXAMPLES // 5, 2000))
-@given(edited(*CONFIGS))
-def test_files_of_settings(small_run: Path, text: str) -> None:
+@fuzzed(1000, few=10)
+def test_files_of_settings(draw: Draw, small_run: Path, tmp_path: Path) -> None:
     """The one beside the record is held against it when a run is resumed."""
-    folder = small_run.parent / "configured"
+    folder = tmp_path / "configured"
     if not folder.exists():
         shutil.copytree(small_run, folder)
-    (folder / "config.yaml").write_bytes(text.encode("utf-8", "surrogatepass"))
+    (folder / "config.yaml").write_bytes(draw.edited(*CONFIGS).encode("utf-8", "surrogatepass"))
     moved = dict.fromkeys(("workers", "executor", "address"))
-    refused(lambda: replanned(folder, None, None, moved, False, False, lambda lines: None))
+    refused(lambda: replanned(folder, None, None, moved, False, (), lambda lines: None))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from attacks.test_hostile_agents import landlocked
+from chosen import mostly_slow
 
 import othello_lab.agents.external_agent
 import othello_lab.core.game
@@ -114,25 +115,17 @@ def made(folder: Path, source: str, monkeypatch: pytest.MonkeyPatch) -> External
 
 
 ALWAYS = {
-    "ends its process",
-    "raises SystemExit",
-    "hangs",
     "closes all descriptors, and hangs",
     "leaves a daemon, and dies",
     "replaces the judge",
-    "prints",
-    "writes to all descriptors",
     "sends nested lists",
-    "has a version of 2^70",
-    "plays on endlessly many boards",
-    "raises a text of 30 MB",
 }
 """One or two of each sort; the others are slow tests."""
 
 
 @pytest.mark.parametrize(
     "does",
-    [pytest.param(does, marks=[] if does in ALWAYS else [pytest.mark.slow]) for does in MAKINGS],
+    mostly_slow(MAKINGS, ALWAYS),
 )
 def test_an_agent_that_attacks_while_it_is_made(
     does: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture

@@ -17,6 +17,7 @@ from records import content, runs_in
 from othello_lab.core.system.processes import LINUX, adopt_orphans, descendants
 from othello_lab.experiments.jobs.kinds import KINDS
 from othello_lab.experiments.studies.record import StudyRecord
+from othello_lab.experiments.sweep.folder import has_begun
 from othello_lab.training.data import Positions
 
 pytestmark = [
@@ -60,7 +61,7 @@ def folder_of(results: Path) -> Path | None:
 def results_of(folder: Path) -> dict[str, Any]:
     """Return all results below a folder that do not depend on time, by file."""
     results: dict[str, Any] = {
-        str(run.relative_to(folder)): content(run) for run in runs_in(folder)
+        str(run.relative_to(folder)): content(run) for run in runs_in(folder) if has_begun(run)
     }
     for name in ("study.sqlite", "training.sqlite"):
         for path in folder.rglob(name):

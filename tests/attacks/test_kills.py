@@ -129,12 +129,6 @@ def kill_driver(folder: Path, name: str, undisturbed: Undisturbed, kills: int) -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["mixed"])
-def test_a_killed_driver(tmp_path: Path, name: str, undisturbed: Undisturbed) -> None:
-    kill_driver(tmp_path, name, undisturbed, 1)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("name", LINE_UPS)
 def test_often_killed_drivers(tmp_path: Path, name: str, undisturbed: Undisturbed) -> None:
     kill_driver(tmp_path, name, undisturbed, kills=10)
@@ -210,12 +204,6 @@ def send_signals(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["mixed"])
-def test_killed_workers_and_players(tmp_path: Path, name: str, undisturbed: Undisturbed) -> None:
-    send_signals(tmp_path, name, undisturbed, [signal.SIGKILL, signal.SIGTERM] * 2)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("name", LINE_UPS)
 def test_often_killed_workers_and_players(
     tmp_path: Path, name: str, undisturbed: Undisturbed
@@ -224,16 +212,76 @@ def test_often_killed_workers_and_players(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["from outside"])
+@pytest.mark.parametrize("name", LINE_UPS)
 def test_stopped_workers_and_players_are_replaced(
     tmp_path: Path, name: str, undisturbed: Undisturbed
 ) -> None:
-    send_signals(tmp_path, name, undisturbed, [signal.SIGSTOP] * 2)
+    send_signals(tmp_path, name, undisturbed, [signal.SIGSTOP] * 4)
+
+
+# ------------------------------------------------------------------ what starts the workers
+
+
+def kill_nurseries(
+    tmp_path: Path, name: str, undisturbed: Undisturbed, kills: int, games: int
+) -> None:
+    """Kill the driver's child or the one below it, which starts the workers."""
+    chance = random.Random(kills)
+    whole = undisturbed(name, games)
+    process = begin(name, games, tmp_path)
+
+    def told() -> int:
+        log = (runs_in(tmp_path)[0] / "log.txt").read_text(encoding="utf-8")
+        return log.count("the process that starts workers was killed; another one goes on")
+
+    await_games(tmp_path, 1, process)
+    above = _child(process.pid)  # after its death the one below has another parent
+    sent = 0
+    while told() < kills and process.poll() is None:
+        below = _child(above)
+        if not below:  # the next one is not there yet
+            time.sleep(0.01)
+            continue
+        before = told()
+        if chance.random() < 0.5:
+            os.kill(below, signal.SIGKILL)
+        else:
+            os.kill(above, signal.SIGKILL)
+            above = below
+        sent += 1
+        # Two kills before the driver looks would be told as one. A kill of a process that has not
+        # begun its work is not told at all.
+        deadline = time.monotonic() + 5
+        while told() == before and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        time.sleep(0.1 + 0.2 * chance.random())
+    ends_well(process, tmp_path, whole)
+    assert sent >= kills
+    assert told() >= kills - 1  # the last may come after the last game
+
+
+def _child(process: int) -> int:
+    """The child of a process that leads a session, which workers do not; 0 for none."""
+    for number in descendants([process]):
+        if _parent(number) == process and _session(number) == number:
+            return number
+    return 0
+
+
+def _session(number: int) -> int:
+    try:
+        return os.getsid(number)
+    except ProcessLookupError:
+        return 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["mixed"])
+def test_a_killed_nursery(tmp_path: Path, name: str, undisturbed: Undisturbed) -> None:
+    kill_nurseries(tmp_path, name, undisturbed, kills=1, games=FEW)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LINE_UPS)
-def test_many_stopped_workers_and_players_are_replaced(
-    tmp_path: Path, name: str, undisturbed: Undisturbed
-) -> None:
-    send_signals(tmp_path, name, undisturbed, [signal.SIGSTOP] * 8)
+def test_often_killed_nurseries(tmp_path: Path, name: str, undisturbed: Undisturbed) -> None:
+    kill_nurseries(tmp_path, name, undisturbed, kills=13, games=MANY)

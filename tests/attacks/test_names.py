@@ -216,4 +216,4 @@ def test_error_lines_show_what_was_typed(capsys: pytest.CaptureFixture[str]) -> 
 def test_the_log_shows_what_agents_say(tmp_path: Path) -> None:
     with logging_to(tmp_path / "log.txt", "info"):
         logging.getLogger("lab").error("%s says\n\t%s", *NAMES[2:4])
-    assert (tmp_path / "log.txt").read_text().endswith(f"{SHOWN[2]} says\n\t{SHOWN[3]}\n")
+    assert (tmp_path / "log.txt").read_text().endswith(f"{SHOWN[2]} says\n    \t{SHOWN[3]}\n")

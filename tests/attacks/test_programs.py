@@ -99,6 +99,7 @@ def test_none_is_left_after_kill_9_of_the_driver(tmp_path: Path, after: int) -> 
     await_(lambda: not living(notes), timeout=30)
 
 
+@pytest.mark.slow
 def test_none_is_left_after_a_forfeit(tmp_path: Path) -> None:
     command, notes = stubborn(tmp_path, "print('nonsense', flush=True)", after=2)
     run = begun(tmp_path, command, "games=4", "executor.workers=1")

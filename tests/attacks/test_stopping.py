@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import signal
@@ -20,10 +21,12 @@ from rich.console import Console
 from othello_lab.__main__ import main
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import run
+from othello_lab.experiments.record import sqlite_file
 from othello_lab.experiments.record.store import PlayedGame, Record
 
 DUEL = ["agents=duel", "agent@first=greedy", "agent@second=random", "figures=false", "games=20"]
 ENDLESS = ["agents=ab_vs_minimax", "depth=11", "figures=false"]  # its first game takes minutes
+SLOWLY = ["games=2000", "compiled_games=false"]  # so that there is time to do something to a run
 LONG = ["agents=ab_vs_minimax", "depth=4", "games=2000", "figures=false"]
 QUIET = Console(quiet=True)
 needs_proc = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
@@ -59,6 +62,108 @@ def after_the_first_games(act: Callable[[], None]) -> Callable[[], None]:
     return prepare
 
 
+# ---------------------------------------------------------------------- locks
+
+
+class Lock:
+    """A process that locks the record of the only run below a folder, as soon as it has games.
+
+    file: what it locks itself; empty to let SQLite lock the record.
+    """
+
+    def __init__(self, results: Path, file: str = "") -> None:
+        self._file = file
+        self._told, tell = os.pipe()
+        self._number = os.fork()
+        if self._number == 0:
+            try:
+                self._lock(results, tell)
+            finally:
+                os._exit(1)
+
+    def _lock(self, results: Path, tell: int) -> None:
+        await_(lambda: games_in(results) > 0)
+        (run,) = runs_in(results)
+        with closing(sqlite3.connect(run / "games.sqlite", isolation_level=None)) as connection:
+            if self._file:
+                held = (run / self._file).open("r+b")
+                fcntl.lockf(held, fcntl.LOCK_EX, 8, 120)  # www.sqlite.org/walformat.html
+            else:
+                connection.execute("begin exclusive")
+            os.write(tell, b"!")
+            signal.pause()
+
+    def wait(self) -> None:
+        """Wait until it is locked."""
+        os.read(self._told, 1)
+
+    def release(self) -> None:
+        os.kill(self._number, signal.SIGKILL)
+        os.waitpid(self._number, 0)
+
+
+def tell_soon() -> None:
+    sqlite_file.TOLD_SECONDS = 0.3
+    sqlite_file.AGAIN_SECONDS = 1.0
+
+
+@pytest.mark.parametrize("file", ["", pytest.param("games.sqlite-shm", marks=pytest.mark.slow)])
+def test_a_run_waits_for_a_lock_and_goes_on(tmp_path: Path, whole: Path, file: str) -> None:
+    words = [*DUEL, *SLOWLY]
+    lock = Lock(tmp_path, file)
+    process = Command("run", *words, f"results={tmp_path}", before=tell_soon)
+    try:
+        times = 1 if file else 2  # SQLite itself waits for ten seconds there
+        await_(lambda: process.printed.count("another program has locked it") == times)
+        recorded = games_in(tmp_path)
+        assert process.poll() is None
+    finally:
+        lock.release()
+    printed, _ = process.communicate()
+    assert process.returncode == 0, printed
+    (folder,) = runs_in(tmp_path)
+    assert recorded < games_in(tmp_path) == 2000
+    assert f"waiting for {folder / 'games.sqlite'}" in printed.replace("\n", "")
+    assert "another program has locked it" in (folder / "log.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_a_run_that_waits_for_a_lock_can_be_stopped(tmp_path: Path, whole: Path) -> None:
+    lock = Lock(tmp_path)
+    process = Command("run", *DUEL, *SLOWLY, f"results={tmp_path}", before=tell_soon)
+    try:
+        await_(lambda: "another program has locked it" in process.printed)
+        os.kill(process.pid, signal.SIGINT)
+        await_(lambda: "Ctrl-C again to stop at once" in process.printed)
+        os.kill(process.pid, signal.SIGINT)
+        printed, _ = process.communicate(timeout=30)
+        assert process.returncode == 130, printed
+        (folder,) = runs_in(tmp_path)
+        assert f"othello-lab resume {folder}" in printed
+        assert "Traceback" not in printed
+    finally:
+        lock.release()
+    assert main(["resume", str(folder)]) == 0
+    assert games_in(tmp_path) == 2000
+
+
+def test_a_locked_record_is_told_as_such(
+    tmp_path: Path, whole: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_file, "_READ_SECONDS", 0.1)
+    shutil.copytree(whole, tmp_path / "run")
+    lock = Lock(tmp_path)
+    try:
+        lock.wait()
+        for words in (["resume", str(tmp_path / "run")], ["show", str(tmp_path / "run")]):
+            assert main(words) == 2
+            message = capsys.readouterr().err
+            assert "is locked by another program; wait for its end, and try again" in message
+            assert "damaged" not in message
+    finally:
+        lock.release()
+
+
 # ---------------------------------------------------------------------- signals
 
 
@@ -82,7 +187,7 @@ def test_a_signal_to_the_whole_process_group_ends_a_run_in_order(tmp_path: Path)
     """As when a terminal is closed, or a batch system ends a job."""
 
     before = after_the_first_games(lambda: os.killpg(0, signal.SIGTERM))
-    words = ["run", *DUEL, "games=2000", f"results={tmp_path}", "executor.workers=2"]
+    words = ["run", *DUEL, *SLOWLY, f"results={tmp_path}", "executor.workers=2"]
     process = Command(*words, before=before)
     printed, _ = process.communicate()
     assert process.returncode == 130, printed
@@ -215,7 +320,7 @@ def test_a_schedule_that_goes_by_results_does_not_play_skipped_pairs_later(
     words = [*DUEL, "schedule=sprt", f"results={tmp_path}", "executor=serial"]
     folder = edited(run(read(words), "test", QUIET).folder, tmp_path / "run", *SKIP)
     assert main(["resume", str(folder), "--retry-skipped"]) == 2
-    assert "was decided without" in capsys.readouterr().err
+    assert "decided without" in capsys.readouterr().err
 
 
 # ---------------------------------------------------------------------- who has the record open
@@ -239,7 +344,8 @@ def test_nobody_but_the_driver_has_the_record_open(tmp_path: Path, whole: Path) 
             await_(lambda: len(list(descendants(process.pid))) >= 2)
             others = list(descendants(process.pid))
             assert with_it_open(process.pid)
-            assert not any(with_it_open(other) for other in others)
+            # A process just forked has all open files until it runs its own program.
+            await_(lambda: not any(with_it_open(other) for other in others), timeout=30)
         finally:
             process.kill()
             process.communicate()
@@ -259,15 +365,15 @@ def heed_ctrl_c() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-@pytest.mark.parametrize("module", ["experiments", "agents", "play", "core"])
-def test_ctrl_c_while_a_command_loads_ends_it_without_a_word(module: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("words", ["experiments run", "agents list", "play terminal", "core perft"])
+def test_ctrl_c_while_a_command_loads_ends_it_with_a_word(words: str, tmp_path: Path) -> None:
     """It comes as soon as numpy is looked for, which takes most of the time."""
     root = str(Path(__file__).parents[2])
     (tmp_path / "numpy.py").write_text(
         "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(60)\n"
     )
     done = subprocess.run(
-        [sys.executable, "-m", module, "--help"],
+        [sys.executable, "-m", *words.split()],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": root},
         capture_output=True,
@@ -276,7 +382,7 @@ def test_ctrl_c_while_a_command_loads_ends_it_without_a_word(module: str, tmp_pa
         check=False,
         preexec_fn=heed_ctrl_c,
     )
-    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "stopped\n")
 
 
 @pytest.mark.slow

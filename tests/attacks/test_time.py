@@ -121,6 +121,36 @@ def test_an_answer_is_as_late_as_it_was_sent() -> None:
     pytest.fail(f"of 0.3 seconds {own:.3f} were charged, five times")
 
 
+def _supervise_stopped(link: Channel, agent: Agent) -> None:
+    """As :func:`_supervise`, but this process is stopped for half a second as it asks."""
+    conditions = GameConditions(["it"], [agent], ruleset("standard"), LIMITS, 10.0, 60.0, 30)
+    stand_in = AgentProxy(conditions, 0, ChildSignals(), lambda: None)
+    stand_in.begin_game(Color.BLACK, Position.start(), 1)
+    assert stand_in._process is not None
+    send, me = stand_in._process.send, os.getpid()
+
+    def send_late(message: bytes, wait: bool = True) -> None:
+        if os.fork() == 0:
+            time.sleep(0.5)
+            os.kill(me, signal.SIGCONT)
+            os._exit(0)
+        os.kill(me, signal.SIGSTOP)
+        send(message, wait)
+
+    stand_in.start()
+    stand_in._process.send = send_late  # type: ignore[method-assign]
+    stand_in.decide(Position.start(), LIMITS)
+    link.send(json.dumps(stand_in.stop()).encode())
+    stand_in.kill()
+
+
+def test_a_supervisor_that_is_stopped_while_it_asks_has_not_asked() -> None:
+    with closing(ForkedProcess(_supervise_stopped, Does(lambda: None))) as supervisor:
+        spent = TimeSpent(*json.loads(supervisor.receive()))
+    assert spent.wall >= 0.4e9
+    assert spent.wall - spent.waited <= 0.2e9
+
+
 # ------------------------------------------------------------------ tricks
 
 
@@ -228,6 +258,36 @@ def test_who_stops_himself_is_charged_what_is_thought_meanwhile(trick: Callable[
     wall, own = spent_by(trick)
     assert wall >= 0.4
     assert own >= 0.2  # how a child ends that nobody asks about may be seen late
+
+
+@pytest.mark.slow
+def test_children_too_short_lived_to_be_measured_are_charged() -> None:
+    """Each thinks for less time than there is from look to look, and nobody asks how it ended."""
+    used = shared(ctypes.c_double)
+
+    def stop_while_they_think() -> None:
+        me = os.getpid()
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        if os.fork() == 0:
+            for _ in range(300):
+                _compute(0.001)
+                child = os.fork()
+                if child:
+                    used.value += time.process_time()
+                    os._exit(0)
+            os.kill(me, signal.SIGCONT)
+            os._exit(0)
+        os.kill(me, signal.SIGSTOP)
+
+    shares = []
+    for _ in range(5):  # on a busy machine some of it may be taken for time that they waited
+        used.value = 0.0
+        _, own = spent_by(stop_while_they_think)
+        assert used.value >= 0.3
+        shares.append(own / used.value)
+        if shares[-1] >= 0.85:
+            return
+    pytest.fail(f"of what they used these shares were charged: {shares}")
 
 
 def test_threads_that_wait_for_one_another_are_charged() -> None:

@@ -19,8 +19,13 @@ COLORS = {oracle.BLACK: Color.BLACK, oracle.WHITE: Color.WHITE}
 FORMS: dict[str, tuple[Any, Any]] = {
     "plain": (bitboard.plain_legal_moves, bitboard.plain_flips),
 }
+ADVANCES: dict[str, Any] = {"plain": bitboard.plain_advance}
+SHORT_MOVES: dict[str, Any] = {"plain": bitboard.plain_has_short_move}
+NTH_BITS: dict[str, Any] = {"plain": bitboard.plain_nth_bit, "chosen": bitboard.nth_bit}
 if bitboard.VECTORISED:
     FORMS["vector"] = (bitboard.vector_legal_moves, bitboard.vector_flips)
+    ADVANCES["vector"] = bitboard.vector_advance
+    SHORT_MOVES["vector"] = bitboard.vector_has_short_move
 
 seeds = st.integers(0, 2**32 - 1)
 masks = st.integers(0, 2**64 - 1)
@@ -79,7 +84,7 @@ def check_game(name: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("name", RULESETS)
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(seed=seeds)
 def test_every_position_of_random_games_agrees_with_the_oracle(name: str, seed: int) -> None:
     check_game(name, seed)
@@ -87,9 +92,9 @@ def test_every_position_of_random_games_agrees_with_the_oracle(name: str, seed: 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", RULESETS)
-@settings(max_examples=1000)
+@settings(max_examples=300)
 @given(seed=seeds)
-def test_thousands_of_random_games_agree_with_the_oracle(name: str, seed: int) -> None:
+def test_hundreds_of_random_games_agree_with_the_oracle(name: str, seed: int) -> None:
     check_game(name, seed)
 
 
@@ -117,6 +122,37 @@ def test_vector_and_plain_kernels_agree_on_any_masks(filled: int, own: int) -> N
         assert vectorised == plain, f"{oracle.name(square)}, {pair}"
 
 
+@settings(max_examples=300)
+@given(filled=masks, own=masks)
+def test_advancing_is_a_move_and_a_look_at_the_next_moves(filled: int, own: int) -> None:
+    mover, opponent = U(filled & own), U(filled & ~own)
+    for square in bitboard.bits(int(bitboard.plain_legal_moves(mover, opponent))):
+        expected = bitboard.after(mover, opponent, U(square))
+        moves = bitboard.plain_legal_moves(*map(U, expected))
+        for form, advance in ADVANCES.items():
+            found = advance(mover, opponent, U(1 << square))
+            pair = f"mover {mover:#x}, opponent {opponent:#x}"
+            assert found == (*expected, moves), f"{form}, {oracle.name(square)}, {pair}"
+
+
+@settings(max_examples=300)
+@given(filled=masks, own=masks, board=masks)
+def test_a_short_move_turns_one_disc_alone_in_a_direction(
+    filled: int, own: int, board: int
+) -> None:
+    mover, opponent = filled & own, filled & ~own
+    expected = any(
+        opponent >> between & 1 and mover >> end & 1
+        for square in bitboard.bits(board & ~filled)
+        for between in bitboard.around(square)
+        for end in bitboard.around(between)
+        if end - between == between - square
+    )
+    for form, has_short_move in SHORT_MOVES.items():
+        found = has_short_move(U(mover), U(opponent), U(board))
+        assert found == expected, f"{form}, mover {mover:#x}, opponent {opponent:#x}"
+
+
 @pytest.mark.parametrize("side", [4, 6, 8])
 def test_an_empty_or_full_board_has_no_moves(side: int) -> None:
     for symbol in (oracle.EMPTY, oracle.BLACK, oracle.WHITE):
@@ -126,11 +162,9 @@ def test_an_empty_or_full_board_has_no_moves(side: int) -> None:
 
 
 def test_the_chosen_kernels_are_vector_code_exactly_where_that_is_said() -> None:
-    chosen = bitboard.legal_moves, bitboard.flips
-    if bitboard.VECTORISED:
-        assert chosen == (bitboard.vector_legal_moves, bitboard.vector_flips)
-    else:
-        assert chosen == (bitboard.plain_legal_moves, bitboard.plain_flips)
+    kind = "vector" if bitboard.VECTORISED else "plain"
+    for name in ("legal_moves", "has_short_move", "flips", "advance"):
+        assert getattr(bitboard, name) is getattr(bitboard, f"{kind}_{name}")
 
 
 # ------------------------------------------------------------------ bits of a mask
@@ -157,6 +191,13 @@ def test_bit_counting_of_nothing() -> None:
     assert bitboard.bits(0) == []
     count, _, highest = _counts(U(0))
     assert (count, highest) == (0, 0)
+
+
+@pytest.mark.parametrize("form", NTH_BITS)
+@given(mask=masks.filter(bool))
+def test_the_nth_bit_of_a_mask(form: str, mask: int) -> None:
+    found = [int(NTH_BITS[form](U(mask), U(n))) for n in range(mask.bit_count())]
+    assert found == [1 << square for square in bitboard.bits(mask)]
 
 
 @given(mask=masks)

@@ -12,9 +12,9 @@ from pathlib import Path
 import oracle
 import pytest
 
-from othello_lab import RULESETS, Position
+from othello_lab import RULESETS, DiscCount, Minimax, Position
 from othello_lab.__main__ import room_main
-from othello_lab.core.perft import divide, perft
+from othello_lab.core.perft import divide, perft, tree_size
 
 main = functools.partial(room_main, "core")
 
@@ -81,6 +81,15 @@ def test_a_pass_is_a_ply_and_a_finished_game_a_leaf() -> None:
     two_lines = Position.from_obf("-XOO" + "-" * 8 + "-XOO X", "mini4")
     assert [perft(two_lines, depth) for depth in range(6)] == [1, 1, 2, 2, 2, 2]
     assert divide(two_lines.play("--"), 3) == {"a1": 1, "a4": 1}
+
+
+@pytest.mark.parametrize("name", RULESETS)
+def test_a_tree_has_the_nodes_that_minimax_enters(name: str, random_game: RandomGame) -> None:
+    for depth in range(1, 5):
+        minimax = Minimax(depth, DiscCount())
+        for position in random_game(name, depth):
+            if not position.is_over:
+                assert tree_size(position, depth) == minimax.search(position).stats.nodes
 
 
 def test_a_negative_depth_is_refused() -> None:

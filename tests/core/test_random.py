@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from othello_lab.core.random import WORDS, draw_below, seed_generator, state_of
+from othello_lab.core.random import WORDS, draw_below, seed_generator, spawned_words, state_of
 
 LARGEST = (1 << 32) - 1
 BOUNDS = st.lists(
@@ -34,6 +34,23 @@ def test_a_generator_of_numpys_is_gone_on_with(seed: int, drawn: int) -> None:
     address = np.intp(generator.ctypes.data)
     expected = [int(rng.integers(60)) for _ in range(20)]
     assert [draw_below(address, np.int64(60)) for _ in range(20)] == expected
+
+
+@given(
+    seed=st.one_of(st.integers(0, 1 << 300), st.sampled_from([0, 1 << 32, 1 << 128])),
+    key=st.integers(0, LARGEST),
+    numbers=st.lists(st.integers(0, LARGEST), max_size=5),
+    count=st.integers(1, 3),
+)
+def test_words_of_many_spawned_seeds_are_numpys(
+    seed: int, key: int, numbers: list[int], count: int
+) -> None:
+    expected = [
+        np.random.SeedSequence(seed, spawn_key=(key, number)).generate_state(count, np.uint64)
+        for number in numbers
+    ]
+    found = spawned_words(seed, key, numbers, count)
+    assert found.tolist() == [words.tolist() for words in expected]
 
 
 def test_other_generators_are_refused() -> None:

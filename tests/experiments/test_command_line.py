@@ -178,10 +178,13 @@ def test_list_names_every_choice(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_an_agent_and_a_heuristic_from_another_folder(tmp_path: Path) -> None:
-    """What docs/own.md shows: mine.py and my_conf/ beside it, and nothing changed here."""
-    page = (Path(__file__).parents[2] / "docs" / "own.md").read_text(encoding="utf-8")
-    blocks = [block.split("```")[0] for block in page.split("```python\n")[1:]]
-    mine = [block for block in blocks if "class Corners(" in block or "@heuristic" in block]
+    """The agent of docs/search.md and the heuristic of docs/heuristic.md, in one file beside
+    my_conf/, and nothing changed here."""
+    mine = []
+    for name, start in (("search", "class Corners("), ("heuristic", "def hollow(")):
+        page = (Path(__file__).parents[2] / "docs" / f"{name}.md").read_text(encoding="utf-8")
+        blocks = [block.split("```")[0] for block in page.split("```python\n")[1:]]
+        mine += [block for block in blocks if start in block]
     assert len(mine) == 2
     (tmp_path / "mine.py").write_text("\n".join(mine), encoding="utf-8")
     (tmp_path / "my_conf" / "agent").mkdir(parents=True)
@@ -302,6 +305,7 @@ OLD_NAMES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("installed", [False, True])
 @pytest.mark.parametrize("line", mostly_slow(OLD_NAMES, ["import agents.search"]))
 def test_the_present_name_is_told_for_an_old_import(

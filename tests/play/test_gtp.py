@@ -284,3 +284,15 @@ def test_bad_input_is_one_line(
     printed = capsys.readouterr()
     assert printed.err.count("\n") == 1 and not printed.out
     assert re.search(complaint, printed.err), printed.err
+
+
+@pytest.mark.slow
+def test_mcts_uses_the_controllers_time_unless_its_playouts_are_said() -> None:
+    for words, uses in (("agent=mcts", True), ("agent=mcts agent.playouts=100", False)):
+        for server in served(words):
+            say(server, "genmove b")  # nobody has told of time
+            say(server, "time_settings 0 1 1")
+            say(server, "genmove w")
+            first, second = (turn.decision.stats.playouts for turn in server._game.turns)
+            assert (first, second > 2000) == ((2000, True) if uses else (100, False))
+            assert server._game.turns[-1].seconds >= 0.8 or not uses

@@ -57,6 +57,7 @@ def test_a_level_plays_by_its_name() -> None:
         read(["white=casul"])
 
 
+@pytest.mark.slow
 def test_a_page_may_choose_a_level_but_not_change_it() -> None:
     catalogue = Catalogue(read([]))
     rules = ruleset("standard")

@@ -68,3 +68,9 @@ def test_a_game_of_a_run_is_stepped_through(
         assert "game states examined" in out
     assert main(["replay", str(folder), "game=2"]) == 2
     assert "the record's games are 0 to 1" in capsys.readouterr().err
+    with closing(sqlite3.connect(folder / "games.sqlite")) as record, record:
+        forfeit = "update games set black_points = 1, result = 'black', end_reason = 'illegal move'"
+        record.execute(f"{forfeit}, detail = 'a1: occupied'")
+        ((white,),) = record.execute("select name from agents join games on agent = white limit 1")
+    out = replayed(monkeypatch, capsys, "", str(folder), "game=0", "--all")
+    assert f"Here the game ended: White ({white}) loses: illegal move: a1: occupied." in out

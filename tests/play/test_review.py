@@ -173,6 +173,32 @@ def test_the_command_reviews_and_saves(tmp_path: Path, capsys: pytest.CaptureFix
     assert comments[0] in " ".join(capsys.readouterr().out.split())
 
 
+def test_the_review_is_a_page_with_the_game_in_it(tmp_path: Path) -> None:
+    file, page = tmp_path / "game.txt", tmp_path / "pages" / "review.html"
+    file.write_text("a2a3b4c1a4d3c4b1a1d4d2d1", encoding="utf-8")
+    words = ["review", str(file), "--ruleset", "mini4", "--page"]
+    assert room_main("play", [*words, str(page)]) == 0
+    text = page.with_suffix(".md").read_text(encoding="utf-8")
+    assert text.count("| exact |") == 12  # a line for each move
+    assert "with a choice were best" in text and "## The course of the game" in text
+    html = page.read_text(encoding="utf-8")
+    assert 'id="figure-course"' in html and 'id="games-data"' in html
+    assert room_main("play", [*words, str(tmp_path / "review.txt")]) == 2
+
+
+def test_an_unfinished_game_has_no_winner(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, page = tmp_path / "game.txt", tmp_path / "review.html"
+    file.write_text("a2a3b4", encoding="utf-8")
+    words = ["review", str(file), "--ruleset", "mini4", "--page", str(page)]
+    assert room_main("play", words) == 0
+    told = "The game stops after 3 moves, White to move; "
+    assert told in capsys.readouterr().out
+    text = page.with_suffix(".md").read_text(encoding="utf-8")
+    assert told in text and "is over" not in text and "Step through the game\n" in text
+
+
 def test_a_game_of_a_run_is_reviewed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     agents = {"searcher": AlphaBeta(2, DiscCount()), "random": RandomAgent()}
     where = {"results": tmp_path, "ruleset": "mini4", "workers": 0, "figures": False}

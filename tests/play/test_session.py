@@ -13,10 +13,12 @@ from typing import Any
 import pytest
 
 from othello_lab.__main__ import room_main
+from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.play.agent_process import AgentProcesses, _WaitingNotice
 from othello_lab.play.config import PlayerSettings, read
+from othello_lab.play.game import value_text
 from othello_lab.play.terminal.loop import play_at_terminal
 from othello_lab.play.terminal.session import TerminalSession
 
@@ -156,7 +158,17 @@ def test_hints_positions_and_files(play: Play, tmp_path: Path) -> None:
     values = [int(value) for _, value, _ in hints[1:]]
     assert values == sorted(values, reverse=True)
     assert hints[0][1] == hints[1][1]
-    assert "moves: d3 c5" in out
+    assert "played: d3 c5" in out
+
+
+def test_hints_of_the_champion_are_in_discs() -> None:
+    assert value_text(-17, 100) == "-0.2 discs"
+    assert value_text(-17) == "-17"
+    assert value_text(3 * FINAL_UNIT, 100) == "win by 3"
+
+
+def test_enter_on_a_persons_turn_draws_the_board(play: Play) -> None:
+    assert play("\n\nquit\n").count("a  b  c") == 3
 
 
 def test_passes_are_announced_and_made(play: Play) -> None:
@@ -255,7 +267,7 @@ def test_an_agent_that_breaks_down_is_replaced(
     assert told in out
     assert "puts another one in its place" in out
     assert "White (greedy) plays c3" in out
-    assert "moves: d3 c3" in out
+    assert "played: d3 c3" in out
 
 
 def test_a_long_search_is_foreseen_and_can_be_stopped(
@@ -280,8 +292,8 @@ def test_a_long_search_is_foreseen_and_can_be_stopped(
     out = " ".join(out.split())
     assert re.search(r"alphabeta: depth 30 would take (about|more than)", out)
     assert "was stopped. 'go' lets it think again." in out
-    assert "moves: d3 white> depth 2" in out
-    assert "moves: d3 c3 " in out
+    assert "played: d3 white> depth 2" in out
+    assert "played: d3 c3 " in out
 
 
 def test_enter_lets_a_stopped_agent_think_again(

@@ -20,6 +20,8 @@ from othello_lab.agents.external.mailbox import MailboxFile, mailbox_files
 from othello_lab.agents.search.context import MAX_DEPTH
 from othello_lab.core.system.processes import LINUX
 from othello_lab.core.wpi import may_go_on, move_text, read_move
+from othello_lab.play.agent_process import AgentProcesses
+from othello_lab.play.game import GameState
 from othello_lab.play.wpi import SHARE, FilePlayer, read_player
 
 main = functools.partial(room_main, "play")
@@ -154,6 +156,24 @@ def test_a_search_deepens_within_its_share_of_the_time() -> None:
     assert player.agent is not None and "iterative" not in player.agent
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "playouts"),
+    [(["agent=mcts"], None), (["agent=mcts", "agent.playouts=2000"], 2000)],
+)
+def test_mcts_uses_its_time_unless_its_playouts_are_said(
+    words: list[str], playouts: int | None
+) -> None:
+    own, table, player = read_player(["anna", *words, "limit=2"])
+    with AgentProcesses(table.rules, table.limits, 60, lambda line: None) as thinkers:
+        thinkers.of(player)
+        decision, seconds = thinkers.ask(player, GameState(Position.start("wpi")), 1)
+    if playouts is None:
+        assert decision.stats.playouts > 2000 and seconds > 0.8 * SHARE * own.limit
+    else:
+        assert decision.stats.playouts == playouts
+
+
 def test_it_is_asked_for_less_than_what_is_left(tmp_path: Path) -> None:
     """The time since the referee has written the file is gone."""
     incoming, outgoing = mailbox_files(tmp_path, "anna")
@@ -193,7 +213,7 @@ def test_an_agent_that_breaks_down_makes_some_move(tmp_path: Path, commands: lis
         (["anna", "agent=greedy", "folder=/nowhere"], "folder=/nowhere: no such folder"),
         (["anna", "agent=greedy", "folder=/proc"], "folder=/proc: cannot be written"),
         (["anna", "agent=greedy", "limit=0"], "limit=0.0: a number of more than 0 is needed"),
-        (["anna", "agent=greedy", "limit=long"], "limit: "),
+        (["anna", "agent=greedy", "limit=long"], "limit=long: a number of more than 0 is needed"),
         (["anna", "agent=greedy", "--fast"], "unknown option --fast"),
     ],
 )
@@ -240,7 +260,7 @@ def test_ours_against_ours_through_the_referee(
     script.chmod(0o755)
     monkeypatch.setenv("PYTHONPATH", str(root))
     other = f"{sys.executable} -m play wpi bert agent=alphabeta limit=2 agent.depth=3"
-    words = ["games=2", "seed=1", "limit=20", "--record", str(tmp_path / "games.txt")]
+    words = ["games=2", "seed=1", "limit=60", "--record", str(tmp_path / "games.txt")]
     assert main(["referee", str(script), other, *words]) == 0
     shown = capsys.readouterr().out
     assert shown.count("\nThe game is over: ") == 2, shown

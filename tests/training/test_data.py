@@ -222,7 +222,7 @@ def test_another_table_is_refused(tmp_path: Path) -> None:
 
 def test_without_pyarrow_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(ConfigError, match=r"pip install 'othello-strategy-lab\[learn\]'"):
+    with pytest.raises(ConfigError, match=r"pip install '\.\[learn\]'"):
         Positions.read("nothing.parquet")
 
 

@@ -188,7 +188,7 @@ def test_wrong_settings_are_told(
 
 def test_evolution_without_its_library_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(ValueError, match=r"needs cma; pip install 'othello-strategy-lab\[learn\]'"):
+    with pytest.raises(ValueError, match=r"needs cma; pip install '\.\[learn\]'"):
         Evolved().check(plan())
 
 

@@ -15,9 +15,9 @@ from othello_lab.agents.learned import TreeEvaluation
 from othello_lab.agents.learned.features import NAMES, features
 from othello_lab.agents.learned.trees import QUESTIONS
 from othello_lab.core.position import Position
+from othello_lab.core.system.optional_libraries import needs
 from othello_lab.training import trees as module
 from othello_lab.training.data import VALIDATION, Positions
-from othello_lab.training.optional_libraries import needs
 from othello_lab.training.stages import MOST_EMPTIES, stages_of_empties
 from othello_lab.training.training import LearningResult, NotFinite, TrainingContext
 from othello_lab.training.tree_figures import _TreeLayout, tree_figures
@@ -183,8 +183,8 @@ def test_figures_are_drawn(trained: tuple[TrainingContext, LearningResult]) -> N
 
 
 def test_a_missing_library_is_named() -> None:
-    with pytest.raises(ValueError, match=r"needs x; pip install 'othello-strategy-lab\[learn\]'"):
-        needs("no_such_library", "x", "learn")
+    with pytest.raises(ValueError, match=r"needs x; pip install '\.\[learn\]' in the folder"):
+        needs("this training", "no_such_library", "learn", "x")
 
 
 def test_a_tree_is_drawn_downwards_with_questions_over_the_middle_of_their_answers() -> None:

@@ -33,7 +33,7 @@ from othello_lab.core.bitboard import (
     lowest_square,
     popcount,
 )
-from othello_lab.core.random import WORDS, draw_below, seed_generator
+from othello_lab.core.random import WORDS, draw_below, draw_bit, seed_generator
 from othello_lab.core.system.compile import Int, Mask, kernel
 
 SQUARES = 64
@@ -179,9 +179,7 @@ def learn_games(
             promised[ply] = best
             if ply < opening or draw_below(random, _SHARES) < manner.chance * _SHARES:
                 drawn[ply] = True
-                for _ in range(draw_below(random, np.int64(popcount(moves)))):
-                    moves &= moves - ONE
-                chosen = np.uint64(lowest_square(moves))
+                chosen = lowest_square(draw_bit(random, moves))
             mover, opponent = after(mover, opponent, chosen)
             ply += 1
         value = target = float(disc_difference(mover, opponent, board.squares))

@@ -8,7 +8,8 @@ From few to many empty squares, the kernels are
 * :mod:`agents.search.endgame.last_squares`: 1 to 4, without lists of moves;
 * :func:`last_five`: 5, moves in odd quadrants first, without a table;
 * :func:`null_window`: 6 and more, all techniques;
-* :func:`principal`: any number, with a window wider than null, along the principal variation.
+* :func:`principal`: any number, with a window wider than null, along the principal variation;
+* :mod:`agents.search.endgame.parallel`: 13 and more, if several threads search together.
 
 The techniques, each of which :class:`agents.search.endgame.solver.EndgameSolver` can leave out:
 
@@ -88,7 +89,8 @@ _DISC = 100
 def last_five(context: Address, mover: Mask, opponent: Mask, alpha: Int, odd: Mask) -> Int:
     """The null window (alpha, alpha + 1) of a position with FEW empty squares, fail-soft.
 
-    odd: mask of the quadrants with an odd number of empty squares, searched first.
+    odd: mask of the quadrants with an odd number of empty squares, searched first; among their
+    squares and among the others, corners first.
     """
     count(context, layout.NODES)
     if alpha >= load(context, memory.STABILITY_FROM + FEW):
@@ -107,9 +109,11 @@ def last_five(context: Address, mover: Mask, opponent: Mask, alpha: Int, odd: Ma
     later = moves ^ left
     if left == ZERO:
         left, later = later, ZERO
+    corners = np.uint64(load(context, memory.CORNERS))
     while left != ZERO:
-        square = lowest_square(left)
-        left &= left - ONE
+        likely = left & corners
+        square = lowest_square(likely if likely != ZERO else left)
+        left ^= ONE << square
         if left == ZERO:
             left, later = later, ZERO
         other, own = after(mover, opponent, square)
@@ -253,7 +257,7 @@ def rank_moves(
 
 
 @kernel
-def _refuted_by_table(
+def refuted_by_table(
     context: Address, mover: Mask, opponent: Mask, alpha: Int, moves: Mask, empties: Int
 ) -> tuple[Square, Int]:
     """Enhanced transposition cutoff: a move that the table knows to be worth more than alpha, and
@@ -309,7 +313,7 @@ def null_window(
         return -null_window(context, opponent, mover, -alpha - 1, odd, empties)
     # Step 4: a child in the table.
     if empties >= load(context, memory.ETC_FROM):
-        square, score = _refuted_by_table(context, mover, opponent, alpha, moves, empties)
+        square, score = refuted_by_table(context, mover, opponent, alpha, moves, empties)
         if score != UNKNOWN:
             count(context, layout.TABLE_RETURNS)
             remember(context, bucket, mover, opponent, max(lower, score), upper, square, empties)

@@ -10,6 +10,11 @@ found. It consists of buckets of 64 bytes, one line of the processor's cache, wi
 bytes: the mover's mask, the opponent's mask, the data, and 8 bytes unused. Whole positions are
 compared, so a hit is never a mistake.
 
+Several threads (:mod:`agents.search.endgame.parallel`) read and write the large table without
+locks, so an entry can be *torn*: one word from one thread, another word from another. Therefore
+both masks are stored XORed with the data, mixed so that different data always give different words
+(Hyatt and Mann 2002). A torn entry then belongs to no position, and is read as no entry.
+
 * **Replacement**: the first entry of a bucket keeps the position with the most empty squares (the
   later one of equals), because its proof cost most; the displaced entry moves to the second place,
   open to all others.
@@ -17,6 +22,9 @@ compared, so a hit is never a mistake.
   table of 512 KB that stays in the processor's cache, and don't push out the costlier ones.
 * **Generations**: an entry counts only in the generation it was written in, and each solving starts
   a new one. So each starts with a table that is as good as empty, without clearing it.
+* **Size in use**: the system hands out memory page by page when it is first touched, which costs
+  more than a short search. So a solving touches only the beginning of the large table, as much as
+  its number of empty squares fills (:func:`bits_for`).
 """
 
 from __future__ import annotations
@@ -34,6 +42,10 @@ from othello_lab.core.rules import Ruleset
 from othello_lab.core.stability import edge_table
 from othello_lab.core.system.compile import Address, Int, Mask, Square, kernel
 from othello_lab.core.vector import load, store
+
+MOST_THREADS = 64
+"""The most threads that search one position."""
+MARK_BITS = 12
 
 _layout = ScratchLayout(behind=layout.SHARED)
 TABLE = _layout.word()  # address of the large table
@@ -63,6 +75,17 @@ MOVES = _layout.block(65 * 64)
 """By number of empty squares, 64 each: the ranked moves of a node."""
 FLIPS = _layout.block(65 * 64)
 """By number of empty squares, 64 each: what a move to each square flips."""
+_layout.block(8)  # a line of the cache: other threads write only to the next word
+LEAVE = _layout.word()
+"""A message of another thread: the number of empty squares of a finished node; 0 for none."""
+_layout.block(8)
+LEAVING = _layout.word()  # empty squares of the node to which this thread goes back; or 0
+PATH = _layout.block(2 * 65)
+"""By number of empty squares: mover and opponent of the node that this thread is at or below."""
+SHARED_FROM = _layout.word()  # empty squares from which on threads share a node
+MARKS = _layout.word()  # address of the marks of positions that threads search now
+PEERS = _layout.block(MOST_THREADS)
+"""Addresses of the other threads' scratch memories, then 0."""
 
 NEVER = 1 << 20
 """More than any number of empty squares and any score."""
@@ -76,9 +99,10 @@ _BUCKET_SHIFT = np.int64(LOG_BUCKET_BYTES)
 
 _BYTE = np.uint64(0xFF)
 _OFFSET = np.int64(64)  # makes bounds non-negative
+_MIX = np.int64(0x2545F4914F6CDD1D)  # odd, so different data stay different
 _SECOND_MULTIPLIER = np.uint64(0xC2B2AE3D27D4EB4F)
 _THIRD_MULTIPLIER = np.uint64(0xD6E8FEB86659FD93)
-_31, _32 = np.uint64(31), np.uint64(32)
+_17, _31, _32 = np.int64(17), np.uint64(31), np.uint64(32)
 
 # From the corner inwards, a quarter of the 8x8 board: the order in which good moves are usually
 # found; smaller boards use its corner.
@@ -101,12 +125,17 @@ def bucket_of(context: Address, mover: Mask, opponent: Mask, empties: Int) -> Ad
 
 
 @kernel
-def _holds(entry: Address, mover: Mask, opponent: Mask, generation: Int) -> bool:
-    return (
-        load(entry, 0) == np.int64(mover)
-        and load(entry, 1) == np.int64(opponent)
-        and load(entry, 2) >> np.int64(32) == generation
-    )
+def _data_of(entry: Address, mover: Mask, opponent: Mask, generation: Int) -> Int:
+    """Return the data of an entry, or 0 if it is torn, old or of another position."""
+    data = load(entry, 2)  # once: another thread may change it at any time
+    mixed = data * _MIX
+    if (
+        load(entry, 0) ^ mixed == np.int64(mover)
+        and load(entry, 1) ^ (mixed >> _17) == np.int64(opponent)
+        and data >> np.int64(32) == generation
+    ):
+        return data
+    return np.int64(0)
 
 
 @kernel
@@ -114,11 +143,10 @@ def look_up(context: Address, bucket: Address, mover: Mask, opponent: Mask) -> I
     """Return the data of a position, as int64: read it with :func:`lower_of`, :func:`upper_of` and
     :func:`best_move_of`. 0 if nothing is known."""
     generation = load(context, GENERATION)
-    if _holds(bucket, mover, opponent, generation):
-        return load(bucket, 2)
-    if _holds(bucket + _SECOND, mover, opponent, generation):
-        return load(bucket + _SECOND, 2)
-    return np.int64(0)
+    known = _data_of(bucket, mover, opponent, generation)
+    if known != 0:
+        return known
+    return _data_of(bucket + _SECOND, mover, opponent, generation)
 
 
 @kernel
@@ -160,8 +188,8 @@ def remember(
         | generation << np.int64(32)
     )
     entry = bucket
-    if not _holds(bucket, mover, opponent, generation):
-        if _holds(bucket + _SECOND, mover, opponent, generation):
+    if _data_of(bucket, mover, opponent, generation) == 0:
+        if _data_of(bucket + _SECOND, mover, opponent, generation) != 0:
             entry = bucket + _SECOND
         else:
             first = load(bucket, 2)
@@ -172,34 +200,54 @@ def remember(
                     store(bucket + _SECOND, 2, first)
                 else:
                     entry = bucket + _SECOND
-    store(entry, 0, np.int64(mover))
-    store(entry, 1, np.int64(opponent))
+    mixed = known * _MIX
+    store(entry, 0, np.int64(mover) ^ mixed)
+    store(entry, 1, np.int64(opponent) ^ (mixed >> _17))
     store(entry, 2, known)
 
 
 # ------------------------------------------------------------------ setting up
 
 
-class SolverMemory:
-    """The arrays behind the addresses that kernels get.
+_BITS_OF_SMALL_PROBLEMS = 20
 
-    table_mb: size of the large table; rounded down to a power of two. ready_for: the solver that
-    the switches and the board were written for. sorting: owner of the memory at the evaluation's
-    addresses.
+
+def bits_for(empties: int) -> int:
+    """Return the number of bits of the buckets' numbers that a solving makes use of.
+
+    Each further empty square gives 2.5 times the entries: at most 450 at 16 empty squares and
+    24,000 at 20, in 252 positions. Up to 20 bits (64 MB) next to no entry is ever displaced, so
+    the nodes are those of the whole table. Beyond that an eighth of the entries is in use.
+    """
+    return max(min(empties + 1, _BITS_OF_SMALL_PROBLEMS), empties - 2)
+
+
+class SolverMemory:
+    """The arrays behind the addresses that kernels get, of one thread.
+
+    large, marks: the large table and the marks of positions, which several threads share.
+    ready_for: the solver that the switches and the board were written for. sorting: owner of the
+    memory at the evaluation's addresses.
     """
 
-    def __init__(self, table_mb: int) -> None:
-        self.tables = TableMemory.of(table_mb), TableMemory(_SMALL_BITS)
+    def __init__(self, large: TableMemory, marks: np.ndarray) -> None:
+        self._marks = marks
+        self.tables = large, TableMemory(_SMALL_BITS)
         self.context = np.zeros(_layout.size, dtype=np.int64)
         self.address = np.intp(self.context.ctypes.data)
         self.ready_for: tuple[Any, ...] = ()
         self.sorting: SortingSettings | None = None
-        self.context[layout.LIMIT] = layout.NO_LIMIT
-        large, small = self.tables
+        layout.set_limits(self.context)
+        small = self.tables[1]
         self.context[TABLE] = large.address
         self.context[TABLE_SHIFT] = large.shift
         self.context[SMALL_TABLE] = small.address
+        self.context[MARKS] = marks.ctypes.data
         self.context[EDGES] = edge_table().ctypes.data
+
+    def use_table(self, empties: int) -> None:
+        """Use as much of the large table as a position with this number of empty squares fills."""
+        self.context[TABLE_SHIFT] = max(self.tables[0].shift, 64 - bits_for(empties))
 
     def set_board(self, rules: Ruleset, parity: bool) -> None:
         """Write the numbers that depend on the size of the board."""
@@ -219,3 +267,16 @@ class SolverMemory:
             self.context[WORTH + square] = _WORTH[inwards[0]][inwards[1]]
             self.context[QUADRANT + square] = np.uint64(quadrant).view(np.int64) if parity else 0
         self.context[CORNERS] = np.uint64(corners).view(np.int64)
+
+
+def team_of(table_mb: int, threads: int) -> list[SolverMemory]:
+    """Return a memory for each thread of a team, with one large table.
+
+    table_mb: size of that table; rounded down to a power of two.
+    """
+    large, marks = TableMemory.of(table_mb), np.zeros(1 << MARK_BITS, dtype=np.int64)
+    team = [SolverMemory(large, marks) for _ in range(threads)]
+    for member in team:
+        peers = [other.address for other in team if other is not member]
+        member.context[PEERS : PEERS + len(peers)] = peers
+    return team

@@ -14,7 +14,7 @@ import numpy as np
 
 from othello_lab.agents.agent import Agent, Decision, Limits, Purpose
 from othello_lab.agents.evaluation import Evaluation, as_evaluation
-from othello_lab.agents.search.limits import SHORTEST, allotment
+from othello_lab.agents.search.limits import SHORTEST, allotment, clock_of
 from othello_lab.agents.search.montecarlo.plain import (
     ROLLOUTS,
     MoveEstimate,
@@ -178,7 +178,7 @@ class MCTS(Agent):
         seconds = min((t for t in times if t is not None), default=None)
         if seconds is not None:  # to find the tree again, and to move it, has taken some of it
             seconds = max(SHORTEST, seconds - (time.perf_counter() - begun))
-        stats = tree.search(seed, self.playouts, limits.nodes, seconds)
+        stats = tree.search(seed, self.playouts, limits.nodes, seconds, clock_of(limits))
         pv = _line(tree)
         return Decision(pv[0], tree.estimates(())[pv[0]].value, pv, None, stats)
 

@@ -30,6 +30,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from othello_lab.agents.evaluation.evaluation import FINAL_UNIT, Evaluation
+from othello_lab.core.clock import WALL_CLOCK
 from othello_lab.core.game import SearchStats
 from othello_lab.core.notation import PASS
 from othello_lab.core.position import Position
@@ -176,11 +177,17 @@ class PlainTree:
         self.used = 1
 
     def search(
-        self, seed: int, playouts: int | None, nodes: int | None, seconds: float | None
+        self,
+        seed: int,
+        playouts: int | None,
+        nodes: int | None,
+        seconds: float | None,
+        clock: int = WALL_CLOCK,
     ) -> SearchStats:
         """Add playouts until their number is reached, the root is proven, or the limit of nodes or
-        seconds has passed; at least one. Return their costs."""
-        started = time.perf_counter()
+        seconds has passed; at least one. Return their costs. clock: of the seconds."""
+        now = time.perf_counter if clock == WALL_CLOCK else time.thread_time
+        started = now()
         self.random = SplitMix64(seed)
         stats = self.stats = SearchStats()
         if not self.root.children:
@@ -191,7 +198,7 @@ class PlainTree:
                 self.root.proven
                 or (playouts is not None and stats.playouts >= playouts)
                 or (nodes is not None and stats.nodes >= nodes)
-                or (seconds is not None and time.perf_counter() - started >= seconds)
+                or (seconds is not None and now() - started >= seconds)
             ):
                 return stats
 

@@ -25,16 +25,17 @@ from othello_lab.agents.search.context import (
 )
 from othello_lab.agents.search.montecarlo.plain import SplitMix64
 from othello_lab.core.bitboard import (
-    FILE_A,
     ONE,
     ZERO,
+    advance,
     after,
     disc_difference,
     legal_moves,
     lowest_square,
+    nth_bit,
     popcount,
 )
-from othello_lab.core.system.compile import Address, Index, Int, Mask, Square, kernel
+from othello_lab.core.system.compile import Address, Index, Int, Mask, kernel
 from othello_lab.core.vector import load, store
 
 _layout = ScratchLayout(behind=SHARED)
@@ -47,25 +48,6 @@ ROLLOUT = _layout.size
 
 _GAMMA, _FIRST_FACTOR, _SECOND_FACTOR = np.array(SplitMix64.CONSTANTS, dtype=np.uint64)
 _11, _27, _30, _31, _32 = (np.uint64(shift) for shift in (11, 27, 30, 31, 32))
-
-_PAIRS = np.uint64(0x5555555555555555)
-_FOURS = np.uint64(0x3333333333333333)
-_BYTES = np.uint64(0x0F0F0F0F0F0F0F0F)
-_EACH_BYTE = FILE_A
-_HIGH_BITS = np.uint64(0x8080808080808080)
-_1, _2, _3, _4, _8, _255 = (np.uint64(number) for number in (1, 2, 3, 4, 8, 255))
-
-
-def _bits_of_bytes() -> np.ndarray:
-    """Entry 8 b + k: the index of the k-th set bit of the byte b, 0 where it has fewer."""
-    table = np.zeros(256 * 8, dtype=np.uint64)
-    for byte in range(256):
-        for k, bit in enumerate(bit for bit in range(8) if byte >> bit & 1):
-            table[8 * byte + k] = bit
-    return table
-
-
-_BIT_OF_BYTE = _bits_of_bytes()
 
 
 @kernel
@@ -91,25 +73,6 @@ def below(bits: np.uint64, count: Index) -> Mask:
 
 
 @kernel
-def nth_square(mask: Mask, n: np.uint64) -> Square:
-    """Return the ``n``-th set bit of a mask, counted from 0, as a square (both uint64).
-
-    There are no branches, because they would be guessed wrongly most of the time: the set bits of
-    each byte are counted, summed up, and the byte in which the sum passes ``n`` is looked up.
-    """
-    counts = mask - ((mask >> _1) & _PAIRS)
-    counts = (counts & _FOURS) + ((counts >> _2) & _FOURS)
-    counts = (counts + (counts >> _4)) & _BYTES
-    upto = counts * _EACH_BYTE  # in each byte the set bits of this and all lower bytes
-    # The high bit of each byte of which the sum is not more than n: their number is the byte's.
-    not_more = (((n * _EACH_BYTE) | _HIGH_BITS) - upto) & _HIGH_BITS
-    first = np.uint64(popcount(not_more)) << _3
-    before = ((upto << _8) >> first) & _255
-    byte = (mask >> first) & _255
-    return first + _BIT_OF_BYTE[(byte << _3) + n - before]
-
-
-@kernel
 def random_rollout(context: Address, mover: Mask, opponent: Mask) -> Int:
     """Play random moves to the end; the disc difference there, to the side that is to move here.
 
@@ -117,17 +80,19 @@ def random_rollout(context: Address, mover: Mask, opponent: Mask) -> Int:
     """
     board = np.uint64(load(context, BOARD))
     state = np.uint64(load(context, RANDOM))
+    moves = legal_moves(mover, opponent) & board
     plies = np.int64(0)
     while True:
-        moves = legal_moves(mover, opponent) & board
         if moves == ZERO:
-            if legal_moves(opponent, mover) & board == ZERO:
+            moves = legal_moves(opponent, mover) & board
+            if moves == ZERO:
                 break
             mover, opponent = opponent, mover
         else:
             state += _GAMMA
-            square = nth_square(moves, below(scrambled(state), popcount(moves)))
-            mover, opponent = after(mover, opponent, square)
+            move = nth_bit(moves, below(scrambled(state), popcount(moves)))
+            mover, opponent, moves = advance(mover, opponent, move)
+            moves &= board
         plies += 1
     store(context, RANDOM, np.int64(state))
     store(context, NODES, load(context, NODES) + plies)
@@ -146,31 +111,33 @@ def greedy_rollout(context: Address, mover: Mask, opponent: Mask) -> Int:
     """
     board = np.uint64(load(context, BOARD))
     epsilon = np.uint64(load(context, EPSILON))
+    moves = legal_moves(mover, opponent) & board
     plies = np.int64(0)
     while True:
-        moves = legal_moves(mover, opponent) & board
         if moves == ZERO:
-            if legal_moves(opponent, mover) & board == ZERO:
+            moves = legal_moves(opponent, mover) & board
+            if moves == ZERO:
                 break
             count(context, NODES)
             mover, opponent = opponent, mover
         else:
             choices = popcount(moves)
             if choices > 1 and draw(context) >> _11 >= epsilon:
-                square = best_square(context, mover, opponent, moves)
+                move = best_move(context, mover, opponent, moves)
                 store(context, LEAVES, load(context, LEAVES) - 1)
             else:
-                square = nth_square(moves, below(draw(context), choices))
+                move = nth_bit(moves, below(draw(context), choices))
                 count(context, NODES)
-            mover, opponent = after(mover, opponent, square)
+            mover, opponent, moves = advance(mover, opponent, move)
+            moves &= board
         plies += 1
     difference = disc_difference(mover, opponent, load(context, SQUARES))
     return difference if plies & 1 == 0 else -difference
 
 
 @kernel
-def best_square(context: Address, mover: Mask, opponent: Mask, moves: Mask) -> Square:
-    """The maximizer's choice among ``moves``."""
+def best_move(context: Address, mover: Mask, opponent: Mask, moves: Mask) -> Mask:
+    """The maximizer's choice among ``moves``, as a mask."""
     best, best_value = ZERO, np.int64(0)
     first = True
     while moves != ZERO:
@@ -178,6 +145,6 @@ def best_square(context: Address, mover: Mask, opponent: Mask, moves: Mask) -> S
         moves &= moves - ONE
         value = -leaf(context, *after(mover, opponent, square))
         if first or value > best_value:
-            best, best_value = square, value
+            best, best_value = ONE << square, value
         first = False
     return best

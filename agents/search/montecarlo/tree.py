@@ -19,11 +19,12 @@ from othello_lab.agents.search.context import (
     count,
     count_evaluation,
     enter_again,
+    is_over,
     out_of_budget,
     read_stats,
     set_constants,
 )
-from othello_lab.agents.search.limits import limited
+from othello_lab.agents.search.limits import limit
 from othello_lab.agents.search.montecarlo.plain import (
     CLEAR_WIN,
     FINE,
@@ -41,6 +42,7 @@ from othello_lab.agents.search.montecarlo.rollout import (
     random_rollout,
 )
 from othello_lab.core.bitboard import ONE, ZERO, after, legal_moves, lowest_square, popcount
+from othello_lab.core.clock import WALL_CLOCK
 from othello_lab.core.game import SearchStats
 from othello_lab.core.notation import PASS
 from othello_lab.core.position import Position
@@ -205,13 +207,6 @@ def expected(context: Address, mover: Mask, opponent: Mask) -> Int:
 
 
 @kernel
-def is_over(context: Address, mover: Mask, opponent: Mask) -> bool:
-    """Return True if neither side can move."""
-    board = np.uint64(load(context, layout.BOARD))
-    return (legal_moves(mover, opponent) | legal_moves(opponent, mover)) & board == ZERO
-
-
-@kernel
 def playout(context: Address, tree: Address, mover: Mask, opponent: Mask) -> None:
     """Walk once from the root, this position, to a result, and back it up."""
     node = np.int64(0)
@@ -352,14 +347,19 @@ class CompiledTree:
         context[USED] = 1
 
     def search(
-        self, seed: int, playouts: int | None, nodes: int | None, seconds: float | None
+        self,
+        seed: int,
+        playouts: int | None,
+        nodes: int | None,
+        seconds: float | None,
+        clock: int = WALL_CLOCK,
     ) -> SearchStats:
-        """As the twin's."""
+        """As the twin's. clock: of the seconds."""
         context = self._context
         context[RANDOM] = np.uint64(seed).view(np.int64)
         context[MOST_PLAYOUTS] = layout.NO_LIMIT if playouts is None else playouts
-        with limited(context, nodes, seconds):
-            grow(self._address, self._pool.address, *self.position.masks)
+        limit(context, nodes, seconds, clock)
+        grow(self._address, self._pool.address, *self.position.masks)
         return read_stats(context)
 
     def _children(self, path: Sequence[int]) -> dict[int, int]:

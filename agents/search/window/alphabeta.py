@@ -67,17 +67,16 @@ def alphabeta(
             value = -alphabeta(context, other, own, -beta, -alpha, depth - np.int64(1))
             if out_of_budget(context):
                 return value
-        if value > best:
-            best = value
-            if value > alpha:
-                alpha = value
-                extend_pv(context, depth, np.int64(square))
-                if alpha >= beta:
-                    if moves != ZERO:
-                        count(context, layout.CUTOFFS)
-                        if first:
-                            count(context, layout.FIRST_MOVE_CUTOFFS)
-                    break
+        best = max(best, value)
+        if value > alpha:
+            alpha = value
+            extend_pv(context, depth, np.int64(square))
+            if alpha >= beta:
+                if moves != ZERO:
+                    count(context, layout.CUTOFFS)
+                    if first:
+                        count(context, layout.FIRST_MOVE_CUTOFFS)
+                break
         first = False
     return best
 

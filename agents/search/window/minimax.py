@@ -32,6 +32,21 @@ from othello_lab.core.whole_games import CompiledPlayer, decision
 
 
 @kernel
+def _last_ply(context: Address, mover: Mask, opponent: Mask, moves: Mask) -> Int:
+    """The value of a node whose moves, at least one, lead to leaves. The best one is chosen without
+    a branch, because the processor would often guess it wrongly."""
+    best, best_square = -layout.INFINITY, ZERO
+    while moves != ZERO:
+        square = lowest_square(moves)
+        moves &= moves - ONE
+        value = -leaf(context, *after(mover, opponent, square))
+        best_square = square if value > best else best_square
+        best = max(best, value)
+    layout.set_pv(context, np.int64(1), np.int64(best_square))
+    return best
+
+
+@kernel
 def minimax(context: Address, mover: Mask, opponent: Mask, depth: Int) -> Int:
     """Value of a position to the mover, ``depth`` plies (at least 1) deep, in negamax form.
 
@@ -53,17 +68,16 @@ def minimax(context: Address, mover: Mask, opponent: Mask, depth: Int) -> Int:
                 return value
         extend_pv(context, depth, np.int64(PASS))
         return value
+    if depth == 1:
+        return _last_ply(context, mover, opponent, moves)
     best = -layout.INFINITY
     while moves != ZERO:
         square = lowest_square(moves)
         moves &= moves - ONE
         other, own = after(mover, opponent, square)
-        if depth == 1:
-            value = -leaf(context, other, own)
-        else:
-            value = -minimax(context, other, own, depth - np.int64(1))
-            if out_of_budget(context):
-                return value
+        value = -minimax(context, other, own, depth - np.int64(1))
+        if out_of_budget(context):
+            return value
         if value > best:
             best = value
             extend_pv(context, depth, np.int64(square))

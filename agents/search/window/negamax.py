@@ -57,17 +57,16 @@ def _last_ply(
             square = lowest_square(group)
             group &= group - ONE
             value = -leaf(context, *after(mover, opponent, square))
-            if value > best:
-                best = value
-                if value > alpha:
-                    alpha = value
-                    extend_pv(context, row, np.int64(square))
-                    if alpha >= beta:
-                        if moves | group != ZERO:
-                            count(context, layout.CUTOFFS)
-                            if first:
-                                count(context, layout.FIRST_MOVE_CUTOFFS)
-                        return best
+            best = max(best, value)
+            if value > alpha:
+                alpha = value
+                extend_pv(context, row, np.int64(square))
+                if alpha >= beta:
+                    if moves | group != ZERO:
+                        count(context, layout.CUTOFFS)
+                        if first:
+                            count(context, layout.FIRST_MOVE_CUTOFFS)
+                    return best
             first = False
     return best
 
@@ -88,20 +87,19 @@ def _sorted_last_ply(
         enter_again(context)
         count(context, layout.NODES)
         count(context, layout.LEAVES)
-        value = ordering.glanced(context, ply, number)
+        value = -ordering.glanced(context, ply, square)
         if abs(value) >= FINAL_UNIT:  # the game is over
             value = -final_value(context, *after(mover, opponent, square))
-        if value > best:
-            best = value
-            if value > alpha:
-                alpha = value
-                extend_pv(context, row, np.int64(square))
-                if alpha >= beta:
-                    if number < listed - 1:
-                        count(context, layout.CUTOFFS)
-                        if number == 0:
-                            count(context, layout.FIRST_MOVE_CUTOFFS)
-                    return best
+        best = max(best, value)
+        if value > alpha:
+            alpha = value
+            extend_pv(context, row, np.int64(square))
+            if alpha >= beta:
+                if number < listed - 1:
+                    count(context, layout.CUTOFFS)
+                    if number == 0:
+                        count(context, layout.FIRST_MOVE_CUTOFFS)
+                return best
     return best
 
 
@@ -118,7 +116,7 @@ def _enhanced_cutoff(
         entry = transposition.find(context, *after(mover, opponent, square))
         if (
             entry != transposition.NOT_FOUND
-            and transposition.depth_of(entry) == depth - _1
+            and transposition.holds_at(context, entry, depth - _1)
             and -transposition.upper_of(entry) >= beta
         ):
             return -transposition.upper_of(entry)
@@ -144,13 +142,26 @@ def negamax(
     board = np.uint64(load(context, layout.BOARD))
     moves = legal_moves(mover, opponent) & board
 
-    # Step 1. No move: the game is over, or a pass.
+    # Step 1. The game is over.
+    if moves == ZERO and legal_moves(opponent, mover) & board == ZERO:
+        count(context, layout.LEAVES)
+        return final_value(context, mover, opponent)
+
+    # Step 2. Futility (selective): the evaluation alone makes a cutoff here probable.
+    if ply > 0 and selective.allows_futility(context, mover | opponent, depth):
+        at_least, at_most = selective.foretold(context, mover, opponent, depth, ply)
+        if -FINAL_UNIT < beta <= at_least:
+            count(context, layout.PROBCUT_RETURNS)
+            return beta
+        if at_most <= alpha < FINAL_UNIT:
+            count(context, layout.PROBCUT_RETURNS)
+            return alpha
+
+    # Step 3. A pass.
     if moves == ZERO:
-        if legal_moves(opponent, mover) & board == ZERO:
-            count(context, layout.LEAVES)
-            return final_value(context, mover, opponent)
         store(context, layout.RANKS + ply + 1, np.int64(0))
         store(context, layout.EXTENSIONS + ply + 1, load(context, layout.EXTENSIONS + ply))
+        store(context, layout.KNOWN + ply + 1, layout.UNKNOWN)
         if depth == 1:
             clear_pv(context, row - _1)
             value = -leaf(context, opponent, mover)
@@ -163,7 +174,7 @@ def negamax(
             store(context, layout.ROOT_VALUE, value)
         return value
 
-    # Step 2. One ply to go: all moves lead to leaves, unless something wants to choose or extend.
+    # Step 4. One ply to go: all moves lead to leaves, unless something wants to choose or extend.
     tapered = load(context, layout.TAPERED) != 0
     singular = load(context, layout.SINGULAR_MARGIN) >= 0
     if depth == 1 and not tapered and not singular and ply > 0:
@@ -177,7 +188,7 @@ def negamax(
             store(context, layout.ROOT_VALUE, value)
             return value
 
-    # Step 3. The transposition table: bounds found at this depth, and a move to try first.
+    # Step 5. The transposition table: bounds found at this depth, and a move to try first.
     table = load(context, layout.TABLE) != 0 and depth > 1
     hint = transposition.NO_MOVE
     if ply == 0:
@@ -186,7 +197,7 @@ def negamax(
         entry = transposition.find(context, mover, opponent)
         if entry != transposition.NOT_FOUND:
             hint = transposition.hint_of(entry)
-            if transposition.depth_of(entry) == depth:
+            if transposition.holds_at(context, entry, depth):
                 lower, upper = transposition.lower_of(entry), transposition.upper_of(entry)
                 if lower >= beta or lower == upper:
                     count(context, layout.TABLE_RETURNS)
@@ -196,8 +207,9 @@ def negamax(
                 if upper <= alpha:
                     count(context, layout.TABLE_RETURNS)
                     return upper
+        transposition.expect(context, mover, opponent)
 
-    # Step 4. Enhanced transposition cutoff: bounds of the children.
+    # Step 6. Enhanced transposition cutoff: bounds of the children.
     looked = False  # whether all positions that may still be entered from here are made already
     if table and ply > 0 and depth > 2 and load(context, layout.ENHANCED_CUTOFFS) != 0:
         value = _enhanced_cutoff(context, mover, opponent, moves, beta, depth)
@@ -206,10 +218,10 @@ def negamax(
             return value
         looked = True
 
-    # Step 5. ProbCut (selective): a shallower search that makes a cutoff here probable.
+    # Step 7. ProbCut (selective): a shallower search that makes a cutoff here probable.
     probcut = load(context, layout.PROBCUT)
     if probcut != 0 and ply > 0 and selective.allows_cuts(probcut, mover | opponent, depth):
-        at_least, at_most = selective.foretold(context, mover, opponent, depth)
+        at_least, at_most = selective.foretold(context, mover, opponent, depth, ply)
         for check in range(selective.CHECKS):
             shallow = selective.check_depth(probcut, mover | opponent, depth, check)
             if shallow == 0:
@@ -234,7 +246,7 @@ def negamax(
                     return alpha
         clear_pv(context, row)
 
-    # Step 6. Singular extension (selective): a move that stands out is searched a ply deeper.
+    # Step 8. Singular extension (selective): a move that stands out is searched a ply deeper.
     extended = transposition.NO_MOVE
     if singular and selective.may_extend(context, depth, ply):
         extended = selective.singular_move(context, mover, opponent, moves)
@@ -242,12 +254,15 @@ def negamax(
             count_more(context, MADE, popcount(moves))
             looked = True
 
-    # Step 7. All moves: the table's first, the others as the ordering has them.
+    # Step 9. All moves: the table's first, the others as the ordering has them.
     limit = np.int64(64)
     if tapered:
         limit = selective.width(context, ply)
     ordered = load(context, layout.CRITERIA) != 0
     null_windows = load(context, layout.NULL_WINDOWS) != 0
+    occupied = mover | opponent
+    sorts = load(context, layout.SORTS) != 0
+    some_futile = sorts and ply > 0 and selective.allows_futility(context, occupied, depth - _1)
     if ply > 0 and load(context, layout.TABLE_MOVES) == 0:
         hint = transposition.NO_MOVE
     low = alpha
@@ -257,6 +272,7 @@ def negamax(
     number = np.int64(0)
     tried = np.int64(0)
     while tried < limit:
+        known = layout.UNKNOWN
         if tried == 0 and hint < 64 and (moves >> np.uint64(hint)) & ONE != ZERO:
             square = np.uint64(hint)
             moves ^= ONE << square
@@ -274,6 +290,17 @@ def negamax(
             if number == listed:
                 break
             square = ordering.next_move(context, ply, number, listed)
+            if sorts:
+                known = ordering.glanced(context, ply, square)
+            if some_futile and np.int64(square) != extended:
+                verdict = selective.futile_move(context, occupied, depth - _1, known, low, beta)
+                if verdict != 0:  # if it is too little, so are the later moves
+                    count(context, layout.PROBCUT_RETURNS)
+                    best = max(best, low) if verdict < 0 else beta
+                    if verdict > 0:
+                        best_move = np.int64(square)
+                        layout.set_pv(context, row, best_move)
+                    break
             moves ^= ONE << square
             number += _1
         other, own = after(mover, opponent, square)
@@ -286,6 +313,7 @@ def negamax(
             extensions += _1
         store(context, layout.RANKS + ply + 1, tried)
         store(context, layout.EXTENSIONS + ply + 1, extensions)
+        store(context, layout.KNOWN + ply + 1, known)
         if to_go == 0:
             clear_pv(context, row - _1)
             value = -leaf(context, other, own)
@@ -305,24 +333,23 @@ def negamax(
             if out_of_budget(context):
                 return value
         tried += _1
-        if value > best:
-            best = value
+        best = max(best, value)
+        if value > low:
+            low = value
             best_move = np.int64(square)
-            if value > low:
-                low = value
-                extend_pv(context, row, best_move)
-                if ply == 0:
-                    store(context, layout.ROOT_VALUE, value)
-                if low >= beta:
-                    if moves != ZERO:
-                        count(context, layout.CUTOFFS)
-                        if tried == 1:
-                            count(context, layout.FIRST_MOVE_CUTOFFS)
-                    if ordered:
-                        ordering.remember_cutoff(context, square, depth, ply)
-                    break
+            extend_pv(context, row, best_move)
+            if ply == 0:
+                store(context, layout.ROOT_VALUE, value)
+            if low >= beta:
+                if moves != ZERO:
+                    count(context, layout.CUTOFFS)
+                    if tried == 1:
+                        count(context, layout.FIRST_MOVE_CUTOFFS)
+                if ordered:
+                    ordering.remember_cutoff(context, square, depth, ply)
+                break
 
-    # Step 8. Remember what was found.
+    # Step 10. Remember what was found.
     if table:
         lower, upper = -layout.INFINITY, layout.INFINITY
         if best > alpha:

@@ -79,6 +79,7 @@ def set_criteria(context: np.ndarray, criteria: Sequence[str]) -> None:
     context[layout.TABLE_MOVES] = "tt" in criteria
     context[layout.STATIC_FRONTIER] = "static" in criteria
     context[layout.LOOKS] = not LOOKING.isdisjoint(criteria)
+    context[layout.SORTS] = codes[:1] == [SORTED]
 
 
 # ------------------------------------------------------------------ static classes
@@ -150,7 +151,9 @@ def move_key(context: Address, mover: Mask, opponent: Mask, square: Square, ply:
             side = (ply & 1) << _SIX
             key = (key << _HISTORY_BITS) | load(context, layout.HISTORY + side + move)
         elif criterion == SORTED:
-            key = (key << _SORTED_BITS) | (_MIDDLE - glance(context, other, own))
+            value = glance(context, other, own)
+            store(context, layout.LOOKED_AT + (ply << _SIX) + move, value)
+            key = (key << _SORTED_BITS) | (_MIDDLE - value)
         elif criterion == MOBILITY:
             replies = legal_moves(other, own) & np.uint64(load(context, layout.BOARD))
             key = (key << _MOBILITY_BITS) | (_MASK - popcount(replies))
@@ -189,11 +192,10 @@ def next_move(context: Address, ply: Int, number: Index, total: Int) -> Square:
 
 
 @kernel
-def glanced(context: Address, ply: Int, number: Index) -> Int:
-    """Return the value of a glance after the move at place ``number`` of this ply's list, to the
-    side that makes it; for the ordering ``sorted`` alone."""
-    key = load(context, layout.MOVES + (ply << _SIX) + number)
-    return (key >> _SIX) - _MIDDLE
+def glanced(context: Address, ply: Int, square: Square) -> Int:
+    """Return the value of the glance after a move of this ply's list, to the side that moves next;
+    for orderings with ``sorted``."""
+    return load(context, layout.LOOKED_AT + (ply << _SIX) + np.int64(square))
 
 
 @kernel

@@ -23,6 +23,9 @@ from othello_lab.agents.learned.weights import SHIPPED
 from othello_lab.agents.search.window.selective import (
     CHECKS,
     DEEPEST,
+    END_GLANCE,
+    END_SHAPE,
+    FUTILE,
     GLANCE,
     PROBCUT_SHAPE,
     STAGE_DISCS,
@@ -57,22 +60,41 @@ class Regression:
 
 
 @dataclass(frozen=True)
+class EndRegression:
+    """One fitted regression of end scores: score = slope * v_check + intercept, error sigma, in
+    discs, of positions with ``empties`` empty squares. A check of depth 0 is the evaluation itself,
+    which only tells where a search may cut."""
+
+    empties: Annotated[int, Whole(1, 60)]
+    check: Annotated[int, Whole(0, DEEPEST)]
+    slope: Annotated[float, Number(above=0)]
+    intercept: Annotated[float, Number()]
+    sigma: Annotated[float, Number(low=0)]
+    positions: Annotated[int, Whole(0)]
+
+
+@dataclass(frozen=True)
 class ProbCut:
     """Fitted parameters.
 
     evaluation: its name, for people. fingerprint: the mark to recognise it by. made: the file's
-    provenance. checks: the regressions, for each depth the cheapest check first.
+    provenance. checks: the regressions, for each depth the cheapest check first. ends: those of end
+    scores, if any were fitted.
     """
 
     evaluation: Annotated[str, Text(".+", "a name")]
     fingerprint: Annotated[str, Text("[0-9a-f]{16}", "16 hexadecimal digits, as a text,")]
     made: dict[str, Any]
     checks: tuple[Regression, ...]
+    ends: tuple[EndRegression, ...] = ()
 
     @classmethod
-    def of(cls, setting: bool | str | Path, evaluation: Evaluation) -> ProbCut:
-        """Return the parameters for an evaluation: from a file, or (True) from the file that comes
-        with the lab and was fitted for it. Raise ValueError where there are none."""
+    def of(cls, setting: bool | str | Path | ProbCut, evaluation: Evaluation) -> ProbCut:
+        """Return the parameters for an evaluation: themselves, those of a file, or (True) of the
+        file that comes with the lab and was fitted for it. Raise ValueError where there are
+        none."""
+        if isinstance(setting, ProbCut):
+            return setting
         own = fingerprint(evaluation)
         if setting is True:
             for path in sorted(FITTED.glob("*.yaml")):
@@ -101,9 +123,10 @@ class ProbCut:
         try:
             read: Any = yaml.load(path.read_text(encoding="utf-8"), loader)
             checks = tuple(Regression(**check) for check in read["checks"])
-            found = cls(read["evaluation"], read["fingerprint"], read["made"], checks)
-            for check in (found, *checks):
-                check_settings(check)
+            ends = tuple(EndRegression(**check) for check in read.get("ends", ()))
+            found = cls(read["evaluation"], read["fingerprint"], read["made"], checks, ends)
+            for part in (found, *checks, *ends):
+                check_settings(part)
         except FileNotFoundError:
             raise ValueError(f"probcut {path}: there is no such file") from None
         except Exception as error:
@@ -121,27 +144,50 @@ class ProbCut:
         head = f"# ProbCut parameters for {self.evaluation}: {self.made['command']}\n"
         path.write_text(head + OmegaConf.to_yaml(OmegaConf.create(asdict(self))), encoding="utf-8")
 
-    def array(self, confidence: float, glance: float | None = None) -> np.ndarray:
+    def array(
+        self, confidence: float, glance: float | None = None, futility: float | None = None
+    ) -> np.ndarray:
         """The parameters as the search reads them, with tolerances of ``confidence`` standard
-        deviations for checks, and of ``glance`` for the evaluation alone, None for leaving that out
-        (see :mod:`agents.search.window.selective`). ValueError where that was not fitted."""
-        if glance is not None and not any(check.check == 0 for check in self.checks):
-            raise ValueError(
-                f"probcut_glance={glance:g}: the parameters for {self.evaluation} were fitted "
-                "without; fit them with othello-lab agents fit-probcut --glance"
-            )
+        deviations for checks, of ``glance`` for the evaluation before these, and of ``futility``
+        for the evaluation alone one or two plies above the leaves, None for leaving that out (see
+        :mod:`agents.search.window.selective`). ValueError where that was not fitted."""
+        for name, setting in (("probcut_glance", glance), ("futility", futility)):
+            if setting is not None and not any(check.check == 0 for check in self.checks):
+                raise ValueError(
+                    f"{name}={setting:g}: the parameters for {self.evaluation} were fitted "
+                    "without; fit them with othello-lab agents fit-probcut --glance"
+                )
         array = np.zeros(PROBCUT_SHAPE)  # which allows no cut
         for check in (*self.checks, *self._deeper()):
             stage = check.discs // STAGE_DISCS
             if check.check == 0:
-                if glance is not None:
-                    fields = 1, check.slope, check.intercept, glance * check.sigma
+                tolerance = futility if check.depth <= FUTILE else glance
+                if tolerance is not None:
+                    fields = 1, check.slope, check.intercept, tolerance * check.sigma
                     array[check.depth, stage, GLANCE] = fields
                 continue
             number = int(np.count_nonzero(array[check.depth, stage, :CHECKS, 0]))
             if number < CHECKS:
                 fields = check.check, check.slope, check.intercept, confidence * check.sigma
                 array[check.depth, stage, number] = fields
+        return array
+
+    def end_checks(self) -> np.ndarray:
+        """The checks of end scores, with tolerances of one standard deviation (see ``END_SHAPE`` in
+        :mod:`agents.search.window.selective`). Positions with more empty squares than were fitted
+        take the checks of the most. ValueError where none were fitted."""
+        if not self.ends:
+            raise ValueError(
+                f"selective_endgame: the parameters for {self.evaluation} were fitted without end "
+                "scores; fit them with othello-lab agents fit-probcut --ends"
+            )
+        array = np.zeros(END_SHAPE)  # which allows no cut
+        for check in self.ends:
+            place = END_GLANCE if check.check == 0 else 0
+            fields = check.check, check.slope, check.intercept, check.sigma
+            array[check.empties, place : place + len(fields)] = fields
+        most = max(check.empties for check in self.ends)
+        array[most + 1 :] = array[most]
         return array
 
     def _deeper(self) -> Iterator[Regression]:

@@ -2,6 +2,10 @@
 
 Positions from games are searched at every depth, and the values of deep searches are foretold from
 those of shallow ones by least squares, by stage of the game.
+
+Full searches to great depths take long, and are not what an agent with ProbCut does. So
+:func:`fit` can take two steps: a first fit to full searches of a few plies, then the fit to the
+agent's own searches, which use the first one.
 """
 
 from __future__ import annotations
@@ -9,29 +13,51 @@ from __future__ import annotations
 import copy
 import platform
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
 from importlib import metadata
 from typing import Annotated, Any
 
 import numpy as np
 
 from othello_lab.agents.evaluation import FINAL_UNIT, Evaluation
-from othello_lab.agents.search.window.probcut import ProbCut, Regression, fingerprint
+from othello_lab.agents.search.endgame.solver import EndgameSolver
+from othello_lab.agents.search.window.probcut import EndRegression, ProbCut, Regression, fingerprint
 from othello_lab.agents.search.window.pvs import PVS
 from othello_lab.agents.search.window.search import WindowSearch
-from othello_lab.agents.search.window.selective import DEEPEST, STAGE_DISCS, STAGES
+from othello_lab.agents.search.window.selective import DEEPEST, FUTILE, STAGE_DISCS, STAGES
 from othello_lab.core.game import Limits, play_game
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.core.system.cli import DISTRIBUTION
 from othello_lab.core.system.processes import available_cores
+from othello_lab.core.system.rows import RowMaker
 from othello_lab.core.system.settings import Whole, check_values
 
-Row = list[int]
+Row = list[float]
 
 MIN_SAMPLES = 40
 """A stage with fewer positions than this takes the parameters of all stages together."""
+
+FULL = 8
+"""Plies of the full searches that come before an agent's own."""
+OWN = (
+    "ordering",
+    "table_mb",
+    "table_any_depth",
+    "etc",
+    "probcut_confidence",
+    "probcut_glance",
+    "futility",
+)
+"""Settings of an agent that make its values at a fixed depth."""
+
+END_EMPTIES = 13, 22
+"""Numbers of empty squares that end scores are fitted for, the least and the most."""
+POOLED = 2
+"""Each takes positions with so many more or fewer, too."""
 
 
 def check_depths(depth: int) -> tuple[int, ...]:
@@ -75,59 +101,157 @@ def fit(
     positions: Annotated[int, Whole(MIN_SAMPLES)],
     seed: int,
     command: str,
-    progress: Callable[[Iterable[Any], int], Iterable[Any]] = lambda rows, total: rows,
+    rows: RowMaker | None = None,
     glance: bool = False,
+    ends: int = 0,
+    agent: Mapping[str, Any] | None = None,
 ) -> ProbCut:
     """Fit parameters for depths 3 to ``depth``.
 
     name: what the file calls the evaluation. positions: how many are searched, each at every depth
-    up to ``depth``, by as many threads as there are processors. progress: wraps an iterable, of so
-    many parts, in something that shows how far it is. glance: fit to the evaluation itself
-    too, for the setting ``probcut_glance``, and to one check a depth, the deeper.
-    Raises ValueError for a depth outside 3 to 20, or too few positions.
+    up to ``depth``, by as many threads as there are processors. rows: makes the values of all
+    positions. glance: fit to the evaluation itself too, for the settings ``probcut_glance`` and
+    ``futility``, and to one check a depth, the deeper. ends: of so many endgames the exact score is
+    found, for ``selective_endgame``. agent: settings of the agent whose own searches the parameters
+    are fitted to, with those of :data:`OWN`; it needs ``glance``. None: full searches only.
+    Raises ValueError for a depth outside 3 to 30, or too few positions.
     """
     check_values(fit, {"depth": depth, "positions": positions})
+    rows = rows or RowMaker()
     search = PVS(depth, evaluation, ordering="tt+killer+mobility+static", table_mb=64)
     search.prepare()
     sample = sample_positions(search, positions, seed)
-    values = np.array(list(progress(_searched(evaluation, sample, depth), len(sample))))
     discs = np.array([position.discs for position in sample])
-    checks = []
-    for plies in range(3, depth + 1):
-        for check in (0, check_depths(plies)[-1]) if glance else check_depths(plies):
-            checks += _fit_check(values, discs, plies, check)
+    full = depth if agent is None else min(depth, FULL)
+    searcher = PVS(full, evaluation, ordering="tt+mobility+history", table_mb=32, etc=True)
+    values = np.array(rows("full searches", sample, partial(_searched, searcher)))
+    checks = list(_regressions(values, discs, glance))
     versions = {p: metadata.version(p) for p in (DISTRIBUTION, "numba", "numpy")}
-    made = {
-        "command": command,
-        "positions": positions,
-        "depth": depth,
-        "seed": seed,
-        "versions": {"python": platform.python_version(), **versions},
-    }
-    return ProbCut(name, fingerprint(evaluation), made, tuple(checks))
+    sizes = {"positions": positions, "depth": depth, "ends": ends, "seed": seed}
+    versions = {"python": platform.python_version(), **versions}
+    made = {"command": command, **sizes, "versions": versions}
+    fitted = ProbCut(name, fingerprint(evaluation), made, tuple(checks))
+    if agent is not None:
+        settings = {key: agent[key] for key in OWN if key in agent}
+        searcher = PVS(depth, evaluation, probcut=fitted, **settings)
+        values = np.array(rows("own searches", sample, partial(_searched, searcher)))
+        # Pruning right above the leaves is fitted to full searches.
+        checks = [each for each in checks if each.depth <= FUTILE]
+        checks += [each for each in _regressions(values, discs, glance) if each.depth > FUTILE]
+    of_ends = tuple(_fit_ends(evaluation, sample_endgames(search, ends, seed), rows))
+    return replace(fitted, checks=tuple(checks), ends=of_ends)
 
 
-def _searched(evaluation: Evaluation, sample: Sequence[Position], depth: int) -> Iterator[Row]:
-    """For each position its evaluation and the values of all depths up to ``depth``."""
-    search = PVS(depth, evaluation, ordering="tt+mobility+history", table_mb=32, etc=True)
+def _regressions(values: np.ndarray, discs: np.ndarray, glance: bool) -> Iterator[Regression]:
+    """Yield the regressions of each depth on its checks."""
+    for plies in range(1 if glance else FUTILE + 1, values.shape[1]):
+        checks = check_depths(plies)
+        if glance:
+            checks = (0, *checks[-1:])
+        for check in checks:
+            yield from _fit_check(values, discs, plies, check)
+
+
+def end_check_depth(empties: int) -> int:
+    """Return the depth of the search that may stand in for one to the end: some third of it, and
+    even, as the solver's scores are closer to values of even depths."""
+    return 4 if empties <= 16 else 6 if empties <= 20 else 8
+
+
+def sample_endgames(player: WindowSearch, count: int, seed: int) -> list[Position]:
+    """Positions as :func:`sample_positions` has them, with a number of empty squares that can be
+    solved exactly in a short time."""
+    found: list[Position] = []
+    wanted = range(END_EMPTIES[0] - POOLED, END_EMPTIES[1] + 1)  # more take too long
+    while len(found) < count:
+        seed += 1
+        found += [p for p in sample_positions(player, 10 * count, seed) if p.empties in wanted]
+    return found[:count]
+
+
+def _searched(search: WindowSearch, sample: Sequence[Position]) -> Iterator[Row]:
+    """For each position its evaluation and the values of all depths up to that of the search."""
     search.prepare()
-    own = threading.local()  # kernels release the interpreter's lock, but each needs its memory
 
-    def row(position: Position) -> Row:
-        if not hasattr(own, "search"):
-            own.search = copy.deepcopy(search)
-        found = [evaluation(position)]
-        for plies in range(1, depth + 1):
-            value = own.search.search(position, plies, keep=plies > 1).value
+    def row(own: WindowSearch, position: Position) -> Row:
+        found: Row = [own.evaluation(position)]
+        for plies in range(1, own.depth + 1):
+            value = own.search(position, plies, keep=plies > 1).value
             assert value is not None
             found.append(value)
         return found
 
+    return _in_threads(row, search, sample)
+
+
+def _solved(evaluation: Evaluation, sample: Sequence[Position]) -> Iterator[Row]:
+    """For each position its exact score, its evaluation, and the value of the search that may stand
+    in for the score at any number of empty squares next to its own."""
+    deepest = end_check_depth(END_EMPTIES[1])
+    search = PVS(deepest, evaluation, ordering="tt+mobility+history", table_mb=32, etc=True)
+    solver = EndgameSolver(table_mb=32)
+    for part in (search, solver):
+        part.prepare()
+
+    def row(own: tuple[WindowSearch, EndgameSolver], position: Position) -> Row:
+        search, solver = own
+        found: Row = [solver.solve(position).lower, evaluation(position)]
+        for plies in range(2, deepest + 1, 2):
+            value = search.search(position, plies, keep=plies > 2).value
+            assert value is not None
+            found.append(value)
+        return found
+
+    return _in_threads(row, (search, solver), sample)
+
+
+def _in_threads(
+    row: Callable[[Any, Position], Row], tool: Any, sample: Sequence[Position]
+) -> Iterator[Row]:
+    """Yield ``row(copy of tool, position)`` of each position, from a thread a processor: kernels
+    release the interpreter's lock, but each needs its memory."""
+    own = threading.local()
+
+    def in_thread(position: Position) -> Row:
+        if not hasattr(own, "tool"):
+            own.tool = copy.deepcopy(tool)
+        return row(own.tool, position)
+
     with ThreadPoolExecutor(available_cores()) as pool:
         try:
-            yield from pool.map(row, sample)
+            yield from pool.map(in_thread, sample)
         finally:
             pool.shutdown(cancel_futures=True)
+
+
+def _fit_ends(
+    evaluation: Evaluation,
+    sample: Sequence[Position],
+    make: RowMaker,
+) -> Iterator[EndRegression]:
+    """The regressions of end scores on a check and on the evaluation, for each number of empty
+    squares, of positions with about as many."""
+    if not sample:
+        return
+    rows = np.array(make("endgames", sample, partial(_solved, evaluation)))
+    empties = np.array([position.empties for position in sample])
+    low, high = END_EMPTIES
+    for number in range(low, high + 1):
+        near = abs(empties - number) <= POOLED
+        for check in (end_check_depth(number), 0):
+            values = rows[:, 1 + check // 2]
+            chosen = near & (np.abs(values) < FINAL_UNIT)
+            if chosen.sum() >= MIN_SAMPLES:
+                fitted = _line(values[chosen], rows[chosen, 0])
+                yield EndRegression(number, check, *fitted, int(chosen.sum()))
+
+
+def _line(values: np.ndarray, aims: np.ndarray) -> tuple[float, float, float]:
+    """Slope and intercept of the aims by least squares, and the standard deviation of the rest."""
+    slope, intercept = np.polyfit(values, aims, 1)
+    sigma = (aims - (slope * values + intercept)).std(ddof=2)
+    slope, intercept, sigma = (float(f"{n:.5g}") for n in (slope, intercept, sigma))
+    return slope, intercept, sigma
 
 
 def _fit_check(values: np.ndarray, discs: np.ndarray, depth: int, check: int) -> list[Regression]:
@@ -141,12 +265,8 @@ def _fit_check(values: np.ndarray, discs: np.ndarray, depth: int, check: int) ->
             chosen = open_game
         if chosen.sum() < MIN_SAMPLES or np.ptp(shallow[chosen]) == 0:
             continue
-        slope, intercept = np.polyfit(shallow[chosen], deep[chosen], 1)
-        sigma = (deep[chosen] - (slope * shallow[chosen] + intercept)).std(ddof=2)
-        if slope > 0:
-            slope, intercept, sigma = (float(f"{n:.5g}") for n in (slope, intercept, sigma))
+        line = _line(shallow[chosen], deep[chosen])
+        if line[0] > 0:
             size = int(chosen.sum())
-            found.append(
-                Regression(depth, check, stage * STAGE_DISCS, slope, intercept, sigma, size)
-            )
+            found.append(Regression(depth, check, stage * STAGE_DISCS, *line, size))
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, astuple, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -14,8 +15,9 @@ from othello_lab.agents.agent import Decision, Limits, Purpose, SearchStats
 from othello_lab.agents.evaluation import FINAL_UNIT
 from othello_lab.agents.search import context as layout
 from othello_lab.agents.search.context import INFINITY, MAX_DEPTH
-from othello_lab.agents.search.endgame.solver import EndgameSolver, solvable
-from othello_lab.agents.search.limits import FAST_MOVES, allotment
+from othello_lab.agents.search.endgame.memory import MOST_THREADS
+from othello_lab.agents.search.endgame.solver import EndgameSolver, Solution, solvable
+from othello_lab.agents.search.limits import FAST_MOVES, SHORTEST, allotment, clock_of, deadline
 from othello_lab.agents.search.observer import SearchObserver
 from othello_lab.agents.search.search_agent import SearchAgent
 from othello_lab.agents.search.table import Megabytes, TableMemory
@@ -30,12 +32,45 @@ from othello_lab.agents.search.window.ordering import (
 )
 from othello_lab.agents.search.window.probcut import ProbCut
 from othello_lab.agents.search.window.selective import taper_widths
-from othello_lab.agents.search.window.transposition import NO_MOVE, new_generation
+from othello_lab.agents.search.window.selective_endgame import SelectiveEndgame, check_confidences
+from othello_lab.agents.search.window.transposition import NO_MOVE, new_generation, new_tags
 from othello_lab.core.position import Position
 from othello_lab.core.system.compile import Address, Announce, Int, Mask, prepare
 from othello_lab.core.system.settings import Meanings, Number, Switch, Whole
 
 _ROOT = np.int64(0)
+
+_AT_ONCE = 8
+"""Where this part of the time is usually enough, the exact endgame needs no other before it."""
+_FURTHER = 3
+"""With how many more empty squares than the exact endgame the selective one comes to its end."""
+_BUCKETS_A_SECOND = 3_000_000
+"""Buckets of the table for a second of search: it fills some 2,000,000 entries, two a bucket, and
+what the searches before it have found stays useful."""
+_FEWEST_BUCKETS = 4096
+_ORDINARY = 7
+"""The part of the time that the ordinary search before it gets."""
+
+
+def _within(limits: Limits, seconds: float) -> Limits:
+    """Return limits on time of the same kind."""
+    if limits.cpu_seconds is None:
+        return Limits(seconds=seconds)
+    return Limits(cpu_seconds=seconds)
+
+
+def _as_decision(solution: Solution) -> Decision | None:
+    """Return the solver's move, or None where it has come neither to its end nor to a move that is
+    proven to win or draw."""
+    if not solution.complete and solution.lower < 0:
+        return None
+    score = solution.lower if solution.score is None else solution.score
+    line = solution.pv or solution.best
+    return Decision(line[0], FINAL_UNIT * score, line, len(line), solution.stats)
+
+
+def _sum(costs: Sequence[SearchStats]) -> SearchStats:
+    return SearchStats(*map(sum, zip(*map(astuple, costs), strict=True)))
 
 
 def _next(took: Sequence[float]) -> float:
@@ -43,6 +78,11 @@ def _next(took: Sequence[float]) -> float:
     by the same factor as from the last but one to the last."""
     growth = took[-1] / max(took[-2], 1e-9) if len(took) > 1 else 1.0
     return took[-1] * max(1.0, growth)
+
+
+def _is_settled(best_moves: Sequence[tuple[int, ...]]) -> bool:
+    """Return True if the last three depths have the same best move."""
+    return len(best_moves) > 2 and len(set(best_moves[-3:])) == 1
 
 
 @dataclass(eq=False, repr=False)
@@ -67,9 +107,27 @@ class WindowSearch(SearchAgent):
     table_mb: Annotated[int | None, Megabytes(), Purpose.PRUNING] = None
     """A transposition table of so many MB: what was found out about a position is not searched
     again where other moves lead to the same one. None for none."""
+    table_by_time: Annotated[bool, Switch(), Purpose.TIME] = False
+    """Under a limit on time use no more of the table than a search that short can fill: what fits
+    into the processor's cache is found sooner. Needs a table."""
+    table_any_depth: Annotated[bool, Switch(), Purpose.PRUNING] = False
+    """Bounds in the table hold for searches less deep than they were found by, too, if both depths
+    are even or both odd (selective, as the value is that of no fixed depth). Needs a table."""
     iterative: Annotated[bool, Switch(), Purpose.TIME] = False
     """Iterative deepening: depth 1, then 2, and so on, each with the best move of the one before
     tried first at the root, so that a limit on time or nodes costs the last depth only."""
+    depth_by_time: Annotated[bool, Switch(), Purpose.TIME] = False
+    """Under a limit on time search as deep as it allows, be it deeper than ``depth``. Needs
+    ``iterative``."""
+    clock_shares: Annotated[float, Number(1, 10), Purpose.TIME] = 1.0
+    """The most equal shares of a game's clock that one move may use. A depth is begun only if it
+    will probably end in that time; once three depths have the same best move, in one share. Above
+    1, a quarter of the time for the last moves is kept for them. Needs ``iterative``."""
+    time_odds: Annotated[float, Number(0.001, 1), Purpose.TIME] = 1.0
+    """Time odds: the part of each limit on time that the search uses, as a handicap in a match."""
+    odds_at: Annotated[Sequence[int] | None, Purpose.TIME] = None
+    """The most and the fewest empty squares between which ``time_odds`` hold, as [30, 21]. None for
+    the whole game."""
     step: Annotated[int, Whole(1), Purpose.TIME] = 1
     """Plies from one depth of iterative deepening to the next; the last is ``depth``. With 2 only
     even or only odd depths are searched: their values are more alike, and it is fewer nodes in
@@ -80,16 +138,20 @@ class WindowSearch(SearchAgent):
     etc: Annotated[bool, Switch(), Purpose.PRUNING] = False
     """Enhanced transposition cutoffs: before any move is searched, the table is asked whether one
     of them leads to a position that is known to cause a cutoff. Needs a table."""
-    probcut: Annotated[bool | str | Path | None, Purpose.PRUNING] = None
+    probcut: Annotated[bool | str | Path | ProbCut | None, Purpose.PRUNING] = None
     """Multi-ProbCut: what a shallow search finds so far outside the window that a deep one would
     hardly find it inside is not searched deeply (selective). True for the parameters that
     come with the lab and were fitted for this evaluation, or the path of a file written by
-    ``othello-lab agents fit-probcut``."""
+    ``othello-lab agents fit-probcut``; from Python also the parameters themselves."""
     probcut_confidence: Annotated[float, Number(above=0, below=100), Purpose.PRUNING] = 1.5
     """Standard deviations by which a check has to be clear."""
     probcut_glance: Annotated[float | None, Number(-100, 100), Purpose.PRUNING] = None
     """A check is searched only where the evaluation alone is so many standard deviations beyond the
     window already. None for everywhere; else ``probcut`` must be fitted with ``--glance``."""
+    futility: Annotated[float | None, Number(-100, 100), Purpose.PRUNING] = None
+    """Futility pruning: a node one or two plies above the leaves is given up where the evaluation
+    alone is so many standard deviations beyond the window (selective). None for never. Needs
+    ``probcut``, fitted with ``--glance``."""
     taper: Annotated[Sequence[int | Sequence[int]] | None, Purpose.PRUNING] = None
     """Tapered search: only so many of the best-looking moves are searched, by ply and rank of the
     move before (selective). None for all; see
@@ -107,16 +169,32 @@ class WindowSearch(SearchAgent):
     endgame_by_time: Annotated[bool, Switch(), Purpose.ENDGAME] = False
     """Under a limit on time solve from so many empty squares on, be it fewer or more, as half of
     that time is usually enough for."""
+    selective_endgame: Annotated[Sequence[float] | None, Purpose.ENDGAME] = None
+    """Under a limit on the time of a move, before the position is solved exactly, and where that
+    would take too long: probable end scores by ProbCut (selective), first by the first of these
+    numbers of standard deviations, then by the next. None for never. Needs ``endgame_by_time`` and
+    parameters of ``probcut`` that were fitted to end scores."""
     endgame_table_mb: Annotated[int, Megabytes()] = 16
     """Size of the solver's own table in MB."""
+    endgame_threads: Annotated[int, Whole(1, MOST_THREADS)] = 1
+    """Threads of the solver. With several the number of nodes, and which of several best moves is
+    played, differ from run to run."""
 
     def _read_settings(self) -> None:
         super()._read_settings()
         self._criteria = read_ordering(self.ordering)
         self._check_together()
+        self._check_odds()
         self._probcut = ProbCut.of(self.probcut, self.evaluation) if self.probcut else None
+        if self.selective_endgame is not None:
+            check_confidences(self.selective_endgame)
+            assert self._probcut is not None
+            self._end_checks = self._probcut.end_checks()
         self._widths = None if self.taper is None else taper_widths(self.taper)
-        self._solver = EndgameSolver(self.endgame_table_mb) if self.endgame else None
+        self._solver = None
+        if self.endgame:
+            self._solver = EndgameSolver(self.endgame_table_mb, threads=self.endgame_threads)
+            self.reproducible = self.endgame_threads == 1
 
     def _check_together(self) -> None:
         """Raise ValueError where one setting needs another."""
@@ -124,16 +202,32 @@ class WindowSearch(SearchAgent):
             raise ValueError(f"ordering={self.ordering}: needs a table; set table_mb")
         if self.table_mb is None and self.etc:
             raise ValueError("etc (enhanced transposition cutoffs) needs a table; set table_mb")
+        if self.table_mb is None and self.table_any_depth:
+            raise ValueError("table_any_depth needs a table; set table_mb")
+        if self.table_mb is None and self.table_by_time:
+            raise ValueError("table_by_time needs a table; set table_mb")
         if self.step > 1 and not self.iterative:
             raise ValueError(f"step={self.step}: that of iterative deepening; set iterative")
+        if self.clock_shares > 1 and not self.iterative:
+            raise ValueError("clock_shares: iterative deepening ends in time; set iterative")
+        if self.depth_by_time and not self.iterative:
+            raise ValueError("depth_by_time: iterative deepening finds how deep; set iterative")
         if self.aspiration is not None and not self.iterative:
             raise ValueError("aspiration needs the value of the depth before; set iterative")
         if self.probcut_glance is not None and not self.probcut:
             raise ValueError(f"probcut_glance={self.probcut_glance:g}: that of probcut; set it too")
+        if self.futility is not None and not self.probcut:
+            raise ValueError(f"futility={self.futility:g}: probcut has its parameters; set it too")
         if self.taper is not None and not self._criteria:
             raise ValueError("taper keeps the best-looking moves; set an ordering")
         if self.endgame_by_time and not self.endgame:
             raise ValueError("endgame_by_time: without a limit on time endgame decides; set it too")
+        if self.selective_endgame is not None and not (self.endgame_by_time and self.probcut):
+            raise ValueError(
+                "selective_endgame: it is made of endgame_by_time and probcut; set them too"
+            )
+        if self.selective_endgame is not None and self.table_mb is None:
+            raise ValueError("selective_endgame needs a table; set table_mb")
         if self.sort_leaves and self._criteria != ("sorted",):
             raise ValueError(f"sort_leaves: needs ordering=sorted, not {self.ordering}")
         if self.sort_leaves and (self.table_mb is not None or self.iterative or self.selective):
@@ -143,6 +237,17 @@ class WindowSearch(SearchAgent):
             )
         if not self.compiled:
             self._check_twin()
+
+    def _check_odds(self) -> None:
+        """Raise ValueError unless ``odds_at`` is None or two numbers of empty squares."""
+        squares = self.odds_at
+        if squares is None:
+            return
+        numbers = list(squares) if isinstance(squares, Sequence) else []
+        if [type(number) for number in numbers] != [int, int] or not numbers[0] >= numbers[1] >= 0:
+            raise ValueError(
+                f"odds_at={squares}: two numbers of empty squares, the most first, such as [30, 21]"
+            )
 
     def _check_twin(self) -> None:
         """Raise ValueError where the reading twin cannot do what is set."""
@@ -166,7 +271,12 @@ class WindowSearch(SearchAgent):
     @property
     def selective(self) -> bool:  # type: ignore[override]
         """True if it may miss minimax's value."""
-        return bool(self.probcut) or self.taper is not None or self.singular_margin is not None
+        techniques = self.taper, self.singular_margin
+        return (
+            bool(self.probcut)
+            or self.table_any_depth
+            or any(setting is not None for setting in techniques)
+        )
 
     @property
     def bare(self) -> bool:
@@ -188,7 +298,10 @@ class WindowSearch(SearchAgent):
             self._table = TableMemory.of(self.table_mb)
             context[layout.TABLE] = self._table.address
             context[layout.TABLE_SHIFT] = self._table.shift
+            self._tags = new_tags(self._table)
+            context[layout.TAGS] = self._tags.ctypes.data
         context[layout.NULL_WINDOWS] = self.null_windows
+        context[layout.ANY_DEPTH] = self.table_any_depth
         context[layout.ENHANCED_CUTOFFS] = self.etc
         set_criteria(context, self._criteria)
         context[layout.SORT_LEAVES] = self.sort_leaves
@@ -199,12 +312,19 @@ class WindowSearch(SearchAgent):
             context[layout.TAPERED] = 1
             context[layout.WIDTHS : layout.WIDTHS + self._widths.size] = self._widths.ravel()
         if self._probcut is not None:
-            self._probcut_array = self._probcut.array(self.probcut_confidence, self.probcut_glance)
+            self._probcut_array = self._probcut.array(
+                self.probcut_confidence, self.probcut_glance, self.futility
+            )
             context[layout.PROBCUT] = self._probcut_array.ctypes.data
+        self._ending = None
+        if self.selective_endgame is not None and self._solver is not None:
+            self._ending = SelectiveEndgame(
+                context, self._solver, self._end_checks, self.selective_endgame
+            )
         self._fresh = True
 
     def __getstate__(self) -> dict[str, Any]:
-        own = ("_table", "_probcut_array", "_fresh")
+        own = ("_table", "_tags", "_probcut_array", "_ending", "_fresh")
         return {k: v for k, v in super().__getstate__().items() if k not in own}
 
     def _forget(self) -> None:
@@ -217,20 +337,50 @@ class WindowSearch(SearchAgent):
             prepare("search family", lambda: self.search(Position.start(), 1), announce)
         if self._solver is not None:
             self._solver.prepare(announce)
+        if self._ending is not None:
+            load = partial(self._ending.load, self.evaluation)
+            prepare("selective endgame", load, announce)
 
     def _search(self, position: Position, depth: int, limits: Limits) -> Decision:
         seconds = self._allotment(limits, position)
         # Of a clock, unlike of a time for each move, what is left is worth something later.
-        self._saving = seconds if limits.seconds is None else None
+        most = self._hard_limit(limits, position) if limits.per_move is None else None
+        self._shares = None if seconds is None or most is None else (seconds, most)
+        if self.table_mb is not None:
+            self._context[layout.TABLE_SHIFT] = self._table_shift(seconds)
+        if self.depth_by_time and seconds is not None and limits.depth is None:
+            depth = max(depth, position.empties)
         if seconds is not None and len(position.moves) < 2 and self.iterative:
             depth = 1  # there is no choice
+        elif seconds is not None and self._within_ending(position, seconds):
+            return self._ended(position, depth, limits, seconds)
         elif self._within_solving(position, seconds):
             return self._solved(position, depth, limits, seconds)
         return super()._search(position, depth, limits)
 
     def _allotment(self, limits: Limits, position: Position) -> float | None:
+        return self._seconds(limits, position, 1.0)
+
+    def _hard_limit(self, limits: Limits, position: Position) -> float | None:
+        return self._seconds(limits, position, self.clock_shares)
+
+    def _seconds(self, limits: Limits, position: Position, shares: float) -> float | None:
         # What the solver has shown once need not be found again.
-        return allotment(limits, position.empties, max(FAST_MOVES, self.endgame // 2))
+        free = max(FAST_MOVES, self.endgame // 2)
+        if self.clock_shares > 1:
+            free = free * 3 // 4
+        seconds = allotment(limits, position.empties, free, shares)
+        most, fewest = self.odds_at or (position.empties, position.empties)
+        if seconds is None or not fewest <= position.empties <= most:
+            return seconds
+        return max(SHORTEST, seconds * self.time_odds)
+
+    def _table_shift(self, seconds: float | None) -> int:
+        """Return the shift of a hash for as much of the table as the next search is to use."""
+        if not self.table_by_time or seconds is None:
+            return self._table.shift
+        buckets = max(_FEWEST_BUCKETS, round(seconds * _BUCKETS_A_SECOND))
+        return max(self._table.shift, 64 - (buckets - 1).bit_length())
 
     def _within_solving(self, position: Position, seconds: float | None) -> bool:
         """Return True if the endgame is to be solved from this position on."""
@@ -240,27 +390,53 @@ class WindowSearch(SearchAgent):
             return position.empties <= solvable(seconds / 2)
         return position.empties <= self.endgame
 
+    def _within_ending(self, position: Position, seconds: float) -> bool:
+        """Return True if the selective endgame comes before the exact one, or in its place."""
+        if self._ending is None or not position.moves:
+            return False
+        at_once = solvable(seconds / _AT_ONCE)
+        return at_once < position.empties <= solvable(seconds) + _FURTHER
+
+    def _ended(self, position: Position, depth: int, limits: Limits, seconds: float) -> Decision:
+        """The move of the surest search that came to its end: an ordinary one in a small part of
+        the time, the selective endgame, the exact one."""
+        assert self._ending is not None and self._solver is not None
+        clock = clock_of(limits)
+        until = deadline(seconds, clock)
+        decision = super()._search(position, depth, _within(limits, seconds / _ORDINARY))
+        found = self._ending.search(position, decision.value, until, clock)
+        stats = [decision.stats, layout.read_stats(self._context), self._solver.stats()]
+        if found is not None:
+            decision = Decision(found.move, found.value, (found.move,), position.empties)
+        left = (until - time.clock_gettime_ns(clock)) / 1e9
+        if position.empties <= solvable(seconds) and left > SHORTEST:
+            solution = self._solver.solve(position, _within(limits, left))
+            stats.append(solution.stats)
+            decision = _as_decision(solution) or decision
+        return replace(decision, stats=_sum(stats))
+
     def _solved(
         self, position: Position, depth: int, limits: Limits, seconds: float | None
     ) -> Decision:
         """The solver's move, or that of an ordinary search where it has not come far enough."""
         assert self._solver is not None
-        half = Limits(
-            nodes=None if limits.nodes is None else -(-limits.nodes // 2),
-            seconds=None if seconds is None else seconds / 2,
-        )
+        nodes = None if limits.nodes is None else -(-limits.nodes // 2)
+        time = None if seconds is None else seconds / 2
+        if limits.cpu_seconds is None:
+            half = Limits(nodes=nodes, seconds=time)
+        else:
+            half = Limits(nodes=nodes, cpu_seconds=time)
         if self.final == "win":
-            solution, plies = self._solver.solve_wld(position, half), position.empties
+            solution = self._solver.solve_wld(position, half)
         else:
             solution = self._solver.solve(position, half)
-            plies = len(solution.pv or solution.best)
-        if solution.complete or solution.lower >= 0:
-            score = solution.lower if solution.score is None else solution.score
-            line = solution.pv or solution.best
-            return Decision(line[0], FINAL_UNIT * score, line, plies, solution.stats)
-        decision = super()._search(position, depth, half)
-        pairs = zip(astuple(decision.stats), astuple(solution.stats), strict=True)
-        return replace(decision, stats=SearchStats(*(one + two for one, two in pairs)))
+        decision = _as_decision(solution)
+        if decision is None:
+            decision = super()._search(position, depth, half)
+            return replace(decision, stats=_sum([decision.stats, solution.stats]))
+        if self.final == "win":
+            return replace(decision, depth=position.empties)
+        return decision
 
     # ------------------------------------------------------------------ searching
 
@@ -277,6 +453,7 @@ class WindowSearch(SearchAgent):
         completed = 0
         began = time.perf_counter()
         took: list[float] = []
+        best_moves: list[tuple[int, ...]] = []
         values: dict[int, int] = {}
         first = (depth - 1) % self.step + 1 if self.iterative else depth
         for plies in range(first, depth + 1, self.step):
@@ -292,8 +469,11 @@ class WindowSearch(SearchAgent):
             if self._looked_up() == before:
                 break  # neither heuristic nor table was asked: the game was searched to its end
             took.append(time.perf_counter() - began - sum(took))
-            if self._saving is not None and sum(took) + _next(took) > self._saving:
-                break
+            best_moves.append(line[:1])
+            if self._shares is not None:
+                share = self._shares[0 if _is_settled(best_moves) else 1]
+                if sum(took) + _next(took) > share:
+                    break
         return value, line, completed
 
     def _looked_up(self) -> tuple[int, ...]:

@@ -3,6 +3,8 @@
 - **Multi-ProbCut** (M. Buro, *Experiments with Multi-ProbCut and a new high-quality evaluation
   function for Othello*, 1997): a shallower search that comes out far enough above beta or below
   alpha makes it probable that the deep one would, and stands in for it.
+- **Futility pruning**: one or two plies above the leaves the evaluation alone stands in, if it is
+  far enough beyond the window (J. Schaeffer, *Experiments in search and knowledge*, 1986).
 - **Tapered search**: only a number of moves at the head of the ordering are searched, by ply
   and by the rank of the move before.
 - **Singular extension**: a move that looks much better than all others, or is the only one, is
@@ -24,26 +26,34 @@ from othello_lab.agents.search.window.ordering import glance
 from othello_lab.agents.search.window.transposition import NO_MOVE
 from othello_lab.core.bitboard import ONE, ZERO, after, lowest_square, popcount
 from othello_lab.core.system.compile import Address, Index, Int, Mask, kernel
-from othello_lab.core.vector import load, load_float
+from othello_lab.core.vector import load, load_float, store
 
 # ------------------------------------------------------------------ ProbCut
 # Its parameters: for each depth, stage and number of the check the check's depth (0: none), slope,
 # intercept and tolerance, as float64.
 
 CHECKS = 2
-DEEPEST = 20
+DEEPEST = 30
 STAGE_DISCS = 8
 """Discs on the board that make a stage."""
 STAGES = 64 // STAGE_DISCS + 1
 GLANCE = CHECKS
 """Where the place of another check would be stands what the evaluation alone foretells."""
+FUTILE = 2
+"""The greatest depth at which the evaluation alone may stand in for a search."""
 PROBCUT_SHAPE = (DEEPEST + 1, STAGES, CHECKS + 1, 4)
 _FIELDS = PROBCUT_SHAPE[-1]
 
+# Checks of end scores, by number of empty squares: depth (0: none), slope, intercept and tolerance
+# of a search that deep, then those of the evaluation, as float64; scores are in discs.
+END_FIELDS = 8
+END_SLOPE, END_INTERCEPT, END_TOLERANCE, END_GLANCE = 1, 2, 3, 4
+END_SHAPE = (65, END_FIELDS)
+
 
 @kernel
-def _probcut_place(occupied: Mask, depth: Int, number: Index) -> Int:
-    stage = popcount(occupied) // STAGE_DISCS
+def _probcut_place(discs: Int, depth: Int, number: Index) -> Int:
+    stage = discs // STAGE_DISCS
     return ((depth * STAGES + stage) * (CHECKS + 1) + number) * _FIELDS
 
 
@@ -52,7 +62,7 @@ def check_depth(parameters: Address, occupied: Mask, depth: Int, number: Index) 
     """Depth of the shallower search that may stand in for one of this depth; 0 for none."""
     if depth > DEEPEST:
         return np.int64(0)
-    return np.int64(load_float(parameters, _probcut_place(occupied, depth, number)))
+    return np.int64(load_float(parameters, _probcut_place(popcount(occupied), depth, number)))
 
 
 @kernel
@@ -62,18 +72,63 @@ def allows_cuts(parameters: Address, occupied: Mask, depth: Int) -> bool:
 
 
 @kernel
-def foretold(context: Address, mover: Mask, opponent: Mask, depth: Int) -> tuple[Int, Int]:
+def foretold(
+    context: Address, mover: Mask, opponent: Mask, depth: Int, ply: Int
+) -> tuple[Int, Int]:
     """Return the evaluation's prediction of the value at this depth: probably at least the first
     number, and at most the second. A check for more is not worth its search. INFINITY and
-    -INFINITY, which forbid no check, if the evaluation is not used."""
+    -INFINITY, which forbid no check, if the evaluation is not used. It is not called again where it
+    is known."""
     parameters = load(context, layout.PROBCUT)
-    place = _probcut_place(mover | opponent, depth, GLANCE)
-    if load_float(parameters, place) == 0.0:
+    discs = popcount(mover | opponent)
+    if load_float(parameters, _probcut_place(discs, depth, GLANCE)) == 0.0:
         return INFINITY, -INFINITY
+    value = load(context, layout.KNOWN + ply)
+    if value == layout.UNKNOWN:
+        value = count_evaluation(context, mover, opponent)
+        store(context, layout.KNOWN + ply, value)
+    return _foretold_by(parameters, discs, depth, value)
+
+
+@kernel
+def _foretold_by(parameters: Address, discs: Int, depth: Int, value: Int) -> tuple[Int, Int]:
+    """The prediction by a value of the evaluation."""
+    place = _probcut_place(discs, depth, GLANCE)
     slope, intercept = load_float(parameters, place + 1), load_float(parameters, place + 2)
-    found = np.int64(slope * count_evaluation(context, mover, opponent) + intercept)
+    found = np.int64(slope * value + intercept)
     tolerance = np.int64(load_float(parameters, place + 3))
     return found - tolerance, found + tolerance
+
+
+@kernel
+def futile_move(
+    context: Address, occupied: Mask, depth: Int, value: Int, alpha: Int, beta: Int
+) -> Int:
+    """Return -1 for a move that probably gives no more than alpha, 1 for one that probably gives at
+    least beta, 0 if the position after it must be searched.
+
+    occupied: the discs before the move. depth: that of the position after it, of which futility
+    pruning knows (:func:`allows_futility`). value: the evaluation there, to the side that moves
+    next.
+    """
+    if abs(value) >= FINAL_UNIT:  # the game is over
+        return np.int64(0)
+    discs = popcount(occupied) + 1
+    at_least, at_most = _foretold_by(load(context, layout.PROBCUT), discs, depth, value)
+    if -FINAL_UNIT < -alpha <= at_least:
+        return np.int64(-1)
+    if at_most <= -beta < FINAL_UNIT:
+        return np.int64(1)
+    return np.int64(0)
+
+
+@kernel
+def allows_futility(context: Address, occupied: Mask, depth: Int) -> bool:
+    """Return True if the evaluation alone may stand in for a search of this depth."""
+    parameters = load(context, layout.PROBCUT)
+    if depth > FUTILE or parameters == 0:
+        return False
+    return bool(load_float(parameters, _probcut_place(popcount(occupied), depth, GLANCE)) != 0.0)
 
 
 @kernel
@@ -82,7 +137,7 @@ def high_check(parameters: Address, occupied: Mask, depth: Int, number: Index, b
     beta; INFINITY if beta is no value a heuristic can give."""
     if beta >= FINAL_UNIT or beta <= -FINAL_UNIT:
         return INFINITY
-    place = _probcut_place(occupied, depth, number)
+    place = _probcut_place(popcount(occupied), depth, number)
     slope, intercept = load_float(parameters, place + 1), load_float(parameters, place + 2)
     return np.int64(np.ceil((beta - intercept + load_float(parameters, place + 3)) / slope))
 
@@ -93,7 +148,7 @@ def low_check(parameters: Address, occupied: Mask, depth: Int, number: Index, al
     alpha; -INFINITY if alpha is no value a heuristic can give."""
     if alpha >= FINAL_UNIT or alpha <= -FINAL_UNIT:
         return -INFINITY
-    place = _probcut_place(occupied, depth, number)
+    place = _probcut_place(popcount(occupied), depth, number)
     slope, intercept = load_float(parameters, place + 1), load_float(parameters, place + 2)
     return np.int64(np.floor((alpha - intercept - load_float(parameters, place + 3)) / slope))
 

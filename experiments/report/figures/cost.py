@@ -48,9 +48,9 @@ def cost_figures(facts: RunFacts) -> Iterator[ReportFigure]:
         yield ReportFigure(
             name=f"cost_{number + 1}" if number else "cost",
             title=f"Elo against cost{', pool' if pool else ''}{pool}",
-            caption=f"What a move costs, and what it brings; {zero} is 0 Elo. Bars are 95 % "
-            "intervals, triangles bounds. Along the line, and in bold, are the agents than which "
-            "nobody that costs less, or as much, is rated higher (the Pareto front).",
+            caption=f"Elo against the cost of a move; {zero} is 0 Elo. Bars are 95 % "
+            "intervals, triangles bounds. On the line, and in bold, are the agents that no other "
+            "agent of the same or a lower cost outrates (the Pareto front).",
             chart=elo_cost_chart(rows, facts.context, facts.order),
         )
 

@@ -47,14 +47,15 @@ _BAND = (0.1, 0.9)
 
 
 def course_figures(facts: RunFacts) -> Iterator[ReportFigure]:
-    """The time and the nodes of every agent's moves, ply by ply."""
+    """Yield the figure of the time and the nodes of every agent's moves, ply by ply, unless most
+    agents have too few moves."""
     table = course(facts.moves, facts.names)
-    if table.empty:
+    if table.empty or 2 * table["agent"].nunique() < len(facts.names):
         return
     yield ReportFigure(
         name="course",
         title="The course of a game",
-        caption=f"What a move takes at each ply of a game: the medians of {_games(facts.moves)}. "
+        caption=f"Time and nodes of a move at each ply: the medians of {_games(facts.moves)}. "
         "Black begins, so its plies are the odd ones until somebody passes."
         f"{_left_out(facts.moves, np.isfinite(facts.moves.nanoseconds), facts.names, table)}"
         " The table is in course.csv.",
@@ -77,11 +78,11 @@ def values_figures(facts: RunFacts) -> Iterator[ReportFigure]:
         yield ReportFigure(
             name=f"values_{number + 1}" if number else "values",
             title=f"Values over the game{places}",
-            caption="What the agent thought of its games, in the units of its evaluation and as "
-            "Black sees it: more is better for Black, whoever moves. Lines are means of "
-            f"{_games(facts.moves)}, bands go from the 10th to the 90th per cent; where the "
+            caption="The values that the agent gave its games, in the units of its evaluation. "
+            "More is better for Black, at every move. Lines are means of "
+            f"{_games(facts.moves)}, bands go from the 10th to the 90th per cent. If the "
             "agent is as strong as its opponents and judges right, both lines stay near 0. Values "
-            f"of finished games, which a search finds near the end, are left out.{missing}",
+            f"of finished games are left out.{missing}",
             chart=values_chart(table[table["agent"].isin(some)], facts.context, some),
         )
 

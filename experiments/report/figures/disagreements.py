@@ -39,9 +39,9 @@ def disagreement_figures(facts: RunFacts) -> Iterator[ReportFigure]:
     yield ReportFigure(
         name="disagreements",
         title="Where they disagree most",
-        caption=f"Positions in which {first} and {second} moved differently. On the squares of "
-        f"their moves stand the discs by which the mover wins, or loses, by {JUDGE} at depth "
-        f"{depth}; the largest differences of {len(found)} such positions come first.",
+        caption=f"Positions in which {first} and {second} moved differently. A number on a "
+        f"square is the mover's final lead in discs after that move, judged by {JUDGE} at depth "
+        f"{depth}. The largest differences of {len(found)} such positions come first.",
         chart=figure,
         data=found,
     )

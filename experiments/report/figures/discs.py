@@ -37,10 +37,9 @@ def discs_figures(facts: RunFacts) -> Iterator[ReportFigure]:
     yield ReportFigure(
         name="discs",
         title="Disc differences",
-        caption="How often games ended with which disc difference, the agent's discs minus its "
-        "opponent's, empty squares to the winner; forfeits are left out. The higher, the more "
-        f"often, with the same scale for all; a step is {_BIN} discs wide, and the dark mark is "
-        "the mean.",
+        caption="Disc differences at the end of games: the agent's discs minus its opponent's, "
+        "empty squares to the winner, without forfeits. A higher bar means more games, on "
+        f"the same scale for all. A step is {_BIN} discs wide, and the dark mark is the mean.",
         chart=discs_chart(found, facts.context, facts.order),
     )
 

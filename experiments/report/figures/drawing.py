@@ -20,14 +20,13 @@ from typing import IO, Any, TypeVar
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import QuadMesh
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+from matplotlib.ticker import FuncFormatter, LogFormatterSciNotation, LogLocator, NullLocator
 
 from othello_lab.core.system.escaping import visible
 from othello_lab.experiments.report.figures.palette import (
@@ -44,7 +43,9 @@ from othello_lab.experiments.report.figures.palette import (
     level_of,
     scale,
 )
+from othello_lab.experiments.report.figures.quick_seaborn import styles
 from othello_lab.experiments.report.figures.svg import annotate, inline_svg, svg_file
+from othello_lab.experiments.report.page import Drawing
 
 MINUS = "\N{MINUS SIGN}"
 SMALL = 9
@@ -59,8 +60,8 @@ _DPI, _SCREEN_DPI = 200, 100
 # comes with matplotlib: labels need the same room on every machine; the others are for browsers
 # that lack it.
 _STYLE: Any = {
-    **sns.plotting_context("notebook"),
-    **sns.axes_style("whitegrid"),
+    **styles.plotting_context("notebook"),
+    **styles.axes_style("whitegrid"),
     "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],
     "axes.edgecolor": LINE,
     "axes.labelcolor": INK,
@@ -98,17 +99,6 @@ class ReportFigure:
     caption: str
     chart: Figure | str
     data: pd.DataFrame | None = None
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """A figure that is drawn. svg: an element of a page. file: name of its PNG, "" for none."""
-
-    name: str
-    title: str
-    caption: str
-    svg: str
-    file: str = ""
 
 
 def draw_figures(
@@ -377,14 +367,38 @@ def log_scale(axes: Axes, low: float, high: float, text: Callable[[float], str])
     axes.xaxis.set_minor_locator(NullLocator())
 
 
+class _Decades(LogFormatterSciNotation):
+    """Labels such as 10³, as letters: matplotlib would set each as a formula, and take longer for
+    that than for all else of a figure."""
+
+    def __call__(self, value: float, place: Any = None) -> str:
+        text = super().__call__(value, place)
+        text = re.sub(r"\^\{(-?\d+)\}", lambda found: found[1].translate(_RAISED), text)
+        return re.sub(
+            r"[${}]|\\mathdefault", "", text.replace(r"\times", "\N{MULTIPLICATION SIGN}")
+        )
+
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def decades(axes: Axes) -> None:
+    """Give the y axis a log scale with a line at each power of ten."""
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(numticks=12))
+    axes.yaxis.set_major_formatter(_Decades())
+    axes.yaxis.set_minor_formatter(_Decades())
+
+
 def column(axes: Axes, title: str, rows: np.ndarray, values: list[str], offset: float) -> None:
     """A column of texts right of the axes, one at each row, ending ``offset`` points away."""
     places: Any = {"textcoords": "offset points", "ha": "right", "fontsize": SMALL}
     side = axes.get_yaxis_transform()  # x: 0 to 1 over the axes; y: the row
     for row, value in zip(rows, values, strict=True):
-        axes.annotate(
+        cell = axes.annotate(
             value, (1, float(row)), xytext=(offset, 0), xycoords=side, va="center", **places
         )
+        cell.set_in_layout(False)  # it ends where the title does, which is measured
     axes.annotate(
         title, (1, 1), xytext=(offset, 4), xycoords="axes fraction", weight="bold", **places
     )

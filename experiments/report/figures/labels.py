@@ -14,13 +14,13 @@ from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.text import Annotation
 from matplotlib.transforms import Bbox
-from scipy.optimize import isotonic_regression
 
 from othello_lab.experiments.report.figures.drawing import SMALL, wrapped
 from othello_lab.experiments.report.figures.svg import annotate
 
 _LINE = 0.165  # inches of a line of text
 _DOT = 6  # points from a dot's middle
+_GAP = 0.8 * _DOT  # to a name's corner
 _SIDES: Sequence[tuple[float, float, str, str]] = (
     (1, 1, "left", "bottom"),
     (-1, 1, "right", "bottom"),
@@ -99,8 +99,24 @@ def spread(wanted: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     size = sizes[order]
     middles = np.cumsum(size) - size / 2
     places = np.empty(len(wanted))
-    places[order] = isotonic_regression(wanted[order] - middles).x + middles
+    places[order] = _not_falling(wanted[order] - middles) + middles
     return places
+
+
+def _not_falling(values: np.ndarray) -> np.ndarray:
+    """Return the ascending numbers nearest to these, by squares. Neighbours in the wrong order
+    share their mean (isotonic regression)."""
+    means: list[float] = []
+    shares: list[int] = []
+    for value in values.tolist():
+        mean, share = value, 1
+        while means and means[-1] >= mean:
+            last = shares.pop()
+            mean = (means.pop() * last + mean * share) / (last + share)
+            share += last
+        means.append(mean)
+        shares.append(share)
+    return np.repeat(means, shares)
 
 
 def name_dots(axes: Axes, dots: Sequence[LabelledPoint]) -> set[str]:
@@ -116,22 +132,34 @@ def name_dots(axes: Axes, dots: Sequence[LabelledPoint]) -> set[str]:
     taken: list[Bbox] = []
     missing = set()
     for dot in sorted(dots, key=lambda each: not each.first):
-        choices: list[tuple[int, Annotation, Bbox]] = []
-        for right, up, ha, va in _SIDES:
-            label = _name_dot(axes, dot, right, up, ha, va)
-            box = label.get_window_extent(renderer)
+        label = _name_dot(axes, dot)
+        first = label.get_window_extent(renderer)
+        choices: list[tuple[int, tuple[float, float, str, str], Bbox]] = []
+        for side in _SIDES:
+            box = Bbox(first.get_points() + _way(first, side, figure.dpi))
             inside = axes.bbox.containsx(box.x0) and axes.bbox.containsx(box.x1)
             inside &= axes.bbox.containsy(box.y0) and axes.bbox.containsy(box.y1)
-            label.remove()
             if inside and not box.count_overlaps([*marks, *taken]):
-                choices.append((box.count_overlaps(bars), label, box))
+                choices.append((box.count_overlaps(bars), side, box))
         if not choices:
             missing.add(dot.name)
+            label.remove()
             continue
-        _, label, box = min(choices, key=lambda choice: choice[0])
-        axes.add_artist(label)
+        _, (right, up, ha, va), box = min(choices, key=lambda choice: choice[0])
+        label.set(position=(_GAP * right, _GAP * up), ha=ha, va=va)
         taken.append(box)
     return missing
+
+
+def _way(first: Bbox, side: tuple[float, float, str, str], dots: float) -> tuple[float, float]:
+    """Return how far a name moves from its place on the first side to that on another, in pixels:
+    measuring it there again would take longer. dots: an inch."""
+    right, up, ha, va = side
+    far = _GAP * dots / 72
+    x, y = far * (right - _SIDES[0][0]), far * (up - _SIDES[0][1])
+    x -= first.width * {"left": 0, "right": 1}[ha]
+    y -= first.height * {"bottom": 0, "center": 0.5, "top": 1}[va]
+    return x, y
 
 
 def _bar(axes: Axes, dot: LabelledPoint) -> Bbox:
@@ -141,11 +169,11 @@ def _bar(axes: Axes, dot: LabelledPoint) -> Bbox:
     return Bbox.from_extents(x - 1, bottom, x + 1, top)
 
 
-def _name_dot(
-    axes: Axes, dot: LabelledPoint, right: float, up: float, ha: str, va: str
-) -> Annotation:
+def _name_dot(axes: Axes, dot: LabelledPoint) -> Annotation:
+    """Write a name on the first side of its dot."""
+    right, up, ha, va = _SIDES[0]
     label = axes.annotate(
-        wrapped(dot.name), (dot.x, dot.y), (0.8 * _DOT * right, 0.8 * _DOT * up), ha=ha, va=va,
+        wrapped(dot.name), (dot.x, dot.y), (_GAP * right, _GAP * up), ha=ha, va=va,
         textcoords="offset points", fontsize=SMALL - 1, weight="bold" if dot.first else "normal",
     )  # fmt: skip
     label.set_in_layout(False)

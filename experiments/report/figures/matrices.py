@@ -35,21 +35,22 @@ _WIDTH = 30  # letters of a name before it goes on in the next line
 
 def win_rates_figures(facts: RunFacts) -> Iterator[ReportFigure]:
     """Yield the figure of the shares of points between agents, unless everybody took half of
-    them."""
-    if facts.all_split:
+    them, or single games make no pairs."""
+    if facts.all_split or not facts.pair_counts.any():
         return
     shares = _best_first(score_matrix(facts.pair_counts), facts)
     games = _best_first(2 * facts.pair_counts.sum(axis=2), facts)
     told = "win_rates.csv"
     if len(shares) <= NUMBERED:
         met = games.to_numpy()[games.to_numpy() > 0]
-        unequal = ", in so many games each" if len(set(met.tolist())) > 1 else ""
+        unequal = ", with the number of games" if len(set(met.tolist())) > 1 else ""
         told = f"numbers in the cells are per cent{unequal}"
     yield ReportFigure(
         name="win_rates",
         title="Win rates",
-        caption="Share of points of the row agent against the column agent, draws counting half, "
-        f"over pairs of games that repeat no earlier one; {told}. Who did not meet is left grey.",
+        caption="Share of points of the row agent against the column agent. A draw counts half; "
+        f"pairs of games that repeat an earlier one are left out; {told}. Agents that did not meet "
+        "have a grey field.",
         chart=matrix_chart(
             shares,
             label="score of the row agent, %",
@@ -87,10 +88,10 @@ def superiority_figures(facts: RunFacts) -> Iterator[ReportFigure]:
     yield ReportFigure(
         name="superiority",
         title="Who is better, and how sure that is",
-        caption="How likely the row agent is above the column agent, from a bootstrap over the "
-        f"{counted(facts.openings, 'opening')}, which all pairings share: 50 is a toss-up, or one "
-        "strategy by two names; 97.5 or more is what a two-sided test at 5 % would call better. "
-        "The fewer openings, the less sure.",
+        caption="Probability that the row agent is above the column agent, from a bootstrap over "
+        f"the {counted(facts.openings, 'opening')} that all pairings share. 50 is a toss-up, or "
+        "one strategy with two names; a two-sided test at 5 % calls 97.5 or more better. "
+        "Fewer openings make it less sure.",
         chart=matrix_chart(
             _best_first(above, facts),
             label="row agent rated above, %",

@@ -61,8 +61,8 @@ def colours_figures(facts: RunFacts) -> Iterator[ReportFigure]:
     yield ReportFigure(
         name="colours",
         title="Score by colour",
-        caption="Share of points with Black and with White, over pairs of games that repeat no "
-        f"earlier one, in which both colours come from the same openings.{bars}",
+        caption="Share of points with Black and with White, from the same openings. Pairs of "
+        f"games that repeat an earlier one are left out.{bars}",
         chart=colours_chart(table, facts.context, facts.order),
         data=table,
     )
@@ -79,7 +79,7 @@ def pairs_figures(facts: RunFacts) -> Iterator[ReportFigure]:
         name="pairs",
         title="Points of a pair",
         caption="A pair is two games from one opening with colours swapped. In the middle are "
-        "pairs that were shared: there the opening decided, or nobody was better. Pairs that "
+        "shared pairs: the opening decided, or nobody was better. Pairs that "
         "repeat an earlier one move for move are left out.",
         chart=pairs_chart(table, facts.context),
     )
@@ -124,10 +124,10 @@ def colours_chart(scores: pd.DataFrame, context: str = "", order: Sequence[str] 
         rows, height = name_rows(axes, [name for name, _ in agents])
         axes.axvline(50, color=GREY, linewidth=1)
         texts: dict[str, list[str]] = {side: [] for side in SIDES}
+        shares = scores.set_index(["agent", "side"])[["score", "low", "high"]].to_dict("index")
         for row, (name, colour) in zip(rows, agents, strict=True):
             for side, away in zip(SIDES, (-0.06, 0.06), strict=True):
-                own = scores[(scores["agent"] == name) & (scores["side"] == side)]
-                share, low, high = (100 * own[["score", "low", "high"]].to_numpy()).ravel()
+                share, low, high = (100 * part for part in shares[name, side].values())
                 ends = None if np.isnan(low) else [[share - low], [high - share]]
                 style: Any = {"color": colour, "capsize": 2, "markersize": 6, "linewidth": 1.2}
                 style["markerfacecolor"] = colour if side == "Black" else PAGE

@@ -11,10 +11,10 @@ import functools
 from collections.abc import Sequence
 
 import numpy as np
-import seaborn as sns
 from matplotlib.colors import ListedColormap, to_hex, to_rgb
 
 from othello_lab.core.drawing import BOARD, DISCS, LINES
+from othello_lab.experiments.report.figures.quick_seaborn import palettes
 
 PAGE, INK, GREY = "#ffffff", "#262626", "#595959"
 FAINT, LINE, MISSING = "#8c8c8c", "#d9d9d9", "#ececec"
@@ -22,7 +22,7 @@ FAINT, LINE, MISSING = "#8c8c8c", "#d9d9d9", "#ececec"
 
 _SEPARATE = (0, 1, 2, 3, 4, 9, 5, 7, 6, 8)  # the pale ones of "colorblind" last
 COLOURS: Sequence[str] = [
-    to_hex(colour) for colour in np.array(sns.color_palette("colorblind", 10))[list(_SEPARATE)]
+    to_hex(colour) for colour in np.array(palettes.color_palette("colorblind", 10))[list(_SEPARATE)]
 ]
 """Colours of up to ten series, which all readers can tell apart."""
 BLUE, ORANGE, _, RED = COLOURS[:4]
@@ -62,12 +62,12 @@ def scale(name: str, dark: bool = False) -> list[str]:
     """Return the colours of a scale, the lowest value first."""
     if name == DIVERGING:
         shades = (
-            sns.diverging_palette(12, 245, s=75, l=60, n=LEVELS, center="dark")
+            palettes.diverging_palette(12, 245, s=75, l=60, n=LEVELS, center="dark")
             if dark
-            else sns.color_palette("RdBu", LEVELS)
+            else palettes.color_palette("RdBu", LEVELS)
         )
     else:
-        shades = sns.color_palette("mako" if dark else "mako_r", LEVELS + 2)[1:-1]
+        shades = palettes.color_palette("mako" if dark else "mako_r", LEVELS + 2)[1:-1]
     return [to_hex(shade) for shade in shades]
 
 

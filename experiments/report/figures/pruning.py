@@ -9,9 +9,9 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator
 
 from othello_lab.agents.evaluation import Evaluation
+from othello_lab.agents.external_agent import is_outside
 from othello_lab.agents.search import SearchAgent
 from othello_lab.core.position import Position
 from othello_lab.core.system.escaping import counted
@@ -22,6 +22,7 @@ from othello_lab.experiments.report.figures.drawing import (
     blank,
     check_frame,
     coloured,
+    decades,
     drawn,
     entitle,
     styled,
@@ -67,14 +68,34 @@ def pruning_figures(facts: RunFacts) -> Iterator[ReportFigure]:
     if counts["depth"].max() < 2:
         return
     with_what = next(iter(evaluations)) if len(evaluations) == 1 else "each evaluation"
+    foreign = _searches_from_outside(facts)
+    context = f"{which} of {facts.context}"
     yield ReportFigure(
         name="pruning",
         title="Pruning efficiency",
         caption=f"Mean nodes of minimax and alpha-beta (moves from a1 to h8) on {which} of this "
-        f"run, with {with_what}. The percentages are alpha-beta's share of minimax's nodes.",
-        chart=pruning_chart(counts, f"{which} of {facts.context}", _colours(facts, depth)),
+        f"run, with {with_what}. The percentages are alpha-beta's share of minimax's nodes."
+        + (
+            f" Both are the lab's own: the nodes of {foreign} are under *Cost per agent*."
+            * bool(foreign)
+        ),
+        chart=pruning_chart(
+            counts,
+            f"the lab's searches, not {foreign}: {context}" if foreign else context,
+            _colours(facts, depth),
+        ),
         data=counts,
     )
+
+
+def _searches_from_outside(facts: RunFacts) -> str:
+    """Return the names of agents from outside the lab that count nodes, in words."""
+    rows = facts.standings
+    counting = set(rows[rows["nodes_per_move"] > 0]["agent"])
+    outside = [
+        name for name, agent in facts.plan.agents.items() if name in counting and is_outside(agent)
+    ]
+    return " and ".join(outside)
 
 
 def _colours(facts: RunFacts, depth: int) -> dict[str, Any]:
@@ -174,13 +195,12 @@ def _looks(pruned: Iterable[str], colours: Mapping[str, Any]) -> dict[str, dict[
 
 
 def _pruning_axes(axes: Axes, counts: pd.DataFrame) -> None:
-    axes.set_yscale("log")
+    decades(axes)
     axes.margins(x=0.08)
     # Whole decades, with room below for a label.
     low, high = math.log10(counts["nodes"].min() / 2), math.log10(counts["nodes"].max() * 1.3)
     axes.set_ylim(10.0 ** math.floor(low), 10.0 ** math.ceil(high))
     axes.set_xticks(sorted(set(counts["depth"])))
-    axes.yaxis.set_major_locator(LogLocator(numticks=12))
     axes.set_xlabel("search depth (plies)")
     axes.set_ylabel("nodes per position (log scale)")
 

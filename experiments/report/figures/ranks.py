@@ -46,12 +46,12 @@ def ranks_figures(facts: RunFacts) -> Iterator[ReportFigure]:
         name="ranks",
         title="Critical difference",
         caption=f"Mean ranks by the points from each of {counted(found.openings, 'opening')} from "
-        "which all met all others; 1 is best. A bar joins agents whose mean ranks lie less than "
-        "the critical difference apart (Nemenyi's test, 5 % for all comparisons together). The "
-        "test asks less than the ratings: it sees only who did better from an opening, not by how "
-        "much or against whom, and it allows for every comparison at once. So agents that a bar "
-        "joins may well be told apart by the interval of their difference. That all were equally "
-        f"good has a probability of {probability} (Friedman's test).",
+        "which all met all others; 1 is best. A bar joins agents with mean ranks less than the "
+        "critical difference apart (Nemenyi's test, 5 % for all comparisons together). This test "
+        "uses less than the ratings: only the order of the agents from an opening, and it allows "
+        "for all comparisons at once. So the interval of their difference in Elo may still tell "
+        "joined agents apart. If all were equally good, ranks as different as these would have a "
+        f"probability of {probability} (Friedman's test).",
         chart=ranks_chart(facts.names, found, facts.context, facts.order),
     )
 

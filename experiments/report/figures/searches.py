@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator
 
 from othello_lab.core.system.escaping import counted
 from othello_lab.experiments.report.facts import RunFacts, marked_names
@@ -16,6 +15,7 @@ from othello_lab.experiments.report.figures.drawing import (
     check_frame,
     coloured,
     column,
+    decades,
     drawn,
     entitle,
     log_scale,
@@ -45,7 +45,7 @@ def searches_figures(facts: RunFacts) -> Iterator[ReportFigure]:
         name="searches",
         title="What each search costs",
         caption=f"Mean nodes of every search on the same {_sample(costs)} of this "
-        f"run, each searched afresh. The table is "
+        f"run, without any memory of the others. The table is "
         f"in searches.csv{ratios}.",
         chart=depth_chart(costs, asked.baseline, plan.rules.name, facts.order)
         if asked.depths
@@ -127,8 +127,7 @@ def depth_chart(
             axes.set_ylim(bottom=0)
             axes.set_ylabel(drawn(f"nodes, {baseline} = 1"))
         else:
-            axes.set_yscale("log")
-            axes.yaxis.set_major_locator(LogLocator(numticks=12))
+            decades(axes)
             axes.set_ylabel("nodes a position (log scale)")
         label_ends(axes, dict(styles))
         entitle(figure, f"{_sample(costs)}, {ruleset}")

@@ -34,9 +34,9 @@ def times_figures(facts: RunFacts) -> Iterator[ReportFigure]:
     yield ReportFigure(
         name="times",
         title="Time a move takes",
-        caption="The time that an agent's moves took, not counted what it could not use because "
-        "the machine did something else. The dot is the median; 95 of 100 moves took no longer "
-        "than where the line ends. Fewer nodes may well take more time.",
+        caption="Time of a move, without the time in which the machine did something else. The "
+        "dot is the median; at the end of the line are 95 of 100 moves. Fewer nodes may well take "
+        "more time.",
         chart=time_chart(timed, facts.context, facts.order),
     )
 

@@ -1,6 +1,6 @@
 // Step through the games that the page has with it: both games of a pair side by side.
 (async () => {
-  const heading = document.getElementById("step-through-the-games");
+  const heading = document.querySelector("#step-through-the-games, #step-through-the-game");
   if (!heading) return;
   const { element } = lab;
   const data = JSON.parse(await lab.unpacked("games-data"));
@@ -57,6 +57,7 @@
   }
 
   function resultText(game) {
+    if (!game.result) return game.detail;
     const winner = { black: "Black wins", white: "White wins", draw: "A draw" }[game.result];
     if (game.reason !== "finished") return `${winner}: ${game.reason}${game.detail ? ` (${game.detail})` : ""}`;
     return game.result === "draw" ? winner : `${winner} by ${Math.abs(game.discs)}`;
@@ -117,7 +118,7 @@
       const who = mover && data.agents[game[COLORS[mover]]];
       const facts = [`${at}. ${mover && COLORS[mover] === "black" ? "Black" : "White"}, ${who}: ${nameOf(square)}`];
       if (flipped.length) facts.push(`turns ${count(flipped.length, "disc")}`);
-      if (nodes === undefined && square !== PASS) facts.push(at <= opened ? "from the opening" : "no decision on record");
+      if (value === undefined && square !== PASS) facts.push(at <= opened ? "from the opening" : "no decision on record");
       if (valueText(value)) facts.push(`value ${valueText(value)}`);
       if (nodes) facts.push(count(nodes, "node"));
       if (depth) facts.push(`depth ${depth}`);
@@ -158,8 +159,9 @@
   const step = (text, label, to) => element("button", { type: "button", textContent: text, title: label, "aria-label": label, onclick: () => go(to()) });
   const boards = element("div", { className: "boards" });
   const section = element("section", { className: "browser", "aria-label": "Games", onkeydown: onKey },
-    element("div", { className: "choice" },
-      element("label", {}, "Pairing ", pairing), element("label", {}, "Pair ", pair)),
+    ...(data.pairings.length > 1 || data.pairings[0].pairs.length > 1
+      ? [element("div", { className: "choice" },
+        element("label", {}, "Pairing ", pairing), element("label", {}, "Pair ", pair))] : []),
     element("div", { className: "steps" },
       step("|◀", "To the start", () => 0), step("◀", "Back", () => ply - 1),
       slider, step("▶", "On", () => ply + 1), step("▶|", "To the end", () => last), where),

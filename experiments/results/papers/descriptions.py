@@ -10,7 +10,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import yaml
 from omegaconf import OmegaConf
 
 from othello_lab.agents.agent import Agent, Purpose
@@ -28,6 +27,7 @@ from othello_lab.agents.evaluation import Composite, Evaluation
 from othello_lab.agents.learned.weights import ABOUT, SHIPPED
 from othello_lab.agents.limited import Limited
 from othello_lab.agents.search.limits import allotment
+from othello_lab.core.system.plain_yaml import read_yaml
 from othello_lab.core.system.settings import Meanings, Setting, declared, summary
 from othello_lab.experiments.config import settings_of
 
@@ -112,8 +112,8 @@ def _learned_from(weights: Any) -> tuple[list[str], list[list[str]]] | None:
     if not path.is_file():
         return None
     try:
-        said = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, yaml.YAMLError) as error:
+        said = read_yaml(path)
+    except (OSError, ValueError) as error:
         raise ConfigError(f"{path} cannot be read: {one_line(error)}") from error
     if not isinstance(said, Mapping):
         raise ConfigError(f"{path}: facts by name are needed, as the training writes them")
@@ -232,10 +232,12 @@ class AgentDescription:
     @property
     def limits(self) -> str:
         """Limits of its own, used in every run; "" for none."""
-        own = {key: self.filled.get(key) for key in ("nodes", "seconds")}
+        own = {key: self.filled.get(key) for key in ("nodes", "seconds", "cpu_seconds")}
         if not str(self.filled.get("_target_")).endswith(Limited.__name__):
             return ""
-        return " and ".join(f"{value:g} {key}" for key, value in own.items() if value)
+        words = {"cpu_seconds": "seconds of processor time"}
+        parts = [f"{value:g} {words.get(key, key)}" for key, value in own.items() if value]
+        return " and ".join(parts)
 
     @cached_property
     def techniques(self) -> list[Technique]:

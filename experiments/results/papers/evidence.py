@@ -190,16 +190,10 @@ def _of_run(folder: Path, console: Console, trust: bool) -> RunEvidence:
             head["started"],
             head["versions"],
             head["machine"],
-            f"{facts.context}{_limits(head['config'])}",
+            facts.context,
             facts.standings,
             facts.matches,
         )
-
-
-def _limits(config: Mapping[str, Any]) -> str:
-    words = {"nodes": "{:,} nodes a move", "seconds": "{:g} s a move", "clock": "{:g} s a game"}
-    limits = config.get("limits", {})
-    return "".join(f", {text.format(limits[k])}" for k, text in words.items() if limits.get(k))
 
 
 def _of_study(folder: Path) -> Evidence:

@@ -12,6 +12,7 @@ from rich.console import Console
 
 from othello_lab.agents.config import ConfigError, choices, conf_folder, one_line, unknown
 from othello_lab.core.system.escaping import counted, plain
+from othello_lab.core.system.plain_yaml import read_yaml
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import resume, run
 from othello_lab.experiments.record.reading import reading
@@ -42,8 +43,8 @@ class PageContent:
         """Return the content in a YAML (None: the lab's own); ConfigError."""
         path = path or conf_folder() / PAGE
         try:
-            said = yaml.safe_load(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError, yaml.YAMLError) as error:
+            said = read_yaml(path)
+        except (OSError, ValueError) as error:
             raise ConfigError(f"{path} cannot be read: {one_line(error)}") from error
         wrong = not isinstance(said, dict) or set(said) - {"settings", "lineups"}
         if wrong or "lineups" not in said:

@@ -1,4 +1,4 @@
-"""The page: a paper on each player, in Markdown, with a figure for each line-up."""
+"""The pages: a paper on each player, in Markdown, and an index with a figure for each line-up."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from othello_lab.experiments.results.papers.descriptions import (
     AgentDescription,
     EvaluationDescription,
     EvaluationDescriptions,
-    Technique,
     first_sentence,
     how_it_searches,
     portraits,
@@ -39,19 +38,20 @@ _Test = TypeVar("_Test", bound=Evidence)
 _TESTED = ("games", RATING, "score %", "discs", "nodes/move", "time/move", "95 % within")
 """Columns of standings that a paper has of each run."""
 _DOTS = 110  # an inch: pages have many pictures
-EVALUATION, SEARCH, LINE_UP = "Evaluation", "Search", "Line-up"
-"""What headings begin with that are not players' names, which they may be, too."""
+INDEX, EVALUATIONS, SEARCHES = "index.md", "evaluations.md", "searches.md"
+"""The pages of the folder that are not on one player."""
 _OVERVIEW = (RATING, "score %", "nodes/move", "time/move")
 
 
-def anchor(title: str) -> str:
-    """Return the name of a heading in a link."""
-    return re.sub(r"[^\w\- ]", "", title.casefold()).strip().replace(" ", "-")
+def file_of(heading: str) -> str:
+    """Return the name of a player's page, for a link and as a file."""
+    name = re.sub(r"[^\w\- ]", "", heading.casefold()).strip().replace(" ", "-")
+    return f"{name}.md"
 
 
-def linked(name: str, title: str) -> Markdown:
-    """A link to a heading of this page."""
-    return Markdown(f"[{name}](#{anchor(title)})")
+def linked(name: str, page: str, heading: str = "") -> Markdown:
+    """A link to a page of the folder, or to a heading of it."""
+    return Markdown(f"[{name}]({page}{'#' if heading else ''}{heading.casefold()})")
 
 
 def judged_by(judgement: EvaluationDescription | None) -> Markdown:
@@ -59,49 +59,22 @@ def judged_by(judgement: EvaluationDescription | None) -> Markdown:
     if judgement is None:
         return Markdown("None; its search does without.")
     about = f": {judgement.about}" if judgement.about else ""
-    return Markdown(f"{linked(judgement.name, f'{EVALUATION} {judgement.name}')}{about}.")
+    return Markdown(f"{linked(judgement.name, EVALUATIONS, judgement.name)}{about}.")
 
 
 def found_by(kind: type[Agent]) -> Markdown:
     """Return a sentence on a class's way of finding moves."""
     told = first_sentence(summary(kind)) or "its class does not say how it chooses"
-    return Markdown(f"{linked(kind.__name__, f'{SEARCH} {kind.__name__}')}: {told}.")
-
-
-@dataclass(frozen=True, eq=False)
-class SharedSettings:
-    """Settings that all players of a line-up have; None, or nothing, if they differ. judged: True
-    if their evaluations are alike, or they have none."""
-
-    judged: bool = False
-    judgement: EvaluationDescription | None = None
-    kind: type[Agent] | None = None
-    techniques: Sequence[Technique] = ()
-
-    @classmethod
-    def of(cls, line_up: Sequence[AgentDescription]) -> SharedSettings:
-        """Return the settings that several players share; none for one player."""
-        if len(line_up) < 2:
-            return cls()
-        first = line_up[0]
-        judged = {each.judgement.name if each.judgement else "" for each in line_up}
-        return cls(
-            len(judged) == 1,
-            first.judgement if len(judged) == 1 else None,
-            first.kind if len({each.kind for each in line_up}) == 1 else None,
-            [t for t in first.techniques if all(t in each.techniques for each in line_up)],
-        )
+    return Markdown(f"{linked(kind.__name__, SEARCHES, kind.__name__)}: {told}.")
 
 
 @dataclass(frozen=True, eq=False)
 class Paper:
-    """The paper on one player. evidence: the tests it took part in, each with its name there.
-    shared: settings that all of its line-up have, described once."""
+    """The paper on one player. evidence: the tests it took part in, each with its name there."""
 
     portrait: AgentDescription
     heading: str
     evidence: Sequence[tuple[Evidence, str]]
-    shared: SharedSettings
 
     @cached_property
     def said(self) -> list[Remark]:
@@ -112,23 +85,25 @@ class Paper:
         return [_plain(said.text) for said in self.said if said.good is good]
 
     @property
-    def evaluation(self) -> Markdown | None:
-        """Its static evaluation in a sentence, unless all of its line-up have the same."""
-        return None if self.shared.judged else judged_by(self.portrait.judgement)
+    def evaluation(self) -> Markdown:
+        """Its static evaluation in a sentence."""
+        return judged_by(self.portrait.judgement)
 
     @property
-    def search(self) -> Markdown | None:
-        """Its way of finding a move, in a sentence, unless all of its line-up do the same."""
+    def search(self) -> Markdown:
+        """Its way of finding a move, in a sentence."""
         limits = self.portrait.limits
         within = [f"It keeps within {limits} a move."] if limits else []
-        told = [] if self.shared.kind is not None else [found_by(self.portrait.kind)]
-        return Markdown(" ".join([*told, *within])) if told or within else None
+        return Markdown(" ".join([found_by(self.portrait.kind), *within]))
 
     @property
     def techniques(self) -> dict[str, list[Markdown]]:
-        """Techniques of this player that not every player of its line-up uses, grouped by
-        purpose."""
-        return _by_purpose([t for t in self.portrait.techniques if t not in self.shared.techniques])
+        """Its techniques, grouped by purpose."""
+        found: dict[str, list[Markdown]] = {}
+        for each in self.portrait.techniques:
+            heading = each.purpose.value.capitalize() if each.purpose else "Besides"
+            found.setdefault(heading, []).append(Markdown(f"`{each.setting}`: {each.does}."))
+        return found
 
     @property
     def tests(self) -> tuple[list[str], list[list[str]]] | None:
@@ -156,32 +131,16 @@ class Paper:
 
 @dataclass(frozen=True, eq=False)
 class LineUpSection:
-    """A line-up. papers: of players that no earlier one has. shared: settings that all of them
-    have. run, errors: the tests with the most of these players together."""
+    """A line-up. papers: of players that no earlier one has. run, errors: the tests with the most
+    of these players together."""
 
     name: str
     about: str
     papers: Sequence[Paper]
-    shared: SharedSettings
     figure: str = ""
     caption: str = ""
     run: RunEvidence | None = None
     errors: ErrorsEvidence | None = None
-
-    @property
-    def evaluation(self) -> Markdown | None:
-        """The evaluation that all of them have, in a sentence."""
-        return judged_by(self.shared.judgement) if self.shared.judged else None
-
-    @property
-    def search(self) -> Markdown | None:
-        """The way in which all of them find a move, in a sentence."""
-        return found_by(self.shared.kind) if self.shared.kind else None
-
-    @property
-    def techniques(self) -> dict[str, list[Markdown]]:
-        """Techniques that all of them use."""
-        return _by_purpose(self.shared.techniques)
 
     @property
     def overview(self) -> tuple[list[str], list[list[object]]]:
@@ -200,9 +159,9 @@ class LineUpSection:
         portrait = paper.portrait
         judged = portrait.judgement
         row: list[object] = [
-            linked(portrait.name, paper.heading),
-            linked(judged.name, f"{EVALUATION} {judged.name}") if judged else "none",
-            linked(portrait.kind.__name__, f"{SEARCH} {portrait.kind.__name__}"),
+            linked(portrait.name, file_of(paper.heading)),
+            linked(judged.name, EVALUATIONS, judged.name) if judged else "none",
+            linked(portrait.kind.__name__, SEARCHES, portrait.kind.__name__),
         ]
         if self.run:
             name = portrait.named_in(self.run.agents)
@@ -213,14 +172,6 @@ class LineUpSection:
             lost = self.errors.whole[self.errors.whole["agent"] == name]
             row.append(mean_of(lost.iloc[0], "loss") if len(lost) else "-")
         return row
-
-
-def _by_purpose(techniques: Sequence[Technique]) -> dict[str, list[Markdown]]:
-    found: dict[str, list[Markdown]] = {}
-    for each in techniques:
-        heading = each.purpose.value.capitalize() if each.purpose else "Besides"
-        found.setdefault(heading, []).append(Markdown(f"`{each.setting}`: {each.does}."))
-    return found
 
 
 def _plain(text: str) -> Markdown:
@@ -257,22 +208,21 @@ def line_ups_of(
 
 def sections_of(line_ups: Sequence[LineUp], evidence: Sequence[Evidence]) -> list[LineUpSection]:
     """Return the line-ups with the test results of their players."""
-    anchors: set[str] = set()
+    files = {INDEX, EVALUATIONS, SEARCHES}
     made = []
     for name, about, new in ((each.name, each.about, each.players) for each in line_ups):
-        shared = SharedSettings.of(new)
         papers = []
         for portrait in new:
             heading = portrait.name
-            if anchor(heading) in anchors:
+            if file_of(heading) in files:
                 heading = f"{heading} ({name})"
-            anchors.add(anchor(heading))
-            papers.append(Paper(portrait, heading, _evidence_of(portrait, evidence), shared))
+            files.add(file_of(heading))
+            papers.append(Paper(portrait, heading, _evidence_of(portrait, evidence)))
         of_all: dict[str, Any] = {
             "run": _closest(new, named(evidence, RunEvidence)),
             "errors": _closest(new, named(evidence, ErrorsEvidence)),
         }
-        made.append(LineUpSection(name, about, papers, shared, **of_all))
+        made.append(LineUpSection(name, about, papers, **of_all))
     return made
 
 
@@ -321,44 +271,46 @@ def searches_of(sections: Sequence[LineUpSection]) -> dict[str, list[Markdown]]:
     return {kind.__name__: list(map(Markdown, how_it_searches(kind))) for kind in kinds}
 
 
-def write_page(
-    path: Path,
+def write_pages(
+    folder: Path,
     sections: Sequence[LineUpSection],
     evidence: Sequence[Evidence],
     command: str,
     date: str,
     figures: bool,
 ) -> None:
-    """Write the page, and its figures in the same folder; ConfigError if that is impossible."""
+    """Write an index, a page on each player, one on evaluations and one on searches, with figures;
+    ConfigError if that is impossible."""
     shown = list(sections)
+    pages = {
+        EVALUATIONS: rendered("evaluations", judgements=judgements_of(sections)),
+        SEARCHES: rendered(
+            "searches", searches=searches_of(sections), time_rule=Markdown(time_rule())
+        ),
+    }
+    for section in sections:
+        for paper in section.papers:
+            pages[file_of(paper.heading)] = rendered("player", paper=paper, section=section)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         if figures:
             from othello_lab.experiments.report.figures.drawing import save_png
 
             for number, name, caption, chart in figures_of(sections):
-                save_png(chart, path.parent / f"{name}.png", _DOTS)
-                shown[number] = _with_figure(shown[number], name, caption)
-        text = rendered(
+                save_png(chart, folder / f"{name}.png", _DOTS)
+                shown[number] = replace(shown[number], figure=name, caption=caption)
+        pages[INDEX] = rendered(
             "players",
             sections=shown,
-            judgements=judgements_of(sections),
-            searches=searches_of(sections),
-            time_rule=Markdown(time_rule()),
             tests=[_told(each) for each in evidence],
             makings=sorted({_makings(each) for each in evidence}),
             command=command,
             date=date,
-            linked=linked,
-            headings={"evaluation": EVALUATION, "search": SEARCH, "line_up": LINE_UP},
         )
-        write_safely(path, text)
+        for name, text in pages.items():
+            write_safely(folder / name, text)
     except OSError as error:
-        raise ConfigError(f"{path} cannot be written: {one_line(error)}") from error
-
-
-def _with_figure(section: LineUpSection, name: str, caption: str) -> LineUpSection:
-    return replace(section, figure=name, caption=caption)
+        raise ConfigError(f"{folder} cannot be written: {one_line(error)}") from error
 
 
 def _told(each: Evidence) -> list[str]:

@@ -1,4 +1,4 @@
-"""``othello-lab players``: the page on the players, made anew."""
+"""``othello-lab players``: the pages on the players, made anew."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from othello_lab.experiments.results.papers.evidence_builder import (
     EvidenceBuilder,
     PageContent,
 )
-from othello_lab.experiments.results.papers.page import line_ups_of, sections_of, write_page
+from othello_lab.experiments.results.papers.page import line_ups_of, sections_of, write_pages
 
 RESULTS = Path("results/players")
-OUTPUT = "players.md"
+OUTPUT = "pages"
 
 
 def players_command(arguments: Sequence[str], console: Console) -> int:
-    """Write the page; the exit code."""
+    """Write the pages; the exit code."""
     options, extra = _options(arguments)
     folders = [str(options.config_dir)] if options.config_dir else []
     page, command = PageContent.read(options.page, folders), as_typed(["players", *arguments])
@@ -46,7 +46,7 @@ def players_command(arguments: Sequence[str], console: Console) -> int:
     evidence: list[Evidence] = evidence_in(places, console, options.trust) if places else []
     sections = sections_of(line_ups, evidence)
     output = options.output or options.results / OUTPUT
-    write_page(output, sections, evidence, command, f"{date.today()}", options.figures)
+    write_pages(output, sections, evidence, command, f"{date.today()}", options.figures)
     papers = counted(sum(len(section.papers) for section in sections), "player")
     told = f"{papers} by {counted(len(evidence), 'test')}" if evidence else f"{papers}, no tests"
     console.print(plain(f"{told}  {output}"), soft_wrap=True)
@@ -57,9 +57,9 @@ def _options(arguments: Sequence[str]) -> tuple[PapersOptions, list[str]]:
     """The options, and the settings of runs and studies."""
     parser = Parser(
         prog="othello-lab players",
-        description="Write a page on the players: what each judges and searches by, and what tests "
-        "say of it. Without FOLDERs, and with --yes or a size, missing tests are made; after "
-        "Ctrl-C the same command goes on.",
+        description="Write a page on each player: its evaluation, search, test results, strengths "
+        "and weaknesses. Without FOLDERs, and with --yes or a size, missing tests are "
+        "made; after Ctrl-C the same command continues.",
     )
     parser.add_argument(
         "words",
@@ -70,7 +70,9 @@ def _options(arguments: Sequence[str]) -> tuple[PapersOptions, list[str]]:
     )
     parser.add_argument("--static", action="store_true", help="without tests")
     parser.add_argument("--yes", action="store_true", help="make all tests, as large as they are")
-    parser.add_argument("--output", type=Path, help=f"the page (default: {OUTPUT} in --results)")
+    parser.add_argument(
+        "--output", type=Path, help=f"folder of the pages (default: {OUTPUT} in --results)"
+    )
     parser.add_argument(
         "--results", type=Path, default=RESULTS, help=f"where tests are made (default: {RESULTS})"
     )
@@ -79,7 +81,7 @@ def _options(arguments: Sequence[str]) -> tuple[PapersOptions, list[str]]:
     )
     parser.add_argument("--config-dir", type=Path, help="a further folder of YAMLs")
     parser.add_argument(
-        "--no-figures", dest="figures", action="store_false", help="draw none beside the page"
+        "--no-figures", dest="figures", action="store_false", help="draw no figures"
     )
     parser.add_argument(
         "--force", action="store_true", help="go on with tests of another version of the lab"
@@ -92,7 +94,7 @@ def _options(arguments: Sequence[str]) -> tuple[PapersOptions, list[str]]:
     options.folders = [Path(word) for word in folders]
     extra = [word for word in options.words if word not in folders]
     if options.static and options.folders:
-        raise ConfigError(f"--static is a page without tests; leave out {options.folders[0]}")
+        raise ConfigError(f"--static writes pages without tests; leave out {options.folders[0]}")
     return options, extra
 
 

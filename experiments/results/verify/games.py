@@ -135,7 +135,7 @@ def _wrong_result(game: GameRow, position: Position) -> Iterator[str]:
         yield f"{game.black_points:g} points for Black, whose result is {points:g}"
     if game.end_reason == FINISHED:
         if game.detail:
-            yield "it was finished, and yet a forfeit's reason is told"
+            yield "it was finished, but has a forfeit's reason"
         yield from _wrong_end(game, position)
     elif game.end_reason not in END_REASONS:
         yield f"end reason {game.end_reason!r}: one of {', '.join(END_REASONS)} is needed"
@@ -192,7 +192,7 @@ def _wrong_counts(row: Any, cut_short: bool) -> Iterator[str]:
     if unsaid and len(unsaid) < len(COUNTS) + len(TIMES):
         yield f"{', '.join(unsaid)} missing"
     elif unsaid and row.square != PASS and not cut_short:
-        yield "a move of which nothing is counted"
+        yield "a move without counts"
     elif not unsaid and row.square == PASS:
         yield "a forced pass, which is nobody's decision, with counts"
     if unsaid:

@@ -16,7 +16,7 @@ from othello_lab.core.game import FINISHED
 from othello_lab.core.system.processes import available_cores
 from othello_lab.core.system.shared_memory import STOP_AT_ONCE
 from othello_lab.experiments.pairing.openings import Opening
-from othello_lab.experiments.pairing.schedule import ScheduledGame
+from othello_lab.experiments.pairing.schedule import PickledPairs, ScheduledGame
 from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.pool import WorkerDied, WorkerPool
 from othello_lab.experiments.playing.supervisor import play_pairs, start_worker
@@ -58,7 +58,7 @@ def played_again(
                     black, white = numbers.index(row.black), numbers.index(row.white)
                     opening = Opening.read(row.opening, conditions.rules)
                     game = ScheduledGame(row.game, row.pair, black, white, opening, row.seed)
-                    waiting.append((row, pool.submit(play_pairs, [(game,)])))
+                    waiting.append((row, pool.submit(play_pairs, PickledPairs([(game,)]))))
                 if not waiting:
                     return
                 row, future = waiting.popleft()
@@ -69,7 +69,7 @@ def played_again(
                 except TimeoutError:
                     return
                 else:
-                    yield row, pickle.loads(bundle)[0]
+                    yield row, pickle.loads(bundle)[0][0]
         finally:
             conditions.stop.value = STOP_AT_ONCE
 

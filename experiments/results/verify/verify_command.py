@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import math
+import os
 import random
 import time
 from collections import Counter, defaultdict
@@ -117,7 +118,9 @@ class _RecordCheck:
         chance = 100 * self.done / self.every
         percent = "less than 1" if 0 < chance < 1 else f"{min(chance, 99):.0f}"
         extent = f"{self.done:,} of {self.every:,} {what}s {how}"
-        return f"{extent}: one false {what} would be found in {percent} %"
+        return (
+            f"{extent} (if one were false, this check would find it with {percent} % probability)"
+        )
 
     def tell(self, findings: Iterable[str]) -> None:
         """Keep findings; of very many the first, and their number."""
@@ -146,8 +149,7 @@ class RecordVerification:
     @property
     def _limits(self) -> Limits:
         """The limits of each move."""
-        limits = self.settings.limits
-        return Limits(limits.depth, limits.nodes, limits.seconds, limits.clock)
+        return self.settings.limits.of_moves()
 
     def read(self) -> None:
         """Check everything that needs no game to be played again."""
@@ -190,7 +192,7 @@ class RecordVerification:
             check.note = f"openings not chosen again: {error}"
             return
         if chosen != openings:
-            check.tell(["the openings are not those that its settings choose"])
+            check.tell(["its settings choose other openings"])
 
     def _chosen_again(self) -> list[str]:
         """The openings that the settings choose; ConfigError."""
@@ -383,6 +385,7 @@ class RecordVerification:
             asked.memory_mb,
             asked.processes,
             settings.isolation,
+            private=[os.path.abspath(settings.results)],
         )
 
     def _players(self) -> dict[int, Agent]:
@@ -412,7 +415,7 @@ class RecordVerification:
         if "object" in described:
             raise ConfigError("it was an object of a program")
         self._refuse_foreign({"agents": {row.name: described}})
-        agent = make_agent(described, row.name, self.settings.isolation)
+        agent = make_agent(described, row.name, self.settings)
         if agent.version != row.version:
             raise ConfigError(f"it was of version {row.version}, and is of {agent.version}")
         return agent
@@ -527,13 +530,13 @@ def _parser() -> Parser:
     parser.add_argument(
         "--games",
         type=whole_number(0),
-        help="play so many games again, however long it takes (as many as the time allows)",
+        help="number of games to play again, regardless of the time (default: until time is up)",
     )
     parser.add_argument(
         "--decisions",
         type=whole_number(0),
-        help="ask the lab's own agents again for so many moves of other games, however long it "
-        "takes (as many as the time allows)",
+        help="number of moves of other games for which to ask the lab's own agents again, "
+        "regardless of the time (default: until the time is up)",
     )
     parser.add_argument(
         "--independent",

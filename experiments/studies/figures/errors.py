@@ -43,15 +43,15 @@ def error_figures(
             name="error_profile",
             title="Error profile",
             caption="Mean discs lost a move against perfect play, and the share of best moves, of "
-            f"{about}, by how many squares were empty.{shaded}",
+            f"{about}, by the number of empty squares.{shaded}",
             chart=error_chart(by_empties, about),
         )
     if len(costly):
         yield ReportFigure(
             name="costly_moves",
             title="The costliest moves, drawn",
-            caption="What was played and what would have been best. On these squares stand the "
-            "discs that the mover gets with perfect play from there on.",
+            caption="The move played, and the best moves. A number on a square is the mover's "
+            "final lead in discs with perfect play after that move.",
             chart=costly_chart(costly, rules, f"{len(costly)} of {about}"),
         )
 

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, MaxNLocator
+from matplotlib.ticker import MaxNLocator
 
 from othello_lab.core.system.escaping import counted
 from othello_lab.experiments.report.figures.drawing import (
@@ -16,6 +16,7 @@ from othello_lab.experiments.report.figures.drawing import (
     ReportFigure,
     blank,
     check_frame,
+    decades,
     entitle,
     styled,
 )
@@ -39,9 +40,9 @@ def pruning_figures(found: pd.DataFrame, ruleset: str) -> Iterator[ReportFigure]
     yield ReportFigure(
         name="tree_sizes",
         title="Nodes and leaves by depth",
-        caption=f"Means a position {on}. Left all positions entered; right the leaves alone, with "
-        "the smallest tree that proves the value as the floor: no search without a table can have "
-        "fewer.",
+        caption=f"Means a position {on}. Left: all positions entered. Right: the leaves alone. The "
+        "floor is the smallest tree that proves the value: no search without a table has fewer "
+        "leaves.",
         chart=sizes_chart(whole, about),
     )
     if whole["efficiency"].notna().any():
@@ -51,17 +52,18 @@ def pruning_figures(found: pd.DataFrame, ruleset: str) -> Iterator[ReportFigure]
             name="efficiency",
             title="Efficiency of pruning by depth",
             caption=f"0 is minimax's tree, 1 the smallest that proves the value, by the logarithms "
-            f"of their leaves, {on}. Below 0 a search looks at more leaves than minimax, as "
-            "one that searches a position several times may; above 1 a table spares it more than "
-            f"any proof without one.{shaded}",
+            f"of their leaves, {on}. Below 0 a search looks at more leaves than minimax: it "
+            "searches positions several times. Above 1 its table saves more than "
+            f"any proof without a table.{shaded}",
             chart=efficiency_chart(whole, about),
         )
     if (found["phase"] != ALL).any():
         yield ReportFigure(
             name="branching",
             title="Branching factor by phase of the game",
-            caption=f"The effective branching factor at depth {deepest}: that of the even tree "
-            f"with as many leaves, {on}. Minimax's is how many moves a position has.",
+            caption=f"The effective branching factor at depth {deepest}: the number of "
+            f"moves at each node of an even tree with the same number of leaves, {on}. For minimax "
+            "it is the number of moves of a position.",
             chart=branching_chart(
                 found[(found["phase"] != ALL) & (found["depth"] == deepest)],
                 f"{about}, {deepest} plies",
@@ -105,8 +107,7 @@ def sizes_chart(found: pd.DataFrame, context: str = "") -> Figure:
         left, right = figure.subplots(1, 2, sharey=True)
         for axes, measure in ((left, "nodes"), (right, "leaves")):
             _lines(axes, found, measure, styles)
-            axes.set_yscale("log")
-            axes.yaxis.set_major_locator(LogLocator(numticks=12))
+            decades(axes)
             axes.set_ylabel(f"{measure} a position (log scale)")
             axes.yaxis.set_tick_params(labelleft=True)
         label_ends(right, styles)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
@@ -28,6 +27,7 @@ from othello_lab.experiments.report.figures.drawing import (
     wrapped,
 )
 from othello_lab.experiments.report.figures.palette import GREY, SEQUENTIAL
+from othello_lab.experiments.report.figures.quick_seaborn import utils
 from othello_lab.experiments.studies.agreement import choices_text
 
 _SHOWN = 40
@@ -45,18 +45,17 @@ def similarity_figures(
         yield ReportFigure(
             name="similarity",
             title="Who decides alike",
-            caption=f"In how many per cent of the positions ({about}) two agents choose the same "
-            "move. Agents "
-            "that decide alike stand beside each other; where branches join says how much two "
-            "groups differ on average (clusters by average linkage).",
+            caption=f"Share of the positions ({about}) in which two agents choose the same move, "
+            "per cent. Agents that decide alike are neighbours. The place at which two branches "
+            "join shows the mean difference of the groups (clusters by average linkage).",
             chart=similarity_chart(pairs, about),
         )
     if len(apart):
         yield ReportFigure(
             name="differences",
             title="Where they differ most",
-            caption="The positions with the most evenly spread choices. On a square stands how "
-            "many agents chose it, below the board who.",
+            caption="The positions with the most evenly spread choices. A number on a square "
+            "counts the agents that chose it; their names are below the board.",
             chart=differences_chart(
                 apart, answers, rules, f"the {len(apart)} most disputed of {about}"
             ),
@@ -88,7 +87,7 @@ def similarity_chart(pairs: pd.DataFrame, context: str = "") -> Figure:
         above.set_ylim(bottom=0)
         above.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f}")
         above.grid(visible=False, axis="x")
-        sns.despine(ax=above, bottom=True)
+        utils.despine(ax=above, bottom=True)
         _agreement(figure, below, pd.DataFrame(100 * square[np.ix_(order, order)], shown, shown))
     return figure
 

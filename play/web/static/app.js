@@ -288,7 +288,7 @@ function drawControls() {
   const ply = shownPly();
   const watched = !state.players.black.human && !state.players.white.human;
   byId("start").hidden = at !== null || (total > 0 && !state.over);
-  byId("start").textContent = state.over ? "Click here to start another game" : "Click here to start: who plays?";
+  byId("start").textContent = state.over ? "Click here to start another game" : "Choose players and rules";
   byId("series").hidden = !state.series;
   byId("series").textContent = state.series ? `Series: ${state.series.text}` : "";
   byId("next-game").hidden = at !== null || !state.over || !state.series || state.series.won;

@@ -50,7 +50,7 @@ export function drawWindow(container, view, step) {
     const outer = (name === "α") === (from <= to) ? "before" : "after";
     const text = `${name} ${value === null ? open : shortValue(value)}`;
     const room = text.length * 0.75 * letter;
-    const place = outer === "before" ? Math.max(room, at + 0.2 * letter) : Math.min(width - room, at - 0.2 * letter);
+    const place = outer === "before" ? Math.max(room, at - 0.3 * letter) : Math.min(width - room, at + 0.3 * letter);
     return [
       svg("line", { class: `end ${closed ? "closed" : ""}`, x1: at, x2: at, y1: line - 1.1 * letter, y2: line + 0.9 * letter }),
       svg("text", { class: `end ${outer}`, x: place, y }, text),

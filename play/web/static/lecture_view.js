@@ -157,6 +157,6 @@ function cutText(view, node) {
   const sign = view.wantsLow(node) ? -1 : 1;
   const [mover, rival] = [view.mover(node), view.maker(node)];
   const compared = sign > 0 ? `${valueText(value)} ≥ β ${valueText(beta)}` : `${valueText(-value)} ≤ α ${valueText(-beta)}`;
-  return `Cut: ${compared}. ${rival} already has as good elsewhere and will not let ${mover} come here. `
+  return `Cut: ${compared}. ${rival} already has a move elsewhere that is as good, and will not let ${mover} come here. `
     + `Not searched: ${plural(moves.length, "move")}, ${moves.join(", ")}.`;
 }

@@ -36,7 +36,7 @@ export function nameOf({ answer }, searches) {
 export function shareText(searches, names) {
   const nodes = searches.map(({ answer }) => answer.engine.nodes);
   const [less, more] = nodes[0] <= nodes[1] ? [0, 1] : [1, 0];
-  if (nodes[0] === nodes[1]) return "Both searched as many nodes.";
+  if (nodes[0] === nodes[1]) return "Both searched the same number of nodes.";
   const share = ((100 * nodes[less]) / nodes[more]).toFixed(1);
   return `${capital(names[less])} searched ${share} % of the nodes of ${names[more]}.`;
 }

@@ -27,6 +27,7 @@ BROKEN = {
     "knows-all": {"known"},
     "no-numbers": {"numbers"},
     "answers-nothing": {"blank"},
+    "answers-comments": {"blank"},
     "any-size": {"sizes"},
     "plays-go": {"game"},
     "no-capitals": {"letters"},
@@ -42,6 +43,7 @@ BROKEN = {
     "never-passes": {"pass"},
     "passes-freely": {"no pass", "passes"},
     "scores-wrongly": {"score"},
+    "flips-too-few": {"moves"},
     "no-clock": {"time"},
     "accepts-anything": {"unknown", "nonsense", "sizes"},
     "stays": {"quit"},
@@ -91,9 +93,45 @@ def test_an_engine_that_cannot_play_is_asked_nothing_more(
     assert main(["check-engine", "gtp", "cat"]) == 1
     printed = capsys.readouterr().out
     assert "starts      failed" in printed
-    assert "answered '1 protocol_version' to 'protocol_version'; = or ? is needed" in printed
+    assert "answered '1 list_commands' to 'list_commands'; = or ? is needed" in printed
     assert printed.count("not asked  see starts") == len(CHECKS) - 1
-    assert printed.endswith("cat fails 1: starts\n")
+    assert "cat fails 1: starts\ncat does not play: no valid answer: " in printed
+
+
+def test_an_answer_to_a_comment_is_found_where_it_was_sent() -> None:
+    found = found_of(engine("answers-comments"), 30, 30)
+    assert {each.name for each in found if each.outcome == FAILED} == {"blank"}
+
+
+def test_a_refused_legal_move_is_shown_with_its_position() -> None:
+    (failed,) = (each for each in found_of(engine("flips-too-few"), 30, 30) if each.name == "moves")
+    assert "though it is legal" in failed.detail and "  a b c d e f g h\n1 " in failed.detail
+
+
+VERDICTS = {
+    "blank-before-numbers": ("fails 1: numbers", "plays, with these settings: commands without "),
+    "no-list_commands": ("fails 1: list", "; commands found by trying; colours black and white; "),
+    "short-colors": ("fails 1: letters", "; colours b and w; squares as d3; "),
+    "says-PA": ("passes all checks", "; a pass as PA; "),
+    "no-setboard": (
+        "passes all checks",
+        "; boards by the moves from the start, as no command sets one; ",
+    ),
+    "illegal": ("whole game", "does not play: generated a1: "),
+}
+
+
+@pytest.mark.parametrize("trait", mostly_slow(VERDICTS, ("blank-before-numbers", "illegal")))
+def test_the_last_line_tells_if_and_how_the_engine_plays(
+    trait: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    checks, plays = VERDICTS[trait]
+    code = main(["check-engine", "gtp", engine(trait), "--patience", "30"])
+    *_, summary, verdict = (
+        line for line in capsys.readouterr().out.splitlines() if line.startswith(engine(trait))
+    )
+    assert code == int("fails" in summary)
+    assert checks in summary and plays in verdict
 
 
 def test_what_was_sent_and_answered_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
@@ -105,7 +143,7 @@ def test_what_was_sent_and_answered_is_shown(capsys: pytest.CaptureFixture[str])
     assert main(["check-engine", "gtp", engine(), "--all"]) == 0
     printed = capsys.readouterr().out
     assert "      > play black d3\n      < = \n" in printed
-    assert printed.endswith("passes all checks\n")
+    assert f"{engine()} passes all checks\n{engine()} plays, with these settings: " in printed
 
 
 @needs_rhino

@@ -19,7 +19,9 @@ from othello_lab.agents import contract
 from othello_lab.agents.agent import Limits
 from othello_lab.agents.external import GtpAgent
 from othello_lab.agents.external_agent import is_outside
+from othello_lab.agents.simple import RandomAgent
 from othello_lab.core.game import DIED, FINISHED, GARBAGE, HUNG, ILLEGAL, PlayerFailure
+from othello_lab.core.notation import square_name
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import run
 
@@ -191,6 +193,81 @@ def test_a_move_of_a_process_before_is_put_right() -> None:
         agent.close()
 
 
+# ------------------------------------------------------------------ dialects
+
+
+DIALECTS = {
+    "blank-before-numbers says-PA": "commands without numbers; colours black and white; squares as "
+    "d3; a pass as PA; boards set by setboard; time by time_settings and time_left",
+    "knows-no-numbers short-colors": "commands without numbers; colours b and w; squares as d3; "
+    "a pass as pass; boards set by setboard; time by time_settings and time_left",
+    "dies-at-numbers capital-squares": "commands without numbers; colours black and white; squares "
+    "as D3; a pass as PA; boards set by setboard; time by time_settings and time_left",
+    "upper capital-colors capital-squares": "numbered commands; commands in upper case; colours B "
+    "and W; squares as D3; a pass as PA; boards set by setboard; time by time_settings and "
+    "time_left",
+    "no-list_commands no-boardsize no-set_game no-setboard no-time_left": "numbered commands; "
+    "commands found by trying; colours black and white; squares as d3; a pass as pass; "
+    "boards by the moves from the start, as no command sets one; time by time_settings",
+    "letters no-clock skips-passes no-boardsize": "numbered commands; colours black and white; "
+    "squares as d3; passes made by itself; boards set by setboard; time by time_left",
+    "upper no-list_commands knows-no-numbers": "commands without numbers; commands in upper case; "
+    "commands found by trying; colours black and white; squares as d3; a pass as pass; boards set "
+    "by setboard; time by time_settings and time_left",
+}
+
+
+@pytest.mark.parametrize("traits", DIALECTS)
+def test_an_engine_of_any_dialect_plays_with_both_colours_and_keeps_its_forms(traits: str) -> None:
+    agent = GtpAgent(engine(traits), patience=30)
+    limits = Limits(seconds=60)
+    try:
+        for color in Color:
+            players = {color: agent, color.other: RandomAgent()}
+            record = play_game(players, limits=limits, seeds=dict.fromkeys(Color, 4))
+            assert record.end_reason == FINISHED, record.detail
+        start, moves = with_pass()
+        replies(agent, start, moves)
+        start = Position.start().play("d3").play("c5")
+        if "no-setboard" in traits:
+            with pytest.raises(PlayerFailure, match="obeys no command that sets a board"):
+                agent.begin_game(Color.BLACK, start, 1)
+        else:
+            agent.begin_game(Color.BLACK, start, 1)
+            assert agent.decide(start, limits).move == start.moves[0]
+    finally:
+        agent.close()
+    assert str(agent.dialect) == DIALECTS[traits]
+
+
+def test_a_form_once_found_is_kept(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    agent = GtpAgent(engine(f"log={log}", "short-colors", "capital-squares"), patience=30)
+    start, moves = with_pass()
+    try:
+        for _ in range(2):
+            replies(agent, start, moves)
+    finally:
+        agent.close()
+    plays = re.findall(r"play \w+ \w+", log.read_text())
+    square = square_name(moves[0])
+    tried = [
+        f"play {color} {form}" for color in ("black", "b") for form in (square, square.upper())
+    ]
+    assert plays[:4] == tried
+    assert plays.count(tried[0]) == 1
+    assert not [
+        play for play in plays[4:] if not re.fullmatch("play [bw] ([A-H][1-8]|pass|PA)", play)
+    ]
+
+
+def test_a_refusal_is_told_in_the_first_form_tried() -> None:
+    agent = GtpAgent(engine("refuses"), patience=30)
+    agent.begin_game(Color.BLACK, Position.start(), 1)
+    with pytest.raises(PlayerFailure, match="refused 'play black a1': illegal move"):
+        agent.observe(0, Position.start().play("d3"))
+
+
 # ------------------------------------------------------------------ what goes wrong
 
 
@@ -226,7 +303,7 @@ def test_an_engine_that_does_wrong_loses(
 
 def test_a_start_that_cannot_be_set_is_told() -> None:
     agent = GtpAgent(engine("no-setboard"), patience=30)
-    with pytest.raises(PlayerFailure, match="no command that sets a board"):
+    with pytest.raises(PlayerFailure, match="obeys no command that sets a board"):
         agent.begin_game(Color.BLACK, Position.start().play("d3"), 1)
 
 

@@ -1,4 +1,4 @@
-"""Bots by the line protocol: the examples of its page play, and whatever a bot does wrong loses."""
+"""Bots by the line protocol: its examples play, and whatever a bot does wrong loses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from bots import bot
+from bots import EXAMPLES, bot
 from chosen import mostly_slow
 from processes import await_
 from records import query
@@ -28,15 +28,6 @@ from othello_lab.core.game import DIED, FINISHED, GARBAGE, HUNG, ILLEGAL, LATE, 
 from othello_lab.core.system.processes import descendants
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import run
-
-PAGE = Path(__file__).parents[3] / "docs" / "line_protocol.md"
-
-
-def example(language: str, path: Path) -> Path:
-    """The page's example in this language, as a file."""
-    (found,) = re.findall(rf"```{language}\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    path.write_text(found)
-    return path
 
 
 def play(folder: Path, command: str, *words: str) -> tuple[set[tuple[str, str]], str]:
@@ -148,20 +139,19 @@ def test_what_it_prints_to_its_error_stream_is_kept(tmp_path: Path) -> None:
     assert "line: here I am" in output.read_text()
 
 
-# ------------------------------------------------------------------ the examples of the page
+# ------------------------------------------------------------------ the examples
 
 
 def of_python(folder: Path) -> str:
-    return f"{sys.executable} {example('python', folder / 'bot.py')}"
+    return f"{sys.executable} {EXAMPLES / 'bot.py'}"
 
 
 def of_c(folder: Path) -> str:
     if (compiler := shutil.which("gcc")) is None:
         pytest.skip("needs gcc")
-    source, built = example("c", folder / "bot.c"), folder / "bot"
     flags = ["-O2", "-Wall", "-Wextra", "-Werror"]
-    subprocess.run([compiler, *flags, "-o", built, source], check=True)
-    return str(built)
+    subprocess.run([compiler, *flags, "-o", folder / "bot", EXAMPLES / "bot.c"], check=True)
+    return str(folder / "bot")
 
 
 @pytest.mark.parametrize("build", mostly_slow([of_python, of_c], [of_python]))
@@ -298,6 +288,18 @@ def test_bad_input_is_one_line(
     assert printed.count("\n") == 1
     assert re.search(complaint, printed), printed
     assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.slow
+def test_check_shows_what_a_bot_prints_at_a_failure_alone(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    chatter = "print('chatter', file=sys.stderr)"
+    assert main(["check", "line", f"command={bot(tmp_path, begin=chatter)}"]) == 0
+    out, errors = capfd.readouterr()
+    assert "chatter" not in out + errors
+    assert main(["check", "line", f"command={bot(tmp_path, 'os._exit(3)', 3, chatter)}"]) == 1
+    assert "chatter" in capfd.readouterr().out
 
 
 @pytest.mark.slow

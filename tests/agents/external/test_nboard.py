@@ -189,7 +189,7 @@ def test_an_engine_that_does_all_right_passes() -> None:
 
 @pytest.mark.parametrize("trait", mostly_slow(BROKEN, ("nonsense", "bad-nodes")))
 def test_each_check_finds_the_engine_that_fails_it(trait: str) -> None:
-    outcomes = found(engine(trait), 2 if trait in ("same-pong", "stays") else 30)
+    outcomes = found(engine(trait), 1 if trait in ("same-pong", "stays") else 30)
     assert outcomes[BROKEN[trait]] == FAILED, outcomes
 
 
@@ -207,10 +207,13 @@ def test_our_own_engine_passes(
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     command = f"{sys.executable} -m play nboard agent=alphabeta agent.depth=2"
     code = main(["check-engine", "nboard", command, "--patience", "300"])
-    assert code == 0, capsys.readouterr().out
-    assert "not asked" not in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert code == 0 and "not asked" not in printed, printed
+    assert f"{command} plays, with these settings: depth=2" in printed
 
 
 def test_a_program_that_speaks_something_else(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check-engine", "nboard", "cat", "--patience", "0.5"]) == 1
-    assert "starts      failed" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "starts      failed" in printed
+    assert "cat does not play: never answered: " in printed

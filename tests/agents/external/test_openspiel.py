@@ -149,7 +149,7 @@ def test_without_openspiel_it_says_what_is_missing(
     assert main(["run", *common, f"first.target='{MCTS}'", f"results={tmp_path}"]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1
-    assert "OpenSpiel is needed; pip install 'othello-strategy-lab[openspiel]'" in error
+    assert "OpenSpiel is needed; pip install '.[openspiel]'" in error
 
 
 # ------------------------------------------------------------------ ours in their games

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
+import shutil
+import sys
 from pathlib import Path
 
 import pytest
+from bots import EXAMPLES
 from submitted import AGENT, STRATEGY, hand_in
 
 from othello_lab import Color, Limits, Position
 from othello_lab.agents.external.submission import Submission, submissions
-from othello_lab.core.game import UNFIT, PlayerFailure
+from othello_lab.core.game import DIED, UNFIT, PlayerFailure
 from othello_lab.core.system.settings import ConfigError
 
 ODD = "pattern = '\\d'  # a warning\n"
 TRAP = "raise SystemExit('this must not be run')\n"
+MAIN, PART = "public static void main(String[] words) {}", "int main = 3;"
 PAIR = "def one(player, board): ...\ndef two(player, board): ...\n"
 
 
@@ -51,6 +55,9 @@ def write(folder: Path, files: dict[str, str], executable: str = "") -> Path:
         ({"anna.yaml": "command: java Anna"}, "", "file", "java Anna"),
         ({"anna/anna.py": AGENT, "anna/more.py": TRAP}, "", "python", "{}/anna/anna.py:First"),
         ({"anna/bot": TRAP, "anna/book.py": TRAP}, "anna/bot", "file", "./bot"),
+        ({"anna/Anna.java": MAIN, "anna/Board.java": MAIN}, "", "file", "java Anna"),
+        ({"anna/Bot.java": MAIN, "anna/Board.java": PART}, "", "file", "java Bot"),
+        ({"anna/bot.c": MAIN, "anna/board.c": PART}, "anna/board.c", "file", "./bot"),
         (
             {"anna/a.py": PAIR, "anna/submission.yaml": "target: a.py:one", "anna/b.py": ""},
             "",
@@ -75,6 +82,103 @@ def test_what_is_handed_in_is_told_apart(
     assert about[key] == played.format(tmp_path)
 
 
+def test_a_strategy_for_python_2_plays_where_its_yaml_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(
+        tmp_path, {"anna.py": "def strategy(player, board):\n    return xrange(34, 35)[3 / 2 - 1]"}
+    )
+    monkeypatch.chdir(tmp_path)  # and back at the end
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    start = Position.start()
+    for notes in ("", "python2: true"):
+        if notes:
+            (tmp_path / "anna.yaml").write_text(notes)
+        settings = {key: value for key, value in only(tmp_path).items() if key != "_target_"}
+        agent = Submission(**settings)
+        agent.begin_game(Color.BLACK, start, 1)
+        if notes:
+            assert agent.decide(start, Limits()).move == 19
+        else:
+            with pytest.raises(NameError, match="python2=true reads the file so"):
+                agent.decide(start, Limits())
+        os.chdir(tmp_path)
+        agent.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "compiler", "command"),
+    [
+        pytest.param("bot.c", "cc", "./bot"),
+        pytest.param("Bot.java", "javac", "java Bot", marks=pytest.mark.slow),
+    ],
+)
+@pytest.mark.parametrize("is_right", [True, False])
+def test_sources_are_compiled(
+    name: str,
+    compiler: str,
+    command: str,
+    is_right: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if shutil.which(compiler) is None:
+        pytest.skip(f"needs {compiler}")
+    monkeypatch.chdir(tmp_path)  # and back at the end
+    folder = tmp_path / "submissions"
+    write(folder, {name: (EXAMPLES / name).read_text() if is_right else "this is no program"})
+    (about,) = submissions(str(folder), "line").values()
+    settings = {key: value for key, value in about.items() if key != "_target_"}
+    assert (settings["command"], settings["source"]) == (command, name)
+    agent = Submission(**settings)
+    start = Position.start()
+    try:
+        if is_right:
+            agent.begin_game(Color.BLACK, start, 1)
+            assert agent.decide(start, Limits()).move in start.moves
+        else:
+            with pytest.raises(PlayerFailure, match=f"{compiler} .*(?s:.*)error: ") as caught:
+                agent.begin_game(Color.BLACK, start, 1)
+            assert caught.value.reason == UNFIT
+    finally:
+        os.chdir(tmp_path)
+        agent.close()
+    assert [path.name for path in folder.iterdir()] == [name]  # nothing is compiled there
+
+
+@pytest.mark.parametrize("compiler", ["cc", pytest.param("javac", marks=pytest.mark.slow)])
+def test_all_sources_of_a_folder_are_compiled(
+    compiler: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if shutil.which(compiler) is None:
+        pytest.skip(f"needs {compiler}")
+    texts = {
+        "Zoe.java": "class Zoe { public static void main(String[] a) { new Board(); } }",
+        "Board.java": "class Board { Board() { System.err.println(3); System.exit(7); } }",
+    }
+    if compiler == "cc":
+        texts = {
+            "zoe.c": "int board(void); int main(void) { return board(); }",
+            "board.c": "int board(void) { return 7; }",
+            "test.c": "int main(void) { return 0; }",
+        }
+    write(tmp_path / "handed" / "zoe", texts)
+    (about,) = submissions(str(tmp_path / "handed")).values()
+    monkeypatch.chdir(tmp_path)  # and back at the end
+    agent = Submission(**{key: value for key, value in about.items() if key != "_target_"})
+    try:
+        with pytest.raises(PlayerFailure) as caught:
+            agent.begin_game(Color.BLACK, Position.start("wpi"), 1)
+    finally:
+        os.chdir(tmp_path)
+        agent.close()
+    assert caught.value.reason == DIED
+    assert "ended (exit code 7)" in caught.value.detail
+    assert "if the program reads lines, add zoe.yaml with protocol: line" in caught.value.detail
+    if compiler == "javac":
+        assert caught.value.detail.endswith("Its last output:\n3")
+
+
 def test_programs_of_which_nothing_is_told_play_as_is_asked(tmp_path: Path) -> None:
     write(tmp_path, {"anna": ""}, "anna")
     assert only(tmp_path, "line")["protocol"] == "line"
@@ -92,14 +196,20 @@ def test_programs_of_which_nothing_is_told_play_as_is_asked(tmp_path: Path) -> N
         ({"anna": "hello"}, "anna is neither executable (chmod +x) nor Python"),
         (
             {"anna/a.py": "", "anna/b.py": ""},
-            "anna/ has no file, or more than one, that is executable or Python",
+            "anna/ has 2 Python files (a.py, b.py): give the folder the name of the one to start, "
+            "or name its command or target in anna/submission.yaml",
         ),
-        ({"anna/README": ""}, "anna/ has no file, or more than one, that is executable or Python"),
+        (
+            {"anna/A.java": "class A {}", "anna/B.java": "class B {}"},
+            "anna/ has 2 Java or C files (A.java, B.java): give the folder the name",
+        ),
+        ({"anna/README": ""}, "anna/ has no executable, Python, Java or C file: name its command"),
         ({"anna": "", "anna.yaml": "[1"}, "anna.yaml cannot be read: while parsing"),
         ({"anna": "", "anna.yaml": "line"}, "anna.yaml: key: value is needed, of protocol, comm"),
         ({"anna": "", "anna.yaml": "protocol: gtp"}, "unknown protocol 'gtp'; choose from file, l"),
         ({"anna": "", "anna.yaml": "comand: x"}, "unknown key 'comand'; choose from protocol, co"),
         ({"anna": "", "anna.yaml": "command: 3"}, "anna.yaml: command=3 is no text"),
+        ({"anna.py": "", "anna.yaml": "python2: 3"}, "anna.yaml: python2=3 is neither true nor"),
         ({"anna.py": "", "anna.yaml": "protocol: python"}, "anna.py has neither a class of Agent"),
     ],
 )
@@ -119,6 +229,37 @@ def test_what_is_unclear_loses_with_the_reason(
 def test_two_of_one_name_are_told_apart(tmp_path: Path) -> None:
     write(tmp_path, {"anna": "", "anna.py": AGENT, "bert.py": AGENT}, "anna")
     assert list(submissions(str(tmp_path))) == ["anna", "anna.py", "bert"]
+
+
+@pytest.mark.parametrize("file", [b"caf\xe9.py", b"caf\xe9/a.py", b"bar/caf\xe9.py"])
+def test_a_name_in_another_encoding_refuses_its_submission_alone(
+    file: bytes, tmp_path: Path
+) -> None:
+    write(tmp_path, {"anna.py": AGENT})
+    path = tmp_path / os.fsdecode(file)
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(AGENT)
+    _, refused = (found := submissions(str(tmp_path)))
+    assert refused in (r"caf\udce9", "bar")
+    assert found[refused]["protocol"] == "unclear"
+    assert r"caf\udce9" in found[refused]["problem"]
+    assert "this file name is not UTF-8; rename the file" in found[refused]["problem"]
+    assert found["anna"]["protocol"] == "python"
+    for text in (refused, *found[refused].values()):
+        text.encode()  # into the record
+
+
+def test_a_name_in_another_encoding_beside_the_program_is_no_matter(tmp_path: Path) -> None:
+    write(tmp_path, {"anna/anna.py": AGENT})
+    (tmp_path / "anna" / os.fsdecode(b"caf\xe9.dat")).touch()
+    assert only(tmp_path)["target"].endswith("anna/anna.py:First")
+
+
+def test_a_name_of_two_lines_is_shown_in_one(tmp_path: Path) -> None:
+    write(tmp_path, {"an\nna.py": AGENT})
+    ((name, about),) = submissions(str(tmp_path)).items()
+    assert name == r"an\nna"
+    assert about["protocol"] == "python"
 
 
 def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:

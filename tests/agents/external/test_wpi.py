@@ -21,11 +21,12 @@ from othello_lab.__main__ import main as experiments_main
 from othello_lab.agents.agent import Limits
 from othello_lab.agents.external import WpiAgent
 from othello_lab.agents.external.program import Program
-from othello_lab.agents.external.wpi import ScratchFolder, name_of
+from othello_lab.agents.external.wpi import name_of
 from othello_lab.agents.external_agent import is_outside
 from othello_lab.agents.simple import RandomAgent
 from othello_lab.core.game import DIED, FINISHED, GARBAGE, ILLEGAL, LATE, PlayerFailure
 from othello_lab.core.system.processes import descendants
+from othello_lab.core.system.scratch import ScratchFolder
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import run
 
@@ -212,8 +213,23 @@ def test_a_run_is_played_to_its_end(tmp_path: Path, scratch: Path) -> None:
         ("first.command=no-such-program", "'no-such-program' is not there"),
         ("first.command=cat first.name=../cat", "name=../cat: one word of letters, digits, "),
         ("first.command=cat first.name=a/b", "name=a/b: one word"),
-        ("first.command=cat first.folder=/nowhere", "folder=/nowhere: no such folder"),
-        ("first.command=cat first.folder=/proc", "folder=/proc: cannot be written"),
+        (
+            "first.command=cat first.folder=/nowhere executor.workers=1",
+            "folder=/nowhere: no such folder",
+        ),
+        (
+            "first.command=cat first.folder=/proc executor.workers=1",
+            "folder=/proc: cannot be written",
+        ),
+        (
+            "first.command=cat first.folder=. executor.workers=2",
+            r"'wpi': folder=\.: the games of several workers would share it; executor.workers=1",
+        ),
+        (
+            "first.command=cat first.folder=. agent@second=wpi second.command=cat second.folder=. "
+            "executor=serial",
+            r"agent 'wpi_2': folder=\.: 'wpi_1' has the files cat.in and cat.out there; another",
+        ),
         ("first.command=cat openings=random", "begins elsewhere .* from 8 random plies; openings="),
         ("first.command=cat limits.nodes=10", "limits.nodes=10: another program knows"),
         ("first.command=cat ruleset=mini6", "agent 'wpi' plays on boards of 8x8"),
@@ -257,7 +273,7 @@ def test_a_name_that_cannot_be_is_told() -> None:
 
 
 def test_folders_of_those_who_were_killed_are_removed_by_the_next(scratch: Path) -> None:
-    left = Path(tempfile.mkdtemp(prefix="othello-lab-wpi-"))
+    left = Path(tempfile.mkdtemp(prefix="othello-lab-scratch-"))
     (left / "deep").mkdir()
     mine = ScratchFolder()
     assert mine.path.is_dir() and not left.exists()

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
+
+import numba
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from othello_lab.agents.learned import PatternEvaluation
+from othello_lab.agents.evaluation.evaluation import SIGNATURE
+from othello_lab.agents.learned import PatternEvaluation, lookup
 from othello_lab.agents.learned import patterns as model
 from othello_lab.agents.learned.geometry import LANES, board_of, geometry
 from othello_lab.agents.learned.weights import LearnedWeights
@@ -55,6 +59,22 @@ def test_the_kernel_says_what_the_twin_says(
 ) -> None:
     evaluation = evaluations[position.ruleset.side]
     assert evaluation(position) == evaluation.plain(position)
+
+
+def test_weights_are_the_same_fetched_together_or_one_by_one(
+    evaluations: dict[int, PatternEvaluation], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evaluation = evaluations[8]
+    monkeypatch.setattr(lookup, "GATHERS", False)
+    one_by_one = numba.cfunc(SIGNATURE, error_model="numpy")(PatternEvaluation.kernel)
+    rng = np.random.default_rng(1)
+    masks = rng.integers(0, 2**64, (2, 2000), dtype=np.uint64)
+    movers, opponents = masks[0] & masks[1], masks[0] & ~masks[1]
+    for mover, opponent, value in zip(
+        movers, opponents, evaluation.values(movers, opponents), strict=True
+    ):
+        parameters = evaluation.parameters.ctypes.data_as(ctypes.POINTER(ctypes.c_int32))
+        assert one_by_one.ctypes(mover, opponent, parameters) == value
 
 
 @given(position=positions())

@@ -14,6 +14,7 @@ from othello_lab import Position
 from othello_lab.agents.learned import TreeEvaluation
 from othello_lab.agents.learned import trees as model
 from othello_lab.agents.learned.features import NAMES, features, plain_features
+from othello_lab.agents.learned.forest import LEAVES
 from othello_lab.agents.learned.weights import LearnedWeights
 
 STAGES, TREES = 2, 33
@@ -31,7 +32,7 @@ def drawn() -> dict[str, np.ndarray]:
         model.STARTS: np.array([-70, 35], dtype=np.int32),
         model.FEATURE: feature.astype(np.uint8),
         model.THRESHOLD: found[rng.integers(0, len(found), feature.shape), feature],
-        model.LEAF: rng.integers(-200, 200, (STAGES, TREES, model.LEAVES)).astype(np.int32),
+        model.LEAF: rng.integers(-200, 200, (STAGES, TREES, LEAVES)).astype(np.int32),
     }
 
 
@@ -77,8 +78,8 @@ def test_a_question_sends_what_is_equal_to_the_left() -> None:
     feature = np.full((STAGES, TREES, model.QUESTIONS), NAMES.index("empties"), np.uint8)
     threshold = np.full(feature.shape, model.MOST_THRESHOLD - 1, np.int32)
     threshold[..., 0] = 30
-    leaf = np.zeros((STAGES, TREES, model.LEAVES), np.int32)
-    leaf[..., 0], leaf[..., model.LEAVES // 2] = 1, 100
+    leaf = np.zeros((STAGES, TREES, LEAVES), np.int32)
+    leaf[..., 0], leaf[..., LEAVES // 2] = 1, 100
     trees = TreeEvaluation(
         weights(
             **{
@@ -114,6 +115,13 @@ def test_what_weights_mean_is_fixed(evaluation: TreeEvaluation) -> None:
         ({model.FEATURE: np.full((2, 33, 31), 18)}, "features 0 to 17"),
         ({model.FEATURE: np.full((2, 33, 31), -1)}, "features 0 to 17"),
         ({model.THRESHOLD: np.full((2, 33, 31), 1 << 30)}, "threshold: less than 33,554,432"),
+        (
+            {
+                model.FEATURE: np.full((2, 33, 31), NAMES.index("edge_stability")),
+                model.THRESHOLD: np.arange(2 * 33 * 31).reshape(2, 33, 31),
+            },
+            "threshold: 1023 different ones for edge_stability in a stage; at most 255",
+        ),
         ({model.LEAF: np.full((2, 33, 32), 1 << 27)}, "leaf: sums up to .* do not fit int32"),
     ],
 )

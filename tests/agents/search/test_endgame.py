@@ -312,7 +312,7 @@ def test_the_rough_evaluation_says_what_its_twin_says(
 def bare(solver: EndgameSolver, position: Position) -> tuple[np.uint64, np.int64]:
     """The last two arguments of the kernels, on a solver made ready for this position."""
     with solver._solving(position, Limits()):
-        return solver._odd(position), np.int64(position.empties)
+        return solver.odd_quadrants(position), np.int64(position.empties)
 
 
 @boards
@@ -409,6 +409,15 @@ def test_the_look_ahead_cuts_at_a_value_of_beta(
 # ------------------------------------------------------------------ the table
 
 
+WORD = (1 << 64) - 1
+
+
+def plain_mixed(known: int) -> int:
+    """The data of an entry, mixed as an int64."""
+    mixed = known * 0x2545F4914F6CDD1D & WORD
+    return mixed - (mixed >> 63 << 64)
+
+
 def entries(solver: EndgameSolver) -> Iterator[tuple[int, int, int]]:
     """Masks and data of all entries of the last solving."""
     assert solver._memory is not None
@@ -417,7 +426,8 @@ def entries(solver: EndgameSolver) -> Iterator[tuple[int, int, int]]:
         rows = table.words.reshape(-1, 4)
         for row in rows[rows[:, 2] >> 32 == generation]:
             mover, opponent, known, _ = row.tolist()
-            yield mover & (1 << 64) - 1, opponent & (1 << 64) - 1, known
+            mixed = plain_mixed(known)
+            yield (mover ^ mixed) & WORD, (opponent ^ mixed >> 17) & WORD, known
 
 
 def test_what_the_table_holds_is_true(random_game: RandomGame) -> None:

@@ -1,60 +1,184 @@
-"""The timer that stops searches."""
+"""Searches stop at their limit on time by the clock that the kernel reads."""
 
 from __future__ import annotations
 
-import os
+import re
 import threading
 import time
 
 import numpy as np
+import pytest
 
-from othello_lab.agents.search.context import LIMIT, NO_LIMIT, SIZE
-from othello_lab.agents.search.limits import limited
-
-
-def _await_stop(context: np.ndarray) -> None:
-    until = time.monotonic() + 60
-    while context[LIMIT] == NO_LIMIT:
-        assert time.monotonic() < until
-        time.sleep(0.001)
-
-
-def _timers() -> int:
-    return sum(thread.name == "timer" for thread in threading.enumerate())
-
-
-def test_one_thread_stops_one_search_after_another() -> None:
-    first, second = np.zeros(SIZE, np.int64), np.zeros(SIZE, np.int64)
-    with limited(first, None, 0.01):
-        _await_stop(first)
-    before = _timers()
-    for _ in range(20):
-        with limited(second, None, 1000.0):
-            pass
-        with limited(first, None, 0.001):
-            _await_stop(first)
-    assert _timers() == before
-    assert second[LIMIT] == NO_LIMIT, "a search that was over in time is not stopped"
+from othello_lab import (
+    MCTS,
+    PVS,
+    AlphaBeta,
+    Color,
+    Decision,
+    Limits,
+    Position,
+    RandomAgent,
+    SquareWeights,
+    play_game,
+)
+from othello_lab.agents.limited import Limited
+from othello_lab.agents.search import context as layout
+from othello_lab.agents.search.endgame.solver import EndgameSolver
+from othello_lab.agents.search.limits import deadline, limit
+from othello_lab.core.clock import PROCESSOR_CLOCK, WALL_CLOCK, clock_nanoseconds
+from othello_lab.core.game import LATE
 
 
-def test_searches_within_each_other_have_timers_of_their_own() -> None:
-    outer, inner = np.zeros(SIZE, np.int64), np.zeros(SIZE, np.int64)
-    with limited(outer, None, 0.05):
-        with limited(inner, None, 0.001):
-            _await_stop(inner)
-        _await_stop(outer)
+def test_the_clock_is_that_of_the_system() -> None:
+    words = np.zeros(2, np.int64)
+    before = time.clock_gettime_ns(WALL_CLOCK)
+    read = clock_nanoseconds(np.int64(WALL_CLOCK), np.intp(words.ctypes.data))
+    assert before <= read <= time.clock_gettime_ns(WALL_CLOCK)
 
 
-def test_a_forked_process_has_timers_of_its_own() -> None:
-    context = np.zeros(SIZE, np.int64)
-    with limited(context, None, 0.001):
-        _await_stop(context)
-    child = os.fork()
-    if child == 0:
-        try:
-            with limited(context, None, 0.001):
-                _await_stop(context)
-            os._exit(0)
-        finally:
-            os._exit(1)
-    assert os.waitpid(child, 0)[1] == 0
+def looked(context: np.ndarray, nodes: int) -> bool:
+    """Return True if a search that enters so many nodes, one after another, is stopped."""
+    for _ in range(nodes):
+        context[layout.NODES] += 1
+        if layout.out_of_budget(np.intp(context.ctypes.data)):
+            return True
+    return False
+
+
+def test_a_limit_on_nodes_stops_at_that_node() -> None:
+    context = layout.new()
+    limit(context, 100, None)
+    assert not looked(context, 99) and looked(context, 1) and looked(context, 1)
+    limit(context, 100, 1000.0)
+    assert not looked(context, 99) and looked(context, 1)
+    assert layout.stopped(context)
+    limit(context, None, None)
+    assert not looked(context, 1000) and not layout.stopped(context)
+
+
+def test_time_stops_and_stays_over() -> None:
+    context = layout.new()
+    limit(context, None, 0.0)
+    assert looked(context, 1) and looked(context, 1) and layout.stopped(context)
+    limit(context, None, 1000.0)
+    assert not looked(context, 5000) and not layout.stopped(context)
+    layout.stop(context)
+    assert looked(context, 1)
+
+
+def test_a_look_is_followed_by_one_after_a_short_time() -> None:
+    """However slow nodes are: each takes 0.3 ms here, and the time of 5 ms is exceeded by few."""
+    context = layout.new()
+    limit(context, None, 0.005)
+    until, nodes = deadline(0.005), 0
+    while not looked(context, 1):
+        nodes += 1
+        time.sleep(0.0003)
+        assert nodes < 1000
+    assert nodes < 20
+    assert time.clock_gettime_ns(WALL_CLOCK) >= until - 1_000_000
+
+
+def test_searches_of_several_threads_have_times_of_their_own() -> None:
+    found: dict[float, int] = {}
+
+    def search(seconds: float) -> None:
+        agent = AlphaBeta(20, SquareWeights())
+        found[seconds] = agent.decide(Position.start(), Limits(seconds=seconds)).stats.nodes
+
+    AlphaBeta(1, SquareWeights()).prepare()
+    threads = [threading.Thread(target=search, args=(seconds,)) for seconds in (0.02, 0.5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found[0.02] < found[0.5]
+
+
+@pytest.mark.parametrize("empties", [20, 24])
+def test_a_solver_can_be_stopped_from_another_thread(empties: int) -> None:
+    position = Position.start()
+    while position.empties > empties:
+        position = position.play(position.moves[0] if position.moves else 64)
+    solver = EndgameSolver(table_mb=1)
+    solver.prepare()
+    timer = threading.Timer(0.01, solver.stop)
+    timer.start()
+    solver.solve(position)
+    timer.join()
+
+
+def test_processor_time_stands_still_while_a_thread_sleeps() -> None:
+    context = layout.new()
+    looked(context, 1)  # which may have to load the kernel
+    limit(context, None, 0.05, PROCESSOR_CLOCK)
+    time.sleep(0.1)
+    assert not looked(context, 1)
+    limit(context, None, 0.05)
+    time.sleep(0.1)
+    assert looked(context, 1)
+
+
+class Sleepy(AlphaBeta):
+    """Sleeps before it searches."""
+
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        time.sleep(0.05)
+        return super().decide(position, limits)
+
+
+@pytest.mark.parametrize("limits", [Limits(cpu_seconds=0.01), Limits(seconds=0.01)])
+def test_searches_keep_processor_time(limits: Limits) -> None:
+    for agent in (AlphaBeta(30, SquareWeights()), PVS(30, SquareWeights()), MCTS()):
+        agent.prepare()
+        began = time.thread_time()
+        agent.decide(Position.start(), limits)
+        spent = time.thread_time() - began
+        assert limits.cpu_seconds is None or spent > 0.005
+        assert spent < 1.0
+
+
+def test_who_sleeps_under_a_limit_on_processor_time_is_late() -> None:
+    """The judge counts time that a player could have used, by whatever limit."""
+    agent = Sleepy(1, SquareWeights())
+    agent.prepare()
+    players = {Color.BLACK: agent, Color.WHITE: RandomAgent()}
+    record = play_game(players, limits=Limits(cpu_seconds=0.01), grace=0.01)
+    assert record.end_reason == LATE and "0.01 s allowed" in record.detail
+
+
+def test_of_three_times_one_may_be_set() -> None:
+    for times, said in (
+        ({"cpu_seconds": 0.1, "seconds": 0.2}, "cpu_seconds=0.1: contradicts seconds=0.2; "),
+        ({"cpu_seconds": 0.1, "clock": 9.0}, "cpu_seconds=0.1: contradicts clock=9.0; "),
+        ({"clock": 9.0, "seconds": 0.2}, "clock=9.0: contradicts seconds=0.2; "),
+    ):
+        with pytest.raises(ValueError, match=f"^{re.escape(said)}"):
+            Limits(**times)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("own", "given", "within"),
+    [
+        ({"cpu_seconds": 0.1}, {}, {"cpu_seconds": 0.1}),
+        ({"cpu_seconds": 0.1}, {"seconds": 0.05}, {"cpu_seconds": 0.05}),
+        ({"cpu_seconds": 0.1}, {"clock": 9.0}, {"cpu_seconds": 0.1}),
+        ({"seconds": 0.1}, {"cpu_seconds": 0.2}, {"cpu_seconds": 0.1}),
+        ({"seconds": 0.1}, {"clock": 0.05}, {"seconds": 0.05}),
+        ({"nodes": 5}, {"cpu_seconds": 0.2}, {"nodes": 5, "cpu_seconds": 0.2}),
+    ],
+)
+def test_limits_of_ones_own_may_be_of_processor_time(
+    own: dict[str, float], given: dict[str, float], within: dict[str, float]
+) -> None:
+    told: list[Limits] = []
+
+    class Told(RandomAgent):
+        def decide(self, position: Position, limits: Limits) -> Decision:
+            told.append(limits)
+            return super().decide(position, limits)
+
+    agent = Limited(Told(), **own)  # type: ignore[arg-type]
+    agent.begin_game(Color.BLACK, Position.start(), 1)
+    agent.decide(Position.start(), Limits(**given))  # type: ignore[arg-type]
+    assert told == [Limits(**within)]  # type: ignore[arg-type]

@@ -30,7 +30,7 @@ def endgames(rules: str, empties: int, count: int) -> list[Position]:
     ("rules", "empties"),
     [
         pytest.param("standard", 9, marks=pytest.mark.slow),
-        ("standard", 4),
+        pytest.param("standard", 4, marks=pytest.mark.slow),
         ("mini4", 10),
         ("mini6", 8),
     ],

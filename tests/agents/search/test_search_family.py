@@ -3,9 +3,12 @@ tables, limits and switches do what they say."""
 
 from __future__ import annotations
 
+import copy
+import itertools
 import pickle
 import random
 import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -27,15 +30,24 @@ from othello_lab import (
     SearchStats,
     SquareWeights,
 )
+from othello_lab.agents.config import load
 from othello_lab.agents.evaluation import FINAL_UNIT, Iago, Mobility
 from othello_lab.agents.search import WindowSearch, context
-from othello_lab.agents.search.endgame.solver import solvable
+from othello_lab.agents.search.endgame.solver import EndgameSolver, solvable
 from othello_lab.agents.search.limits import allotment
 from othello_lab.agents.search.window import plain, transposition
 from othello_lab.agents.search.window.negamax import negamax
 from othello_lab.agents.search.window.probcut import ProbCut
-from othello_lab.agents.search.window.probcut_fit import check_depths, fit
-from othello_lab.agents.search.window.selective import taper_widths
+from othello_lab.agents.search.window.probcut_fit import FULL, check_depths, fit
+from othello_lab.agents.search.window.selective import (
+    END_INTERCEPT,
+    END_SLOPE,
+    FUTILE,
+    taper_widths,
+)
+from othello_lab.agents.search.window.selective_endgame import SelectiveEndgame
+from othello_lab.core.clock import WALL_CLOCK
+from othello_lab.core.system.rows import RowMaker
 
 RandomGame = Callable[[str, int], list[Position]]
 
@@ -51,6 +63,13 @@ ORDERINGS = (
     "killer+history+mobility+static",
 )
 TABLE = {"table_mb": 1}
+ENDING: dict[str, Any] = {
+    "probcut": True,
+    "endgame": 10,
+    "endgame_by_time": True,
+    "selective_endgame": [1],
+    **TABLE,
+}
 EXACT: dict[str, dict[str, Any]] = {
     **{name: {"ordering": name} for name in ORDERINGS},
     "table without moves": {"ordering": "static", **TABLE},
@@ -278,6 +297,21 @@ def test_results_outside_the_window_bound_the_value_and_so_do_entries(
     assert checked > 100
 
 
+def test_every_entry_of_the_table_is_found_by_its_tag() -> None:
+    search = PVS(8, SquareWeights(), ordering="tt+mobility", table_mb=1, iterative=True, etc=True)
+    search.search(Position.from_transcript("f5d6c3d3c4"))
+    address = np.intp(search._address)
+    entries = search._table.words.reshape(-1, 4)
+    written = entries[entries.any(axis=1)]
+    assert len(written) > 1000
+    assert entries[1::2].any()  # second places are used too
+    for mover, opponent, _, about in written.tolist():
+        masks = np.int64(mover).view(np.uint64), np.int64(opponent).view(np.uint64)
+        entry = transposition.find(address, *masks)
+        assert entry != transposition.NOT_FOUND
+        assert transposition.depth_of(entry) == about & 0xFF
+
+
 def test_a_search_forgets_other_positions_but_a_game_remembers() -> None:
     settings: dict[str, Any] = {"ordering": "tt+static", "table_mb": 1, "iterative": True}
     position = Position.from_transcript("f5d6c3d3c4")
@@ -355,6 +389,34 @@ def test_the_share_of_a_clock() -> None:
     for empties in range(1, 61):
         share = allotment(Limits(clock=0.001), empties)
         assert share is not None and 0 < share <= 0.0005
+
+
+def test_a_move_may_use_several_shares_of_a_clock(timers: list[float]) -> None:
+    assert allotment(Limits(clock=25), 60, shares=2.5) == pytest.approx(2.5 - 0.003)
+    assert allotment(Limits(clock=9), 12, shares=9) == pytest.approx(3 - 0.003), "at most a third"
+    assert allotment(Limits(seconds=1), 60, shares=2) == pytest.approx(0.997)
+    search = PVS(60, SquareWeights(), ordering="tt", iterative=True, clock_shares=2, **TABLE)
+    search.decide(Position.start(), Limits(clock=2.7))  # 30 moves, the last three of them free
+    assert timers == [pytest.approx(0.2 - 0.003)]
+
+
+@pytest.mark.parametrize(("same", "depths"), [(True, 3), (False, 15)])
+def test_a_settled_move_takes_one_share(
+    same: bool, depths: int, monkeypatch: pytest.MonkeyPatch, timers: list[float]
+) -> None:
+    """Three depths with the same best move, and the next one would pass the end of the share."""
+    search = PVS(60, SquareWeights(), ordering="tt", iterative=True, clock_shares=4, **TABLE)
+    now = [0.0]
+
+    def at_depth(_: Position, plies: int, __: object) -> tuple[int, tuple[int, ...]]:
+        now[0] += 0.025  # of a share of 0.1
+        search._context[context.EVALUATIONS] += 1
+        return 0, (19 if same else plies,)
+
+    monkeypatch.setattr(search, "_at_depth", at_depth)
+    monkeypatch.setattr("othello_lab.agents.search.window.search.time.perf_counter", lambda: now[0])
+    decision = search.decide(Position.start(), Limits(clock=2.7))
+    assert decision.depth == depths
 
 
 def test_iterative_deepening_ends_with_the_game() -> None:
@@ -479,6 +541,206 @@ def test_probcut_asks_the_evaluation_whether_a_check_is_hopeful(
     assert nodes[0] < nodes[1] and sum(values) >= len(values) // 2
 
 
+def test_probcut_is_fitted_to_the_searches_of_the_agent_that_plays_with_it(
+    tmp_path: Path,
+) -> None:
+    settings = load("agent", "champion")
+    numbers = SquareWeights(), "weights", 10, 50, 3, "a test"
+    rows = RowMaker(folder=tmp_path)
+    made = fit(*numbers, rows, glance=True, ends=100, agent=settings)
+    assert {check.depth for check in made.checks} == set(range(1, 11))
+    assert made.ends
+    full = fit(SquareWeights(), "weights", FULL, 50, 3, "a test", glance=True)
+    shallow, of_full = ([c for c in each.checks if c.depth <= FUTILE] for each in (made, full))
+    assert shallow == of_full, "pruning above the leaves is fitted to full searches"
+    assert made.checks[-1] != full.checks[-1]
+    kept = sorted(tmp_path.iterdir())
+    assert [path.name for path in kept] == [
+        "endgames.jsonl",
+        "full_searches.jsonl",
+        "own_searches.jsonl",
+    ]
+    for path in kept:  # killed in the midst of a line
+        content = path.read_bytes()
+        path.write_bytes(content[: len(content) // 2])
+    assert fit(*numbers, rows, glance=True, ends=100, agent=settings) == made
+
+
+def test_futility_asks_only_the_evaluation(tmp_path: Path, random_game: RandomGame) -> None:
+    evaluation = SquareWeights()
+    made = fit(evaluation, "weights", 4, 60, seed=3, command="a test", glance=True)
+    assert {check.check for check in made.checks if check.depth <= 2} == {0}
+    path = tmp_path / "weights.yaml"
+    made.save(path)
+    settings: dict[str, Any] = {"probcut": path, "ordering": "tt+mobility", "table_mb": 1}
+    without, soft, hard = (PVS(6, evaluation, futility=f, **settings) for f in (None, 99, 0.5))
+    counts = np.zeros(3, dtype=int)
+    for position in random_game("standard", 1)[10:34:4]:
+        found = [search.search(position) for search in (without, soft, hard)]
+        assert found[0].value == found[1].value
+        assert found[0].stats.probcut_returns == found[1].stats.probcut_returns
+        counts += [each.stats.nodes for each in found]
+    assert counts[0] == counts[1] > 1.5 * counts[2]
+
+
+def test_sorted_moves_are_evaluated_once(tmp_path: Path, random_game: RandomGame) -> None:
+    """Its twin enters the positions after futile moves, and evaluates each one anew."""
+    evaluation = SquareWeights()
+    made = fit(evaluation, "weights", 4, 60, seed=3, command="a test", glance=True)
+    path = tmp_path / "weights.yaml"
+    made.save(path)
+    settings: dict[str, Any] = {"probcut": path, "ordering": "tt+sorted", "table_mb": 1}
+    for search_class, futility in ((AlphaBeta, 0.5), (PVS, 0.5), (PVS, 0.1), (PVS, None)):
+        glance = {"futility": futility, "probcut_glance": 0.2}
+        search, twin = (search_class(6, evaluation, **settings, **glance) for _ in range(2))
+        twin._context[context.SORTS] = 0
+        nodes, evaluations = np.zeros(2, dtype=int), np.zeros(2, dtype=int)
+        for position in random_game("standard", 1)[4:52:3]:
+            found = [each.search(position) for each in (search, twin)]
+            assert found[0].value == found[1].value and found[0].move == found[1].move
+            nodes += [each.stats.nodes for each in found]
+            evaluations += [each.stats.evaluations for each in found]
+        assert evaluations[0] < evaluations[1]
+        assert nodes[0] < nodes[1] if futility is not None else nodes[0] == nodes[1]
+
+
+def test_a_short_search_uses_a_part_of_the_table(random_game: RandomGame) -> None:
+    settings: dict[str, Any] = {"ordering": "tt+mobility", "table_mb": 4}
+    whole, by_time = (PVS(4, Iago(), table_by_time=each, **settings) for each in (False, True))
+    full = whole._table.shift
+    shifts = [by_time._table_shift(seconds) for seconds in (1e-6, 0.002, 0.01, 0.1, 60, None)]
+    assert shifts == sorted(shifts, reverse=True)
+    assert shifts[0] == 64 - 12 > shifts[2] > shifts[-1] == full
+    assert all(whole._table_shift(seconds) == full for seconds in (0.002, None))
+    position = random_game("standard", 1)[20]
+    decision = by_time.decide(position, Limits(seconds=60))
+    assert decision.value == whole.search(position).value
+
+
+def test_entries_are_true_whatever_part_of_the_table_is_used(
+    random_game: RandomGame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    minimax = AlphaBeta(4, Iago())
+    search = PVS(4, Iago(), ordering="tt+mobility", table_mb=1, etc=True)
+    bits = itertools.cycle((12, 14, 13, 1))
+    monkeypatch.setattr(search, "_table_shift", lambda seconds: 64 - next(bits))
+    for position in random_game("standard", 1)[8:50]:
+        if position.moves:
+            assert search.search(position, keep=True).value == minimax.search(position).value
+
+
+def test_deeper_bounds_of_the_table_serve_less_deep_searches(random_game: RandomGame) -> None:
+    settings: dict[str, Any] = {"ordering": "tt+mobility", "table_mb": 4}
+    own, deeper = (PVS(6, Iago(), table_any_depth=any_, **settings) for any_ in (False, True))
+    assert deeper.selective and not own.selective
+    nodes = [0, 0]
+    for position in random_game("standard", 1)[10:34:6]:
+        first = [search.search(position, 6).value for search in (own, deeper)]
+        assert first[0] == first[1], "nothing deeper is known yet"
+        for number, search in enumerate((own, deeper)):
+            nodes[number] += search.search(position, 4, keep=True).stats.nodes
+    assert nodes[1] < 0.5 * nodes[0]
+
+
+# ------------------------------------------------------------------ the selective endgame
+
+
+@pytest.fixture(scope="module")
+def fitted_ends(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("probcut") / "iago.yaml"
+    made = fit(Iago(), "iago", 4, 60, seed=3, command="a test", glance=True, ends=100)
+    assert {check.empties for check in made.ends} >= {14, 15, 16}
+    assert all(check.sigma > 0 for check in made.ends)
+    made.save(path)
+    assert ProbCut.load(path) == made
+    return path
+
+
+def ending(path: Path, confidence: float) -> tuple[PVS, SelectiveEndgame]:
+    search = PVS(
+        6,
+        Iago(),
+        ordering="tt+mobility",
+        table_mb=4,
+        iterative=True,
+        probcut=path,
+        endgame=10,
+        endgame_by_time=True,
+        selective_endgame=[confidence],
+    )
+    search.search(Position.start(), 2)  # which writes the board's numbers
+    assert search._ending is not None
+    return search, search._ending
+
+
+def endgames(random_game: RandomGame) -> list[Position]:
+    games = (random_game("standard", seed) for seed in range(8))
+    return [p for game in games for p in game if p.empties in (14, 15) and p.moves]
+
+
+def test_a_sure_selective_endgame_is_exact(fitted_ends: Path, random_game: RandomGame) -> None:
+    search, sure = ending(fitted_ends, 99)
+    solver = EndgameSolver(table_mb=4)
+    until = time.monotonic_ns() + 600 * 10**9
+    for position in endgames(random_game):
+        exact = solver.analyse(position)
+        found = sure.search(position, None, until, WALL_CLOCK)
+        assert found is not None and found.move in exact.best
+        check = ProbCut.load(fitted_ends).end_checks()[position.empties]
+        assert not context.stopped(search._context)
+        score = found.value * check[END_SLOPE] + check[END_INTERCEPT]
+        assert score == pytest.approx(exact.score, abs=0.6 * check[END_SLOPE])
+
+
+def test_an_unsure_selective_endgame_is_near_for_fewer_nodes(
+    fitted_ends: Path, random_game: RandomGame
+) -> None:
+    until = time.monotonic_ns() + 600 * 10**9
+    nodes, differences = [0, 0], []
+    for position in endgames(random_game):
+        scores = []
+        for number, confidence in enumerate((99.0, 0.5)):
+            search, part = ending(fitted_ends, confidence)
+            part.search(position, None, until, WALL_CLOCK)
+            assert search._solver is not None
+            nodes[number] += int(search._context[context.NODES]) + search._solver.stats().nodes
+            scores.append(part._bounds(position, 0)[0])
+        differences.append(abs(scores[0] - scores[1]))
+    assert nodes[1] < nodes[0]
+    assert np.mean(differences) < 8
+
+
+def test_each_of_several_agents_is_prepared(fitted_ends: Path) -> None:
+    for _ in range(2):
+        copy.deepcopy(ending(fitted_ends, 1)[0]).prepare()
+
+
+def test_without_time_a_selective_endgame_finds_nothing(
+    fitted_ends: Path, random_game: RandomGame
+) -> None:
+    search, part = ending(fitted_ends, 99)
+    position = endgames(random_game)[0]
+    assert part.search(position, 300, time.monotonic_ns(), WALL_CLOCK) is None
+    assert context.stopped(search._context)
+
+
+@pytest.mark.parametrize("limits", [Limits(cpu_seconds=0.02), Limits(seconds=0.02)])
+def test_the_selective_endgame_comes_before_the_exact_one(
+    fitted_ends: Path, random_game: RandomGame, limits: Limits
+) -> None:
+    search, _ = ending(fitted_ends, 0.7)
+    asked = []
+    for position in random_game("standard", 2):
+        if position.moves and 14 <= position.empties <= 22:
+            decision = search.decide(position, limits)
+            assert decision.move in position.moves
+            assert decision.stats.nodes > 0
+            asked.append(decision)
+    assert len(asked) > 5
+    alone = pickle.loads(pickle.dumps(search))
+    assert alone.decide(position, limits).move in (*position.moves, PASS)
+
+
 # ------------------------------------------------------------------ time
 
 
@@ -491,6 +753,28 @@ def test_no_time_goes_into_a_forced_move(random_game: RandomGame) -> None:
         for limits in (Limits(seconds=60), Limits(clock=600)):
             found = search.decide(position, limits)
             assert found.depth == 1 and found.move == position.moves[0]
+
+
+def test_time_decides_how_deep(random_game: RandomGame) -> None:
+    settings: dict[str, Any] = {"iterative": True, "ordering": "tt", **TABLE}
+    free = PVS(2, DiscCount(), depth_by_time=True, **settings)
+    bound = PVS(2, DiscCount(), **settings)
+    (position,) = (each for each in random_game("standard", 3) if each.empties == 30)
+    for limits in (Limits(seconds=0.05), Limits(clock=3), Limits(cpu_seconds=0.05)):
+        assert free.decide(position, limits).depth > 2 == bound.decide(position, limits).depth
+    assert free.decide(position, Limits()).depth == 2
+    assert free.decide(position, Limits(seconds=0.05, depth=1)).depth == 1
+
+
+def test_time_odds(timers: list[float]) -> None:
+    settings: dict[str, Any] = {"ordering": "tt", **TABLE, "iterative": True}
+    positions = [Position.start(), Position.from_transcript("f5d6c3d3c4f4f6")]
+    for odds_at in (None, [60, 56], [55, 0]):
+        search = PVS(60, SquareWeights(), time_odds=0.1, odds_at=odds_at, **settings)
+        for position in positions:
+            search.decide(position, Limits(seconds=0.1))
+    short, whole = pytest.approx(0.0097), pytest.approx(0.097)
+    assert timers == [short, short, short, whole, whole, short]
 
 
 def test_the_clock_is_kept_where_the_next_depth_would_not_be_completed(
@@ -562,11 +846,20 @@ def test_the_endgame_begins_earlier_the_more_time_there_is() -> None:
         ({"ordering": "kiler"}, "Did you mean 'killer'"),
         ({"ordering": "static+static"}, "twice"),
         ({"etc": True}, "needs a table"),
+        ({"table_any_depth": True}, "needs a table"),
+        ({"table_by_time": True}, "needs a table"),
         ({"table_mb": 0}, "1 or more"),
         ({"table_mb": 1.5}, "whole number"),
         ({"table_mb": 1 << 40}, "of memory"),
         ({"aspiration": 10}, "iterative"),
         ({"step": 2}, "set iterative"),
+        ({"depth_by_time": True}, "set iterative"),
+        ({"clock_shares": 2}, "set iterative"),
+        ({"clock_shares": 0.5}, "from 1 to 10"),
+        ({"time_odds": 0}, "from 0.001 to 1"),
+        ({"time_odds": 2}, "from 0.001 to 1"),
+        ({"odds_at": [20, 30]}, "the most first"),
+        ({"odds_at": 20}, "two numbers of empty squares"),
         ({"step": 0, "iterative": True}, "1 or more"),
         ({"aspiration": 0, "iterative": True}, "1 or more"),
         ({"taper": [3]}, "set an ordering"),
@@ -578,6 +871,14 @@ def test_the_endgame_begins_earlier_the_more_time_there_is() -> None:
         ({"probcut": True, "probcut_confidence": 0}, "more than 0"),
         ({"probcut_glance": 1}, "that of probcut"),
         ({"probcut": True, "probcut_glance": 1}, "fit them with othello-lab agents fit-probcut"),
+        ({"futility": 1}, "probcut has its parameters"),
+        ({"probcut": True, "futility": 1}, "fit them with othello-lab agents fit-probcut"),
+        ({"selective_endgame": [1]}, "endgame_by_time and probcut; set them too"),
+        ({**ENDING, "table_mb": None}, "needs a table"),
+        ({**ENDING, "selective_endgame": [2, 1]}, "rising numbers above 0"),
+        ({**ENDING, "selective_endgame": []}, "rising numbers above 0"),
+        ({**ENDING, "selective_endgame": 1}, "rising numbers above 0"),
+        (ENDING, "fit-probcut --ends"),
         ({"endgame_by_time": True}, "without a limit on time endgame decides"),
         ({"endgame": 61}, "endgame=61: a whole number from 0 to 60"),
         (

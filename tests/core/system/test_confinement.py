@@ -11,13 +11,15 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from othello_lab.core.system.confinement import confine
-from othello_lab.core.system.forked import Channel, ForkedProcess
+from othello_lab.core.system import landlock
+from othello_lab.core.system.confinement import Box, ConfinedProcess, Confinement
+from othello_lab.core.system.forked import Channel
 from othello_lab.core.system.processes import LINUX
 
 pytestmark = pytest.mark.skipif(not LINUX, reason="needs Linux")
@@ -27,8 +29,6 @@ SUBREAPER, PARENT = 36, 0x8000
 
 
 def _answer(link: Channel, parent: int, question: Callable[[int], object]) -> None:
-    output = os.open(os.devnull, os.O_WRONLY)
-    confine(parent, link.fileno(), output, None)
     try:
         answer = repr(question(parent))
     except OSError as error:
@@ -36,20 +36,26 @@ def _answer(link: Channel, parent: int, question: Callable[[int], object]) -> No
     link.send(answer.encode())
 
 
-def confined(question: Callable[[int], object]) -> str:
-    """Return the answer of a confined process to a question about its parent, or its error."""
-    child = ForkedProcess(_answer, os.getpid(), question)
+@contextmanager
+def process(question: Callable[[int], object], box: Box | None = None) -> Iterator[ConfinedProcess]:
+    """Yield a confined process that answers a question about its parent."""
+    output = os.open(os.devnull, os.O_WRONLY)
+    child = ConfinedProcess(
+        _answer, os.getpid(), question, confinement=Confinement(box=box), output=output
+    )
+    os.close(output)
     try:
-        answer = child.receive_within(60)
-        assert answer is not None
-        return answer.decode()
+        yield child
     finally:
         child.close()
 
 
-def landlock() -> int:
-    """The version of Landlock, less than 1 for none."""
-    return int(LIBC.syscall(444, None, ctypes.c_size_t(0), 1))
+def confined(question: Callable[[int], object], box: Box | None = None) -> str:
+    """Return the answer of a confined process to a question about its parent, or its error."""
+    with process(question, box) as child:
+        answer = child.receive_within(60)
+        assert answer is not None
+        return answer.decode()
 
 
 def checked(result: int) -> int:
@@ -86,7 +92,7 @@ def test_nobody_elses_time_can_be_taken(take: Callable[[int], object]) -> None:
 
 @pytest.mark.parametrize("name", ["oom_score_adj", "timerslack_ns", "comm"])
 def test_files_of_other_processes_cannot_be_written(name: str) -> None:
-    if landlock() < 2:
+    if landlock.version() < 2:
         pytest.skip("this kernel has no rules for files")
     before = Path(f"/proc/self/{name}").read_text()
     said = confined(lambda other: Path(f"/proc/{other}/{name}").write_text("900"))
@@ -139,3 +145,18 @@ def test_orphans_stay_below_whoever_made_them() -> None:
         return int(stat.rpartition(")")[2].split()[1]) == os.getpid()
 
     assert confined(hide) == "True"
+
+
+@pytest.mark.parametrize("number", [errno.ENOMEM, errno.EPERM])
+def test_a_system_without_room_ends_a_process_without_a_traceback(
+    number: int, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Any other error is one of the lab, and is shown."""
+
+    def refuse(control: int, parent: int) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("othello_lab.core.system.confinement.fork_sender", refuse)
+    with process(lambda _: "begun") as child, pytest.raises(EOFError):
+        child.receive()
+    assert ("Traceback" in capfd.readouterr().err) == (number == errno.EPERM)

@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from othello_lab.agents.sides import Side, side_of
 from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.config import match_name
+from othello_lab.experiments.jobs import two_sides
 from othello_lab.experiments.jobs.match_command import match_command
+from othello_lab.experiments.jobs.two_sides import MatchSide, planned, search_and_settings
 from othello_lab.experiments.record.store import Record
 
 
@@ -42,13 +45,34 @@ def test_a_match_ends_when_its_time_is_over(tmp_path: Path) -> None:
 
 
 def test_settings_of_a_match(tmp_path: Path) -> None:
-    words = ["alphabeta", "mobility", "agent=pvs", "first.depth=2", "nodes=500", "games=4"]
+    words = ["alphabeta", "mobility", "agent=pvs", "first.depth=2"]
+    words += ["--config-dir", str(tmp_path), "nodes=500", "games=4"]
     _, opened = played(tmp_path, *words)
     with opened as record:
         config = record.run()["config"]
     assert config["agents"]["alphabeta"]["depth"] == 2
     assert config["agents"]["mobility"]["_target_"].endswith("PVS")
     assert (config["games"], config["minutes"], config["limits"]["nodes"]) == (4, None, 500)
+
+
+def test_a_search_by_time_has_a_limit(tmp_path: Path) -> None:
+    """The champion at depth 18 takes longer for some moves than a game may wait."""
+    said, opened = played(tmp_path, "random", "champion", "games=2")
+    with opened as record:
+        champion = record.run()["config"]["agents"]["champion"]
+    assert champion["cpu_seconds"] == 0.1
+    assert champion["agent"]["depth_by_time"]
+    assert "champion has 0.1 s of processor time a move" in said
+    (report,) = tmp_path.glob("*/*/report.md")
+    assert "0.1 s of processor time" in report.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("words", [["seconds=0.01"], ["nodes=50"], ["second.depth=2"]])
+def test_a_limit_that_is_set_stands(words: list[str]) -> None:
+    sides = [MatchSide(side_of(word)) for word in ("random", "champion")]
+    plan, added = planned(sides, search_and_settings(words)[1])
+    assert "depth_by_time" in plan.settings.agents["champion"]
+    assert not added
 
 
 @pytest.mark.parametrize(
@@ -89,6 +113,23 @@ class Student(Agent):
     def decide(self, position, limits):
         return Decision(min(position.moves, key=lambda m: self.evaluation(position.play(m))))
 """
+
+
+def test_a_check_is_announced_before_it_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    console = Console(file=io.StringIO(), width=120)
+
+    def check(side: Side) -> list[str]:
+        said = console.file.getvalue()  # type: ignore[attr-defined]
+        assert "checking mine.py:Student" in said and "--no-check" in said
+        return ["fine", "right"]
+
+    monkeypatch.setattr(two_sides, "planned", lambda *_: (None, []))
+    monkeypatch.setattr(two_sides, "run", lambda *_, **__: None)
+    monkeypatch.setattr(two_sides, "check_side", check)
+    student = Side("Student", "an agent", [], "mine.py:Student", is_agent=True)
+    sides = [two_sides.MatchSide(side) for side in (student, Side("pvs", "an agent", []))]
+    two_sides.play_sides(sides, [], "match", console)
+    assert console.file.getvalue().splitlines()[1:] == ["fine", "right"]  # type: ignore[attr-defined]
 
 
 @pytest.mark.slow

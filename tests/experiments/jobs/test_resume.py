@@ -77,6 +77,7 @@ def test_the_driver_is_killed_at_twenty_random_moments(tmp_path: Path, uninterru
     kill_driver_at_random_moments(tmp_path, uninterrupted, 20)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 def test_killed_workers_and_players_are_replaced(tmp_path: Path, uninterrupted: Path) -> None:
     process = Command("run", *WORDS, SLOWLY, f"results={tmp_path}", "executor.workers=2")
@@ -126,7 +127,7 @@ def test_a_full_disk_loses_nothing(tmp_path: Path, uninterrupted: Path) -> None:
     import resource
 
     def small_disk() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (600_000, 600_000))
 
     process = Command("run", *WORDS, SLOWLY, f"results={tmp_path}", before=small_disk)
     printed, _ = process.communicate(timeout=120)
@@ -148,7 +149,7 @@ def test_a_disk_that_is_full_from_the_start_is_one_line(tmp_path: Path) -> None:
     process = Command("run", *WORDS, SLOWLY, f"results={tmp_path}", before=no_disk)
     printed, _ = process.communicate(timeout=120)
     assert process.returncode == 1, printed
-    assert "Nothing was played; start it again" in printed
+    assert "Nothing was done; start it again" in printed
     assert "Traceback" not in printed
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import sqlite3
-from contextlib import closing
+import re
 from pathlib import Path
 from typing import Any
 
@@ -116,11 +115,6 @@ def test_a_run_leaves_what_results_readme_says(tmp_path: Path) -> None:
     assert head["complete"] == 1
     assert head["seed"] == 1
     assert head["config"]["agents"]["left"]["depth"] == 2
-    readme = (Path(__file__).parents[3] / "results" / "README.md").read_text(encoding="utf-8")
-    with closing(sqlite3.connect(result.folder / "games.sqlite")) as connection:
-        for table in ("run", "agents", "games", "moves"):
-            for column in connection.execute(f"pragma table_info({table})"):
-                assert f"`{column[1]}`" in readme, f"{table}.{column[1]} is not explained"
 
 
 @pytest.mark.slow
@@ -179,6 +173,7 @@ def test_a_misbehaving_agent_loses_its_games_and_nothing_else(tmp_path: Path, wo
     hung = games[games["end_reason"] == "never answered"].iloc[0]
     moves = result.moves
     assert (moves[moves["game"] == hung["game"]]["agent"] == "hangs").sum() == 3
+    assert re.search(r"The position then:\n +a b c d e f g h\n +1 ", log)
     for line in log.splitlines():
         if " loses: " in line:
             assert " game " in line
@@ -311,7 +306,7 @@ def test_null_check_random_against_random(tmp_path: Path) -> None:
     for seed in range(40):
         line_up = {"a": RandomAgent(), "b": RandomAgent()}
         result = run_match(
-            line_up, games=200, seed=seed, results=tmp_path, quiet=True, figures=False
+            line_up, games=100, seed=seed, workers=1, results=tmp_path, figures=False
         )
         row = result.standings.iloc[0]
         contain += row["low"] <= 0 <= row["high"]

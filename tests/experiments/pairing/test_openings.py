@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from datetime import date
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from rich.console import Console
 from othello_lab import PASS, RULESETS, Color, Position, Ruleset
 from othello_lab.__main__ import main
 from othello_lab.agents.config import ConfigError
-from othello_lab.core.notation import split_transcript
+from othello_lab.core.notation import format_ggf, split_transcript
 from othello_lab.core.wthor import WthorGame, format_wthor
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import run
@@ -285,9 +286,28 @@ def test_a_file_of_wthor_games(tmp_path: Path) -> None:
     # These rules have another start, so the games lead to positions of their own.
     (first, _) = read_openings(path, RULESETS["wpi"], plies=3)
     assert first.start is not None and first.start.to_move is Color.WHITE
+    openings = FileOpenings(file=str(path), plies=9)  # where the second one is over
+    with pytest.raises(ConfigError, match="no opening in it: its games are over by ply 9"):
+        openings.choose(1, STANDARD, 1)
+    openings = FileOpenings(file=str(path), plies=4)
+    assert [o.text for o in openings.choose(1, STANDARD, 1)] == ["e6f4e3f6"]
+    assert openings.remark(STANDARD) == f"1 game of {path} is over by ply 4, and left out."
+    assert FileOpenings(file=str(path), plies=3).remark(STANDARD) == ""
     with pytest.raises(ConfigError, match="a game on 8x8; ruleset mini6 is 6x6"):
         read_openings(path, RULESETS["mini6"])
     with pytest.raises(ConfigError, match=r"game 2, which begins at byte 84: the game is over"):
+        read_openings(path, STANDARD)
+
+
+def test_a_game_that_is_over_at_the_ply_asked_for_is_left_out(tmp_path: Path) -> None:
+    plies = Position.start().follow(split_transcript(WHOLE_GAME))[1]
+    moves = list(zip(cycle(Color), plies, strict=False))
+    whole = format_ggf(Position.start().to_obf(), moves)
+    path = Path(file_of(tmp_path, whole, "f5d6c3", whole, WHOLE_GAME))
+    openings = FileOpenings(file=str(path), plies=9)
+    assert [o.text for o in openings.find(1, STANDARD, 1)] == ["f5d6c3"]
+    assert openings.remark(STANDARD) == f"3 games of {path} are over by ply 9, and left out."
+    with pytest.raises(ConfigError, match=r"line 1: the game is over there; openings\.plies=N"):
         read_openings(path, STANDARD)
 
 

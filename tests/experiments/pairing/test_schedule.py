@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import re
+import inspect
+import textwrap
 from collections import Counter
 from collections.abc import Callable
 from itertools import combinations
@@ -89,15 +90,13 @@ def test_pairs_are_handed_out_a_few_at_a_time_and_played_ones_left_out() -> None
 
 # ---------------------------------------------------------------------- a schedule of one's own
 
-PAGE = Path(__file__).parents[3] / "docs" / "own.md"
-
 
 @pytest.fixture
 def cup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The command line of the documentation's cup, in files outside the repository."""
-    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    (source,) = (block for block in blocks if "class Cup" in block)
-    (tmp_path / "cup.py").write_text(source, encoding="utf-8")
+    """The command line of the cup in the docstring of Schedule, in files outside the repository."""
+    blocks = inspect.getdoc(Schedule).split("::\n\n")
+    (source,) = (block.split("\n\n``")[0] for block in blocks if "class Cup" in block)
+    (tmp_path / "cup.py").write_text(textwrap.dedent(source), encoding="utf-8")
     (tmp_path / "conf" / "schedule").mkdir(parents=True)
     (tmp_path / "conf" / "schedule" / "cup.yaml").write_text(
         "# Half of the agents are out after each round\n_target_: cup.Cup\n",

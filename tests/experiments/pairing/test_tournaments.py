@@ -22,7 +22,13 @@ from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import run
 from othello_lab.experiments.pairing import ClassTournament, Knockout, Schedule, Swiss
 from othello_lab.experiments.pairing.openings import RandomOpenings
-from othello_lab.experiments.pairing.schedule import Pair, PairDraw, ScheduledGame
+from othello_lab.experiments.pairing.schedule import (
+    Pair,
+    PairDraw,
+    PairOutcome,
+    PairOutcomes,
+    ScheduledGame,
+)
 from othello_lab.experiments.pairing.swiss import BYE, matched
 from othello_lab.experiments.record.store import GameRow
 
@@ -218,12 +224,14 @@ def test_every_program_of_a_class_gets_three_games_and_then_a_knockout(size: int
     table = standings(draw, size)
     assert table["place"][0] == 1
     assert table["knockout"][0] == "winner"
-    wins = Counter(better(game) for taken in rounds for (game,) in taken)
+    games = [game for taken in rounds for (game,) in taken]
     for agent in range(size):
+        own = [game for game in games if agent in (game.black, game.white)]
+        wins = sum(better(game) == agent for game in own[1:])  # the first game pays 5 alone
         if before[agent] == 3:
-            assert table["points"][agent] == 5 + 2 * wins[agent]
+            assert table["points"][agent] == 5 + 2 * wins
         else:  # it has helped another one to its third game
-            assert table["points"][agent] <= 5 + 2 * wins[agent]
+            assert table["points"][agent] <= 5 + 2 * wins
 
 
 def test_a_game_that_only_helps_another_one_stands_in_brackets() -> None:
@@ -236,19 +244,97 @@ def test_a_game_that_only_helps_another_one_stands_in_brackets() -> None:
     assert "does not count" in before.note
 
 
-def test_points_of_a_class_are_for_a_completed_game_for_wins_and_for_draws() -> None:
+def test_points_of_a_class_are_for_a_completed_game_and_for_results_after_it() -> None:
     draw, rounds = tournament(ClassTournament(replays=0), 4, nobody)
     assert len(rounds) == 5
     played = games_of(rounds)
-    assert standings(draw, 4)["points"] == [5 + played[agent] for agent in range(4)]
+    assert standings(draw, 4)["points"] == [5 + played[agent] - 1 for agent in range(4)]
     draw, rounds = tournament(ClassTournament(), 4, failing=[0])
     table = standings(draw, 4)
     assert table["points"][0] == 0  # never completed a game
-    assert table["points"][1] == 5 + 2 * 5
+    assert table["points"][1] == 5 + 2 * 4
     assert table["knockout"][0] == "semi-final"
     own = ClassTournament(preliminary=1, completed=0, win=3, draw=0.5)
     draw, _ = tournament(own, 2)
-    assert standings(draw, 2)["points"] == [6, 0]
+    assert standings(draw, 2)["points"] == [3, 0]
+    own = ClassTournament(preliminary=1, first_pays=True)
+    draw, _ = tournament(own, 2)
+    assert standings(draw, 2)["points"] == [5 + 2 + 2, 5]
+
+
+def test_a_win_pays_nothing_to_a_program_that_has_completed_no_game() -> None:
+    names, schedule = ["a", "b"], ClassTournament(preliminary=2)
+    results = PairOutcomes(1)
+    not_begun = PairOutcome(0, 1, 1.0, ("1",), forfeits=(1,), begun=0)
+    lost = PairOutcome(1, 0, 1.0, ("2",), begun=1)
+    for outcome, points in ((not_begun, [0, 0]), (lost, [5, 5])):
+        results.add(outcome)
+        results.end_round()
+        assert schedule.standings(names, results)["points"] == points
+    results.add(not_begun)
+    results.end_round()
+    assert schedule.standings(names, results)["points"] == [7, 5]
+
+
+def _drawn_with_the_best(game: ScheduledGame) -> int | None:
+    """The agent with the lower number wins, but agent 0 draws its games at even numbers, and loses
+    to agent 1."""
+    if {game.black, game.white} == {0, 1}:
+        return 1
+    return None if 0 in (game.black, game.white) and game.number % 2 == 0 else better(game)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_replay_pays_nothing_and_who_wins_the_final_is_first(seed: int) -> None:
+    names = [f"agent {number}" for number in range(8)]
+    draw, rounds = tournament(ClassTournament(), 8, _drawn_with_the_best, seed=seed)
+    table = standings(draw, 8)
+    games = [game for taken in rounds for (game,) in taken]
+    wanted = [5.0] * 8
+    knockout: set[frozenset[int]] = set()
+    completed: set[int] = set()
+    for number, game in enumerate(games):
+        pairing = frozenset((game.black, game.white))
+        replay = pairing in knockout
+        knockout |= {pairing} if number >= 12 else set()
+        for agent in pairing & completed if not replay else ():
+            wanted[agent] += {agent: 2, None: 1}.get(_drawn_with_the_best(game), 0)
+        completed |= pairing
+    assert table["points"] == wanted
+    final = games[-1]
+    champion = _drawn_with_the_best(final)
+    if champion is not None:
+        loser = names[final.black + final.white - champion]
+        assert table["place"][champion] == 1 and table["knockout"][champion] == "winner"
+        headline = draw.schedule.headline(names, draw.results)
+        assert headline.startswith(
+            f"{names[champion]} wins the knockout: the final against {loser}"
+        )
+        assert "Most points: " in headline
+
+
+def test_the_report_of_a_class_tells_the_points_and_another_scheme() -> None:
+    for own, told in (
+        (ClassTournament(), "A replay pays none. "),
+        (ClassTournament(win=3), "3 for a win, 1 for a draw. A replay pays none. The usual points"),
+        (ClassTournament(first_pays=True), "which pays its win or draw too; for each game after"),
+    ):
+        draw, _ = tournament(own, 4)
+        before, _ = own.tables([f"{agent}" for agent in range(4)], draw.results)
+        assert (
+            before.note.startswith("Points: 5 for the first game completed") and told in before.note
+        )
+        assert ("The usual points are 5, 2, 1." in before.note) == (own.win != 2 or own.first_pays)
+
+
+def test_the_headline_of_a_knockout_names_who_won_the_final() -> None:
+    draw, _ = tournament(Knockout(), 4, lambda game: max(game.black, game.white), pairs=2)
+    assert draw.schedule.headline(["a", "b", "c", "d"], draw.results) == (
+        "d wins the knockout: the final against c ended 4 - 0."
+    )
+    draw, _ = tournament(Knockout(replays=0), 2, nobody)
+    assert draw.schedule.headline(["a", "b"], draw.results).endswith(" ended 1 - 1, by lot.")
+    assert Knockout().headline(["a", "b"], PairOutcomes(1)) == ""
 
 
 # ---------------------------------------------------------------------- as runs

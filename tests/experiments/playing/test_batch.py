@@ -25,7 +25,7 @@ from othello_lab import (
 from othello_lab.agents.agent import compiled_player
 from othello_lab.agents.config import build, load
 from othello_lab.agents.evaluation import Evaluation
-from othello_lab.core import whole_games
+from othello_lab.core import recorded_games, whole_games
 from othello_lab.core.game import ILLEGAL
 from othello_lab.core.rules import RULESETS
 from othello_lab.core.whole_games import CompiledPlayer
@@ -41,7 +41,13 @@ from othello_lab.experiments.pairing.openings import (
 from othello_lab.experiments.pairing.schedule import PairDraw, ScheduledGame
 from othello_lab.experiments.playing.batch import GameMonitor, play_all
 from othello_lab.experiments.playing.conditions import GameConditions
-from othello_lab.experiments.record.store import PlayedGame, read_turns
+from othello_lab.experiments.record.store import (
+    TOTALS,
+    PlayedGame,
+    read_turns,
+    seat_totals,
+    written,
+)
 
 
 def conditions(
@@ -78,12 +84,25 @@ def without_times(game: PlayedGame) -> tuple[Any, ...]:
 def equal_both_ways(made: GameConditions, games: Sequence[ScheduledGame]) -> int:
     """Check that games come out the same in compiled code and by the judge; their turns."""
     compiled = [without_times(game) for game in played(made, games)]
+    check_text(played(made, games))
     slow = dataclasses.replace(made, compiled_games=False)
     judged = [without_times(game) for game in played(slow, games)]
     assert len(compiled) == len(games)
     for one, other in zip(compiled, judged, strict=True):
         assert one == other
     return sum(len(turns) for _, turns in compiled)
+
+
+def check_text(games: Iterator[PlayedGame]) -> None:
+    """Check that turns are written, and summed up, as the judge's are, times and all."""
+    for row, text in games:
+        turns = read_turns(row.game, text or "")
+        assert text == written(turns)
+        totals = [
+            tuple(getattr(row, f"{color}_{name}") for name in TOTALS)
+            for color in ("black", "white")
+        ]
+        assert totals == seat_totals(turns, (row.black, row.white))
 
 
 def heuristic(name: str) -> Evaluation:
@@ -238,6 +257,16 @@ def test_a_game_that_is_over_at_its_opening_is_one_without_turns() -> None:
     games = drawn(2, [Opening(), over])
     found = list(played(conditions([RandomAgent(), GreedyAgent()]), games))
     assert [read_turns(0, game.turns or "") == [] for game in found] == [False, False, True, True]
+
+
+def test_games_go_on_where_the_room_for_their_text_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recorded_games, "_TYPICAL_TEXT", 100)
+    games = drawn(2, RandomOpenings(plies=6).choose(100, RULESETS["standard"], 3))
+    made = conditions([AlphaBeta(2, SquareWeights()), GreedyAgent()])
+    assert [type(some) for some in play_all(made, games, GameMonitor(GameMonitor.Memory()))] == [
+        list
+    ], "the test is void: one block had room for all"
+    equal_both_ways(made, games)
 
 
 class Own(RandomAgent):

@@ -231,8 +231,10 @@ class Fatal(RandomAgent):
     def begin_game(self, color, start, seed):
         super().begin_game(color, start, seed)
         if seed in self.seeds:
-            worker = os.getsid(os.getppid())  # it leads the session of the supervisors
-            assert b"\\0dask\\0worker\\0" in Path(f"/proc/{worker}/cmdline").read_bytes()
+            worker = os.getppid()
+            while b"\\0dask\\0worker\\0" not in Path(f"/proc/{worker}/cmdline").read_bytes():
+                stat = Path(f"/proc/{worker}/stat").read_text()
+                worker = int(stat.rpartition(")")[2].split()[1])  # its parent
             os.kill(worker, signal.SIGKILL)
             signal.pause()  # until this process is ended too
 """
@@ -408,3 +410,19 @@ def test_a_file_that_is_not_on_the_worker_is_named(
             future = pool.submit(cluster_worker._ready)
             with pytest.raises(ConfigError, match=complaint) if complaint else nullcontext():
                 future.result()
+
+
+@pytest.mark.slow
+def test_machines_that_share_nothing_but_the_network(tmp_path: Path) -> None:
+    """Each has its own code, folder and kernels. The only one that plays is killed, one with other
+    code joins, and a late one plays the rest; the record is that of a run without a cluster."""
+    words = ["--workers", "1", "--games", "200", "compiled_games=false", "agents=duel"]
+    words += ["agent@first=greedy", "agent@second=random"]
+    ended = subprocess.run(
+        [sys.executable, ROOT / "benchmarks" / "cluster.py", *words],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "200 games: records are equal" in ended.stdout

@@ -8,7 +8,7 @@ import os
 import pickle
 import signal
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
@@ -25,7 +25,7 @@ from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import RunResult, run
 from othello_lab.experiments.pairing import RoundRobin
 from othello_lab.experiments.pairing.openings import Opening
-from othello_lab.experiments.pairing.schedule import PairDraw, ScheduledGame
+from othello_lab.experiments.pairing.schedule import PairDraw, PickledPairs
 from othello_lab.experiments.playing.agent_proxy import AgentProxy
 from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.game import close_all
@@ -136,6 +136,7 @@ def test_one_agent_with_two_names_is_closed_once(caplog: pytest.LogCaptureFixtur
     assert [record.message.split()[0] for record in caplog.records] == ["'a'", "'c'"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 def test_ctrl_c_twice_waits_for_no_agent(tmp_path: Path) -> None:
     """An agent hangs in a game."""
@@ -162,7 +163,7 @@ def test_a_house_that_is_stopped_between_two_games_has_broken_down() -> None:
     conditions = GameConditions(
         ["a", "b"], agents, rules, Limits(), 0.0, hang_seconds=0.5, log_level=30, prepare_seconds=1
     )
-    (pair,) = PairDraw(RoundRobin(), ["a", "b"], [Opening()], seed=1).take(1)
+    pair = PickledPairs(PairDraw(RoundRobin(), ["a", "b"], [Opening()], seed=1).take(1))
     house = PairWorker(conditions, lambda: None)
     try:
         assert [number for number, _ in house.play(pair)] == [2]
@@ -177,27 +178,32 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 
 class Breaks(PairWorker):
-    """A house that breaks down after some games; what it says of the game under way is wrong."""
+    """A house that breaks down after some pairs; what it says of the game under way is wrong."""
 
     after = 0
 
-    def play(self, games: Sequence[ScheduledGame]) -> Iterator[tuple[int, bytes]]:
-        yield from super().play(games[: self.after])
+    def play(self, pairs: PickledPairs) -> Iterator[tuple[int, bytes]]:
+        yield from super().play(PickledPairs([*pairs][: self.after]))
         raise PairWorkerFailed("it breaks", 10**6)
 
 
-@pytest.mark.parametrize("after", [0, 2, 4, 6])
+@pytest.mark.parametrize("after", [0, 1, 2, 3])
 def test_whenever_a_house_breaks_down_every_game_is_played_once(
     monkeypatch: pytest.MonkeyPatch, after: int
 ) -> None:
     agents = [RandomAgent(), RandomAgent()]
     conditions = GameConditions(["a", "b"], agents, ruleset("standard"), Limits(), 0.0, 30.0, 30)
-    pairs = PairDraw(RoundRobin(), ["a", "b"], [Opening()] * 3, seed=1).take(3)
+    pairs = PickledPairs(PairDraw(RoundRobin(), ["a", "b"], [Opening()] * 3, seed=1).take(3))
     monkeypatch.setattr(Breaks, "after", after)
     monkeypatch.setattr("othello_lab.experiments.playing.supervisor.PairWorker", Breaks)
     guardian = GameSupervisor(conditions)
     try:
-        played = [each.game.game for some in guardian.play(pairs) for each in pickle.loads(some)]
+        played = [
+            each.game.game
+            for some in guardian.play(PickledPairs(pairs))
+            for part in pickle.loads(some)
+            for each in part
+        ]
     finally:
         guardian.end()
         # A guardian adopts what loses its parent; this process is not to go on with that.
@@ -243,9 +249,20 @@ def test_a_compiled_heuristic_that_never_ends_loses_its_games_alone(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("ready", "cpu", "hangs"), [(0.0, 0.0, True), (9.5, 0.0, False), (9.5, 10.5, True)]
+    ("ready", "cpu", "timed", "printed", "reason"),
+    [
+        (0.0, 0.0, True, 0, "time exceeded"),
+        (9.5, 0.0, True, 0, ""),
+        (9.5, 10.5, True, 0, "time exceeded"),
+        (0.0, 0.0, False, 0, "never answered"),
+        (0.0, 0.0, False, 1 << 24, "never answered"),
+        (0.0, 0.0, False, (1 << 24) + 1, "no valid answer"),
+        (0.0, 0.0, True, 100 << 20, "no valid answer"),
+    ],
 )
-def test_an_agent_that_cannot_run_does_not_hang(ready: float, cpu: float, hangs: bool) -> None:
+def test_an_agent_that_does_not_answer_is_ended_for_the_right_reason(
+    ready: float, cpu: float, timed: bool, printed: int, reason: str
+) -> None:
     """It has waited 10.6 s for an agent with a patience of 10 s; for ``ready`` seconds the agent
     stood ready but was not run."""
     ended: list[bool] = []
@@ -253,8 +270,15 @@ def test_an_agent_that_cannot_run_does_not_hang(ready: float, cpu: float, hangs:
         _checked=0,
         _account=SimpleNamespace(patience_used=lambda now: 10.6e9),
         _meter=SimpleNamespace(ready=ready * 1e9, cpu=cpu * 1e9),
+        _printed=1000 + printed,
+        _printed_before=1000,
+        _is_new=False,
         kill=lambda: ended.append(True),
     )
-    with pytest.raises(PlayerFailure) if hangs else nullcontext():
-        AgentProxy._mind(proxy, 0, 10.0, timed=True)
-    assert bool(ended) == hangs
+    with pytest.raises(PlayerFailure) if reason else nullcontext() as caught:
+        AgentProxy._mind(proxy, 0, 10.0, timed=timed)
+    assert bool(ended) == bool(reason)
+    if caught is not None:
+        assert caught.value.reason == reason
+        assert caught.value.detail.startswith("printed more than 16 MiB") == (printed > 1 << 24)
+        assert caught.value.detail.endswith("no answer for 10 s")

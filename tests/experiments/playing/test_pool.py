@@ -17,14 +17,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from processes import await_
 
 from othello_lab.core.game import FINISHED
+from othello_lab.core.system.processes import LINUX
 from othello_lab.experiments.pairing import RoundRobin
 from othello_lab.experiments.pairing.openings import Opening
-from othello_lab.experiments.pairing.schedule import Pair, PairDraw
+from othello_lab.experiments.pairing.schedule import PairDraw, PickledPairs
 from othello_lab.experiments.playing import pool as pool_module
 from othello_lab.experiments.playing.match import MOST_DEATHS, WorkerSlots, play_over
-from othello_lab.experiments.playing.pool import END_SECONDS, WorkerDied, WorkerPool
+from othello_lab.experiments.playing.pool import END_SECONDS, WorkerDied, WorkerPool, _PoolTask
 from othello_lab.experiments.record.store import GameRow, PlayedGame
 
 _begun_with: list[str] = []
@@ -135,16 +137,165 @@ def test_workers_that_can_never_begin_break_the_pool(caplog: pytest.LogCaptureFi
     assert "this worker cannot begin" in caplog.text
 
 
-def test_without_its_nursery_the_pool_is_broken() -> None:
+def parent_of(process: int) -> int:
+    return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def nurseries_of(worker: int) -> tuple[int, int]:
+    """The nursery of a worker, and the one above that."""
+    return parent_of(worker), parent_of(parent_of(worker))
+
+
+def worker_in(pool: WorkerPool) -> int:
+    return int(pool.submit(os.getpid).result(timeout=60))
+
+
+def wait_for(seconds: float, begun: Path) -> int:
+    """Tell that the task has begun; if it is the first time, wait."""
+    first = not begun.exists()
+    with begun.open("a") as file:
+        file.write("x")
+    if first:
+        time.sleep(seconds)
+    return os.getpid()
+
+
+@pytest.mark.parametrize("place", ["that of the workers", "the one above"])
+@pytest.mark.parametrize("fresh", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_a_killed_nursery_is_replaced(tmp_path: Path, place: str, fresh: bool) -> None:
+    began = tmp_path / "began"
+    with WorkerPool(2, begin, ("x",), fresh=fresh) as pool:
+        first = worker_in(pool)
+        nursery, above = nurseries_of(first)
+        assert above != os.getpid()
+        assert (parent_of(above) == os.getpid()) or fresh
+        task = pool.submit(wait_for, 2.0, began)
+        while not began.exists():
+            time.sleep(0.01)
+        os.kill(nursery if place == "that of the workers" else above, signal.SIGKILL)
+        done_by = task.result(timeout=60)
+        # Its task is handed out again if its worker ends with the nursery, and only then.
+        assert len(began.read_text()) == (2 if place == "that of the workers" else 1)
+        if place == "that of the workers":
+            assert parent_of(done_by) != nursery
+        for _ in range(20):
+            assert pool.submit(word_and_number, 1).result(timeout=60)[:2] == ("x", 1)
+    await_end([nursery, above, first, done_by])
+
+
+@pytest.mark.skipif(not LINUX, reason="reads the state of processes from /proc")
+def test_a_worker_that_ends_before_its_nurserys_line_is_not_at_fault() -> None:
+    """A process that was just forked may hold that line open for some time."""
     with WorkerPool(1, begin, ("x",)) as pool:
-        _, _, worker = pool.submit(word_and_number, 1).result(timeout=60)
-        with open(f"/proc/{worker}/stat") as stat:
-            nursery = int(stat.read().split()[3])
-        os.kill(nursery, signal.SIGKILL)
+        (worker,) = pool._starting
+        await_(lambda: worker.poll())
+        assert worker.recv()[0] == "begun"
+        task = pool._running[worker] = _PoolTask(word_and_number, (1,))
+        pool._starting.remove(worker)
+        nursery = pool._nursery_of[worker]
+        await_(lambda: nursery.number > 0 or pool._hear_nursery(pool._nurseries[0]))
+        os.kill(nursery.number, signal.SIGKILL)
+        await_(lambda: worker.poll())
+        pool._hear(worker)
+        assert nursery not in pool._nurseries and task.lost == 1
+        assert pool.submit(word_and_number, 2).result(timeout=60)[0] == "x"
+        assert task.future.result(timeout=60)[0] == "x"
+
+
+@pytest.mark.parametrize("kills", [4, pytest.param(60, marks=pytest.mark.slow)])
+def test_nurseries_killed_in_a_row(kills: int, caplog: pytest.LogCaptureFixture) -> None:
+    """The one above and that of the workers in turn; no task fails, and nobody is left."""
+    found: set[int] = set()
+    with WorkerPool(2, begin, ("x",)) as pool:
+        found.add(worker_in(pool))
+        for number in range(kills):
+            tasks = [pool.submit(word_and_number, n) for n in range(20)]
+            await_(lambda: sum(each.number > 0 for each in pool._nurseries) == 2)
+            nurseries = [each.number for each in pool._nurseries]
+            found |= {*nurseries}
+            os.kill(nurseries[number % 2], signal.SIGKILL)
+            results = [task.result(timeout=60) for task in tasks]
+            assert [n for _, n, _ in results] == list(range(20))
+            found |= {worker for _, _, worker in results}
+            await_(lambda: len(caplog.records) == number + 1)  # noqa: B023
+    assert {record.message for record in caplog.records} == {
+        "the process that starts workers was killed; another one goes on"
+    }
+    await_end(found)
+
+
+def test_without_any_nursery_the_pool_is_broken() -> None:
+    with WorkerPool(1, begin, ("x",)) as pool:
+        worker = worker_in(pool)
+        nurseries = nurseries_of(worker)
+        for nursery in nurseries:
+            os.kill(nursery, signal.SIGSTOP)
+        for nursery in nurseries:
+            os.kill(nursery, signal.SIGKILL)
         with pytest.raises(BrokenExecutor):  # noqa: PT012
             while True:
-                with contextlib.suppress(WorkerDied):
-                    pool.submit(time.sleep, 0.01).result(timeout=60)
+                pool.submit(time.sleep, 0.01).result(timeout=60)
+    await_end([worker, *nurseries])
+
+
+@pytest.mark.slow
+def test_fresh_nurseries_that_were_both_killed_are_started_anew() -> None:
+    with WorkerPool(1, begin, ("x",), fresh=True) as pool:
+        worker = worker_in(pool)
+        for nursery in nurseries_of(worker):
+            os.kill(nursery, signal.SIGKILL)
+        await_(lambda: worker_in(pool) != worker)
+        assert pool.submit(word_and_number, 7).result(timeout=60)[:2] == ("x", 7)
+
+
+@pytest.mark.slow
+def test_a_stopped_nursery_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool_module, "STOPPED_SECONDS", 1)
+    with WorkerPool(1, begin, ("x",)) as pool:
+        worker = worker_in(pool)
+        nursery, _ = nurseries_of(worker)
+        os.kill(nursery, signal.SIGSTOP)
+        os.kill(worker, signal.SIGKILL)
+        with contextlib.suppress(WorkerDied):  # its death may not have been noticed
+            worker_in(pool)
+        assert nurseries_of(worker_in(pool))[0] != nursery
+
+
+def kill_the_nursery() -> None:
+    os.kill(os.getppid(), signal.SIGKILL)
+    time.sleep(60)
+
+
+def test_a_task_that_kills_its_nursery_is_given_up() -> None:
+    with WorkerPool(1, begin, ("x",)) as pool:
+        with pytest.raises(WorkerDied):
+            pool.submit(kill_the_nursery).result(timeout=60)
+        assert pool.submit(word_and_number, 7).result(timeout=60)[1] == 7
+
+
+def test_what_workers_leave_ends_with_a_killed_nursery(tmp_path: Path) -> None:
+    """Children of a worker that was itself killed at the same time, too."""
+    with WorkerPool(1, begin, ("x",)) as pool:
+        child = int(pool.submit(leave_a_child).result(timeout=60))
+        worker = worker_in(pool)
+        nursery, _ = nurseries_of(worker)
+        os.kill(nursery, signal.SIGSTOP)  # so that it does not clean up before
+        os.kill(worker, signal.SIGKILL)
+        os.kill(nursery, signal.SIGKILL)
+        await_end([worker])
+        with contextlib.suppress(WorkerDied):  # its death may not have been noticed
+            worker_in(pool)
+        assert worker_in(pool) != worker
+        await_end([child])
+
+
+def leave_a_child() -> int:
+    child = os.fork()
+    if child == 0:
+        os.setsid()
+        time.sleep(600)
+        os._exit(0)
+    return child
 
 
 def of_pair(number: int) -> PlayedGame:
@@ -153,14 +304,14 @@ def of_pair(number: int) -> PlayedGame:
     return PlayedGame(row, None)
 
 
-def die_of_pair_3(tried: Path, pairs: list[Pair]) -> list[bytes]:
+def die_of_pair_3(tried: Path, pairs: PickledPairs) -> list[bytes]:
     """Every pair that is begun is written into the file."""
     for pair in pairs:
         with tried.open("a") as file:
             file.write(f"{pair[0].pair}\n")
         if pair[0].pair == 3:
             kill_oneself()
-    return [pickle.dumps([of_pair(pair[0].pair)]) for pair in pairs]
+    return [pickle.dumps([[of_pair(pair[0].pair)]]) for pair in pairs]
 
 
 def test_a_pair_that_kills_three_workers_is_skipped(tmp_path: Path) -> None:
@@ -183,7 +334,7 @@ class Dies(Executor):
     def __init__(self) -> None:
         self.tasks: list[list[int]] = []
 
-    def submit(self, task: Any, pairs: list[Pair]) -> Future[Any]:  # type: ignore[override]
+    def submit(self, task: Any, pairs: PickledPairs) -> Future[Any]:  # type: ignore[override]
         self.tasks.append([pair[0].pair for pair in pairs])
         done: Future[Any] = Future()
         if self.tasks[-1] == [3] or len(pairs) > 1:
@@ -197,8 +348,8 @@ def test_a_death_counts_only_for_a_pair_that_was_played_alone() -> None:
     draw = PairDraw(RoundRobin(), ["a", "b"], [Opening()] * 200, seed=1)
     dies = Dies()
 
-    def played(pairs: list[Pair]) -> list[bytes]:
-        return [pickle.dumps([of_pair(pair[0].pair)]) for pair in pairs]
+    def played(pairs: PickledPairs) -> list[bytes]:
+        return [pickle.dumps([[of_pair(pair[0].pair)]]) for pair in pairs]
 
     workers = WorkerSlots(dies, 2, played)
     results = [result.number for batch in play_over(workers, draw) for result in batch]
@@ -208,15 +359,21 @@ def test_a_death_counts_only_for_a_pair_that_was_played_alone() -> None:
     assert shared and set(shared.values()) == {1}, "each of them is played again by itself"
 
 
+def lives(process: int) -> bool:
+    try:
+        stat = Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] not in "ZX"
+
+
 def await_end(processes: Iterable[int]) -> None:
     """Wait until these processes are gone."""
     deadline = time.monotonic() + 60
     for process in processes:
-        with contextlib.suppress(ProcessLookupError):
-            while True:
-                os.kill(process, 0)
-                assert time.monotonic() < deadline, f"process {process} goes on"
-                time.sleep(0.01)
+        while lives(process):
+            assert time.monotonic() < deadline, f"process {process} goes on"
+            time.sleep(0.01)
 
 
 def begin_and_end(folder: Path, how: str) -> Callable[[], None]:

@@ -50,19 +50,19 @@ def test_waiting_for_a_processor_is_not_the_players() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ready", "used", "charged"),
+    ("idle", "used", "charged"),
     [
-        (70, 0, 30),  # the supervisor waited for a processor before it had asked
+        (70, 0, 30),  # the supervisor was not run before it had asked
         (70, 20, 50),  # and again, when the player had begun
         (70, 70, 100),  # the player took the supervisor's processor: it had the question
         (70, 200, 100),  # in several threads
         (30, 0, 70),  # something else took long
-        (90, 0, 30),  # it had waited before, too
+        (90, 0, 30),  # nor before that
     ],
 )
-def test_a_supervisor_that_waits_while_it_asks(ready: int, used: int, charged: int) -> None:
+def test_a_supervisor_that_is_not_run_while_it_asks(idle: int, used: int, charged: int) -> None:
     account = asked()
-    account.send(1070 * MS, ready * MS, used * MS)
+    account.send(1070 * MS, idle * MS, used * MS)
     assert own(account, 1100, 1100) == charged
 
 

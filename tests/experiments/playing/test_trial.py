@@ -29,7 +29,7 @@ def words(folder: Path, name: str, *more: str) -> list[str]:
     return [*duel, "limits.hang=0.3", f"results={folder}", "figures=false", *more]
 
 
-@pytest.mark.parametrize("name", mostly_slow(FAILING, set(FAILING) - {"Hangs"}))
+@pytest.mark.parametrize("name", mostly_slow(FAILING, ["Raises", "Dies"]))
 def test_one_that_fails_everywhere_stops_the_run(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -41,6 +41,7 @@ def test_one_that_fails_everywhere_stops_the_run(
     assert not list(tmp_path.iterdir()), "nothing is begun"
 
 
+@pytest.mark.slow
 def test_unless_told_not_to(tmp_path: Path) -> None:
     assert main(["run", *words(tmp_path, "Raises", "first.after=0", "trial=false")]) == 0
     from misbehaving import Raises

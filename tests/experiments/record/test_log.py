@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from multiprocessing_logging import MultiProcessingHandler
 
-from othello_lab.experiments.record.log import OUTPUT, logging_to
+from othello_lab.experiments.record.log import OUTPUT, entries, logging_to
 
 
 def _dies_while_it_writes(queue: Any) -> None:
@@ -98,3 +98,15 @@ def test_no_file_is_made_where_nothing_is_printed(tmp_path: Path) -> None:
     with logging_to(tmp_path / "log.txt", "info"):
         logging.getLogger("lab.test").info("logged")
     assert [path.name for path in tmp_path.iterdir()] == ["log.txt"]
+
+
+def test_lines_of_an_entry_keep_their_leading_blanks(tmp_path: Path) -> None:
+    said = "cc ended\n    3 |     return x;\n      |     ^~~~~~\n\nat"
+    with logging_to(tmp_path / "log.txt", "INFO"):
+        logging.getLogger("lab.games").warning(said)
+        logging.getLogger("lab.games").warning("next")
+    found = [text for _, text in entries(tmp_path / "log.txt")]
+    assert [text.replace("\n    ", "\n") for text in found] == [
+        f"lab.games: {said}",
+        "lab.games: next",
+    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from rich.console import Console
 from othello_lab import AlphaBeta, DiscCount, GreedyAgent, Minimax, RandomAgent, SquareWeights
 from othello_lab.experiments.jobs.run import run_match
 from othello_lab.experiments.jobs.run_kind import facts_of
-from othello_lab.experiments.report.elo_lead import _strategies, lead
+from othello_lab.experiments.report.elo_lead import _many_forfeits, _strategies, lead
 from othello_lab.experiments.report.question import Question
 from othello_lab.experiments.report.strategies import strategies
 from othello_lab.experiments.report.tables import share_text
@@ -65,13 +66,39 @@ def test_what_is_not_decided_takes_more_games(tmp_path: Path) -> None:
     assert "a pairing instead of 24 show it with a probability of 90 %" in said
 
 
+def test_a_match_with_all_games_won_has_no_elo(tmp_path: Path) -> None:
+    agents = {"strong": AlphaBeta(3, SquareWeights()), "random": RandomAgent()}
+    (said, *_), _, _ = told(tmp_path, agents, games=2)
+    assert said == "strong leads random: it won all 2 games, too few for an Elo."
+
+
+def facts_with(*ends: tuple[int, int, str, str, int]) -> Any:
+    plan = SimpleNamespace(schedule=SimpleNamespace(both_colours=True))
+    return SimpleNamespace(plan=plan, ends=ends, names=["bot", "champion"])
+
+
+def test_many_forfeits_come_first() -> None:
+    games = (0, 1, "white", "finished", 8)
+    (said,) = _many_forfeits(
+        facts_with(
+            games,
+            (0, 1, "black", "never answered", 2),
+            (1, 0, "white", "never answered", 1),
+            (0, 1, "white", "illegal move", 1),
+        )
+    )
+    assert said.startswith("4 of 12 games ended by a forfeit, 3 of them by champion (never answer")
+    assert not list(_many_forfeits(facts_with((0, 1, "white", "finished", 90), *[games])))
+    assert not list(_many_forfeits(facts_with(games, (1, 0, "black", "finished", 1))))
+
+
 def test_few_openings_promise_nothing(tmp_path: Path) -> None:
     agents = {"one": RandomAgent(), "other": RandomAgent()}
     for seed in range(1, 30):
         (said, *_), _, _ = told(tmp_path, agents, games=8, seed=seed)
         if "undecided" in said:
             break
-    assert "4 openings are too few to say who is better" in said
+    assert "4 openings are too few to name the better one" in said
 
 
 def test_nobody_leads_by_nothing(tmp_path: Path) -> None:
@@ -84,6 +111,7 @@ def test_nobody_leads_by_nothing(tmp_path: Path) -> None:
     assert re.match(r"Between \w+ and \w+ there are 0 \[-\d+, \d+\] Elo: undecided\. 2 ", said)
 
 
+@pytest.mark.slow
 def test_searches_with_the_same_values_are_led_by_their_nodes(tmp_path: Path) -> None:
     agents = {
         "minimax": Minimax(3, SquareWeights()),
@@ -125,6 +153,8 @@ def test_split_pairs_and_single_games(tmp_path: Path) -> None:
     assert said.startswith("Every pair was split")
     agents = {"a": AlphaBeta(2, SquareWeights()), "b": RandomAgent(), "c": GreedyAgent()}
     (said, *_), standings, _ = told(tmp_path, agents, games=2, schedule="class")
+    assert said.startswith(f"{standings.index[0]} wins the knockout: the final against ")
+    (said, *_), standings, _ = told(tmp_path, agents, games=2, schedule="swiss")
     assert said.startswith(f"{standings.index[0]} is first of 3 (points ")
 
 

@@ -6,6 +6,8 @@ import itertools
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -17,6 +19,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
+from othello_lab import Agent, AlphaBeta, Decision, Limits, Position
+from othello_lab.agents.evaluation import SquareWeights
+from othello_lab.experiments.report.figures import course, matrices
 from othello_lab.experiments.report.figures.cost import elo_cost_chart, pareto, surely
 from othello_lab.experiments.report.figures.course import course_chart, values_chart
 from othello_lab.experiments.report.figures.discs import discs_chart
@@ -37,7 +42,7 @@ from othello_lab.experiments.report.figures.openings import (
     pairs_chart,
 )
 from othello_lab.experiments.report.figures.palette import BLUE, COLOURS, ORANGE
-from othello_lab.experiments.report.figures.pruning import pruning_chart
+from othello_lab.experiments.report.figures.pruning import _searches_from_outside, pruning_chart
 from othello_lab.experiments.report.figures.ranks import ranks_chart
 from othello_lab.experiments.report.figures.searches import cost_chart, depth_chart
 from othello_lab.experiments.report.figures.times import time_chart
@@ -366,6 +371,19 @@ def test_pruning_chart_takes_the_colours_of_those_who_search() -> None:
     assert lines["minimax"] not in COLOURS  # it is nobody's
 
 
+def test_a_search_from_outside_is_named_beside_the_lab_s_own() -> None:
+    """Its counts are not those of the figure on pruning."""
+
+    class Mine(Agent):
+        def decide(self, position: Position, limits: Limits) -> Decision:
+            return Decision(position.moves[0])
+
+    agents = {"mine": Mine(), "silent": Mine(), "alphabeta": AlphaBeta(2, SquareWeights())}
+    standings = pd.DataFrame({"agent": list(agents), "nodes_per_move": [5.0, np.nan, 3.0]})
+    facts: Any = SimpleNamespace(standings=standings, plan=SimpleNamespace(agents=agents))
+    assert _searches_from_outside(facts) == "mine"
+
+
 def test_pruning_chart_refuses_other_algorithms() -> None:
     with pytest.raises(ValueError, match="'pvs'"):
         pruning_chart(counts(2, 2).replace("minimax", "pvs"), "")
@@ -611,3 +629,15 @@ def test_pyplot_keeps_no_figure_and_no_setting() -> None:
     pruning_chart(counts(2, 2), "")
     assert plt.get_fignums() == []
     assert dict(plt.rcParams) == before
+
+
+def test_figures_that_would_show_nearly_nobody_are_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As of a class: single games, and two moves at a ply."""
+    facts: Any = SimpleNamespace(
+        all_split=False, pair_counts=np.zeros((3, 3, 5), int), moves=None, names=names_of(3)
+    )
+    assert list(matrices.win_rates_figures(facts)) == []
+    monkeypatch.setattr(course, "course", lambda moves, names: course_of(names[:1]))
+    assert list(course.course_figures(facts)) == []

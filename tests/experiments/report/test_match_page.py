@@ -68,6 +68,7 @@ def test_the_page_has_names_and_tables_of_the_two(played: RunResult) -> None:
     assert text.startswith("# iago against disc_count")
     for heading in ("Where they disagree most", "By colour", "By phase of the game"):
         assert f"## {heading}" in text
+    assert "The lead of one agent is the difference of both" in " ".join(text.split())
     assert "Late moves against perfect play" in text
     assert played.findings[0].startswith("iago leads")
 

@@ -123,7 +123,7 @@ def test_no_figure_of_values_is_left_with_one_agent(
 ) -> None:
     monkeypatch.setattr(figures, "MOST_PANELS", 4)
     one = np.ones(agents)
-    moves = RecordedMoves(np.arange(agents), one > 0, one.astype(int), one, one, one, 5, 5)
+    moves = RecordedMoves(np.arange(agents), one > 0, one.astype(int), *[one] * 5, 5, 5)
     names = [f"agent {number}" for number in range(agents)]
     facts = cast(RunFacts, SimpleNamespace(moves=moves, names=names, order=names, context=""))
     drawn = list(values_figures(facts))

@@ -45,8 +45,6 @@ def play(folder: Path, *overrides: str) -> RunResult:
 # That of a class needs programs: see test_submissions.py.
 @pytest.mark.parametrize("name", sorted(set(choices("experiment")) - {"class"}))
 def test_every_experiment_can_be_run(name: str) -> None:
-    if name.startswith("tune"):
-        pytest.importorskip("hydra_plugins.hydra_optuna_sweeper", reason="needs the extra optuna")
     if name == "class":
         pytest.skip("has its own tests, with a folder")
     plan = read([f"experiment={name}"])

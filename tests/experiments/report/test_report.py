@@ -80,6 +80,7 @@ def test_many_agents_get_no_matches_on_the_terminal(tmp_path: Path) -> None:
     assert "0 (anchor)" in report
 
 
+@pytest.mark.slow
 def test_blacks_advantage_is_told_on_request(tmp_path: Path) -> None:
     _, printed, report = play(tmp_path, *DUEL, "games=40", "rating.colour_advantage=true")
     assert "Black's advantage: " in printed

@@ -69,6 +69,8 @@ def test_agents_with_too_few_moves_are_told() -> None:
         black=np.ones(10, dtype=bool),
         ply=np.ones(10, dtype=np.int64),
         nanoseconds=np.ones(10),
+        waited_nanoseconds=np.zeros(10),
+        cpu_nanoseconds=np.ones(10),
         nodes=np.ones(10),
         value=np.zeros(10),
         games=10,

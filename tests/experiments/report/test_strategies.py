@@ -122,5 +122,7 @@ def test_alike_searches_from_two_openings_are_not_sure_of_their_order(tmp_path: 
     assert (ratings.high - ratings.low > 300).all()
     report = (result.folder / "report.md").read_text(encoding="utf-8")
     assert "| independent results | 2 openings, shared by all pairings" in report
-    assert f"{', '.join(same)} play the same moves: one strategy" in report.replace("\\_", "_")
+    assert f"{', '.join(same)} play the same moves. They are one strategy" in report.replace(
+        "\\_", "_"
+    )
     assert "All games come from 2 openings" in report

@@ -10,7 +10,10 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
+from scipy.optimize import isotonic_regression
 
 from othello_lab.experiments.report import page
 from othello_lab.experiments.report.figures.drawing import (
@@ -144,6 +147,14 @@ def test_labels_stand_apart_and_in_order() -> None:
     order = np.argsort(wanted)
     assert (np.diff(places[order]) >= 0.1 - 1e-9).all()
     assert places[1] == pytest.approx(0.1) and places[4] == pytest.approx(0.5)
+
+
+@given(st.lists(st.floats(-2, 2), min_size=1, max_size=30))
+def test_labels_move_as_little_as_can_be(wanted: list[float]) -> None:
+    ordered, sizes = np.sort(wanted), np.full(len(wanted), 0.1)
+    middles = 0.1 * np.arange(len(wanted)) + 0.05
+    least = isotonic_regression(ordered - middles).x + middles
+    assert spread(ordered, sizes) == pytest.approx(least)
 
 
 def test_data_are_written_beside_the_report(tmp_path: Path) -> None:

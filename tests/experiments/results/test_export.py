@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import sqlite3
 from contextlib import closing
@@ -13,12 +14,13 @@ from rich.console import Console
 
 from othello_lab import Position
 from othello_lab.__main__ import main
+from othello_lab.agents.config import ConfigError
 from othello_lab.core.notation import PASS, parse_ggf, square_name
 from othello_lab.core.wthor import parse_wthor
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import run
 from othello_lab.experiments.record.store import FILE
-from othello_lab.experiments.results.export import FORMATS
+from othello_lab.experiments.results.export import FORMATS, export_command
 
 COMMON = ["agents=duel", "agent@first=greedy", "agent@second=random", "figures=false"]
 
@@ -114,6 +116,41 @@ def test_openings_come_from_games(format: str, tmp_path: Path) -> None:
         query(each, "select text from openings order by number") for each in (folder, again)
     ]
     assert openings[0] == openings[1]
+
+
+def test_games_that_are_over_too_soon_are_no_openings_and_are_counted(tmp_path: Path) -> None:
+    late = [f"{name}._target_=misbehaving.Raises" for name in ("first", "second")]
+    after = ["+first.after=2", "+second.after=30", "openings.plies=2", "trial=false"]
+    cut_short = played(tmp_path, "games=4", *late, *after)
+    lengths = [len(text) // 2 for (text,) in query(cut_short, "select transcript from games")]
+    assert lengths and max(lengths) < 9
+    whole, file = played(tmp_path, "games=6"), tmp_path / "games.ggf"
+    texts = []
+    for folder in (cut_short, whole):
+        assert main(["export", str(folder), "ggf"]) == 0
+        texts.append((folder / "games.ggf").read_text())
+    file.write_text("".join(texts))
+    words = ["openings=file", f"openings.file={file}", "openings.plies=9", "games=6"]
+    again = played(tmp_path / "again", *words)
+    report = (again / "report.md").read_text()
+    assert f"{len(lengths)} games of {file} are over by ply 9, and left out." in report
+    starts = query(again, "select text from openings")
+    assert {len(text) for (text,) in starts} == {18}
+    file.write_text(texts[0])
+    with pytest.raises(ConfigError, match="no opening in it: its games are over by ply 9"):
+        played(tmp_path / "none", *words)
+
+
+def test_an_export_shows_its_progress_and_the_time_left(tmp_path: Path) -> None:
+    folder = played(tmp_path, "games=4")
+    console = Console(file=io.StringIO(), force_terminal=True, width=100)
+    assert export_command([str(folder), "ggf"], console) == 0
+    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    assert re.search(r"exporting games.*100%.*\d:\d\d:\d\d", shown)
+    quiet = Console(file=io.StringIO(), width=1000)
+    assert export_command([str(folder), "ggf"], quiet) == 0
+    told = quiet.file.getvalue()  # type: ignore[attr-defined]
+    assert told == f"4 games in {folder / 'games.ggf'}\n"
 
 
 def test_wthor_leaves_out_what_it_has_no_place_for(

@@ -66,6 +66,21 @@ def test_the_report_says_it_in_words_and_figures(made: tuple[Path, int]) -> None
         assert f"(report.html#figure-{name})" in told and f'id="figure-{name}"' in page
 
 
+def test_the_tree_of_a_search_from_outside_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine = tmp_path / "mine.py"
+    mine.write_text(
+        "from othello_lab import Agent\n\nclass Student(Agent):\n"
+        "    def __init__(self, depth, evaluation):\n        pass\n"
+        "    def decide(self, position, limits):\n        pass\n"
+    )
+    words = ["agents=duel", f"agent@first={mine}:Student", "agent@second=minimax"]
+    assert main(["study", "pruning", *words, f"results={tmp_path}"]) == 2
+    said = capsys.readouterr().err
+    assert "Student" in said and "cannot be studied" in said and "run -m" in said
+
+
 def test_positions_come_from_the_games_of_a_run(
     made: tuple[Path, int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

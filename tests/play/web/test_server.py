@@ -22,6 +22,7 @@ from served import HUMAN, PEOPLE, Page, Server, served
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from othello_lab.__main__ import room_main
+from othello_lab.core.system.processes import available_cores
 from othello_lab.play.web.messages import LONGEST_TEXT
 
 main = functools.partial(room_main, "play")
@@ -197,6 +198,7 @@ def test_openings_are_named(page: Page) -> None:
     assert page.state["openings"] == names
 
 
+@pytest.mark.slow
 def test_hints_fit_the_board_and_the_opponent(page: Page) -> None:
     assert page.ask("hint")["ok"]["by"].startswith("alphabeta")
     assert page.tell("new", rules="mini6", **PEOPLE) is None
@@ -244,6 +246,7 @@ PLAYERS: dict[str, tuple[dict[str, Any], str]] = {
     "alphabeta": ({"depth": 65}, "a whole number from 1 to 64"),
     "greedy": ({"depth": 3}, "unknown setting of greedy 'depth'"),
     "pvs": ({"table_mb": 257}, "table_mb=257: at most 256 here (web.memory_mb)"),
+    "champion": ({"endgame_threads": 1 << 20}, f"at most {available_cores()} here, one a"),
     "minimax": ({"_target_": "os.system"}, "unknown setting of minimax '_target_'"),
     "mtdf": ({"evaluation": {"_target_": "os.system"}}, "unknown evaluation"),
     "maximizer": ({"evaluation": "/etc/passwd:f"}, "unknown evaluation '/etc/passwd:f'"),
@@ -419,8 +422,8 @@ def test_there_are_only_so_many_games_at_once(serve: Serve) -> None:
 # ---------------------------------------------------------------------- nonsense
 
 NONSENSE = {
-    "{": "what was sent is no JSON",
-    "[" * 20_000: "what was sent is no JSON",
+    "{": "the message is no JSON",
+    "[" * 20_000: "the message is no JSON",
     "[]": "an object with a type is needed",
     '{"type": "shout"}': "unknown type 'shout'",
     '{"type": ["move"]}': "unknown type",
@@ -428,7 +431,7 @@ NONSENSE = {
     '{"type": "move", "move": "z9", "ply": 0}': "move.move=z9: a square is needed",
     '{"type": "move", "move": "d3", "ply": "0"}': "move.ply='0': a whole number",
     '{"type": "move", "move": "d3", "ply": 0, "for": 1}': "move has no 'for'",
-    '{"type": "pace", "playing": true, "delay": NaN}': "what was sent is no JSON",
+    '{"type": "pace", "playing": true, "delay": NaN}': "the message is no JSON",
     '{"type": "pace", "playing": 1, "delay": 0}': "pace.playing=1: true or false is needed",
     '{"type": "pace", "playing": true, "delay": 1e9}': "pace.delay",
     '{"type": "players", "black": {"name": "a", "settings": {"depth": 1e999}}, "white": {}}': (
@@ -546,4 +549,4 @@ def test_without_the_extra_it_is_named(
     monkeypatch.delitem(sys.modules, "othello_lab.play.web.server", raising=False)
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     assert main(["web"]) == 2
-    assert "it comes with the extra play" in capsys.readouterr().err
+    assert "pip install '.[play]'" in capsys.readouterr().err

@@ -20,6 +20,7 @@ from othello_lab.play.game import GameState
 from othello_lab.play.web import messages
 from othello_lab.play.web.compute import ComputeClient, ComputeSlots
 from othello_lab.play.web.game_data import game_data, player_data
+from othello_lab.play.web.memory import MemoryBudget
 from othello_lab.play.web.visit_session import Outbox, RateLimit, VisitSession, VisitSessions
 
 START = game_data(GameState(Position.start()))
@@ -72,7 +73,7 @@ def test_so_many_messages_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_desks_wait_for_a_core_and_say_so(table: Callable[..., GameSetup]) -> None:
     async def main() -> None:
         cores, settings = ComputeSlots(1), table()
-        one, two = ComputeClient(settings, cores), ComputeClient(settings, cores)
+        one, two = (ComputeClient(settings, cores, MemoryBudget(None)) for _ in range(2))
         said: list[str] = []
         async with cores.one(quiet):
             waiting = asyncio.create_task(two.ask("runs", START, {"folder": "."}, said.append))
@@ -90,7 +91,7 @@ def test_who_cancels_a_question_ends_the_desk_and_the_next_starts_another(
     table: Callable[..., GameSetup],
 ) -> None:
     async def main() -> None:
-        desk = ComputeClient(table(), ComputeSlots(1))
+        desk = ComputeClient(table(), ComputeSlots(1), MemoryBudget(None))
         deep = read(["white=minimax", "white.depth=40"]).players[Color.WHITE]
         options = {"player": player_data(deep), "seed": 1}
         asked = asyncio.create_task(desk.ask("decide", START, options, quiet))
@@ -111,7 +112,7 @@ def test_who_cancels_a_question_ends_the_desk_and_the_next_starts_another(
 def test_a_desk_keeps_nothing_of_the_server_open(table: Callable[..., GameSetup]) -> None:
     async def main() -> None:
         with socket.create_server(("127.0.0.1", 0)) as listening:
-            desk = ComputeClient(table(), ComputeSlots(1))
+            desk = ComputeClient(table(), ComputeSlots(1), MemoryBudget(None))
             await desk.ask("runs", START, {"folder": "."}, quiet)
             assert desk._process is not None
             folder = Path(f"/proc/{desk._process.number}/fd")
@@ -125,7 +126,7 @@ def test_a_desk_keeps_nothing_of_the_server_open(table: Callable[..., GameSetup]
 
 def test_a_desk_that_dies_is_told_and_replaced(table: Callable[..., GameSetup]) -> None:
     async def main() -> None:
-        desk = ComputeClient(table(), ComputeSlots(1))
+        desk = ComputeClient(table(), ComputeSlots(1), MemoryBudget(None))
         await desk.ask("runs", START, {"folder": "."}, quiet)
         assert desk._process is not None
         desk._process.kill()
@@ -139,6 +140,7 @@ def test_a_desk_that_dies_is_told_and_replaced(table: Callable[..., GameSetup]) 
     run(main())
 
 
+@pytest.mark.slow
 def test_what_nobody_looks_at_is_ended(
     table: Callable[..., GameSetup], monkeypatch: pytest.MonkeyPatch
 ) -> None:

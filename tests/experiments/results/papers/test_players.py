@@ -1,4 +1,4 @@
-"""The page on the players: what it says of them, and how its tests are made."""
+"""The pages on the players: what they say, and how their tests are made."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from records import content
 
-from othello_lab import MCTS, PVS, AlphaBeta, DiscCount, Minimax, Mobility, SquareWeights
+from othello_lab import MCTS, PVS, AlphaBeta, Minimax, SquareWeights
 from othello_lab.__main__ import main
 from othello_lab.agents.agent import Purpose
 from othello_lab.agents.config import choices
@@ -21,7 +21,6 @@ from othello_lab.agents.evaluation import Composite
 from othello_lab.experiments.record.store import FILE
 from othello_lab.experiments.results.papers import evidence_builder
 from othello_lab.experiments.results.papers.descriptions import (
-    AgentDescription,
     EvaluationDescription,
     EvaluationDescriptions,
     first_sentence,
@@ -35,12 +34,7 @@ from othello_lab.experiments.results.papers.evidence import (
     TableEvidence,
 )
 from othello_lab.experiments.results.papers.figures import loss_chart
-from othello_lab.experiments.results.papers.page import (
-    SharedSettings,
-    anchor,
-    line_ups_of,
-    sections_of,
-)
+from othello_lab.experiments.results.papers.page import line_ups_of, sections_of
 from othello_lab.experiments.results.papers.remarks import said_of
 from othello_lab.experiments.studies.record import FILE as STUDY
 
@@ -89,37 +83,52 @@ def made_in(place: Path) -> list[Path]:
 # ---------------------------------------------------------------------- the whole page
 
 
+def text_of(folder: Path, page: str) -> str:
+    return (folder / f"{page}.md").read_text()
+
+
+def unlinked(folder: Path) -> list[str]:
+    """Links of the pages in a folder to a page or a heading that is not there."""
+    found = []
+    for page in folder.glob("*.md"):
+        for target in re.findall(r"\]\(([^)]*)\)", page.read_text()):
+            name, _, heading = target.partition("#")
+            text = (folder / name).read_text() if name.endswith(".md") else ""
+            heads = re.findall("^#+ (.*)$", text, re.MULTILINE)
+            if not (folder / name).is_file() or (heading and heading not in map(str.lower, heads)):
+                found.append(f"{page.name}: {target}")
+    return found
+
+
 @pytest.mark.slow
-def test_a_page_says_what_its_tests_found(place: Path) -> None:
-    text = (place / "results" / "players.md").read_text()
-    paper = text[text.index("### ply") :]
-    assert "**Search.** [AlphaBeta](#search-alphabeta): Alpha-beta pruning: " in paper
+def test_pages_say_what_their_tests_found(place: Path) -> None:
+    folder = place / "results" / "pages"
+    paper, index = text_of(folder, "ply"), text_of(folder, "index")
+    assert "**Search.** [AlphaBeta](searches.md#alphabeta): Alpha-beta pruning: " in paper
     assert "`depth: 1`: Plies to look ahead" in paper
     assert re.search(r"\| small \| \d of 3 \| 16 \|", paper)
-    assert re.search(r"Score in small, in %, against \w+ [\d.]+, \w+ [\d.]+\.", paper)
+    assert re.search(r"- Score in small, in %, against \w+ [\d.]+, \w+ [\d.]+\.", paper)
     assert "discs against perfect play, place" in paper
-    assert "**Strengths.**" in paper and "**Weaknesses.**" in paper
-    assert "| small-errors | errors |" in text and "24 games from 4 openings" in text
-    picture = place / "results" / "players_small.png"
-    assert "(players_small.png)" in text and picture.read_bytes()[:4] == b"\x89PNG"
-    targets = re.findall(r"\]\(#([^)]*)\)", text)
-    assert set(targets) <= {anchor(head) for head in re.findall("^#+ (.*)$", text, re.MULTILINE)}
+    assert "## Strengths\n\n- " in paper and "## Weaknesses\n\n- " in paper
+    assert "| small-errors | errors |" in index and "24 games from 4 openings" in index
+    picture = folder / "players_small.png"
+    assert "(players_small.png)" in index and picture.read_bytes()[:4] == b"\x89PNG"
+    assert {page.stem for page in folder.glob("*.md")} == {
+        *("random", "greedy", "ply"),
+        *("index", "evaluations", "searches"),
+    }
+    assert unlinked(folder) == []
 
 
 @pytest.mark.slow
 def test_the_same_command_makes_nothing_twice(place: Path) -> None:
-    before, text = made_in(place), (place / "results" / "players.md").read_text()
+    before, text = made_in(place), text_of(place / "results" / "pages", "ply")
     assert main(make(place, "--no-figures")) == 0
     assert made_in(place) == before
-    again = (place / "results" / "players.md").read_text()
-    assert (
-        again[again.index("### ply") : again.index("## Where")]
-        == (text[text.index("### ply") : text.index("## Where")])
-    )
-    assert main(make(place, str(place / "results"), "--output", str(place / "other.md"))) == 0
+    assert text_of(place / "results" / "pages", "ply") == text
+    assert main(make(place, str(place / "results"), "--output", str(place / "other"))) == 0
     assert made_in(place) == before
-    other = (place / "other.md").read_text()
-    assert other[other.index("### ply") : other.index("## Where")] in text
+    assert text_of(place / "other", "ply") == text
 
 
 @pytest.mark.slow
@@ -140,18 +149,12 @@ def test_other_settings_are_another_test_and_what_was_begun_is_gone_on_with(plac
 
 @pytest.mark.slow
 def test_what_was_shipped_is_told_of_without_tests(tmp_path: Path) -> None:
-    assert main(["players", "--static", "--output", str(tmp_path / "players.md")]) == 0
-    text = (tmp_path / "players.md").read_text()
-    heads = re.findall("^### (.*)$", text, re.MULTILINE)
-    assert len({*map(anchor, heads)}) == len(heads)
-    told = text[text.index("## Static evaluations") : text.index("## Searches")]
-    assert all("**Why:** " in part for part in told.split("### ")[1:])
-    assert "No tests" in text
-    published = (ROOT / "docs" / "players.md").read_text()
-    players = re.findall("^### (.*)$", text[text.index("## Line-up") :], re.MULTILINE)
-    assert {"random", "iago", "pvs_table", "champion"} < set(players)
-    for head in players:  # the page in docs/ tells of all that there are now
-        assert f"\n### {head}\n" in published, f"{head}: othello-lab players makes it anew"
+    assert main(["players", "--static", "--output", str(tmp_path)]) == 0
+    told = text_of(tmp_path, "evaluations")
+    assert all("**Why:** " in part for part in told.split("\n## ")[1:])
+    assert "settings and docstrings alone" in text_of(tmp_path, "index")
+    assert {"random", "iago", "pvs_table", "champion"} < {page.stem for page in tmp_path.iterdir()}
+    assert unlinked(tmp_path) == []
 
 
 @pytest.mark.slow
@@ -363,9 +366,9 @@ def test_a_page_that_cannot_be_made_is_refused_in_a_line(
     [
         (["nowhere"], "nowhere: there is no such folder"),
         (["{place}/conf"], "neither a run nor a study"),
-        (["{place}/results", "--static"], "--static is a page without tests"),
+        (["{place}/results", "--static"], "--static writes pages without tests"),
         (["--page", "none.yaml"], "none.yaml cannot be read"),
-        (["{place}/results", "--output", "{place}/page.yaml/x.md"], "cannot be written"),
+        (["{place}/results", "--output", "{place}/page.yaml/x"], "cannot be written"),
     ],
 )
 def test_what_is_not_there_is_told_in_a_line(
@@ -393,6 +396,7 @@ def test_a_study_of_something_else_is_refused(
     assert "is damaged" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_long_job_is_told_before_it_begins(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -403,15 +407,3 @@ def test_a_long_job_is_told_before_it_begins(
         assert told in said
         assert "--yes" in said
     assert not list(tmp_path.iterdir())
-
-
-def test_two_players_share_what_they_have_in_common() -> None:
-    settings = {"depth": 2, "ordering": "mobility"}
-    agents = [AlphaBeta(evaluation=each, **settings) for each in (DiscCount(), Mobility())]
-    line_up = [
-        AgentDescription(name, {}, {}, agent, None)
-        for name, agent in zip(("discs", "freedom"), agents, strict=True)
-    ]
-    shared = SharedSettings.of(line_up)
-    assert shared.kind is AlphaBeta
-    assert SharedSettings.of(line_up[:1]).kind is None

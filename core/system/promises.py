@@ -1,0 +1,106 @@
+"""The promises of isolation, each with the means that keeps it here or not.
+
+``docs/security.md`` has the same table, with the tests of each promise.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from othello_lab.core.system import call_filter, landlock
+from othello_lab.core.system.processes import LINUX
+
+
+class Promise(NamedTuple):
+    """A promise on an agent's process.
+
+    text: the promise. needs: the means that keeps it. holds: True if this system has it. closed:
+    True for a promise on closed processes alone.
+    """
+
+    text: str
+    needs: str
+    holds: bool
+    closed: bool
+
+
+def promises() -> list[Promise]:
+    """Return all promises."""
+    version, filters = landlock.version(), call_filter.available()
+    return [
+        Promise("its crash, hang or late move costs nobody else", "processes", True, False),
+        Promise("all processor time of its processes is charged", "Linux", LINUX, False),
+        Promise("memory is bounded for all its processes together", "Linux", LINUX, False),
+        Promise(
+            "it takes no time by priorities, processors or limits of others",
+            "seccomp",
+            filters,
+            False,
+        ),
+        Promise("it hides no process, and leaves no shared memory", "seccomp", filters, False),
+        Promise("it writes no file of the system", "Landlock 2 (Linux 5.19)", version >= 2, False),
+        Promise(
+            "it signals and traces no other process",
+            "Landlock 6 (Linux 6.12)",
+            version >= 6,
+            False,
+        ),
+        Promise(
+            "all its processes stop at once between its moves, and end at once",
+            "Landlock 6 (Linux 6.12)",
+            version >= 6,
+            False,
+        ),
+        Promise(
+            "it reads and changes only its own files", "Landlock 3 (Linux 6.2)", version >= 3, True
+        ),
+        Promise("it has no network", "seccomp", filters, True),
+        Promise("it changes no mode, owner or time of a file", "seccomp", filters, True),
+    ]
+
+
+def broken(closed: bool) -> list[str]:
+    """Return the promises that do not hold here: on closed processes alone, or on all."""
+    return [
+        f"{promise.text} (needs {promise.needs})"
+        for promise in promises()
+        if not promise.holds and promise.closed == closed
+    ]
+
+
+def system_facts() -> dict[str, str]:
+    """Return the means of this kernel and user by name."""
+    version = landlock.version()
+    return {
+        "system": f"{os.uname().sysname} {os.uname().release}, {os.uname().machine}",
+        "user": "root" if os.geteuid() == 0 else f"number {os.geteuid()}",
+        "Landlock": f"version {version}" if version else "none",
+        "seccomp": "yes" if call_filter.available() else "none for this processor",
+        "cgroup v2": "delegated to this user" if _own_cgroup() else "not delegated",
+        "user namespaces": "yes" if _namespaces() else "none for this user",
+    }
+
+
+def _own_cgroup() -> bool:
+    """Return True if this user may make groups of processes in the present one."""
+    with suppress(OSError):
+        for line in Path("/proc/self/cgroup").read_text().splitlines():
+            number, _, path = line.split(":", 2)
+            folder = Path("/sys/fs/cgroup", path.lstrip("/"))
+            if number == "0" and (folder / "cgroup.procs").exists():
+                return os.access(folder, os.W_OK)
+    return False
+
+
+def _namespaces() -> bool:
+    """Return True if this user may make namespaces of users; tried in a process of its own."""
+    if not LINUX:
+        return False
+    if (child := os.fork()) == 0:
+        failed = ctypes.CDLL(None).unshare(0x10000000)
+        os._exit(1 if failed else 0)
+    return os.waitpid(child, 0)[1] == 0

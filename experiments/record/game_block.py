@@ -1,0 +1,152 @@
+"""Blocks of finished games: columns and one text, from compiled code into the record.
+
+A block is a sequence of :class:`experiments.record.store.PlayedGame` for whoever wants these. The
+record takes it as it is, with one statement a table.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, overload
+
+import numpy as np
+
+from othello_lab.core.game import FINISHED
+from othello_lab.core.recorded_games import (
+    OPENING_END,
+    RESULT,
+    RESULTS,
+    SUMMED,
+    TRANSCRIPT_END,
+    TURNS_END,
+)
+from othello_lab.experiments.record.store import GameRow, PlayedGame, Record, TurnsRow
+
+SCHEDULED = ("game", "pair", "black", "white", "seed")
+"""The columns that a game has before it is played."""
+_NUMBERS = (
+    *SCHEDULED,
+    *("result", "disc_difference", "black_discs", "white_discs"),
+    *(f"{color}_{name}" for color in ("black", "white") for name in SUMMED),
+)
+_VALUES = (*_NUMBERS, "opening", "transcript")
+"""Columns of ``games`` that differ from game to game; the result as a place in RESULTS."""
+_POINTS = (1.0, 0.0, 0.5)
+"""Black's, for each of RESULTS."""
+_SAME = GameRow._field_defaults | {"end_reason": FINISHED, "detail": ""}
+"""The values of all other columns."""
+
+# Rows of a block's numbers.
+_BLACK, _WHITE = SCHEDULED.index("black"), SCHEDULED.index("white")
+_RESULT = len(SCHEDULED)
+_ENDS = [int(_RESULT + end - RESULT) for end in (OPENING_END, TRANSCRIPT_END, TURNS_END)]
+
+
+class GameBlock(Sequence[PlayedGame]):
+    """Games that were played to their end in compiled code, whole pairs.
+
+    numbers: int64, shape (columns, games): SCHEDULED, then the columns of
+    :mod:`core.recorded_games` from RESULT on. text: of all games, as it says there. openings: texts
+    of openings that are no beginning of their game's transcript, by the place of the game. moves:
+    True if the text has the turns.
+    """
+
+    def __init__(
+        self, numbers: np.ndarray, text: bytes, openings: Mapping[int, str], moves: bool
+    ) -> None:
+        self.numbers, self.text, self.openings, self.moves = numbers, text, openings, moves
+
+    def __reduce__(self) -> Any:
+        return GameBlock, (self.numbers, self.text, self.openings, self.moves)
+
+    def __len__(self) -> int:
+        return int(self.numbers.shape[1])
+
+    def __iter__(self) -> Iterator[PlayedGame]:
+        turns = self._turns if self.moves else [None] * len(self)
+        for values, text in zip(self._rows(), turns, strict=True):
+            row = dict(zip(_VALUES, values, strict=True))
+            result = row["result"]
+            row |= {"result": RESULTS[result], "black_points": _POINTS[result]}
+            yield PlayedGame(GameRow(**_SAME | row), text)
+
+    @overload
+    def __getitem__(self, place: int) -> PlayedGame: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[PlayedGame]: ...
+    def __getitem__(self, place: int | slice) -> PlayedGame | Sequence[PlayedGame]:
+        return list(self)[place]
+
+    def count_results(self) -> Counter[tuple[int, int, str]]:
+        """Return the number of games of each Black, White and result."""
+        columns = self.numbers[[_BLACK, _WHITE, _RESULT]].tolist()
+        counts = Counter(zip(*columns, strict=True)).items()
+        return Counter({(*agents, RESULTS[result]): n for (*agents, result), n in counts})
+
+    def write(self, record: Record) -> None:
+        """Add the games to a record."""
+        record.write_values("games", _SQL, self._rows())
+        if self.moves:
+            games = self.numbers[SCHEDULED.index("game")].tolist()
+            marks = ", ".join("?" * len(TurnsRow._fields))
+            rows = zip(games, self._turns, strict=True)
+            record.write_values("turns", f"values ({marks})", rows)
+
+    # ------------------------------------------------------------------ the text, cut up
+
+    @cached_property
+    def _ends(self) -> list[list[int]]:
+        """The places where each game's opening, transcript and turns end."""
+        return self.numbers[_ENDS].tolist()
+
+    @cached_property
+    def _letters(self) -> str:
+        return self.text.decode("ascii")
+
+    def _rows(self) -> Iterator[tuple[Any, ...]]:
+        """Yield the values of each game, as _VALUES names them."""
+        letters, (openings, transcripts, turns) = self._letters, self._ends
+        begins = [0, *turns[:-1]]
+        texts = [letters[begin:end] for begin, end in zip(begins, openings, strict=False)]
+        for place, text in self.openings.items():
+            texts[place] = text
+        lines = [letters[begin:end] for begin, end in zip(begins, transcripts, strict=False)]
+        kept = [row for row in range(len(self.numbers)) if row not in _ENDS]
+        return zip(*self.numbers[kept].tolist(), texts, lines, strict=True)
+
+    @property
+    def _turns(self) -> list[str]:
+        letters, (_, transcripts, turns) = self._letters, self._ends
+        return [letters[begin:end] for begin, end in zip(transcripts, turns, strict=True)]
+
+
+def _in_sql() -> str:
+    """Return the query that makes a row of ``games`` of a block's values."""
+    # Values are named by a query of their own: Python 3.12 warns of numbered ones as "?1".
+    given = {name: name for name in _VALUES}
+    for name, values in (("result", RESULTS), ("black_points", _POINTS)):
+        cases = " ".join(f"when {place} then {value!r}" for place, value in enumerate(values))
+        given[name] = f"case result {cases} end"
+    columns = ", ".join(given.get(name, repr(_SAME.get(name))) for name in GameRow._fields)
+    return f"select {columns} from (select {', '.join(f'? as {name}' for name in _VALUES)})"
+
+
+_SQL = _in_sql()
+
+
+def count_results(games: Sequence[PlayedGame]) -> Iterator[tuple[int, int, str, int]]:
+    """Yield each Black, White and result of games, and the number of such games."""
+    if isinstance(games, GameBlock):
+        counts = games.count_results()
+    else:
+        counts = Counter((row.black, row.white, row.result) for row, _ in games)
+    return ((*key, count) for key, count in counts.items())
+
+
+def count_forfeits(games: Sequence[PlayedGame]) -> int:
+    """Return the number of games that were not played to their end."""
+    if isinstance(games, GameBlock):
+        return 0
+    return sum(row.end_reason != FINISHED for row, _ in games)

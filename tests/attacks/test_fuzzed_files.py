@@ -1,0 +1,223 @@
+"""Files of settings and of weights: each is read, or refused in one line."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import fuzzing
+import numpy as np
+import pytest
+import yaml
+from fuzzing import Draw, fuzzed
+
+from othello_lab import Position
+from othello_lab.agents.config import build_agent, load
+from othello_lab.agents.evaluation import Evaluation
+from othello_lab.agents.hydra_parts import parse, with_paths
+from othello_lab.agents.learned.network import NetworkEvaluation
+from othello_lab.agents.learned.patterns import PatternEvaluation
+from othello_lab.agents.learned.trees import TreeEvaluation
+from othello_lab.agents.learned.weights import LearnedWeights, shipped
+from othello_lab.agents.sides import side_of
+from othello_lab.experiments.config import read
+from othello_lab.experiments.results.papers.evidence_builder import PageContent
+from othello_lab.experiments.studies.claims import Claims
+from othello_lab.training.checkpoints import read_state, write_state
+from othello_lab.training.folder import about_of
+from othello_lab.training.learned_files import StepResult
+
+# ---------------------------------------------------------------------- YAML
+
+AGENT = """\
+_target_: othello_lab.AlphaBeta
+depth: 3
+ordering: static
+evaluation:
+  _target_: othello_lab.Composite
+  weights: {mobility: 3, corners: 10}
+"""
+SMALL = ("_target_: othello_lab.GreedyAgent\n", "_target_: othello_lab.RandomAgent\nx: 1\n")
+
+
+def refused(parse: Callable[[], object]) -> None:
+    """Names may be repeated in a message; the command line shortens it."""
+    fuzzing.refused(parse, 40_000)
+
+
+def stored(path: Path, text: str) -> Path:
+    path.write_bytes(text.encode("utf-8", "surrogatepass"))
+    return path
+
+
+@fuzzed(2000, few=100)
+def test_files_of_agents(draw: Draw, tmp_path: Path) -> None:
+    """Read as the command line reads them, and built."""
+    path = stored(tmp_path / "mine.yaml", draw.text(AGENT, *SMALL))
+
+    def build_it() -> None:
+        for word in with_paths([f"agent@first={path}"]):
+            parse(word)
+
+    refused(build_it)
+    refused(lambda: side_of(str(path)))
+
+
+@fuzzed(5000, few=100)
+def test_settings_of_agents(draw: Draw) -> None:
+    try:
+        settings: Any = yaml.safe_load(draw.edited(AGENT, *SMALL).replace("\0", ""))
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return
+    if isinstance(settings, dict):
+        refused(lambda: build_agent(settings, "mine"))
+
+
+GROUPS = {
+    "agent": AGENT,
+    "evaluation": "_target_: othello_lab.Composite\nweights: {mobility: 3}\n",
+    "schedule": "_target_: othello_lab.experiments.pairing.Gauntlet\nchampion: a\n",
+}
+EXPERIMENT = """\
+# @package _global_
+defaults:
+  - _self_
+  - override /agents: duel
+  - override /agent@first: greedy
+  - override /agent@second: random
+
+name: mine
+games: 4
+openings:
+  plies: 4
+"""
+
+
+@fuzzed(500, few=10)
+def test_files_of_options(draw: Draw, tmp_path: Path) -> None:
+    group = draw.choice(list(GROUPS))
+    (tmp_path / group).mkdir(exist_ok=True)
+    stored(tmp_path / group / "mine.yaml", draw.text(GROUPS[group]))
+    refused(lambda: load(group, "mine", [tmp_path]))
+
+
+@fuzzed(150, few=5)
+def test_files_of_experiments(draw: Draw, tmp_path: Path) -> None:
+    (tmp_path / "experiment").mkdir(exist_ok=True)
+    stored(tmp_path / "experiment" / "mine.yaml", draw.text(EXPERIMENT))
+    refused(lambda: read(["experiment=mine"], [tmp_path]))
+
+
+FACTS = "name: a\nstarted: 2026-01-01T00:00:00\nconfig: {}\nversions: {}\ncomplete: true\n"
+LINEUPS = "settings: [openings=balanced]\nlineups:\n  classics:\n    run: [games=200]\n"
+CLAIMS = "- alphabeta > greedy\n- random < greedy\n"
+RESULT = "label: a\ntables: []\nfigures: []\nkind: patterns\nversion: 1\n"
+
+
+@fuzzed(10_000)
+def test_files_beside_results(draw: Draw, tmp_path: Path) -> None:
+    stored(tmp_path / "selfplay.yaml", draw.text(FACTS))
+    refused(lambda: about_of(tmp_path))
+    path = stored(tmp_path / "players.yaml", draw.text(LINEUPS))
+    refused(lambda: PageContent.read(path))
+    path = stored(tmp_path / "claims.yaml", draw.text(CLAIMS))
+    refused(lambda: Claims(claims=str(path)))  # type: ignore[arg-type]
+    (tmp_path / "weights").mkdir(exist_ok=True)
+    stored(tmp_path / "weights" / "a.learned.yaml", draw.text(RESULT))
+    refused(lambda: StepResult.read(tmp_path, "a"))
+
+
+# ---------------------------------------------------------------------- weights
+
+SMALL_ARRAYS = {"first": np.arange(6, dtype=np.int16).reshape(2, 3), "second": np.float32([1.5])}
+
+
+@pytest.fixture(scope="module")
+def small_weights(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, str]:
+    """The content of a file of weights and of its YAML."""
+    path = tmp_path_factory.mktemp("weights") / "mine.npz"
+    LearnedWeights("kind", 2, 100, SMALL_ARRAYS, {"seed": 7}).write(path)
+    return path.read_bytes(), path.with_suffix(".yaml").read_text(encoding="utf-8")
+
+
+@fuzzed(5000)
+def test_files_of_weights(draw: Draw, small_weights: tuple[bytes, str], tmp_path: Path) -> None:
+    """Damaged anywhere, with a hash that fits or not."""
+    path = tmp_path / "mine.npz"
+    about = path.with_suffix(".yaml")
+    whole, text = small_weights
+    content = draw.damaged(whole) if draw.random() < 0.8 else whole
+    path.write_bytes(content)
+    if draw.random() < 0.5:
+        text = draw.text(text)
+    digest = hashlib.sha256(whole).hexdigest()
+    stored(about, text.replace(digest, hashlib.sha256(content).hexdigest()))
+    refused(lambda: LearnedWeights.read(path, "kind", 2, ["first"]))
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The content of a file with a training's state."""
+    path = tmp_path_factory.mktemp("training") / "state"
+    write_state(path, {**SMALL_ARRAYS, "bytes": b"abc", "step": 3})
+    return path.read_bytes()
+
+
+@fuzzed(20_000)
+def test_checkpoints(draw: Draw, checkpoint: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "state"
+    path.write_bytes(draw.damaged(checkpoint))
+    refused(lambda: read_state(path))
+
+
+LEARNED = {"patterns6": PatternEvaluation, "network": NetworkEvaluation, "trees": TreeEvaluation}
+
+
+@pytest.fixture(scope="module")
+def weights() -> dict[str, LearnedWeights]:
+    assert set(LEARNED) <= set(shipped())
+    modules = {name: sys.modules[kind.__module__] for name, kind in LEARNED.items()}
+    return {name: LearnedWeights.read(name, m.KIND, m.VERSION) for name, m in modules.items()}
+
+
+def changed(draw: Draw, array: np.ndarray) -> np.ndarray:
+    """An array of another shape or kind, or with other numbers."""
+    match draw.randrange(6):
+        case 0:
+            return array.astype(draw.choice([np.float32, np.int64, np.uint8, np.bool_, "U3", "c8"]))
+        case 1:
+            return array[: draw.randrange(len(array))] if array.ndim else array
+        case 2:
+            return array.ravel()
+        case 3:
+            return np.array(draw.choice([3, 2.5, "text", True]))
+        case _:
+            new = array.copy()
+            extreme = draw.choice([-1, 1 << 62, -(1 << 62), 255, 65, 1 << 15])
+            with np.errstate(all="ignore"):
+                new.flat[draw.randrange(new.size)] = np.array(extreme).astype(new.dtype)
+            return new
+
+
+@fuzzed(1000, few=20)
+def test_arrays_of_weights(draw: Draw, weights: dict[str, LearnedWeights]) -> None:
+    """They are refused, or the evaluation has a value: no number leads out of a table."""
+    name = draw.choice(list(LEARNED))
+    whole = weights[name]
+    arrays = dict(whole.arrays)
+    for _ in range(draw.randrange(1, 3)):
+        key = draw.choice(list(arrays))
+        arrays[key] = changed(draw, arrays[key])
+        draw.drawn.append(f"{key}: {arrays[key].dtype} {arrays[key].shape}")
+    about = dict(whole.about) | draw.choice([{}, {"side": draw.choice([8, 6, 7, None, "x"])}])
+    weights_now = LearnedWeights(whole.kind, whole.version, whole.unit, arrays, about)
+
+    def value() -> None:
+        evaluation: Evaluation = LEARNED[name](weights_now)
+        start = Position.start("mini6" if 6 in evaluation.sides else "standard")
+        assert abs(evaluation(start)) < 1 << 31
+
+    refused(value)

@@ -1,0 +1,76 @@
+"""A machine whose processes cannot share locks: only what needs them is refused."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import multiprocessing
+import os
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+
+from othello_lab.__main__ import main
+from othello_lab.core.system.shared_memory import why_no_locks
+from othello_lab.experiments.record.log import logging_to
+
+
+def refuse(*arguments: Any, **named: Any) -> NoReturn:
+    raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+
+@pytest.fixture
+def no_locks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where /dev/shm is read-only."""
+    context = type(multiprocessing.get_context("fork"))
+    for name in ("Lock", "BoundedSemaphore", "Semaphore", "Queue"):
+        monkeypatch.setattr(context, name, refuse)
+    monkeypatch.setattr(multiprocessing, "Queue", refuse)
+
+
+def test_the_reason_and_the_cure_are_told_in_a_line(no_locks: None) -> None:
+    told = why_no_locks()
+    assert told.startswith("processes here cannot share locks (Read-only file system); /dev/shm")
+    assert "mount -t tmpfs" in told
+    assert "\n" not in told
+
+
+def test_here_there_are_locks_or_a_reason() -> None:
+    assert (why_no_locks() == "") is _makes_a_lock()
+
+
+def _makes_a_lock() -> bool:
+    try:
+        multiprocessing.get_context("fork").Semaphore()
+    except OSError:
+        return False
+    return True
+
+
+def test_a_run_logs_without_them(no_locks: None, tmp_path: Path) -> None:
+    with logging_to(tmp_path / "log.txt", "info"):
+        logging.getLogger("lab").info("all the same")
+    assert "all the same" in (tmp_path / "log.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["openings", "x.txt", "--plies", "4", "--depth", "2", "--shallow", "1"],
+        ["run", "agents=classics", "executor=dask"],
+    ],
+)
+def test_a_command_that_needs_them_says_so(
+    words: list[str],
+    no_locks: None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(words) == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert "processes here cannot share locks" in told
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,233 @@
+"""What no record can hold loses the game of the agent that gave it, and never ends a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from records import content, query
+
+from othello_lab.agents.agent import Agent
+from othello_lab.agents.simple import GreedyAgent, RandomAgent
+from othello_lab.core.game import GARBAGE, Decision, Limits
+from othello_lab.core.position import Position
+from othello_lab.core.rules import ruleset
+from othello_lab.experiments.jobs import run as runs
+from othello_lab.experiments.jobs.run import resume, run_match
+from othello_lab.experiments.playing import match
+from othello_lab.experiments.playing.game import recordable
+from othello_lab.experiments.playing.match import PairResult
+from othello_lab.experiments.playing.tasks import TaskResult
+from othello_lab.experiments.record.store import GameRow, PlayedGame, Record, read_turns
+from othello_lab.experiments.results.verify.games import flaws
+from othello_lab.experiments.studies.record import StudyRecord
+
+
+class Boastful(Decision):
+    """Says of itself that it has no flaw."""
+
+    def flaw(self) -> str | None:
+        return None
+
+
+class Shifting(Decision):
+    """Has another value each time it is looked at."""
+
+    @property  # type: ignore[override]
+    def value(self) -> Any:
+        _looks.append(None)
+        return 1 if len(_looks) % 4 == 1 else 10**30
+
+
+_looks: list[None] = []
+
+
+class Leaving(Decision):
+    @property  # type: ignore[override]
+    def depth(self) -> Any:
+        raise SystemExit
+
+
+class Answers(Agent):
+    """Plays at random; its answers are of this class."""
+
+    def __init__(self, kind: type[Decision], value: Any) -> None:
+        self._kind, self._value = kind, value
+
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        if self._kind is Shifting:
+            return Shifting(position.moves[0])
+        return self._kind(position.moves[0], self._value)
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+@pytest.mark.parametrize(
+    ("kind", "value"), [(Boastful, 10**30), (Boastful, object()), (Leaving, 1)]
+)
+def test_an_answer_of_a_class_of_its_own_is_read_once(
+    tmp_path: Path, workers: int, kind: type[Decision], value: Any
+) -> None:
+    agents = {"odd": Answers(kind, value), "greedy": GreedyAgent()}
+    more: Any = {"results": tmp_path, "figures": False, "isolation": "none", "trial": False}
+    result = run_match(agents, games=4, workers=workers, **more)
+    ends = query(result.folder, "select distinct end_reason from games")
+    assert ends == [(GARBAGE,)]
+    assert result.complete
+    result.moves  # can be read  # noqa: B018
+
+
+def test_an_answer_cannot_change_after_it_was_judged(tmp_path: Path) -> None:
+    agents = {"odd": Answers(Shifting, None), "greedy": GreedyAgent()}
+    more: Any = {"results": tmp_path, "figures": False, "isolation": "none", "trial": False}
+    result = run_match(agents, games=2, workers=0, **more)
+    assert set(result.moves.query("agent == 'odd'")["value"].dropna()) <= {1}
+
+
+def test_a_version_that_is_no_number_of_64_bits_is_refused(tmp_path: Path) -> None:
+    agent = GreedyAgent()
+    agent.version = 10**30
+    more: Any = {"results": tmp_path, "figures": False, "isolation": "none"}
+    with pytest.raises(ValueError, match=r"agent 'odd': version is 10+; a whole number is needed"):
+        run_match({"odd": agent, "random": RandomAgent()}, games=2, workers=0, **more)
+    assert not list(tmp_path.iterdir())
+
+
+# ---------------------------------------------------------------------- rows
+
+
+@pytest.fixture(scope="module")
+def games(tmp_path_factory: pytest.TempPathFactory) -> list[PlayedGame]:
+    agents = {"first": RandomAgent(), "second": GreedyAgent()}
+    folder = tmp_path_factory.mktemp("games")
+    result = run_match(agents, games=20, workers=0, results=folder, figures=False)
+    turns = dict(query(result.folder, "select * from turns"))
+    rows = map(GameRow._make, query(result.folder, "select * from games order by game"))
+    return [PlayedGame(row, turns[row.game]) for row in rows]
+
+
+SPOILED: dict[str, Any] = {
+    "black_nodes": 1 << 63,
+    "white_evaluations": -(1 << 63) - 1,
+    "black_nanoseconds": "fast",
+    "white_late": None,
+    "black_cpu_nanoseconds": 1.5,
+}
+
+
+def test_a_game_that_can_be_written_stays_as_it_is(games: list[PlayedGame]) -> None:
+    assert [recordable(game, ruleset("standard")) for game in games] == games
+
+
+@pytest.mark.parametrize("column", SPOILED)
+def test_a_column_that_cannot_be_written_loses_for_its_side(
+    games: list[PlayedGame], column: str
+) -> None:
+    rules, side = ruleset("standard"), column.partition("_")[0]
+    for game in games:
+        spoiled = game._replace(game=game.game._replace(**{column: SPOILED[column]}))
+        made = recordable(spoiled, rules)
+        check_forfeit(made, game, side)
+        assert made.game.detail == f"its {column} cannot be recorded"
+
+
+def check_forfeit(made: PlayedGame, game: PlayedGame, loser: str) -> None:
+    assert made.game.result == ("white" if loser == "black" else "black")
+    assert made.game.end_reason == GARBAGE
+    assert game.game.transcript.startswith(made.game.transcript)
+    assert made.turns is not None
+    rows = read_turns(made.game.game, made.turns)
+    assert len(rows) <= 1  # of the other one, before the loser's first
+    assert not list(flaws(made.game, rows, ruleset("standard")))
+
+
+def test_turns_that_are_too_long_lose_for_who_has_the_longest(games: list[PlayedGame]) -> None:
+    for game in games:
+        assert game.turns is not None
+        for agent, loser in ((game.game.black, "black"), (game.game.white, "white")):
+            long = f'[5,{agent},7,"{"x" * (1 << 18)}"]'
+            spoiled = game._replace(turns=f"{game.turns[:-1]},{long}]")
+            check_forfeit(recordable(spoiled, ruleset("standard")), game, loser)
+
+
+def test_a_reason_that_cannot_be_written_is_left_out(games: list[PlayedGame]) -> None:
+    game = games[0]._replace(game=games[0].game._replace(detail="x" * (1 << 18)))
+    made = recordable(game, ruleset("standard"))
+    assert made == game._replace(game=game.game._replace(detail="its reason cannot be recorded"))
+
+
+# ---------------------------------------------------------------------- runs and studies
+
+
+def spoil(monkeypatch: pytest.MonkeyPatch, **columns: Any) -> None:
+    """Let games with an even number come from the workers with other values in these columns."""
+
+    def results_of(games: Iterable[PlayedGame]) -> list[PairResult]:
+        spoiled = [
+            game if game.game.game % 2 else game._replace(game=game.game._replace(**columns))
+            for game in games
+        ]
+        return match.by_pair(spoiled)
+
+    monkeypatch.setattr(match, "results_of", results_of)
+
+
+@pytest.mark.parametrize("value", [1 << 64, None, [], object()])
+def test_a_game_that_cannot_be_written_is_forfeited_and_the_run_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: Any
+) -> None:
+    agents = {"first": RandomAgent(), "second": GreedyAgent()}
+    more: Any = {"results": tmp_path, "figures": False}
+    with monkeypatch.context() as patched:
+        spoil(patched, white_nodes=value)
+        result = run_match(agents, games=10, workers=1, **more)
+    assert result.complete
+    found = query(result.folder, "select game % 2, result, end_reason, detail from games")
+    assert len(found) == 10
+    lost = [row[1:] for row in found if row[0] == 0]
+    assert set(lost) == {("black", GARBAGE, "its white_nodes cannot be recorded")}
+    assert {reason for odd, _, reason, _ in found if odd} == {"finished"}
+    before = content(result.folder)
+    resume(result.folder, agents=agents)
+    assert content(result.folder) == before
+
+
+def test_other_errors_of_the_record_still_end_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(record: Record, games: Any) -> None:
+        raise runs.UNWRITABLE[0]("not of a game")
+
+    monkeypatch.setattr(Record, "write_games", refuse)
+    agents = {"first": RandomAgent(), "second": GreedyAgent()}
+    with pytest.raises(OverflowError, match="not of a game"):
+        run_match(agents, games=2, workers=0, results=tmp_path, figures=False)
+
+
+def nested() -> list[Any]:
+    rows: list[Any] = []
+    for _ in range(100_000):
+        rows = [rows]
+    return rows
+
+
+@pytest.mark.parametrize("value", [float("nan"), object(), b"x", {1: {2, 3}}, nested()])
+def test_results_of_a_study_that_cannot_be_written_are_a_failure(
+    tmp_path: Path, value: Any
+) -> None:
+    with StudyRecord.create(tmp_path) as record:
+        good = {"n": 1, "word": "caf\udce9"}
+        record.write_pieces(
+            [
+                TaskResult(0, {"rows": [good]}),
+                TaskResult(1, {"rows": [good, {"n": value}]}),
+                TaskResult(2, {}, "caf\udce9"),
+            ]
+        )
+        failures = record.done()
+        assert failures[0] == ""
+        assert failures[1].startswith("its results cannot be recorded: ")
+        assert failures[2] == r"caf\udce9"
+        table = record.tables()["rows"]
+    assert table[["piece", "word"]].to_numpy().tolist() == [[0, r"caf\udce9"]]

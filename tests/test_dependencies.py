@@ -1,0 +1,98 @@
+"""Each package that the lab needs is declared, used, and explained in docs/inside.md."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from without_extras import LAB, canonical
+
+from othello_lab.core.system.renamed import ROOMS
+
+ROOT = Path(__file__).resolve().parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+OURS = {"othello_lab", *(path.stem for path in (ROOT / "tests").iterdir())}
+
+RUN = {"build", "ipykernel", "mypy", "optuna-dashboard", "pytest-xdist", "ruff", "twine"}
+"""Commands and plugins: nothing imports them."""
+BY_PARTS = {"seaborn"}
+"""Loaded without its own ``__init__``, by experiments/report/figures/quick_seaborn.py."""
+ELSEWHERE = {"docs", "benchmarks"}
+"""Extras of what is not in the rooms and not in the tests."""
+WITH_PLAY = "othello_lab.play.web"
+"""The server of the page belongs to the extra ``play``; all other modules need none."""
+
+
+def declared() -> dict[str, set[str]]:
+    """Return the extras by package; "" is for everybody."""
+    extras = {"": PROJECT["dependencies"], **PROJECT["optional-dependencies"]}
+    found: dict[str, set[str]] = {}
+    for extra, lines in extras.items():
+        for requirement in map(Requirement, lines):
+            if requirement.name != LAB:
+                found.setdefault(canonical(requirement.name), set()).add(extra)
+    return found
+
+
+def imported(folders: tuple[str, ...]) -> set[str]:
+    """Return the distributions that files in these folders import, installed or not."""
+    names: set[str] = set()
+    for file in (file for folder in folders for file in (ROOT / folder).rglob("*.py")):
+        if "data" in file.parts:
+            continue
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                names |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                names.add(str(node.module))
+    tops = {name.partition(".")[0] for name in names} - sys.stdlib_module_names - OURS
+    brought = packages_distributions() | {"pyspiel": ["open_spiel"]}
+    return {canonical(each) for top in tops for each in brought.get(top, [top])}
+
+
+def explained() -> dict[str, set[str]]:
+    """Return the extras by package as docs/inside.md has them."""
+    page = (ROOT / "docs" / "inside.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([\w-]+) \| ([\w, ]*)\| \S.* \|$", page, re.MULTILINE)
+    rows = [(package, extras.strip()) for package, extras in rows if package != "package"]
+    assert len(rows) > 20
+    return {canonical(package): set(extras.split(", ")) for package, extras in rows}
+
+
+def test_each_package_has_its_reason() -> None:
+    assert explained() == declared()
+
+
+def test_all_that_is_imported_is_declared() -> None:
+    assert imported((*ROOMS, "othello_lab")) - set(declared()) == set()
+    assert imported(("tests",)) - set(declared()) == set()
+
+
+def test_all_that_is_declared_is_used() -> None:
+    wanted = {package for package, extras in declared().items() if not extras & ELSEWHERE}
+    used = imported((*ROOMS, "othello_lab", "tests", "docs"))
+    assert wanted - used == (RUN | BY_PARTS) & wanted
+    assert set(declared()) >= RUN | BY_PARTS
+
+
+@pytest.mark.slow
+def test_every_module_is_imported_without_extras() -> None:
+    """Whatever is not of the lab's own dependencies is hidden."""
+    ended = subprocess.run(
+        [sys.executable, ROOT / "tests" / "without_extras.py"],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
+    assert ended.returncode == 0, ended.stderr
+    *missing, last = ended.stdout.splitlines()
+    assert int(last.removesuffix(" modules")) > 400
+    assert [line for line in missing if not line.startswith(WITH_PLAY)] == []
+    assert any("uvicorn" in line for line in missing)  # extras are hidden indeed

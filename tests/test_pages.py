@@ -1,0 +1,349 @@
+"""The commands on the pages work, and print what the pages show.
+
+A page of ``docs/`` marks its fenced blocks:
+
+``sh``: commands that are run in the page's order, from a folder that is empty at first. They end
+with exit code 0; after ``sh exit=1`` the block ends with 1.
+``sh norun``: commands that need a person, a network, hours or other machines. They are understood.
+``text`` behind one that is run: its output. These lines are printed in this order; white space
+does not count, and ``...`` stands for anything.
+``<!-- file: mine.py -->`` in the line before a block: the block is this file.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import pytest
+from chosen import mostly_slow
+from hydra.core.override_parser.overrides_parser import OverridesParser
+
+from othello_lab.__main__ import main, room_main
+from othello_lab.agents.config import compose
+from othello_lab.play.config import read
+from othello_lab.training.data_plan import read as read_data
+from othello_lab.training.steps import read as read_training
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+
+UNMARKED = {
+    "file_protocol.md",
+    "inside.md",
+    "line_protocol.md",
+    "speed.md",
+    "words.md",
+}
+"""Pages whose commands are only understood, as nobody has marked yet which of them can be run."""
+
+TRIED = [page for page in sorted(DOCS.glob("*.md")) if page.name not in UNMARKED]
+READ = [ROOT / "README.md", ROOT / "results" / "README.md", *sorted(DOCS.rglob("*.md"))]
+QUICK = [READ[0], *(page for page in READ if page.name in ("play.md", "search.md"))]
+"""Pages whose commands are always understood; the others name very many."""
+
+NEEDS = {"class.md": ("cc", "javac"), "students.md": ("cc", "javac")}
+"""Programs that a page's commands need beside the lab."""
+
+MISSING = "needs the extra", "needs hydra-joblib-launcher"
+"""Beginnings of errors on packages that a test's machine may lack."""
+
+SECONDS = 600  # for one block, on a loaded machine
+
+
+# ------------------------------------------------------------------ blocks of a page
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: what follows its fence, its text, its file and the line of its fence."""
+
+    info: str
+    text: str
+    file: str
+    line: int
+
+    @property
+    def is_shell(self) -> bool:
+        return self.info.split()[:1] == ["sh"]
+
+    @property
+    def is_run(self) -> bool:
+        return self.is_shell and not self.file and "norun" not in self.info.split()
+
+    @property
+    def exit_code(self) -> int:
+        return int((re.findall(r" exit=(\d+)", self.info) or [0])[0])
+
+
+FENCE = re.compile(
+    r"^(?:<!-- file: (?P<file>\S+) -->\n)?^```(?P<info>[^\n`]*)\n(?P<text>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+def blocks(text: str) -> list[Block]:
+    """All fenced blocks of a page, in its order."""
+    return [
+        Block(
+            info=match["info"].strip(),
+            text=match["text"],
+            file=match["file"] or "",
+            line=text.count("\n", 0, match.start("info")) + 1,
+        )
+        for match in FENCE.finditer(text)
+    ]
+
+
+def write_file(folder: Path, block: Block) -> None:
+    path = folder / block.file
+    assert folder in path.resolve().parents, block.file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(block.text, encoding="utf-8")
+
+
+# ------------------------------------------------------------------ commands that are run
+
+
+def missing(shown: str, printed: str) -> str | None:
+    """The first shown line that was not printed behind those before it."""
+    left = iter([_alike(line) for line in printed.splitlines()])
+    for line in filter(None, map(str.strip, shown.splitlines())):
+        parts = [re.escape(part.strip()) for part in _alike(line).split("...")]
+        pattern = re.compile(" ?.*? ?".join(parts), re.DOTALL)
+        if line != "..." and not any(pattern.fullmatch(other) for other in left):
+            return line
+    return None
+
+
+def _alike(line: str) -> str:
+    """A line without what depends on the width of a number: white space, the length of rules."""
+    return " ".join(re.sub(r"([─━═-])\1{3,}", r"\1\1\1", line).split())
+
+
+def run(script: str, folder: Path) -> tuple[int, str]:
+    """The exit code and output of shell commands, which end with the first that fails."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    process = subprocess.run(
+        ["bash", "-eo", "pipefail", "-c", f"trap 'echo \"failed: $BASH_COMMAND\"' ERR\n{script}"],
+        cwd=folder,
+        env={**os.environ, "PATH": path, "LAB": str(ROOT)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        timeout=SECONDS,
+        check=False,
+    )
+    return process.returncode, process.stdout
+
+
+def follow(text: str, folder: Path) -> int:
+    """Do what a page says; return how many of its blocks were run."""
+    number, printed = 0, None
+    for block in blocks(text):
+        where = f"line {block.line}"
+        if block.file:
+            write_file(folder, block)
+        elif block.is_run:
+            code, printed = run(block.text, folder)
+            assert code == block.exit_code, f"{where}: exit code {code}\n{block.text}{printed}"
+            number += 1
+        elif block.info == "text" and printed is not None:
+            line = missing(block.text, printed)
+            assert line is None, f"{where}: not printed: {line}\n{printed}"
+        else:
+            printed = None
+    return number
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", TRIED, ids=lambda page: page.name)
+def test_the_commands_of_a_page_print_what_it_shows(page: Path, tmp_path: Path) -> None:
+    missing_tools = [tool for tool in NEEDS.get(page.name, ()) if shutil.which(tool) is None]
+    if missing_tools:
+        pytest.skip(f"needs {', '.join(missing_tools)}")
+    follow(page.read_text(encoding="utf-8"), tmp_path)
+
+
+PAGE = """\
+<!-- file: sub/name.txt -->
+```text
+Anna
+```
+
+```sh
+cat sub/name.txt  # a file of the page
+echo "took 0.3 s,    12 nodes"; echo ────────
+```
+
+prints
+
+```text
+Anna
+took ... s, 12 nodes
+──────
+```
+
+```sh norun
+exit 3
+```
+
+```sh exit=1
+false
+```
+"""
+
+
+def test_a_page_is_followed(tmp_path: Path) -> None:
+    assert follow(PAGE, tmp_path) == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("12 nodes\n──────", "13 nodes\n──────", "line 13: not printed: took ... s, 13 nodes"),
+        ("Anna\ntook ... s, 12 nodes\n", "took ...\nAnna\n", "not printed: Anna"),
+        ("sub/name.txt  #", "none.txt  #", "failed: cat none.txt"),
+        ("```sh exit=1", "```sh", "line 23: exit code 1"),
+        ("file: sub/", "file: ../", "../name.txt"),
+    ],
+)
+def test_a_page_that_is_wrong_is_found(tmp_path: Path, old: str, new: str, told: str) -> None:
+    assert old in PAGE
+    with pytest.raises(AssertionError) as error:
+        follow(PAGE.replace(old, new), tmp_path)
+    assert told in str(error.value)
+
+
+def test_shown_lines_are_printed_whole() -> None:
+    printed = "a b\nc  d\n"
+    assert missing("a   b\n...\nc ...", printed) is None
+    assert missing("a", printed) == "a"
+    assert missing("a b\na b", printed) == "a b"
+
+
+# ------------------------------------------------------------------ commands that are understood
+
+COMMAND = re.compile(
+    r"^\s*(?:[A-Z_]+=\S+ )*(?:\.venv/bin/)?(?:python -m (?P<room>\w+)|othello-lab) ?(?P<words>.*)$",
+    re.MULTILINE,
+)
+ROOMS = ("agents", "core", "play")
+"""Rooms that are commands of ``othello-lab``."""
+COMPOSED = {
+    "run": "run",
+    "study": "run",
+    "train": "train",
+    "selfplay": "data",
+    "positions": "data",
+    "play terminal": "play",
+    "play series": "play",
+    "play web": "play",
+}
+"""Commands whose words compose a configuration, and which one."""
+PARSED = ("agents", "core")
+"""Rooms all of whose commands have a parser that lists their options."""
+
+
+def shell_commands(text: str) -> Iterator[tuple[str, list[str]]]:
+    """The commands of the lab in a page's shell blocks: ``play terminal``, and its words."""
+    scripts = [block.text.replace("\\\n", " ") for block in blocks(text) if block.is_shell]
+    for room, rest in COMMAND.findall("\n".join(scripts)):
+        words = shlex.split(rest, comments=True)
+        stop = next((place for place, word in enumerate(words) if word in (">", "|", "&&")), None)
+        words = ([room] if room in ROOMS else []) + words[:stop]
+        name = " ".join(words[: 2 if words[0] in ROOMS else 1])
+        yield name, words[len(name.split()) :]
+
+
+def brought_along(folder: Path, text: str) -> None:
+    """What a page, and those before it, say that a reader has."""
+    mine = [
+        block.text
+        for name in ("heuristic.md", "search.md")
+        for block in blocks((DOCS / name).read_text(encoding="utf-8"))
+        if block.file == "mine.py"
+    ]
+    files = {
+        "my_conf/agent/corners.yaml": "# Corners\n_target_: ./mine.py:Corners\n",
+        "mine.py": "\n".join(mine),
+    }
+    for name, content in files.items():
+        write_file(folder, Block("", content, name, 0))
+    for block in blocks(text):
+        if block.file:
+            write_file(folder, block)
+
+
+def is_composed(words: list[str], config: str) -> None:
+    """Raises ConfigError for what cannot be; of a sweep the first run is looked at."""
+    folders = []
+    if "--config-dir" in words:
+        place = words.index("--config-dir")
+        folders = [words[place + 1]]
+        words = words[:place] + words[place + 2 :]
+    words = [word for word in words if "=" in word]
+    words = [re.sub(r"=zip\(([^,)]*).*\)$", r"=\1", word) for word in words]
+    parsed = OverridesParser.create().parse_overrides(words)
+    for place, each in enumerate(parsed):
+        if each.is_sweep_override() and each.is_choice_sweep():
+            words[place] = f"{each.key_or_group}={next(iter(each.sweep_string_iterator()))}"
+    if config == "train":
+        read_training(words[0].partition("=")[2], words[1:], folders)
+    elif config == "play":
+        read(words, folders)
+    elif config == "data":
+        read_data(words, folders)
+    else:
+        compose(config, words, folders)
+
+
+@pytest.mark.parametrize(
+    "page", mostly_slow(READ, QUICK), ids=lambda page: str(page.relative_to(ROOT))
+)
+def test_commands_are_understood(
+    page: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Those with settings are composed; of the others the command and its options are known."""
+    text = page.read_text(encoding="utf-8")
+    brought_along(tmp_path, text)
+    monkeypatch.chdir(tmp_path)
+    for name, words in shell_commands(text):
+        told = f"{name} {' '.join(words)}"
+        if name in COMPOSED and not {"--help", "--ship"} & set(words):
+            if name in ("study", "train"):
+                words = [f"+{name}={words[0]}", *words[1:]]
+            if name == "play series":
+                words = [re.sub(r"^(games|points)=", r"series.\1=", word) for word in words]
+            try:
+                is_composed(words, COMPOSED[name])
+            except ValueError as error:
+                if not any(reason in str(error) for reason in MISSING):
+                    pytest.fail(f"{told}: {error}")
+            continue
+        room, *command = name.split()
+        with suppress(SystemExit):
+            command_line = partial(room_main, room) if room in ROOMS else main
+            assert command_line([*(command or [room]), "--help"]) == 0, told
+        printed = capsys.readouterr().out
+        assert printed, told
+        for option in (word for word in words if word.startswith("--")):
+            assert room not in PARSED or option.partition("=")[0] in printed, told
+
+
+def test_commands_are_found() -> None:
+    names = [name for page in READ for name, _ in shell_commands(page.read_text(encoding="utf-8"))]
+    assert len(names) > 60 and {"run", "play terminal", "agents check"} <= set(names)

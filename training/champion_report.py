@@ -1,0 +1,192 @@
+"""Changes of a newly made champion against the old one: numbers, tables, sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from omegaconf import OmegaConf
+
+from othello_lab.agents.evaluation import Evaluation
+from othello_lab.agents.search.window.probcut import FITTED, ProbCut
+from othello_lab.experiments.pairing import ResultTable
+from othello_lab.experiments.record.reading import reading
+from othello_lab.experiments.report.standings import matches
+from othello_lab.experiments.statistics.intervals import interval_text
+from othello_lab.experiments.statistics.means import Mean, mean_interval
+from othello_lab.experiments.studies.study import Conclusion
+from othello_lab.training.champion import CHAMPION, PATTERNS, ChampionFiles, ChampionTraining
+from othello_lab.training.data import Positions
+from othello_lab.training.learned_files import PREFIX
+from othello_lab.training.measuring import predictions, ranges_of_empties
+from othello_lab.training.training import CORES
+
+UNIT = 100
+"""Value of a disc to evaluations that learned from scores."""
+
+
+def errors_of_both(
+    new: Evaluation, old: Evaluation, positions: Positions, seed: int
+) -> list[dict[str, Any]]:
+    """Return the mean absolute errors of two evaluations in discs, one row for each range of empty
+    squares: fewest, most, positions, new, old; change, low and high of the difference with its
+    95 % interval over games."""
+    missed = [np.abs(predictions(each, UNIT, positions) - positions.score) for each in (new, old)]
+    rows = []
+    for fewest, most, there in ranges_of_empties(positions):
+        both = [each[there] for each in missed]
+        change = mean_interval(both[0] - both[1], positions.game[there], seed)
+        rows.append(
+            {
+                "fewest": fewest,
+                "most": most,
+                "positions": int(there.sum()),
+                "new": float(both[0].mean()),
+                "old": float(both[1].mean()),
+                **{"change": change.value, "low": change.low, "high": change.high},
+            }
+        )
+    return rows
+
+
+def sigmas(parameters: ProbCut) -> dict[int, tuple[int, float]]:
+    """Return the check and the mean standard deviation, in discs, of each depth; the stages of the
+    game count by their positions."""
+    found: dict[int, tuple[int, float]] = {}
+    for depth in sorted({each.depth for each in parameters.checks}):
+        of_depth = [each for each in parameters.checks if each.depth == depth]
+        check = max(each.check for each in of_depth)
+        own = [each for each in of_depth if each.check == check]
+        weights = [each.positions for each in own]
+        mean = np.average([each.sigma for each in own], weights=weights)
+        found[depth] = check, float(mean) / UNIT
+    return found
+
+
+def concluded(
+    study: ChampionTraining, files: ChampionFiles, found: Mapping[str, pd.DataFrame]
+) -> Conclusion:
+    """Return findings and tables. found: the tables of the record."""
+    with reading(files.match) as record:
+        (match,) = matches(record).to_dict("records")
+    return Conclusion(
+        list(_findings(study, found, match)),
+        list(_tables(files, found)),
+        notes=list(_notes(files)),
+        frames={name: found[name] for name in ("errors", "solver") if name in found},
+    )
+
+
+def _findings(
+    study: ChampionTraining, found: Mapping[str, pd.DataFrame], match: Mapping[str, Any]
+) -> Iterator[str]:
+    elo = interval_text(match["elo"], match["elo_low"], match["elo_high"], match["bound"])
+    yield (
+        f"Elo of the new champion less that of the old one: {elo}, in {match['games']:,} games "
+        f"({100 * match['score']:.1f} % of the points)."
+    )
+    if (errors := found.get("errors")) is not None:
+        many = errors["positions"]
+        new, old = (float(np.average(errors[each], weights=many)) for each in ("new", "old"))
+        yield (
+            f"The new weights miss the score by {new:.2f} discs, the old ones by {old:.2f}, on "
+            f"{many.sum():,} held-out positions."
+        )
+    if (solver := found.get("solver")) is not None:
+        ratio = _ratio(solver)
+        yield (
+            f"Sorting by the new weights the solver visits {ratio.text()} times the nodes, on "
+            f"{len(solver):,} positions with {study.endgame_empties} empty squares."
+        )
+    minutes = found["steps"]["minutes"].sum()
+    yield f"All of it took {minutes:.1f} minutes of {CORES} cores (processor time)."
+
+
+def _ratio(solver: pd.DataFrame) -> Mean:
+    """Return the ratio of nodes, new to old: the geometric mean over positions."""
+    logs = np.log(solver["nodes"] / solver["old_nodes"])
+    return Mean(*np.exp(mean_interval(logs, np.arange(len(logs)))).tolist())
+
+
+def _tables(files: ChampionFiles, found: Mapping[str, pd.DataFrame]) -> Iterator[ResultTable]:
+    if (errors := found.get("errors")) is not None:
+        yield _errors(errors)
+    yield _deviations(files)
+    yield _openings(files)
+    steps = found["steps"]
+    rows = [[row.step, f"{row.minutes:.1f}"] for row in steps.itertuples()]
+    yield ResultTable("Steps", ["step", f"minutes on {CORES} cores"], rows)
+
+
+def _errors(errors: pd.DataFrame) -> ResultTable:
+    """The table of errors of the weights."""
+    rows = [
+        [
+            f"{row.fewest} to {row.most}",
+            f"{row.positions:,}",
+            f"{row.new:.2f}",
+            f"{row.old:.2f}",
+            interval_text(row.change, row.low, row.high, digits=2),
+        ]
+        for row in errors.itertuples()
+    ]
+    heads = ["empties", "positions", "new", "old", "change [95 %]"]
+    return ResultTable("Error of the weights, discs", heads, rows)
+
+
+def _deviations(files: ChampionFiles) -> ResultTable:
+    """The table of ProbCut's checks."""
+    new, old = (
+        sigmas(ProbCut.load(files.probcut)),
+        sigmas(ProbCut.load(FITTED / f"{PATTERNS}.yaml")),
+    )
+    rows = []
+    for depth in sorted({*new, *old}):
+        cells = [str(depth)]
+        for each in (new, old):
+            check, sigma = each.get(depth, (None, None))
+            cells += ["-", "-"] if sigma is None else [str(check), f"{sigma:.2f}"]
+        rows.append(cells)
+    heads = ["depth", "check, new", "deviation, new", "check, old", "deviation, old"]
+    return ResultTable("ProbCut: standard deviation of a check, discs", heads, rows)
+
+
+def _openings(files: ChampionFiles) -> ResultTable:
+    """The table of balanced openings."""
+    about: Any = OmegaConf.to_container(OmegaConf.load(files.openings.with_suffix(".yaml")))
+    check, compared = about["check"], about.get("compared")
+    rows = [
+        ["openings kept", f"{about['kept']:,} of {about['candidates']:,}"],
+        ["Black's score in games from some of them", _percent(check["black_score"])],
+        ["the score expected there", _percent(check["black_score_expected"])],
+    ]
+    if compared:
+        spread = compared["expected"]
+        ends = " to ".join(_percent(spread[name]) for name in ("tenth", "ninetieth"))
+        rows += [
+            ["old openings kept again", f"{compared['kept_again']:,} of {compared['openings']:,}"],
+            ["Black's expected score in four of five old openings", ends],
+        ]
+    return ResultTable("Balanced openings", ["", ""], rows, words=(0, 1))
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f} %"
+
+
+def _notes(files: ChampionFiles) -> Iterator[str]:
+    name, folder = f"{PREFIX}{CHAMPION}", files.folder
+    weights = files.patterns / "weights" / f"{PATTERNS}.npz"
+    yield (
+        f"To play with it: `--config-dir {folder}/conf agent@first={name}`, or "
+        f"`agent@first=champion first.evaluation.weights={weights} first.probcut={files.probcut}`. "
+        f"`othello-lab train --ship {folder}` puts all of it in the place of what is there."
+    )
+    yield (
+        "Errors are mean absolute ones, of games that both evaluations played from balanced "
+        "openings without random moves; from 12 empty squares on the score is that of perfect "
+        "play. The standard deviations of a depth are a mean over the stages of the game. The "
+        "match is played with the solver's old sorting, as that comes with the lab."
+    )

@@ -1,0 +1,55 @@
+"""A training that is part of something larger, in a folder of its own there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from othello_lab.experiments.config import plan_of
+from othello_lab.experiments.studies import study_session as studies
+from othello_lab.experiments.studies.record import TRAINING, StudyRecord, record_kind
+from othello_lab.experiments.studies.study import changed
+from othello_lab.experiments.studies.study_plan import StudyPlan, planned
+from othello_lab.experiments.sweep.folder import put_aside
+from othello_lab.training.steps import read
+from othello_lab.training.training import Training
+from othello_lab.training.training_session import TRAININGS
+
+SHARED = ("depth", "executor", "figures", "games", "limits", "results", "seed")
+"""Settings of a run that a part has from the whole; the others are as its YAML has them."""
+
+
+def part_plan(whole: StudyPlan, name: str, own: Mapping[str, Any], **settings: Any) -> StudyPlan:
+    """Return the plan of the training of this name as a part. Raises ConfigError.
+
+    own: settings of learning that differ from its YAML. settings: of a run; they replace the
+    whole's.
+    """
+    alone = read(name, ())
+    shared = {key: getattr(whole.plan.settings, key) for key in SHARED} | settings
+    plan = plan_of(changed(alone.plan.settings, name=name, **shared))
+    return planned(name, dict(alone.described) | dict(own), plan, TRAINING, Training)
+
+
+def train_part(
+    plan: StudyPlan, folder: Path, command: str, console: Console, options: Mapping[str, Any]
+) -> None:
+    """Train in this folder, or continue the training there. Raises KeyboardInterrupt.
+
+    command: that asked for the whole. options: of a training that has begun, see
+    :func:`experiments.studies.study_session.resume`.
+    """
+    if record_kind(folder) == TRAINING:
+        with StudyRecord.open(folder) as record:
+            begun = record.has_begun()
+        if not begun:  # killed before that
+            put_aside(folder)
+    if record_kind(folder) == TRAINING:
+        trusted = {**options, "trust": True}  # which was asked for the whole
+        studies.resume(folder, "part of a larger training", console, maker=TRAININGS, **trusted)
+        return
+    folder.mkdir(exist_ok=True)
+    studies.study(plan, command, console, folder, TRAININGS)
