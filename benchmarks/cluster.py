@@ -176,12 +176,12 @@ def main() -> int:
 
 
 def disturb(machines: Machines, results: Path, games: int) -> None:
-    """Let a worker with other code and a late one join, and kill one that plays."""
-    machines.add_worker("other_code", changed=True)
-    machines.add_worker("late")
+    """Kill a worker that plays, and let one with other code and a late one join."""
     wait_for(lambda: games_in(results) > games // 10)
     machines.kill("worker_0")
     print(f"worker_0 was killed after {games_in(results):,} games")
+    machines.add_worker("other_code", changed=True)
+    machines.add_worker("late")
 
 
 def compare(machines: Machines, driver: Path, words: list[str], games: int, steady: bool) -> int:

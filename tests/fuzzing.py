@@ -19,7 +19,7 @@ Test = Callable[..., None]
 
 FEW = 300
 """Inputs of a default test."""
-MANY = 100_000
+MANY = 20_000
 """Inputs of a slow test that needs less than a minute for them."""
 LONGEST = 1500
 """Characters of a refusal."""

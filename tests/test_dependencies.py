@@ -70,11 +70,13 @@ def test_each_package_has_its_reason() -> None:
     assert explained() == declared()
 
 
+@pytest.mark.slow
 def test_all_that_is_imported_is_declared() -> None:
     assert imported((*ROOMS, "othello_lab")) - set(declared()) == set()
     assert imported(("tests",)) - set(declared()) == set()
 
 
+@pytest.mark.slow
 def test_all_that_is_declared_is_used() -> None:
     wanted = {package for package, extras in declared().items() if not extras & ELSEWHERE}
     used = imported((*ROOMS, "othello_lab", "tests", "docs"))

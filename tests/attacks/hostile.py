@@ -60,15 +60,14 @@ class Kind:
 
     strike: called with the agent, and in ``decide`` the position; what it returns other than None
     is the answer. call: where it strikes. end: how its games end. run: what it needs of the run.
-    default: whether it is among the few that are always tested. landlock: whether it is harmless
-    only where the system keeps processes from signalling each other.
+    landlock: whether it is harmless only where the system keeps processes from signalling each
+    other.
     """
 
     strike: Callable[..., Any]
     call: str
     end: str
     run: str = PATIENT
-    default: bool = False
     landlock: bool = False
 
     @property
@@ -199,7 +198,7 @@ def others() -> Iterator[int]:
 # ---------------------------------------------------------------------- the lab's own code
 
 
-@kind(FINISHED, default=True)
+@kind(FINISHED)
 def replaces_the_judge(agent: Hostile, *_: Any) -> None:
     """Replaces play_game, Position.play, Decision.flaw and the game's results."""
     othello_lab.core.game.play_game = lambda *_, **__: None  # type: ignore[assignment]
@@ -216,7 +215,7 @@ def replaces_position(agent: Hostile, *_: Any) -> None:
     type.__setattr__(Position, "moves", property(lambda _: 1 / 0))
 
 
-@kind(FINISHED, default=True)
+@kind(FINISHED)
 def patches_the_clock(agent: Hostile, *_: Any) -> None:
     """Lets all clocks of the module time stand still."""
     for name in ("time", "perf_counter", "monotonic", "process_time", "thread_time"):
@@ -224,7 +223,7 @@ def patches_the_clock(agent: Hostile, *_: Any) -> None:
         setattr(time, f"{name}_ns", lambda: 0)
 
 
-@kind(FINISHED, default=True)
+@kind(FINISHED)
 def mutates_what_it_is_given(agent: Hostile, position: Position, limits: Limits) -> None:
     """Gives itself the whole board, and the opponent another limit, by object.__setattr__."""
     move = Decision(position.moves[int(np.random.default_rng(0).integers(1))])
@@ -303,7 +302,7 @@ def replaces_builtins(agent: Hostile, *_: Any) -> None:
 # ---------------------------------------------------------------------- what a process has one of
 
 
-@kind(FINISHED, default=True)
+@kind(FINISHED)
 def changes_the_folder(agent: Hostile, *_: Any) -> None:
     """Goes to another folder, and lets new files be nobody's."""
     os.chdir("/")
@@ -334,7 +333,7 @@ def changes_globals(agent: Hostile, *_: Any) -> None:
     gc.disable()
 
 
-@kind(FINISHED, default=True)
+@kind(FINISHED)
 def changes_signals(agent: Hostile, *_: Any) -> None:
     """Ignores and blocks every signal that it can."""
     for number in signal.valid_signals():
@@ -379,7 +378,7 @@ def spoils_logging(agent: Hostile, *_: Any) -> None:
 # ---------------------------------------------------------------------- descriptors
 
 
-@kind(GARBAGE, default=True)
+@kind(GARBAGE)
 def writes_to_all_descriptors(agent: Hostile, *_: Any) -> None:
     """Writes to every open file descriptor."""
     for descriptor in range(3, 4096):
@@ -387,7 +386,7 @@ def writes_to_all_descriptors(agent: Hostile, *_: Any) -> None:
             os.write(descriptor, b"SQLite format 3\0" * 64)
 
 
-@kind(DIED, default=True)
+@kind(DIED)
 def closes_all_descriptors(agent: Hostile, *_: Any) -> None:
     """Closes every file descriptor, and answers."""
     os.closerange(0, 4096)
@@ -444,7 +443,7 @@ def takes_others_descriptors(agent: Hostile, *_: Any) -> None:
 # ---------------------------------------------------------------------- threads and processes
 
 
-@kind(FINISHED, default=True)
+@kind(FINISHED)
 def leaves_threads(agent: Hostile, *_: Any) -> None:
     """Leaves a busy thread behind."""
 
@@ -456,7 +455,7 @@ def leaves_threads(agent: Hostile, *_: Any) -> None:
         threading.Thread(target=busy, daemon=True).start()
 
 
-@kind(FINISHED, "observe", default=True)
+@kind(FINISHED, "observe")
 def dies_between_games(agent: Hostile, position: Position) -> None:
     """Ends its process between two games, right after its last answer."""
     if position.is_over and agent.first_time("died"):
@@ -476,7 +475,7 @@ def dies_in_a_thread(agent: Hostile, *_: Any) -> None:
     time.sleep(10)
 
 
-@kind(FINISHED, default=True)
+@kind(FINISHED)
 def leaves_a_daemon(agent: Hostile, *_: Any) -> None:
     """Leaves a process behind that has a session of its own, and whose parent has ended."""
     _daemon(agent)
@@ -594,7 +593,7 @@ def kills_itself(agent: Hostile, *_: Any) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-@kind(FINISHED, default=True)
+@kind(FINISHED)
 def is_killed_once(agent: Hostile, *_: Any) -> None:
     """Is killed (SIGKILL) once, as if from outside: it is replaced, and nothing is lost."""
     if agent.first_time("killed"):
@@ -646,7 +645,7 @@ def _signals(which: int) -> None:
             os.kill(process, which)
 
 
-@kind(FINISHED, default=True, landlock=True)
+@kind(FINISHED, landlock=True)
 def kills_others(agent: Hostile, *_: Any) -> None:
     """Kills its supervisor, those above it, the driver and its opponent (SIGKILL)."""
     _signals(signal.SIGKILL)
@@ -750,9 +749,8 @@ def _enter_exits() -> None:
             raise error("gone")
 
         strike.__doc__ = f"Raises {error.__name__} in {call}."
-        default = (call, error) in (("decide", SystemExit), ("begin_game", KeyboardInterrupt))
         end = FINISHED if call == "close" else RAISED
-        KINDS[f"raises_{error.__name__}_in_{call}"] = Kind(strike, call, end, default=default)
+        KINDS[f"raises_{error.__name__}_in_{call}"] = Kind(strike, call, end)
     for call in CALLS:
 
         def exits(agent: Hostile, *_: Any) -> None:
@@ -760,14 +758,14 @@ def _enter_exits() -> None:
 
         exits.__doc__ = f"Ends its process in {call}."
         end = FINISHED if call == "close" else DIED
-        KINDS[f"exits_in_{call}"] = Kind(exits, call, end, default=call == "decide")
+        KINDS[f"exits_in_{call}"] = Kind(exits, call, end)
 
         def hangs(agent: Hostile, *_: Any) -> None:
             hang()
 
         hangs.__doc__ = f"Hangs in {call}."
         end = FINISHED if call == "close" else HUNG
-        KINDS[f"hangs_in_{call}"] = Kind(hangs, call, end, default=call == "observe")
+        KINDS[f"hangs_in_{call}"] = Kind(hangs, call, end)
 
 
 _enter_exits()
@@ -779,7 +777,7 @@ def raises_the_unspeakable(agent: Hostile, *_: Any) -> None:
     raise Unspeakable
 
 
-@kind(RAISED, default=True)
+@kind(RAISED)
 def raises_something_endless(agent: Hostile, *_: Any) -> None:
     """Raises an exception with a text of 64 MiB."""
     raise Endless
@@ -823,7 +821,7 @@ class Unloggable:
         raise Mine("not to be pickled")
 
 
-@kind(FINISHED, default=True)
+@kind(FINISHED)
 def logs_what_cannot_be_told(agent: Hostile, *_: Any) -> None:
     """Logs arguments that cannot be pickled or told, and lines that no file can hold."""
     log = logging.getLogger("hostile")
@@ -840,7 +838,7 @@ def logs_a_flood(agent: Hostile, *_: Any) -> None:
         logging.getLogger("flood").error("y" * 1000)
 
 
-@kind(FINISHED, default=True)
+@kind(FINISHED)
 def prints_a_flood(agent: Hostile, *_: Any) -> None:
     """Prints 30 MB, without line ends, by all ways."""
     for _ in range(300):
@@ -907,8 +905,7 @@ def _enter_answers() -> None:
             return answer(position.moves[0])
 
         strike.__doc__ = f"Answers with {told}."
-        default = name in ("huge_counts", "liar", "gigantic_pv")
-        KINDS[f"answers_{name}"] = Kind(strike, "decide", GARBAGE, default=default)
+        KINDS[f"answers_{name}"] = Kind(strike, "decide", GARBAGE)
 
 
 _enter_answers()
@@ -929,7 +926,7 @@ def plays_the_square_minus_64(agent: Hostile, *_: Any) -> Decision:
 # ---------------------------------------------------------------------- forged messages
 
 
-@kind(GARBAGE, default=True)
+@kind(GARBAGE)
 def forges_a_number(agent: Hostile, *_: Any) -> None:
     """Answers a question that nobody has asked."""
     tell(frame([the_seat()[1] + 5, "ok"]))
@@ -960,7 +957,7 @@ def sends_half_a_message(agent: Hostile, *_: Any) -> None:
     hang()
 
 
-@kind(HUNG, default=True)
+@kind(HUNG)
 def sends_byte_by_byte(agent: Hostile, *_: Any) -> None:
     """Sends a message that never ends, byte by byte."""
     tell(struct.pack("<I", 1 << 20))
@@ -969,7 +966,7 @@ def sends_byte_by_byte(agent: Hostile, *_: Any) -> None:
         time.sleep(0.001)
 
 
-@kind(HUNG, default=True)
+@kind(HUNG)
 def forges_a_flood(agent: Hostile, *_: Any) -> None:
     """Sends log records of its own making for ever."""
     for _ in range(1 << 30):
@@ -997,7 +994,7 @@ def _enter_messages() -> None:
             tell(message)
 
         strike.__doc__ = f"Sends the supervisor {told}."
-        KINDS[f"forges_{name}"] = Kind(strike, "decide", GARBAGE, default=name == "nested")
+        KINDS[f"forges_{name}"] = Kind(strike, "decide", GARBAGE)
 
 
 _enter_messages()
@@ -1062,7 +1059,7 @@ def prepares_for_long(agent: Hostile, *_: Any) -> None:
     time.sleep(0.8)
 
 
-@kind(RAISED, default=True)
+@kind(RAISED)
 def raises_half_characters(agent: Hostile, *_: Any) -> None:
     """Raises what no file can hold: the name of a file in Latin-1, as Python reads it."""
     print("caf\udce9", flush=True)

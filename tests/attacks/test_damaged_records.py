@@ -123,8 +123,8 @@ def test_mutated_records_surprise_nobody(
 def test_many_mutated_records_surprise_nobody(
     small_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """MUTATED_RECORDS=3000 in the environment takes so many; 200 without it."""
-    many = int(os.environ.get("MUTATED_RECORDS", "200"))
+    """MUTATED_RECORDS=3000 in the environment takes so many; 60 without it."""
+    many = int(os.environ.get("MUTATED_RECORDS", "60"))
     mutate(small_run, tmp_path, capsys, range(100, 100 + many), ["watch", "verify", "recover"])
     mutate(small_run, tmp_path, capsys, range(10_000, 10_000 + many // 6), ["resume"])
 

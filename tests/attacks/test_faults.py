@@ -32,12 +32,12 @@ DUEL = ["agents=duel", "agent@second=greedy", "seed=3", "executor.workers=2", "f
 FIRST = ["agent@first=alphabeta", "first.depth=2"]
 OUTSIDE = ["agent@first=random", "first._target_=bystanders.Remembers", "trial=false"]
 JOBS = {
-    "run": (["run", *DUEL, "agent@first=random", "games=8"], 4),
-    "run of an agent from outside": (["run", *DUEL, *OUTSIDE, "games=6"], 3),
-    "study": (["study", "errors", *DUEL, *FIRST, "study.empties=8", "games=4"], 2),
+    "run": (["run", *DUEL, "agent@first=random", "games=8"], 2),
+    "run of an agent from outside": (["run", *DUEL, *OUTSIDE, "games=6"], 1),
+    "study": (["study", "errors", *DUEL, *FIRST, "study.empties=8", "games=4"], 1),
     "sweep": (
         ["run", "-m", *DUEL, "agent@first=alphabeta", "first.depth=1,2", "games=4"],
-        2,
+        1,
     ),
     "self-play": (["selfplay", "games=300", "agent=alphabeta", "depth=1", "executor.workers=2"], 2),
 }
@@ -122,4 +122,4 @@ def test_a_resumed_run_with_a_fault_is_resumed_again(ask: Ask) -> None:
     """Its first session was killed after two thirds of its changes of files, so after games."""
     words, _ = JOBS["run"]
     changes = ask(Request(words, "full disk", 0)).counted
-    check(ask, words, 2, resumed=2 * changes // 3)
+    check(ask, words, 1, resumed=2 * changes // 3)

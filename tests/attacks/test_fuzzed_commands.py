@@ -90,7 +90,7 @@ def drawn(draw: Draw, words: dict[str, list[str]]) -> list[str]:
     return found
 
 
-@fuzzed(1000, few=30)
+@fuzzed(250, few=30)
 def test_words(draw: Draw, words: dict[str, list[str]], halted: None) -> None:
     asked = drawn(draw, words)
     there = set(os.listdir())

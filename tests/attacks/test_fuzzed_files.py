@@ -53,7 +53,7 @@ def stored(path: Path, text: str) -> Path:
     return path
 
 
-@fuzzed(2000, few=100)
+@fuzzed(500, few=100)
 def test_files_of_agents(draw: Draw, tmp_path: Path) -> None:
     """Read as the command line reads them, and built."""
     path = stored(tmp_path / "mine.yaml", draw.text(AGENT, *SMALL))
@@ -96,7 +96,7 @@ openings:
 """
 
 
-@fuzzed(500, few=10)
+@fuzzed(100, few=10)
 def test_files_of_options(draw: Draw, tmp_path: Path) -> None:
     group = draw.choice(list(GROUPS))
     (tmp_path / group).mkdir(exist_ok=True)
@@ -104,7 +104,7 @@ def test_files_of_options(draw: Draw, tmp_path: Path) -> None:
     refused(lambda: load(group, "mine", [tmp_path]))
 
 
-@fuzzed(150, few=5)
+@fuzzed(40, few=5)
 def test_files_of_experiments(draw: Draw, tmp_path: Path) -> None:
     (tmp_path / "experiment").mkdir(exist_ok=True)
     stored(tmp_path / "experiment" / "mine.yaml", draw.text(EXPERIMENT))
@@ -117,7 +117,7 @@ CLAIMS = "- alphabeta > greedy\n- random < greedy\n"
 RESULT = "label: a\ntables: []\nfigures: []\nkind: patterns\nversion: 1\n"
 
 
-@fuzzed(10_000)
+@fuzzed(2000)
 def test_files_beside_results(draw: Draw, tmp_path: Path) -> None:
     stored(tmp_path / "selfplay.yaml", draw.text(FACTS))
     refused(lambda: about_of(tmp_path))
@@ -143,7 +143,7 @@ def small_weights(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, str]
     return path.read_bytes(), path.with_suffix(".yaml").read_text(encoding="utf-8")
 
 
-@fuzzed(5000)
+@fuzzed(2000)
 def test_files_of_weights(draw: Draw, small_weights: tuple[bytes, str], tmp_path: Path) -> None:
     """Damaged anywhere, with a hash that fits or not."""
     path = tmp_path / "mine.npz"
@@ -166,7 +166,7 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return path.read_bytes()
 
 
-@fuzzed(20_000)
+@fuzzed(4000)
 def test_checkpoints(draw: Draw, checkpoint: bytes, tmp_path: Path) -> None:
     path = tmp_path / "state"
     path.write_bytes(draw.damaged(checkpoint))

@@ -76,7 +76,7 @@ def test_squares(draw: Draw) -> None:
     refused(lambda: parse_square(text, side))
 
 
-@fuzzed(20_000)
+@fuzzed(4000)
 def test_transcripts(draw: Draw) -> None:
     text, name = draw.text(TRANSCRIPT, "f5 d6, c3;d3", "d3--"), draw.choice(NAMES)
     refused(lambda: split_transcript(text))
@@ -84,7 +84,7 @@ def test_transcripts(draw: Draw) -> None:
     refused(lambda: Opening.read(text, name))
 
 
-@fuzzed(20_000)
+@fuzzed(4000)
 def test_obf(draw: Draw) -> None:
     text, name = draw.text(OBF, "-" * 64 + "X", "-----OX--XO----- X"), draw.choice(NAMES)
     refused(lambda: parse_obf(text, ruleset(name).squares))
@@ -99,7 +99,7 @@ def test_ggf(draw: Draw) -> None:
     refused(lambda: parse_ggf(text))
 
 
-@fuzzed(20_000)
+@fuzzed(4000)
 def test_files_of_openings(draw: Draw, tmp_path: Path) -> None:
     text = draw.text(f"# openings\n{TRANSCRIPT}\n\n{OBF}\n{GGF}{GGF}\n")
     path = tmp_path / "openings.txt"
@@ -108,19 +108,19 @@ def test_files_of_openings(draw: Draw, tmp_path: Path) -> None:
     refused(lambda: read_openings(path, ruleset(draw.choice(NAMES)), plies))
 
 
-@fuzzed(20_000)
+@fuzzed(4000)
 def test_games_of_any_notation(draw: Draw) -> None:
     text = draw.text(TRANSCRIPT, OBF, GGF, NUMBERED, DRAWN, SAVED)
     refused(lambda: game_of(text, ruleset(draw.choice(NAMES))))
 
 
-@fuzzed(20_000)
+@fuzzed(4000)
 def test_saved_games(draw: Draw) -> None:
     text = draw.text(SAVED, SAVED + "\n" + SAVED)
     refused(lambda: read_text(text, "a file"))
 
 
-@fuzzed(20_000)
+@fuzzed(4000)
 def test_games_to_learn_from(draw: Draw, tmp_path: Path) -> None:
     texts = (f"{TRANSCRIPT}\n% note\n{TRANSCRIPT}", f"{GGF}\n{GGF}", OBF)
     path = tmp_path / "games.txt"
@@ -176,7 +176,7 @@ def test_names_of_programs(draw: Draw) -> None:
     refused(lambda: name_of(text))
 
 
-@fuzzed(20_000)
+@fuzzed(4000)
 def test_files_of_wthor_games(draw: Draw, tmp_path: Path) -> None:
     moves = bytes(Position.from_obf(OBF).moves[:1])
     good = format_wthor(2 * [WthorGame(moves, 32)], date(2026, 1, 31), 2026)
@@ -232,7 +232,7 @@ class ScriptedProgram:
         raise PlayerFailure(reason, detail)
 
 
-@fuzzed(20_000)
+@fuzzed(4000)
 def test_answers_of_engines(draw: Draw) -> None:
     """An engine that talks nonsense loses its game by its own fault."""
     kind = draw.choice(list(REPLIES))
@@ -283,7 +283,7 @@ GTP += ("time_left b 30 1", "showboard", "known_command x", "komi 6.5", "set_gam
 GTP += ("gogui-rules_legal_moves", "gogui-rules_board", "1 name # comment", "list_commands")
 
 
-@fuzzed(20_000)
+@fuzzed(4000)
 def test_commands_to_a_gtp_engine(draw: Draw, engine: Any) -> None:
     server = GtpServer(*engine, Thinkers())  # type: ignore[arg-type]
     for _ in range(draw.randrange(1, 6)):
@@ -298,7 +298,7 @@ NBOARD = ("nboard 2", f"set game {GGF}", "set depth 3", "move D3", "move PA", "g
 NBOARD += ("ping 1", "learn", "D3/1.5/0.1", "set contempt 0", "analyze")
 
 
-@fuzzed(20_000)
+@fuzzed(4000)
 def test_commands_to_an_nboard_engine(draw: Draw, engine: Any) -> None:
     said: list[str] = []
     server = NBoardServer(*engine, Thinkers(), said.append)  # type: ignore[arg-type]
@@ -313,7 +313,7 @@ PROBCUT = (FITTED / "square_weights.yaml").read_text(encoding="utf-8")
 PROBCUT = "- depth:".join(PROBCUT.split("- depth:")[:3])  # two checks are enough
 
 
-@fuzzed(10_000)
+@fuzzed(2000)
 def test_files_of_probcut(draw: Draw, tmp_path: Path) -> None:
     path = tmp_path / "probcut.yaml"
     path.write_bytes(draw.text(PROBCUT).encode("utf-8", "surrogatepass"))
@@ -323,7 +323,7 @@ def test_files_of_probcut(draw: Draw, tmp_path: Path) -> None:
 SWEEP = "command: run -m depth=1,2\narguments: [depth=1,2]\ncombinations:\n- [depth=1]\n- []\n"
 
 
-@fuzzed(10_000)
+@fuzzed(2000)
 def test_files_of_sweeps(draw: Draw, tmp_path: Path) -> None:
     (tmp_path / "sweep.yaml").write_bytes(draw.text(SWEEP).encode("utf-8", "surrogatepass"))
     refused(lambda: Sweep.read(tmp_path))
@@ -332,7 +332,7 @@ def test_files_of_sweeps(draw: Draw, tmp_path: Path) -> None:
 NOTES = ("protocol: line\ncommand: java Anna\n", "target: a.py:one\n", "protocol: file\n")
 
 
-@fuzzed(10_000)
+@fuzzed(2000)
 def test_notes_beside_a_submission(draw: Draw, tmp_path: Path) -> None:
     """They refuse their own program at most."""
     (tmp_path / "anna").write_text("#!/bin/sh\n")
@@ -354,7 +354,7 @@ def test_targets(draw: Draw) -> None:
     refused(lambda: split_target(text))
 
 
-@fuzzed(20_000)
+@fuzzed(4000)
 def test_games_that_the_page_has_stored(draw: Draw, tmp_path: Path) -> None:
     """A file that was damaged, or changed by hand, is a game that is not there."""
     number = new_number()
@@ -385,7 +385,7 @@ def small_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return run(read(words), "test", Console(quiet=True)).folder
 
 
-@fuzzed(2000, few=FEW // 5)
+@fuzzed(400, few=FEW // 5)
 def test_records(draw: Draw, small_run: Path, tmp_path: Path) -> None:
     content = draw.damaged((small_run / "games.sqlite").read_bytes())
     (tmp_path / "games.sqlite").write_bytes(content)
@@ -401,7 +401,7 @@ def test_records(draw: Draw, small_run: Path, tmp_path: Path) -> None:
 CONFIGS = ("seed: 1\n", "", "\0\0\0", "{ ] :", "- a\n", "executor: 3\n", "a: &a [*a]\n")
 
 
-@fuzzed(1000, few=10)
+@fuzzed(200, few=10)
 def test_files_of_settings(draw: Draw, small_run: Path, tmp_path: Path) -> None:
     """The one beside the record is held against it when a run is resumed."""
     folder = tmp_path / "configured"

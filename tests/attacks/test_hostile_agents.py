@@ -19,7 +19,6 @@ from typing import Any
 
 import pytest
 from attacks.hostile import ANYHOW, CROWDED, KINDS, PATIENT, SMALL, TIMED
-from chosen import mostly_slow
 from processes import Command
 from records import content
 from rich.console import Console
@@ -180,13 +179,12 @@ def check(
     return attacked, plain
 
 
-def chosen(run: str, default: bool | None = None) -> list[str]:
-    """The kinds for a run, or those that are always tested, or the others."""
+def chosen(run: str) -> list[str]:
+    """The kinds for a run."""
     return [
         name
         for name, each in KINDS.items()
         if run == (HARMLESS if each.run == PATIENT and each.end == FINISHED else each.run)
-        and default in (None, each.default)
         and (landlocked() or not each.landlock)
     ]
 
@@ -194,15 +192,6 @@ def chosen(run: str, default: bool | None = None) -> list[str]:
 def test_there_are_many_kinds_and_each_is_told_in_a_line() -> None:
     assert len(KINDS) >= 60
     assert all(each.told.endswith(".") for each in KINDS.values())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("which", mostly_slow([PATIENT, HARMLESS], [PATIENT]))
-def test_a_dozen_kinds_together(
-    tmp_path: Path, orphanage: Callable[[], list[int]], which: str
-) -> None:
-    # Most of the time somebody is waited for, so more workers than cores.
-    check(tmp_path, chosen(which, True), orphanage, *SETTINGS[which], "executor.workers=4")
 
 
 @pytest.mark.slow

@@ -25,14 +25,14 @@ pytestmark = [
     pytest.mark.skipif(not LINUX, reason="finds processes by /proc"),
 ]
 
-KILLS = 3
+KILLS = 2
 DUEL = ["agents=duel", "agent@first=alphabeta", "agent@second=greedy", "seed=3"]
-ROUNDS = ["train.rounds.first.games=400", "train.rounds.second.games=400"]
+ROUNDS = ["train.rounds.first.games=200", "train.rounds.second.games=200"]
 JOBS = {
     "run": ["run", *DUEL, "first.depth=4", "games=200"],
     "class": ["run", "agents=classics", "schedule=class", "openings=all", "openings.plies=4"],
-    "sweep": ["run", "-m", *DUEL, "first.depth=2,3,4", "games=60"],
-    "study of positions": ["study", "pruning", "study.positions=8", "depth=3"],
+    "sweep": ["run", "-m", *DUEL, "first.depth=3,4", "games=60"],
+    "study of positions": ["study", "pruning", "study.positions=6", "depth=3"],
     "study of a run": ["study", "errors", *DUEL, "first.depth=3", "games=20", "study.empties=9"],
     "study of matches": [
         "study",

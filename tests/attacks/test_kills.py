@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from chosen import chosen_of
 from processes import Command, await_
 from records import content, games_in, query, runs_in
 from rich.console import Console
@@ -37,6 +38,7 @@ LINE_UPS = {
         "+agents.third._target_=bystanders.Remembers",
     ],
 }
+KILLED = chosen_of(LINE_UPS, ["mixed"])  # which has agents of both other kinds
 _PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -129,7 +131,7 @@ def kill_driver(folder: Path, name: str, undisturbed: Undisturbed, kills: int) -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", LINE_UPS)
+@pytest.mark.parametrize("name", KILLED)
 def test_often_killed_drivers(tmp_path: Path, name: str, undisturbed: Undisturbed) -> None:
     kill_driver(tmp_path, name, undisturbed, kills=10)
 
@@ -204,7 +206,7 @@ def send_signals(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", LINE_UPS)
+@pytest.mark.parametrize("name", KILLED)
 def test_often_killed_workers_and_players(
     tmp_path: Path, name: str, undisturbed: Undisturbed
 ) -> None:
@@ -212,7 +214,7 @@ def test_often_killed_workers_and_players(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", LINE_UPS)
+@pytest.mark.parametrize("name", KILLED)
 def test_stopped_workers_and_players_are_replaced(
     tmp_path: Path, name: str, undisturbed: Undisturbed
 ) -> None:
@@ -282,6 +284,6 @@ def test_a_killed_nursery(tmp_path: Path, name: str, undisturbed: Undisturbed) -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", LINE_UPS)
+@pytest.mark.parametrize("name", KILLED)
 def test_often_killed_nurseries(tmp_path: Path, name: str, undisturbed: Undisturbed) -> None:
     kill_nurseries(tmp_path, name, undisturbed, kills=13, games=MANY)

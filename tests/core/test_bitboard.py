@@ -92,7 +92,7 @@ def test_every_position_of_random_games_agrees_with_the_oracle(name: str, seed: 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", RULESETS)
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(seed=seeds)
 def test_hundreds_of_random_games_agree_with_the_oracle(name: str, seed: int) -> None:
     check_game(name, seed)
@@ -122,7 +122,7 @@ def test_vector_and_plain_kernels_agree_on_any_masks(filled: int, own: int) -> N
         assert vectorised == plain, f"{oracle.name(square)}, {pair}"
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(filled=masks, own=masks)
 def test_advancing_is_a_move_and_a_look_at_the_next_moves(filled: int, own: int) -> None:
     mover, opponent = U(filled & own), U(filled & ~own)
@@ -135,7 +135,7 @@ def test_advancing_is_a_move_and_a_look_at_the_next_moves(filled: int, own: int)
             assert found == (*expected, moves), f"{form}, {oracle.name(square)}, {pair}"
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(filled=masks, own=masks, board=masks)
 def test_a_short_move_turns_one_disc_alone_in_a_direction(
     filled: int, own: int, board: int

@@ -136,6 +136,7 @@ def test_a_page_shows_the_last_words_and_the_board_of_a_failure(tmp_path: Path) 
     assert "Where it failed" not in page(result, "strategy1")
 
 
+@pytest.mark.slow
 def test_to_compile_costs_no_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The compiler takes longer than a program may take to begin."""
     compiler = shutil.which("cc")

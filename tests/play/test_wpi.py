@@ -260,8 +260,8 @@ def test_ours_against_ours_through_the_referee(
     script.chmod(0o755)
     monkeypatch.setenv("PYTHONPATH", str(root))
     other = f"{sys.executable} -m play wpi bert agent=alphabeta limit=2 agent.depth=3"
-    words = ["games=2", "seed=1", "limit=60", "--record", str(tmp_path / "games.txt")]
+    words = ["games=1", "seed=1", "limit=60", "--record", str(tmp_path / "games.txt")]
     assert main(["referee", str(script), other, *words]) == 0
     shown = capsys.readouterr().out
-    assert shown.count("\nThe game is over: ") == 2, shown
-    assert "2 games: anna " in shown
+    assert shown.count("\nThe game is over: ") == 1, shown
+    assert "anna - bert; colours drawn" in shown

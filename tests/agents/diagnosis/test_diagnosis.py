@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from chosen import mostly_slow
+from chosen import chosen_of, mostly_slow
 from mistaken import BOARD, DEEP, FOLLOWED, MTDF, NEGAMAX, TWO_SIDED, Seed, written
 
 from othello_lab import Position
@@ -303,10 +303,12 @@ NOT_NAMED = [
 ]
 """Noticed, but taken for bounds that are stored as exact."""
 
+OF_EACH_CAUSE = list({seed.cause: seed for seed in reversed(FOLLOWED)}.values())
+
 
 @pytest.mark.parametrize(
     "seed",
-    mostly_slow(FOLLOWED, FOLLOWED[3:4]),
+    mostly_slow(chosen_of(FOLLOWED, OF_EACH_CAUSE), FOLLOWED[3:4]),
     ids=lambda seed: seed.cause,
 )
 def test_the_calls_of_the_heuristic_show_the_cause(seed: Seed, tmp_path: Path) -> None:

@@ -541,6 +541,7 @@ def test_probcut_asks_the_evaluation_whether_a_check_is_hopeful(
     assert nodes[0] < nodes[1] and sum(values) >= len(values) // 2
 
 
+@pytest.mark.slow
 def test_probcut_is_fitted_to_the_searches_of_the_agent_that_plays_with_it(
     tmp_path: Path,
 ) -> None:

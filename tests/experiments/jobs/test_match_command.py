@@ -55,6 +55,7 @@ def test_settings_of_a_match(tmp_path: Path) -> None:
     assert (config["games"], config["minutes"], config["limits"]["nodes"]) == (4, None, 500)
 
 
+@pytest.mark.slow
 def test_a_search_by_time_has_a_limit(tmp_path: Path) -> None:
     """The champion at depth 18 takes longer for some moves than a game may wait."""
     said, opened = played(tmp_path, "random", "champion", "games=2")

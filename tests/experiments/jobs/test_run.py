@@ -301,17 +301,17 @@ def test_the_record_is_never_overwritten(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_null_check_random_against_random(tmp_path: Path) -> None:
-    """Of forty 95 % intervals between equals, 34 to 40 contain 0."""
+    """Of twenty 95 % intervals between equals, 16 to 20 contain 0."""
     contain = 0
-    for seed in range(40):
+    for seed in range(20):
         line_up = {"a": RandomAgent(), "b": RandomAgent()}
         result = run_match(
             line_up, games=100, seed=seed, workers=1, results=tmp_path, figures=False
         )
         row = result.standings.iloc[0]
         contain += row["low"] <= 0 <= row["high"]
-    print(f"{contain} of 40 intervals contain 0")
-    assert 34 <= contain <= 40
+    print(f"{contain} of 20 intervals contain 0")
+    assert contain >= 16
 
 
 def test_agents_table_keeps_settings(tmp_path: Path) -> None:

@@ -416,7 +416,7 @@ def test_a_file_that_is_not_on_the_worker_is_named(
 def test_machines_that_share_nothing_but_the_network(tmp_path: Path) -> None:
     """Each has its own code, folder and kernels. The only one that plays is killed, one with other
     code joins, and a late one plays the rest; the record is that of a run without a cluster."""
-    words = ["--workers", "1", "--games", "200", "compiled_games=false", "agents=duel"]
+    words = ["--workers", "1", "--games", "300", "compiled_games=false", "agents=duel"]
     words += ["agent@first=greedy", "agent@second=random"]
     ended = subprocess.run(
         [sys.executable, ROOT / "benchmarks" / "cluster.py", *words],
@@ -425,4 +425,4 @@ def test_machines_that_share_nothing_but_the_network(tmp_path: Path) -> None:
         text=True,
     )
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert "200 games: records are equal" in ended.stdout
+    assert "300 games: records are equal" in ended.stdout

@@ -88,9 +88,9 @@ def test_coverage_of_pools(case: tuple[int, float, float, float], openings: int)
     """93 to 97 % within three standard errors; of four openings not less."""
     agents, gap, suits, colour = case
     model = VALIDITY.SharedOpenings(gap * (np.arange(agents) - (agents - 1) / 2), suits, colour)
-    held, wrong, naive = VALIDITY.pool_coverage(model, openings, pools=200, seed=1)
+    held, wrong, naive = VALIDITY.pool_coverage(model, openings, pools=100, seed=1)
     print(f"\n{case}, {openings} openings: {held:.3f}, wrong {wrong:.3f}, naive {naive:.3f}")
-    slack = 3 * np.sqrt(0.05 * 0.95 / 200)
+    slack = 3 * np.sqrt(0.05 * 0.95 / 100)
     assert held >= 0.93 - slack
     assert openings <= 4 or held <= 0.97 + slack
 

@@ -465,8 +465,7 @@ VIEWS = {"values": _values, "parts": _parts, "graph": _graph, "cut": _cut, "star
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1280, 1800])
+@pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1800, "light")])
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_view_of_why_can_be_used_by_all(
     open_page: Open, shot: Shot, view: str, width: int, scheme: str

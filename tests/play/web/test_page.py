@@ -175,7 +175,7 @@ def raced(page: Page, tries: int) -> int:
 
 @pytest.mark.slow
 def test_no_move_is_played_that_nobody_chose(open_page: Open) -> None:
-    games = 2 * math.lcm(len(GAPS), len(SQUARES))  # each gap from each square, twice
+    games = math.lcm(len(GAPS), len(SQUARES))  # each gap from each square
     assert raced(open_page(), games) >= games
 
 
@@ -588,9 +588,7 @@ VIEWS: dict[str, Callable[[Any], None]] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("width", "scheme"), [(360, "light"), (360, "dark"), (1280, "light"), (1600, "dark")]
-)
+@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1600, "dark")])
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_view_can_be_used_by_all(
     open_page: Open, shot: Shot, view: str, width: int, scheme: str

@@ -59,6 +59,7 @@ def open_review(page: Page, text: str, rules: str) -> Locator:
     return page.locator("#why-review")
 
 
+@pytest.mark.slow
 def test_a_game_is_reviewed_and_gone_through(open_page: Open, tmp_path: Path, shot: Shot) -> None:
     text = transcript("mini4", 1)
     known = [each for each in reviewed(text, Position.start("mini4")) if each.loss >= GOOD]
