@@ -26,7 +26,9 @@ import numpy as np
 import yaml
 
 from othello_lab import PVS, Limits, Position
+from othello_lab.agents.commands.listing import nanoseconds_a_call
 from othello_lab.agents.config import build_agent, load
+from othello_lab.agents.evaluation.function import check_positions
 from othello_lab.core.rules import Color
 
 JUDGE = {"probcut_confidence": 1.5, "probcut_glance": 0.3, "futility": 1.8, "table_mb": 64}
@@ -117,7 +119,7 @@ def main() -> None:
     agents = [variant(text) for text in options.variants]
     limits = Limits(cpu_seconds=options.ms / 1000) if options.what == "lost" else Limits()
     depth = None if options.what == "lost" else options.plies
-    lost, took, nodes = np.zeros((3, len(agents), len(known)))
+    lost, took, nodes, calls = np.zeros((4, len(agents), len(known)))
     for agent in agents:
         agent.search(known[0][0], 6)
     for place, (position, values) in enumerate(known):
@@ -126,16 +128,21 @@ def main() -> None:
             decision = agent.search(position, depth, limits)
             took[number, place] = time.process_time() - began
             nodes[number, place] = decision.stats.nodes
+            calls[number, place] = decision.stats.evaluations
             lost[number, place] = min(
                 MOST, (max(values.values()) - values[decision.move or 0]) / 100
             )
     for number, text in enumerate(options.variants):
         more = lost[number] - lost[0]
+        call = nanoseconds_a_call(agents[number].evaluation, check_positions(10_000))
         print(
             f"{text}: {lost[number].mean():.3f} discs lost a move, "
             f"{more.mean():+.3f} ± {more.std() / len(known) ** 0.5:.3f} (standard error) more than "
             f"the first; {nodes[number].mean():,.0f} nodes, {1000 * took[number].mean():.2f} ms, "
-            f"{took[number].sum() / took[0].sum():.2f} of its time"
+            f"{took[number].sum() / took[0].sum():.2f} of its time; "
+            f"{calls[number].sum() / nodes[number].sum():.2f} evaluations a node, "
+            f"{call:.0f} ns each, {call * calls[number].sum() / took[number].sum() / 1e7:.0f} % of "
+            "the processor time"
         )
 
 
