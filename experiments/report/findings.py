@@ -320,11 +320,11 @@ def _about_starved(record: Record, plan: Plan) -> Iterable[str]:
     starved = record.query(
         f"""select name, count(*) as games from (
                 select black as agent from games
-                where {starved_side("black")} and black_nanoseconds >= ?1
+                where {starved_side("black")} and black_nanoseconds >= ?
                 union all select white from games
-                where {starved_side("white")} and white_nanoseconds >= ?1
+                where {starved_side("white")} and white_nanoseconds >= ?
             ) join agents using (agent) group by name order by games desc, name""",
-        [round(_HARMLESS * 1e9 * (plan.limits.per_move or 0.0))],
+        2 * [round(_HARMLESS * 1e9 * (plan.limits.per_move or 0.0))],
     )
     starved = starved[~starved["name"].isin(unharmed)]
     if not starved.empty:
