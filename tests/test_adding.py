@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -226,8 +227,9 @@ def test_each_is_two_files() -> None:
 
 @pytest.mark.slow
 def test_the_tests_of_their_rooms_pass(copy: Path) -> None:
-    said = run(copy, "pytest", "-q", "-n", "2", "-k", NEW, *TESTS)
-    assert " passed" in said
+    said = run(copy, "pytest", "-v", "-n", "2", "-k", NEW, *TESTS)
+    for name in ("edge_discs", "scout", "white6", "moves"):
+        assert re.search(rf"PASSED .*\[.*\b{name}\b", said), name
 
 
 @pytest.mark.slow
