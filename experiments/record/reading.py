@@ -41,8 +41,8 @@ def damage_told(folder: Path) -> Iterator[None]:
     except ConfigError:
         raise
     except DAMAGES as error:
-        if sqlite_file.is_locked(error):
-            raise ConfigError(f"{folder / FILE} {sqlite_file.LOCKED}") from error
+        if why := sqlite_file.why_unreadable(error):
+            raise ConfigError(f"{folder / FILE} {why}") from error
         name = "" if isinstance(error, sqlite3.Error | ValueError) else type(error).__name__ + " "
         raise ConfigError(
             f"{folder / FILE} is damaged, or no record of a run: {name}{one_line(error)[:LONGEST]}"

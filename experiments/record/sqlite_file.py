@@ -47,6 +47,16 @@ def is_locked(error: BaseException) -> bool:
     return code & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_PROTOCOL)
 
 
+def why_unreadable(error: BaseException) -> str:
+    """Return why a file cannot be read whatever it holds, to follow its path; "" for an error of
+    its content."""
+    if is_locked(error):
+        return LOCKED
+    code = getattr(error, "sqlite_errorcode", None) or 0
+    of_system = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN)
+    return f"cannot be read: {error}" if code & 0xFF in of_system else ""
+
+
 class WritingConnection(sqlite3.Connection):
     """A connection of the only program that writes to a file. It waits as long as another program
     holds a lock on it, and tells of that; Ctrl-C ends the wait.

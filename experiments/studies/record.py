@@ -103,8 +103,8 @@ def _damage_told(path: Path, kind: RecordKind) -> Iterator[None]:
     except ConfigError:
         raise
     except (sqlite3.Error, ValueError, TypeError, KeyError, RecursionError) as error:
-        if sqlite_file.is_locked(error):
-            raise ConfigError(f"{path} {sqlite_file.LOCKED}") from error
+        if why := sqlite_file.why_unreadable(error):
+            raise ConfigError(f"{path} {why}") from error
         raise ConfigError(
             f"{path} is damaged, or no record of a {kind.word}: {one_line(error)[:LONGEST]}"
         ) from error

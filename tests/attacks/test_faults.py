@@ -109,7 +109,7 @@ def check(ask: Ask, words: list[str], number: int, resumed: int = 0) -> None:
         ends = sorted(str(each.codes[0]) for each in outcomes.values())
         print(f"{fault}: {len(outcomes)} places of {counted.counted} calls, exit codes {ends}")
         if fault == "full disk":  # nobody survives it, so the fault was felt
-            assert "1" in ends
+            assert ends != ["0"] * len(ends)
     assert not wrong, "\n\n".join(wrong)
 
 
@@ -119,7 +119,7 @@ def test_a_job_with_a_fault_is_resumed(job: str, ask: Ask) -> None:
 
 
 def test_a_resumed_run_with_a_fault_is_resumed_again(ask: Ask) -> None:
-    """Its first session was killed after two thirds of its changes of files, so after games."""
+    """Its first session was killed after three quarters of its changes of files, so after games."""
     words, _ = JOBS["run"]
     changes = ask(Request(words, "full disk", 0)).counted
-    check(ask, words, 1, resumed=2 * changes // 3)
+    check(ask, words, 1, resumed=3 * changes // 4)

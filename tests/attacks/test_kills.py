@@ -23,6 +23,7 @@ from othello_lab.core.system.processes import LINUX, adopt_orphans, descendants,
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import run
 from othello_lab.experiments.playing import agent_proxy, pool
+from othello_lab.experiments.record.log import entries
 
 pytestmark = pytest.mark.skipif(not LINUX, reason="finds processes by /proc")
 
@@ -233,8 +234,9 @@ def kill_nurseries(
     process = begin(name, games, tmp_path)
 
     def told() -> int:
-        log = (runs_in(tmp_path)[0] / "log.txt").read_text(encoding="utf-8")
-        return log.count("the process that starts workers was killed; another one goes on")
+        log = entries(runs_in(tmp_path)[0] / "log.txt")
+        line = "the process that starts workers was killed; another one goes on"
+        return sum(line in text for _, text in log)
 
     await_games(tmp_path, 1, process)
     above = _child(process.pid)  # after its death the one below has another parent
