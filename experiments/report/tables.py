@@ -143,10 +143,10 @@ def limits_in_words(limits: Limits) -> list[str]:
 
 
 def share_text(ratio: float) -> str:
-    """A share in words: "12 %", "3.4 %", and below one in a hundred "1/250"."""
-    if ratio < 0.01:
+    """A share in words: "12 %", "3.4 %", below one in a hundred "1/250", and "0 %" for none."""
+    if 0 < ratio < 0.01:
         return f"1/{1 / ratio:,.0f}"
-    return f"{100 * ratio:.{1 if ratio < 0.0995 else 0}f} %"
+    return f"{100 * ratio:.{1 if 0 < ratio < 0.0995 else 0}f} %"
 
 
 RATING = "Elo [95 %]"

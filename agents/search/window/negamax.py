@@ -79,7 +79,7 @@ def _sorted_last_ply(
     these looks."""
     row = _TOP - ply
     clear_pv(context, row - _1)
-    listed = ordering.list_moves(context, mover, opponent, moves, ply)
+    listed = ordering.list_moves(context, mover, opponent, moves, ply, -layout.INFINITY)
     count_more(context, MADE, listed)
     best = -layout.INFINITY
     for number in range(listed):
@@ -283,24 +283,34 @@ def negamax(
             moves &= moves - ONE
         else:
             if listed < 0:
-                listed = ordering.list_moves(context, mover, opponent, moves, ply)
+                enough = -layout.INFINITY
+                if some_futile:
+                    enough = selective.refuting_value(context, occupied, depth - _1, beta)
+                listed = ordering.list_moves(context, mover, opponent, moves, ply, enough)
                 if load(context, layout.LOOKS) != 0 and not looked:
                     count_more(context, MADE, listed)
                     looked = True
+                if some_futile and listed > 0:
+                    square = ordering.listed_move(context, ply, listed - _1)
+                    if ordering.glanced(context, ply, square) <= enough:
+                        count(context, layout.PROBCUT_RETURNS)
+                        ordering.remember_cutoff(context, square, depth, ply)
+                        best, best_move = beta, np.int64(square)
+                        layout.set_pv(context, row, best_move)
+                        break
             if number == listed:
                 break
             square = ordering.next_move(context, ply, number, listed)
             if sorts:
                 known = ordering.glanced(context, ply, square)
-            if some_futile and np.int64(square) != extended:
-                verdict = selective.futile_move(context, occupied, depth - _1, known, low, beta)
-                if verdict != 0:  # if it is too little, so are the later moves
-                    count(context, layout.PROBCUT_RETURNS)
-                    best = max(best, low) if verdict < 0 else beta
-                    if verdict > 0:
-                        best_move = np.int64(square)
-                        layout.set_pv(context, row, best_move)
-                    break
+            if (
+                some_futile
+                and np.int64(square) != extended
+                and selective.futile_move(context, occupied, depth - _1, known, low)
+            ):
+                count(context, layout.PROBCUT_RETURNS)
+                best = max(best, low)  # as all later moves give no more
+                break
             moves ^= ONE << square
             number += _1
         other, own = after(mover, opponent, square)

@@ -20,7 +20,7 @@ import numpy as np
 from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
 from othello_lab.agents.evaluation.square_weights import CORNER_TO_CENTRE
 from othello_lab.agents.search import context as layout
-from othello_lab.agents.search.context import count_evaluation
+from othello_lab.agents.search.context import count_evaluation, is_over
 from othello_lab.core.bitboard import ONE, ZERO, after, legal_moves, lowest_square, popcount
 from othello_lab.core.rules import Ruleset
 from othello_lab.core.system.compile import Address, Index, Int, Mask, Square, kernel
@@ -116,12 +116,7 @@ def set_static(context: np.ndarray, rules: Ruleset) -> None:
 def glance(context: Address, mover: Mask, opponent: Mask) -> Int:
     """Return the worth of a position to its mover without searching it: its evaluation, counted as
     one, or its result, brought down to just beyond any evaluation."""
-    board = np.uint64(load(context, layout.BOARD))
-    if legal_moves(mover, opponent) & board == ZERO and (
-        legal_moves(opponent, mover) & board == ZERO
-    ):
-        if load(context, layout.PAIP_ENDS) != 0:
-            return count_evaluation(context, mover, opponent)
+    if is_over(context, mover, opponent) and load(context, layout.PAIP_ENDS) == 0:
         discs = popcount(mover) - popcount(opponent)
         if discs == 0:
             return np.int64(0)
@@ -163,16 +158,33 @@ def move_key(context: Address, mover: Mask, opponent: Mask, square: Square, ply:
 
 
 @kernel
-def list_moves(context: Address, mover: Mask, opponent: Mask, moves: Mask, ply: Int) -> Int:
-    """Write the keys of all ``moves`` into the list of this ply; returns how many there are."""
+def list_moves(
+    context: Address, mover: Mask, opponent: Mask, moves: Mask, ply: Int, enough: Int
+) -> Int:
+    """Write the keys of all ``moves`` into the list of this ply; return how many there are.
+
+    enough: the list ends with the first move after which the glance, to the side that moves next,
+    is at most this much; -INFINITY for none. The killer is looked at first, as it probably is one.
+    """
     base = layout.MOVES + (ply << _SIX)
     number = np.int64(0)
+    killer = load(context, layout.KILLERS + 2 * ply)
+    first = ZERO if killer < 0 else moves & (ONE << np.uint64(killer))
     while moves != ZERO:
-        square = lowest_square(moves)
-        moves &= moves - ONE
+        square = lowest_square(moves if first == ZERO else first)
+        first = ZERO
+        moves ^= ONE << square
         store(context, base + number, move_key(context, mover, opponent, square, ply))
         number += 1
+        if glanced(context, ply, square) <= enough:
+            break
     return number
+
+
+@kernel
+def listed_move(context: Address, ply: Int, number: Index) -> Square:
+    """Return the move at place ``number`` of this ply's list."""
+    return np.uint64(_MASK - (load(context, layout.MOVES + (ply << _SIX) + number) & _MASK))
 
 
 @kernel

@@ -101,25 +101,31 @@ def _foretold_by(parameters: Address, discs: Int, depth: Int, value: Int) -> tup
 
 
 @kernel
-def futile_move(
-    context: Address, occupied: Mask, depth: Int, value: Int, alpha: Int, beta: Int
-) -> Int:
-    """Return -1 for a move that probably gives no more than alpha, 1 for one that probably gives at
-    least beta, 0 if the position after it must be searched.
+def futile_move(context: Address, occupied: Mask, depth: Int, value: Int, alpha: Int) -> bool:
+    """Return True for a move that probably gives no more than alpha.
 
     occupied: the discs before the move. depth: that of the position after it, of which futility
     pruning knows (:func:`allows_futility`). value: the evaluation there, to the side that moves
     next.
     """
     if abs(value) >= FINAL_UNIT:  # the game is over
-        return np.int64(0)
+        return False
     discs = popcount(occupied) + 1
-    at_least, at_most = _foretold_by(load(context, layout.PROBCUT), discs, depth, value)
-    if -FINAL_UNIT < -alpha <= at_least:
-        return np.int64(-1)
-    if at_most <= -beta < FINAL_UNIT:
-        return np.int64(1)
-    return np.int64(0)
+    at_least, _ = _foretold_by(load(context, layout.PROBCUT), discs, depth, value)
+    return bool(-FINAL_UNIT < -alpha <= at_least)
+
+
+@kernel
+def refuting_value(context: Address, occupied: Mask, depth: Int, beta: Int) -> Int:
+    """Return the highest evaluation, to the side that moves next, after a move that probably gives
+    at least beta; -INFINITY if beta is no value a heuristic can give. occupied, depth: as for
+    :func:`futile_move`."""
+    if beta >= FINAL_UNIT or beta <= -FINAL_UNIT:
+        return -INFINITY
+    parameters = load(context, layout.PROBCUT)
+    place = _probcut_place(popcount(occupied) + 1, depth, GLANCE)
+    slope, intercept = load_float(parameters, place + 1), load_float(parameters, place + 2)
+    return np.int64(np.floor((-beta - intercept - load_float(parameters, place + 3)) / slope))
 
 
 @kernel

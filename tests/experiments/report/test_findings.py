@@ -55,6 +55,7 @@ def test_searches_that_end_long_before_the_limit_on_time_are_told() -> None:
     assert "(playouts 2,000)" in told
     assert _unused(Limits(seconds=0.05), spent=0.03) == ""
     assert "mcts used 30 % of its time" in _unused(Limits(cpu_seconds=0.05), spent=0.03)
+    assert "mcts used 0 % of its time" in _unused(Limits(seconds=0.05), spent=0)
 
 
 def test_time_that_an_agent_waited_for_a_processor_is_not_unused() -> None:
