@@ -13,6 +13,7 @@ the others are even looked at.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 import numpy as np
@@ -21,7 +22,7 @@ from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
 from othello_lab.agents.evaluation.square_weights import CORNER_TO_CENTRE
 from othello_lab.agents.search import context as layout
 from othello_lab.agents.search.context import count_evaluation, is_over
-from othello_lab.core.bitboard import ONE, ZERO, after, legal_moves, lowest_square, popcount
+from othello_lab.core.bitboard import ONE, ZERO, after, bits, legal_moves, lowest_square, popcount
 from othello_lab.core.rules import Ruleset
 from othello_lab.core.system.compile import Address, Index, Int, Mask, Square, kernel
 from othello_lab.core.system.settings import unknown_choice
@@ -98,15 +99,21 @@ def static_ranks(rules: Ruleset) -> list[int]:
     return ranks
 
 
+@functools.cache
+def _static_classes(rules: Ruleset) -> tuple[list[int], np.ndarray]:
+    """Return the class of each square, and the classes as masks from the best one on, int64."""
+    ranks = static_ranks(rules)
+    masks = [0] * layout.STATIC_CLASSES
+    for square in bits(rules.board):
+        masks[layout.STATIC_CLASSES - 1 - ranks[square]] |= 1 << square
+    return ranks, np.array(masks, dtype=np.uint64).view(np.int64)
+
+
 def set_static(context: np.ndarray, rules: Ruleset) -> None:
     """Put the static classes of a board into a context: by square, and as masks."""
-    ranks = static_ranks(rules)
-    context[layout.RANK_OF_SQUARE : layout.RANK_OF_SQUARE + 64] = ranks
-    for rank in range(layout.STATIC_CLASSES):
-        members = (square for square in range(64) if ranks[square] == rank)
-        mask = sum(1 << square for square in members) & rules.board
-        kind = layout.KINDS_OF_SQUARE + layout.STATIC_CLASSES - 1 - rank
-        context[kind] = np.uint64(mask).view(np.int64)
+    ranks, masks = _static_classes(rules)
+    context[layout.RANK_OF_SQUARE : layout.RANK_OF_SQUARE + len(ranks)] = ranks
+    context[layout.KINDS_OF_SQUARE : layout.KINDS_OF_SQUARE + len(masks)] = masks
 
 
 # ------------------------------------------------------------------ kernels

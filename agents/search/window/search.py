@@ -121,8 +121,8 @@ class WindowSearch(SearchAgent):
     ``iterative``."""
     clock_shares: Annotated[float, Number(1, 10), Purpose.TIME] = 1.0
     """The most equal shares of a game's clock that one move may use. A depth is begun only if it
-    will probably end in that time; once three depths have the same best move, in one share. Above
-    1, a quarter of the time for the last moves is kept for them. Needs ``iterative``."""
+    will probably end in that time; once three depths have the same best move, in one share. Needs
+    ``iterative``."""
     time_odds: Annotated[float, Number(0.001, 1), Purpose.TIME] = 1.0
     """Time odds: the part of each limit on time that the search uses, as a handicap in a match."""
     odds_at: Annotated[Sequence[int] | None, Purpose.TIME] = None
@@ -367,8 +367,6 @@ class WindowSearch(SearchAgent):
     def _seconds(self, limits: Limits, position: Position, shares: float) -> float | None:
         # What the solver has shown once need not be found again.
         free = max(FAST_MOVES, self.endgame // 2)
-        if self.clock_shares > 1:
-            free = free * 3 // 4
         seconds = allotment(limits, position.empties, free, shares)
         most, fewest = self.odds_at or (position.empties, position.empties)
         if seconds is None or not fewest <= position.empties <= most:

@@ -396,7 +396,7 @@ def test_a_move_may_use_several_shares_of_a_clock(timers: list[float]) -> None:
     assert allotment(Limits(clock=9), 12, shares=9) == pytest.approx(3 - 0.003), "at most a third"
     assert allotment(Limits(seconds=1), 60, shares=2) == pytest.approx(0.997)
     search = PVS(60, SquareWeights(), ordering="tt", iterative=True, clock_shares=2, **TABLE)
-    search.decide(Position.start(), Limits(clock=2.7))  # 30 moves, the last three of them free
+    search.decide(Position.start(), Limits(clock=2.5))  # 30 moves, the last five of them free
     assert timers == [pytest.approx(0.2 - 0.003)]
 
 
@@ -415,7 +415,7 @@ def test_a_settled_move_takes_one_share(
 
     monkeypatch.setattr(search, "_at_depth", at_depth)
     monkeypatch.setattr("othello_lab.agents.search.window.search.time.perf_counter", lambda: now[0])
-    decision = search.decide(Position.start(), Limits(clock=2.7))
+    decision = search.decide(Position.start(), Limits(clock=2.5))
     assert decision.depth == depths
 
 
