@@ -170,8 +170,8 @@ def list_moves(
 ) -> Int:
     """Write the keys of all ``moves`` into the list of this ply; return how many there are.
 
-    enough: the list ends with the first move after which the glance, to the side that moves next,
-    is at most this much; -INFINITY for none. The killer is looked at first, as it probably is one.
+    enough: a value of the glance to the side that moves next. The list ends with the first move of
+    so low a glance; -INFINITY for none. The killer comes first: it is probably such a move.
     """
     base = layout.MOVES + (ply << _SIX)
     number = np.int64(0)
@@ -196,7 +196,7 @@ def listed_move(context: Address, ply: Int, number: Index) -> Square:
 
 @kernel
 def next_move(context: Address, ply: Int, number: Index, total: Int) -> Square:
-    """The best of the moves ``number`` to ``total - 1`` of this ply's list, brought to place
+    """Bring the best of the moves ``number`` to ``total - 1`` of this ply's list to place
     ``number``. One step of a selection sort: after a cutoff the rest was never sorted."""
     base = layout.MOVES + (ply << _SIX)
     best = load(context, base + number)
@@ -207,7 +207,7 @@ def next_move(context: Address, ply: Int, number: Index, total: Int) -> Square:
             best, place = key, i
     store(context, base + place, load(context, base + number))
     store(context, base + number, best)
-    return np.uint64(_MASK - (best & _MASK))
+    return listed_move(context, ply, number)
 
 
 @kernel

@@ -250,7 +250,7 @@ class WindowSearch(SearchAgent):
             )
 
     def _check_twin(self) -> None:
-        """Raise ValueError where the reading twin cannot do what is set."""
+        """Raise ValueError for settings that the reading twin lacks."""
         beyond = {
             "table_mb": self.table_mb is not None,
             "iterative": self.iterative,

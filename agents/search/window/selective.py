@@ -116,19 +116,6 @@ def futile_move(context: Address, occupied: Mask, depth: Int, value: Int, alpha:
 
 
 @kernel
-def refuting_value(context: Address, occupied: Mask, depth: Int, beta: Int) -> Int:
-    """Return the highest evaluation, to the side that moves next, after a move that probably gives
-    at least beta; -INFINITY if beta is no value a heuristic can give. occupied, depth: as for
-    :func:`futile_move`."""
-    if beta >= FINAL_UNIT or beta <= -FINAL_UNIT:
-        return -INFINITY
-    parameters = load(context, layout.PROBCUT)
-    place = _probcut_place(popcount(occupied) + 1, depth, GLANCE)
-    slope, intercept = load_float(parameters, place + 1), load_float(parameters, place + 2)
-    return np.int64(np.floor((-beta - intercept - load_float(parameters, place + 3)) / slope))
-
-
-@kernel
 def allows_futility(context: Address, occupied: Mask, depth: Int) -> bool:
     """Return True if the evaluation alone may stand in for a search of this depth."""
     parameters = load(context, layout.PROBCUT)
@@ -157,6 +144,15 @@ def low_check(parameters: Address, occupied: Mask, depth: Int, number: Index, al
     place = _probcut_place(popcount(occupied), depth, number)
     slope, intercept = load_float(parameters, place + 1), load_float(parameters, place + 2)
     return np.int64(np.floor((alpha - intercept - load_float(parameters, place + 3)) / slope))
+
+
+@kernel
+def refuting_value(context: Address, occupied: Mask, depth: Int, beta: Int) -> Int:
+    """Return the highest evaluation, to the side that moves next, after a move that probably gives
+    at least beta; -INFINITY if beta is no value a heuristic can give. occupied, depth: as for
+    :func:`futile_move`."""
+    one_more = occupied | (occupied + ONE)  # as many discs as after a move
+    return low_check(load(context, layout.PROBCUT), one_more, depth, GLANCE, -beta)
 
 
 # ------------------------------------------------------------------ tapered search

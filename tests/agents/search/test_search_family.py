@@ -37,6 +37,7 @@ from othello_lab.agents.search.endgame.solver import EndgameSolver, solvable
 from othello_lab.agents.search.limits import allotment
 from othello_lab.agents.search.window import plain, transposition
 from othello_lab.agents.search.window.negamax import negamax
+from othello_lab.agents.search.window.ordering import list_moves, listed_move
 from othello_lab.agents.search.window.probcut import ProbCut
 from othello_lab.agents.search.window.probcut_fit import FULL, check_depths, fit
 from othello_lab.agents.search.window.selective import (
@@ -582,6 +583,28 @@ def test_futility_asks_only_the_evaluation(tmp_path: Path, random_game: RandomGa
         assert found[0].stats.probcut_returns == found[1].stats.probcut_returns
         counts += [each.stats.nodes for each in found]
     assert counts[0] == counts[1] > 1.5 * counts[2]
+
+
+def test_a_list_of_moves_ends_with_one_that_is_enough(random_game: RandomGame) -> None:
+    evaluation = SquareWeights()
+    search = PVS(4, evaluation, ordering="sorted")
+    position = max(random_game("standard", 1)[:40], key=lambda each: len(each.moves))
+    search.search(position)
+    killer = position.moves[-1]
+    first_to_last = [killer, *(move for move in position.moves if move != killer)]
+    glances = [evaluation.plain(position.play(move)) for move in first_to_last]
+    search._context[context.KILLERS] = killer
+    legal = np.uint64(sum(1 << move for move in position.moves))
+
+    def listed(enough: int) -> list[int]:
+        number = list_moves(search._address, *position.masks, legal, np.int64(0), np.int64(enough))
+        places = map(np.int64, range(number))
+        return [int(listed_move(search._address, np.int64(0), n)) for n in places]
+
+    assert listed(-int(context.INFINITY)) == first_to_last
+    for enough in {*glances, min(glances) - 1}:
+        last = next((n for n, value in enumerate(glances) if value <= enough), len(glances))
+        assert listed(enough) == first_to_last[: last + 1]
 
 
 def test_sorted_moves_are_evaluated_once(tmp_path: Path, random_game: RandomGame) -> None:
