@@ -382,6 +382,7 @@ def test_nothing_more_is_asked_of_who_hangs() -> None:
     assert time.monotonic() - began < 60
 
 
+@pytest.mark.slow
 def test_what_says_that_it_varies_is_not_asked_to_repeat_itself() -> None:
     class Varies(DrawsItsOwnLots):
         reproducible = False

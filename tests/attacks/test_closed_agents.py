@@ -303,6 +303,7 @@ class Hops(RandomAgent):
         return super().decide(position, limits)
 
 
+@pytest.mark.slow
 @AT_ONCE
 @pytest.mark.parametrize("kind", mostly_slow([PROCESS, CLOSED], [PROCESS]))
 @pytest.mark.parametrize("how", ["forfeit", "killed supervisor"])
@@ -345,6 +346,7 @@ class Thinks(RandomAgent):
             self.thoughts.value += 1
 
 
+@pytest.mark.slow
 @AT_ONCE
 @pytest.mark.parametrize("kind", mostly_slow([PROCESS, CLOSED], [PROCESS]))
 def test_nobody_thinks_in_the_opponents_time(kind: str) -> None:

@@ -123,6 +123,7 @@ ALWAYS = {
 """One or two of each sort; the others are slow tests."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "does",
     mostly_slow(MAKINGS, ALWAYS),
@@ -185,6 +186,7 @@ def sessions(leaders: set[int]) -> list[int]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not landlocked(), reason="needs Landlock of Linux 6.12")
 def test_an_agent_that_kills_whoever_makes_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

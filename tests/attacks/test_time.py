@@ -109,6 +109,7 @@ def test_a_stopped_player_is_not_charged(which: tuple[int, ...]) -> None:
     assert own <= wall - 0.9
 
 
+@pytest.mark.slow
 def test_an_answer_is_as_late_as_it_was_sent() -> None:
     """The supervisor is stopped, and sees it only later."""
     for _ in range(5):

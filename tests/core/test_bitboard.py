@@ -98,6 +98,7 @@ def test_hundreds_of_random_games_agree_with_the_oracle(name: str, seed: int) ->
     check_game(name, seed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("side", [4, 6, 8])
 @settings(max_examples=200)
 @given(seed=seeds)

@@ -168,6 +168,7 @@ def test_the_configuration_can_be_shown(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_list_names_every_choice(capsys: pytest.CaptureFixture[str]) -> None:
     assert agents_main(["list"]) == 0
     printed = capsys.readouterr().out
@@ -177,6 +178,7 @@ def test_list_names_every_choice(capsys: pytest.CaptureFixture[str]) -> None:
     assert "alphabeta" not in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_an_agent_and_a_heuristic_from_another_folder(tmp_path: Path) -> None:
     """The agent of docs/search.md and the heuristic of docs/heuristic.md, in one file beside
     my_conf/, and nothing changed here."""

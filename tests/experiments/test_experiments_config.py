@@ -406,6 +406,7 @@ def test_an_agent_without_any_limit_is_refused_before_a_game() -> None:
 HOME = "${oc.env:HOME}"
 
 
+@pytest.mark.slow
 def test_strings_of_a_record_stay_what_they_are(tmp_path: Path) -> None:
     words = ["agents=ab_mirror", "depth=1", "games=2", "executor=serial", f"results={tmp_path}"]
     words += ["+agents.mine._target_=misbehaving.Mine", "figures=false"]

@@ -86,6 +86,7 @@ def test_programs_of_all_kinds_play_each_other(
     assert [*scratch.iterdir()] == []
 
 
+@pytest.mark.slow
 def test_a_page_tells_of_games_losses_and_logs(tmp_path: Path) -> None:
     trouble = "import logging; logging.warning('noted'); print('said'); 1 / 0"
     hand_in(tmp_path / "submissions", PYTHON, trouble={"agent": trouble})
@@ -116,6 +117,7 @@ def test_a_page_tells_of_games_losses_and_logs(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_page_shows_the_last_words_and_the_board_of_a_failure(tmp_path: Path) -> None:
     late = "print('my last words'); len(position.moves) == 3 or 1 / 0"
     hand_in(tmp_path / "submissions", PYTHON, trouble={"agent": late})
@@ -243,6 +245,7 @@ def test_a_name_in_another_encoding_has_its_place_and_page(tmp_path: Path) -> No
     assert main(["verify", str(result.folder)]) == 0
 
 
+@pytest.mark.slow
 def test_one_of_the_labs_agents_may_play_too(tmp_path: Path) -> None:
     hand_in(tmp_path / "submissions", ["agent"])
     result = played(tmp_path, "+agent@agents.greedy=greedy")

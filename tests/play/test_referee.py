@@ -144,6 +144,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", mostly_slow(HOSTILE, ("half a line", "two moves")))
 def test_a_hostile_program_loses_for_that_reason_and_leaves_nothing(
     name: str, tmp_path: Path, scratch: Path, capsys: pytest.CaptureFixture[str]
@@ -213,6 +214,7 @@ STYLES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("style", mostly_slow(STYLES, ("pass", "pieces")))
 def test_moves_may_be_written_in_many_ways(
     style: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -232,6 +234,7 @@ def boards(shown: str) -> int:
     return shown.count("  a b c d e f g h\n")
 
 
+@pytest.mark.slow
 def test_a_whole_game_and_its_transcript(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -251,6 +251,7 @@ class Wrong(Agent):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "told"), [("Crash", "exit code 3"), ("Hang", "no answer"), ("Wrong", "move: a1")]
 )

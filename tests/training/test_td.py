@@ -113,6 +113,7 @@ def test_chance_follows_from_the_seed() -> None:
     assert not np.array_equal(learned(3), learned(4))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rules", ["standard", "mini6", "mini4"])
 def test_what_is_learned_is_what_a_pattern_evaluation_says(rules: str, tmp_path: Path) -> None:
     known = board(RULESETS[rules], 7)

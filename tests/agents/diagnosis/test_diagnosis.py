@@ -233,6 +233,7 @@ def is_told(diagnosis: Diagnosis, cause: str) -> None:
     assert "  a b c d e f g h\n1 " in evidence and "expected " in evidence
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", mostly_slow(SEEDS, SEEDS[::20]), ids=lambda seed: seed.cause)
 def test_a_mistake_is_told_by_its_cause(seed: Seed, tmp_path: Path) -> None:
     is_told(examined(written(seed, tmp_path)), seed.cause)
@@ -281,6 +282,7 @@ def test_of_two_mistakes_the_one_in_ordinary_positions_is_told(tmp_path: Path) -
     assert diagnosis.notes or (diagnosis.causes[0].explained or 1) < 1  # that is not all
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", mostly_slow(WASTEFUL, WASTEFUL[1:2]), ids=lambda seed: seed.cause)
 def test_who_does_not_prune_well_fails_only_if_asked_to(seed: Seed, tmp_path: Path) -> None:
     path = written(seed, tmp_path)
@@ -306,6 +308,7 @@ NOT_NAMED = [
 OF_EACH_CAUSE = list({seed.cause: seed for seed in reversed(FOLLOWED)}.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seed",
     mostly_slow(chosen_of(FOLLOWED, OF_EACH_CAUSE), FOLLOWED[3:4]),
@@ -318,6 +321,7 @@ def test_the_calls_of_the_heuristic_show_the_cause(seed: Seed, tmp_path: Path) -
         is_told(diagnosis, seed.cause)
 
 
+@pytest.mark.slow
 def test_an_illegal_move_is_told_with_its_line_and_boards(tmp_path: Path) -> None:
     seed = next(seed for seed in FOLLOWED if "killer" in seed.right)
     evidence = examined(written(seed, tmp_path), deep=True).causes[0].evidence
@@ -432,6 +436,7 @@ def test_the_command_takes_every_kind_of_search(
     assert f"checked to {deepest[1] if deepest else 5} pl" in last
 
 
+@pytest.mark.slow
 def test_the_search_of_the_page_is_right(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -161,6 +161,7 @@ def value(edge: str) -> int:
     return int(edge_values()[number_of(edge)])
 
 
+@pytest.mark.slow
 def test_full_edges_are_as_the_description_says() -> None:
     values = full_edges()
     assert len(values) == 1024 + 10 * 512 + 45 * 256 + 120 * 128

@@ -134,6 +134,7 @@ def test_the_last_line_tells_if_and_how_the_engine_plays(
     assert checks in summary and plays in verdict
 
 
+@pytest.mark.slow
 def test_what_was_sent_and_answered_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check-engine", "gtp", engine("nameless")]) == 1
     printed = capsys.readouterr().out

@@ -41,6 +41,7 @@ BROKEN: dict[str, tuple[dict[str, object], str, str]] = {
 }
 
 
+@pytest.mark.slow
 def test_the_example_passes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = player(tmp_path, name="anna")
     assert main(["check", "file", command, "total=300"]) == 0, capsys.readouterr().out
@@ -50,6 +51,7 @@ def test_the_example_passes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert f"{command} keeps to the file protocol; its slowest move took " in printed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", mostly_slow(BROKEN, ("illegal", "curious")))
 def test_each_check_finds_the_program_that_fails_it(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -88,6 +88,7 @@ def test_it_plays_what_our_own_agents_play(target: str, same: Any) -> None:
         assert theirs == ours, f"\n{position}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     mostly_slow(["random_strategy", "numpy_strategy", "untidy_strategy"], ["untidy_strategy"]),
@@ -174,6 +175,7 @@ def test_the_file_is_not_loaded_where_the_judge_is(tmp_path: Path) -> None:
     assert str(os.getpid()) not in marker.read_text().split()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "reason", "told"),
     rows_mostly_slow(
@@ -218,6 +220,7 @@ def test_an_evaluation_gives_what_ours_gives(name: str, same: Any) -> None:
     assert scaled(positions(1)[9]) == SquareWeights()(positions(1)[9])
 
 
+@pytest.mark.slow
 def test_an_evaluation_plays_in_a_search(tmp_path: Path) -> None:
     words = ["run", "agents=duel", "agent@first=minimax", "agent@second=minimax", "depth=2"]
     words += [f"second.evaluation={FILE}:weighted_score"]
@@ -368,6 +371,7 @@ def test_an_error_of_python_2_names_its_cure(body: str, told: str, tmp_path: Pat
     assert ("python2" in told) == ("python2" in str(caught.value))
 
 
+@pytest.mark.slow
 def test_the_cure_is_told_in_one_line_by_a_run_an_evaluation_and_a_call(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -102,6 +102,7 @@ KINDS = [
 ALWAYS = ((), ("no-setboard", "no-undo", "no-showboard", "no-final_score", "no-known_command"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "traits", mostly_slow(KINDS, ALWAYS), ids=lambda traits: " ".join(traits) or "usual"
 )

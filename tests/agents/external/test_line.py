@@ -102,6 +102,7 @@ def test_a_bot_that_thinks_too_long_is_late(tmp_path: Path) -> None:
     assert ends == {(LOST, LATE)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("begin", "reason", "told"),
     [
@@ -154,6 +155,7 @@ def of_c(folder: Path) -> str:
     return str(folder / "bot")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("build", mostly_slow([of_python, of_c], [of_python]))
 def test_the_examples_play(build: Callable[[Path], str], tmp_path: Path) -> None:
     command = build(tmp_path)

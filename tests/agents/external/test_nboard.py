@@ -119,6 +119,7 @@ def test_an_engine_that_does_wrong_loses(
     assert told in log, log
 
 
+@pytest.mark.slow
 def test_whole_games(tmp_path: Path) -> None:
     ends, log = play(tmp_path, engine(), "games=6", "ruleset=wpi")
     assert {end for _, end in ends} == {FINISHED}, log

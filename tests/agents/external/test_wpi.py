@@ -187,6 +187,7 @@ TROUBLES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", mostly_slow(TROUBLES, ("illegal",)))
 def test_a_program_that_does_wrong_loses_for_that_reason(
     name: str, tmp_path: Path, scratch: Path
@@ -198,6 +199,7 @@ def test_a_program_that_does_wrong_loses_for_that_reason(
     assert told in log, log
 
 
+@pytest.mark.slow
 def test_a_run_is_played_to_its_end(tmp_path: Path, scratch: Path) -> None:
     before = set(descendants([os.getpid()]))
     command = player(tmp_path)

@@ -702,6 +702,7 @@ def endgames(random_game: RandomGame) -> list[Position]:
     return [p for game in games for p in game if p.empties in (14, 15) and p.moves]
 
 
+@pytest.mark.slow
 def test_a_sure_selective_endgame_is_exact(fitted_ends: Path, random_game: RandomGame) -> None:
     search, sure = ending(fitted_ends, 99)
     solver = EndgameSolver(table_mb=4)

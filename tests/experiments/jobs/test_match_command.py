@@ -26,6 +26,7 @@ def played(tmp_path: Path, *words: str) -> tuple[str, Record]:
     return console.file.getvalue(), Record.open(folder)  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_a_match_ends_when_it_is_decided(tmp_path: Path) -> None:
     said, opened = played(tmp_path, "iago", "disc_count", "depth=1")
     with opened as record:

@@ -97,6 +97,7 @@ def test_killed_workers_and_players_are_replaced(tmp_path: Path, uninterrupted: 
     assert content(runs_in(tmp_path)[0]) == content(uninterrupted)
 
 
+@pytest.mark.slow
 def test_ctrl_c_names_the_way_on(tmp_path: Path, uninterrupted: Path) -> None:
     def interrupt_after_the_first_games() -> None:  # in the run, however busy this machine is
         write = Record.write_games
@@ -156,6 +157,7 @@ def test_a_disk_that_is_full_from_the_start_is_one_line(tmp_path: Path) -> None:
 # ---------------------------------------------------------------------- extending
 
 
+@pytest.mark.slow
 def test_a_run_can_be_extended(tmp_path: Path, uninterrupted: Path) -> None:
     words = [word for word in WORDS if not word.startswith("games=")]
     result = run(read([*words, "games=6", f"results={tmp_path}"]), "test", QUIET)
@@ -177,6 +179,7 @@ def test_objects_are_resumed_from_python(tmp_path: Path) -> None:
     assert more.complete and len(more.games) == 10
 
 
+@pytest.mark.slow
 def test_changed_code_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     own = tmp_path / "mine.py"
     own.write_text(

@@ -207,6 +207,7 @@ def test_trouble_after_a_kill_and_amid_much_talk_is_found(tmp_path: Path) -> Non
         assert set(result.games["end_reason"]) == {end}
 
 
+@pytest.mark.slow
 def test_a_late_answer_loses_and_says_so(tmp_path: Path) -> None:
     words = "agents=ab_mirror depth=1 games=2 ~agents.right"
     words += " +agents.slow._target_=misbehaving.Slow +agents.slow.after=24"
@@ -231,6 +232,7 @@ def test_alpha_beta_against_minimax_is_the_classic_lesson(tmp_path: Path) -> Non
     assert f"the same {len(moves) // 2:,} positions" in report
 
 
+@pytest.mark.slow
 def test_run_match_plays_objects_and_names(tmp_path: Path) -> None:
     line_up = {
         "deep": AlphaBeta(3, SquareWeights()),
@@ -246,6 +248,7 @@ def test_run_match_plays_objects_and_names(tmp_path: Path) -> None:
     assert set(named.games["black"]) == {"weighted", "random"}
 
 
+@pytest.mark.slow
 def test_run_match_chooses_openings_and_schedule(tmp_path: Path) -> None:
     line_up = {name: RandomAgent() for name in "abc"}
     settings: dict[str, Any] = {"workers": 0, "results": tmp_path, "quiet": True, "figures": False}

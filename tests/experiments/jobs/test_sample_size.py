@@ -67,6 +67,7 @@ def test_a_sequential_test_needs_fewer_pairs_on_average() -> None:
     assert (short.sum(axis=1) == 5).all() and (undecided == -1).all()
 
 
+@pytest.mark.slow
 def test_the_command_tells_pairs_and_minutes(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -243,6 +243,7 @@ def test_without_moves_only_totals_are_recorded() -> None:
         assert all(game.game.black_nodes > 0 < game.game.white_moves for game in found)
 
 
+@pytest.mark.slow
 def test_many_games_of_two_agents_keep_their_seats() -> None:
     """Also where the games that are played together begin with the other's game as Black."""
     openings = RandomOpenings(plies=6).choose(200, RULESETS["standard"], 3)
@@ -263,6 +264,7 @@ def test_a_game_that_is_over_at_its_opening_is_one_without_turns() -> None:
     assert [read_turns(0, game.turns or "") == [] for game in found] == [False, False, True, True]
 
 
+@pytest.mark.slow
 def test_games_go_on_where_the_room_for_their_text_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recorded_games, "_TYPICAL_TEXT", 100)
     games = drawn(2, RandomOpenings(plies=6).choose(100, RULESETS["standard"], 3))

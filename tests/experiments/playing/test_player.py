@@ -86,6 +86,7 @@ def closing(folder: Path, how: str = "") -> list[str]:
     return [*words, *([f"+first.how={how}"] if how else []), "games=20"]
 
 
+@pytest.mark.slow
 def test_agents_are_closed_once_in_each_process_that_played(tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     result = play(tmp_path, *closing(notes), "executor.workers=2")
@@ -103,6 +104,7 @@ def test_agents_of_a_serial_run_are_closed_at_its_end(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("executor", ["serial", "processes"])
 def test_an_agent_that_raises_when_closed_is_logged(tmp_path: Path, executor: str) -> None:
     result = play(tmp_path, *closing(tmp_path / "n", "raises"), f"executor={executor}")

@@ -386,6 +386,7 @@ def begin_and_end(folder: Path, how: str) -> Callable[[], None]:
     return end
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("how", "tasks"), [("ends", 0), ("ends", 10), ("hangs", 10)])
 def test_workers_end_in_order_if_they_do_so_soon(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, how: str, tasks: int

@@ -29,6 +29,7 @@ def words(folder: Path, name: str, *more: str) -> list[str]:
     return [*duel, "limits.hang=0.3", f"results={folder}", "figures=false", *more]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", mostly_slow(FAILING, ["Raises", "Dies"]))
 def test_one_that_fails_everywhere_stops_the_run(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

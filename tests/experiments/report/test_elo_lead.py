@@ -147,6 +147,7 @@ def test_a_difference_has_one_interval(tmp_path: Path) -> None:
     assert f"squares leads discs by {value} [{low}, {high}] Elo, in 40 games." == said
 
 
+@pytest.mark.slow
 def test_split_pairs_and_single_games(tmp_path: Path) -> None:
     agents = {"a": GreedyAgent(), "b": GreedyAgent(), "c": GreedyAgent()}
     (said, *_), _, _ = told(tmp_path, agents, games=4)

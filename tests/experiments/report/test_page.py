@@ -126,6 +126,7 @@ def test_both_games_of_a_pair_are_stepped_through(open_report: Open, folder: Pat
             expect(article.locator(".seats")).to_contain_text(f"{position.black.bit_count()}")
 
 
+@pytest.mark.slow
 def test_a_move_shows_what_its_agent_stated(open_report: Open, folder: Path) -> None:
     page = open_report()
     number = int(page.locator(".browser h3").first.inner_text().removeprefix("Game "))
@@ -146,6 +147,7 @@ def test_a_move_shows_what_its_agent_stated(open_report: Open, folder: Path) -> 
     expect(said).to_contain_text(re.compile(rf"^({turn.ply - 1}\.|Where)"))
 
 
+@pytest.mark.slow
 def test_arrow_keys_step_wherever_the_focus_is(open_report: Open) -> None:
     page = open_report()
     where, pairs = page.locator(".browser output"), page.locator(".choice select").last
@@ -170,6 +172,7 @@ def test_arrow_keys_step_wherever_the_focus_is(open_report: Open) -> None:
     assert number != "0"
 
 
+@pytest.mark.slow
 def test_tables_sort_by_what_cells_are_worth(open_report: Open) -> None:
     page = open_report()
     page.evaluate(

@@ -283,6 +283,7 @@ def test_the_series_of_18_8_is_the_books(tmp_path: Path) -> None:
     assert "-28 40 -28 40" in text
 
 
+@pytest.mark.slow
 def test_points_beside_points(tmp_path: Path) -> None:
     done = play(tmp_path, "experiment=paip_1ply", "games=6")
     text = (done.folder / "report.md").read_text(encoding="utf-8")

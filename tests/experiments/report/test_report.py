@@ -50,6 +50,7 @@ def play(folder: Path, *overrides: str) -> tuple[RunResult, str, str]:
 DUEL = ("agents=duel", "agent@first=greedy", "agent@second=random")
 
 
+@pytest.mark.slow
 def test_a_duel_shows_its_match_on_the_terminal_and_in_the_report(tmp_path: Path) -> None:
     result, printed, report = play(tmp_path, *DUEL, "games=40")
     (row,) = result.matches.itertuples()
@@ -70,6 +71,7 @@ def test_a_duel_shows_its_match_on_the_terminal_and_in_the_report(tmp_path: Path
     assert "very pair split" not in report
 
 
+@pytest.mark.slow
 def test_many_agents_get_no_matches_on_the_terminal(tmp_path: Path) -> None:
     words = ("agents=classics", "games=4", "agents.alphabeta_5.depth=2", "rating.anchor=greedy")
     result, printed, report = play(tmp_path, *words)
@@ -227,6 +229,7 @@ def test_agents_are_described_by_what_sets_them_apart() -> None:
 # ---------------------------------------------------------------------- the clock
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("share", "told"), [(0.5, True), (0.99, False), (None, False)])
 def test_little_processor_time_for_much_thinking_is_told(
     tmp_path: Path, share: float | None, told: bool

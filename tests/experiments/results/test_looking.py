@@ -89,6 +89,7 @@ def test_all_runs_are_listed(shelf: Path, ask: Ask) -> None:
     assert "complete" in printed
 
 
+@pytest.mark.slow
 def test_the_list_is_filtered_and_sorted(shelf: Path, tmp_path: Path, ask: Ask) -> None:
     play(tmp_path, *DUEL, "name=tagged", "games=2", "tags=[draft,thesis]", "note=an old idea")
     play(tmp_path, *DUEL, "name=plain", "games=4")

@@ -195,6 +195,7 @@ def test_what_was_played_by_another_version_is_not_played_again(
     assert "not done: numba 0.1 ->" in " ".join(printed.split())
 
 
+@pytest.mark.slow
 def test_code_from_outside_runs_only_where_that_is_asked_for(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -259,6 +260,7 @@ def test_time_that_is_too_short_for_all_games_leaves_some_out(
     assert " moves of other games asked again (if one were false, " in printed
 
 
+@pytest.mark.slow
 def test_totals_of_games_without_moves_are_played_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -94,6 +94,7 @@ def opening_costs(openings: int, spread: float) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["agent", "opening", "moves", "nodes", "microseconds"])
 
 
+@pytest.mark.slow
 def test_a_cost_has_the_interval_of_its_openings() -> None:
     costs = opening_costs(200, 10.0)
     (effect,), mean = cost_effects(np.array([[-1.0, 1.0]]), costs, "microseconds")
@@ -209,6 +210,7 @@ def test_cycles_and_alpha_rank(tmp_path: Path) -> None:
     assert "of 3 pairings" in report
 
 
+@pytest.mark.slow
 def test_sets_of_openings(tmp_path: Path) -> None:
     line_up = ["agents=duel", "agent@first=random", "agent@second=greedy"]
     tables, report, _ = made(

@@ -118,6 +118,7 @@ def test_after_ctrl_c_the_rest_is_done_by_resume(
     assert main(["resume", str(where), "--trust"]) == 0  # there is nothing left to do
 
 
+@pytest.mark.slow
 def test_a_study_of_matches_asks_for_runs_until_it_has_all(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

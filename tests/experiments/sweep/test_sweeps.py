@@ -210,6 +210,7 @@ def test_keys_that_vary_together_are_one() -> None:
 # ---------------------------------------------------------------------- what comes out
 
 
+@pytest.mark.slow
 def test_one_table_and_one_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["agents.left.depth=zip(1,2)", "agents.right.depth=zip(2,3)", "games=zip(2,4)"]
     words += ["agents=ab_mirror", "executor=serial", f"results={tmp_path}", "figures=files"]

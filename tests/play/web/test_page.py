@@ -106,6 +106,7 @@ def test_a_whole_game_by_clicks(open_page: Open, shot: Shot) -> None:
     expect(page.get_by_role("dialog")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_only_legal_squares_can_be_clicked(open_page: Open) -> None:
     page = open_page()
     hands = [
@@ -192,6 +193,7 @@ CLICK_WHILE_TURNING = """() => {
 }"""
 
 
+@pytest.mark.slow
 def test_a_double_click_plays_one_move_and_a_click_ends_the_turning(open_page: Open) -> None:
     page = open_page()
     square(page, "d3").dblclick()
@@ -382,6 +384,7 @@ def test_a_file_that_is_too_long_is_refused_in_words(open_page: Open, tmp_path: 
     expect(dialog.get_by_role("alert")).to_contain_text("it has 60,000 letters; at most 50,000")
 
 
+@pytest.mark.slow
 def test_the_smallest_screens_need_no_scrolling_sideways(open_page: Open) -> None:
     page = open_page(width=320, height=640)
     assert page.evaluate("() => document.documentElement.scrollWidth") == 320
@@ -389,6 +392,7 @@ def test_the_smallest_screens_need_no_scrolling_sideways(open_page: Open) -> Non
     assert page.evaluate("() => document.documentElement.scrollWidth") == 320
 
 
+@pytest.mark.slow
 def test_values_on_squares_are_those_of_the_open_tab(open_page: Open) -> None:
     page = open_page()
     page.get_by_role("button", name="Value every move").click()
@@ -416,6 +420,7 @@ def test_an_agent_of_ones_own_is_named_in_the_dialog(tmp_path: Path, open_page: 
         expect(page.locator("#moves button")).to_have_count(1)
 
 
+@pytest.mark.slow
 def test_a_hint_is_marked_until_the_game_goes_on(open_page: Open) -> None:
     page = open_page()
     page.get_by_role("button", name="Hint").click()
@@ -458,6 +463,7 @@ def test_the_opening_is_named(open_page: Open) -> None:
     expect(page.locator("#opening")).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_the_address_of_a_game_leads_to_it(open_page: Open) -> None:
     page = open_page()
     press(page, "d3")

@@ -364,6 +364,7 @@ def test_agents_that_fail_are_reported_and_replaced(
 # ---------------------------------------------------------------------- visits
 
 
+@pytest.mark.slow
 def test_visits_are_apart_and_outlive_page_and_server(serve: Serve, tmp_path: Path) -> None:
     server = serve("white=human")
     with server.page() as one, server.page() as two:

@@ -332,6 +332,7 @@ def test_what_other_studies_say() -> None:
 # ---------------------------------------------------------------------- bad input
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "message"),
     [
@@ -361,6 +362,7 @@ def test_a_page_that_cannot_be_made_is_refused_in_a_line(
     assert made_in(place) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -379,6 +381,7 @@ def test_what_is_not_there_is_told_in_a_line(
     assert message in told and told.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_study_of_something_else_is_refused(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
