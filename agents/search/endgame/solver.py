@@ -175,7 +175,9 @@ class EndgameSolver:
         return {name: value for name, value in vars(self).items() if name != "_team"}
 
     def prepare(self, announce: Announce | None = None) -> None:
-        """Compile the kernels before they are timed, or before workers fork."""
+        """Compile the kernels, and make the tables, before they are timed or workers fork."""
+        # Where much memory was freed before, making the tables takes longer than a short move.
+        _ = self._team
         start = Position.start("mini4")
         for side in WEIGHTS:
             sorting_of(self.sorting, side).evaluation.prepare(announce)

@@ -8,6 +8,7 @@ import pickle
 import random
 import re
 import threading
+import tracemalloc
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -497,6 +498,18 @@ def test_a_copy_solves_in_its_own_memory(random_game: RandomGame) -> None:
 
 def hard(random_game: RandomGame) -> Position:
     return with_empties(random_game, "standard", 2, 30)
+
+
+def test_all_memory_is_made_before_a_search() -> None:
+    """Of each solver, though its kernels are compiled already: tables are made in no timed move."""
+    for _ in range(2):
+        solver = EndgameSolver()
+        solver.prepare()
+        tracemalloc.start()
+        solver.solve(Position.start("mini4"))
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert most < 1 << 20
 
 
 def test_a_limit_on_nodes_leaves_an_honest_answer(random_game: RandomGame) -> None:
