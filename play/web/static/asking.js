@@ -100,6 +100,7 @@ export function askingForm({ fields, button, ask, draw }) {
     }, 300);
     try {
       const answer = await ask(mine.signal, (text) => { note.textContent = text; });
+      mine.signal.throwIfAborted(); // the answer was under way when it was stopped
       if (under === mine) draw(answer);
     } catch (error) {
       if (under === mine) problem.textContent = mine.signal.aborted ? "Stopped." : sentence(error.message);

@@ -102,6 +102,7 @@ export function connect(on, { addressed = true } = {}) {
       return promised({ ...message, ref: number }, number);
     },
     ask(name, options = {}, { signal, onNote } = {}) {
+      if (signal?.aborted) return Promise.reject(new Error("stopped"));
       number += 1;
       const id = number;
       signal?.addEventListener("abort", () => {
