@@ -32,7 +32,7 @@ from othello_lab.agents.evaluation.function import check_positions
 from othello_lab.core.rules import Color
 
 JUDGE = {"probcut_confidence": 1.5, "probcut_glance": 0.3, "futility": 1.8, "table_mb": 64}
-NO_ENDGAME = {"endgame": 0, "endgame_by_time": False, "selective_endgame": None}
+NO_ENDGAME = {"endgame": 0, "endgame_by_time": None}
 FIRST, JUDGED = (7, 8), (13, 14)
 """Depths of a first look at all moves, and of the judgement of those that may be good."""
 HOPELESS, LEAST = 500, 300

@@ -95,7 +95,7 @@ class Reviewer:
     def __init__(self, thinkers: AgentProcesses, side: int) -> None:
         champion = load("agent", _JUDGE) | {
             "evaluation": evaluation_settings(_EVALUATIONS[side]),
-            "endgame_by_time": False,
+            "endgame_by_time": None,
         }
         if side != 8:
             champion |= {"probcut": None, "probcut_glance": None}

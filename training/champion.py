@@ -49,8 +49,6 @@ class ChampionTraining(TrainingStudy):
     """Plies up to which ProbCut's parameters are fitted, to searches of the first agent."""
     probcut_positions: Annotated[int, Whole(MIN_SAMPLES)] = 3000
     """Positions that ProbCut's parameters are fitted to."""
-    probcut_ends: Annotated[int, Whole(0)] = 1500
-    """Endgames whose exact scores the selective endgame is fitted to."""
     balanced: Annotated[Mapping[str, Any], Settings()] = field(default_factory=dict)
     """Options of the command openings, such as plies, depth and games, for balanced openings."""
     held_out: Annotated[int, Whole(2)] = 4000

@@ -161,7 +161,6 @@ class ChampionSession(StudySession):
                 self.record.study()["command"],
                 RowMaker(self.console, self._files.rows("probcut")),
                 glance=True,
-                ends=study.probcut_ends,
                 agent=self._base(),
             ).save(self._files.probcut)
         except ValueError as error:

@@ -50,13 +50,6 @@ def add(commands: Any) -> None:
         "depth",
     )
     parser.add_argument(
-        "--ends",
-        type=whole_number(0),
-        default=0,
-        metavar="POSITIONS",
-        help="endgames to solve, for selective_endgame (default 0: none)",
-    )
-    parser.add_argument(
         "--agent",
         metavar="NAME",
         help="fit to the own searches of this agent (champion), after a first fit to full searches "
@@ -82,19 +75,14 @@ def run(options: Namespace, console: Console) -> None:
     agent, glance = None, options.glance
     if options.agent is not None:
         agent, glance = load("agent", options.agent, options.config_dir), True
-    command += " --glance" * glance + f" --ends {options.ends}" * (options.ends > 0)
+    command += " --glance" * glance
     command += "" if agent is None else f" --agent {shlex.quote(options.agent)}"
     numbers = options.depth, options.positions, options.seed
     rows = RowMaker(console)
-    fitted = fit(evaluation, name, *numbers, command, rows, glance, options.ends, agent)
+    fitted = fit(evaluation, name, *numbers, command, rows, glance, agent)
     fitted.save(options.file)
     table = empty_table("depth", "check", "discs", "slope", "intercept", "sigma", "positions")
     for check in fitted.checks:
         table.add_row(*(f"{number:g}" for number in astuple(check)))
     console.print(table)
-    if fitted.ends:
-        table = empty_table("empties", "check", "slope", "intercept", "sigma", "positions")
-        for end in fitted.ends:
-            table.add_row(*(f"{number:g}" for number in astuple(end)))
-        console.print(table)
     console.print(plain(f"written to {options.file}"), soft_wrap=True)

@@ -125,10 +125,6 @@ SINGULAR_MARGIN = _layout.word()
 SINGULAR_PLIES = _layout.word()
 ROOT_MOVE = _layout.word()
 ROOT_VALUE = _layout.word()
-SOLVER = _layout.word()  # address of the scratch memory of the endgame solver
-EXACT_FROM = _layout.word()  # empty squares that it solves
-CONFIDENCE = _layout.word()  # what the table calls the depth of a selective endgame
-END_CHECKS = _layout.word()  # address of the checks of end scores
 
 MOST_CRITERIA = 5
 """How many criteria a move ordering can have besides ``tt``."""

@@ -11,7 +11,7 @@ from othello_lab.experiments.config import RunConfig
 
 _EXACT = ("Minimax", "AlphaBeta", "PVS", "MTDf")  # searches with minimax's value
 _SELECTIVE = ("probcut", "taper", "singular_margin")  # settings that may miss it
-_ENDS = {"final": "discs", "endgame": 0, "endgame_by_time": False}  # with their defaults
+_ENDS = {"final": "discs", "endgame": 0, "endgame_by_time": None}  # with their defaults
 
 
 class Question(Enum):

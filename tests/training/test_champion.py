@@ -56,7 +56,7 @@ def outcome(folder: Path) -> dict[str, object]:
         moves = record.moves()[["game", "ply", "move", "nodes"]]
     return {
         "weights": {name: array.tolist() for name, array in weights.arrays.items()},
-        "probcut": (probcut.fingerprint, probcut.checks, probcut.ends),
+        "probcut": (probcut.fingerprint, probcut.checks),
         "openings": files.openings.read_text(),
         "held out": Positions.read([files.held_out]).data_hash,
         "errors": (folder / "errors.csv").read_text(),

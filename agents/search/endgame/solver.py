@@ -209,15 +209,6 @@ class EndgameSolver:
         nodes = sum(int(member.context[layout.NODES]) for member in self._team)
         return nodes, self._proven.lower, self._proven.upper
 
-    # ------------------------------------------------------------------ for kernels of others
-
-    def begin(self, position: Position, deadline: int, clock: int) -> np.intp:
-        """Make the scratch memory ready for a search from a position; its address. The search is to
-        stop at this time of a clock of the system, in nanoseconds."""
-        self._begin(position)
-        layout.set_limits(self._memory.context, None, deadline, clock)
-        return self._memory.address
-
     @property
     def stopped(self) -> bool:
         """True if the last search ran out of nodes or time."""

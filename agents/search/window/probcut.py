@@ -23,8 +23,6 @@ from othello_lab.agents.learned.weights import SHIPPED
 from othello_lab.agents.search.window.selective import (
     CHECKS,
     DEEPEST,
-    END_GLANCE,
-    END_SHAPE,
     FUTILE,
     GLANCE,
     PROBCUT_SHAPE,
@@ -60,20 +58,6 @@ class Regression:
 
 
 @dataclass(frozen=True)
-class EndRegression:
-    """One fitted regression of end scores: score = slope * v_check + intercept, error sigma, in
-    discs, of positions with ``empties`` empty squares. A check of depth 0 is the evaluation itself,
-    which only tells where a search may cut."""
-
-    empties: Annotated[int, Whole(1, 60)]
-    check: Annotated[int, Whole(0, DEEPEST)]
-    slope: Annotated[float, Number(above=0)]
-    intercept: Annotated[float, Number()]
-    sigma: Annotated[float, Number(low=0)]
-    positions: Annotated[int, Whole(0)]
-
-
-@dataclass(frozen=True)
 class ProbCut:
     """Fitted parameters.
 
@@ -86,7 +70,6 @@ class ProbCut:
     fingerprint: Annotated[str, Text("[0-9a-f]{16}", "16 hexadecimal digits, as a text,")]
     made: dict[str, Any]
     checks: tuple[Regression, ...]
-    ends: tuple[EndRegression, ...] = ()
 
     @classmethod
     def of(cls, setting: bool | str | Path | ProbCut, evaluation: Evaluation) -> ProbCut:
@@ -123,9 +106,8 @@ class ProbCut:
         try:
             read: Any = yaml.load(path.read_text(encoding="utf-8"), loader)
             checks = tuple(Regression(**check) for check in read["checks"])
-            ends = tuple(EndRegression(**check) for check in read.get("ends", ()))
-            found = cls(read["evaluation"], read["fingerprint"], read["made"], checks, ends)
-            for part in (found, *checks, *ends):
+            found = cls(read["evaluation"], read["fingerprint"], read["made"], checks)
+            for part in (found, *checks):
                 check_settings(part)
         except FileNotFoundError:
             raise ValueError(f"probcut {path}: there is no such file") from None
@@ -170,24 +152,6 @@ class ProbCut:
             if number < CHECKS:
                 fields = check.check, check.slope, check.intercept, confidence * check.sigma
                 array[check.depth, stage, number] = fields
-        return array
-
-    def end_checks(self) -> np.ndarray:
-        """The checks of end scores, with tolerances of one standard deviation (see ``END_SHAPE`` in
-        :mod:`agents.search.window.selective`). Positions with more empty squares than were fitted
-        take the checks of the most. ValueError where none were fitted."""
-        if not self.ends:
-            raise ValueError(
-                f"selective_endgame: the parameters for {self.evaluation} were fitted without end "
-                "scores; fit them with othello-lab agents fit-probcut --ends"
-            )
-        array = np.zeros(END_SHAPE)  # which allows no cut
-        for check in self.ends:
-            place = END_GLANCE if check.check == 0 else 0
-            fields = check.check, check.slope, check.intercept, check.sigma
-            array[check.empties, place : place + len(fields)] = fields
-        most = max(check.empties for check in self.ends)
-        array[most + 1 :] = array[most]
         return array
 
     def _deeper(self) -> Iterator[Regression]:

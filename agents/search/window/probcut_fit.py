@@ -23,8 +23,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from othello_lab.agents.evaluation import FINAL_UNIT, Evaluation
-from othello_lab.agents.search.endgame.solver import EndgameSolver
-from othello_lab.agents.search.window.probcut import EndRegression, ProbCut, Regression, fingerprint
+from othello_lab.agents.search.window.probcut import ProbCut, Regression, fingerprint
 from othello_lab.agents.search.window.pvs import PVS
 from othello_lab.agents.search.window.search import WindowSearch
 from othello_lab.agents.search.window.selective import DEEPEST, FUTILE, STAGE_DISCS, STAGES
@@ -53,11 +52,6 @@ OWN = (
     "futility",
 )
 """Settings of an agent that make its values at a fixed depth."""
-
-END_EMPTIES = 13, 22
-"""Numbers of empty squares that end scores are fitted for, the least and the most."""
-POOLED = 2
-"""Each takes positions with so many more or fewer, too."""
 
 
 def check_depths(depth: int) -> tuple[int, ...]:
@@ -103,7 +97,6 @@ def fit(
     command: str,
     rows: RowMaker | None = None,
     glance: bool = False,
-    ends: int = 0,
     agent: Mapping[str, Any] | None = None,
 ) -> ProbCut:
     """Fit parameters for depths 3 to ``depth``.
@@ -111,9 +104,9 @@ def fit(
     name: what the file calls the evaluation. positions: how many are searched, each at every depth
     up to ``depth``, by as many threads as there are processors. rows: makes the values of all
     positions. glance: fit to the evaluation itself too, for the settings ``probcut_glance`` and
-    ``futility``, and to one check a depth, the deeper. ends: of so many endgames the exact score is
-    found, for ``selective_endgame``. agent: settings of the agent whose own searches the parameters
-    are fitted to, with those of :data:`OWN`; it needs ``glance``. None: full searches only.
+    ``futility``, and to one check a depth, the deeper. agent: settings of the agent whose own
+    searches the parameters are fitted to, with those of :data:`OWN`; it needs ``glance``. None:
+    full searches only.
     Raises ValueError for a depth outside 3 to 30, or too few positions.
     """
     check_values(fit, {"depth": depth, "positions": positions})
@@ -127,7 +120,7 @@ def fit(
     values = np.array(rows("full searches", sample, partial(_searched, searcher)))
     checks = list(_regressions(values, discs, glance))
     versions = {p: metadata.version(p) for p in (DISTRIBUTION, "numba", "numpy")}
-    sizes = {"positions": positions, "depth": depth, "ends": ends, "seed": seed}
+    sizes = {"positions": positions, "depth": depth, "seed": seed}
     versions = {"python": platform.python_version(), **versions}
     made = {"command": command, **sizes, "versions": versions}
     fitted = ProbCut(name, fingerprint(evaluation), made, tuple(checks))
@@ -138,8 +131,7 @@ def fit(
         # Pruning right above the leaves is fitted to full searches.
         checks = [each for each in checks if each.depth <= FUTILE]
         checks += [each for each in _regressions(values, discs, glance) if each.depth > FUTILE]
-    of_ends = tuple(_fit_ends(evaluation, sample_endgames(search, ends, seed), rows))
-    return replace(fitted, checks=tuple(checks), ends=of_ends)
+    return replace(fitted, checks=tuple(checks))
 
 
 def _regressions(values: np.ndarray, discs: np.ndarray, glance: bool) -> Iterator[Regression]:
@@ -150,23 +142,6 @@ def _regressions(values: np.ndarray, discs: np.ndarray, glance: bool) -> Iterato
             checks = (0, *checks[-1:])
         for check in checks:
             yield from _fit_check(values, discs, plies, check)
-
-
-def end_check_depth(empties: int) -> int:
-    """Return the depth of the search that may stand in for one to the end: some third of it, and
-    even, as the solver's scores are closer to values of even depths."""
-    return 4 if empties <= 16 else 6 if empties <= 20 else 8
-
-
-def sample_endgames(player: WindowSearch, count: int, seed: int) -> list[Position]:
-    """Positions as :func:`sample_positions` has them, with a number of empty squares that can be
-    solved exactly in a short time."""
-    found: list[Position] = []
-    wanted = range(END_EMPTIES[0] - POOLED, END_EMPTIES[1] + 1)  # more take too long
-    while len(found) < count:
-        seed += 1
-        found += [p for p in sample_positions(player, 10 * count, seed) if p.empties in wanted]
-    return found[:count]
 
 
 def _searched(search: WindowSearch, sample: Sequence[Position]) -> Iterator[Row]:
@@ -182,27 +157,6 @@ def _searched(search: WindowSearch, sample: Sequence[Position]) -> Iterator[Row]
         return found
 
     return _in_threads(row, search, sample)
-
-
-def _solved(evaluation: Evaluation, sample: Sequence[Position]) -> Iterator[Row]:
-    """For each position its exact score, its evaluation, and the value of the search that may stand
-    in for the score at any number of empty squares next to its own."""
-    deepest = end_check_depth(END_EMPTIES[1])
-    search = PVS(deepest, evaluation, ordering="tt+mobility+history", table_mb=32, etc=True)
-    solver = EndgameSolver(table_mb=32)
-    for part in (search, solver):
-        part.prepare()
-
-    def row(own: tuple[WindowSearch, EndgameSolver], position: Position) -> Row:
-        search, solver = own
-        found: Row = [solver.solve(position).lower, evaluation(position)]
-        for plies in range(2, deepest + 1, 2):
-            value = search.search(position, plies, keep=plies > 2).value
-            assert value is not None
-            found.append(value)
-        return found
-
-    return _in_threads(row, (search, solver), sample)
 
 
 def _in_threads(
@@ -222,28 +176,6 @@ def _in_threads(
             yield from pool.map(in_thread, sample)
         finally:
             pool.shutdown(cancel_futures=True)
-
-
-def _fit_ends(
-    evaluation: Evaluation,
-    sample: Sequence[Position],
-    make: RowMaker,
-) -> Iterator[EndRegression]:
-    """The regressions of end scores on a check and on the evaluation, for each number of empty
-    squares, of positions with about as many."""
-    if not sample:
-        return
-    rows = np.array(make("endgames", sample, partial(_solved, evaluation)))
-    empties = np.array([position.empties for position in sample])
-    low, high = END_EMPTIES
-    for number in range(low, high + 1):
-        near = abs(empties - number) <= POOLED
-        for check in (end_check_depth(number), 0):
-            values = rows[:, 1 + check // 2]
-            chosen = near & (np.abs(values) < FINAL_UNIT)
-            if chosen.sum() >= MIN_SAMPLES:
-                fitted = _line(values[chosen], rows[chosen, 0])
-                yield EndRegression(number, check, *fitted, int(chosen.sum()))
 
 
 def _line(values: np.ndarray, aims: np.ndarray) -> tuple[float, float, float]:

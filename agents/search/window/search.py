@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, astuple, dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -17,7 +16,7 @@ from othello_lab.agents.search import context as layout
 from othello_lab.agents.search.context import INFINITY, MAX_DEPTH
 from othello_lab.agents.search.endgame.memory import MOST_THREADS
 from othello_lab.agents.search.endgame.solver import EndgameSolver, Solution, solvable
-from othello_lab.agents.search.limits import FAST_MOVES, SHORTEST, allotment, clock_of, deadline
+from othello_lab.agents.search.limits import FAST_MOVES, SHORTEST, allotment
 from othello_lab.agents.search.observer import SearchObserver
 from othello_lab.agents.search.search_agent import SearchAgent
 from othello_lab.agents.search.table import Megabytes, TableMemory
@@ -32,7 +31,6 @@ from othello_lab.agents.search.window.ordering import (
 )
 from othello_lab.agents.search.window.probcut import ProbCut
 from othello_lab.agents.search.window.selective import taper_widths
-from othello_lab.agents.search.window.selective_endgame import SelectiveEndgame, check_confidences
 from othello_lab.agents.search.window.transposition import NO_MOVE, new_generation, new_tags
 from othello_lab.core.position import Position
 from othello_lab.core.system.compile import Address, Announce, Int, Mask, prepare
@@ -40,23 +38,10 @@ from othello_lab.core.system.settings import Meanings, Number, Switch, Whole
 
 _ROOT = np.int64(0)
 
-_AT_ONCE = 8
-"""Where this part of the time is usually enough, the exact endgame needs no other before it."""
-_FURTHER = 3
-"""With how many more empty squares than the exact endgame the selective one comes to its end."""
 _BUCKETS_A_SECOND = 3_000_000
 """Buckets of the table for a second of search: it fills some 2,000,000 entries, two a bucket, and
 what the searches before it have found stays useful."""
 _FEWEST_BUCKETS = 4096
-_ORDINARY = 7
-"""The part of the time that the ordinary search before it gets."""
-
-
-def _within(limits: Limits, seconds: float) -> Limits:
-    """Return limits on time of the same kind."""
-    if limits.cpu_seconds is None:
-        return Limits(seconds=seconds)
-    return Limits(cpu_seconds=seconds)
 
 
 def _as_decision(solution: Solution) -> Decision | None:
@@ -166,14 +151,9 @@ class WindowSearch(SearchAgent):
     unless ``final`` is ``win``, by how much. Under a limit on time or nodes half of it is spent on
     that. If that was not enough to prove a win or a draw, the rest is spent on the ordinary
     search."""
-    endgame_by_time: Annotated[bool, Switch(), Purpose.ENDGAME] = False
-    """Under a limit on time solve from so many empty squares on, be it fewer or more, as half of
-    that time is usually enough for."""
-    selective_endgame: Annotated[Sequence[float] | None, Purpose.ENDGAME] = None
-    """Under a limit on the time of a move, before the position is solved exactly, and where that
-    would take too long: probable end scores by ProbCut (selective), first by the first of these
-    numbers of standard deviations, then by the next. None for never. Needs ``endgame_by_time`` and
-    parameters of ``probcut`` that were fitted to end scores."""
+    endgame_by_time: Annotated[float | None, Number(0.001, 1), Purpose.ENDGAME] = None
+    """Under a limit on time solve from so many empty squares on, be it fewer or more, as this part
+    of that time is usually enough for. None: ``endgame`` decides."""
     endgame_table_mb: Annotated[int, Megabytes()] = 16
     """Size of the solver's own table in MB."""
     endgame_threads: Annotated[int, Whole(1, MOST_THREADS)] = 1
@@ -186,10 +166,6 @@ class WindowSearch(SearchAgent):
         self._check_together()
         self._check_odds()
         self._probcut = ProbCut.of(self.probcut, self.evaluation) if self.probcut else None
-        if self.selective_endgame is not None:
-            check_confidences(self.selective_endgame)
-            assert self._probcut is not None
-            self._end_checks = self._probcut.end_checks()
         self._widths = None if self.taper is None else taper_widths(self.taper)
         self._solver = None
         if self.endgame:
@@ -220,14 +196,8 @@ class WindowSearch(SearchAgent):
             raise ValueError(f"futility={self.futility:g}: probcut has its parameters; set it too")
         if self.taper is not None and not self._criteria:
             raise ValueError("taper keeps the best-looking moves; set an ordering")
-        if self.endgame_by_time and not self.endgame:
+        if self.endgame_by_time is not None and not self.endgame:
             raise ValueError("endgame_by_time: without a limit on time endgame decides; set it too")
-        if self.selective_endgame is not None and not (self.endgame_by_time and self.probcut):
-            raise ValueError(
-                "selective_endgame: it is made of endgame_by_time and probcut; set them too"
-            )
-        if self.selective_endgame is not None and self.table_mb is None:
-            raise ValueError("selective_endgame needs a table; set table_mb")
         if self.sort_leaves and self._criteria != ("sorted",):
             raise ValueError(f"sort_leaves: needs ordering=sorted, not {self.ordering}")
         if self.sort_leaves and (self.table_mb is not None or self.iterative or self.selective):
@@ -316,15 +286,10 @@ class WindowSearch(SearchAgent):
                 self.probcut_confidence, self.probcut_glance, self.futility
             )
             context[layout.PROBCUT] = self._probcut_array.ctypes.data
-        self._ending = None
-        if self.selective_endgame is not None and self._solver is not None:
-            self._ending = SelectiveEndgame(
-                context, self._solver, self._end_checks, self.selective_endgame
-            )
         self._fresh = True
 
     def __getstate__(self) -> dict[str, Any]:
-        own = ("_table", "_tags", "_probcut_array", "_ending", "_fresh")
+        own = ("_table", "_tags", "_probcut_array", "_fresh")
         return {k: v for k, v in super().__getstate__().items() if k not in own}
 
     def _forget(self) -> None:
@@ -337,9 +302,6 @@ class WindowSearch(SearchAgent):
             prepare("search family", lambda: self.search(Position.start(), 1), announce)
         if self._solver is not None:
             self._solver.prepare(announce)
-        if self._ending is not None:
-            load = partial(self._ending.load, self.evaluation)
-            prepare("selective endgame", load, announce)
 
     def _search(self, position: Position, depth: int, limits: Limits) -> Decision:
         seconds = self._allotment(limits, position)
@@ -352,8 +314,6 @@ class WindowSearch(SearchAgent):
             depth = max(depth, position.empties)
         if seconds is not None and len(position.moves) < 2 and self.iterative:
             depth = 1  # there is no choice
-        elif seconds is not None and self._within_ending(position, seconds):
-            return self._ended(position, depth, limits, seconds)
         elif self._within_solving(position, seconds):
             return self._solved(position, depth, limits, seconds)
         return super()._search(position, depth, limits)
@@ -384,34 +344,9 @@ class WindowSearch(SearchAgent):
         """Return True if the endgame is to be solved from this position on."""
         if self._solver is None or not position.moves:
             return False
-        if self.endgame_by_time and seconds is not None:
-            return position.empties <= solvable(seconds / 2)
+        if self.endgame_by_time is not None and seconds is not None:
+            return position.empties <= solvable(seconds * self.endgame_by_time)
         return position.empties <= self.endgame
-
-    def _within_ending(self, position: Position, seconds: float) -> bool:
-        """Return True if the selective endgame comes before the exact one, or in its place."""
-        if self._ending is None or not position.moves:
-            return False
-        at_once = solvable(seconds / _AT_ONCE)
-        return at_once < position.empties <= solvable(seconds) + _FURTHER
-
-    def _ended(self, position: Position, depth: int, limits: Limits, seconds: float) -> Decision:
-        """The move of the surest search that came to its end: an ordinary one in a small part of
-        the time, the selective endgame, the exact one."""
-        assert self._ending is not None and self._solver is not None
-        clock = clock_of(limits)
-        until = deadline(seconds, clock)
-        decision = super()._search(position, depth, _within(limits, seconds / _ORDINARY))
-        found = self._ending.search(position, decision.value, until, clock)
-        stats = [decision.stats, layout.read_stats(self._context), self._solver.stats()]
-        if found is not None:
-            decision = Decision(found.move, found.value, (found.move,), position.empties)
-        left = (until - time.clock_gettime_ns(clock)) / 1e9
-        if position.empties <= solvable(seconds) and left > SHORTEST:
-            solution = self._solver.solve(position, _within(limits, left))
-            stats.append(solution.stats)
-            decision = _as_decision(solution) or decision
-        return replace(decision, stats=_sum(stats))
 
     def _solved(
         self, position: Position, depth: int, limits: Limits, seconds: float | None

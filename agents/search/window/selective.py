@@ -44,12 +44,6 @@ FUTILE = 2
 PROBCUT_SHAPE = (DEEPEST + 1, STAGES, CHECKS + 1, 4)
 _FIELDS = PROBCUT_SHAPE[-1]
 
-# Checks of end scores, by number of empty squares: depth (0: none), slope, intercept and tolerance
-# of a search that deep, then those of the evaluation, as float64; scores are in discs.
-END_FIELDS = 8
-END_SLOPE, END_INTERCEPT, END_TOLERANCE, END_GLANCE = 1, 2, 3, 4
-END_SHAPE = (65, END_FIELDS)
-
 
 @kernel
 def _probcut_place(discs: Int, depth: Int, number: Index) -> Int:

@@ -3,12 +3,10 @@ tables, limits and switches do what they say."""
 
 from __future__ import annotations
 
-import copy
 import itertools
 import pickle
 import random
 import re
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -33,7 +31,7 @@ from othello_lab import (
 from othello_lab.agents.config import load
 from othello_lab.agents.evaluation import FINAL_UNIT, Iago, Mobility
 from othello_lab.agents.search import WindowSearch, context
-from othello_lab.agents.search.endgame.solver import EndgameSolver, solvable
+from othello_lab.agents.search.endgame.solver import solvable
 from othello_lab.agents.search.limits import allotment
 from othello_lab.agents.search.window import plain, transposition
 from othello_lab.agents.search.window.negamax import negamax
@@ -41,13 +39,9 @@ from othello_lab.agents.search.window.ordering import list_moves, listed_move
 from othello_lab.agents.search.window.probcut import ProbCut
 from othello_lab.agents.search.window.probcut_fit import FULL, check_depths, fit
 from othello_lab.agents.search.window.selective import (
-    END_INTERCEPT,
-    END_SLOPE,
     FUTILE,
     taper_widths,
 )
-from othello_lab.agents.search.window.selective_endgame import SelectiveEndgame
-from othello_lab.core.clock import WALL_CLOCK
 from othello_lab.core.system.rows import RowMaker
 
 RandomGame = Callable[[str, int], list[Position]]
@@ -64,13 +58,6 @@ ORDERINGS = (
     "killer+history+mobility+static",
 )
 TABLE = {"table_mb": 1}
-ENDING: dict[str, Any] = {
-    "probcut": True,
-    "endgame": 10,
-    "endgame_by_time": True,
-    "selective_endgame": [1],
-    **TABLE,
-}
 EXACT: dict[str, dict[str, Any]] = {
     **{name: {"ordering": name} for name in ORDERINGS},
     "table without moves": {"ordering": "static", **TABLE},
@@ -549,23 +536,21 @@ def test_probcut_is_fitted_to_the_searches_of_the_agent_that_plays_with_it(
     settings = load("agent", "champion")
     numbers = SquareWeights(), "weights", 10, 50, 3, "a test"
     rows = RowMaker(folder=tmp_path)
-    made = fit(*numbers, rows, glance=True, ends=100, agent=settings)
+    made = fit(*numbers, rows, glance=True, agent=settings)
     assert {check.depth for check in made.checks} == set(range(1, 11))
-    assert made.ends
     full = fit(SquareWeights(), "weights", FULL, 50, 3, "a test", glance=True)
     shallow, of_full = ([c for c in each.checks if c.depth <= FUTILE] for each in (made, full))
     assert shallow == of_full, "pruning above the leaves is fitted to full searches"
     assert made.checks[-1] != full.checks[-1]
     kept = sorted(tmp_path.iterdir())
     assert [path.name for path in kept] == [
-        "endgames.jsonl",
         "full_searches.jsonl",
         "own_searches.jsonl",
     ]
     for path in kept:  # killed in the midst of a line
         content = path.read_bytes()
         path.write_bytes(content[: len(content) // 2])
-    assert fit(*numbers, rows, glance=True, ends=100, agent=settings) == made
+    assert fit(*numbers, rows, glance=True, agent=settings) == made
 
 
 def test_futility_asks_only_the_evaluation(tmp_path: Path, random_game: RandomGame) -> None:
@@ -666,112 +651,12 @@ def test_deeper_bounds_of_the_table_serve_less_deep_searches(random_game: Random
     assert nodes[1] < 0.5 * nodes[0]
 
 
-# ------------------------------------------------------------------ the selective endgame
-
-
-@pytest.fixture(scope="module")
-def fitted_ends(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("probcut") / "iago.yaml"
-    made = fit(Iago(), "iago", 4, 60, seed=3, command="a test", glance=True, ends=100)
-    assert {check.empties for check in made.ends} >= {14, 15, 16}
-    assert all(check.sigma > 0 for check in made.ends)
-    made.save(path)
-    assert ProbCut.load(path) == made
-    return path
-
-
-def ending(path: Path, confidence: float) -> tuple[PVS, SelectiveEndgame]:
-    search = PVS(
-        6,
-        Iago(),
-        ordering="tt+mobility",
-        table_mb=4,
-        iterative=True,
-        probcut=path,
-        endgame=10,
-        endgame_by_time=True,
-        selective_endgame=[confidence],
-    )
-    search.search(Position.start(), 2)  # which writes the board's numbers
-    assert search._ending is not None
-    return search, search._ending
-
-
-def endgames(random_game: RandomGame) -> list[Position]:
-    games = (random_game("standard", seed) for seed in range(8))
-    return [p for game in games for p in game if p.empties in (14, 15) and p.moves]
-
-
-@pytest.mark.slow
-def test_a_sure_selective_endgame_is_exact(fitted_ends: Path, random_game: RandomGame) -> None:
-    search, sure = ending(fitted_ends, 99)
-    solver = EndgameSolver(table_mb=4)
-    until = time.monotonic_ns() + 600 * 10**9
-    for position in endgames(random_game):
-        exact = solver.analyse(position)
-        found = sure.search(position, None, until, WALL_CLOCK)
-        assert found is not None and found.move in exact.best
-        check = ProbCut.load(fitted_ends).end_checks()[position.empties]
-        assert not context.stopped(search._context)
-        score = found.value * check[END_SLOPE] + check[END_INTERCEPT]
-        assert score == pytest.approx(exact.score, abs=0.6 * check[END_SLOPE])
-
-
-def test_an_unsure_selective_endgame_is_near_for_fewer_nodes(
-    fitted_ends: Path, random_game: RandomGame
-) -> None:
-    until = time.monotonic_ns() + 600 * 10**9
-    nodes, differences = [0, 0], []
-    for position in endgames(random_game):
-        scores = []
-        for number, confidence in enumerate((99.0, 0.5)):
-            search, part = ending(fitted_ends, confidence)
-            part.search(position, None, until, WALL_CLOCK)
-            assert search._solver is not None
-            nodes[number] += int(search._context[context.NODES]) + search._solver.stats().nodes
-            scores.append(part._bounds(position, 0)[0])
-        differences.append(abs(scores[0] - scores[1]))
-    assert nodes[1] < nodes[0]
-    assert np.mean(differences) < 8
-
-
-def test_each_of_several_agents_is_prepared(fitted_ends: Path) -> None:
-    for _ in range(2):
-        copy.deepcopy(ending(fitted_ends, 1)[0]).prepare()
-
-
-def test_without_time_a_selective_endgame_finds_nothing(
-    fitted_ends: Path, random_game: RandomGame
-) -> None:
-    search, part = ending(fitted_ends, 99)
-    position = endgames(random_game)[0]
-    assert part.search(position, 300, time.monotonic_ns(), WALL_CLOCK) is None
-    assert context.stopped(search._context)
-
-
-@pytest.mark.parametrize("limits", [Limits(cpu_seconds=0.02), Limits(seconds=0.02)])
-def test_the_selective_endgame_comes_before_the_exact_one(
-    fitted_ends: Path, random_game: RandomGame, limits: Limits
-) -> None:
-    search, _ = ending(fitted_ends, 0.7)
-    asked = []
-    for position in random_game("standard", 2):
-        if position.moves and 14 <= position.empties <= 22:
-            decision = search.decide(position, limits)
-            assert decision.move in position.moves
-            assert decision.stats.nodes > 0
-            asked.append(decision)
-    assert len(asked) > 5
-    alone = pickle.loads(pickle.dumps(search))
-    assert alone.decide(position, limits).move in (*position.moves, PASS)
-
-
 # ------------------------------------------------------------------ time
 
 
 def test_no_time_goes_into_a_forced_move(random_game: RandomGame) -> None:
     settings: dict[str, Any] = {"iterative": True, "ordering": "tt", **TABLE}
-    search = PVS(60, SquareWeights(), endgame=10, endgame_by_time=True, **settings)
+    search = PVS(60, SquareWeights(), endgame=10, endgame_by_time=0.5, **settings)
     game = random_game("standard", 3)
     forced = [each for each in game if len(each.moves) == 1 and each.empties > 12]
     for position in forced[:2]:
@@ -821,14 +706,14 @@ def test_the_clock_is_kept_where_the_next_depth_would_not_be_completed(
     assert depths == [1, 2, 3, 4, 5, 6, 7]
 
 
-@pytest.mark.parametrize("by_time", [False, True])
+@pytest.mark.parametrize("by_time", [None, 0.5, 0.125])
 @pytest.mark.parametrize("seconds", [None, 0.01, 2.0])
 def test_the_endgame_is_entered_by_time_only_where_time_is_limited(
-    random_game: RandomGame, by_time: bool, seconds: float | None
+    random_game: RandomGame, by_time: float | None, seconds: float | None
 ) -> None:
     search = PVS(2, SquareWeights(), endgame=5, endgame_by_time=by_time)
     assert search._solver is not None
-    limit = 5 if seconds is None or not by_time else solvable(seconds / 2)
+    limit = 5 if seconds is None or by_time is None else solvable(seconds * by_time)
     for position in random_game("standard", 3):
         wanted = bool(position.moves) and position.empties <= limit
         assert search._within_solving(position, seconds) is wanted
@@ -898,13 +783,7 @@ def test_the_endgame_begins_earlier_the_more_time_there_is() -> None:
         ({"probcut": True, "probcut_glance": 1}, "fit them with othello-lab agents fit-probcut"),
         ({"futility": 1}, "probcut has its parameters"),
         ({"probcut": True, "futility": 1}, "fit them with othello-lab agents fit-probcut"),
-        ({"selective_endgame": [1]}, "endgame_by_time and probcut; set them too"),
-        ({**ENDING, "table_mb": None}, "needs a table"),
-        ({**ENDING, "selective_endgame": [2, 1]}, "rising numbers above 0"),
-        ({**ENDING, "selective_endgame": []}, "rising numbers above 0"),
-        ({**ENDING, "selective_endgame": 1}, "rising numbers above 0"),
-        (ENDING, "fit-probcut --ends"),
-        ({"endgame_by_time": True}, "without a limit on time endgame decides"),
+        ({"endgame_by_time": 0.5}, "without a limit on time endgame decides"),
         ({"endgame": 61}, "endgame=61: a whole number from 0 to 60"),
         (
             {"endgame": 10, "endgame_table_mb": 0},
