@@ -130,7 +130,9 @@ def test_the_review_of_a_long_game_can_be_stopped(open_page: Open) -> None:
     seen = panel.locator(".review-row").count()
     panel.get_by_role("button", name="Review the game").click()
     page.wait_for_function(
-        "(seen) => document.querySelectorAll('.review-row').length > seen", arg=seen
+        "(seen) => document.querySelectorAll('.review-row').length > seen",
+        arg=seen,
+        timeout=300_000,  # searches take long on a busy machine
     )
     page.wait_for_function(  # estimates and exact values
         "() => [...document.querySelectorAll('#why-review polyline')].every((each) => "
