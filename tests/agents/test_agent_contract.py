@@ -314,7 +314,7 @@ BROKEN: list[tuple[Callable[[], Agent], set[str], str]] = [
     (GoesOnWithItsLots, {"memory"}, "and another time"),
     (LooksTooFar, {"depth"}, "depth 2"),
     (CountsTooMuch, {"nodes"}, "nodes 10000"),
-    (TakesItsTime, {"seconds"}, "answered after 1.5"),
+    (TakesItsTime, {"seconds"}, "answered after "),
     (Meddles, {"games", "seed", "memory", "hands off"}, "illegal move"),
     (Relaxes, {"hands off"}, "the limits Limits(depth=None"),
     (ClosesWhatIsNotThere, {"close"}, "AttributeError"),
