@@ -13,7 +13,7 @@ from __future__ import annotations
 import copy
 import platform
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -156,20 +156,13 @@ def _searched(search: WindowSearch, sample: Sequence[Position]) -> Iterator[Row]
             found.append(value)
         return found
 
-    return _in_threads(row, search, sample)
-
-
-def _in_threads(
-    row: Callable[[Any, Position], Row], tool: Any, sample: Sequence[Position]
-) -> Iterator[Row]:
-    """Yield ``row(copy of tool, position)`` of each position, from a thread a processor: kernels
-    release the interpreter's lock, but each needs its memory."""
+    # A thread a processor: kernels release the interpreter's lock, but each needs its memory.
     own = threading.local()
 
     def in_thread(position: Position) -> Row:
-        if not hasattr(own, "tool"):
-            own.tool = copy.deepcopy(tool)
-        return row(own.tool, position)
+        if not hasattr(own, "search"):
+            own.search = copy.deepcopy(search)
+        return row(own.search, position)
 
     with ThreadPoolExecutor(available_cores()) as pool:
         try:
