@@ -18,7 +18,7 @@ from othello_lab.experiments.record.store import (
     written,
 )
 
-GAMES = ", ".join(name for name in GameRow._fields if not name.endswith("nanoseconds"))
+GAMES = ", ".join(name for name in GameRow._fields if not name.endswith(("nanoseconds", "late")))
 MOVES = f"game, ply, agent, square, value, depth, {', '.join(COUNTS)}"
 
 
