@@ -105,15 +105,16 @@ def test_a_game_is_reviewed_and_gone_through(open_page: Open, tmp_path: Path, sh
     expect(rows).to_have_count(0)
 
 
-# The third part of a review is asked for when Stop is clicked; the server never hears of the stop.
+# The second part of a review, for which the page asks as soon as it shows the first, is sent when
+# Stop is clicked; the server never hears of the stop.
 STOPPED_TOO_LATE = """() => {
   const send = WebSocket.prototype.send;
   let parts = 0;
-  let third = null;
+  let second = null;
   WebSocket.prototype.send = function (text) {
     const { type, name } = JSON.parse(text);
-    if (type === "ask" && name === "review" && ++parts === 3) third = text;
-    else if (type === "cancel" && third) send.call(this, third);
+    if (type === "ask" && name === "review" && ++parts === 2) second = text;
+    else if (type === "cancel" && second) send.call(this, second);
     else send.call(this, text);
   };
 }"""
