@@ -63,8 +63,8 @@ def test_programs_of_all_kinds_play_each_other(
     assert result.complete
     assert list(result.games.sort_values("game")["game"]) == list(range(len(result.games)))
     table = result.standings.set_index("agent")
+    lost = result.games[result.games["end_reason"] != FINISHED]
     for name in names[:5]:
-        lost = result.games[result.games["end_reason"] != FINISHED]
         assert ends(result, name) <= {FINISHED}, (name, lost[["game", "detail"]].to_string())
         most = 5 + 2 * table["wins"][name] + table["draws"][name]
         assert 5 <= table["points"][name] <= most  # its first game and a replay pay less
