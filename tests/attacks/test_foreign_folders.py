@@ -359,7 +359,7 @@ def test_tables_that_are_something_else_are_refused(
     for words in (["watch", str(folder)], ["resume", str(folder)]):
         process = Command(*words)
         try:
-            printed, _ = process.communicate(timeout=30)
+            printed, _ = process.communicate(timeout=120)
         finally:
             process.kill()
         assert process.returncode == 2

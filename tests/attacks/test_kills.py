@@ -76,7 +76,7 @@ def nothing_left() -> Iterator[None]:
     adopt_orphans()
     try:
         yield
-        await_(lambda: not set(descendants([os.getpid()])) - before, timeout=30)
+        await_(lambda: not set(descendants([os.getpid()])) - before)
     finally:
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
         with contextlib.suppress(ChildProcessError):
@@ -122,7 +122,7 @@ def kill_driver(folder: Path, name: str, undisturbed: Undisturbed, kills: int) -
         time.sleep(chance.random() * 0.03)
         process.kill()
         process.communicate()
-        await_(lambda: not set(descendants([os.getpid()])) - before, timeout=30)
+        await_(lambda: not set(descendants([os.getpid()])) - before)
         assert not runs_in(folder) or {
             count
             for (count,) in query(runs_in(folder)[0], "select count(*) from games group by pair")

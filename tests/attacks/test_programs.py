@@ -96,7 +96,7 @@ def test_none_is_left_after_kill_9_of_the_driver(tmp_path: Path, after: int) -> 
     await_(lambda: len(living(notes)) >= 4)
     os.kill(run.pid, signal.SIGKILL)
     run.wait()
-    await_(lambda: not living(notes), timeout=30)
+    await_(lambda: not living(notes))
 
 
 @pytest.mark.slow
@@ -114,7 +114,7 @@ def test_a_wrapper_and_what_it_runs_end_together(tmp_path: Path) -> None:
     await_(lambda: len(living(notes)) >= 2)
     os.kill(run.pid, signal.SIGKILL)
     run.wait()
-    await_(lambda: not living(notes), timeout=30)
+    await_(lambda: not living(notes))
 
 
 def test_none_is_left_after_kill_9_during_the_trial(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_none_is_left_after_kill_9_during_the_trial(tmp_path: Path) -> None:
     await_(lambda: len(living(notes)) >= 2)
     os.kill(run.pid, signal.SIGKILL)
     run.wait()
-    await_(lambda: not living(notes), timeout=30)
+    await_(lambda: not living(notes))
 
 
 @pytest.mark.slow

@@ -328,7 +328,7 @@ def test_nothing_is_left_of_a_referee_that_is_stopped(
     await_(lambda: len(living(tmp_path)) >= 5)  # two, and three that one has started
     os.kill(command.pid, number)
     command.wait()
-    await_(lambda: not living(tmp_path), timeout=30)
+    await_(lambda: not living(tmp_path))
     if number == signal.SIGINT:
         assert not list(scratch.iterdir())
         assert command.returncode == 130 and "stopped" in command.printed

@@ -336,11 +336,11 @@ def test_what_plays_ends_with_the_run_and_with_the_worker(
             driver.send_signal(signal.SIGINT)
             time.sleep(1)
             driver.send_signal(signal.SIGINT)
-            driver.communicate(timeout=30)
+            driver.communicate(timeout=120)
         else:
             worker.kill()
             worker.wait()
-        await_(lambda: not any(Path(f"/proc/{number}").exists() for number in playing), 20)
+        await_(lambda: not any(Path(f"/proc/{number}").exists() for number in playing))
 
 
 # ---------------------------------------------------------------------- here, or nowhere
