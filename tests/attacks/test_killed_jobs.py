@@ -114,28 +114,26 @@ def test_a_killed_job_ends_as_if_undisturbed(kind: str, tmp_path: Path) -> None:
         folder = folder_of(results)
         return Command(*(["resume", str(folder)] if folder else [*words, f"results={results}"]))
 
-    killed = 0
-    while killed < KILLS:
+    killed = 0  # while it had a folder
+    while True:
         process = go_on()
-        time.sleep(took * chance.uniform(0.05, 1.2 / KILLS))
-        process.kill()
-        process.communicate()
+        if killed < KILLS:
+            time.sleep(took * chance.uniform(0.05, 1.2 / KILLS))
+            process.kill()
+        printed, _ = process.communicate(timeout=600)
         await_nobody(before)
-        if process.returncode == -9:
+        if process.returncode == -9 and folder_of(results):
             killed += 1
+        elif process.returncode == -9:
+            took *= 1.2
         elif process.returncode == 0 and killed:
             break
         else:
             if process.returncode == 0:  # much quicker than the undisturbed job, which compiled
                 took /= 2
             else:  # its record had not begun when it was killed
-                assert process.returncode == 2 and "start it again" in process.printed
-            results = results.with_name(f"{results.name}-again")
-    if process.returncode != 0:
-        process = go_on()
-        printed, _ = process.communicate(timeout=600)
-        assert process.returncode == 0, printed
-    await_nobody(before)
+                assert process.returncode == 2 and "start it again" in printed, printed
+            results, killed = results.with_name(f"{results.name}-again"), 0
     ended, undisturbed = folder_of(results), folder_of(tmp_path / "whole")
     assert ended and undisturbed
     assert results_of(ended) == results_of(undisturbed)
