@@ -1,7 +1,7 @@
 # Shortcuts for those who work on the lab. PYTHON may name another interpreter.
 PYTHON ?= python
 
-.PHONY: run test test-all check bench gallery papers site tour
+.PHONY: run test integration nightly check bench gallery papers site tour
 
 run:
 	$(PYTHON) -m experiments run agents=ab_vs_minimax
@@ -9,8 +9,11 @@ run:
 test:
 	$(PYTHON) -m pytest
 
-test-all:
-	$(PYTHON) -m pytest -m "slow or not slow"
+integration:
+	$(PYTHON) -m pytest -m integration
+
+nightly:
+	ALL_CASES=1 $(PYTHON) -m pytest -m nightly
 
 check:
 	$(PYTHON) -m ruff check .

@@ -1,4 +1,4 @@
-"""Of many cases of a test a few are always tried, and all of them with the slow tests."""
+"""Of many cases of a test a few are always tried, and all of them nightly."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ def chosen_of(cases: Iterable[Any], chosen: Collection[Any]) -> list[Any]:
     return cases if os.environ.get("ALL_CASES") else list(chosen)
 
 
-def mostly_slow(cases: Iterable[Any], always: Collection[Any]) -> list[Any]:
-    """Cases of one value for ``pytest.mark.parametrize``: all but ``always`` are slow."""
+def mostly_nightly(cases: Iterable[Any], always: Collection[Any]) -> list[Any]:
+    """Cases of one value for ``pytest.mark.parametrize``: all but ``always`` are nightly."""
     assert set(always) <= set(cases)
-    return [pytest.param(case, marks=() if case in always else pytest.mark.slow) for case in cases]
+    nightly = pytest.mark.nightly
+    return [pytest.param(case, marks=() if case in always else nightly) for case in cases]
 
 
-def rows_mostly_slow(rows: Iterable[Sequence[Any]], always: Collection[Any]) -> list[Any]:
-    """As :func:`mostly_slow`, of several values each; ``always`` has some of the first values."""
+def rows_mostly_nightly(rows: Iterable[Sequence[Any]], always: Collection[Any]) -> list[Any]:
+    """As :func:`mostly_nightly`, of several values each; ``always`` has first values."""
     rows = list(rows)
     assert set(always) <= {first for first, *_ in rows}
-    marks = [() if row[0] in always else pytest.mark.slow for row in rows]
+    marks = [() if row[0] in always else pytest.mark.nightly for row in rows]
     return [pytest.param(*row, marks=mark) for row, mark in zip(rows, marks, strict=True)]

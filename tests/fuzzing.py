@@ -113,7 +113,9 @@ def fuzzed(most: int = MANY, few: int = FEW) -> Callable[[Test], Test]:
         repeated.__signature__ = inspect.Signature([*fixtures, number])  # type: ignore[attr-defined]
         repeated.__name__, repeated.__doc__ = test.__name__, test.__doc__
         repeated.__module__ = test.__module__
-        slow = pytest.param(int(os.environ.get("FUZZ_EXAMPLES", most)), marks=pytest.mark.slow)
+        slow = pytest.param(
+            int(os.environ.get("FUZZ_EXAMPLES", most)), marks=pytest.mark.integration
+        )
         return pytest.mark.parametrize("inputs", [min(few, most), slow])(repeated)
 
     return decorate

@@ -225,14 +225,14 @@ def test_each_is_two_files() -> None:
         assert len({change.path for change in changes}) == 2, what
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_the_tests_of_their_rooms_pass(copy: Path) -> None:
     said = run(copy, "pytest", "-v", "-n", "2", "-k", NEW, *TESTS)
     for name in ("edge_discs", "scout", "white6", "moves"):
         assert re.search(rf"PASSED .*\[.*\b{name}\b", said), name
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_they_are_used_by_a_run(copy: Path) -> None:
     run(copy, "experiments", "run", "agents=heuristics", "games=2", "name=all", "figures=false")
     (report,) = copy.glob("results/all/*/report.md")

@@ -70,13 +70,13 @@ def test_each_package_has_its_reason() -> None:
     assert explained() == declared()
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_all_that_is_imported_is_declared() -> None:
     assert imported((*ROOMS, "othello_lab")) - set(declared()) == set()
     assert imported(("tests",)) - set(declared()) == set()
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_all_that_is_declared_is_used() -> None:
     wanted = {package for package, extras in declared().items() if not extras & ELSEWHERE}
     used = imported((*ROOMS, "othello_lab", "tests", "docs"))
@@ -84,7 +84,7 @@ def test_all_that_is_declared_is_used() -> None:
     assert set(declared()) >= RUN | BY_PARTS
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_every_module_is_imported_without_extras() -> None:
     """Whatever is not of the lab's own dependencies is hidden."""
     ended = subprocess.run(

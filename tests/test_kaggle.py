@@ -52,7 +52,7 @@ def test_it_passes_where_it_has_to() -> None:
     assert module.agent(asked(position, plies), {}) == {"submission": PASS}
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_it_wins_in_kaggles_environment() -> None:
     environments = pytest.importorskip("kaggle_environments", reason="needs kaggle-environments")
     settings = {"strictMode": True, "includeLegalActions": True}

@@ -25,7 +25,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from chosen import mostly_slow
+from chosen import mostly_nightly
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
 from othello_lab.__main__ import main, room_main
@@ -166,7 +166,7 @@ def follow(text: str, folder: Path) -> int:
     return number
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize("page", TRIED, ids=lambda page: page.name)
 def test_the_commands_of_a_page_print_what_it_shows(page: Path, tmp_path: Path) -> None:
     missing_tools = [tool for tool in NEEDS.get(page.name, ()) if shutil.which(tool) is None]
@@ -309,7 +309,7 @@ def is_composed(words: list[str], config: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "page", mostly_slow(READ, QUICK), ids=lambda page: str(page.relative_to(ROOT))
+    "page", mostly_nightly(READ, QUICK), ids=lambda page: str(page.relative_to(ROOT))
 )
 def test_commands_are_understood(
     page: Path,

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PHONE, DESK = 360, 1280
 PATIENCE = 60_000.0  # milliseconds: the machine may be busy
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.integration
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from bots import bot, player
-from chosen import mostly_slow
+from chosen import mostly_nightly
 
 from othello_lab import (
     PASS,
@@ -96,7 +96,7 @@ def keeps_to_the_contract(name: str, folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", mostly_slow(sorted(choices("agent")), sorted(choices("agent"))[::8])
+    "name", mostly_nightly(sorted(choices("agent")), sorted(choices("agent"))[::8])
 )
 def test_every_agent_keeps_to_what_tells_agents_apart(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -113,7 +113,7 @@ WHOLE = ("maximizer",)
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=[] if name in WHOLE else [pytest.mark.slow])
+        pytest.param(name, marks=[] if name in WHOLE else [pytest.mark.integration])
         for name in sorted(choices("agent"))
     ],
 )
@@ -336,7 +336,9 @@ PATIENT = (TakesItsTime,)
 @pytest.mark.parametrize(
     ("kind", "failed", "why"),
     [
-        pytest.param(*each, id=each[0].__name__, marks=[pytest.mark.slow] * (each[0] in PATIENT))
+        pytest.param(
+            *each, id=each[0].__name__, marks=[pytest.mark.integration] * (each[0] in PATIENT)
+        )
         for each in BROKEN
     ],
 )
@@ -359,7 +361,7 @@ def test_every_check_has_an_agent_that_fails_it() -> None:
     assert found == {each.name for each in contract.CHECKS}
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_agents_that_break_nothing_hold() -> None:
     for agent in (Good(), KeepsABoard()):
         verdict = check(agent)
@@ -382,7 +384,7 @@ def test_nothing_more_is_asked_of_who_hangs() -> None:
     assert time.monotonic() - began < 60
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_what_says_that_it_varies_is_not_asked_to_repeat_itself() -> None:
     class Varies(DrawsItsOwnLots):
         reproducible = False
@@ -392,7 +394,7 @@ def test_what_says_that_it_varies_is_not_asked_to_repeat_itself() -> None:
     assert names(verdict, NOT_ASKED) == {"seed", "memory", "twice"}
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_what_needs_limits_gets_some() -> None:
     class NeedsNodes(Good):
         def check_limits(self, limits: Limits) -> None:

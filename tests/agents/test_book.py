@@ -178,7 +178,7 @@ def test_an_agent_inside_another_has_one(file: Path) -> None:
     assert compiled_player(agent, START.ruleset, Limits()) is None
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_the_contract_holds_with_a_book(file: Path) -> None:
     for agent in (GreedyAgent(), AlphaBeta(2, DiscCount()), MCTS(playouts=10)):
         findings = check(with_book(agent, str(file)))

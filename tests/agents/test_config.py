@@ -51,7 +51,7 @@ HOME = "${oc.env:HOME}"
 words = st.text(st.sampled_from("\\${}a:'\" \n?,.")) | st.text()
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @given(words.filter(lambda word: word != "???"))
 def test_literal_strings_are_read_as_they_are_written(word: str) -> None:
     config = OmegaConf.create(literal({"word": word, "list": [word, {"in": word}]}))
@@ -311,7 +311,7 @@ def test_what_an_agent_within_one_leaves_open_is_filled_too() -> None:
         fill_open({"it": load("agent", "limited")}, evaluation=weights)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_what_an_object_is_shown_as_makes_it_again() -> None:
     rooms = (
         othello_lab,

@@ -42,7 +42,7 @@ def test_it_tells_of_the_agent_what_a_run_has_to_know() -> None:
     assert compiled_player(Limited(GreedyAgent(), seconds=1), STANDARD, Limits()) is None
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_it_keeps_to_the_contract() -> None:
     assert check(Limited(AlphaBeta(2, DiscCount()), nodes=10_000)).holds
 

@@ -81,7 +81,7 @@ def test_it_tells_of_the_agent_what_a_run_has_to_know() -> None:
     assert slow.reproducible and slow.boards() == slow.agent.boards()
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_it_keeps_to_the_contract() -> None:
     assert check(Noisy(GreedyAgent(), 0.5)).holds
 

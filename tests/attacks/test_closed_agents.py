@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chosen import mostly_slow
+from chosen import mostly_nightly
 from processes import await_
 
 from othello_lab import Decision, Limits, RandomAgent
@@ -303,9 +303,9 @@ class Hops(RandomAgent):
         return super().decide(position, limits)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @AT_ONCE
-@pytest.mark.parametrize("kind", mostly_slow([PROCESS, CLOSED], [PROCESS]))
+@pytest.mark.parametrize("kind", mostly_nightly([PROCESS, CLOSED], [PROCESS]))
 @pytest.mark.parametrize("how", ["forfeit", "killed supervisor"])
 def test_who_forks_and_ends_for_ever_is_ended(kind: str, how: str) -> None:
     agent = Hops()
@@ -346,9 +346,9 @@ class Thinks(RandomAgent):
             self.thoughts.value += 1
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @AT_ONCE
-@pytest.mark.parametrize("kind", mostly_slow([PROCESS, CLOSED], [PROCESS]))
+@pytest.mark.parametrize("kind", mostly_nightly([PROCESS, CLOSED], [PROCESS]))
 def test_nobody_thinks_in_the_opponents_time(kind: str) -> None:
     """Unless it is allowed; then what was used is told."""
 

@@ -19,7 +19,7 @@ from othello_lab.core.system import call_filter, landlock
 main = functools.partial(room_main, "play")
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.integration,
     pytest.mark.usefixtures("scratch"),
     pytest.mark.skipif(
         # Without the scope of signals the tricks would stop all processes of this machine.

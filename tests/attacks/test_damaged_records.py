@@ -113,14 +113,14 @@ def mutate(
             shutil.rmtree(folder.with_name(f"{folder.name}-recovered"), ignore_errors=True)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_mutated_records_surprise_nobody(
     small_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     mutate(small_run, tmp_path, capsys, range(6), list(COMMANDS))
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_many_mutated_records_surprise_nobody(
     small_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -130,7 +130,7 @@ def test_many_mutated_records_surprise_nobody(
     mutate(small_run, tmp_path, capsys, range(10_000, 10_000 + many // 6), ["resume"])
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_what_can_be_read_is_recovered_and_the_rest_played_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

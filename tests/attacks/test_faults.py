@@ -22,7 +22,7 @@ from attacks.fault_injection import FAULTS, Outcome, Request, memory
 from othello_lab.core.system.processes import LINUX
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.integration,
     pytest.mark.skipif(not LINUX, reason="preloads a library into processes, and looks at /proc"),
     pytest.mark.skipif(shutil.which("cc") is None, reason="needs cc, a compiler of C"),
 ]

@@ -385,7 +385,7 @@ def small_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return run(read(words), "test", Console(quiet=True)).folder
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @fuzzed(400, few=FEW // 5)
 def test_records(draw: Draw, small_run: Path, tmp_path: Path) -> None:
     content = draw.damaged((small_run / "games.sqlite").read_bytes())

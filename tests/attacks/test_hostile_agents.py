@@ -194,7 +194,7 @@ def test_there_are_many_kinds_and_each_is_told_in_a_line() -> None:
     assert all(each.told.endswith(".") for each in KINDS.values())
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize("which", [PATIENT, HARMLESS])
 @pytest.mark.parametrize("part", range(PARTS))
 def test_all_kinds_together(
@@ -206,7 +206,7 @@ def test_all_kinds_together(
     assert not honest.exists() or (honest / "computed").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize("which", [TIMED, SMALL, CROWDED])
 def test_kinds_that_need_limits(
     tmp_path: Path, orphanage: Callable[[], list[int]], which: str
@@ -225,7 +225,7 @@ def test_an_honest_agent_may_count_on_in_one_object(tmp_path: Path) -> None:
         assert len(asked) > 3
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_nobody_is_blamed_if_the_system_has_no_process_to_give(tmp_path: Path) -> None:
     """Two forks of three fail."""
     forked, asked = agent_proxy.ConfinedProcess, itertools.count(1)

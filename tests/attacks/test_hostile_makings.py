@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from attacks.test_hostile_agents import landlocked
-from chosen import mostly_slow
+from chosen import mostly_nightly
 
 import othello_lab.agents.external_agent
 import othello_lab.core.game
@@ -123,10 +123,10 @@ ALWAYS = {
 """One or two of each sort; the others are slow tests."""
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "does",
-    mostly_slow(MAKINGS, ALWAYS),
+    mostly_nightly(MAKINGS, ALWAYS),
 )
 def test_an_agent_that_attacks_while_it_is_made(
     does: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture
@@ -186,7 +186,7 @@ def sessions(leaders: set[int]) -> list[int]:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.skipif(not landlocked(), reason="needs Landlock of Linux 6.12")
 def test_an_agent_that_kills_whoever_makes_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -21,7 +21,7 @@ from othello_lab.experiments.sweep.folder import has_begun
 from othello_lab.training.data import Positions
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.integration,
     pytest.mark.skipif(not LINUX, reason="finds processes by /proc"),
 ]
 

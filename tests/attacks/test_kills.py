@@ -131,7 +131,7 @@ def kill_driver(folder: Path, name: str, undisturbed: Undisturbed, kills: int) -
     ends_well(process, folder, whole)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize("name", KILLED)
 def test_often_killed_drivers(tmp_path: Path, name: str, undisturbed: Undisturbed) -> None:
     kill_driver(tmp_path, name, undisturbed, kills=10)
@@ -206,7 +206,7 @@ def send_signals(
     print(f"{len(signals)} signals were sent in {runs} runs")
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize("name", KILLED)
 def test_often_killed_workers_and_players(
     tmp_path: Path, name: str, undisturbed: Undisturbed
@@ -214,7 +214,7 @@ def test_often_killed_workers_and_players(
     send_signals(tmp_path, name, undisturbed, [signal.SIGKILL, signal.SIGTERM] * 8)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize("name", KILLED)
 def test_stopped_workers_and_players_are_replaced(
     tmp_path: Path, name: str, undisturbed: Undisturbed
@@ -279,13 +279,13 @@ def _session(number: int) -> int:
         return 0
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize("name", ["mixed"])
 def test_a_killed_nursery(tmp_path: Path, name: str, undisturbed: Undisturbed) -> None:
     kill_nurseries(tmp_path, name, undisturbed, kills=1, games=FEW)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize("name", KILLED)
 def test_often_killed_nurseries(tmp_path: Path, name: str, undisturbed: Undisturbed) -> None:
     kill_nurseries(tmp_path, name, undisturbed, kills=13, games=MANY)

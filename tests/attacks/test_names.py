@@ -85,7 +85,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return made, shown.getvalue()
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_terminal_gets_them_as_they_are(played: tuple[Path, str]) -> None:
     _, printed = played
     assert not re.search("[\x07\u202e]|\x1b\\[31m|\x1b\\]", printed)
@@ -93,7 +93,7 @@ def test_a_terminal_gets_them_as_they_are(played: tuple[Path, str]) -> None:
         assert f" {name} " in printed
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_report_has_them_as_they_are(played: tuple[Path, str]) -> None:
     folder, _ = played
     page = Page((folder / "report.html").read_text())
@@ -104,7 +104,7 @@ def test_a_report_has_them_as_they_are(played: tuple[Path, str]) -> None:
     assert not re.search("[\x00-\x08\x0b-\x1f\u202e]", (folder / "report.md").read_text())
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_figures_have_them_as_they_are(played: tuple[Path, str]) -> None:
     folder, _ = played
     for figure in ("elo", "win_rates", "superiority"):
@@ -121,7 +121,7 @@ def texts_of(figure: Figure) -> set[str]:
     return {text.get_text().replace(r"\$", "$").strip() for text in texts}
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_charts_of_costs_and_sweeps_have_them_too() -> None:
     rows = [{"agent": name, "depth": depth} for name in NAMES for depth in (1, 2)]
     common = {"positions": 1, "openings": 1, "nodes": 9.0, "nodes_per_move": 9.0}
@@ -140,7 +140,7 @@ def test_charts_of_costs_and_sweeps_have_them_too() -> None:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_run_that_is_watched_shows_them(played: tuple[Path, str]) -> None:
     folder, _ = played
     shown = io.StringIO()
@@ -160,7 +160,7 @@ def test_the_progress_bar_shows_them() -> None:
     assert SHOWN[1] in shown.getvalue() and f"{SHOWN[3]}, {SHOWN[0]}" in shown.getvalue()
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_tables_of_sweeps_show_them(played: tuple[Path, str], tmp_path: Path) -> None:
     folder, _ = played
     settings = [f"agents.{name}.depth=1" for name in NAMES[:2]]

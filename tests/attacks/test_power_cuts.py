@@ -82,12 +82,12 @@ def copies_of_the_files(tmp_path: Path, uninterrupted: Path, cuts: int) -> None:
     check_resumed(images, uninterrupted, cuts)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_files_copied_in_mid_run_are_resumed(tmp_path: Path, uninterrupted: Path) -> None:
     copies_of_the_files(tmp_path, uninterrupted, 2)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_files_copied_at_ten_moments_are_resumed(tmp_path: Path, uninterrupted: Path) -> None:
     copies_of_the_files(tmp_path, uninterrupted, 10)
 
@@ -139,14 +139,14 @@ def images_of_the_disk(tmp_path: Path, disk: Path, uninterrupted: Path, cuts: in
     check_resumed(images, uninterrupted, cuts)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_disk_cut_off_in_mid_run_is_resumed(
     tmp_path: Path, disk: Path, uninterrupted: Path
 ) -> None:
     images_of_the_disk(tmp_path, disk, uninterrupted, 2)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_disk_cut_off_at_ten_moments_is_resumed(
     tmp_path: Path, disk: Path, uninterrupted: Path
 ) -> None:

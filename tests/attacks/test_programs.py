@@ -74,8 +74,8 @@ def begun_by_a_script(
     ("signals", "code"),
     [
         ([signal.SIGINT], 130),
-        pytest.param([signal.SIGINT] * 2, 130, marks=pytest.mark.slow),
-        pytest.param([signal.SIGTERM], 130, marks=pytest.mark.slow),
+        pytest.param([signal.SIGINT] * 2, 130, marks=pytest.mark.integration),
+        pytest.param([signal.SIGTERM], 130, marks=pytest.mark.integration),
     ],
 )
 def test_none_is_left_after_ctrl_c(tmp_path: Path, signals: list[int], code: int) -> None:
@@ -99,7 +99,7 @@ def test_none_is_left_after_kill_9_of_the_driver(tmp_path: Path, after: int) -> 
     await_(lambda: not living(notes))
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_none_is_left_after_a_forfeit(tmp_path: Path) -> None:
     command, notes = stubborn(tmp_path, "print('nonsense', flush=True)", after=2)
     run = begun(tmp_path, command, "games=4", "executor.workers=1")
@@ -126,7 +126,7 @@ def test_none_is_left_after_kill_9_during_the_trial(tmp_path: Path) -> None:
     await_(lambda: not living(notes))
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_bot_may_not_fill_the_process_table(tmp_path: Path) -> None:
     crowd = f"[__import__('subprocess').Popen([{sys.executable!r}, '-c', 'input()'], stdin=-1)"
     command, notes = stubborn(tmp_path, f"{crowd} for _ in range(20)]; time.sleep(300)", after=2)

@@ -107,7 +107,9 @@ def tell_soon() -> None:
     sqlite_file.AGAIN_SECONDS = 1.0
 
 
-@pytest.mark.parametrize("file", ["", pytest.param("games.sqlite-shm", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "file", ["", pytest.param("games.sqlite-shm", marks=pytest.mark.integration)]
+)
 def test_a_run_waits_for_a_lock_and_goes_on(tmp_path: Path, whole: Path, file: str) -> None:
     words = [*DUEL, *SLOWLY]
     lock = Lock(tmp_path, file)
@@ -127,7 +129,7 @@ def test_a_run_waits_for_a_lock_and_goes_on(tmp_path: Path, whole: Path, file: s
     assert "another program has locked it" in (folder / "log.txt").read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_run_that_waits_for_a_lock_can_be_stopped(tmp_path: Path, whole: Path) -> None:
     lock = Lock(tmp_path)
     process = Command("run", *DUEL, *SLOWLY, f"results={tmp_path}", before=tell_soon)
@@ -267,8 +269,10 @@ def _put_another_in_its_place(folder: Path) -> None:
     [
         (_delete_folder, [*ENDLESS, "executor.workers=1"]),
         (_delete_record, [*LONG, "executor=serial"]),
-        pytest.param(_move_folder, [*ENDLESS, "executor.workers=1"], marks=pytest.mark.slow),
-        pytest.param(_put_another_in_its_place, [*LONG, "executor=serial"], marks=pytest.mark.slow),
+        pytest.param(_move_folder, [*ENDLESS, "executor.workers=1"], marks=pytest.mark.integration),
+        pytest.param(
+            _put_another_in_its_place, [*LONG, "executor=serial"], marks=pytest.mark.integration
+        ),
     ],
 )
 def test_a_record_that_is_taken_away_stops_the_run(
@@ -385,7 +389,7 @@ def test_ctrl_c_while_a_command_loads_ends_it_with_a_word(words: str, tmp_path: 
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "stopped\n")
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_program_that_uses_the_lab_keeps_its_handler() -> None:
     asked = (
         "import signal, othello_lab.experiments.jobs.run; print(signal.getsignal(signal.SIGINT))"

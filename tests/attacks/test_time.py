@@ -109,7 +109,7 @@ def test_a_stopped_player_is_not_charged(which: tuple[int, ...]) -> None:
     assert own <= wall - 0.9
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_an_answer_is_as_late_as_it_was_sent() -> None:
     """The supervisor is stopped, and sees it only later."""
     for _ in range(5):
@@ -174,7 +174,7 @@ class DiesThinking(RandomAgent):
         return super().decide(position, limits)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_who_kills_himself_wins_no_time() -> None:
     agent = DiesThinking(3)
     _, own = spent_on(agent)
@@ -182,7 +182,7 @@ def test_who_kills_himself_wins_no_time() -> None:
     assert agent.had.value <= 20 - 0.6 + 0.01
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_who_was_killed_late_has_a_tenth_of_its_time_and_is_not_charged_for_it() -> None:
     agent = DiesThinking(3)
     _, own = spent_on(agent, Limits(seconds=0.4))
@@ -261,7 +261,7 @@ def test_who_stops_himself_is_charged_what_is_thought_meanwhile(trick: Callable[
     assert own >= 0.2  # how a child ends that nobody asks about may be seen late
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_children_too_short_lived_to_be_measured_are_charged() -> None:
     """Each thinks for less time than there is from look to look, and nobody asks how it ended."""
     used = shared(ctypes.c_double)

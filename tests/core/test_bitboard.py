@@ -90,7 +90,7 @@ def test_every_position_of_random_games_agrees_with_the_oracle(name: str, seed: 
     check_game(name, seed)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize("name", RULESETS)
 @settings(max_examples=100)
 @given(seed=seeds)
@@ -98,7 +98,7 @@ def test_hundreds_of_random_games_agree_with_the_oracle(name: str, seed: int) ->
     check_game(name, seed)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize("side", [4, 6, 8])
 @settings(max_examples=200)
 @given(seed=seeds)

@@ -54,7 +54,7 @@ def test_the_whole_4x4_game() -> None:
     assert counts == [59_980, MINI4_GAMES, MINI4_GAMES, MINI4_GAMES]
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_the_whole_4x4_game_agrees_with_the_oracle() -> None:
     assert oracle.perft(*oracle.start("mini4"), 40) == MINI4_GAMES
 
@@ -156,7 +156,7 @@ def _command(*arguments: str, **environment: str) -> subprocess.CompletedProcess
     )
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_as_a_module_it_refuses_like_main() -> None:
     # test_the_portable_kernels_count_the_same has a good one
     bad = _command("perft", "--depth", "none")
@@ -165,7 +165,7 @@ def test_as_a_module_it_refuses_like_main() -> None:
     assert "Traceback" not in bad.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_the_portable_kernels_count_the_same() -> None:
     # In a process of its own, since the choice is made once, at import.
     run = _command("perft", "--depth", "7", OTHELLO_LAB_PORTABLE="1")

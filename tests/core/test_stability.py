@@ -143,7 +143,7 @@ def test_stable_discs_are_those_of_the_definition(random_game: RandomGame) -> No
     check_definition([(p.mover, p.opponent) for p in games] + strewn(500, 1))
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_stable_discs_are_those_of_the_definition_in_many_positions(
     random_game: RandomGame,
 ) -> None:
@@ -179,7 +179,7 @@ def test_no_disc_counted_is_ever_flipped(random_game: RandomGame) -> None:
     assert sum(counted) > 50_000
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_no_disc_counted_is_ever_flipped_in_thousands_of_games(random_game: RandomGame) -> None:
     for seed in range(10_000, 14_000):
         check_game(random_game("standard", seed))

@@ -39,7 +39,7 @@ def test_no_disc_counted_as_stable_is_ever_flipped() -> None:
     check_soundness(range(300))
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_no_disc_counted_as_stable_is_ever_flipped_in_thousands_of_games() -> None:
     check_soundness(range(300, 4300))
 

@@ -75,7 +75,7 @@ def test_games_make_the_round_trip() -> None:
     round_trip(50)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_many_games_make_the_round_trip() -> None:
     round_trip(3000)
 

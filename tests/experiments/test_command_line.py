@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from chosen import mostly_slow
+from chosen import mostly_nightly
 from processes import Command, await_
 from records import runs_in
 from rich.console import Console
@@ -168,7 +168,7 @@ def test_the_configuration_can_be_shown(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_list_names_every_choice(capsys: pytest.CaptureFixture[str]) -> None:
     assert agents_main(["list"]) == 0
     printed = capsys.readouterr().out
@@ -178,7 +178,7 @@ def test_list_names_every_choice(capsys: pytest.CaptureFixture[str]) -> None:
     assert "alphabeta" not in capsys.readouterr().out
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_an_agent_and_a_heuristic_from_another_folder(tmp_path: Path) -> None:
     """The agent of docs/search.md and the heuristic of docs/heuristic.md, in one file beside
     my_conf/, and nothing changed here."""
@@ -273,8 +273,8 @@ def own_files(folder: Path) -> None:
         (folder / f"{room}.py").write_text("raise SystemExit('not the lab')\n", encoding="utf-8")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("begin", mostly_slow(BEGINNINGS, BEGINNINGS[:1]))
+@pytest.mark.integration
+@pytest.mark.parametrize("begin", mostly_nightly(BEGINNINGS, BEGINNINGS[:1]))
 def test_all_commands_from_a_folder_with_files_of_the_same_names(
     begin: tuple[str, ...], tmp_path: Path
 ) -> None:
@@ -293,7 +293,7 @@ def test_all_commands_from_a_folder_with_files_of_the_same_names(
     assert (process.returncode, process.stdout.split()) == (0, ["1", "4", "2", "12"])
 
 
-@pytest.mark.parametrize("room", mostly_slow(ROOMS, ["play"]))
+@pytest.mark.parametrize("room", mostly_nightly(ROOMS, ["play"]))
 def test_each_room_is_a_command_of_a_checkout(room: str, tmp_path: Path) -> None:
     process = in_folder(tmp_path, "-m", room, "--help")
     assert process.returncode == 0
@@ -307,9 +307,9 @@ OLD_NAMES = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize("installed", [False, True])
-@pytest.mark.parametrize("line", mostly_slow(OLD_NAMES, ["import agents.search"]))
+@pytest.mark.parametrize("line", mostly_nightly(OLD_NAMES, ["import agents.search"]))
 def test_the_present_name_is_told_for_an_old_import(
     line: str, installed: bool, tmp_path: Path
 ) -> None:
@@ -366,7 +366,7 @@ assert not set({rooms!r}) & set(sys.modules)
 """
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_importing_anything_changes_nothing_in_the_process(tmp_path: Path) -> None:
     root = str(Path(__file__).parents[2])
     code = IMPORT_ALL.format(root=root, rooms=ROOMS)

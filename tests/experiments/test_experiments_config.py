@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from chosen import mostly_slow
+from chosen import mostly_nightly
 from rich.console import Console
 
 from othello_lab import AlphaBeta, DiscCount, GreedyAgent, SquareWeights
@@ -23,7 +23,7 @@ from othello_lab.experiments.sweep.composing import expand
 
 
 @pytest.mark.parametrize("name", sorted(set(choices("agents")) - {"alone", "duel", "folder"}))
-@pytest.mark.parametrize("rules", mostly_slow(["standard", "wpi"], ["standard"]))
+@pytest.mark.parametrize("rules", mostly_nightly(["standard", "wpi"], ["standard"]))
 def test_every_line_up_can_be_run(name: str, rules: str) -> None:
     plan = read([f"agents={name}", f"ruleset.name={rules}"])
     assert len(plan.agents) >= 2
@@ -406,7 +406,7 @@ def test_an_agent_without_any_limit_is_refused_before_a_game() -> None:
 HOME = "${oc.env:HOME}"
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_strings_of_a_record_stay_what_they_are(tmp_path: Path) -> None:
     words = ["agents=ab_mirror", "depth=1", "games=2", "executor=serial", f"results={tmp_path}"]
     words += ["+agents.mine._target_=misbehaving.Mine", "figures=false"]

@@ -50,7 +50,7 @@ def page(result: RunResult, name: str) -> str:
     return (result.folder / "programs" / f"{name}.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_programs_of_all_kinds_play_each_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -87,7 +87,7 @@ def test_programs_of_all_kinds_play_each_other(
     assert [*scratch.iterdir()] == []
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_page_tells_of_games_losses_and_logs(tmp_path: Path) -> None:
     trouble = "import logging; logging.warning('noted'); print('said'); 1 / 0"
     hand_in(tmp_path / "submissions", PYTHON, trouble={"agent": trouble})
@@ -118,7 +118,7 @@ def test_a_page_tells_of_games_losses_and_logs(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_page_shows_the_last_words_and_the_board_of_a_failure(tmp_path: Path) -> None:
     late = "print('my last words'); len(position.moves) == 3 or 1 / 0"
     hand_in(tmp_path / "submissions", PYTHON, trouble={"agent": late})
@@ -139,7 +139,7 @@ def test_a_page_shows_the_last_words_and_the_board_of_a_failure(tmp_path: Path) 
     assert "Where it failed" not in page(result, "strategy1")
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_to_compile_costs_no_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The compiler takes longer than a program may take to begin."""
     compiler = shutil.which("cc")
@@ -157,7 +157,7 @@ def test_to_compile_costs_no_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert ends(result, "anna") <= {FINISHED}
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_program_is_told_the_reason_for_which_it_lost(tmp_path: Path) -> None:
     """Not of its watch: it is late, or has printed too much; and its exception is told."""
     folder = tmp_path / "submissions"
@@ -182,7 +182,7 @@ def test_a_program_is_told_the_reason_for_which_it_lost(tmp_path: Path) -> None:
     assert "ended (exit code 1): KeyError: 'x' (wrong.py, line 5)" in page(result, "wrong")
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_tournament_of_submissions_is_resumed_with_trust(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -201,7 +201,7 @@ def test_a_tournament_of_submissions_is_resumed_with_trust(
         resume(result.folder, console=QUIET, trust=True)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_only_some_keep_their_processes_between_games(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -219,7 +219,7 @@ def test_only_some_keep_their_processes_between_games(
     assert processes[0] == 4 < processes[1]
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_of_one_that_hangs_nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trouble = "open('written', 'w').close(); __import__('time').sleep(1000)"
     scratch = tmp_path / "scratch"
@@ -231,7 +231,7 @@ def test_of_one_that_hangs_nothing_is_left(tmp_path: Path, monkeypatch: pytest.M
     assert [*scratch.iterdir()] == []
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_name_in_another_encoding_has_its_place_and_page(tmp_path: Path) -> None:
     names = hand_in(tmp_path / "submissions", PYTHON)
     source = tmp_path / "submissions" / f"{names[0]}.py"
@@ -246,7 +246,7 @@ def test_a_name_in_another_encoding_has_its_place_and_page(tmp_path: Path) -> No
     assert main(["verify", str(result.folder)]) == 0
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_one_of_the_labs_agents_may_play_too(tmp_path: Path) -> None:
     hand_in(tmp_path / "submissions", ["agent"])
     result = played(tmp_path, "+agent@agents.greedy=greedy")
@@ -314,7 +314,7 @@ def test_what_the_page_says_is_so(tmp_path: Path) -> None:
         assert float(schedule.get(setting, getattr(limits, setting, None))) == float(value)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_folder_named_from_the_working_folder_plays_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

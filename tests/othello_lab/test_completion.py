@@ -84,7 +84,7 @@ def test_zsh_completes_what_is_typed(typed: str, scripts: Mapping[str, str]) -> 
     assert answer(["zsh", "-f"], CAPTURING + scripts["zsh"] + asked) == COMPLETED[typed]
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_the_command_prints_the_script(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["completion", "bash"]) == 0
     assert "complete -o default -F _othello_lab othello-lab" in capsys.readouterr().out

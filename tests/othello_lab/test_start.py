@@ -38,7 +38,7 @@ def test_a_misspelt_setting_loads_hydra_alone(setting: str) -> None:
     assert HEAVY & loaded(*words) == {"hydra", "omegaconf"}
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_figures_load_a_part_of_seaborn_and_all_of_it_can_be_imported_afterwards() -> None:
     code = """
 import sys

@@ -286,7 +286,7 @@ def test_bad_input_is_one_line(
     assert re.search(complaint, printed.err), printed.err
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_mcts_uses_the_controllers_time_unless_its_playouts_are_said() -> None:
     for words, uses in (("agent=mcts", True), ("agent=mcts agent.playouts=100", False)):
         for server in served(words):

@@ -57,7 +57,7 @@ def test_a_level_plays_by_its_name() -> None:
         read(["white=casul"])
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_page_may_choose_a_level_but_not_change_it() -> None:
     catalogue = Catalogue(read([]))
     rules = ruleset("standard")
@@ -89,7 +89,7 @@ def test_too_few_games_write_nothing(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_one_command_measures_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     weak = "agents.champion.depth=4"

@@ -126,7 +126,7 @@ def game(heard: Path) -> Position:
     return position
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.skipif(bool(MISSING), reason=f"needs {', '.join(MISSING)}")
 def test_quarry_plays_a_whole_game(tmp_path: Path) -> None:
     agent, command = "greedy", tmp_path / "engine"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from bots import player
-from chosen import mostly_slow
+from chosen import mostly_nightly
 from processes import Command, await_
 
 from othello_lab import Color
@@ -144,8 +144,8 @@ HOSTILE = {
 }
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", mostly_slow(HOSTILE, ("half a line", "two moves")))
+@pytest.mark.integration
+@pytest.mark.parametrize("name", mostly_nightly(HOSTILE, ("half a line", "two moves")))
 def test_a_hostile_program_loses_for_that_reason_and_leaves_nothing(
     name: str, tmp_path: Path, scratch: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -159,7 +159,7 @@ def test_a_hostile_program_loses_for_that_reason_and_leaves_nothing(
     assert not living(tmp_path) and not list(scratch.iterdir())
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_program_that_does_not_take_its_colour_loses(
     seed: int,
@@ -187,7 +187,7 @@ def test_a_command_that_ends_at_once_or_prints_garbage_loses(
     assert who == "hostile" and why.startswith(f"{DIED}: ended (exit code "), shown
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_program_that_answers_twice_loses(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -214,8 +214,8 @@ STYLES = {
 }
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("style", mostly_slow(STYLES, ("pass", "pieces")))
+@pytest.mark.integration
+@pytest.mark.parametrize("style", mostly_nightly(STYLES, ("pass", "pieces")))
 def test_moves_may_be_written_in_many_ways(
     style: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -234,7 +234,7 @@ def boards(shown: str) -> int:
     return shown.count("  a b c d e f g h\n")
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_whole_game_and_its_transcript(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -251,7 +251,7 @@ def test_a_whole_game_and_its_transcript(
     assert "1 games" not in shown
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_series_changes_colours_and_counts(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -286,7 +286,7 @@ def test_both_may_play_in_a_folder_of_yours(
     assert not list(scratch.iterdir()) and folder.is_dir()
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_an_illegal_move_is_handed_on_to_the_opponent(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -303,7 +303,7 @@ def test_an_illegal_move_is_handed_on_to_the_opponent(
     assert note.read_text().strip() == "(W D 9) so there"
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_what_programs_print_is_shown_if_asked_for(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -334,7 +334,7 @@ def test_nothing_is_left_of_a_referee_that_is_stopped(
         assert command.returncode == 130 and "stopped" in command.printed
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_program_that_changes_its_own_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -351,7 +351,7 @@ def test_a_program_that_changes_its_own_file(
     await_(lambda: not living(tmp_path))
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize("isolation", ["closed", "process"])
 def test_a_program_that_takes_the_shared_folder_away_stops_nothing(
     isolation: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], scratch: Path

@@ -74,7 +74,7 @@ def test_late_moves_lose_what_perfect_play_says(seed: int) -> None:
             position = position.play(move)  # a legal line
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_every_exact_move_agrees_with_another_solver() -> None:
     plain = load("agent", "endgame") | {"depth": 4, "evaluation": {"_target_": DISCS}}
     solver = build_agent(plain | {"endgame": EXACT_EMPTIES}, "solver")

@@ -251,7 +251,7 @@ class Wrong(Agent):
 """
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("kind", "told"), [("Crash", "exit code 3"), ("Hang", "no answer"), ("Wrong", "move: a1")]
 )

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from chosen import mostly_slow
+from chosen import mostly_nightly
 from processes import Command, await_
 
 from othello_lab import Color, Position
@@ -67,7 +67,7 @@ class Opponent:
         self.tell(text)
 
 
-@pytest.mark.parametrize("color", mostly_slow(Color, [Color.WHITE]))
+@pytest.mark.parametrize("color", mostly_nightly(Color, [Color.WHITE]))
 def test_a_whole_game(color: Color, tmp_path: Path, commands: list[Command]) -> None:
     opponent = Opponent(tmp_path, commands, "agent=greedy")
     opponent.tell("W" if color is Color.WHITE else "B")
@@ -156,7 +156,7 @@ def test_a_search_deepens_within_its_share_of_the_time() -> None:
     assert player.agent is not None and "iterative" not in player.agent
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("words", "playouts"),
     [(["agent=mcts"], None), (["agent=mcts", "agent.playouts=2000"], 2000)],
@@ -248,7 +248,7 @@ def test_help(capsys: pytest.CaptureFixture[str]) -> None:
         assert "agent=AGENT" in capsys.readouterr().out
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_ours_against_ours_through_the_referee(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

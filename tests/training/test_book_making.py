@@ -95,7 +95,7 @@ def test_the_moves_of_a_book_are_legal_and_lose_little(whole: Path) -> None:
 # ---------------------------------------------------------------------- interruptions
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_killed_book_goes_on_and_is_the_same_file(tmp_path: Path, whole: Path) -> None:
     path = tmp_path / "mine.npz"
     words = ["book", str(path), *QUICK, "--positions", "60"]

@@ -89,7 +89,7 @@ def _stopped_or_made(command: Command, results: Path, name: str) -> bool:
     return command.poll() is not None or bool(list(results.glob(f"*/*/{name}")))
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_killed_between_and_within_steps_it_makes_the_same(made: Made, tmp_path: Path) -> None:
     command = Command("train", *WORDS, f"results={tmp_path}")
     folder = None
@@ -108,7 +108,7 @@ def test_killed_between_and_within_steps_it_makes_the_same(made: Made, tmp_path:
         assert record.study()["complete"] and len(record.done()) == 6
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_the_report_tells_what_changed_and_how_to_play_with_it(made: Made) -> None:
     report = (made.folder / "report.md").read_text()
     for said in (
@@ -125,7 +125,7 @@ def test_the_report_tells_what_changed_and_how_to_play_with_it(made: Made) -> No
         assert said in report, said
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_it_plays_with_what_is_new(made: Made, tmp_path: Path) -> None:
     settings = load("agent", "trained_champion", [made.files.conf])
     assert settings["evaluation"]["weights"] == str(made.files.patterns / "weights/patterns.npz")
@@ -136,7 +136,7 @@ def test_it_plays_with_what_is_new(made: Made, tmp_path: Path) -> None:
     assert main(["run", *words]) == 0
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_it_ships_all_that_is_made(
     made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -159,7 +159,7 @@ def test_it_ships_all_that_is_made(
     assert about["settings"]["evaluation"] == "patterns"
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_the_page_on_the_players_tells_of_the_new_weights(made: Made) -> None:
     page = page_of_the_new(PageContent.read(None), made.files)
     weights = made.files.patterns / "weights" / "patterns.npz"

@@ -136,7 +136,7 @@ def test_evolution_beats_what_it_plays_against(
     assert [figure.name for figure in found.figures()] == ["weights"]
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_interrupted_evolution_goes_on_as_if_nothing_had_happened(
     whole: tuple[TrainingContext, LearningResult], tmp_path: Path
 ) -> None:
@@ -144,7 +144,7 @@ def test_interrupted_evolution_goes_on_as_if_nothing_had_happened(
     assert learned(SMALL, tmp_path).evaluation == whole[1].evaluation
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_evolution_is_the_same_on_any_number_of_workers(
     whole: tuple[TrainingContext, LearningResult], tmp_path: Path
 ) -> None:

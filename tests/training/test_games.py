@@ -98,7 +98,7 @@ def expected(games: list[Line]) -> list[tuple[int, ...]]:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_every_format_holds_the_same_games(
     read: Callable[..., tuple[LabelledGames, list[str]]],
 ) -> None:

@@ -340,7 +340,7 @@ def test_it_can_be_interrupted_and_resumed(folder: Path, tmp_path: Path) -> None
     assert Positions.read(made).data_hash == Positions.read(folder).data_hash
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_ctrl_c_keeps_what_is_there(tmp_path: Path) -> None:
     words = ["games=100000", "agent=mcts", "agent.playouts=50", f"results={tmp_path}"]
     command = Command("selfplay", *words, "executor.workers=1")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy
-from chosen import mostly_slow
+from chosen import mostly_nightly
 
 from othello_lab import Position
 from othello_lab.agents.learned.geometry import geometry
@@ -88,7 +88,7 @@ class Twin:
             self.sizes[stage, column] += abs(error)
 
 
-@pytest.mark.parametrize("trace", mostly_slow([0.0, 0.6, 1.0], [0.6]))
+@pytest.mark.parametrize("trace", mostly_nightly([0.0, 0.6, 1.0], [0.6]))
 def test_the_kernel_learns_as_its_twin_does(trace: float) -> None:
     manner = LearningSettings(0.8, trace, 0.0, 0)
     twin = Twin(manner, 4)
@@ -113,7 +113,7 @@ def test_chance_follows_from_the_seed() -> None:
     assert not np.array_equal(learned(3), learned(4))
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize("rules", ["standard", "mini6", "mini4"])
 def test_what_is_learned_is_what_a_pattern_evaluation_says(rules: str, tmp_path: Path) -> None:
     known = board(RULESETS[rules], 7)
@@ -185,7 +185,7 @@ def test_it_learns_the_4x4_game(tmp_path: Path) -> None:
     assert evaluation(Position.start(MINI)) == pytest.approx(-1000, abs=300)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_interrupted_learning_goes_on_as_if_nothing_had_happened(
     whole: tuple[TrainingContext, LearningResult], tmp_path: Path
 ) -> None:

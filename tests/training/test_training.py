@@ -115,7 +115,7 @@ def by_chance(settings: Settings, drawn: Iterable[Settings], results: Path) -> f
     return float(binomtest(int(won), int(won + lost), alternative="greater").pvalue)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_what_was_learned_beats_weights_drawn_by_chance(made: Made, tmp_path: Path) -> None:
     settings = load("evaluation", "trained_two", [made.folder / "conf"])
     rng = np.random.default_rng(3)
@@ -125,7 +125,7 @@ def test_what_was_learned_beats_weights_drawn_by_chance(made: Made, tmp_path: Pa
     assert by_chance(settings, others, tmp_path) < 0.001
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_patterns_are_learned_in_less_than_a_minute(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -213,7 +213,7 @@ def test_other_commands_know_what_it_is(made: Made, capsys: pytest.CaptureFixtur
     assert "is a training, which is not extended" in capsys.readouterr().err
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_after_ctrl_c_the_rest_is_learned_by_resume(
     made: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -241,7 +241,7 @@ def test_after_ctrl_c_the_rest_is_learned_by_resume(
     assert main(["resume", str(folder), "--trust"]) == 0  # there is nothing left to do
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_after_ctrl_c_in_a_match_nothing_is_learned_again(
     made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -275,7 +275,7 @@ def test_positions_that_are_there_need_no_rounds(made: Made, tmp_path: Path) -> 
     assert StepResult.read(folder, "two").about["data_hash"] == read.data_hash
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_learning_curve_measures_every_stop(tmp_path: Path) -> None:
     words = ["train.curve=[0.01,0.02]", "agents=duel", "train.ladder=duel", "games=2"]
     code, folder = train(tmp_path, *words, "train.ladder=classics", "figures=files")
@@ -289,7 +289,7 @@ def test_a_learning_curve_measures_every_stop(tmp_path: Path) -> None:
         assert isinstance(learned(folder, label), Composite)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_time_that_learning_leaves_is_for_the_next_round(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -354,7 +354,7 @@ def test_what_ships_says_how_it_was_made(
     assert {"command", "seed", "data_hash", "scores", "versions"} <= set(about)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_several_trainings_are_one_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -379,9 +379,7 @@ def test_several_trainings_are_one_command(
     assert main(["resume", str(folder)]) == 0
 
 
-@pytest.mark.parametrize("name", [
-    pytest.param(name, marks=pytest.mark.slow if name == "all" else ()) for name in choices("train")
-])  # fmt: skip
+@pytest.mark.parametrize("name", choices("train"))
 def test_every_training_of_the_lab_can_be_planned(name: str) -> None:
     if name in ("network", "all"):
         pytest.importorskip("torch", exc_type=ImportError)

@@ -49,7 +49,7 @@ def test_values_of_many_positions_are_those_of_each(positions: Positions) -> Non
         assert heuristic(Position(int(few.mover[row]), int(few.opponent[row]))) == value
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_weights_that_made_the_scores_are_found(positions: Positions, tmp_path: Path) -> None:
     work = TrainingContext(tmp_path, positions=positions)
     learned = TwoWeights(steps=300).learn(work)

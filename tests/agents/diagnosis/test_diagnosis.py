@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from chosen import chosen_of, mostly_slow
+from chosen import chosen_of, mostly_nightly
 from mistaken import BOARD, DEEP, FOLLOWED, MTDF, NEGAMAX, TWO_SIDED, Seed, written
 
 from othello_lab import Position
@@ -233,19 +233,19 @@ def is_told(diagnosis: Diagnosis, cause: str) -> None:
     assert "  a b c d e f g h\n1 " in evidence and "expected " in evidence
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", mostly_slow(SEEDS, SEEDS[::20]), ids=lambda seed: seed.cause)
+@pytest.mark.integration
+@pytest.mark.parametrize("seed", mostly_nightly(SEEDS, SEEDS[::20]), ids=lambda seed: seed.cause)
 def test_a_mistake_is_told_by_its_cause(seed: Seed, tmp_path: Path) -> None:
     is_told(examined(written(seed, tmp_path)), seed.cause)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize("seed", MORE, ids=lambda seed: seed.cause)
 def test_so_it_is_in_other_forms(seed: Seed, tmp_path: Path) -> None:
     is_told(examined(written(seed, tmp_path)), seed.cause)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize("seed", SILENT, ids=lambda seed: seed.cause)
 def test_so_it_is_where_only_moves_are_stated(seed: Seed, tmp_path: Path) -> None:
     diagnosis = examined(written(seed, tmp_path, states_values=False))
@@ -258,7 +258,7 @@ def test_so_it_is_where_only_moves_are_stated(seed: Seed, tmp_path: Path) -> Non
     "seed",
     [
         pytest.param(
-            seed, id=seed.wrong.strip() or seed.file, marks=[pytest.mark.slow] * (place > 0)
+            seed, id=seed.wrong.strip() or seed.file, marks=[pytest.mark.integration] * (place > 0)
         )
         for place, seed in enumerate(OTHERWISE_RIGHT)
     ],
@@ -271,7 +271,7 @@ def test_a_right_search_passes_whatever_it_has_chosen(seed: Seed, tmp_path: Path
     assert pruning.startswith("It does not prune" if seed.wrong == "False" else "It prunes: ")
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_of_two_mistakes_the_one_in_ordinary_positions_is_told(tmp_path: Path) -> None:
     side = next(seed for seed in SEEDS if seed.cause == "wrong side evaluated")
     path = written(side, tmp_path)
@@ -282,15 +282,17 @@ def test_of_two_mistakes_the_one_in_ordinary_positions_is_told(tmp_path: Path) -
     assert diagnosis.notes or (diagnosis.causes[0].explained or 1) < 1  # that is not all
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", mostly_slow(WASTEFUL, WASTEFUL[1:2]), ids=lambda seed: seed.cause)
+@pytest.mark.integration
+@pytest.mark.parametrize(
+    "seed", mostly_nightly(WASTEFUL, WASTEFUL[1:2]), ids=lambda seed: seed.cause
+)
 def test_who_does_not_prune_well_fails_only_if_asked_to(seed: Seed, tmp_path: Path) -> None:
     path = written(seed, tmp_path)
     assert examined(path).holds
     is_told(examined(path, must_prune=True), seed.cause)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_full_window_at_the_root_prunes(tmp_path: Path) -> None:
     diagnosis = examined(written(OTHERWISE_RIGHT[5], tmp_path), must_prune=True)
     assert diagnosis.holds and any("full window" in note for note in diagnosis.notes)
@@ -308,10 +310,10 @@ NOT_NAMED = [
 OF_EACH_CAUSE = list({seed.cause: seed for seed in reversed(FOLLOWED)}.values())
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "seed",
-    mostly_slow(chosen_of(FOLLOWED, OF_EACH_CAUSE), FOLLOWED[3:4]),
+    mostly_nightly(chosen_of(FOLLOWED, OF_EACH_CAUSE), FOLLOWED[3:4]),
     ids=lambda seed: seed.cause,
 )
 def test_the_calls_of_the_heuristic_show_the_cause(seed: Seed, tmp_path: Path) -> None:
@@ -321,7 +323,7 @@ def test_the_calls_of_the_heuristic_show_the_cause(seed: Seed, tmp_path: Path) -
         is_told(diagnosis, seed.cause)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_an_illegal_move_is_told_with_its_line_and_boards(tmp_path: Path) -> None:
     seed = next(seed for seed in FOLLOWED if "killer" in seed.right)
     evidence = examined(written(seed, tmp_path), deep=True).causes[0].evidence
@@ -329,7 +331,7 @@ def test_an_illegal_move_is_told_with_its_line_and_boards(tmp_path: Path) -> Non
     assert evidence.count("  a b c d e f g h\n1 ") == 3  # the question, before, and evaluated
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_the_first_node_that_differs_is_told(tmp_path: Path) -> None:
     """Every line of moves in it is legal, and its value is minimax's."""
     evaluation = load_evaluation("square_weights")
@@ -436,7 +438,7 @@ def test_the_command_takes_every_kind_of_search(
     assert f"checked to {deepest[1] if deepest else 5} pl" in last
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_the_search_of_the_page_is_right(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -455,7 +457,7 @@ def test_a_function_may_make_the_search(capsys: pytest.CaptureFixture[str]) -> N
     assert "\nnote: by its own choice, as in PAIP, where no depth is " in capsys.readouterr().out
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_who_solves_the_end_is_right(capsys: pytest.CaptureFixture[str]) -> None:
     command = ["check", "alphabeta", "endgame=10", "--search", "--positions", "24"]
     assert main(command) == 0

@@ -161,7 +161,7 @@ def value(edge: str) -> int:
     return int(edge_values()[number_of(edge)])
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_full_edges_are_as_the_description_says() -> None:
     values = full_edges()
     assert len(values) == 1024 + 10 * 512 + 45 * 256 + 120 * 128
@@ -169,7 +169,7 @@ def test_full_edges_are_as_the_description_says() -> None:
     assert not wrong, list(wrong.items())[:10]
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_every_edge_is_as_the_description_says() -> None:
     values = twin(0)
     assert len(values) == EDGES == 59_049

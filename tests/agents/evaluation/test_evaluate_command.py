@@ -41,7 +41,7 @@ def rows(output: str) -> list[list[str]]:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize("name", NAMES)
 def test_values_now_and_after_each_move(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     output = printed(capsys, "evaluate", POSITION, "--evaluation", name)
@@ -59,7 +59,7 @@ def test_values_now_and_after_each_move(name: str, capsys: pytest.CaptureFixture
     assert [move for move, _, _ in after] == order
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_all_evaluations_are_the_default(capsys: pytest.CaptureFixture[str]) -> None:
     output = printed(capsys, "evaluate", POSITION)
     assert output == printed(capsys, "evaluate", POSITION, "--evaluation", "all")
@@ -222,7 +222,7 @@ def test_wrong_words_are_one_line_and_exit_code_2(
     assert capsys.readouterr().err.count("\n") == 1
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_evaluations_are_listed_with_their_cost(capsys: pytest.CaptureFixture[str]) -> None:
     output = printed(capsys, "list", "evaluations")
     described = choices("evaluation")

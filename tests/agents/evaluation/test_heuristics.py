@@ -116,7 +116,7 @@ def test_the_kernel_agrees_with_its_reading_twin(name: str, random_game: RandomG
         assert evaluation(position) == evaluation.plain(position), f"\n{position}"
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @evaluations
 def test_the_kernel_agrees_with_its_reading_twin_on_10000_positions(
     name: str, random_game: RandomGame
@@ -209,7 +209,7 @@ def test_a_copy_of_an_agent_decides_alike(name: str, random_game: RandomGame) ->
     assert agent.search(position) == decision
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_agents_can_be_sent_to_another_process(
     random_game: RandomGame, elsewhere: Executor
 ) -> None:
@@ -594,7 +594,7 @@ def test_the_line_ups_hold_every_heuristic(line_up: str, kind: type) -> None:
         assert agent.depth == (4 if kind is AlphaBeta else 1)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize("line_up", ["heuristics", "heuristics_ab"])
 def test_a_small_run_rates_everyone(line_up: str, tmp_path: Path) -> None:
     depth = ["depth=2"] if line_up == "heuristics_ab" else []

@@ -157,7 +157,7 @@ def test_several_heuristics_in_one_file(mine: str) -> None:
     assert values["hollow"] == moves[0] - moves[1]
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize("name", ["hollow", "share", "everything"])
 def test_searches_with_it_are_the_same_compiled_and_plain(
     mine: str, name: str, random_game: RandomGame

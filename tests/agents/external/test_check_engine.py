@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from chosen import mostly_slow
+from chosen import mostly_nightly
 
 from othello_lab.agents.command_line import main
 from othello_lab.agents.external.check_gtp import CHECKS, GtpEngineUnderTest
@@ -71,7 +71,7 @@ def test_an_engine_that_does_all_right_passes() -> None:
     assert all(each.exchanges for each in found)
 
 
-@pytest.mark.parametrize("trait", mostly_slow(BROKEN, ("version-1", "any-size", "no-capitals")))
+@pytest.mark.parametrize("trait", mostly_nightly(BROKEN, ("version-1", "any-size", "no-capitals")))
 def test_each_check_finds_the_engine_that_fails_it(trait: str) -> None:
     patience = 3 if trait in ("stays", "passes-freely") else 30
     failed = {each.name for each in found_of(engine(trait), patience, 30) if each.outcome == FAILED}
@@ -121,7 +121,7 @@ VERDICTS = {
 }
 
 
-@pytest.mark.parametrize("trait", mostly_slow(VERDICTS, ("blank-before-numbers", "illegal")))
+@pytest.mark.parametrize("trait", mostly_nightly(VERDICTS, ("blank-before-numbers", "illegal")))
 def test_the_last_line_tells_if_and_how_the_engine_plays(
     trait: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -134,7 +134,7 @@ def test_the_last_line_tells_if_and_how_the_engine_plays(
     assert checks in summary and plays in verdict
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_what_was_sent_and_answered_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check-engine", "gtp", engine("nameless")]) == 1
     printed = capsys.readouterr().out
@@ -152,7 +152,7 @@ def test_gtp_rhino_passes(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check-engine", "gtp", f"{RHINO} -l 1"]) == 0, capsys.readouterr().out
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_our_own_engine_passes(capsys: pytest.CaptureFixture[str]) -> None:
     command = f"{sys.executable} -m play gtp agent=greedy"
     # It may have to compile.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from bots import player
-from chosen import mostly_slow
+from chosen import mostly_nightly
 
 from othello_lab.agents.command_line import main
 from othello_lab.agents.external.check_files import CHECKS
@@ -41,7 +41,7 @@ BROKEN: dict[str, tuple[dict[str, object], str, str]] = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_the_example_passes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = player(tmp_path, name="anna")
     assert main(["check", "file", command, "total=300"]) == 0, capsys.readouterr().out
@@ -51,8 +51,8 @@ def test_the_example_passes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert f"{command} keeps to the file protocol; its slowest move took " in printed
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", mostly_slow(BROKEN, ("illegal", "curious")))
+@pytest.mark.integration
+@pytest.mark.parametrize("name", mostly_nightly(BROKEN, ("illegal", "curious")))
 def test_each_check_finds_the_program_that_fails_it(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -45,7 +45,7 @@ def test_one_program_shows_its_findings(
     assert "answered a1" in out
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize("name", ["anna.c", "bert", "carla.py", "dora.py", "emil.sh"])
 def test_the_examples_are_right(
     name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from chosen import mostly_slow, rows_mostly_slow
+from chosen import mostly_nightly, rows_mostly_nightly
 from records import content, query
 from rich.console import Console
 
@@ -88,10 +88,10 @@ def test_it_plays_what_our_own_agents_play(target: str, same: Any) -> None:
         assert theirs == ours, f"\n{position}"
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "name",
-    mostly_slow(["random_strategy", "numpy_strategy", "untidy_strategy"], ["untidy_strategy"]),
+    mostly_nightly(["random_strategy", "numpy_strategy", "untidy_strategy"], ["untidy_strategy"]),
 )
 def test_it_keeps_to_the_contract(name: str) -> None:
     agent = FunctionAgent(f"{FILE}:{name}")
@@ -150,7 +150,7 @@ def play(folder: Path, target: str, *words: str) -> Path:
     return run(read([*common, f"results={folder}", *words]), "test", QUIET).folder
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_run_comes_out_the_same_on_any_number_of_workers(tmp_path: Path) -> None:
     target = f"{FILE}:random_strategy"
     runs = [
@@ -175,10 +175,10 @@ def test_the_file_is_not_loaded_where_the_judge_is(tmp_path: Path) -> None:
     assert str(os.getpid()) not in marker.read_text().split()
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("code", "reason", "told"),
-    rows_mostly_slow(
+    rows_mostly_nightly(
         [
             ("return None", GARBAGE, "returned None; a square from 11 to 88 is needed"),
             ("return 19", GARBAGE, "returned 19"),
@@ -220,7 +220,7 @@ def test_an_evaluation_gives_what_ours_gives(name: str, same: Any) -> None:
     assert scaled(positions(1)[9]) == SquareWeights()(positions(1)[9])
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_an_evaluation_plays_in_a_search(tmp_path: Path) -> None:
     words = ["run", "agents=duel", "agent@first=minimax", "agent@second=minimax", "depth=2"]
     words += [f"second.evaluation={FILE}:weighted_score"]
@@ -371,7 +371,7 @@ def test_an_error_of_python_2_names_its_cure(body: str, told: str, tmp_path: Pat
     assert ("python2" in told) == ("python2" in str(caught.value))
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_the_cure_is_told_in_one_line_by_a_run_an_evaluation_and_a_call(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

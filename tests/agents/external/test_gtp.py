@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from chosen import mostly_slow, rows_mostly_slow
+from chosen import mostly_nightly, rows_mostly_nightly
 from records import query
 from rich.console import Console
 
@@ -102,16 +102,16 @@ KINDS = [
 ALWAYS = ((), ("no-setboard", "no-undo", "no-showboard", "no-final_score", "no-known_command"))
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize(
-    "traits", mostly_slow(KINDS, ALWAYS), ids=lambda traits: " ".join(traits) or "usual"
+    "traits", mostly_nightly(KINDS, ALWAYS), ids=lambda traits: " ".join(traits) or "usual"
 )
 def test_whole_games_with_engines_of_all_kinds(traits: tuple[str, ...], tmp_path: Path) -> None:
     ends, log = play(tmp_path, engine(*traits), "games=6", "limits.seconds=10")
     assert {end for _, end in ends} == {FINISHED}, log
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_it_keeps_to_the_contract() -> None:
     agent = GtpAgent(engine(), patience=30)
     assert is_outside(agent) and not agent.reproducible
@@ -274,7 +274,7 @@ def test_a_refusal_is_told_in_the_first_form_tried() -> None:
 
 @pytest.mark.parametrize(
     ("trait", "reason", "told"),
-    rows_mostly_slow(
+    rows_mostly_nightly(
         [
             ("dies", DIED, "ended (exit code 9). Its last output:\n"),
             ("hangs", HUNG, "no answer for 2 s"),
@@ -331,13 +331,13 @@ def test_bad_input_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @needs_rhino
-@pytest.mark.slow
+@pytest.mark.integration
 def test_gtp_rhino_keeps_to_the_contract() -> None:
     verdict = contract.check(GtpAgent(f"{RHINO} -l 1", patience=30), patience=60)
     assert verdict.holds, f"\n{verdict}"
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @needs_rhino
 def test_gtp_rhino_plays_matches(tmp_path: Path) -> None:
     for rules in ("standard", "wpi"):
@@ -348,7 +348,7 @@ def test_gtp_rhino_plays_matches(tmp_path: Path) -> None:
 
 
 @needs_rhino
-@pytest.mark.slow
+@pytest.mark.integration
 def test_gtp_rhino_and_our_own_engine_agree_on_a_game() -> None:
     ours = f"{sys.executable} -m play gtp agent=alphabeta agent.depth=2"
     players = {

@@ -76,7 +76,7 @@ def lab(folder: Path, *words: str) -> str:
     return done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize(("language", "command"), sorted(PLAYERS))
 def test_players_of_the_file_protocol(language: str, command: str, tmp_path: Path) -> None:
     folder = tmp_path / "empty"
@@ -93,7 +93,7 @@ def test_players_of_the_file_protocol(language: str, command: str, tmp_path: Pat
 @pytest.mark.parametrize(
     ("language", "command"),
     [
-        pytest.param(*each, marks=() if each[0] in QUICK else pytest.mark.slow)
+        pytest.param(*each, marks=() if each[0] in QUICK else pytest.mark.integration)
         for each in sorted(BOTS)
     ],
 )

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from bots import EXAMPLES, bot
-from chosen import mostly_slow
+from chosen import mostly_nightly
 from processes import await_
 from records import query
 from rich.console import Console
@@ -77,7 +77,7 @@ TROUBLES = {
 }
 
 
-@pytest.mark.parametrize("name", mostly_slow(TROUBLES, ("illegal", "chatter", "crash")))
+@pytest.mark.parametrize("name", mostly_nightly(TROUBLES, ("illegal", "chatter", "crash")))
 def test_a_bot_that_does_wrong_loses_for_that_reason(name: str, tmp_path: Path) -> None:
     trouble, reason, told = TROUBLES[name]
     limits = "limits.hang=1" if reason == HUNG else "limits.hang=30"
@@ -95,14 +95,14 @@ def test_it_plays_again_after_a_game_that_it_has_lost(tmp_path: Path) -> None:
     assert ended == {DIED, FINISHED}
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_bot_that_thinks_too_long_is_late(tmp_path: Path) -> None:
     code = "time.sleep(0.4); print(rest[3], flush=True)"
     ends, _ = play(tmp_path, bot(tmp_path, code, after=3), "limits.seconds=0.2")
     assert ends == {(LOST, LATE)}
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("begin", "reason", "told"),
     [
@@ -155,15 +155,15 @@ def of_c(folder: Path) -> str:
     return str(folder / "bot")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("build", mostly_slow([of_python, of_c], [of_python]))
+@pytest.mark.integration
+@pytest.mark.parametrize("build", mostly_nightly([of_python, of_c], [of_python]))
 def test_the_examples_play(build: Callable[[Path], str], tmp_path: Path) -> None:
     command = build(tmp_path)
     ends, log = play(tmp_path, command, "games=10", "seed=2", "limits.seconds=5")
     assert {end for _, end in ends} == {FINISHED}, log
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize("build", [of_python, of_c])
 def test_the_examples_keep_to_the_contract(build: Callable[[Path], str], tmp_path: Path) -> None:
     verdict = contract.check(LineAgent(build(tmp_path)), patience=30)
@@ -292,7 +292,7 @@ def test_bad_input_is_one_line(
     assert not (tmp_path / "results").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_check_shows_what_a_bot_prints_at_a_failure_alone(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -304,7 +304,7 @@ def test_check_shows_what_a_bot_prints_at_a_failure_alone(
     assert "chatter" in capfd.readouterr().out
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_check_finds_a_bot_that_hangs_and_leaves_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

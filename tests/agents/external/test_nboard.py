@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from chosen import mostly_slow, rows_mostly_slow
+from chosen import mostly_nightly, rows_mostly_nightly
 from records import query
 from rich.console import Console
 
@@ -56,7 +56,7 @@ def test_node_counts_that_are_none_are_left_out() -> None:
         agent.close()
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_it_keeps_to_the_contract() -> None:
     agent = NBoardAgent(engine(), 3, patience=30)
     assert is_outside(agent) and not agent.reproducible
@@ -98,7 +98,7 @@ def play(folder: Path, command: str, *words: str) -> tuple[set[tuple[str, str]],
 
 @pytest.mark.parametrize(
     ("trait", "reason", "told"),
-    rows_mostly_slow(
+    rows_mostly_nightly(
         [
             ("dies", DIED, "ended (exit code 9). Its last output:"),
             ("hangs", HUNG, "no answer for 2 s"),
@@ -119,13 +119,13 @@ def test_an_engine_that_does_wrong_loses(
     assert told in log, log
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_whole_games(tmp_path: Path) -> None:
     ends, log = play(tmp_path, engine(), "games=6", "ruleset=wpi")
     assert {end for _, end in ends} == {FINISHED}, log
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_our_own_engine_plays_as_the_agent_does(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     command = f"{sys.executable} -m play nboard agent=alphabeta agent.depth=3"
@@ -188,7 +188,7 @@ def test_an_engine_that_does_all_right_passes() -> None:
     assert set(found(engine()).values()) == {OK}
 
 
-@pytest.mark.parametrize("trait", mostly_slow(BROKEN, ("nonsense", "bad-nodes")))
+@pytest.mark.parametrize("trait", mostly_nightly(BROKEN, ("nonsense", "bad-nodes")))
 def test_each_check_finds_the_engine_that_fails_it(trait: str) -> None:
     outcomes = found(engine(trait), 1 if trait in ("same-pong", "stays") else 30)
     assert outcomes[BROKEN[trait]] == FAILED, outcomes
@@ -201,7 +201,7 @@ def test_what_an_engine_need_not_do_is_not_asked() -> None:
     assert outcomes["name"] == outcomes["learn"] == NOT_ASKED
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_our_own_engine_passes(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -54,7 +54,7 @@ def test_both_have_the_same_rules() -> None:
     assert agree(30) > 5
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.usefixtures("pyspiel")
 def test_both_have_the_same_rules_in_many_games() -> None:
     assert agree(1000) > 300

@@ -122,7 +122,7 @@ def test_what_it_says_in_its_error_stream_is_passed_on_and_kept(
     assert "oh\x1b!" in capsys.readouterr().err
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.skipif(not LINUX, reason="finds processes by /proc")
 def test_it_ends_with_all_that_it_has_started(started: list[Program]) -> None:
     code = "import subprocess; subprocess.Popen(['sleep', '100'], start_new_session=True)"

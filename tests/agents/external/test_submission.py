@@ -110,7 +110,7 @@ def test_a_strategy_for_python_2_plays_where_its_yaml_says_so(
     ("name", "compiler", "command"),
     [
         pytest.param("bot.c", "cc", "./bot"),
-        pytest.param("Bot.java", "javac", "java Bot", marks=pytest.mark.slow),
+        pytest.param("Bot.java", "javac", "java Bot", marks=pytest.mark.integration),
     ],
 )
 @pytest.mark.parametrize("is_right", [True, False])
@@ -146,7 +146,7 @@ def test_sources_are_compiled(
     assert [path.name for path in folder.iterdir()] == [name]  # nothing is compiled there
 
 
-@pytest.mark.parametrize("compiler", ["cc", pytest.param("javac", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("compiler", ["cc", pytest.param("javac", marks=pytest.mark.integration)])
 def test_all_sources_of_a_folder_are_compiled(
     compiler: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from bots import example_player, player
-from chosen import mostly_slow
+from chosen import mostly_nightly
 from processes import await_
 from records import query
 from rich.console import Console
@@ -144,7 +144,7 @@ def test_what_it_waited_before_its_move_excuses_no_late_move(
     assert len(looks) == 2, "at its input, and when it was late"
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_the_example_of_the_page_plays(tmp_path: Path, closed: list[WpiAgent]) -> None:
     import sys
 
@@ -187,8 +187,8 @@ TROUBLES = {
 }
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", mostly_slow(TROUBLES, ("illegal",)))
+@pytest.mark.integration
+@pytest.mark.parametrize("name", mostly_nightly(TROUBLES, ("illegal",)))
 def test_a_program_that_does_wrong_loses_for_that_reason(
     name: str, tmp_path: Path, scratch: Path
 ) -> None:
@@ -199,7 +199,7 @@ def test_a_program_that_does_wrong_loses_for_that_reason(
     assert told in log, log
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_run_is_played_to_its_end(tmp_path: Path, scratch: Path) -> None:
     before = set(descendants([os.getpid()]))
     command = player(tmp_path)

@@ -71,7 +71,7 @@ def test_what_ships_is_small() -> None:
         assert (SHIPPED / f"{name}.yaml").is_file()
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_damage_with_a_fitting_hash_is_one_line(file: Path) -> None:
     """Whatever is damaged: the archive, its packing, the arrays, the description."""
     whole = file.read_bytes()

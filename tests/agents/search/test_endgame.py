@@ -713,7 +713,7 @@ def test_bad_input_is_one_line_and_exit_code_2(
 # ------------------------------------------------------------------ published problems
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize("name", ["fforum-1-19.obf", "fforum-20-39.obf"])
 def test_published_problems(name: str) -> None:
     path = FFO / name
@@ -726,7 +726,7 @@ def test_published_problems(name: str) -> None:
             assert scores.items() >= problem.scores.items(), problem.position
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_scores_of_thousands_of_positions(random_game: RandomGame) -> None:
     solver = EndgameSolver(table_mb=8)
     for rules in RULESETS:

@@ -29,8 +29,8 @@ def endgames(rules: str, empties: int, count: int) -> list[Position]:
 @pytest.mark.parametrize(
     ("rules", "empties"),
     [
-        pytest.param("standard", 9, marks=pytest.mark.slow),
-        pytest.param("standard", 4, marks=pytest.mark.slow),
+        pytest.param("standard", 9, marks=pytest.mark.integration),
+        pytest.param("standard", 4, marks=pytest.mark.integration),
         ("mini4", 10),
         ("mini6", 8),
     ],

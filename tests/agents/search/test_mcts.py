@@ -571,7 +571,7 @@ def test_a_copy_searches_in_its_own_memory(way: dict[str, Any]) -> None:
     assert clone.decide(MIDGAME, Limits()) == decision
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_an_agent_can_be_sent_to_another_process(elsewhere: Executor) -> None:
     agent = MCTS(playouts=100, rollout="greedy", evaluation=SquareWeights())
     decision = agent.search(Position.start())

@@ -82,7 +82,7 @@ def test_scores_of_several_threads_are_those_of_one(random_game: RandomGame) -> 
     check_scores(random_game, range(40))
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.usefixtures("small_nodes_shared")
 def test_a_thousand_scores_of_several_threads(random_game: RandomGame) -> None:
     check_scores(random_game, range(1000, 2000))
@@ -194,7 +194,7 @@ def hammer(
     return hits, wrong
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_no_entry_is_torn_while_two_threads_write_to_one_bucket(random_game: RandomGame) -> None:
     team = team_of(1, 2)
     for member in team:

@@ -128,7 +128,7 @@ def test_every_exact_search_finds_minimaxs_value(random_game: RandomGame, rules:
     exact_in(random_game, rules, evaluation, range(8), range(1, 5))
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "evaluation", [SquareWeights(), Iago(), Mobility()], ids=lambda evaluation: evaluation.name
 )
@@ -529,7 +529,7 @@ def test_probcut_asks_the_evaluation_whether_a_check_is_hopeful(
     assert nodes[0] < nodes[1] and sum(values) >= len(values) // 2
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_probcut_is_fitted_to_the_searches_of_the_agent_that_plays_with_it(
     tmp_path: Path,
 ) -> None:

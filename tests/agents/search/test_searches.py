@@ -41,8 +41,8 @@ SEARCHES: dict[str, type[SearchAgent]] = {"minimax": Minimax, "alphabeta": Alpha
 # Square weights are made for the 8x8 board only.
 BOARDS = [
     pytest.param("standard", SquareWeights(), id="standard-SquareWeights"),
-    pytest.param("standard", DiscCount(), id="standard-DiscCount", marks=pytest.mark.slow),
-    pytest.param("wpi", SquareWeights(), id="wpi-SquareWeights", marks=pytest.mark.slow),
+    pytest.param("standard", DiscCount(), id="standard-DiscCount", marks=pytest.mark.integration),
+    pytest.param("wpi", SquareWeights(), id="wpi-SquareWeights", marks=pytest.mark.integration),
     pytest.param("mini6", DiscCount(), id="mini6-DiscCount"),
     pytest.param("mini4", DiscCount(), id="mini4-DiscCount"),
 ]

@@ -79,7 +79,7 @@ def test_a_mistake_of_ours_is_not_hidden() -> None:
         dispatch("lab", "usage\n", COMMANDS, ["fail"], {ValueError: 2})
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_who_stops_reading_ends_a_command_quietly() -> None:
     """``othello-lab core perft | head -1``."""
     command = [sys.executable, "-m", "core", "perft", "--depth", "6"]

@@ -73,7 +73,7 @@ def copy(tmp_path: Path) -> Copy:
     return Copy(tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_an_edited_kernel_or_constant_of_another_file_is_noticed(copy: Copy) -> None:
     first, _ = copy.run("-c", SCORE)
     assert first[-1] == "16"
@@ -90,7 +90,7 @@ def test_an_edited_kernel_or_constant_of_another_file_is_noticed(copy: Copy) -> 
     assert copy.run("-c", SCORE)[0][-1] == "32"
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize("portable", ["0", "1"])
 def test_an_edited_move_generator_is_noticed_by_perft(copy: Copy, portable: str) -> None:
     perft = ("-m", "othello_lab", "core", "perft", "--depth", "3")
@@ -172,7 +172,7 @@ PERFT = ("-c", "from othello_lab.__main__ import main; main(['core', 'perft', '-
 COUNTS = ["1 4", "2 12", "3 56"]
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_cache_that_cannot_be_written_costs_time_alone(copy: Copy, tmp_path: Path) -> None:
     """``/dev/null/...`` is no folder for root either."""
     temporary = tmp_path / "temporary"
@@ -210,7 +210,7 @@ def user() -> tuple[str, ...]:
     return AS_NOBODY
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_warm_cache_that_cannot_be_written(
     copy: Copy, user: tuple[str, ...], tmp_path: Path
 ) -> None:

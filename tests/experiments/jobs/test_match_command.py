@@ -26,7 +26,7 @@ def played(tmp_path: Path, *words: str) -> tuple[str, Record]:
     return console.file.getvalue(), Record.open(folder)  # type: ignore[attr-defined]
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_match_ends_when_it_is_decided(tmp_path: Path) -> None:
     said, opened = played(tmp_path, "iago", "disc_count", "depth=1")
     with opened as record:
@@ -56,7 +56,7 @@ def test_settings_of_a_match(tmp_path: Path) -> None:
     assert (config["games"], config["minutes"], config["limits"]["nodes"]) == (4, None, 500)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_search_by_time_has_a_limit(tmp_path: Path) -> None:
     """The champion at depth 18 takes longer for some moves than a game may wait."""
     said, opened = played(tmp_path, "random", "champion", "games=2")
@@ -134,7 +134,7 @@ def test_a_check_is_announced_before_it_begins(monkeypatch: pytest.MonkeyPatch) 
     assert console.file.getvalue().splitlines()[1:] == ["fine", "right"]  # type: ignore[attr-defined]
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_class_is_checked_before_it_plays(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(STUDENT)
     words = [f"{tmp_path}/mine.py:Student", "alphabeta", "depth=2", "games=2"]

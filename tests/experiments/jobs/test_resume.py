@@ -72,12 +72,12 @@ def test_a_killed_driver_is_resumed(tmp_path: Path, uninterrupted: Path) -> None
     assert len(query(folder, "select * from sessions")) == 2
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_the_driver_is_killed_at_twenty_random_moments(tmp_path: Path, uninterrupted: Path) -> None:
     kill_driver_at_random_moments(tmp_path, uninterrupted, 20)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 def test_killed_workers_and_players_are_replaced(tmp_path: Path, uninterrupted: Path) -> None:
     process = Command("run", *WORDS, SLOWLY, f"results={tmp_path}", "executor.workers=2")
@@ -97,7 +97,7 @@ def test_killed_workers_and_players_are_replaced(tmp_path: Path, uninterrupted: 
     assert content(runs_in(tmp_path)[0]) == content(uninterrupted)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_ctrl_c_names_the_way_on(tmp_path: Path, uninterrupted: Path) -> None:
     def interrupt_after_the_first_games() -> None:  # in the run, however busy this machine is
         write = Record.write_games
@@ -123,7 +123,7 @@ def test_ctrl_c_names_the_way_on(tmp_path: Path, uninterrupted: Path) -> None:
     assert content(folder) == content(uninterrupted)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_full_disk_loses_nothing(tmp_path: Path, uninterrupted: Path) -> None:
     import resource
 
@@ -157,7 +157,7 @@ def test_a_disk_that_is_full_from_the_start_is_one_line(tmp_path: Path) -> None:
 # ---------------------------------------------------------------------- extending
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_run_can_be_extended(tmp_path: Path, uninterrupted: Path) -> None:
     words = [word for word in WORDS if not word.startswith("games=")]
     result = run(read([*words, "games=6", f"results={tmp_path}"]), "test", QUIET)
@@ -179,7 +179,7 @@ def test_objects_are_resumed_from_python(tmp_path: Path) -> None:
     assert more.complete and len(more.games) == 10
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_changed_code_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     own = tmp_path / "mine.py"
     own.write_text(
@@ -282,7 +282,7 @@ def test_what_cannot_be_resumed_gets_one_line(
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_record_in_use_is_locked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     process = Command("run", "agents=ab_vs_minimax", "depth=9", f"results={tmp_path}")
     await_(lambda: runs_in(tmp_path) and query(runs_in(tmp_path)[0], "select 1 from sqlite_master"))
@@ -346,7 +346,7 @@ SPRT = ["agents=duel", "agent@first=greedy", "agent@second=random", "schedule=sp
 SPRT += ["figures=false"]
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_sequential_test_ends_at_the_same_pair_however_it_is_played(tmp_path: Path) -> None:
     results = [
         run(read([*SPRT, "games=400", f"results={tmp_path}", *more]), "test", QUIET)
@@ -361,7 +361,7 @@ def test_a_sequential_test_ends_at_the_same_pair_however_it_is_played(tmp_path: 
     assert again.complete and content(again.folder) == one
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_test_without_decision_can_be_extended(tmp_path: Path) -> None:
     words = [*SPRT, "schedule.elo1=5", f"results={tmp_path}", "executor=serial"]
     short = run(read([*words, "games=10"]), "test", QUIET)

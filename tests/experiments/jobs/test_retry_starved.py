@@ -27,7 +27,7 @@ def starved(folder: Path, share: float, seconds: float = 10.0) -> None:
         connection.commit()
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_starved_pairs_are_told_and_played_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -51,7 +51,7 @@ def test_starved_pairs_are_told_and_played_again(
     assert waited[0][0] < 3_000_000_000
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_schedule_that_goes_by_results_does_not_play_them_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from chosen import mostly_slow
+from chosen import mostly_nightly
 from records import content
 from rich.console import Console
 
@@ -76,7 +76,7 @@ def test_the_record_can_be_replayed(tmp_path: Path) -> None:
         assert np.sign(game.disc_difference) == np.sign(2 * game.black_points - 1)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_no_figure_shows_that_everybody_is_equal(tmp_path: Path) -> None:
     result = play(tmp_path, "agents=ab_vs_minimax", "games=4", "depth=2", "figures=files")
     assert result.standings["split"].all()
@@ -85,7 +85,7 @@ def test_no_figure_shows_that_everybody_is_equal(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_run_leaves_what_results_readme_says(tmp_path: Path) -> None:
     words = "agents=ab_mirror +agents.third._target_=othello_lab.RandomAgent games=4 depth=2"
     result = play(tmp_path, *words.split(), "export=[csv,parquet]", "figures=files")
@@ -117,7 +117,7 @@ def test_a_run_leaves_what_results_readme_says(tmp_path: Path) -> None:
     assert head["config"]["agents"]["left"]["depth"] == 2
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_two_runs_of_one_second_do_not_overwrite_each_other(tmp_path: Path) -> None:
     folders = {
         play(tmp_path, "agents=ab_mirror", "games=2", "depth=1", "executor=serial").folder
@@ -136,7 +136,7 @@ TROUBLE = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_misbehaving_agent_loses_its_games_and_nothing_else(tmp_path: Path, workers: int) -> None:
     extra = [f"+agents.{name.lower()}._target_=misbehaving.{name}" for name in TROUBLE]
@@ -180,7 +180,7 @@ def test_a_misbehaving_agent_loses_its_games_and_nothing_else(tmp_path: Path, wo
             assert " game - " not in line
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_many_killed_players_in_a_row(tmp_path: Path) -> None:
     result = play(
         tmp_path,
@@ -195,7 +195,7 @@ def test_many_killed_players_in_a_row(tmp_path: Path) -> None:
     assert result.standings["forfeits"].tolist() == [0, 20]
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_trouble_after_a_kill_and_amid_much_talk_is_found(tmp_path: Path) -> None:
     words = "agents=duel agent@first=greedy agent@second=random games=2 executor.workers=1"
     crashes = f"first._target_=misbehaving.Crashes +first.flag={tmp_path / 'killed'}"
@@ -207,7 +207,7 @@ def test_trouble_after_a_kill_and_amid_much_talk_is_found(tmp_path: Path) -> Non
         assert set(result.games["end_reason"]) == {end}
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_late_answer_loses_and_says_so(tmp_path: Path) -> None:
     words = "agents=ab_mirror depth=1 games=2 ~agents.right"
     words += " +agents.slow._target_=misbehaving.Slow +agents.slow.after=24"
@@ -232,7 +232,7 @@ def test_alpha_beta_against_minimax_is_the_classic_lesson(tmp_path: Path) -> Non
     assert f"the same {len(moves) // 2:,} positions" in report
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_run_match_plays_objects_and_names(tmp_path: Path) -> None:
     line_up = {
         "deep": AlphaBeta(3, SquareWeights()),
@@ -248,7 +248,7 @@ def test_run_match_plays_objects_and_names(tmp_path: Path) -> None:
     assert set(named.games["black"]) == {"weighted", "random"}
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_run_match_chooses_openings_and_schedule(tmp_path: Path) -> None:
     line_up = {name: RandomAgent() for name in "abc"}
     settings: dict[str, Any] = {"workers": 0, "results": tmp_path, "quiet": True, "figures": False}
@@ -302,7 +302,7 @@ def test_the_record_is_never_overwritten(tmp_path: Path) -> None:
         Record.open(tmp_path / "elsewhere")
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_null_check_random_against_random(tmp_path: Path) -> None:
     """Of twenty 95 % intervals between equals, 16 to 20 contain 0."""
     contain = 0
@@ -327,7 +327,9 @@ def test_agents_table_keeps_settings(tmp_path: Path) -> None:
     assert agents["reproducible"].tolist() == [1, 1]
 
 
-@pytest.mark.parametrize("line_up", mostly_slow(["classics", "ab_vs_minimax"], ["ab_vs_minimax"]))
+@pytest.mark.parametrize(
+    "line_up", mostly_nightly(["classics", "ab_vs_minimax"], ["ab_vs_minimax"])
+)
 def test_without_moves_a_run_has_its_report(tmp_path: Path, line_up: str) -> None:
     common = ["games=4", "record=games", f"results={tmp_path}", "executor.workers=1"]
     result = run(read([f"agents={line_up}", *common]), "test", Console(quiet=True))

@@ -67,7 +67,7 @@ def test_a_sequential_test_needs_fewer_pairs_on_average() -> None:
     assert (short.sum(axis=1) == 5).all() and (undecided == -1).all()
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_the_command_tells_pairs_and_minutes(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -92,7 +92,7 @@ def test_the_command_tells_pairs_and_minutes(
     assert "split" in capsys.readouterr().out
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_misbehaving_agent_is_timed_and_told(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chosen import mostly_slow
+from chosen import mostly_nightly
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from omegaconf import OmegaConf
@@ -340,7 +340,7 @@ def test_a_bad_file_ends_a_run_before_anything_is_written(
 # ------------------------------------------------------------------ runs
 
 
-@pytest.mark.parametrize("executor", mostly_slow(["serial", "processes"], ["serial"]))
+@pytest.mark.parametrize("executor", mostly_nightly(["serial", "processes"], ["serial"]))
 def test_a_run_from_positions_of_its_own_can_be_replayed(tmp_path: Path, executor: str) -> None:
     """Also the game of a player whose process dies, which its watcher writes down."""
     positions = [Position.from_transcript(text).to_obf() for text in ("f5d6c3", "f5f6e6f4")]

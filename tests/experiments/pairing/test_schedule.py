@@ -107,7 +107,7 @@ def cup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return [*words, "games=6", "figures=false", f"results={tmp_path / 'results'}"]
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_schedule_from_outside_plays_the_same_games_on_any_number_of_workers(
     cup: list[str], tmp_path: Path
 ) -> None:
@@ -136,7 +136,7 @@ def only(
     return lambda draw, most: take(draw, most) if next(left, None) is not None else []
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_schedule_from_outside_is_resumed(
     cup: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

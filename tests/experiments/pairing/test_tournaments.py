@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chosen import mostly_slow, rows_mostly_slow
+from chosen import mostly_nightly, rows_mostly_nightly
 from records import content
 from rich.console import Console
 
@@ -343,7 +343,7 @@ def test_the_headline_of_a_knockout_names_who_won_the_final() -> None:
 WORDS = ["agents=classics", "games=2", "figures=false"]
 
 
-@pytest.mark.parametrize("schedule", mostly_slow(["swiss", "knockout", "class"], []))
+@pytest.mark.parametrize("schedule", mostly_nightly(["swiss", "knockout", "class"], []))
 def test_a_tournament_is_the_same_on_any_number_of_workers_and_after_an_interruption(
     schedule: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -372,7 +372,7 @@ def test_a_tournament_is_the_same_on_any_number_of_workers_and_after_an_interrup
         assert resumed.standings["place"].tolist() == whole.standings["place"].tolist()
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize("schedule", ["swiss", "class"])
 def test_a_tournament_is_the_same_on_a_cluster(schedule: str, tmp_path: Path) -> None:
     pytest.importorskip("distributed", reason="needs the extra dask")
@@ -387,7 +387,7 @@ def test_a_tournament_is_the_same_on_a_cluster(schedule: str, tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     ("schedule", "columns", "title"),
-    rows_mostly_slow(
+    rows_mostly_nightly(
         [
             ("swiss", ["place", "points", "Buchholz"], "Rounds"),
             ("knockout", ["place", "reached"], "Knockout"),

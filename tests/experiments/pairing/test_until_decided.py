@@ -28,7 +28,7 @@ def test_equal_agents_are_rarely_told_apart() -> None:
     assert wrong <= 15 + 8  # 5 % of 300, and twice the deviation
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_an_interval_at_the_end_holds_the_truth() -> None:
     """The usual 95 % interval held it in 88 to 96 % of matches, by the shape of the results."""
     rng = np.random.default_rng(3)

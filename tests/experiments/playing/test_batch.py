@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from chosen import chosen_of, mostly_slow
+from chosen import chosen_of, mostly_nightly
 
 from othello_lab import (
     PVS,
@@ -127,8 +127,8 @@ def line_up(evaluation: Evaluation, depth: int) -> list[Agent]:
     ]
 
 
-@pytest.mark.parametrize("rules", mostly_slow(RULESETS, ["wpi", "mini6"]))
-@pytest.mark.parametrize("kind", mostly_slow(OPENINGS, ["random", "all"]))
+@pytest.mark.parametrize("rules", mostly_nightly(RULESETS, ["wpi", "mini6"]))
+@pytest.mark.parametrize("kind", mostly_nightly(OPENINGS, ["random", "all"]))
 def test_whole_games_are_those_of_the_judge(rules: str, kind: str) -> None:
     openings = OPENINGS[kind]
     agents = line_up(heuristic("mobility"), 3)
@@ -137,7 +137,7 @@ def test_whole_games_are_those_of_the_judge(rules: str, kind: str) -> None:
     assert equal_both_ways(conditions(agents, rules), games) > 5 * len(games)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "name",
     chosen_of(
@@ -243,7 +243,7 @@ def test_without_moves_only_totals_are_recorded() -> None:
         assert all(game.game.black_nodes > 0 < game.game.white_moves for game in found)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_many_games_of_two_agents_keep_their_seats() -> None:
     """Also where the games that are played together begin with the other's game as Black."""
     openings = RandomOpenings(plies=6).choose(200, RULESETS["standard"], 3)
@@ -264,7 +264,7 @@ def test_a_game_that_is_over_at_its_opening_is_one_without_turns() -> None:
     assert [read_turns(0, game.turns or "") == [] for game in found] == [False, False, True, True]
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_games_go_on_where_the_room_for_their_text_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recorded_games, "_TYPICAL_TEXT", 100)
     games = drawn(2, RandomOpenings(plies=6).choose(100, RULESETS["standard"], 3))

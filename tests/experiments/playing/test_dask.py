@@ -139,7 +139,7 @@ def meanwhile(action: Callable[[], None]) -> Iterator[None]:
 # ---------------------------------------------------------------------- workers come and go
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_worker_killed_in_mid_run_costs_nothing(tmp_path: Path, scheduler: Scheduler) -> None:
     results = tmp_path / "results"
     killed_at = 0
@@ -163,7 +163,7 @@ def test_a_worker_killed_in_mid_run_costs_nothing(tmp_path: Path, scheduler: Sch
     assert f"Dask cluster at {scheduler.address}" in (folder / "report.md").read_text()
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_workers_that_join_play_if_they_have_the_same_lab(
     tmp_path: Path, scheduler: Scheduler, long_serial: Content
 ) -> None:
@@ -201,7 +201,7 @@ def other_lab(folder: Path) -> Path:
     return copy
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_other_versions_are_refused_before_anything_is_written(
     tmp_path: Path, scheduler: Scheduler, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -240,7 +240,7 @@ class Fatal(RandomAgent):
 """
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 def test_a_pair_that_kills_three_workers_is_skipped(
     tmp_path: Path, scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch
@@ -269,7 +269,7 @@ def test_a_pair_that_kills_three_workers_is_skipped(
     assert query(folder, "select count(*) from games") == [(198,)]
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_without_its_scheduler_a_run_ends_and_is_resumed_elsewhere(
     tmp_path: Path, scheduler: Scheduler, long_serial: Content
 ) -> None:
@@ -294,7 +294,7 @@ def test_without_its_scheduler_a_run_ends_and_is_resumed_elsewhere(
 # ---------------------------------------------------------------------- stopping
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_ctrl_c_finishes_what_is_under_way(
     tmp_path: Path, scheduler: Scheduler, long_serial: Content
 ) -> None:
@@ -314,7 +314,7 @@ def test_ctrl_c_finishes_what_is_under_way(
     assert content(folder) == long_serial
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 @pytest.mark.parametrize("end", ["driver killed", "Ctrl-C twice", "worker killed"])
 def test_what_plays_ends_with_the_run_and_with_the_worker(
@@ -346,7 +346,7 @@ def test_what_plays_ends_with_the_run_and_with_the_worker(
 # ---------------------------------------------------------------------- here, or nowhere
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_cluster_of_this_machine(tmp_path: Path) -> None:
     words = [*WORDS, f"results={tmp_path}", "executor=dask", "executor.workers=2"]
     result = run(read(words), "test", QUIET)
@@ -355,7 +355,7 @@ def test_a_cluster_of_this_machine(tmp_path: Path) -> None:
     assert "2 (Dask)" in (result.folder / "report.md").read_text()
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_ctrl_c_in_a_terminal_does_not_end_the_workers_of_this_machine(tmp_path: Path) -> None:
     words = ["run", *LONG, f"results={tmp_path}", "executor=dask", "executor.workers=2"]
     with python("-m", "experiments", *words) as driver:
@@ -385,7 +385,7 @@ def test_no_scheduler_is_one_line(
     assert not results.exists()
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_file_that_is_not_on_the_worker_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -412,7 +412,7 @@ def test_a_file_that_is_not_on_the_worker_is_named(
                 future.result()
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_machines_that_share_nothing_but_the_network(tmp_path: Path) -> None:
     """Each has its own code, folder and kernels. The only one that plays is killed, one with other
     code joins, and a late one plays the rest; the record is that of a run without a cluster."""

@@ -61,7 +61,7 @@ def listening(process: int) -> set[str]:
     return {each.laddr.ip for each in found if each.status == "LISTEN"}
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_cluster_with_a_certificate_plays_for_those_who_have_it(tmp_path: Path) -> None:
     ours, another = settings(tmp_path / "ours"), settings(tmp_path / "another")
     file = tmp_path / "scheduler.json"

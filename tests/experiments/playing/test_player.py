@@ -55,7 +55,7 @@ ALWAYS = {("raises", 10), ("hangs", 3), ("dies", 0), ("dies", 9)}
 @pytest.mark.parametrize(
     ("how", "move"),
     [
-        pytest.param(how, move, marks=[] if (how, move) in ALWAYS else [pytest.mark.slow])
+        pytest.param(how, move, marks=[] if (how, move) in ALWAYS else [pytest.mark.integration])
         for how, move in itertools.product(HOW, MOVES)
     ],
 )
@@ -86,7 +86,7 @@ def closing(folder: Path, how: str = "") -> list[str]:
     return [*words, *([f"+first.how={how}"] if how else []), "games=20"]
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_agents_are_closed_once_in_each_process_that_played(tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     result = play(tmp_path, *closing(notes), "executor.workers=2")
@@ -104,7 +104,7 @@ def test_agents_of_a_serial_run_are_closed_at_its_end(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize("executor", ["serial", "processes"])
 def test_an_agent_that_raises_when_closed_is_logged(tmp_path: Path, executor: str) -> None:
     result = play(tmp_path, *closing(tmp_path / "n", "raises"), f"executor={executor}")
@@ -114,7 +114,7 @@ def test_an_agent_that_raises_when_closed_is_logged(tmp_path: Path, executor: st
     assert "RuntimeError: a bug in a student's agent" in log
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_an_agent_that_hangs_when_closed_holds_nobody_up(tmp_path: Path) -> None:
     result = play(tmp_path, *closing(tmp_path / "notes", "hangs"), "executor.workers=2")
     assert result.complete
@@ -138,7 +138,7 @@ def test_one_agent_with_two_names_is_closed_once(caplog: pytest.LogCaptureFixtur
     assert [record.message.split()[0] for record in caplog.records] == ["'a'", "'c'"]
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 def test_ctrl_c_twice_waits_for_no_agent(tmp_path: Path) -> None:
     """An agent hangs in a game."""
@@ -228,7 +228,7 @@ def endless(mover, opponent):
 '''
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_compiled_heuristic_that_never_ends_loses_its_games_alone(tmp_path: Path) -> None:
     """In the middle of many games that are played together in compiled code."""
     (tmp_path / "mine.py").write_text(ENDLESS)

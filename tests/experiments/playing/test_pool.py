@@ -85,7 +85,7 @@ def test_tasks_are_done_by_workers_that_have_begun(fresh: bool) -> None:
         pool.submit(fail)
 
 
-@pytest.mark.parametrize("kills", [20, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [20, pytest.param(200, marks=pytest.mark.integration)])
 def test_killed_workers_in_a_row(kills: int) -> None:
     """Beside a thread that never stops logging and printing, as a driver has them."""
     done = threading.Event()
@@ -115,7 +115,7 @@ def stop_in_the_first(flag: Path) -> None:
         os.kill(os.getpid(), signal.SIGSTOP)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_worker_stopped_while_it_begins_is_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,7 +161,7 @@ def wait_for(seconds: float, begun: Path) -> int:
 
 
 @pytest.mark.parametrize("place", ["that of the workers", "the one above"])
-@pytest.mark.parametrize("fresh", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("fresh", [False, pytest.param(True, marks=pytest.mark.integration)])
 def test_a_killed_nursery_is_replaced(tmp_path: Path, place: str, fresh: bool) -> None:
     began = tmp_path / "began"
     with WorkerPool(2, begin, ("x",), fresh=fresh) as pool:
@@ -202,7 +202,7 @@ def test_a_worker_that_ends_before_its_nurserys_line_is_not_at_fault() -> None:
         assert task.future.result(timeout=60)[0] == "x"
 
 
-@pytest.mark.parametrize("kills", [4, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [4, pytest.param(60, marks=pytest.mark.integration)])
 def test_nurseries_killed_in_a_row(kills: int, caplog: pytest.LogCaptureFixture) -> None:
     """The one above and that of the workers in turn; no task fails, and nobody is left."""
     found: set[int] = set()
@@ -238,7 +238,7 @@ def test_without_any_nursery_the_pool_is_broken() -> None:
     await_end([worker, *nurseries])
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_fresh_nurseries_that_were_both_killed_are_started_anew() -> None:
     with WorkerPool(1, begin, ("x",), fresh=True) as pool:
         worker = worker_in(pool)
@@ -248,7 +248,7 @@ def test_fresh_nurseries_that_were_both_killed_are_started_anew() -> None:
         assert pool.submit(word_and_number, 7).result(timeout=60)[:2] == ("x", 7)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_stopped_nursery_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool_module, "STOPPED_SECONDS", 1)
     with WorkerPool(1, begin, ("x",)) as pool:
@@ -386,7 +386,7 @@ def begin_and_end(folder: Path, how: str) -> Callable[[], None]:
     return end
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize(("how", "tasks"), [("ends", 0), ("ends", 10), ("hangs", 10)])
 def test_workers_end_in_order_if_they_do_so_soon(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, how: str, tasks: int
@@ -403,7 +403,7 @@ def test_workers_end_in_order_if_they_do_so_soon(
         assert time.monotonic() - begun >= END_SECONDS
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_killing_a_pool_drops_what_is_under_way(tmp_path: Path) -> None:
     pool = WorkerPool(2, begin_and_end, (tmp_path, "ends"))
     futures = [pool.submit(os.getpid) for _ in range(20)]

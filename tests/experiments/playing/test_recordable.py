@@ -173,7 +173,7 @@ def spoil(monkeypatch: pytest.MonkeyPatch, **columns: Any) -> None:
     monkeypatch.setattr(match, "results_of", results_of)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize("value", [1 << 64, None, [], object()])
 def test_a_game_that_cannot_be_written_is_forfeited_and_the_run_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: Any

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from chosen import mostly_slow
+from chosen import mostly_nightly
 
 from othello_lab import run_match
 from othello_lab.__main__ import main
@@ -29,8 +29,8 @@ def words(folder: Path, name: str, *more: str) -> list[str]:
     return [*duel, "limits.hang=0.3", f"results={folder}", "figures=false", *more]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", mostly_slow(FAILING, ["Raises", "Dies"]))
+@pytest.mark.integration
+@pytest.mark.parametrize("name", mostly_nightly(FAILING, ["Raises", "Dies"]))
 def test_one_that_fails_everywhere_stops_the_run(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -42,7 +42,7 @@ def test_one_that_fails_everywhere_stops_the_run(
     assert not list(tmp_path.iterdir()), "nothing is begun"
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_unless_told_not_to(tmp_path: Path) -> None:
     assert main(["run", *words(tmp_path, "Raises", "first.after=0", "trial=false")]) == 0
     from misbehaving import Raises

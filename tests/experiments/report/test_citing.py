@@ -43,7 +43,7 @@ def test_a_reference_has_no_sign_that_latex_reads() -> None:
     assert "year = {2026}" in text
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_table_and_reference_of_a_sweep(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["agents=duel", "agent@first=alphabeta", "agent@second=random", "figures=none"]
     words += ["depth=1,2", "games=2", "executor=serial", f"results={tmp_path}"]

@@ -111,7 +111,7 @@ def test_nobody_leads_by_nothing(tmp_path: Path) -> None:
     assert re.match(r"Between \w+ and \w+ there are 0 \[-\d+, \d+\] Elo: undecided\. 2 ", said)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_searches_with_the_same_values_are_led_by_their_nodes(tmp_path: Path) -> None:
     agents = {
         "minimax": Minimax(3, SquareWeights()),
@@ -147,7 +147,7 @@ def test_a_difference_has_one_interval(tmp_path: Path) -> None:
     assert f"squares leads discs by {value} [{low}, {high}] Elo, in 40 games." == said
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_split_pairs_and_single_games(tmp_path: Path) -> None:
     agents = {"a": GreedyAgent(), "b": GreedyAgent(), "c": GreedyAgent()}
     (said, *_), _, _ = told(tmp_path, agents, games=4)

@@ -170,7 +170,7 @@ ELO_CASES = {
 
 def cases(frames: dict[str, pd.DataFrame], *slow: str) -> pytest.MarkDecorator:
     """A test for each frame; the largest take seconds to draw, and are slow tests."""
-    marks = {name: [pytest.mark.slow] if name in slow else [] for name in frames}
+    marks = {name: [pytest.mark.integration] if name in slow else [] for name in frames}
     drawn = [pytest.param(frame, id=name, marks=marks[name]) for name, frame in frames.items()]
     return pytest.mark.parametrize("frame", drawn)
 
@@ -267,7 +267,9 @@ def test_matrix_chart_wants_a_square() -> None:
         win_rates(pd.DataFrame())
 
 
-@pytest.mark.parametrize("name", ["2 agents", pytest.param("5 long names", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "name", ["2 agents", pytest.param("5 long names", marks=pytest.mark.integration)]
+)
 def test_matrix_chart_says_what_it_shows(name: str) -> None:
     figure = matrix_chart(SCORE_CASES[name], "row agent rated above, %", "than")
     check_texts(figure)
@@ -391,7 +393,7 @@ def test_pruning_chart_refuses_other_algorithms() -> None:
 
 # ------------------------------------------------------------------ agents in all figures
 
-MANY = pytest.param(names_of(30), id="30 agents", marks=pytest.mark.slow)
+MANY = pytest.param(names_of(30), id="30 agents", marks=pytest.mark.integration)
 LINE_UPS = pytest.mark.parametrize(
     "names", [pytest.param(names_of(2), id="2 agents"), pytest.param(LONG, id="long names"), MANY]
 )
@@ -499,7 +501,7 @@ def test_nobody_on_the_front_is_beaten_at_its_cost() -> None:
         assert better.any() != any(twin in front for twin in twins.tolist())
 
 
-@pytest.mark.parametrize("agents", [3, pytest.param(30, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("agents", [3, pytest.param(30, marks=pytest.mark.integration)])
 def test_ranks_chart_names_everyone_with_its_rank(agents: int) -> None:
     names = names_of(agents)
     strength = np.arange(agents)[::-1]

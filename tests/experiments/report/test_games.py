@@ -63,7 +63,7 @@ def check_plies(game: dict[str, Any], row: Any, record: Record, rules: str) -> N
         position = after
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_of_many_pairings_those_of_the_best(tmp_path: Path) -> None:
     agents = {f"random {number}": RandomAgent() for number in range(12)}
     folder = played(tmp_path, agents, games=2)

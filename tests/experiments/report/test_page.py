@@ -92,7 +92,7 @@ def drawn(page: Page, number: int) -> str:
     return letters
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_both_games_of_a_pair_are_stepped_through(open_report: Open, folder: Path) -> None:
     page, known = open_report(), games(folder)
     assert page.locator(".choice select").first.locator("option").count() == 3
@@ -126,7 +126,7 @@ def test_both_games_of_a_pair_are_stepped_through(open_report: Open, folder: Pat
             expect(article.locator(".seats")).to_contain_text(f"{position.black.bit_count()}")
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_move_shows_what_its_agent_stated(open_report: Open, folder: Path) -> None:
     page = open_report()
     number = int(page.locator(".browser h3").first.inner_text().removeprefix("Game "))
@@ -147,7 +147,7 @@ def test_a_move_shows_what_its_agent_stated(open_report: Open, folder: Path) -> 
     expect(said).to_contain_text(re.compile(rf"^({turn.ply - 1}\.|Where)"))
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_arrow_keys_step_wherever_the_focus_is(open_report: Open) -> None:
     page = open_report()
     where, pairs = page.locator(".browser output"), page.locator(".choice select").last
@@ -172,7 +172,7 @@ def test_arrow_keys_step_wherever_the_focus_is(open_report: Open) -> None:
     assert number != "0"
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_tables_sort_by_what_cells_are_worth(open_report: Open) -> None:
     page = open_report()
     page.evaluate(
@@ -242,7 +242,7 @@ def test_figures_have_the_colours_of_their_page(open_report: Open, media: str) -
     assert not page.locator("figure img").count()
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_what_is_folded_is_printed(open_report: Open) -> None:
     page = open_report()
     folded = page.locator("details:not([open])")
@@ -253,7 +253,7 @@ def test_what_is_folded_is_printed(open_report: Open) -> None:
     assert folded.count()
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize("width", [1200, 390])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_is_for_everybody(

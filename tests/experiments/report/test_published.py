@@ -172,7 +172,7 @@ def test_counts_are_those_of_the_searches(random_game: RandomGame) -> None:
     assert set(own["depth"]) == {2}
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_intervals_of_ratios_hold_the_truth() -> None:
     """Openings drawn with a known ratio of totals, 0.5: intervals hold it in 95 % of samples."""
     rng = np.random.default_rng(5)
@@ -283,7 +283,7 @@ def test_the_series_of_18_8_is_the_books(tmp_path: Path) -> None:
     assert "-28 40 -28 40" in text
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_points_beside_points(tmp_path: Path) -> None:
     done = play(tmp_path, "experiment=paip_1ply", "games=6")
     text = (done.folder / "report.md").read_text(encoding="utf-8")

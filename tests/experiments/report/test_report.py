@@ -50,7 +50,7 @@ def play(folder: Path, *overrides: str) -> tuple[RunResult, str, str]:
 DUEL = ("agents=duel", "agent@first=greedy", "agent@second=random")
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_duel_shows_its_match_on_the_terminal_and_in_the_report(tmp_path: Path) -> None:
     result, printed, report = play(tmp_path, *DUEL, "games=40")
     (row,) = result.matches.itertuples()
@@ -71,7 +71,7 @@ def test_a_duel_shows_its_match_on_the_terminal_and_in_the_report(tmp_path: Path
     assert "very pair split" not in report
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_many_agents_get_no_matches_on_the_terminal(tmp_path: Path) -> None:
     words = ("agents=classics", "games=4", "agents.alphabeta_5.depth=2", "rating.anchor=greedy")
     result, printed, report = play(tmp_path, *words)
@@ -82,7 +82,7 @@ def test_many_agents_get_no_matches_on_the_terminal(tmp_path: Path) -> None:
     assert "0 (anchor)" in report
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_blacks_advantage_is_told_on_request(tmp_path: Path) -> None:
     _, printed, report = play(tmp_path, *DUEL, "games=40", "rating.colour_advantage=true")
     assert "Black's advantage: " in printed
@@ -229,7 +229,7 @@ def test_agents_are_described_by_what_sets_them_apart() -> None:
 # ---------------------------------------------------------------------- the clock
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize(("share", "told"), [(0.5, True), (0.99, False), (None, False)])
 def test_little_processor_time_for_much_thinking_is_told(
     tmp_path: Path, share: float | None, told: bool
@@ -275,7 +275,7 @@ def test_nodes_a_second_in_few_digits(nodes: float, text: str) -> None:
     assert _per_second(nodes) == text
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_the_report_audits_itself_where_there_are_openings_enough(tmp_path: Path) -> None:
     words = ["agents=duel", "agent@first=greedy", "agent@second=random", "openings.plies=8"]
     _, _, text = play(tmp_path / "few", *words, "games=78")

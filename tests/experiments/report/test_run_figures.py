@@ -45,7 +45,7 @@ FIGURES = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_all_figures_of_a_run_come_out(folder: Path) -> None:
     assert {path.stem for path in folder.glob("*.svg")} == FIGURES
     report = (folder / "report.md").read_text(encoding="utf-8")

@@ -101,7 +101,7 @@ def test_of_a_run_from_one_opening_chance_makes_the_units(record: Record) -> Non
     assert (tables.sum(), times.tolist()) == (2, [3])  # the fourth repeats the first
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_alike_searches_from_two_openings_are_not_sure_of_their_order(tmp_path: Path) -> None:
     """Thirteen searches that differ little but in their cost: 312 games are two results."""
     words = ["agents=search_family", "depth=3", "games=4", "figures=false", "executor=serial"]

@@ -14,7 +14,7 @@ from othello_lab.experiments.report.tables import elo_text
 from othello_lab.experiments.report.watch import look, watch
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_ratings_are_those_of_the_report(tmp_path: Path) -> None:
     words = ["agents=classics", "games=6", "rating.anchor=greedy", "figures=false"]
     words += [f"results={tmp_path}", "executor=serial"]

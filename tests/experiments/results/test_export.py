@@ -118,7 +118,7 @@ def test_openings_come_from_games(format: str, tmp_path: Path) -> None:
     assert openings[0] == openings[1]
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_games_that_are_over_too_soon_are_no_openings_and_are_counted(tmp_path: Path) -> None:
     late = [f"{name}._target_=misbehaving.Raises" for name in ("first", "second")]
     after = ["+first.after=2", "+second.after=30", "openings.plies=2", "trial=false"]
@@ -154,7 +154,7 @@ def test_an_export_shows_its_progress_and_the_time_left(tmp_path: Path) -> None:
     assert told == f"4 games in {folder / 'games.ggf'}\n"
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_wthor_leaves_out_what_it_has_no_place_for(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -89,7 +89,7 @@ def test_all_runs_are_listed(shelf: Path, ask: Ask) -> None:
     assert "complete" in printed
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_the_list_is_filtered_and_sorted(shelf: Path, tmp_path: Path, ask: Ask) -> None:
     play(tmp_path, *DUEL, "name=tagged", "games=2", "tags=[draft,thesis]", "note=an old idea")
     play(tmp_path, *DUEL, "name=plain", "games=4")
@@ -146,7 +146,7 @@ def test_what_cannot_be_read_is_told_in_the_list(shelf: Path, tmp_path: Path) ->
     assert sorted(places_below(tmp_path)) == sorted(sources.values())
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_sweep_is_listed_shown_and_reported_as_one(tmp_path: Path, ask: Ask) -> None:
     words = [f"results={tmp_path}", "agents=ab_vs_minimax", "games=2", "depth=1,2"]
     main(["run", "-m", "executor=serial", "figures=false", *words])
@@ -194,7 +194,7 @@ def test_folders_without_runs(tmp_path: Path, ask: Ask) -> None:
 # ---------------------------------------------------------------------- show and report
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_run_is_shown_and_reported_from_its_record_alone(
     shelf: Path, tmp_path: Path, ask: Ask
 ) -> None:

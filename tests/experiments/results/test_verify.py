@@ -11,7 +11,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from chosen import mostly_slow
+from chosen import mostly_nightly
 from records import edit, edit_moves
 from rich.console import Console
 
@@ -77,7 +77,9 @@ def test_runs_of_all_kinds_hold(
     assert code == 0, printed
 
 
-@pytest.mark.parametrize("how", mostly_slow(["Raises", "Illegal", "Garbage", "Slow"], ["Illegal"]))
+@pytest.mark.parametrize(
+    "how", mostly_nightly(["Raises", "Illegal", "Garbage", "Slow"], ["Illegal"])
+)
 def test_forfeits_hold(tmp_path: Path, capsys: pytest.CaptureFixture[str], how: str) -> None:
     words = ["agents=duel", "agent@first=greedy", "agent@second=random", "games=4"]
     words += [f"second._target_=misbehaving.{how}", "+second.after=20"]
@@ -195,7 +197,7 @@ def test_what_was_played_by_another_version_is_not_played_again(
     assert "not done: numba 0.1 ->" in " ".join(printed.split())
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_code_from_outside_runs_only_where_that_is_asked_for(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -211,7 +213,7 @@ def test_code_from_outside_runs_only_where_that_is_asked_for(
     assert "from outside" not in " ".join(printed.split())
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_code_from_outside_never_runs_in_the_process_that_verifies(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -260,7 +262,7 @@ def test_time_that_is_too_short_for_all_games_leaves_some_out(
     assert " moves of other games asked again (if one were false, " in printed
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_totals_of_games_without_moves_are_played_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -430,7 +432,7 @@ assert not any("open" in vars(kernel) for kernel in (bitboard.LEGAL_MOVES, bitbo
 """
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_plain_python_runs_no_kernel(plainly: Path) -> None:
     subprocess.run([sys.executable, "-c", NO_KERNEL, plainly], check=True)
 
@@ -452,8 +454,8 @@ def test_every_difference_of_a_decision_is_told(
     [
         # A table carries over from move to move, and so do random numbers.
         "agent@first=pvs first.depth=3",
-        pytest.param("agent@first=random", marks=pytest.mark.slow),
-        pytest.param("agent@first=mcts first.playouts=20", marks=pytest.mark.slow),
+        pytest.param("agent@first=random", marks=pytest.mark.integration),
+        pytest.param("agent@first=mcts first.playouts=20", marks=pytest.mark.integration),
     ],
 )
 def test_decisions_are_asked_for_where_games_cannot_be_played_again(

@@ -296,7 +296,7 @@ def test_blacks_advantage_is_recovered_with_the_ratings() -> None:
     np.testing.assert_allclose(expected.sum(axis=1), scored.sum(axis=1), atol=1e-6)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_intervals_of_blacks_advantage_hold_it() -> None:
     held = 0
     for seed in range(100):
@@ -521,7 +521,7 @@ def check(ratings: Ratings) -> None:
     assert sorted(ratings.order) == list(range(len(ratings.elo)))
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @settings(max_examples=75, deadline=None)
 @given(connected_pools())
 def test_any_connected_pool_has_finite_ratings(pairs: np.ndarray) -> None:
@@ -554,7 +554,7 @@ def coverage(elo: np.ndarray, pairs: int, seeds: int) -> float:
     return float(np.mean(held))
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("agents", "gap", "pairs", "pools"),
     [

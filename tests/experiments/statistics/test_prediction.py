@@ -108,7 +108,7 @@ def test_equally_improbable_results_count() -> None:
     assert joint_p([np.ones(1)], [0]) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_joint_p_values_of_true_originals_are_uniform() -> None:
     """Originals that are as ours: p is below 5 % in 5 % of them, and one that is not is found."""
     generator = np.random.default_rng(7)

@@ -11,7 +11,7 @@ from othello_lab.experiments.statistics.sequential import Sprt, simulate
 from othello_lab.experiments.statistics.stopped_match import stopped_estimate, stopped_estimates
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize(("elo", "split"), [(25, 0.0), (50, 0.4), (200, 0.0)])
 def test_intervals_hold_the_truth_and_estimates_are_median_unbiased(
     elo: float, split: float

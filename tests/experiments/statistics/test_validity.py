@@ -1,5 +1,5 @@
 """The statistics against simulated matches whose truth is known: ``benchmarks/validity.py`` with
-fewer of them. ``pytest test_validity.py -m slow -s`` prints the numbers."""
+fewer of them. ``pytest test_validity.py -m integration -s`` prints the numbers."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ def test_bounds_of_a_match_hold_the_truth() -> None:
     assert held > 0.935
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize("case", VALIDITY.MATCHES, ids=str)
 def test_coverage(case: tuple[float, int, float, float]) -> None:
     check_coverage(case, 5000)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize("case", VALIDITY.FEW_PAIRS, ids=str)
 def test_few_pairs_are_no_surer_than_they_may(case: tuple[float, int, float, float]) -> None:
     held, nelo_held, bounds = VALIDITY.coverage(*case, 5000, seed=1)
@@ -64,7 +64,7 @@ def test_few_pairs_are_no_surer_than_they_may(case: tuple[float, int, float, flo
     assert held >= 0.93
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_intervals_of_pools_hold_the_truth_though_pairings_share_openings() -> None:
     """Four strategies, the first by five names; each opening suits some of them better."""
     model = VALIDITY.SharedOpenings(np.array([150.0, 50, -50, -150]), 200, 200, copies=4)
@@ -74,7 +74,7 @@ def test_intervals_of_pools_hold_the_truth_though_pairings_share_openings() -> N
     assert naive < 0.8
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("case", "openings"),
     [
@@ -95,7 +95,7 @@ def test_coverage_of_pools(case: tuple[int, float, float, float], openings: int)
     assert openings <= 4 or held <= 0.97 + slack
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize("case", VALIDITY.TESTS, ids=str)
 def test_sequential_tests_are_wrong_no_more_often_than_they_may(case: Any) -> None:
     model, elo0, elo1, alpha, beta, draws, split = case
@@ -114,7 +114,7 @@ def test_a_sequential_test_is_seldom_wrong() -> None:
     assert max(pairs) < 40
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_the_ratings_recover_a_ladder() -> None:
     ladder = np.linspace(-450, 450, 10)
     ratings = rate(VALIDITY.round_robin(ladder, 2000, seed=1))

@@ -83,7 +83,7 @@ def study(folder: Path, *overrides: str) -> int:
                  "depth=2", *overrides])  # fmt: skip
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_claims_hold_fail_or_stay_undecided(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -132,7 +132,7 @@ class Broken(Student):
 """
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_students_class_is_handed_an_evaluation_and_no_claim_holds_by_forfeits(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -155,7 +155,7 @@ def test_a_students_class_is_handed_an_evaluation_and_no_claim_holds_by_forfeits
     assert table["amount"][1] == f"{games[1]} games, {games[1]} forfeited"
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_forfeits_alone_do_not_make_a_claim_hold(tmp_path: Path) -> None:
     file = tmp_path / "student.py"
     file.write_text(STUDENT)
@@ -194,7 +194,7 @@ def test_a_claim_says_what_a_students_class_needs(
     assert "Did you mean 'iago'?" in capsys.readouterr().err
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_claims_that_have_changed_are_not_judged_by_games_of_others(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -69,7 +69,7 @@ def discs_after(position: Position, move: int, evaluation: Evaluation) -> float:
     return sum(value / unit for value, unit in zip(values, units, strict=True)) / 2
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_losses_are_those_of_a_slow_search(made: Path) -> None:
     moves, evaluation = studies.load(made)["moves"], load_evaluation("patterns")
     assert len(moves) > 200 and (moves["loss"] >= 0).all() and moves["loss"].sum() > 0
@@ -118,7 +118,7 @@ def test_games_and_plies_are_chosen(run: Path, tmp_path: Path) -> None:
     assert set(tables["differences"]["plies"]) <= {"48-50", "51-53", "54-56", ALL}
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_balanced_games_are_half_lost_by_each(tmp_path: Path) -> None:
     words = ["agents=duel", "agent@first=random", "agent@second=greedy", "games=20"]
     more = ["study.balanced=true", "study.first_ply=57", f"results={tmp_path}"]
@@ -131,7 +131,7 @@ def test_balanced_games_are_half_lost_by_each(tmp_path: Path) -> None:
     assert len(set(games["won"])) == 1 and games["won"].tolist() == games["lost"].tolist()
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_killed_study_goes_on(made: Path, run: Path, tmp_path: Path) -> None:
     again = study(run, tmp_path)
     with StudyRecord.append(again) as record, record.transaction():

@@ -48,7 +48,7 @@ def attribution(
     )  # fmt: skip
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_every_combination_of_switches_plays(
     attribution: tuple[dict[str, pd.DataFrame], str, list[str]],
 ) -> None:
@@ -94,7 +94,7 @@ def opening_costs(openings: int, spread: float) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["agent", "opening", "moves", "nodes", "microseconds"])
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_cost_has_the_interval_of_its_openings() -> None:
     costs = opening_costs(200, 10.0)
     (effect,), mean = cost_effects(np.array([[-1.0, 1.0]]), costs, "microseconds")
@@ -179,7 +179,7 @@ def test_a_feature_is_switched_off_in_all_stages() -> None:
     assert composite(position) == 0
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_elo_by_doubling(tmp_path: Path) -> None:
     """The finding is the slope of the levels' ratings."""
     tables, report, _ = made(
@@ -210,7 +210,7 @@ def test_cycles_and_alpha_rank(tmp_path: Path) -> None:
     assert "of 3 pairings" in report
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_sets_of_openings(tmp_path: Path) -> None:
     line_up = ["agents=duel", "agent@first=random", "agent@second=greedy"]
     tables, report, _ = made(
@@ -233,7 +233,7 @@ def test_sets_of_openings(tmp_path: Path) -> None:
     assert f"Whether {few} needs fewer than {many} is not settled" in report or apart
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("words", "figures"),
     [

@@ -59,7 +59,7 @@ def test_agents_of_chance_have_a_chance_of_their_own(tmp_path: Path) -> None:
     assert studies.load(made.folder)["similarity"]["agreement"].item() < 0.8
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_an_agent_from_outside_that_fails_is_told_and_spoils_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

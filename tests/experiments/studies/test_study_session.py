@@ -66,7 +66,7 @@ def test_every_number_of_workers_gives_the_same(
     assert "othello-lab study asking" in (where / "report.md").read_text()
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_cluster_gives_the_same(folder: Path) -> None:
     pytest.importorskip("distributed")
     words = ["agents=classics", "study.positions=2", "figures=false", f"results={folder}"]
@@ -118,7 +118,7 @@ def test_after_ctrl_c_the_rest_is_done_by_resume(
     assert main(["resume", str(where), "--trust"]) == 0  # there is nothing left to do
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_study_of_matches_asks_for_runs_until_it_has_all(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

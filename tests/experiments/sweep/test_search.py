@@ -105,7 +105,7 @@ def test_settings_below_the_median_of_five_trials_are_given_up(tmp_path: Path) -
     assert study.best_value == 50.0
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize("executor", ["serial", "processes"])
 def test_a_run_that_is_given_up_has_exactly_the_pairs_so_far(executor: str, tmp_path: Path) -> None:
     plan = read(
@@ -130,7 +130,7 @@ def test_a_run_that_is_given_up_has_exactly_the_pairs_so_far(executor: str, tmp_
     assert transcripts[0] == transcripts[1]
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_search_is_resumed_to_the_same_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

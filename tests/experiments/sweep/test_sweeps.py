@@ -210,7 +210,7 @@ def test_keys_that_vary_together_are_one() -> None:
 # ---------------------------------------------------------------------- what comes out
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_one_table_and_one_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["agents.left.depth=zip(1,2)", "agents.right.depth=zip(2,3)", "games=zip(2,4)"]
     words += ["agents=ab_mirror", "executor=serial", f"results={tmp_path}", "figures=files"]
@@ -243,7 +243,7 @@ def test_one_table_and_one_report(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert (folder / "nodes_per_move.png").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_one_or_two_settings_are_drawn_and_three_are_a_table_alone(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     runs_of = itertools.product((1, 2, 3), ("iago", "mobility"), (False, True))
@@ -309,7 +309,7 @@ def test_the_finding_says_who_stands_highest_where() -> None:
 TWO_AGENTS = ["agents=duel", "agent@first=alphabeta", "agent@second=alphabeta", "executor=serial"]
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_elo_in_a_sweep_is_the_difference_that_each_run_reports(tmp_path: Path) -> None:
     words = ["first.evaluation=square_weights", "second.evaluation=mobility", "games=20"]
     assert main(["run", "-m", *TWO_AGENTS, *words, "depth=1,2", f"results={tmp_path}"]) == 0
@@ -326,7 +326,7 @@ def test_elo_in_a_sweep_is_the_difference_that_each_run_reports(tmp_path: Path) 
     assert re.search(r"The change from 1 to 2: [+-]\d+ \[-?\d+, -?\d+\], \w", text)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_the_share_of_nodes_is_the_trend_of_searches_with_the_same_values(tmp_path: Path) -> None:
     words = ["agents=ab_vs_minimax", "games=4", "executor=serial", f"results={tmp_path}"]
     assert main(["run", "-m", *words, "depth=1,3"]) == 0
@@ -339,7 +339,7 @@ def test_the_share_of_nodes_is_the_trend_of_searches_with_the_same_values(tmp_pa
     assert text.index("Share of nodes by setting") < text.index("## Nodes by setting")
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_agents_of_a_swept_duel_keep_their_names(tmp_path: Path) -> None:
     words = ["games=4", "second.depth=2", "first.depth=1,2,3", "figures=none"]
     assert main(["run", "-m", *TWO_AGENTS, *words, f"results={tmp_path}"]) == 0
@@ -403,7 +403,7 @@ def test_many_agents_are_rows_of_a_heat_map(other: str | None) -> None:
     assert "Bars" in next(setting_figures(SweepFacts(few, varied))).caption
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_combination_reads_nothing_of_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -438,7 +438,7 @@ def test_a_combination_reads_nothing_of_the_others(
 # ---------------------------------------------------------------------- going on
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_failures_and_ctrl_c_end_in_a_report_and_resume_does_the_rest(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -478,7 +478,7 @@ def test_failures_and_ctrl_c_end_in_a_report_and_resume_does_the_rest(
     assert (folder / "0" / FILE).stat().st_mtime_ns == first, "it was played again"
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_games_are_added_to_all_runs_of_a_sweep(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -515,7 +515,7 @@ def test_games_are_added_to_all_runs_of_a_sweep(
     assert "depth=2   finished  8 of 8" in printed
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_sweep_over_games_is_not_extended(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -527,7 +527,7 @@ def test_a_sweep_over_games_is_not_extended(
     assert "it varies games" in capsys.readouterr().err
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_sweep_that_is_being_played_is_watched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -571,7 +571,7 @@ def in_another_process(*words: str) -> str:
     return ended.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_combinations_in_other_processes(tmp_path: Path) -> None:
     pytest.importorskip("hydra_plugins.hydra_joblib_launcher", reason="needs hydra-joblib-launcher")
     words = ["hydra/launcher=joblib", "hydra.launcher.n_jobs=2", "depth=1,2", f"results={tmp_path}"]
@@ -579,7 +579,7 @@ def test_combinations_in_other_processes(tmp_path: Path) -> None:
     assert load(folder_of(tmp_path))["depth"].tolist() == [1, 1, 2, 2]
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_search_over_weights_and_its_confirmation(tmp_path: Path) -> None:
     words = ["experiment=tune_weights", "tuning.trials=3", "depth=1", "games=10"]
     printed = in_another_process(

@@ -12,14 +12,14 @@ from othello_lab.play.config import read
 from othello_lab.play.web.catalogue import Catalogue
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_who_is_nothing_without_a_program_or_a_file_is_not_listed() -> None:
     listed = Catalogue(read([])).agents
     unlisted = {"function", "gtp", "line", "nboard", "openspiel", "wpi"}
     assert set(choices("agent")) - set(listed) == unlisted
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_page_cannot_change_what_a_program_is(tmp_path: Path) -> None:
     (tmp_path / "agent").mkdir()
     (tmp_path / "agent" / "rhino.yaml").write_text(

@@ -343,7 +343,7 @@ def test_a_finished_game_has_nothing_to_ask(
     assert answer["moves"] == []
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_heuristic_for_another_board_is_refused(thinkers: AgentProcesses) -> None:
     names = [
         name

@@ -81,7 +81,7 @@ def step_of(panel: Locator) -> int:
 # ---------------------------------------------------------------------- values, parts, graph
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_values_are_written_on_the_squares(open_page: Open, shot: Shot) -> None:
     page = open_page()
     position = some_moves(page)
@@ -111,7 +111,7 @@ def test_values_are_written_on_the_squares(open_page: Open, shot: Shot) -> None:
     expect(page.locator("#board .noted")).to_have_count(0)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_parts_are_shown_as_agents_evaluate_does(open_page: Open, shot: Shot) -> None:
     page = open_page()
     position = some_moves(page)
@@ -136,7 +136,7 @@ def test_parts_are_shown_as_agents_evaluate_does(open_page: Open, shot: Shot) ->
     expect(panel.locator("caption").first).to_contain_text("Mobility")
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_the_value_over_the_game_is_drawn_and_told(open_page: Open, shot: Shot) -> None:
     page = open_page()
     page.get_by_role("button", name="New game").click()
@@ -178,7 +178,7 @@ def test_the_value_over_the_game_is_drawn_and_told(open_page: Open, shot: Shot) 
     shot(page, "white")
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_game_between_people_is_valued_too(open_page: Open) -> None:
     page = open_page()
     some_moves(page)
@@ -221,7 +221,7 @@ SEARCHES: list[tuple[dict[str, str], SearchAgent]] = [
 ]
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize(("choices", "agent"), SEARCHES, ids=lambda each: str(each)[:50])
 def test_the_counts_at_the_end_are_the_engine_s(
     open_page: Open, choices: dict[str, str], agent: SearchAgent
@@ -237,7 +237,7 @@ def test_the_counts_at_the_end_are_the_engine_s(
     assert all(sofar == 0 for sofar, _, _ in counted(panel).values())
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_the_search_is_stepped_through_both_ways(open_page: Open, shot: Shot) -> None:
     page = open_page()
     some_moves(page)
@@ -301,7 +301,7 @@ def test_the_search_is_stepped_through_both_ways(open_page: Open, shot: Shot) ->
     expect(story).to_contain_text("The search is done")
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_the_search_plays_by_itself(open_page: Open) -> None:
     page = open_page()
     panel = grown(page, depth=2)
@@ -314,7 +314,7 @@ def test_the_search_plays_by_itself(open_page: Open) -> None:
     assert step_of(panel) < int(panel.get_by_label("Steps of the search").get_attribute("max") or 0)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_two_searches_are_compared_in_one_switch(open_page: Open, shot: Shot) -> None:
     page = open_page()
     position = some_moves(page)
@@ -349,7 +349,7 @@ def test_two_searches_are_compared_in_one_switch(open_page: Open, shot: Shot) ->
     assert counted(panel)["nodes"] == [agent.search(position).stats.nodes] * 3
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_the_tree_is_walked_by_keyboard_alone(open_page: Open, shot: Shot) -> None:
     page = open_page()
     page.get_by_role("tab", name="Values").focus()
@@ -397,7 +397,7 @@ def square_of_tree(panel: Locator, name: str) -> str:
     return panel.locator(f'.why-board [data-square="{name}"]').get_attribute("aria-label") or ""
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_what_is_too_large_or_not_allowed_is_told(open_page: Open, shot: Shot) -> None:
     page = open_page()
     some_moves(page)
@@ -417,7 +417,7 @@ def test_what_is_too_large_or_not_allowed_is_told(open_page: Open, shot: Shot) -
     assert not panel.locator("form").evaluate("form => form.checkValidity()")
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_slow_question_is_stopped(open_page: Open, shot: Shot) -> None:
     page = open_page()
     panel = open_tab(page, "Values")
@@ -464,7 +464,7 @@ def _start(page: Page) -> None:
 VIEWS = {"values": _values, "parts": _parts, "graph": _graph, "cut": _cut, "start": _start}
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1800, "light")])
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_view_of_why_can_be_used_by_all(

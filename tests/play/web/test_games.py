@@ -184,7 +184,7 @@ def test_a_clock_counts_moves_or_the_game() -> None:
 # ---------------------------------------------------------------------- own agents
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_an_own_agent_plays_by_its_path(page: Page) -> None:
     begin(page, white={"name": "own", "path": "mine.py:Fair"})
     assert page.state["players"]["white"]["name"] == "Fair"
@@ -198,7 +198,7 @@ def test_an_own_agent_plays_by_its_path(page: Page) -> None:
     page.wait_for(lambda state: len(state["moves"]) == 2)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("name", "told"),
     [
@@ -264,7 +264,7 @@ def test_the_file_of_a_game_runs_no_code(server: Server, tmp_path: Path) -> None
             assert not struck.exists()
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_server_that_is_open_to_others_loads_no_files(tmp_path: Path) -> None:
     with served(tmp_path, "web.host=0.0.0.0", "white=human") as server, server.page() as page:
         white = {"name": "own", "path": "mine.py:Fair"}
@@ -272,7 +272,7 @@ def test_a_server_that_is_open_to_others_loads_no_files(tmp_path: Path) -> None:
         assert "this machine alone" in str(said)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_page_that_does_not_read_is_closed_and_holds_up_nobody(server: Server) -> None:
     narrow = socket.socket()
     narrow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Open = Callable[..., Any]
 Shot = Callable[..., None]
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.integration
 expect.set_options(timeout=60_000)
 
 OWN = """

@@ -79,7 +79,7 @@ def event(page: Page) -> str:
     return page.locator("#event").inner_text()
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_steps_are_those_of_the_search(open_page: Open) -> None:
     page = open_page(width=1280, height=720)
     for first, agent in (
@@ -109,7 +109,7 @@ def test_steps_are_those_of_the_search(open_page: Open) -> None:
         assert event(page) == page.locator("#event").inner_text() != seen[-1]
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_the_address_leads_to_this_cut(open_page: Open) -> None:
     page = open_page(width=1280, height=720)
     lecture(page, first="alphabeta:none", second="minimax", depth="3")
@@ -128,7 +128,7 @@ def test_the_address_leads_to_this_cut(open_page: Open) -> None:
     expect(again.locator(".lecture-share")).to_have_text(re.compile("of the nodes of minimax"))
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_signs_turn_every_other_row(open_page: Open) -> None:
     page = open_page(width=1280, height=720)
     lecture(page, first="minimax", depth="2")
@@ -152,7 +152,7 @@ def test_signs_turn_every_other_row(open_page: Open) -> None:
     assert to_max == [text if text == "+0" else text.translate(turned) for text in own]
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_what_comes_is_asked_before_it_is_shown(open_page: Open) -> None:
     page = open_page(width=1280, height=720)
     lecture(page, first="alphabeta:none", depth="3", predict="on")
@@ -176,7 +176,7 @@ def test_what_comes_is_asked_before_it_is_shown(open_page: Open) -> None:
     assert 0 < right < asked
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_it_fits_on_a_projector(open_page: Open, shot: Callable[..., None]) -> None:
     page = open_page(width=1280, height=720)
     lecture(page, depth="3", step="40")

@@ -94,7 +94,7 @@ def changed(value: Any, rng: random.Random) -> Any:
     return rng.choice(STRANGE)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_hundred_thousand_strange_messages_are_read_or_refused_in_a_line() -> None:
     rng = random.Random(7)
     counts: Counter[str] = Counter()

@@ -94,7 +94,7 @@ def review(page: Page) -> None:
     page.locator("#why-review polyline").first.wait_for(state="attached")
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_whole_game_by_clicks(open_page: Open, shot: Shot) -> None:
     page = open_page()
     begin(page, "human", "human", "mini4")
@@ -106,7 +106,7 @@ def test_a_whole_game_by_clicks(open_page: Open, shot: Shot) -> None:
     expect(page.get_by_role("dialog")).to_be_visible()
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_only_legal_squares_can_be_clicked(open_page: Open) -> None:
     page = open_page()
     hands = [
@@ -174,7 +174,7 @@ def raced(page: Page, tries: int) -> int:
     return played
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_no_move_is_played_that_nobody_chose(open_page: Open) -> None:
     games = math.lcm(len(GAPS), len(SQUARES))  # each gap from each square
     assert raced(open_page(), games) >= games
@@ -193,7 +193,7 @@ CLICK_WHILE_TURNING = """() => {
 }"""
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_double_click_plays_one_move_and_a_click_ends_the_turning(open_page: Open) -> None:
     page = open_page()
     square(page, "d3").dblclick()
@@ -208,7 +208,7 @@ def test_a_double_click_plays_one_move_and_a_click_ends_the_turning(open_page: O
     expect(page.locator("#moves button")).to_have_count(3)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_game_against_an_agent_to_its_end(open_page: Open, shot: Shot) -> None:
     page = open_page()
     begin(page, "human", "greedy")
@@ -227,7 +227,7 @@ def test_a_game_against_an_agent_to_its_end(open_page: Open, shot: Shot) -> None
     shot(page)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_discs_flip_in_the_order_of_their_distance(open_page: Open) -> None:
     page = open_page()
     page.get_by_role("button", name="Open").click()
@@ -249,7 +249,7 @@ def test_discs_flip_in_the_order_of_their_distance(open_page: Open) -> None:
     assert seen(page)[24:32] == "XXXXXXXX"
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_nothing_moves_where_motion_is_unwelcome(open_page: Open) -> None:
     page = open_page(reduced_motion="reduce")
     page.evaluate("0")
@@ -282,7 +282,7 @@ def test_by_keyboard_alone(open_page: Open, shot: Shot) -> None:
     assert page.locator('[tabindex="0"].cell').count() == 1
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_two_agents_are_watched(open_page: Open, shot: Shot) -> None:
     page = open_page()
     begin(page, "random", "greedy", "mini6")
@@ -302,7 +302,7 @@ def test_two_agents_are_watched(open_page: Open, shot: Shot) -> None:
     shot(page, "end")
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_moves_are_looked_at_and_taken_back(open_page: Open, shot: Shot) -> None:
     page = open_page()
     for name in ("d3", "c3", "c4", "c5"):
@@ -325,7 +325,7 @@ def test_moves_are_looked_at_and_taken_back(open_page: Open, shot: Shot) -> None
     expect(status(page)).to_contain_text("Black resigns")
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_position_is_set_up_and_played(open_page: Open, shot: Shot) -> None:
     page = open_page()
     page.get_by_role("button", name="Set up").click()
@@ -346,7 +346,7 @@ def test_a_position_is_set_up_and_played(open_page: Open, shot: Shot) -> None:
     assert seen(page) == "XXXX" + "-" * 12
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_games_are_shared_and_opened(open_page: Open, shot: Shot) -> None:
     page = open_page()
     for name in ("d3", "c5"):
@@ -384,7 +384,7 @@ def test_a_file_that_is_too_long_is_refused_in_words(open_page: Open, tmp_path: 
     expect(dialog.get_by_role("alert")).to_contain_text("it has 60,000 letters; at most 50,000")
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_the_smallest_screens_need_no_scrolling_sideways(open_page: Open) -> None:
     page = open_page(width=320, height=640)
     assert page.evaluate("() => document.documentElement.scrollWidth") == 320
@@ -392,7 +392,7 @@ def test_the_smallest_screens_need_no_scrolling_sideways(open_page: Open) -> Non
     assert page.evaluate("() => document.documentElement.scrollWidth") == 320
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_values_on_squares_are_those_of_the_open_tab(open_page: Open) -> None:
     page = open_page()
     page.get_by_role("button", name="Value every move").click()
@@ -403,7 +403,7 @@ def test_values_on_squares_are_those_of_the_open_tab(open_page: Open) -> None:
     expect(page.locator("#board .noted")).to_have_count(4)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_an_agent_of_ones_own_is_named_in_the_dialog(tmp_path: Path, open_page: Open) -> None:
     (tmp_path / "mine.py").write_text(OWN)
     with served(tmp_path, f"white={tmp_path}/mine.py:Eager") as server:
@@ -420,7 +420,7 @@ def test_an_agent_of_ones_own_is_named_in_the_dialog(tmp_path: Path, open_page: 
         expect(page.locator("#moves button")).to_have_count(1)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_hint_is_marked_until_the_game_goes_on(open_page: Open) -> None:
     page = open_page()
     page.get_by_role("button", name="Hint").click()
@@ -433,7 +433,7 @@ def test_a_hint_is_marked_until_the_game_goes_on(open_page: Open) -> None:
     expect(marked).to_have_count(0)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_the_arrow_keys_go_through_the_moves(open_page: Open) -> None:
     page = open_page()
     for name in ("d3", "c3"):
@@ -452,7 +452,7 @@ def test_the_arrow_keys_go_through_the_moves(open_page: Open) -> None:
     expect(status(page)).to_contain_text("Black to move")
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_the_opening_is_named(open_page: Open) -> None:
     page = open_page()
     for name in ("f5", "f4"):
@@ -463,7 +463,7 @@ def test_the_opening_is_named(open_page: Open) -> None:
     expect(page.locator("#opening")).to_be_hidden()
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_the_address_of_a_game_leads_to_it(open_page: Open) -> None:
     page = open_page()
     press(page, "d3")
@@ -491,7 +491,7 @@ class Eager(Agent):
 """
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_game_of_a_run_is_opened(tmp_path: Path, open_page: Open, shot: Shot) -> None:
     from othello_lab import AlphaBeta, DiscCount, RandomAgent, run_match
 
@@ -515,7 +515,7 @@ def test_a_game_of_a_run_is_opened(tmp_path: Path, open_page: Open, shot: Shot) 
         shot(page)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_two_tabs_are_two_games_that_outlive_the_server(
     tmp_path: Path, open_page: Open, shot: Shot
 ) -> None:
@@ -539,7 +539,7 @@ def test_two_tabs_are_two_games_that_outlive_the_server(
                 expect(page.locator("#moves button")).to_have_count(2)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_who_comes_when_all_games_are_taken_is_told(tmp_path: Path, open_page: Open) -> None:
     with served(tmp_path, "white=human", "web.games=1") as server:
         first = open_page(server)
@@ -554,7 +554,7 @@ def test_who_comes_when_all_games_are_taken_is_told(tmp_path: Path, open_page: O
         expect(second.locator("#moves button")).to_have_text(["d3"])
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_search_is_stopped_and_another_agent_plays_on(open_page: Open, shot: Shot) -> None:
     page = open_page()
     page.get_by_role("button", name="New game").click()
@@ -593,7 +593,7 @@ VIEWS: dict[str, Callable[[Any], None]] = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1600, "dark")])
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_view_can_be_used_by_all(

@@ -59,7 +59,7 @@ def open_review(page: Page, text: str, rules: str) -> Locator:
     return page.locator("#why-review")
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_game_is_reviewed_and_gone_through(open_page: Open, tmp_path: Path, shot: Shot) -> None:
     text = transcript("mini4", 1)
     known = [each for each in reviewed(text, Position.start("mini4")) if each.loss >= GOOD]
@@ -120,7 +120,7 @@ STOPPED_TOO_LATE = """() => {
 }"""
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_the_review_of_a_long_game_can_be_stopped(open_page: Open) -> None:
     page = open_page()
     page.evaluate(STOPPED_TOO_LATE)

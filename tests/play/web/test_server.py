@@ -120,7 +120,7 @@ def test_a_person_plays_an_agent(page: Page) -> None:
     assert not page.state["over"]
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_two_agents_play_step_by_step_or_by_themselves(page: Page) -> None:
     players = {"black": {"name": "random"}, "white": GREEDY}
     assert page.tell("new", rules="mini4", playing=False, **players) is None
@@ -139,7 +139,7 @@ def test_two_agents_play_step_by_step_or_by_themselves(page: Page) -> None:
     assert page.tell("back", moves=4, ply=3) == "there are only 3 moves"
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_each_game_of_a_visit_has_a_seed_of_its_own(server: Server) -> None:
     played = []
     for _ in range(2):
@@ -198,7 +198,7 @@ def test_openings_are_named(page: Page) -> None:
     assert page.state["openings"] == names
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_hints_fit_the_board_and_the_opponent(page: Page) -> None:
     assert page.ask("hint")["ok"]["by"].startswith("alphabeta")
     assert page.tell("new", rules="mini6", **PEOPLE) is None
@@ -300,7 +300,7 @@ def test_a_long_search_is_announced_and_stopped_at_once(page: Page) -> None:
     page.wait_for(lambda state: len(state["moves"]) == 2)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_search_has_an_end(serve: Serve) -> None:
     server = serve("white=minimax", "white.depth=30", "web.seconds=1")
     with server.page() as page:
@@ -335,7 +335,7 @@ TROUBLES = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_agents_that_fail_are_reported_and_replaced(
     serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -364,7 +364,7 @@ def test_agents_that_fail_are_reported_and_replaced(
 # ---------------------------------------------------------------------- visits
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_visits_are_apart_and_outlive_page_and_server(serve: Serve, tmp_path: Path) -> None:
     server = serve("white=human")
     with server.page() as one, server.page() as two:

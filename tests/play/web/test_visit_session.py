@@ -140,7 +140,7 @@ def test_a_desk_that_dies_is_told_and_replaced(table: Callable[..., GameSetup]) 
     run(main())
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_what_nobody_looks_at_is_ended(
     table: Callable[..., GameSetup], monkeypatch: pytest.MonkeyPatch
 ) -> None:

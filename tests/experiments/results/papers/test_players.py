@@ -100,7 +100,7 @@ def unlinked(folder: Path) -> list[str]:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_pages_say_what_their_tests_found(place: Path) -> None:
     folder = place / "results" / "pages"
     paper, index = text_of(folder, "ply"), text_of(folder, "index")
@@ -120,7 +120,7 @@ def test_pages_say_what_their_tests_found(place: Path) -> None:
     assert unlinked(folder) == []
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_the_same_command_makes_nothing_twice(place: Path) -> None:
     before, text = made_in(place), text_of(place / "results" / "pages", "ply")
     assert main(make(place, "--no-figures")) == 0
@@ -131,7 +131,7 @@ def test_the_same_command_makes_nothing_twice(place: Path) -> None:
     assert text_of(place / "other", "ply") == text
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_other_settings_are_another_test_and_what_was_begun_is_gone_on_with(place: Path) -> None:
     before = made_in(place)
     (place / "run.yaml").write_text("lineups: {small: {run: [games=2, executor=serial]}}")
@@ -147,7 +147,7 @@ def test_other_settings_are_another_test_and_what_was_begun_is_gone_on_with(plac
     assert content(new) == whole
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_what_was_shipped_is_told_of_without_tests(tmp_path: Path) -> None:
     assert main(["players", "--static", "--output", str(tmp_path)]) == 0
     told = text_of(tmp_path, "evaluations")
@@ -157,7 +157,7 @@ def test_what_was_shipped_is_told_of_without_tests(tmp_path: Path) -> None:
     assert unlinked(tmp_path) == []
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_the_tests_of_the_shipped_page_can_be_planned() -> None:
     page = evidence_builder.PageContent.read(None)
     assert set(page.lineups) <= set(choices("agents"))
@@ -332,7 +332,7 @@ def test_what_other_studies_say() -> None:
 # ---------------------------------------------------------------------- bad input
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("page", "message"),
     [
@@ -362,7 +362,7 @@ def test_a_page_that_cannot_be_made_is_refused_in_a_line(
     assert made_in(place) == before
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -381,7 +381,7 @@ def test_what_is_not_there_is_told_in_a_line(
     assert message in told and told.count("\n") == 1
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_study_of_something_else_is_refused(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -399,7 +399,7 @@ def test_a_study_of_something_else_is_refused(
     assert "is damaged" in capsys.readouterr().err
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_long_job_is_told_before_it_begins(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
