@@ -35,8 +35,7 @@ import llvmlite
 import numba
 import numpy as np
 from llvmlite import binding
-from numba.core import sigutils
-from numba.core.caching import FunctionCache
+from numba.core import caching, sigutils
 from numba.core.ccallback import CFunc
 from numba.core.runtime import rtsys
 
@@ -159,6 +158,31 @@ def _code_version() -> str:
     return digest.hexdigest()[:16]
 
 
+class _Locator(caching.UserProvidedCacheLocator):
+    """The place of a kernel's machine code. Numba's own places depend on the path and the time of
+    the source file; this one is the same for all copies of the same sources."""
+
+    def __init__(self, function: Callable[..., Any], file: str) -> None:
+        self._py_file = file
+        self._lineno = function.__code__.co_firstlineno
+        self._cache_path = str(cache_folder() / Path(file).resolve().relative_to(_ROOT).parent)
+
+    def get_source_stamp(self) -> int:
+        return 0  # the folder's name is a hash of the sources
+
+    @classmethod
+    def from_function(cls, py_func: Callable[..., Any], py_file: str) -> _Locator:
+        return cls(py_func, py_file)
+
+
+class _Implementation(caching.CompileResultCacheImpl):
+    _locator_classes = (_Locator,)
+
+
+class _Files(caching.FunctionCache):
+    _impl_class = _Implementation
+
+
 class _KernelCache:
     """Numba's cache, with three differences. Code that cannot be kept is used all the same: the
     disk may be full, or the process closed to all files but its own. Kept code is loaded with
@@ -169,15 +193,8 @@ class _KernelCache:
         self._function = function
 
     @cached_property
-    def _files(self) -> FunctionCache:
-        # Setting the folder only for this moment leaves the user's other numba functions alone,
-        # and works even if numba was imported before us.
-        before = numba.config.CACHE_DIR
-        numba.config.CACHE_DIR = str(cache_folder())
-        try:
-            return FunctionCache(self._function)
-        finally:
-            numba.config.CACHE_DIR = before
+    def _files(self) -> _Files:
+        return _Files(self._function)
 
     def load_overload(self, signature: Any, target: Any) -> Any:
         rtsys.initialize(target)
