@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     Game = list[Position]
 
+pytest_plugins = ["costs"]
+
 collect_ignore = ["data/python2"]  # files for Python 2, which Python 3 cannot import
 
 
