@@ -13,7 +13,7 @@ integration:
 	$(PYTHON) -m pytest -m integration
 
 nightly:
-	ALL_CASES=1 $(PYTHON) -m pytest -m nightly
+	PYTHON=$(PYTHON) bash .ci/nightly
 
 check:
 	$(PYTHON) -m ruff check .
