@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     Game = list[Position]
 
-pytest_plugins = ["costs"]
+pytest_plugins = ["costs", "shared"]
 
 collect_ignore = ["data/python2"]  # files for Python 2, which Python 3 cannot import
 
