@@ -11,8 +11,6 @@ NAMED = ("agent", "evaluation")
 FILLED = ("data", "executor", "openings", "schedule", "study", "train")
 """Groups whose options get the defaults of their classes. Those of agents and evaluations are in
 their YAMLs."""
-BOOK = "book"
-"""The setting that any agent has: its opening book, see :mod:`agents.book`."""
 NEEDS_A_TARGET = "function"
 """The evaluation made of a user's function, its setting ``target``."""
 

@@ -21,7 +21,6 @@ import yaml
 
 from othello_lab.agents import loading
 from othello_lab.agents.conf_folder import (
-    BOOK,
     FILLED,
     NAMED,
     NEEDS_A_TARGET,
@@ -357,8 +356,7 @@ def _check(node: Any, where: str) -> None:
                 raise ConfigError(f"{where}: {one_line(error)}") from error
             cause = one_line(error) + (new_name(name) or loading.search_hint(error, name))
             raise ConfigError(f"{where}: cannot import _target_ '{name}': {cause}") from error
-        taken = {"_target_", *([BOOK] if BOOK in node and _takes_book(target) else [])}
-        _check_names(target, name, [key for key in node if key not in taken], where)
+        _check_names(target, name, [key for key in node if key != "_target_"], where)
     for key, value in node.items():
         _check(value, f"{where}.{key}")
 
@@ -406,12 +404,9 @@ def _build(node: Any, where: str) -> Any:
     values = {key: _build(value, f"{where}.{key}") for key, value in node.items()}
     if "_target_" not in values:
         return values
-    target, book = values.pop("_target_"), None
-    if BOOK in values and _takes_book(resolve(target)):
-        book = values.pop(BOOK)
+    target = values.pop("_target_")
     try:
-        made = _maker(target)(**values)
-        return made if book in (None, False) else _with_book(made, book)
+        return _maker(target)(**values)
     except Exception as error:
         kind = "" if isinstance(error, ValueError | TypeError) else f"{type(error).__name__}: "
         # A setting is named as it is typed: executor.workers=0.
@@ -420,18 +415,6 @@ def _build(node: Any, where: str) -> Any:
             isinstance(error, SettingError) and where.isidentifier() and setting.isidentifier()
         )
         raise ConfigError(f"{where}{'.' if as_typed else ': '}{kind}{one_line(error)}") from error
-
-
-def _takes_book(target: object) -> bool:
-    from othello_lab.agents.book import takes_book
-
-    return takes_book(target)
-
-
-def _with_book(agent: Agent, name: object) -> Agent:
-    from othello_lab.agents.book import with_book
-
-    return with_book(agent, name)
 
 
 def _maker(target: str) -> Callable[..., Any]:

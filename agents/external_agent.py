@@ -18,11 +18,9 @@ from typing import Any
 import numpy as np
 
 from othello_lab.agents.agent import Agent, Decision, Files, Limits
-from othello_lab.agents.book import named_books, path_of
 from othello_lab.agents.config import ConfigError, build_agent, one_line, resolve
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.evaluation.function import FunctionEvaluation
-from othello_lab.agents.learned.weights import ABOUT
 from othello_lab.core.game import Player
 from othello_lab.core.position import Position
 from othello_lab.core.system.compile import Announce
@@ -187,9 +185,7 @@ class ExternalAgent(Agent):
             self._request("prepare", None)  # later processes find its compiled code in the cache
 
     def files(self) -> Files:
-        books = (path_of(name) for name in named_books(self._settings))
-        files = (str(file) for book in books for file in (book, book.with_suffix(ABOUT)))
-        return Files((*_folders_of(self._settings), *map(os.path.abspath, files)))
+        return Files(tuple(_folders_of(self._settings)))
 
     def decide(self, position: Position, limits: Limits) -> Decision:
         raise NotImplementedError(f"'{self._name}' plays in a process of its own")

@@ -32,7 +32,7 @@ from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf, open_dict
 
 from othello_lab.agents import loading
-from othello_lab.agents.conf_folder import BOOK, FILLED, NAMED, NEEDS_A_TARGET, conf_folder
+from othello_lab.agents.conf_folder import FILLED, NAMED, NEEDS_A_TARGET, conf_folder
 from othello_lab.agents.kept_compositions import kept_composition
 from othello_lab.core.system.settings import ConfigError
 
@@ -232,7 +232,6 @@ def compose(
     _replace_names(config, folders, load)
     for override, choice in zip(parsed, chooses, strict=True):
         if not choice:
-            _make_room_for_book(config, override)
             ConfigLoaderImpl._apply_overrides_to_config([override], config)
             leaf = override.key_or_group.rpartition(".")[2]
             if leaf in NAMED or isinstance(override.value(), dict):
@@ -247,15 +246,6 @@ def compose(
     config.hydra.runtime.cwd = os.getcwd()
     HydraConfig.instance().set_config(config)
     return config
-
-
-def _make_room_for_book(config: DictConfig, override: Override) -> None:
-    """Add the setting ``book`` to an agent for an override of it; its YAML does not list it."""
-    place, _, leaf = override.key_or_group.rpartition(".")
-    agent = OmegaConf.select(config, place) if leaf == BOOK and place else None
-    if isinstance(agent, DictConfig) and "_target_" in agent and BOOK not in agent:
-        with open_dict(agent):
-            agent[BOOK] = None
 
 
 def _replace_names(config: DictConfig, folders: Sequence[Path], load: Load) -> None:

@@ -43,7 +43,6 @@ Learn
   selfplay [key=value]    make training positions from games of agents
   positions FILE ...      make training positions from files: WTHOR, GGF, folders of runs
   train NAME [key=value]  learn an evaluation from games, and measure it
-  book FILE               make an opening book, which any agent may play
 
 At hand
   play ...                play against agents, or connect another program

@@ -12,7 +12,6 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from othello_lab.agents.conf_folder import BOOK
 from othello_lab.agents.config import (
     ConfigError,
     RulesetConfig,
@@ -358,7 +357,7 @@ def settings_of(side: str, words: Sequence[str], known: Mapping[str, Any]) -> li
         if not equals or not key:
             raise ConfigError(f"cannot read '{word}': settings are written key=value")
         first = key.partition(".")[0]
-        if first not in known and first != BOOK:
+        if first not in known:
             listed = ", ".join(name for name in known if name != "_target_")
             raise ConfigError(f"it has no setting '{key}'; it has: {listed or 'none'}")
         if key != "evaluation":

@@ -1,8 +1,8 @@
 """The review of a game: the discs that each move lost, the better move, and the reason.
 
 Where few squares are empty the values are exact, by the endgame solver; before that they are
-estimates by the champion's search. Both are in discs, to the side that moves, and the move that was
-played is compared with the best one by the same search.
+estimates by a search with the champion's evaluation. Both are in discs, to the side that moves, and
+the move that was played is compared with the best one by the same search.
 """
 
 from __future__ import annotations
@@ -32,8 +32,17 @@ at least."""
 GOOD = 1.0
 """A move that loses less discs than this counts as a best one."""
 
-_JUDGE = "champion_2026"
-"""Later champions save more of a fixed depth."""
+_JUDGE = {
+    "depth": 18,
+    "ordering": "tt+mobility+history",
+    "table_mb": 32,
+    "step": 2,
+    "probcut": True,
+    "probcut_confidence": 1.2,
+    "probcut_glance": 0.5,
+    "endgame_table_mb": 32,
+}
+"""Settings of ``pvs``. The champion itself saves more of a fixed depth."""
 _EVALUATIONS = {8: "patterns", 6: "patterns6", 4: "disc_count"}  # by side
 _CLEAR = 2.0  # discs that an estimate of a won game has at least
 _USE = "review"
@@ -93,16 +102,14 @@ class Reviewer:
     """Reviews moves of games of one ruleset."""
 
     def __init__(self, thinkers: AgentProcesses, side: int) -> None:
-        champion = load("agent", _JUDGE) | {
-            "evaluation": evaluation_settings(_EVALUATIONS[side]),
-            "endgame_by_time": None,
-        }
+        judge = load("agent", "pvs") | _JUDGE
+        judge["evaluation"] = evaluation_settings(_EVALUATIONS[side])
         if side != 8:
-            champion |= {"probcut": None, "probcut_glance": None}
+            judge |= {"probcut": None, "probcut_glance": None}
         self._thinkers = thinkers
         self._per_disc = load_evaluation(_EVALUATIONS[side]).per_disc or 1
-        self._solver = PlayerSettings("solver", champion | {"endgame": EXACT_EMPTIES})
-        self._judge = PlayerSettings(_JUDGE, champion | {"endgame": 0, "depth": DEPTH})
+        self._solver = PlayerSettings("solver", judge | {"endgame": EXACT_EMPTIES})
+        self._judge = PlayerSettings("judge", judge | {"endgame": 0, "depth": DEPTH})
 
     def review(self, game: GameState, numbers: Sequence[int]) -> Iterator[MoveReview]:
         """Yield the reviews of these moves of a game; forced passes have none. Raises

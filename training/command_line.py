@@ -29,16 +29,8 @@ def train_command(arguments: Sequence[str]) -> int:
     return train_command(arguments, make_console())
 
 
-def book_command(arguments: Sequence[str]) -> int:
-    """``book``: make an opening book."""
-    from othello_lab.training.book_making import book_command
-
-    return book_command(arguments)
-
-
 COMMANDS: dict[str, Command] = {
     "selfplay": selfplay_command,
     "positions": positions_command,
     "train": train_command,
-    "book": book_command,
 }

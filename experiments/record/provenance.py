@@ -17,7 +17,6 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from othello_lab.agents.book import named_books, path_of
 from othello_lab.agents.loading import split_target
 from othello_lab.core.system.cli import DISTRIBUTION
 from othello_lab.core.system.compile import processor
@@ -36,17 +35,14 @@ _SHAPE_GAMES = (
 
 def versions(settings: Mapping[str, Any]) -> dict[str, str]:
     """Return the versions of Python, of the lab and of the packages that its numbers depend on;
-    ``code``, a hash of the lab's own sources; and a hash of each file of the user's, and of each
-    opening book, that the settings name. Nothing is imported for that."""
+    ``code``, a hash of the lab's own sources; and a hash of each file of the user's that the
+    settings name. Nothing is imported for that."""
     found = {"python": platform.python_version()} | _installed()
     found["code"] = _hash(_our_sources())
     named = {each.file for each in named_code(settings) if each.file and not each.is_ours}
     called = Counter(path.name for path in named)
     for path in sorted(named):
         found[path.name if called[path.name] == 1 else str(path)] = file_hash(path)
-    for path in map(path_of, named_books(settings)):
-        if path.is_file():
-            found[f"book {path}"] = file_hash(path)
     return found
 
 

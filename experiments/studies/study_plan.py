@@ -8,7 +8,6 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
-from othello_lab.agents.book import named_books
 from othello_lab.agents.config import (
     ConfigError,
     build,
@@ -95,12 +94,6 @@ def planned(
     name: str, described: Any, plan: Plan, kind: RecordKind = STUDY, of: type[Study] = Study
 ) -> StudyPlan:
     """The plan of a study with these settings of its own; raises ConfigError."""
-    for agent, settings in plan.settings.agents.items():
-        if any(True for _ in named_books(settings)):
-            raise ConfigError(
-                f"{kind.word} {name}: agent '{agent}' has a book; searches are compared here, "
-                "so it plays without (book=null)"
-            )
     study = build(described, kind.group, of)
     try:
         study.check(plan)

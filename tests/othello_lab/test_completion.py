@@ -18,7 +18,7 @@ COMPLETED = {
     "othello-lab agents che": "check check-engine",
     "othello-lab run agents=cl": "agents=classics",
     "othello-lab match ia": "iago",
-    "othello-lab match champ": "champion champion_2026",
+    "othello-lab match champ": "champion",
     "othello-lab match iago mobility unt": "until=decided",
     "othello-lab match iago pvs first.evaluation=stab": "first.evaluation=stable_discs",
     "othello-lab match iago pvs second.iter": "second.iterative=false second.iterative=true",

@@ -15,7 +15,6 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from othello_lab.agents.agent import Agent, Limits, SearchStats
-from othello_lab.agents.book import book_of
 from othello_lab.agents.external_agent import is_outside
 from othello_lab.agents.search.observer import SearchObserver
 from othello_lab.agents.search.search_agent import SearchAgent
@@ -69,8 +68,6 @@ def plain_search(agent: Agent) -> SearchAgent:
     """Return the agent as a search whose decisions plain Python makes; ValueError if it is none."""
     if is_outside(agent):
         raise ValueError("it is not the lab's")
-    if book_of(agent) is not None:
-        raise ValueError("some of its moves are from a book")
     if not isinstance(agent, Minimax | WindowSearch):
         raise ValueError("neither minimax nor alpha-beta")
     if agent.selective and not getattr(agent, "endgame", 0):

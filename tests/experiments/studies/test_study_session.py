@@ -162,10 +162,6 @@ def test_help_tells_of_every_study() -> None:
         (["errors", "study.run=nowhere"], "study.run=nowhere: there is no run in that folder"),
         (["errors", "study.empties=31"], "empties=31: a whole number from 1 to 30"),
         (["similarity", "--nothing"], "unknown option --nothing"),
-        (
-            ["scaling", "agents=duel", "agent@first=pvs", "agent@second=greedy", "first.book=true"],
-            "agent 'pvs' has a book",
-        ),
     ],
 )
 def test_bad_input_gets_one_line_and_nothing_is_written(
