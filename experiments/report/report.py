@@ -136,7 +136,6 @@ def _write(facts: RunFacts, said: Findings, figures: Sequence[Drawing], folder: 
         figures=figures,
         figures_first=facts.question is Question.COST,
         original=beside_original(facts),
-        audit=facts.audit,
         details=_details(facts),
         openings=facts.openings,
         packages=pinned(head["versions"]),

@@ -34,11 +34,6 @@ class PairPool:
         return cls(record.agents()["name"].tolist(), pentanomial(tables), times)
 
     @property
-    def counts(self) -> IntArray:
-        """All pairs together, shape (n, n, 5)."""
-        return np.asarray(np.tensordot(self.times, self.pairs, axes=1))
-
-    @property
     def openings(self) -> int:
         """From how many openings there are pairs."""
         return int(self.times.sum())
