@@ -48,13 +48,12 @@ class PairPool:
             return unknown, unknown, unknown
 
 
-def strengths(record: Record, seed: int, anchor: str | None = None) -> pd.DataFrame:
+def strengths(record: Record, seed: int) -> pd.DataFrame:
     """Return the standings of a run (:func:`experiments.report.standings.standings`), indexed by
-    agent; for agents that search ``microseconds`` is processor time.
-
-    anchor: the agent rated 0. Agents that played no game have 0 games, and nothing else.
+    agent; for agents that search ``microseconds`` is processor time. Agents that played no game
+    have 0 games, and nothing else.
     """
-    table = standings(record, rated_parts(record, seed, anchor))
+    table = standings(record, rated_parts(record, seed))
     by_processor = 1e6 * table["nodes_per_move"] / table["nodes_per_second"]
     times = by_processor.where(table["nodes_per_second"] > 0, table["microseconds"])
     order = list(dict.fromkeys([*table["agent"], *record.agents()["name"]]))
