@@ -58,16 +58,16 @@ def _points(published: PublishedConfig, facts: RunFacts) -> list[list[str]]:
 
 
 def _sample(pairs: IntArray, games: int, rng: np.random.Generator) -> FloatArray:
-    """Return points in samples of so many games, by rates that a run's pairs leave probable. An odd
-    game is half a pair."""
+    """Draw the points in samples of this size, with rates drawn by a run's pairs. An odd game is
+    half a pair."""
     shares = rng.dirichlet(pairs + _PRIOR, DRAWS)
     whole, odd = (rng.multinomial(n, shares) @ np.arange(OUTCOMES) for n in divmod(games, 2))
     return np.asarray(whole + (odd + rng.integers(2, size=DRAWS)) // 2) / 2
 
 
 def _chance(*samples: FloatArray) -> str:
-    """Return the share, in words, that are as far from the mean as the first or farther, itself
-    among them. Of several samples the squares are added up, in variances."""
+    """Return the share of values, the first included, at least as far from the mean as the first.
+    Several samples are compared by the sum of their squared distances, in variances."""
     squares = sum((each - each[1:].mean()) ** 2 / (each[1:].var() or 1) for each in samples)
     share = np.mean(squares >= squares[0] - 1e-9)
     return f"{100 * share:.1f} %" if share >= 0.001 else "< 0.1 %"
