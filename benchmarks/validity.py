@@ -1,9 +1,9 @@
 """Check the statistics by simulated matches, tests and pools with a known truth.
 
-Prints the coverage of 95 % intervals, also after sequential tests, the error rates of these tests
-and of cycles, the error of a recovered ladder, and the time of the bootstrap. Pairs of matches are
-drawn from the model of ``plan`` (:func:`experiments.jobs.sample_size.pair_shares`), pairs of pools
-from :class:`SharedOpenings`.
+Prints the coverage of 95 % intervals, also after sequential tests, the error rates of these tests,
+the error of a recovered ladder, and the time of the bootstrap. Pairs of matches are drawn from the
+model of ``plan`` (:func:`experiments.jobs.sample_size.pair_shares`), pairs of pools from
+:class:`SharedOpenings`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from scipy.optimize import brentq
 
 from othello_lab.experiments.jobs.sample_size import pair_shares
 from othello_lab.experiments.statistics.bradley_terry import fit
-from othello_lab.experiments.statistics.cycles import beaten, cycles
 from othello_lab.experiments.statistics.elo import ELO, NELO, elo_of_score, expected_score
 from othello_lab.experiments.statistics.match import match_statistics
 from othello_lab.experiments.statistics.pairs import SHARES, FloatArray, IntArray
@@ -46,18 +45,6 @@ POOLS = [  # agents, Elo between neighbours, effect of openings on agents and on
     (8, 0, 0, 0),
     (8, 50, 200, 200),
     (8, 50, 400, 0),
-]
-
-CYCLES = [  # agents, Elo between neighbours, planted Elo, effect of openings on agents, openings
-    (3, 0, 0, 0, 50),
-    (8, 0, 0, 0, 200),
-    (8, 0, 0, 200, 50),
-    (8, 20, 0, 0, 200),
-    (16, 10, 0, 0, 100),
-    (3, 0, 100, 0, 200),
-    (8, 50, 100, 0, 200),
-    (8, 0, 100, 0, 200),
-    (16, 20, 100, 0, 250),
 ]
 
 TESTS = [  # model, elo0, elo1, alpha, beta, share of draws, share of split pairs
@@ -222,70 +209,6 @@ def pool_coverage(
     return float(np.mean(held)), float(np.mean(wrong)), float(np.mean(naive))
 
 
-def play_pool(gap: FloatArray, suits: float, openings: int, rng: np.random.Generator) -> IntArray:
-    """Simulate the pairs of one pool, shape (openings, n, n, 5).
-
-    gap: shape (n, n), the row agent's Elo above the column agent's when they meet. suits: see
-    SharedOpenings.
-    """
-    first, second = np.triu_indices(len(gap), 1)
-    suit = rng.normal(0, suits, (openings, len(gap)))
-    share = expected_score(gap[first, second] + suit[:, first] - suit[:, second])
-    points = (rng.random((2, *share.shape)) < share).sum(axis=0) * 2
-    tables = np.zeros((openings, *gap.shape, 5), dtype=int)
-    opening = np.arange(openings)[:, None]
-    tables[opening, first, second, points] = 1
-    tables[opening, second, first, 4 - points] = 1
-    return tables
-
-
-def cycle_rates(
-    agents: int,
-    elo_apart: float,
-    planted: float,
-    suits: float,
-    openings: int,
-    pools: int,
-    seed: int,
-) -> tuple[float, float]:
-    """Return the shares of simulated pools with the planted cycle found and with any other seen.
-
-    The agents are a ladder, ``elo_apart`` from each other. The first three beat each other in a
-    circle by ``planted`` Elo, unless it is 0. suits: standard deviation of an opening's bonus for
-    an agent, Elo.
-    """
-    rng = np.random.default_rng(seed)
-    ladder = -elo_apart * np.arange(agents)
-    gap = ladder[:, None] - ladder
-    if planted:
-        circle = [0, 1, 2]
-        gap[circle, np.roll(circle, -1)] = planted
-        gap[np.roll(circle, -1), circle] = -planted
-    found = wrong = 0
-    for _ in range(pools):
-        seen = set(cycles(beaten(play_pool(gap, suits, openings, rng))))
-        found += (0, 1, 2) in seen
-        wrong += bool(seen - {(0, 1, 2)} if planted else seen)
-    return found / pools, wrong / pools
-
-
-def print_cycles(pools: int, seed: int) -> None:
-    """Print the rates of planted cycles found and of false cycles."""
-    print(
-        f"\nCycles A > B > C > A, {pools:,} simulated pools each: how often a planted one is found,"
-    )
-    print("and how often one is seen that is not there (5 % are allowed)")
-    print("agents  Elo apart  planted  suits  openings   found   wrong")
-    for agents, apart, planted, suits, openings in CYCLES:
-        found, wrong = cycle_rates(agents, apart, planted, suits, openings, pools, seed)
-        rate_found = f"{100 * found:5.1f} %" if planted else "      -"
-        print(
-            f"{agents:6} {apart:10} {planted:8} {suits:6} {openings:9} {rate_found} "
-            f"{100 * wrong:5.1f} %",
-            flush=True,
-        )
-
-
 def round_robin(ladder: FloatArray, pairs: int, seed: int) -> np.ndarray:
     """Simulate the counts of a round robin, shape (n, n, 5)."""
     rng = np.random.default_rng(seed)
@@ -357,7 +280,6 @@ def main() -> None:
         )
 
     print_pools(options.pools, seed)
-    print_cycles(2 * options.pools, seed)
 
     print(f"\nHow often a sequential test is wrong, {matches:,} simulated tests each")
     print("model       elo0 elo1  draws split   H0 rejected (limit)  H1 rejected (limit)  pairs")

@@ -227,17 +227,13 @@ class PublishedConfig:
     """Published numbers of the same experiment, shown beside the run's own.
 
     source: the publication. notes: differences there. games: played by each pairing there. points:
-    of the outer agent against the inner one, in these games. nodes, made, evaluations: relative to
-    those of the baseline of ``searches``, by agent. game: the one game that they were counted in.
+    of the outer agent against the inner one, in these games. game: one with counts of searches.
     """
 
     source: str = MISSING
     notes: list[str] = field(default_factory=list)
     games: Annotated[int, Whole(0)] = 0
     points: dict[str, Any] = field(default_factory=dict)
-    nodes: dict[str, float] = field(default_factory=dict)
-    made: dict[str, float] = field(default_factory=dict)
-    evaluations: dict[str, float] = field(default_factory=dict)
     game: PublishedGame | None = None
 
     def check(self, agents: Mapping[str, Agent]) -> None:
@@ -251,7 +247,7 @@ class PublishedConfig:
                     name = f"published.points.{first}.{second}"
                     raise ConfigError(allowed.refusal(name, points, optional=False))
         met = [name for row in self.points.values() for name in row]
-        for name in (*self.points, *met, *self.nodes, *self.made, *self.evaluations):
+        for name in (*self.points, *met):
             if name not in agents:
                 raise unknown("agent in published", name, agents)
         if self.game is not None:

@@ -25,7 +25,6 @@ from othello_lab.experiments.report.standings import (
     OpeningScores,
     matches,
     pair_counts,
-    pairings_in_order,
     ranked,
     rated_as_asked,
     scores_by_opening,
@@ -33,7 +32,6 @@ from othello_lab.experiments.report.standings import (
     tournament_results,
 )
 from othello_lab.experiments.report.tables import limits_in_words, marked
-from othello_lab.experiments.statistics.audit import Audit, self_audit
 from othello_lab.experiments.statistics.pairs import IntArray
 from othello_lab.experiments.statistics.pool import Ratings
 
@@ -102,11 +100,6 @@ class RunFacts:
     def pair_counts(self) -> IntArray:
         """See :func:`experiments.report.standings.pair_counts`."""
         return pair_counts(self.record)
-
-    @cached_property
-    def audit(self) -> Audit | None:
-        """The intervals of the run's parts held to the rest of it."""
-        return self_audit(pairings_in_order(self.record))
 
     @cached_property
     def order(self) -> list[str]:

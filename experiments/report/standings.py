@@ -4,7 +4,7 @@ with the number of games."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
@@ -21,12 +21,10 @@ from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.record.store import TOTALS, Record
 from othello_lab.experiments.report.moves import quantiles_by, recorded_moves
 from othello_lab.experiments.report.strategies import strategies
-from othello_lab.experiments.statistics.audit import OpeningCounts
 from othello_lab.experiments.statistics.intervals import standard_error, student
 from othello_lab.experiments.statistics.match import match_statistics
 from othello_lab.experiments.statistics.pairs import (
     OUTCOMES,
-    BoolArray,
     FloatArray,
     IntArray,
     pentanomial,
@@ -160,10 +158,10 @@ _MATCHES = """
     from sums join agents f on f.agent = low join agents s on s.agent = high order by low, high
 """
 
-# A row for each unit of a pairing: how many of its pairs gave how many points, their first number,
-# and n of them have a disc difference, d in all.
+# A row for each unit of a pairing: how many of its pairs gave how many points, and
+# n of them have a disc difference, d in all.
 _UNITS = """
-    select low, high, min(pair) as pair, sum(b + w = 0) as LL, sum(b + w = 1) as LD,
+    select low, high, sum(b + w = 0) as LL, sum(b + w = 1) as LD,
         sum(b + w = 2) as DD_WL, sum(b + w = 3) as WD, sum(b + w = 4) as WW,
         count(discs) as n, coalesce(sum(discs), 0.0) as d
     from different group by low, high, unit
@@ -221,20 +219,6 @@ def pairs_by_opening(record: Record, plays: ArrayLike | None = None) -> tuple[In
     return tables, np.array(list(often.values()), dtype=np.int64)
 
 
-def pairings_in_order(record: Record) -> Iterator[OpeningCounts]:
-    """For each pairing its pairs that repeat no earlier one, by points of the agent that comes
-    first in the line-up, in the order of the schedule."""
-    rows = record.each(
-        f"select low, high, {', '.join(OUTCOME_COLUMNS)} from {_units(record)} "
-        "order by low, high, pair"
-    )
-    for _, group in groupby(rows, key=itemgetter(0, 1)):
-        numbers: dict[tuple[int, ...], int] = {}
-        places = (numbers.setdefault(row[2:], len(numbers)) for row in group)
-        each = np.fromiter(places, dtype=np.int64)
-        yield OpeningCounts(np.array([*numbers]), each)
-
-
 def pair_counts(record: Record) -> IntArray:
     """The same of all openings and colours together and of every agent for itself, shape
     (agents, agents, 5): in ``counts[i, j, k]`` pairs agent i scored k/2 points against agent j."""
@@ -252,14 +236,12 @@ class OpeningScores:
     """Scores of n agents from each opening, over all pairs that repeat no earlier one.
 
     points: by colour, Black first, shape (m, n, 2). pairs: of each agent, shape (m, n): as many
-    games as it had with each colour. times: number of openings with such a row, shape (m,). full:
-    True if all agents met all others equally often, shape (m,).
+    games as it had with each colour. times: number of openings with such a row, shape (m,).
     """
 
     points: FloatArray
     pairs: IntArray
     times: IntArray
-    full: BoolArray
 
 
 def scores_by_opening(record: Record) -> OpeningScores:
@@ -270,10 +252,7 @@ def scores_by_opening(record: Record) -> OpeningScores:
         [(tables.sum(axis=(2, 4)) * halves).sum(-1), (tables.sum(axis=(2, 3)) * halves).sum(-1)],
         axis=-1,
     )
-    met = tables.sum(axis=(3, 4))
-    others = met[:, ~np.eye(met.shape[1], dtype=bool)]
-    full = (others > 0).all(axis=1) & (others == others[:, :1]).all(axis=1)
-    return OpeningScores(points, met.sum(axis=2), times, full)
+    return OpeningScores(points, tables.sum(axis=(2, 3, 4)), times)
 
 
 def scores_from(record: Record) -> pd.DataFrame:

@@ -24,7 +24,7 @@ def result_for(points: float) -> str:
 
 
 def band_of(ply: int, plies: int) -> str:
-    """Return the name of the band of so many plies with this one: its first and last ply.
+    """Return the name of the band of ``plies`` plies that holds a ply: its first and last one.
 
     >>> band_of(3, 8), band_of(8, 8), band_of(5, 1)
     ('1-7', '8-15', '5')

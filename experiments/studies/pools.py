@@ -34,11 +34,6 @@ class PairPool:
         return cls(record.agents()["name"].tolist(), pentanomial(tables), times)
 
     @property
-    def counts(self) -> IntArray:
-        """All pairs together, shape (n, n, 5)."""
-        return np.asarray(np.tensordot(self.times, self.pairs, axes=1))
-
-    @property
     def openings(self) -> int:
         """From how many openings there are pairs."""
         return int(self.times.sum())
@@ -53,13 +48,12 @@ class PairPool:
             return unknown, unknown, unknown
 
 
-def strengths(record: Record, seed: int, anchor: str | None = None) -> pd.DataFrame:
+def strengths(record: Record, seed: int) -> pd.DataFrame:
     """Return the standings of a run (:func:`experiments.report.standings.standings`), indexed by
-    agent; for agents that search ``microseconds`` is processor time.
-
-    anchor: the agent rated 0. Agents that played no game have 0 games, and nothing else.
+    agent; for agents that search ``microseconds`` is processor time. Agents that played no game
+    have 0 games, and nothing else.
     """
-    table = standings(record, rated_parts(record, seed, anchor))
+    table = standings(record, rated_parts(record, seed))
     by_processor = 1e6 * table["nodes_per_move"] / table["nodes_per_second"]
     times = by_processor.where(table["nodes_per_second"] > 0, table["microseconds"])
     order = list(dict.fromkeys([*table["agent"], *record.agents()["name"]]))

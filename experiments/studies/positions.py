@@ -143,12 +143,10 @@ class SampledStudy(PositionStudy):
         if self.run is None and self.play_out:
             _player(plan).prepare(announce)
 
-    def sampled(
-        self, plan: Plan, record: Record | None, empties: int, choices: int = 1
-    ) -> list[SampledPosition]:
-        """Return up to ``positions`` of each phase with more than ``empties`` empty squares and at
-        least ``choices`` legal moves, all distinct, no two of a phase from the same game; drawn
-        with the seed of the plan. Raises ValueError if there are none."""
+    def sampled(self, plan: Plan, record: Record | None, empties: int) -> list[SampledPosition]:
+        """Return up to ``positions`` of each phase with more than ``empties`` empty squares and a
+        legal move, all distinct, no two of a phase from the same game; drawn with the seed of the
+        plan. Raises ValueError if there are none."""
         if record is not None:
             games = recorded(record, plan.rules, plan.settings.seed)
         elif self.play_out:
@@ -164,7 +162,7 @@ class SampledStudy(PositionStudy):
                     each
                     for each in positions
                     if (phase_of(each) == phase and each.empties > empties)
-                    and (len(each.moves) >= choices and each not in found)
+                    and (each.moves and each not in found)
                 ]
                 if fresh and wanted[phase]:
                     one = fresh[int(rng.integers(len(fresh)))]

@@ -262,7 +262,7 @@ class Scaling(MatchStudy):
     def _figures(self, levels: pd.DataFrame, openings: int) -> Iterator[ReportFigure]:
         from othello_lab.experiments.report.figures.cost import elo_cost_chart
         from othello_lab.experiments.report.figures.drawing import ReportFigure
-        from othello_lab.experiments.studies.figures.matches import scaling_chart
+        from othello_lab.experiments.studies.figures.scaling import scaling_chart
 
         rated = levels[levels["elo"].notna() & (levels["bound"] == "")]
         context = f"{openings:,} openings"

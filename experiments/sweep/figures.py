@@ -85,7 +85,7 @@ def setting_figures(facts: SweepFacts) -> Iterator[ReportFigure]:
 
 
 def _chart_of(runs: pd.DataFrame) -> Callable[..., Figure]:
-    """Return the chart for so many agents."""
+    """Return the chart for this number of agents."""
     return agents_chart if runs["agent"].nunique() > MOST_LINES else sweep_chart
 
 

@@ -23,7 +23,7 @@ from othello_lab import (
     SquareWeights,
     play_game,
 )
-from othello_lab.agents.evaluation import FINAL_UNIT
+from othello_lab.agents.evaluation import FINAL_UNIT, Mobility
 from othello_lab.core.notation import square_name
 
 RandomGame = Callable[[str, int], list[Position]]
@@ -172,3 +172,23 @@ def test_looking_further_than_one_ply_is_not_for_them() -> None:
     start = Position.start()
     assert GreedyAgent().decide(start, Limits(depth=5)).depth == 1
     assert Maximizer(DiscCount()).decide(start, Limits(depth=5)).depth == 1
+
+
+def test_a_maximizer_of_own_mobility_does_as_in_paip(random_game: RandomGame) -> None:
+    """The move after which the same player would have most moves, the first of equals."""
+    agent = Maximizer(Mobility("own"))
+
+    def moves_of_the_one_who_moved(after: Position) -> int:
+        swapped = Position(after.opponent, after.mover, after.to_move.other)
+        return len(swapped.moves)
+
+    looked_at = 0
+    for seed in range(4):
+        for position in random_game("standard", seed):
+            after = {move: position.play(move) for move in position.moves}
+            if not after or any(each.is_over for each in after.values()):
+                continue
+            best = max(after, key=lambda move: moves_of_the_one_who_moved(after[move]))
+            assert agent.search(position).move == best, f"\n{position}"
+            looked_at += 1
+    assert looked_at > 100

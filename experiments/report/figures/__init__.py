@@ -21,7 +21,6 @@ from othello_lab.experiments.report.figures.openings import (
     pairs_figures,
 )
 from othello_lab.experiments.report.figures.pruning import pruning_figures
-from othello_lab.experiments.report.figures.ranks import ranks_figures
 from othello_lab.experiments.report.figures.searches import searches_figures
 from othello_lab.experiments.report.figures.times import times_figures
 from othello_lab.experiments.report.question import Question, differ_in_depth
@@ -35,7 +34,6 @@ RUN_FIGURES: Sequence[RunFigure] = (
     elo_figures,
     win_rates_figures,
     cost_figures,
-    ranks_figures,
     superiority_figures,
     colours_figures,
     pairs_figures,
@@ -53,7 +51,7 @@ RUN_FIGURES: Sequence[RunFigure] = (
 LEADING: Mapping[Question, Sequence[RunFigure]] = {
     Question.COST: (searches_figures, pruning_figures, times_figures, course_figures),
     Question.MATCH: (pairs_figures, disagreement_figures, cost_figures, course_figures),
-    Question.RANKS: (elo_figures, win_rates_figures, cost_figures, ranks_figures),
+    Question.RANKS: (elo_figures, win_rates_figures, cost_figures),
 }
 """The figures that answer a question, the first ones of a report."""
 

@@ -1,4 +1,4 @@
-"""The parts of seaborn that figures use: its styles, its palettes and its utilities.
+"""The parts of seaborn that figures use: its styles and its palettes.
 
 ``import seaborn`` also loads all its charts, and with these the parts of scipy that compute
 densities and clusters, which takes several times as long.
@@ -11,7 +11,7 @@ from importlib import import_module
 from importlib.util import find_spec, module_from_spec
 from types import ModuleType
 
-_PARTS = ("rcmod", "palettes", "utils", "cm")  # the last one names its colour maps for matplotlib
+_PARTS = ("rcmod", "palettes", "cm")  # the last one names its colour maps for matplotlib
 
 
 def _load() -> list[ModuleType]:
@@ -30,4 +30,4 @@ def _load() -> list[ModuleType]:
             del sys.modules[name]
 
 
-styles, palettes, utils, _ = _load()
+styles, palettes, _ = _load()

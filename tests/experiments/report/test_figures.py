@@ -43,11 +43,9 @@ from othello_lab.experiments.report.figures.openings import (
 )
 from othello_lab.experiments.report.figures.palette import BLUE, COLOURS, ORANGE
 from othello_lab.experiments.report.figures.pruning import _searches_from_outside, pruning_chart
-from othello_lab.experiments.report.figures.ranks import ranks_chart
 from othello_lab.experiments.report.figures.searches import cost_chart, depth_chart
 from othello_lab.experiments.report.figures.times import time_chart
 from othello_lab.experiments.report.tables import time_text
-from othello_lab.experiments.statistics.ranks import mean_ranks
 
 LONG = [
     "alphabeta-depth-8-mobility-and-corner-weights-with-parity",
@@ -499,20 +497,6 @@ def test_nobody_on_the_front_is_beaten_at_its_cost() -> None:
         better &= (cost < cost[place]) | (worth > worth[place])
         twins = np.flatnonzero((cost == cost[place]) & (worth == worth[place]))
         assert better.any() != any(twin in front for twin in twins.tolist())
-
-
-@pytest.mark.parametrize("agents", [3, pytest.param(30, marks=pytest.mark.integration)])
-def test_ranks_chart_names_everyone_with_its_rank(agents: int) -> None:
-    names = names_of(agents)
-    strength = np.arange(agents)[::-1]
-    scores = strength + np.random.default_rng(2).normal(0, 3, (40, agents))
-    found = mean_ranks(scores)
-    figure = ranks_chart(names, found, "some games")
-    check_texts(figure)
-    shown = {squeezed(text) for text in words(figure)}
-    for name, rank in zip(names, found.ranks, strict=True):
-        assert shown & {f"{name}{rank:.2f}", f"{rank:.2f}{name}"}
-    assert squeezed(f"critical difference {found.difference:.2f}") in shown
 
 
 def course_of(names: list[str]) -> pd.DataFrame:

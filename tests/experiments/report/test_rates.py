@@ -18,8 +18,8 @@ FOLDERS = ("experiments/report", "experiments/studies", "experiments/sweep", "tr
 NO_FINDINGS = {
     "experiments/report/progress.py": "the speed of a run that goes on",
 }
-WITH_INTERVALS = {"text", "interval_text", "elo_text", "_elo", "_cost_text", "_by_microsecond"}
-"""Functions that write a number with its interval; a test below holds the last three to it."""
+WITH_INTERVALS = {"text", "interval_text", "elo_text", "_elo", "_cost_text"}
+"""Functions that write a number with its interval; a test below holds the last two to it."""
 
 UNITS = (
     "byte|call|core|doubling|game|hour|leaf|microsecond|millisecond|minute|move|nanosecond|node|"
@@ -101,8 +101,6 @@ def test_other_numbers_are_none(sentence: str) -> None:
 
 
 WRITERS = [
-    ("experiments/studies/attribution.py", "_elo"),
-    ("experiments/studies/attribution.py", "_by_microsecond"),
     ("experiments/studies/scaling.py", "_elo"),
     ("experiments/studies/claims.py", "_cost_text"),
     ("experiments/report/tables.py", "elo_text"),

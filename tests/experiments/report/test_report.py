@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import math
-import re
 import sqlite3
 from contextlib import closing
 from io import StringIO
@@ -273,14 +272,3 @@ def test_moves_that_stand_though_late_by_the_wall_clock_are_counted(tmp_path: Pa
 )
 def test_nodes_a_second_in_few_digits(nodes: float, text: str) -> None:
     assert _per_second(nodes) == text
-
-
-@pytest.mark.integration
-def test_the_report_audits_itself_where_there_are_openings_enough(tmp_path: Path) -> None:
-    words = ["agents=duel", "agent@first=greedy", "agent@second=random", "openings.plies=8"]
-    _, _, text = play(tmp_path / "few", *words, "games=78")
-    assert "Self-audit" not in text
-    _, _, text = play(tmp_path / "enough", *words, "games=80")
-    text = " ".join(text.split())
-    assert "into 4 blocks of at least 10 openings" in text
-    assert re.search(r"the mean of all other blocks in [0-4] of 4 cases, \d+ %", text)

@@ -40,7 +40,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 FIGURES = {
-    *("elo", "ranks", "win_rates", "superiority", "colours", "pairs", "openings", "discs"),
+    *("elo", "win_rates", "superiority", "colours", "pairs", "openings", "discs"),
     *("cost", "times", "course", "values"),
 }
 

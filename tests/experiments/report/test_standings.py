@@ -155,7 +155,7 @@ def test_repeated_pairs_count_once(record: Record) -> None:
     assert first.wins == 7  # all games are counted as games
 
 
-def test_scores_by_opening_tell_colours_and_who_met_all(record: Record) -> None:
+def test_scores_by_opening_tell_colours(record: Record) -> None:
     writer = Writer(record)
     for opening in ("e6", "f5"):
         writer.add("ann", "bob", result(10, "a"), result(0, "b"), opening)  # 1 and 0.5
@@ -164,7 +164,6 @@ def test_scores_by_opening_tell_colours_and_who_met_all(record: Record) -> None:
         writer.add(first, second, result(-8, "c"), result(-2, "d"), "f5")  # 0 and 1
     found = scores_by_opening(record)
     assert found.times.tolist() == [1, 1]
-    assert found.full.tolist() == [False, True]
     assert found.pairs.tolist() == [[1, 1, 1, 1], [3, 3, 3, 3]]
     assert found.points[0].tolist() == [[1, 0.5], [0.5, 0], [0, 0], [1, 1]]
     assert found.points[1].tolist() == [[1, 2.5], [0.5, 2], [0, 2], [1, 3]]

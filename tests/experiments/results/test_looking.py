@@ -162,13 +162,13 @@ def test_a_sweep_is_listed_shown_and_reported_as_one(tmp_path: Path, ask: Ask) -
 def test_a_study_is_listed_and_reported(tmp_path: Path, ask: Ask) -> None:
     words = [f"results={tmp_path}", "agents=duel", "agent@first=greedy", "agent@second=weighted"]
     words += ["executor=serial", "figures=false", "games=2", "study.positions=4"]
-    assert main(["study", "similarity", *words]) == 0
+    assert main(["study", "errors", *words]) == 0
     (found,) = ask("list", tmp_path, "--json")
-    assert (found["kind"], found["name"]) == ("study", "similarity")
-    assert found["state"] == "study similarity, complete"
+    assert (found["kind"], found["name"]) == ("study", "errors")
+    assert found["state"] == "study errors, complete"
     assert "is a study" in ask("show", found["folder"], code=2)
     data = ask("show", found["folder"], "--json")
-    assert (data["kind"], data["name"], data["state"]) == ("study", "similarity", "complete")
+    assert (data["kind"], data["name"], data["state"]) == ("study", "errors", "complete")
     assert any(data["tables"].values())
     assert "is a study, no single run" in ask("verify", found["folder"], code=2)
     (page := Path(found["folder"], "report.html")).unlink()

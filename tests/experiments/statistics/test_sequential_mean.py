@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from othello_lab.experiments.statistics.resolution import resolution
 from othello_lab.experiments.statistics.sequential_mean import looks, mean_side
 
 
@@ -30,18 +29,3 @@ def test_values_that_are_all_nought_are_known_at_the_end() -> None:
     assert mean_side(np.zeros(40), 100, 0.05).side is None
     assert mean_side(np.zeros(100), 100, 0.05).side == 0
     assert mean_side(np.ones(40), 100, 0.05).side == 1
-
-
-def test_fewer_pairs_are_needed_where_they_vary_less() -> None:
-    even, split = resolution([25, 25, 25, 25, 25]), resolution([10, 10, 105, 10, 10])
-    assert split.pairs < even.pairs and split.nelo > even.nelo
-    assert even.low < even.pairs < even.high
-    larger = resolution([25, 25, 25, 25, 25], elo=60)
-    assert larger.pairs < even.pairs / 3.8
-
-
-def test_pairs_of_an_opening_that_go_alike_say_less() -> None:
-    one = np.eye(5, dtype=int)[[0, 1, 2, 3, 4] * 6]
-    assert resolution(4 * one).pairs > 3.9 * resolution(one).pairs
-    assert np.isnan(resolution([0, 0, 9, 0, 0]).pairs)
-    assert np.isnan(resolution([[1, 1, 1, 1, 1]]).pairs)

@@ -69,9 +69,10 @@ def test_every_number_of_workers_gives_the_same(
 @pytest.mark.integration
 def test_a_cluster_gives_the_same(folder: Path) -> None:
     pytest.importorskip("distributed")
-    words = ["agents=classics", "study.positions=2", "figures=false", f"results={folder}"]
+    words = ["agents=classics", "games=2", "study.positions=2"]
+    words += ["figures=false", f"results={folder}"]
     made = [
-        studies.make("similarity", *words, executor, quiet=True).folder
+        studies.make("errors", *words, executor, quiet=True).folder
         for executor in ("executor=serial", "executor=dask")
     ]
     first, second = (studies.load(where)["moves"] for where in made)
@@ -161,7 +162,7 @@ def test_help_tells_of_every_study() -> None:
         ),
         (["errors", "study.run=nowhere"], "study.run=nowhere: there is no run in that folder"),
         (["errors", "study.empties=31"], "empties=31: a whole number from 1 to 30"),
-        (["similarity", "--nothing"], "unknown option --nothing"),
+        (["errors", "--nothing"], "unknown option --nothing"),
     ],
 )
 def test_bad_input_gets_one_line_and_nothing_is_written(

@@ -390,9 +390,9 @@ def test_a_study_of_something_else_is_refused(
     other.mkdir()
     (other / STUDY).write_bytes((study / STUDY).read_bytes())
     with closing(sqlite3.connect(other / STUDY)) as connection, connection:
-        connection.execute("update study set name = 'similarity'")
+        connection.execute("update study set name = 'claims'")
     assert main(make(place, str(other))) == 2
-    assert "study similarity says nothing of single players" in capsys.readouterr().err
+    assert "study claims says nothing of single players" in capsys.readouterr().err
     with closing(sqlite3.connect(other / STUDY)) as connection, connection:
         connection.execute("update study set name = 'errors', config = '{}'")
     assert main(make(place, str(other))) == 2

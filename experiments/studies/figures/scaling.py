@@ -1,8 +1,6 @@
-"""The figures that studies of matches have beside those of a run."""
+"""The figure of the study of scaling."""
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 import pandas as pd
@@ -10,53 +8,16 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from othello_lab.experiments.report.figures.drawing import (
-    MINUS,
     axis_time,
     blank,
     check_frame,
-    column,
     drawn,
     entitle,
-    name_rows,
-    resize,
     styled,
     wrapped,
 )
 from othello_lab.experiments.report.figures.labels import name_legend
-from othello_lab.experiments.report.figures.palette import BLUE, GREY, ORANGE
 from othello_lab.experiments.report.figures.svg import annotate
-from othello_lab.experiments.statistics.intervals import interval_text
-
-
-def effects_chart(effects: pd.DataFrame, context: str = "") -> Figure:
-    """Effects with their intervals, a row each.
-
-    effects: columns ``term``, ``order`` (1 for a switch, 2 for two together), ``elo``, ``low`` and
-        ``high`` (Elo; rows without a value are left out). 1 to 25 rows read well.
-    """
-    check_frame(effects, ["term", "order", "elo", "low", "high"])
-    rows = effects.dropna(subset=["elo"]).sort_values(["order", "elo"], ascending=[True, False])
-    check_frame(rows, [])
-    with blank() as figure:
-        entitle(figure, context)
-        axes = figure.add_subplot()
-        places, height = name_rows(axes, rows["term"])
-        axes.axvline(0, color=GREY, linewidth=1)
-        texts = []
-        for place, row in zip(places, rows.to_dict("records"), strict=True):
-            known = not math.isnan(row["low"])
-            ends = [[row["elo"] - row["low"]], [row["high"] - row["elo"]]] if known else None
-            colour = BLUE if row["order"] == 1 else ORANGE
-            marker = "o" if row["order"] == 1 else "D"
-            part = axes.errorbar(row["elo"], place, xerr=ends, fmt=marker, capsize=3, color=colour)
-            texts.append(interval_text(row["elo"], row["low"], row["high"]).replace("-", MINUS))
-            annotate(part, row["term"], f"{row['term']}\nElo {texts[-1]}")
-        axes.set_ylabel("switch")
-        axes.set_xlabel("Elo (95 % interval)")
-        axes.margins(x=0.08)
-        column(axes, "Elo", places, texts, offset=108)
-        resize(figure, axes, 5, height)
-    return figure
 
 
 def scaling_chart(levels: pd.DataFrame, by: str, context: str = "") -> Figure:
