@@ -378,22 +378,6 @@ class Setting:
         return next((note for note in self.notes if isinstance(note, kind)), None)
 
 
-@functools.cache
-def declared(settings: type) -> dict[str, Setting]:
-    """The settings of a dataclass, by name; none where it is no dataclass."""
-    if not is_dataclass(settings):
-        return {}
-    about, hints = _written_below(settings), dict(_annotations(settings))
-    return {
-        field.name: Setting(
-            about.get(field.name, ""),
-            field.default,
-            get_args(hint)[1:] if get_origin(hint := hints.get(field.name)) is Annotated else (),
-        )
-        for field in fields(settings)
-    }
-
-
 def documented(thing: Callable[..., Any]) -> dict[str, Setting]:
     """Return the settings of a class, by name, with their texts, defaults and ranges from its
     source.
