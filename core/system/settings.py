@@ -487,6 +487,15 @@ def summary(thing: type) -> str:
     return inspect.cleandoc(thing.__doc__ or "").partition("\n\nSettings:\n")[0]
 
 
+def paragraphs(text: str) -> list[str]:
+    """Return the paragraphs of a docstring, each in one line, as Markdown."""
+    lines = [" ".join(part.split()) for part in inspect.cleandoc(text).split("\n\n")]
+    return [_ROLE.sub(r"`\1`", line).replace("``", "`") for line in lines if line]
+
+
+_ROLE = re.compile(r":\w+:`(?:~(?:[^`]*\.)?)?([^`]+)`")
+
+
 def _bare(annotation: str) -> str:
     """A type as it is written, without the notes of ``Annotated``.
 
