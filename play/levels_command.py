@@ -22,7 +22,7 @@ from othello_lab.experiments.record.folder import write_safely
 
 LEVELS = "levels"
 """The line-up of the levels, the weakest first."""
-_PLAN = (f"agents={LEVELS}", "openings=balanced", f"name={LEVELS}", "games=400")
+_PLAN = (f"agents={LEVELS}", "openings=balanced", f"name={LEVELS}", "games=600")
 NOT_MEASURED = {LEVELS, "alone", "duel", "folder", "champion_switches"}
 """Line-ups of agents that a user names, or that need a limit."""
 
@@ -129,6 +129,6 @@ def write_ladder(
         "# Written by: othello-lab play levels --measure\n"
     )
     try:
-        write_safely(path, text + yaml.safe_dump(content, sort_keys=False, width=120))
+        write_safely(path, text + yaml.safe_dump(content, sort_keys=False, default_flow_style=None))
     except OSError as error:
         raise ConfigError(f"{path}: cannot be written ({error.strerror})") from error
