@@ -129,6 +129,9 @@ def write_ladder(
         "# Written by: othello-lab play levels --measure\n"
     )
     try:
-        write_safely(path, text + yaml.safe_dump(content, sort_keys=False, default_flow_style=None))
+        write_safely(
+            path,
+            text + yaml.safe_dump(content, sort_keys=False, default_flow_style=None, width=200),
+        )
     except OSError as error:
         raise ConfigError(f"{path}: cannot be written ({error.strerror})") from error
