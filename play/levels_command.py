@@ -22,7 +22,7 @@ from othello_lab.experiments.record.folder import write_safely
 
 LEVELS = "levels"
 """The line-up of the levels, the weakest first."""
-_PLAN = (f"agents={LEVELS}", "openings=balanced", f"name={LEVELS}", "games=600")
+_PLAN = (f"agents={LEVELS}", "openings=balanced", f"name={LEVELS}", "games=1000")
 NOT_MEASURED = {LEVELS, "alone", "duel", "folder", "champion_switches"}
 """Line-ups of agents that a user names, or that need a limit."""
 
@@ -94,9 +94,12 @@ def _measure(words: Sequence[str], output: Path | None, command: str) -> int:
     if not result.complete:
         return 130
     found = result.summary.rename(columns={"elo_low": "low", "elo_high": "high"})
+    found.loc[found["bound"] != "", "elo"] = math.nan  # all games won, or all lost
     elo = found.set_index("agent")[["elo", "low", "high"]].to_dict("index")
-    played = {name: elo[next(n for n, each in settings.agents.items() if each == agent)] | names
-              for name, (agent, names) in agents.items()}  # fmt: skip
+    played = {}
+    for name, (agent, names) in agents.items():
+        like = next(other for other, each in settings.agents.items() if each == agent)
+        played[name] = elo[like] | names
     write_ladder({name: elo[name] for name in rungs}, played, int(found["games"].min()), path)
     console.print(plain(f"Elo  {path}"), soft_wrap=True)
     return 0
@@ -128,10 +131,8 @@ def write_ladder(
         "# are those of a run. Random moves have 0. low, high: the 95 % interval.\n"
         "# Written by: othello-lab play levels --measure\n"
     )
+    text += yaml.safe_dump(content, sort_keys=False, default_flow_style=None, width=200)
     try:
-        write_safely(
-            path,
-            text + yaml.safe_dump(content, sort_keys=False, default_flow_style=None, width=200),
-        )
+        write_safely(path, text)
     except OSError as error:
         raise ConfigError(f"{path}: cannot be written ({error.strerror})") from error

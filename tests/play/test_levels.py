@@ -42,9 +42,9 @@ def test_only_what_is_weaker_than_looking_one_move_ahead_errs_on_purpose() -> No
     assert agents["learner"]["_target_"].endswith("Maximizer")
 
 
-def test_the_measurement_that_ships_is_of_hundreds_of_games() -> None:
+def test_the_measurement_that_ships_is_of_a_thousand_games() -> None:
     text = Path(__file__).parents[2].joinpath("conf", "levels.yaml").read_text(encoding="utf-8")
-    assert yaml.safe_load(text)["games"] >= 600
+    assert yaml.safe_load(text)["games"] >= 1000
 
 
 def test_a_level_plays_by_its_name() -> None:
@@ -93,15 +93,15 @@ def test_too_few_games_write_nothing(tmp_path: Path) -> None:
 @pytest.mark.integration
 def test_one_command_measures_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    weak = "agents.champion.depth=4"
-    words = ["games=8", "figures=none", weak, "agents.champion.endgame=4"]
+    weak = "agents.champion.depth=8"
+    words = ["games=40", "figures=none", weak, "agents.champion.endgame=12"]
     others = set(choices("agents")) - {"classics"}
     monkeypatch.setattr("othello_lab.play.levels_command.NOT_MEASURED", others)
     assert main(["levels", "--measure", "--output", "levels.yaml", *words]) == 0
     found = levels(tmp_path)
     assert {level.name for level in found} == {level.name for level in levels()}
     assert all(rung.low <= rung.elo <= rung.high for rung in ladder(tmp_path))
-    assert yaml.safe_load(Path("levels.yaml").read_text())["games"] == 8
+    assert yaml.safe_load(Path("levels.yaml").read_text())["games"] == 40
     by_name = {rung.name: rung for rung in ladder(tmp_path)}
     assert len(by_name) == 16
     minimax = by_name["classics.minimax_2"]
