@@ -1,7 +1,7 @@
 # Shortcuts for those who work on the lab. PYTHON may name another interpreter.
 PYTHON ?= python
 
-.PHONY: run test integration nightly check bench gallery papers site tour
+.PHONY: run test integration nightly check bench gallery site tour
 
 run:
 	$(PYTHON) -m experiments run agents=ab_vs_minimax
@@ -26,9 +26,6 @@ bench:
 
 gallery:
 	$(PYTHON) docs/gallery.py
-
-papers:
-	$(PYTHON) -m experiments players --yes --results build/papers
 
 build/extra/gallery:
 	$(MAKE) gallery

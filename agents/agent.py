@@ -8,7 +8,6 @@ name the class in a YAML (``_target_: my_module.MyAgent``) and it plays.
 
 from __future__ import annotations
 
-import enum
 from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import NamedTuple
@@ -23,19 +22,7 @@ from othello_lab.core.system.compile import Announce
 from othello_lab.core.system.settings import called
 from othello_lab.core.whole_games import CompiledPlayer
 
-__all__ = ["Agent", "Decision", "Limits", "Purpose", "SearchStats"]
-
-
-class Purpose(enum.Enum):
-    """The purpose of an agent's setting, in its ``Annotated`` beside the allowed values.
-
-    The papers on players (``othello-lab players``) are arranged by it.
-    """
-
-    ORDER = "order of moves"
-    PRUNING = "what it leaves out"
-    TIME = "time"
-    ENDGAME = "endgame"
+__all__ = ["Agent", "Decision", "Limits", "SearchStats"]
 
 
 class Files(NamedTuple):

@@ -1,4 +1,4 @@
-"""``othello-lab agents``: list agents and heuristics, evaluate positions, and check agents."""
+"""``othello-lab agents``: show agents and heuristics, evaluate positions, check agents."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from othello_lab.agents.commands import (
     fit_probcut,
     isolation,
     listing,
+    show,
     solve,
 )
 from othello_lab.core.system.cli import Parser, in_order
@@ -20,7 +21,7 @@ def make_parser() -> tuple[Parser, list[str]]:
     """Return the parser of all commands, and their names."""
     parser = Parser(prog="othello-lab agents", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True, parser_class=Parser)
-    for command in (listing, evaluate, check, check_engine, fit_probcut, solve, isolation):
+    for command in (listing, show, evaluate, check, check_engine, fit_probcut, solve, isolation):
         command.add(commands)
     return parser, list(commands.choices)
 

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from othello_lab.core.game import SearchStats
-from othello_lab.core.system.settings import documented
+from othello_lab.core.system.settings import documented, paragraphs
 from othello_lab.experiments.record import store
 from othello_lab.experiments.report import standings
-from othello_lab.experiments.results.papers.descriptions import paragraphs
 
 
 def columns_text() -> str:

@@ -21,16 +21,13 @@ sys.path.insert(0, str(Path(__file__).parent))
 from columns_page import columns_text
 from settings_pages import settings_pages
 
-from othello_lab.__main__ import main
+from othello_lab.agents.commands.show import described_names, description, ladder_text
 
 ROOT = Path(__file__).resolve().parent.parent
 
 project = "The Othello strategy lab"
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
 root_doc = "README"
-PAPERS = "build/papers"
-"""The tests of the papers on agents, made by ``make papers``; without them the papers have none."""
-
 MADE = "build/pages"
 """The folder of pages that have no file in the repository, made anew for each site."""
 
@@ -152,12 +149,16 @@ _NAMED = re.compile(r"(?:^|(?<=[.)])\s)([a-z_]\w*(?:, [a-z_]\w*)*): ", re.MULTIL
 
 
 GENERATED = {
+    "agents": lambda: {
+        "ladder": f"# The ladder\n\n{ladder_text()}",
+        **{name: description(name) for name in described_names()},
+    },
     "api": lambda: {name: api_page(name, modules) for name, modules in API.items()},
     "settings": settings_pages,
 }
 """The folders of generated pages, and for each a function that returns their texts by name."""
 
-FIRST = {"run", "play", "index", "evaluations", "searches"}
+FIRST = {"run", "play", "ladder"}
 """Generated pages that are listed before the others of their folder."""
 
 
@@ -168,9 +169,6 @@ def write_pages(app: Sphinx) -> None:
         (ROOT / MADE / folder).mkdir(parents=True)
         for name, text in texts().items():
             (ROOT / MADE / folder / f"{name}.md").write_text(text, encoding="utf-8")
-    tests = [PAPERS] if (ROOT / PAPERS).is_dir() else ["--static"]
-    if main(["players", *tests, "--output", f"{MADE}/agents"]):
-        raise SystemExit(1)
 
 
 def add_to_page(app: Sphinx, docname: str, source: list[str]) -> None:

@@ -11,9 +11,8 @@ import yaml
 
 from othello_lab.agents.conf_folder import NAMED, conf_folder
 from othello_lab.agents.config import OPEN, choices, load, resolve
-from othello_lab.core.system.settings import Constraint, Switch, as_written, documented
+from othello_lab.core.system.settings import Constraint, Switch, as_written, documented, paragraphs
 from othello_lab.experiments.config import OBJECTS, RunConfig
-from othello_lab.experiments.results.papers.descriptions import paragraphs
 from othello_lab.play.config import PlayConfig
 
 CONF = "../../../conf"

@@ -152,13 +152,6 @@ def study_command(arguments: Sequence[str]) -> int:
     return study_command(arguments, make_console())
 
 
-def players_command(arguments: Sequence[str]) -> int:
-    """``players``: a page on the players."""
-    from othello_lab.experiments.results.papers.papers_command import players_command
-
-    return players_command(arguments, make_console())
-
-
 def openings_command(arguments: Sequence[str]) -> int:
     """``openings``: make balanced openings."""
     from othello_lab.experiments.pairing.balanced import openings_command
@@ -201,7 +194,6 @@ COMMANDS: dict[str, Command] = {
     "recover": recover_command,
     "export": export_command,
     "study": study_command,
-    "players": players_command,
     "plan": plan_command,
     "bench": bench_command,
     "openings": openings_command,

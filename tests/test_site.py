@@ -115,7 +115,7 @@ def test_every_page_opens_from_disk_on_a_phone(site: Path, visit: Visit) -> None
 KINDS = {
     "start": "index.html",
     "text": "docs/line_protocol.html",
-    "agents": "build/pages/agents/index.html",
+    "agents": "build/pages/agents/ladder.html",
     "agent": "build/pages/agents/champion.html",
     "settings": "build/pages/settings/openings.html",
     "code": "build/pages/api/evaluations.html",

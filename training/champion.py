@@ -12,7 +12,7 @@ import yaml
 from othello_lab.agents.search.context import MAX_DEPTH
 from othello_lab.agents.search.window.probcut_fit import MIN_SAMPLES
 from othello_lab.agents.search.window.selective import DEEPEST
-from othello_lab.core.system.settings import Constraint, Each, Switch, Text, Whole, explained
+from othello_lab.core.system.settings import Constraint, Switch, Whole, explained
 from othello_lab.experiments.config import Plan
 from othello_lab.experiments.pairing.balanced import Recipe
 from othello_lab.experiments.record.folder import write_safely
@@ -59,10 +59,6 @@ class ChampionTraining(TrainingStudy):
     """Positions of these games that the solver solves with the old and the new weights."""
     endgame_empties: Annotated[int, Whole(1, 30)] = 20
     """Empty squares of these positions."""
-    papers: Annotated[list[str] | None, Each(Text(r".+=.*", "key=value"))] = field(
-        default_factory=list
-    )
-    """Settings for all tests of the page on the players, such as games=10; None: no page."""
     minutes: Annotated[Mapping[str, float], Settings()] = field(default_factory=dict)
     """About how many minutes each step takes on two cores, for the time left that is shown."""
     ship: Annotated[bool, Switch()] = False
@@ -115,11 +111,6 @@ class ChampionFiles:
     def match(self) -> Path:
         """The folder of the match of the new champion against the old one."""
         return self.folder / "match"
-
-    @property
-    def players(self) -> Path:
-        """The folder of the page on the players, and of its tests."""
-        return self.folder / "players"
 
     @property
     def conf(self) -> Path:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,20 +18,11 @@ from othello_lab.core.system.escaping import plain
 from othello_lab.core.system.processes import available_cores
 from othello_lab.core.system.rows import RowMaker
 from othello_lab.experiments.config import chosen
-from othello_lab.experiments.config import read as read_run
 from othello_lab.experiments.jobs.job import LOG
 from othello_lab.experiments.pairing import balanced
 from othello_lab.experiments.pairing.openings import BALANCED
 from othello_lab.experiments.playing.tasks import Tables, TaskResult
 from othello_lab.experiments.record.log import logging_to
-from othello_lab.experiments.results.papers.evidence import evidence_in
-from othello_lab.experiments.results.papers.evidence_builder import (
-    RUN,
-    EvidenceBuilder,
-    PageContent,
-)
-from othello_lab.experiments.results.papers.page import line_ups_of, sections_of, write_pages
-from othello_lab.experiments.results.papers.papers_command import OUTPUT
 from othello_lab.experiments.studies.parts import play_part
 from othello_lab.experiments.studies.study import Conclusion, changed
 from othello_lab.experiments.studies.study_plan import StudyPlan
@@ -71,9 +61,6 @@ class ChampionSession(StudySession):
     @classmethod
     def first_look(cls, plan: StudyPlan, console: Console) -> None:
         TrainingSession.first_look(_patterns(plan), console)
-        if (papers := champion_of(plan).papers) is not None:
-            page = PageContent.read(None)
-            EvidenceBuilder(page, Path(plan.plan.settings.results), papers, (), False).told()
 
     def make(self) -> tuple[Mapping[str, Any], bool]:
         self._study, self._files = champion_of(self.plan), ChampionFiles(self.folder)
@@ -103,7 +90,7 @@ class ChampionSession(StudySession):
         return concluded(self._study, self._files, found)
 
     def _steps(self) -> list[ChampionStep]:
-        steps = [
+        return [
             ChampionStep("patterns", "self-play and weights of patterns", self._learn),
             ChampionStep("probcut", "ProbCut's parameters", self._fit),
             ChampionStep("openings", "balanced openings", self._balance),
@@ -111,9 +98,6 @@ class ChampionSession(StudySession):
             ChampionStep("solver", "the solver, sorting by the weights", self._solve),
             ChampionStep("match", "a match against the old champion", self._play),
         ]
-        if self._study.papers is not None:
-            steps.append(ChampionStep("papers", "the pages on the players", self._describe))
-        return steps
 
     def _tell_plan(self, steps: Sequence[ChampionStep]) -> None:
         """Print the steps, with the minutes that each is expected to take."""
@@ -232,21 +216,6 @@ class ChampionSession(StudySession):
             raise KeyboardInterrupt
         return {}
 
-    def _describe(self) -> Tables:
-        words, folder = list(self._study.papers or ()), self._files.players
-        page = page_of_the_new(PageContent.read(None), self._files)
-        line_ups = line_ups_of(page, words)
-        command = self.record.study()["command"]
-        tests = EvidenceBuilder(page, folder, words, (), bool(self.options.get("force")))
-        places = tests.make(command, self.console)
-        if places is None:
-            raise KeyboardInterrupt
-        evidence = evidence_in(places, self.console, True)
-        sections = sections_of(line_ups, evidence)
-        began = self.record.study()["started"].partition("T")[0]
-        write_pages(folder / OUTPUT, sections, evidence, command, began, False)
-        return {}
-
 
 def champion_of(plan: StudyPlan) -> ChampionTraining:
     """The training of a plan."""
@@ -264,20 +233,3 @@ def _solved(solvers: Sequence[EndgameSolver], masks: Sequence[tuple[int, int]]) 
     for mover, opponent in masks:
         position = Position(mover, opponent)
         yield [solver.solve(position).stats.nodes for solver in solvers]
-
-
-def page_of_the_new(page: PageContent, files: ChampionFiles) -> PageContent:
-    """Return the page with the new weights and parameters for every player that has the old."""
-    weights = files.learned().weights_file(files.patterns).resolve()
-    lineups = {}
-    for name, tests in page.lineups.items():
-        words = []
-        for agent, settings in read_run(page.overrides(name)).settings.agents.items():
-            evaluation = settings.get("evaluation")
-            if isinstance(evaluation, Mapping) and evaluation.get("weights") == PATTERNS:
-                words.append(f"agents.{agent}.evaluation.weights={weights}")
-                if settings.get("probcut") is True:
-                    words.append(f"agents.{agent}.probcut={files.probcut.resolve()}")
-        changed_run = {RUN: [*tests[RUN], *words]} if RUN in tests else {}
-        lineups[name] = {**tests, **changed_run}
-    return PageContent(page.settings, lineups)

@@ -101,4 +101,3 @@ def ship_champion(files: ChampionFiles, say: Callable[[str], None]) -> None:
     for made, place in places.items():
         write_safely(place, made.read_text(encoding="utf-8"))
         say(f"ships  {place}")
-    say("the page on the players tells of the new ones after  othello-lab players --yes")

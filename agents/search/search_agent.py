@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from othello_lab.agents.agent import Agent, Decision, Limits, Purpose, SearchStats
+from othello_lab.agents.agent import Agent, Decision, Limits, SearchStats
 from othello_lab.agents.evaluation import Evaluation, as_evaluation
 from othello_lab.agents.evaluation.evaluation import in_words
 from othello_lab.agents.search import context as layout
@@ -32,7 +32,7 @@ class SearchAgent(Agent):
 
     watches_clock = True
 
-    depth: Annotated[int, Whole(1, layout.MAX_DEPTH), Purpose.TIME]
+    depth: Annotated[int, Whole(1, layout.MAX_DEPTH)]
     """Plies to look ahead, a pass being one; a limit of time or nodes that stops the search sooner
     leaves the best of the moves looked at by then."""
     evaluation: Evaluation

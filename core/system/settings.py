@@ -378,22 +378,6 @@ class Setting:
         return next((note for note in self.notes if isinstance(note, kind)), None)
 
 
-@functools.cache
-def declared(settings: type) -> dict[str, Setting]:
-    """The settings of a dataclass, by name; none where it is no dataclass."""
-    if not is_dataclass(settings):
-        return {}
-    about, hints = _written_below(settings), dict(_annotations(settings))
-    return {
-        field.name: Setting(
-            about.get(field.name, ""),
-            field.default,
-            get_args(hint)[1:] if get_origin(hint := hints.get(field.name)) is Annotated else (),
-        )
-        for field in fields(settings)
-    }
-
-
 def documented(thing: Callable[..., Any]) -> dict[str, Setting]:
     """Return the settings of a class, by name, with their texts, defaults and ranges from its
     source.
@@ -501,6 +485,15 @@ def as_written(value: object) -> str:
 def summary(thing: type) -> str:
     """Return the original documentation of a class, without the additions of :func:`explained`."""
     return inspect.cleandoc(thing.__doc__ or "").partition("\n\nSettings:\n")[0]
+
+
+def paragraphs(text: str) -> list[str]:
+    """Return the paragraphs of a docstring, each in one line, as Markdown."""
+    lines = [" ".join(part.split()) for part in inspect.cleandoc(text).split("\n\n")]
+    return [_ROLE.sub(r"`\1`", line).replace("``", "`") for line in lines if line]
+
+
+_ROLE = re.compile(r":\w+:`(?:~(?:[^`]*\.)?)?([^`]+)`")
 
 
 def _bare(annotation: str) -> str:

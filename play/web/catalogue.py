@@ -30,6 +30,7 @@ from othello_lab.agents.config import (
 )
 from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
 from othello_lab.agents.external_agent import is_ours, names_outside
+from othello_lab.agents.ladder import levels
 from othello_lab.core.position import Position
 from othello_lab.core.rules import RULESETS, Ruleset
 from othello_lab.core.system.processes import available_cores
@@ -53,7 +54,6 @@ from othello_lab.play.config import (
     levels_only,
     player,
 )
-from othello_lab.play.levels import levels
 from othello_lab.play.web.messages import LONGEST_TEXT
 
 EVALUATION = "evaluation"

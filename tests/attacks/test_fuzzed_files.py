@@ -24,7 +24,6 @@ from othello_lab.agents.learned.trees import TreeEvaluation
 from othello_lab.agents.learned.weights import LearnedWeights, shipped
 from othello_lab.agents.sides import side_of
 from othello_lab.experiments.config import read
-from othello_lab.experiments.results.papers.evidence_builder import PageContent
 from othello_lab.experiments.studies.claims import Claims
 from othello_lab.training.checkpoints import read_state, write_state
 from othello_lab.training.folder import about_of
@@ -112,7 +111,6 @@ def test_files_of_experiments(draw: Draw, tmp_path: Path) -> None:
 
 
 FACTS = "name: a\nstarted: 2026-01-01T00:00:00\nconfig: {}\nversions: {}\ncomplete: true\n"
-LINEUPS = "settings: [openings=balanced]\nlineups:\n  classics:\n    run: [games=200]\n"
 CLAIMS = "- alphabeta > greedy\n- random < greedy\n"
 RESULT = "label: a\ntables: []\nfigures: []\nkind: patterns\nversion: 1\n"
 
@@ -121,8 +119,6 @@ RESULT = "label: a\ntables: []\nfigures: []\nkind: patterns\nversion: 1\n"
 def test_files_beside_results(draw: Draw, tmp_path: Path) -> None:
     stored(tmp_path / "selfplay.yaml", draw.text(FACTS))
     refused(lambda: about_of(tmp_path))
-    path = stored(tmp_path / "players.yaml", draw.text(LINEUPS))
-    refused(lambda: PageContent.read(path))
     path = stored(tmp_path / "claims.yaml", draw.text(CLAIMS))
     refused(lambda: Claims(claims=str(path)))  # type: ignore[arg-type]
     (tmp_path / "weights").mkdir(exist_ok=True)

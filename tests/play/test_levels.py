@@ -11,10 +11,11 @@ import yaml
 
 from othello_lab.__main__ import room_main
 from othello_lab.agents.config import ConfigError, choices
+from othello_lab.agents.ladder import ladder, levels
 from othello_lab.core.rules import Color, ruleset
 from othello_lab.experiments.config import read as read_run
 from othello_lab.play.config import CHAMPION, LEVEL, read
-from othello_lab.play.levels import levels, write_levels
+from othello_lab.play.levels_command import write_ladder
 from othello_lab.play.web.catalogue import Catalogue
 
 main = functools.partial(room_main, "play")
@@ -83,20 +84,28 @@ def test_levels_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_too_few_games_write_nothing(tmp_path: Path) -> None:
     path = tmp_path / "levels.yaml"
-    rows = [{"agent": "starter", "elo": 0.0, "low": float("-inf"), "high": 3.0}]
+    rows = {"starter": {"elo": 0.0, "low": float("-inf"), "high": 3.0}}
     with pytest.raises(ConfigError, match="too few games"):
-        write_levels(rows, 2, path)
+        write_ladder(rows, {}, 2, path)
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.integration
 def test_one_command_measures_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    weak = "agents.champion.depth=4"
-    words = ["games=8", "figures=none", weak, "agents.champion.endgame=4"]
+    weak = "agents.champion.depth=8"
+    words = ["games=40", "figures=none", weak, "agents.champion.endgame=12"]
+    others = set(choices("agents")) - {"classics"}
+    monkeypatch.setattr("othello_lab.play.levels_command.NOT_MEASURED", others)
     assert main(["levels", "--measure", "--output", "levels.yaml", *words]) == 0
     found = levels(tmp_path)
     assert {level.name for level in found} == {level.name for level in levels()}
-    assert all(level.low <= level.elo <= level.high for level in found)
-    assert yaml.safe_load(Path("levels.yaml").read_text())["games"] == 16
+    assert all(rung.low <= rung.elo <= rung.high for rung in ladder(tmp_path))
+    assert yaml.safe_load(Path("levels.yaml").read_text())["games"] == 40
+    by_name = {rung.name: rung for rung in ladder(tmp_path)}
+    assert len(by_name) == 16
+    minimax = by_name["classics.minimax_2"]
+    assert (minimax.agent, minimax.evaluation) == ("minimax", "square_weights")
+    assert by_name["classics.random"].elo == 0, "the level starter"
+    assert by_name["classics.greedy"].elo < by_name["classics.alphabeta_5"].elo
     assert main(["levels", "--measure", "--output", "nowhere/levels.yaml", *words]) == 2

@@ -21,12 +21,10 @@ from othello_lab.agents.learned.weights import LearnedWeights
 from othello_lab.agents.search.window.probcut import ProbCut, Regression, fingerprint
 from othello_lab.experiments.pairing.openings import BALANCED
 from othello_lab.experiments.record.reading import reading
-from othello_lab.experiments.results.papers.evidence_builder import PageContent
 from othello_lab.experiments.studies.record import StudyRecord
 from othello_lab.training import shipping
 from othello_lab.training.champion import ChampionFiles, ChampionTraining
 from othello_lab.training.champion_report import errors_of_both, sigmas
-from othello_lab.training.champion_session import page_of_the_new
 from othello_lab.training.data import Positions
 from othello_lab.training.steps import read
 
@@ -159,24 +157,13 @@ def test_it_ships_all_that_is_made(
     assert about["settings"]["evaluation"] == "patterns"
 
 
-@pytest.mark.integration
-def test_the_page_on_the_players_tells_of_the_new_weights(made: Made) -> None:
-    page = page_of_the_new(PageContent.read(None), made.files)
-    weights = made.files.patterns / "weights" / "patterns.npz"
-    run = page.lineups["champion"]["run"]
-    assert f"agents.champion.evaluation.weights={weights}" in run
-    assert f"agents.champion.probcut={made.files.probcut}" in run
-    assert f"agents.patterns.evaluation.weights={weights}" in page.lineups["learned"]["run"]
-    assert page.lineups["classics"] == PageContent.read(None).lineups["classics"]
-
-
 # ------------------------------------------------------------------ its parts
 
 
 def test_the_whole_fits_into_three_hours() -> None:
     study = read("champion", []).study
     assert isinstance(study, ChampionTraining)
-    steps = {"patterns", "probcut", "openings", "held_out", "solver", "match", "papers"}
+    steps = {"patterns", "probcut", "openings", "held_out", "solver", "match"}
     assert set(study.minutes) == steps
     assert sum(study.minutes.values()) <= 180
 
@@ -184,7 +171,7 @@ def test_the_whole_fits_into_three_hours() -> None:
 def test_the_tiny_one_takes_a_minute() -> None:
     study, whole = (read(name, []).study for name in ("champion_tiny", "champion"))
     assert isinstance(study, ChampionTraining) and isinstance(whole, ChampionTraining)
-    expected = {key: study.minutes[key] for key in whole.minutes if key != "papers"}
+    expected = {key: study.minutes[key] for key in whole.minutes}
     assert sum(expected.values()) <= 1
 
 
@@ -210,7 +197,6 @@ def test_without_pyarrow_no_plan_is_made(
         (["+agents.third={_target_: othello_lab.GreedyAgent}"], "agents: two are needed"),
         (["agent@first=greedy"], "has no evaluation"),
         (["train.patterns={shrikn: 1}"], "no setting 'shrikn'"),
-        (["train.papers=[games]"], "each of them key=value|key=value"),
     ],
 )
 def test_bad_settings_are_refused_before_anything_is_made(

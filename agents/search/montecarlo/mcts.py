@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from othello_lab.agents.agent import Agent, Decision, Limits, Purpose
+from othello_lab.agents.agent import Agent, Decision, Limits
 from othello_lab.agents.evaluation import Evaluation, as_evaluation
 from othello_lab.agents.search.limits import SHORTEST, allotment, clock_of
 from othello_lab.agents.search.montecarlo.plain import (
@@ -65,13 +65,13 @@ class MCTS(Agent):
 
     watches_clock = True
 
-    playouts: Annotated[int | None, Whole(1), Purpose.TIME] = None
+    playouts: Annotated[int | None, Whole(1)] = None
     """Games played to the end for each move, on top of those in a tree kept from the move before.
     The same game seed then gives the same tree."""
-    seconds: Annotated[float | None, Number(above=0), Purpose.TIME] = None
+    seconds: Annotated[float | None, Number(above=0)] = None
     """Seconds for each move instead. Set one of the two, or neither where a run limits nodes,
     seconds or the clock."""
-    exploration: Annotated[float | None, Number(low=0), Purpose.ORDER] = None
+    exploration: Annotated[float | None, Number(low=0)] = None
     """The constant c of UCT, ``value + c * sqrt(ln N / n)``, for results from -1 to 1. None means
     the best of those tried against one another: 0.7 for ``win``, 0.2 for ``discs``, whose results
     differ by less; with ``rollout`` ``value``, 0.1 and 0.03."""
@@ -89,10 +89,10 @@ class MCTS(Agent):
     per_disc: Annotated[float, Number(above=0)] = 100
     """With ``value``: how many units of the evaluation are a disc (100 in those that are learned).
     So many discs are the expected result with ``discs``; with ``win`` it is tanh(discs / 10)."""
-    solve: Annotated[bool, Switch(), Purpose.PRUNING] = True
+    solve: Annotated[bool, Switch()] = True
     """Keep exact values of what is proven, and look no further there; a search ends when its root
     is proven. Otherwise finished games are averaged like any other result."""
-    tree_reuse: Annotated[bool, Switch(), Purpose.TIME] = True
+    tree_reuse: Annotated[bool, Switch()] = True
     """Go on with the part of the tree below the position that the opponent's reply leads to."""
     memory_mb: Annotated[int, Whole(1)] = 64
     """Memory of the tree in MiB, 32 bytes a node. With ``tree_reuse`` half of it is kept free, to

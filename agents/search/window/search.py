@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from othello_lab.agents.agent import Decision, Limits, Purpose, SearchStats
+from othello_lab.agents.agent import Decision, Limits, SearchStats
 from othello_lab.agents.evaluation import FINAL_UNIT
 from othello_lab.agents.search import context as layout
 from othello_lab.agents.search.context import INFINITY, MAX_DEPTH
@@ -81,77 +81,77 @@ class WindowSearch(SearchAgent):
     """Whether moves after the first are tried with a window of width 1 (PVS)."""
 
     _: KW_ONLY
-    ordering: Annotated[str, Meanings(CRITERIA), Purpose.ORDER] = "none"
+    ordering: Annotated[str, Meanings(CRITERIA)] = "none"
     """Which moves are tried first, so that cutoffs come early; see
     :mod:`agents.search.window.ordering`."""
-    sort_leaves: Annotated[bool, Switch(), Purpose.ORDER] = False
+    sort_leaves: Annotated[bool, Switch()] = False
     """``sorted`` as PAIP has it (18.9): every position is evaluated when it is made, and not again
     as a leaf. So the moves right above the leaves are sorted too, at the cost of evaluating those
     that a cutoff then leaves out; and the root is evaluated like all others. Needs ``ordering`` to
     be ``sorted``, and neither table, iterative deepening nor selective technique."""
-    table_mb: Annotated[int | None, Megabytes(), Purpose.PRUNING] = None
+    table_mb: Annotated[int | None, Megabytes()] = None
     """A transposition table of so many MB: what was found out about a position is not searched
     again where other moves lead to the same one. None for none."""
-    table_by_time: Annotated[bool, Switch(), Purpose.TIME] = False
+    table_by_time: Annotated[bool, Switch()] = False
     """Under a limit on time use no more of the table than a search that short can fill: what fits
     into the processor's cache is found sooner. Needs a table."""
-    table_any_depth: Annotated[bool, Switch(), Purpose.PRUNING] = False
+    table_any_depth: Annotated[bool, Switch()] = False
     """Bounds in the table hold for searches less deep than they were found by, too, if both depths
     are even or both odd (selective, as the value is that of no fixed depth). Needs a table."""
-    iterative: Annotated[bool, Switch(), Purpose.TIME] = False
+    iterative: Annotated[bool, Switch()] = False
     """Iterative deepening: depth 1, then 2, and so on, each with the best move of the one before
     tried first at the root, so that a limit on time or nodes costs the last depth only."""
-    depth_by_time: Annotated[bool, Switch(), Purpose.TIME] = False
+    depth_by_time: Annotated[bool, Switch()] = False
     """Under a limit on time search as deep as it allows, be it deeper than ``depth``. Needs
     ``iterative``."""
-    clock_shares: Annotated[float, Number(1, 10), Purpose.TIME] = 1.0
+    clock_shares: Annotated[float, Number(1, 10)] = 1.0
     """The most equal shares of a game's clock that one move may use. A depth is begun only if it
     will probably end in that time; once three depths have the same best move, in one share. Needs
     ``iterative``."""
-    time_odds: Annotated[float, Number(0.001, 1), Purpose.TIME] = 1.0
+    time_odds: Annotated[float, Number(0.001, 1)] = 1.0
     """Time odds: the part of each limit on time that the search uses, as a handicap in a match."""
-    odds_at: Annotated[Sequence[int] | None, Purpose.TIME] = None
+    odds_at: Sequence[int] | None = None
     """The most and the fewest empty squares between which ``time_odds`` hold, as [30, 21]. None for
     the whole game."""
-    step: Annotated[int, Whole(1), Purpose.TIME] = 1
+    step: Annotated[int, Whole(1)] = 1
     """Plies from one depth of iterative deepening to the next; the last is ``depth``. With 2 only
     even or only odd depths are searched: their values are more alike, and it is fewer nodes in
     all, but a search that is stopped has lost more."""
-    aspiration: Annotated[int | None, Whole(1), Purpose.PRUNING] = None
+    aspiration: Annotated[int | None, Whole(1)] = None
     """Aspiration: half the width, in units of the evaluation, of a first window around the value of
     the depth before. None for the full window. Needs ``iterative``."""
-    etc: Annotated[bool, Switch(), Purpose.PRUNING] = False
+    etc: Annotated[bool, Switch()] = False
     """Enhanced transposition cutoffs: before any move is searched, the table is asked whether one
     of them leads to a position that is known to cause a cutoff. Needs a table."""
-    probcut: Annotated[bool | str | Path | ProbCut | None, Purpose.PRUNING] = None
+    probcut: bool | str | Path | ProbCut | None = None
     """Multi-ProbCut: what a shallow search finds so far outside the window that a deep one would
     hardly find it inside is not searched deeply (selective). True for the parameters that
     come with the lab and were fitted for this evaluation, or the path of a file written by
     ``othello-lab agents fit-probcut``; from Python also the parameters themselves."""
-    probcut_confidence: Annotated[float, Number(above=0, below=100), Purpose.PRUNING] = 1.5
+    probcut_confidence: Annotated[float, Number(above=0, below=100)] = 1.5
     """Standard deviations by which a check has to be clear."""
-    probcut_glance: Annotated[float | None, Number(-100, 100), Purpose.PRUNING] = None
+    probcut_glance: Annotated[float | None, Number(-100, 100)] = None
     """A check is searched only where the evaluation alone is so many standard deviations beyond the
     window already. None for everywhere; else ``probcut`` must be fitted with ``--glance``."""
-    futility: Annotated[float | None, Number(-100, 100), Purpose.PRUNING] = None
+    futility: Annotated[float | None, Number(-100, 100)] = None
     """Futility pruning: a node one or two plies above the leaves is given up where the evaluation
     alone is so many standard deviations beyond the window (selective). None for never. Needs
     ``probcut``, fitted with ``--glance``."""
-    taper: Annotated[Sequence[int | Sequence[int]] | None, Purpose.PRUNING] = None
+    taper: Sequence[int | Sequence[int]] | None = None
     """Tapered search: only so many of the best-looking moves are searched, by ply and rank of the
     move before (selective). None for all; see
     :func:`agents.search.window.selective.taper_widths`."""
-    singular_margin: Annotated[int | None, Whole(0), Purpose.PRUNING] = None
+    singular_margin: Annotated[int | None, Whole(0)] = None
     """Singular extension: a move whose evaluation exceeds all others' by so much is searched a ply
     deeper (selective). None for never."""
-    singular_plies: Annotated[int, Whole(1), Purpose.PRUNING] = 2
+    singular_plies: Annotated[int, Whole(1)] = 2
     """How often a line may be extended so."""
-    endgame: Annotated[int, Whole(0, 60, why="0: never"), Purpose.ENDGAME] = 0
+    endgame: Annotated[int, Whole(0, 60, why="0: never")] = 0
     """Empty squares from which on the position is solved exactly instead: first who wins, then,
     unless ``final`` is ``win``, by how much. Under a limit on time or nodes half of it is spent on
     that. If that was not enough to prove a win or a draw, the rest is spent on the ordinary
     search."""
-    endgame_by_time: Annotated[float | None, Number(0.001, 1), Purpose.ENDGAME] = None
+    endgame_by_time: Annotated[float | None, Number(0.001, 1)] = None
     """Under a limit on time solve from so many empty squares on, be it fewer or more, as this part
     of that time is usually enough for. None: ``endgame`` decides."""
     endgame_table_mb: Annotated[int, Megabytes()] = 16

@@ -142,16 +142,10 @@ def save(figure: Figure, folder: Path, name: str) -> list[Path]:
     Text stays text in the SVG, and the same figure gives the same bytes again."""
     folder.mkdir(parents=True, exist_ok=True)
     png, svg = folder / f"{name}.png", folder / f"{name}.svg"
-    save_png(figure, png)
+    _print_png(figure, png, _DPI)
     with _styled():
         svg.write_text(svg_file(figure, name), encoding="utf-8")
     return [png, svg]
-
-
-def save_png(figure: Figure, path: Path, dots: int = _DPI) -> None:
-    """Write a figure as PNG alone, at ``dpi`` dots an inch. Afterwards all is in its place, for
-    another file too."""
-    _print_png(figure, path, dots)
 
 
 def _print_png(figure: Figure, file: Path | IO[bytes], dots: int) -> None:

@@ -23,7 +23,7 @@ from othello_lab.core.system.settings import (
     check_settings,
     checked,
     constraints,
-    declared,
+    documented,
     summary,
 )
 
@@ -176,14 +176,12 @@ def test_help_tells_what_settings_may_be() -> None:
 
 def test_what_is_declared_of_a_setting_can_be_had() -> None:
     from othello_lab import AlphaBeta, RandomAgent
-    from othello_lab.agents.agent import Purpose
 
-    told = declared(AlphaBeta)
+    told = documented(AlphaBeta)
     assert list(told)[:2] == ["depth", "evaluation"]
-    assert told["etc"].default is False and told["etc"].note(Purpose) is Purpose.PRUNING
-    assert told["evaluation"].note(Purpose) is None
+    assert told["etc"].default is False and told["etc"].note(Meanings) is None
     assert told["evaluation"].about == "The heuristic at the leaves."
     meanings = told["ordering"].note(Meanings)
     assert meanings is not None
     assert list(meanings("killer+static")) == ["killer", "static"]
-    assert declared(RandomAgent) == {}
+    assert documented(RandomAgent) == {}

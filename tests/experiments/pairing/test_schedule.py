@@ -18,8 +18,9 @@ from othello_lab.agents.config import ConfigError
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import run
 from othello_lab.experiments.pairing import Gauntlet, Neighbours, RoundRobin, Schedule
+from othello_lab.experiments.pairing.neighbours import Ladder
 from othello_lab.experiments.pairing.openings import Opening, RandomOpenings
-from othello_lab.experiments.pairing.schedule import Pair, PairDraw
+from othello_lab.experiments.pairing.schedule import Pair, PairDraw, PairOutcome, PairOutcomes
 
 QUIET = Console(quiet=True)
 NAMES = ["a", "b", "c", "d"]
@@ -74,6 +75,20 @@ def test_neighbours_meet_those_next_to_them() -> None:
     assert met == dict.fromkeys([(0, 1), (0, 2), (1, 2), (1, 3), (2, 3)], 2)
     with pytest.raises(ValueError, match="reach"):
         Neighbours(0)
+
+
+def test_climbers_meet_rungs_of_their_strength() -> None:
+    """c wins all pairs, d loses all."""
+    ladder, results = Ladder(3), PairOutcomes()
+    met = []
+    for number in range(4):
+        pairings = ladder.pairings(number, ["1", "2", "3", "c", "d"], results)
+        met.append(pairings)
+        for first, second in pairings:
+            points = {3: 2, 4: 0}.get(first, 1)
+            results.add(PairOutcome(first, second, points, ("x", "y")))
+    assert all(pairings[:2] == [(0, 1), (1, 2)] for pairings in met)
+    assert [pairings[2:] for pairings in met] == [[(3, 1), (4, 1)], *3 * [[(3, 2), (4, 0)]]]
 
 
 def test_pairs_are_handed_out_a_few_at_a_time_and_played_ones_left_out() -> None:

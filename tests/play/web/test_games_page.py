@@ -15,7 +15,7 @@ from clicks import press, square
 from playwright.sync_api import expect
 from served import Server, served
 
-from othello_lab.play.levels import levels
+from othello_lab.agents.ladder import levels
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
