@@ -158,9 +158,7 @@ def _explanations(
     if isinstance(error, MissingConfigException) and error.options:
         missing = str(error.missing_cfg_file)
         group, _, name = missing.rpartition("/")
-        problem = unknown_choice(_KINDS.get(group, group), name, sorted(error.options))
-        needed = _EXTRAS.get(missing)
-        yield f"{problem} ({name} needs {needed})" if needed else problem
+        yield unknown_choice(_KINDS.get(group, group), name, sorted(error.options))
     if match := re.match(r"In '([^']+)': Could not find '([^']+)'", message):
         yield _missing_default(match[1], match[2], folders)
     if match := re.match(r"You must specify '([^']+)'.*Available options: (.*)", message):
@@ -189,10 +187,6 @@ def _explanations(
 
 
 _KINDS = {"agents": "line-up", "agent": "agent", "evaluation": "evaluation"}
-_EXTRAS = {
-    "hydra/launcher/joblib": "hydra-joblib-launcher",
-}
-"""Packages that some of Hydra's plugins need."""
 
 
 def _missing_default(file: str, missing: str, folders: Sequence[Path]) -> str:

@@ -41,7 +41,7 @@ PLAYED = (
 """Settings that only games which are played have."""
 MEASURED = (
     *("schedule", "rating", "record", "export", "figures"),
-    *("searches", "tuning", "published"),
+    *("searches", "published"),
 )
 """Settings of a run that say who is compared with whom, and what is told of it."""
 
