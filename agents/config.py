@@ -30,7 +30,6 @@ from othello_lab.agents.conf_folder import (
 )
 from othello_lab.core.rules import RULESETS
 from othello_lab.core.system.foreign_text import storable
-from othello_lab.core.system.renamed import new_name
 from othello_lab.core.system.settings import (
     Choice,
     ConfigError,
@@ -259,13 +258,6 @@ def own_settings(group: str, name: str) -> dict[str, Any]:
     return with_defaults(group, settings)
 
 
-def option_groups() -> list[str]:
-    """Return the groups with one option each in a configuration: ``agents``, ``openings``, ..."""
-    elsewhere = ("agent", "data", "level", "study", "train")  # chosen by other words
-    groups = (path.name for path in conf_folder().iterdir() if path.is_dir())
-    return sorted(name for name in groups if name not in elsewhere)
-
-
 def known_keys(config_name: str) -> list[str]:
     """Return all settings of the default configuration, as dotted keys."""
     from omegaconf import OmegaConf
@@ -349,7 +341,7 @@ def _check(node: Any, where: str) -> None:
         except Exception as error:
             if ":" in name:  # the message names it already
                 raise ConfigError(f"{where}: {one_line(error)}") from error
-            cause = one_line(error) + (new_name(name) or loading.search_hint(error, name))
+            cause = one_line(error) + loading.search_hint(error, name)
             raise ConfigError(f"{where}: cannot import _target_ '{name}': {cause}") from error
         taken = {"_target_", *([BOOK] if BOOK in node and _takes_book(target) else [])}
         _check_names(target, name, [key for key in node if key not in taken], where)

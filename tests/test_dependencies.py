@@ -14,7 +14,7 @@ import pytest
 from packaging.requirements import Requirement
 from without_extras import LAB, canonical
 
-from othello_lab.core.system.renamed import ROOMS
+from othello_lab.core.system.rooms import ROOMS
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
