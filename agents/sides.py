@@ -235,7 +235,7 @@ def _kind_of(thing: Any) -> str:
         return "evaluation"
     try:
         names = list(inspect.signature(thing).parameters)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, NameError):  # Python 3.14 evaluates annotations here
         return ""
     if names == ["player", "board"]:
         return "strategy" if _plays(thing) else "evaluation"

@@ -222,7 +222,7 @@ def _parameters(function: Any) -> list[str]:
         return []
     try:
         return list(inspect.signature(function).parameters)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, NameError):  # Python 3.14 evaluates annotations here
         return []
 
 
