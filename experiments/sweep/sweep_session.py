@@ -63,7 +63,10 @@ def sweep(
         )
     for combination in known:
         read(combination, folders)
-    wanted = Path(str(compose("run", [*known[0], *places], folders).hydra.sweep.dir))
+    hydra = compose("run", [*known[0], *places], folders).hydra
+    if hydra.sweeper.params:
+        raise ConfigError("hydra.sweeper.params: a sweep's values stand in its command, KEY=a,b")
+    wanted = Path(str(hydra.sweep.dir))
     asked = Sweep(wanted, list(overrides), list(folders), known, trusted=True)
     job = SweepJob(asked, console, arguments)
     return job.start(as_typed(["run", *arguments]), wanted=wanted)
