@@ -29,7 +29,6 @@ from othello_lab.agents.conf_folder import (
 )
 from othello_lab.core.rules import RULESETS
 from othello_lab.core.system.foreign_text import storable
-from othello_lab.core.system.renamed import new_name
 from othello_lab.core.system.settings import (
     Choice,
     ConfigError,
@@ -157,9 +156,7 @@ def _explanations(
     if isinstance(error, MissingConfigException) and error.options:
         missing = str(error.missing_cfg_file)
         group, _, name = missing.rpartition("/")
-        problem = unknown_choice(_KINDS.get(group, group), name, sorted(error.options))
-        needed = _EXTRAS.get(missing)
-        yield f"{problem} ({name} needs {needed})" if needed else problem
+        yield unknown_choice(_KINDS.get(group, group), name, sorted(error.options))
     if match := re.match(r"In '([^']+)': Could not find '([^']+)'", message):
         yield _missing_default(match[1], match[2], folders)
     if match := re.match(r"You must specify '([^']+)'.*Available options: (.*)", message):
@@ -188,10 +185,6 @@ def _explanations(
 
 
 _KINDS = {"agents": "line-up", "agent": "agent", "evaluation": "evaluation"}
-_EXTRAS = {
-    "hydra/launcher/joblib": "hydra-joblib-launcher",
-}
-"""Packages that some of Hydra's plugins need."""
 
 
 def _missing_default(file: str, missing: str, folders: Sequence[Path]) -> str:
@@ -262,13 +255,6 @@ def own_settings(group: str, name: str) -> dict[str, Any]:
     if group != "agents":  # a line-up has its own settings beside the agents
         settings = settings.get(group, settings)  # some begin with the group's name
     return with_defaults(group, settings)
-
-
-def option_groups() -> list[str]:
-    """Return the groups with one option each in a configuration: ``agents``, ``openings``, ..."""
-    elsewhere = ("agent", "data", "level", "study", "train")  # chosen by other words
-    groups = (path.name for path in conf_folder().iterdir() if path.is_dir())
-    return sorted(name for name in groups if name not in elsewhere)
 
 
 def known_keys(config_name: str) -> list[str]:
@@ -354,7 +340,7 @@ def _check(node: Any, where: str) -> None:
         except Exception as error:
             if ":" in name:  # the message names it already
                 raise ConfigError(f"{where}: {one_line(error)}") from error
-            cause = one_line(error) + (new_name(name) or loading.search_hint(error, name))
+            cause = one_line(error) + loading.search_hint(error, name)
             raise ConfigError(f"{where}: cannot import _target_ '{name}': {cause}") from error
         _check_names(target, name, [key for key in node if key != "_target_"], where)
     for key, value in node.items():

@@ -13,7 +13,6 @@ import functools
 import os
 import pickle
 import re
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,6 @@ from typing import Any
 import hydra
 from hydra._internal.config_loader_impl import ConfigLoaderImpl, get_overrides_dirname
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
-from hydra._internal.utils import get_args_parser
 from hydra.core.config_store import ConfigStore
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
@@ -39,36 +37,7 @@ from othello_lab.core.system.settings import ConfigError
 VERSION_BASE = "1.3"  # of Hydra, for its defaults
 
 
-# ---------------------------------------------------------------------- the command line
-
-
-command_line_parser = get_args_parser
-"""The parser of Hydra's options (``--cfg``, ``--multirun``, ...). It is private, but ``run`` has to
-know the given options before Hydra takes over."""
-
-
-def hand_over(
-    program: str, arguments: Sequence[str], task: Callable[[DictConfig], Any], composed: DictConfig
-) -> None:
-    """Let Hydra's own command line do the rest. It is public, but reads only ``sys.argv``.
-
-    composed: a configuration with all settings. Hydra refuses others, and does not know settings
-    that only a class declares.
-    """
-    added = re.compile(r"\+(?=([\w.]+)=)")  # settings that are in there already
-    sys.argv = [program]
-    for word in with_paths(arguments):
-        match = added.match(word)
-        is_setting = match is not None and not (conf_folder() / match[1]).is_dir()
-        sys.argv.append(f"+{word}" if is_setting else word)
-    settings = OmegaConf.to_container(composed, resolve=False)
-    assert isinstance(settings, dict)
-    settings.pop("hydra", None)
-    store = ConfigStore.instance()
-    store.store("composed", settings)
-    store.store("handed_over", {"defaults": ["run", "composed", "_self_"]})
-    folder = str(conf_folder())
-    hydra.main(config_path=folder, config_name="handed_over", version_base=VERSION_BASE)(task)()
+# ---------------------------------------------------------------------- words
 
 
 def parse(override: str) -> Override:
@@ -101,7 +70,7 @@ def all_values(override: str) -> list[str]:
         return [words[0] for words in BasicSweeper.split_arguments([parse(override)], None)[0]]
     except HydraException as error:
         raise ConfigError(
-            f"{override}: that is for a search over settings, tuning.agent=NAME"
+            f"{override}: a sweep has values to choose from, such as a,b or range(1,5)"
         ) from error
 
 
@@ -334,22 +303,10 @@ def _files() -> tuple[tuple[str, int], ...]:
     return tuple((str(path), path.stat().st_mtime_ns) for path in conf_folder().rglob("*.yaml"))
 
 
-def format_config(config: DictConfig, kind: str, package: str | None, resolve: bool) -> str:
-    """Format a composed configuration as ``--cfg`` prints it.
-
-    kind: ``job``, ``hydra`` or ``all``. package: the part to print, None for all of it. Raises
-    ConfigError for a missing part.
-    """
-    keys = [str(key) for key in config if kind == "all" or (key == "hydra") == (kind == "hydra")]
-    part: Any = OmegaConf.masked_copy(config, keys)
-    OmegaConf.set_readonly(part, False)
-    if package not in (None, "_global_"):
-        part = OmegaConf.select(part, str(package))
-        if part is None:
-            raise ConfigError(f"--package {package}: the configuration has no such part")
-    if not OmegaConf.is_config(part):
-        return f"{part}\n"
-    return OmegaConf.to_yaml(part, resolve=resolve)
+def format_config(config: DictConfig) -> str:
+    """Return a composed configuration as ``--cfg job`` prints it: all but Hydra's own settings."""
+    ours = OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
+    return str(OmegaConf.to_yaml(ours))
 
 
 # ---------------------------------------------------------------------- building

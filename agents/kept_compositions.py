@@ -17,7 +17,7 @@ from pathlib import Path
 import hydra
 import omegaconf
 
-from othello_lab.core.system.renamed import ROOMS
+from othello_lab.core.system.rooms import ROOMS
 from othello_lab.core.system.user_cache import user_cache
 
 _SEAL = hashlib.sha256().digest_size

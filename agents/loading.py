@@ -7,21 +7,23 @@ import importlib
 import importlib.util
 import itertools
 import pkgutil
+import re
 import sys
 import sysconfig
 import traceback
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import MISSING, asdict, is_dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from othello_lab.agents.python2 import Python2Loader, imports_from, python2_hint
 from othello_lab.core.system.escaping import visible
-from othello_lab.core.system.renamed import new_name
 from othello_lab.core.system.settings import documented, nearest, unknown_choice
 
 _LONGEST = 300  # characters of a user's word in a message
+_OLD_NAMES = {"xrange": range, "raw_input": input}
+"""Names of Python 2 that files written for PAIP's Othello use."""
+_OLD_VALUES = re.compile(r"not float$|'float' object cannot be interp|'(map|filter)'")
 
 
 def split_target(target: str) -> tuple[str, str]:
@@ -44,10 +46,10 @@ def without_name(word: str, group: str) -> str:
     return f"{word}: the {kind} in that file is missing; {word}:NAME is needed"
 
 
-def load_module(place: str, python2: bool = False) -> Any:
+def load_module(place: str) -> Any:
     """Load the module in a file, or of a dotted name; raises ValueError, one line.
 
-    python2: true to read a file as Python 2 had it.
+    A file finds ``xrange`` and ``raw_input`` defined.
     """
     path = Path(place).expanduser()
     if path.suffix == ".py" and not path.is_file():
@@ -58,21 +60,10 @@ def load_module(place: str, python2: bool = False) -> Any:
         if path.suffix != ".py":
             return importlib.import_module(place)
         status = path.stat()
-        return _load_file(path.resolve(), (status.st_mtime_ns, status.st_size), python2)
+        return _load_file(path.resolve(), (status.st_mtime_ns, status.st_size))
     except (Exception, SystemExit) as error:
-        hint = _rename_hint(error) or search_hint(error, place)
-        reason = last_line(error, file) + (hint or python2_hint(error))
+        reason = last_line(error, file) + search_hint(error, place)
         raise ValueError(f"target '{place}' cannot be loaded: {reason}") from error
-
-
-def _rename_hint(error: BaseException) -> str:
-    """Return a hint if an import failed because of a name that the lab no longer has, or nothing.
-
-    In a checkout the message has the hint already.
-    """
-    if not isinstance(error, ImportError) or error.name is None or "othello_lab" in str(error):
-        return ""
-    return new_name(error.name)
 
 
 def search_hint(error: BaseException, module: str) -> str:
@@ -109,22 +100,21 @@ def load_name(target: str) -> Any:
 
 
 @cache
-def _load_file(path: Path, stamp: tuple[int, int], python2: bool) -> Any:
+def _load_file(path: Path, stamp: tuple[int, int]) -> Any:
     """Load the module in a file, once for each state of the file (``stamp``).
 
     So two agents with the same heuristic do not compile and check it twice.
     """
     names = (f"_loaded_{path.stem}{number or ''}" for number in itertools.count())
     name = next(name for name in names if name not in sys.modules)
-    loader = Python2Loader(name, str(path)) if python2 else None
-    spec = importlib.util.spec_from_file_location(name, path, loader=loader)
+    spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    vars(module).update(_OLD_NAMES)
     sys.path.insert(0, str(path.parent))  # it may import files beside it
     sys.modules[name] = module  # dataclasses look up their annotations there
     try:
-        with imports_from(path.parent) if python2 else nullcontext():
-            spec.loader.exec_module(module)
+        spec.loader.exec_module(module)
     except BaseException:
         del sys.modules[name]
         raise
@@ -142,7 +132,14 @@ def last_line(error: BaseException, file: str) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if frame.filename == file]
     where = f"line {lines[-1]}: " if lines else ""
-    return f"{where}{type(error).__name__}: {' '.join(str(error).split())}"
+    return f"{where}{type(error).__name__}: {' '.join(str(error).split())}{python2_hint(error)}"
+
+
+def python2_hint(error: BaseException) -> str:
+    """Return the cure for an error that is typical of a file written for Python 2, or nothing."""
+    if not isinstance(error, TypeError) or not _OLD_VALUES.search(str(error)):
+        return ""
+    return "; in Python 3 / divides (// rounds down), and map and filter give no lists"
 
 
 def defaults_of(target: str) -> dict[str, Any]:
@@ -175,26 +172,25 @@ def _plain(default: Any) -> Any:
 # ------------------------------------------------------------------ call expressions
 
 
-def find(target: str, python2: bool = False) -> Any:
+def find(target: str) -> Any:
     """Return the object of ``file.py:name``, or the result of ``file.py:searcher(3, score)``.
 
-    Arguments of a call are names and literals. python2: as in :func:`load_module`. Raises
-    ValueError, one line, for anything else.
+    Arguments of a call are names and literals. Raises ValueError, one line, for
+    anything else.
     """
     place, expression = split_target(target)
     try:
         tree = ast.parse(expression.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise ValueError(f"target '{target}': {_UnknownExpression.of(expression)}") from None
-    module = load_module(place, python2)
+    module = load_module(place)
     try:
         return _value(tree, module)
     except _UnknownExpression as error:
         raise ValueError(f"target '{target}': {error}") from None
     except (Exception, SystemExit) as error:
         where = last_line(error, str(Path(place).expanduser().resolve()))
-        hint = python2_hint(error)
-        raise ValueError(f"target '{target}' cannot be made: {where}{hint}") from error
+        raise ValueError(f"target '{target}' cannot be made: {where}") from error
 
 
 class _UnknownExpression(Exception):

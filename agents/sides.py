@@ -14,7 +14,7 @@ import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,6 @@ from othello_lab.agents.external import GtpAgent, LineAgent, NBoardAgent, WpiAge
 from othello_lab.agents.external.program import words_in
 from othello_lab.agents.hydra_parts import typed_value
 from othello_lab.agents.loading import last_line
-from othello_lab.agents.python2 import python2_hint
 from othello_lab.core.game import PlayerFailure
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
@@ -146,16 +145,13 @@ def _python_side(word: str, search: str) -> Side:
     target = about["target"]
     label = re.split(r"[.:]", target.partition("(")[0])[-1]
     if about["kind"] == "evaluation":
-        side = _evaluation_side(label, target, search)
-        more = ["PLACE.evaluation.python2=true"] if about["python2"] else []
-        return replace(side, settings=[*side.settings, *more])
+        return _evaluation_side(label, target, search)
     if about["kind"] == "evaluation class":
         described = typed_value({"_target_": target})
         words = [f"agent@PLACE={search}", f"PLACE.evaluation={described}"]
         return Side(label, f"an evaluation, in {search}", words, target)
     if about["kind"] == "strategy":
         words = ["agent@PLACE=function", f"PLACE.target={typed_value(target)}"]
-        words += ["PLACE.python2=true"] if about["python2"] else []
         return Side(label, "a strategy", words, target)
     maker = target
     words = []
@@ -172,26 +168,21 @@ def _describe(link: Channel, target: str) -> None:
     """Tell what a target is, as the main function of a process."""
     sys.stdin = open(os.devnull)  # noqa: SIM115  a program that reads its input ends at once
     describe = _about_file if target.endswith(".py") else _about
-    told: dict[str, Any] = {}
-    for python2 in (False, True):
-        try:
-            told = describe(target, python2)
-        except Exception as error:
-            file = str(Path(target.partition(".py:")[0].removesuffix(".py") + ".py").resolve())
-            reason = str(error) if isinstance(error, ValueError) else last_line(error, file)
-            told = {"error": " ".join(reason.split())}
-            if python2_hint(error.__cause__ or error):
-                continue  # read again, as Python 2 had it
-        break
+    try:
+        told = describe(target)
+    except Exception as error:
+        file = str(Path(target.partition(".py:")[0].removesuffix(".py") + ".py").resolve())
+        reason = str(error) if isinstance(error, ValueError) else last_line(error, file)
+        told = {"error": " ".join(reason.split())}
     link.send(json.dumps(told).encode())
 
 
-def _about(target: str, python2: bool) -> dict[str, Any]:
+def _about(target: str) -> dict[str, Any]:
     """Describe the object that a target names; raises ValueError.
 
     An exception of a function that is tried passes through.
     """
-    thing = loading.find(target, python2)
+    thing = loading.find(target)
     kind = _kind_of(thing)
     if not kind:
         raise ValueError(
@@ -206,7 +197,7 @@ def _about(target: str, python2: bool) -> dict[str, Any]:
     )
     if missing := [name for name in wanted if kind == "agent" and name not in FILLED_BY_RUN]:
         raise ValueError(f"its class needs {', '.join(missing)}; put them into a YAML of the agent")
-    return {"kind": kind, "open": opened, "target": target, "python2": python2}
+    return {"kind": kind, "open": opened, "target": target}
 
 
 def _shown(thing: object) -> str:
@@ -219,16 +210,16 @@ def _shown(thing: object) -> str:
     return f"{thing!r:.80}"
 
 
-def _about_file(file: str, python2: bool) -> dict[str, Any]:
+def _about_file(file: str) -> dict[str, Any]:
     """Describe the one thing that a file has for a side; raises ValueError."""
-    module = loading.load_module(file, python2)
+    module = loading.load_module(file)
     kinds = {
         name: kind
         for name, thing in vars(module).items()
         if getattr(thing, "__module__", None) == module.__name__ and (kind := _kind_of(thing))
     }
     if len(names := list(kinds)) == 1:
-        return _about(f"{file}:{names[0]}", python2)
+        return _about(f"{file}:{names[0]}")
     if kinds:
         listed = ", ".join(f"{file}:{name} ({kind})" for name, kind in kinds.items())
         raise ValueError(f"it holds several; name one of {listed}")
@@ -244,7 +235,7 @@ def _kind_of(thing: Any) -> str:
         return "evaluation"
     try:
         names = list(inspect.signature(thing).parameters)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, NameError):  # Python 3.14 evaluates annotations here
         return ""
     if names == ["player", "board"]:
         return "strategy" if _plays(thing) else "evaluation"

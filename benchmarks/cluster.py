@@ -28,7 +28,7 @@ from pathlib import Path
 import psutil
 from rich.console import Console
 
-from othello_lab.core.system.renamed import ROOMS
+from othello_lab.core.system.rooms import ROOMS
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import run
 from othello_lab.experiments.record.store import GameRow

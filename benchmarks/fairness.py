@@ -186,7 +186,10 @@ def _spin() -> None:
 @contextmanager
 def busy(processes: int) -> Iterator[None]:
     """Keep a core busy with each of ``processes`` processes while the block runs."""
-    others = [multiprocessing.Process(target=_spin, daemon=True) for _ in range(processes)]
+    others = [
+        multiprocessing.get_context("fork").Process(target=_spin, daemon=True)
+        for _ in range(processes)
+    ]
     for other in others:
         other.start()
     try:
@@ -202,7 +205,7 @@ def judge(
     """Return the counts of ``moves`` moves by kind."""
     pipes = [multiprocessing.Pipe() for _ in range(workers)]
     supervisors = [
-        multiprocessing.Process(
+        multiprocessing.get_context("fork").Process(
             target=supervise, args=(moves // workers, seconds, 10**6 * number, agents, sender)
         )
         for number, (_, sender) in enumerate(pipes)

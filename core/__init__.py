@@ -1,5 +1,5 @@
 """The game of Othello: boards as bit masks, positions, rulesets, notation, one refereed game."""
 
-from othello_lab.core.system.renamed import refuse_old_name
+from othello_lab.core.system.rooms import refuse_second_import
 
-refuse_old_name(__name__)
+refuse_second_import(__name__)

@@ -1,5 +1,5 @@
 """Matches, sweeps and studies: pairings, games, the record, statistics, figures and reports."""
 
-from othello_lab.core.system.renamed import refuse_old_name
+from othello_lab.core.system.rooms import refuse_second_import
 
-refuse_old_name(__name__)
+refuse_second_import(__name__)

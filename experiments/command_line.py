@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from othello_lab.core.system.cli import Command, Parser
 from othello_lab.core.system.console import as_typed, make_console
@@ -13,6 +13,7 @@ from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.jobs.command_line import (
     extend_command,
     resume_command,
+    run_parser,
     watch_command,
 )
 from othello_lab.experiments.jobs.stopping import RunStopped
@@ -24,12 +25,8 @@ if TYPE_CHECKING:
 
 
 def run_command(arguments: Sequence[str]) -> int:
-    """``run``: one run, a sweep (``-m``), or one of Hydra's own questions (``--cfg``, ...)."""
-    from othello_lab.agents.hydra_parts import command_line_parser, format_config, hand_over
-
-    parser = command_line_parser()
-    parser.prog = "othello-lab run"
-    parser.error = _refuse  # type: ignore[method-assign]
+    """``run``: one run, a sweep (``-m``), or the configuration of one (``--cfg job``)."""
+    parser = run_parser()
     options, rest = parser.parse_known_intermixed_args(list(arguments))
     if rest:
         raise ConfigError(f"unknown option {rest[0]}; see othello-lab run --help")
@@ -54,11 +51,10 @@ def run_command(arguments: Sequence[str]) -> int:
     from othello_lab.agents.config import compose
 
     config = compose("run", options.overrides, folders)
-    if options.cfg or options.hydra_help or options.info:
-        if options.cfg:
-            print(format_config(config, options.cfg, options.package, options.resolve), end="")
-        else:
-            hand_over(parser.prog, arguments, lambda config: None, config)
+    if options.cfg:
+        from othello_lab.agents.hydra_parts import format_config
+
+        print(format_config(config), end="")
         return 0
     # After what may be refused, as these take a while to load.
     from othello_lab.experiments.config import check
@@ -67,10 +63,6 @@ def run_command(arguments: Sequence[str]) -> int:
     from othello_lab.experiments.jobs.run import run
 
     return _code(run(plan, as_typed(["run", *arguments]), make_console()))
-
-
-def _refuse(message: str) -> NoReturn:
-    raise ConfigError(f"{message}; see othello-lab run --help")
 
 
 def bench_command(arguments: Sequence[str]) -> int:

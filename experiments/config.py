@@ -54,7 +54,7 @@ from othello_lab.core.system.settings import (
 )
 from othello_lab.experiments.pairing import Openings, Schedule
 from othello_lab.experiments.pairing.openings import Opening
-from othello_lab.experiments.pairing.schedule import GiveUp, PairDraw
+from othello_lab.experiments.pairing.schedule import PairDraw
 from othello_lab.experiments.playing import Executor, Serial
 from othello_lab.experiments.playing.conditions import (
     CLOSED,
@@ -151,37 +151,6 @@ class JudgingConfig:
         """Raise ConfigError if there are no moves of two agents to judge."""
         if self.asked and len(agents) != 2:
             raise ConfigError(f"judging: it is for two agents; this line-up has {len(agents)}")
-
-
-@dataclass
-class TuningConfig:
-    """A search over settings by Optuna, and the run that confirms its best settings.
-
-    No choice has been made by the result of that second run. The search follows from the run's
-    seed.
-    """
-
-    agent: str | None = None
-    """The agent of two whose Elo is to be as high as possible; None: nothing is tuned."""
-    trials: Annotated[int, Whole(1)] = 20
-    """Settings that are tried, a run each."""
-    looks: Annotated[int, Whole(1)] = 4
-    """Parts of a trial's games; after each one, settings with less Elo than the median of the
-    trials before are given up. 1: all trials play all games."""
-    games: Annotated[int, _EVEN_GAMES] = 400
-    """Games of the run that confirms the best settings."""
-    seed: Annotated[int, _SEED] = 1001
-    """Seed of that run, which begins from fresh openings."""
-
-    def check(self, agents: Mapping[str, Agent]) -> None:
-        """Raise ConfigError if nothing of this line-up can be tuned."""
-        if self.agent is not None:
-            if self.agent not in agents:
-                raise unknown("tuning.agent", self.agent, agents)
-            if len(agents) != 2:
-                raise ConfigError(
-                    f"tuning needs two agents, the tuned and a fixed one, not {len(agents)}"
-                )
 
 
 @dataclass
@@ -330,8 +299,6 @@ class RunConfig:
     """Costs of searches on positions of the run, counted for the report."""
     judging: JudgingConfig = field(default_factory=JudgingConfig)
     """Moves of a match of two agents, judged for the report."""
-    tuning: TuningConfig = field(default_factory=TuningConfig)
-    """A search over settings (run -m), and the run that confirms the best ones."""
     published: PublishedConfig | None = None
     """Published numbers of the same experiment; see conf/experiment/paip_1ply.yaml."""
 
@@ -374,9 +341,9 @@ class Plan:
         """The largest number of games of the schedule."""
         return self.pairs * self.schedule.games_each
 
-    def draw(self, openings: Sequence[Opening], give_up: GiveUp | None = None) -> PairDraw:
-        """The pairs of the run, from these openings, until ``give_up`` ends it."""
-        return draw_of(self.settings, self.schedule, openings, give_up)
+    def draw(self, openings: Sequence[Opening]) -> PairDraw:
+        """The pairs of the run, from these openings."""
+        return draw_of(self.settings, self.schedule, openings)
 
     @property
     def as_data(self) -> dict[str, Any]:
@@ -454,7 +421,7 @@ def plan_of(settings: RunConfig, agents: Mapping[str, Agent] | None = None, leas
     _checked("schedule", schedule.check, list(agents))
     if settings.record == GAMES and settings.searches.asked:
         raise ConfigError(f"record={GAMES}: searches.* needs the moves of the games; record={ALL}")
-    parts = (settings.rating, settings.searches, settings.judging, settings.tuning)
+    parts = (settings.rating, settings.searches, settings.judging)
     for part in (*parts, settings.published):
         if part is not None:
             part.check(agents)
@@ -509,15 +476,10 @@ def scheduled_of(settings: RunConfig) -> tuple[Schedule, int]:
     return schedule, schedule.length(list(settings.agents), settings.games // 2)
 
 
-def draw_of(
-    settings: RunConfig,
-    schedule: Schedule,
-    openings: Sequence[Opening],
-    give_up: GiveUp | None = None,
-) -> PairDraw:
-    """The pairs of the run with these settings, from these openings, until ``give_up`` ends it."""
+def draw_of(settings: RunConfig, schedule: Schedule, openings: Sequence[Opening]) -> PairDraw:
+    """The pairs of the run with these settings, from these openings."""
     names, pairs = list(settings.agents), settings.games // 2
-    return PairDraw(schedule, names, openings, settings.seed, pairs, give_up)
+    return PairDraw(schedule, names, openings, settings.seed, pairs)
 
 
 def chosen_openings(settings: RunConfig, openings: Openings, schedule: Schedule) -> list[Opening]:
@@ -597,7 +559,7 @@ def _filled(config: DictConfig) -> tuple[RunConfig, set[str]]:
     places = [place for place in _PLACES if place in said]
     for place in places:
         del said[place]
-    settings = typed(said)
+    settings = typed(said, recorded=False)
     if folder is not None:
         settings.agents = _handed_in(str(folder), str(protocol), settings)
     settings.agents, used = fill_open(
@@ -689,7 +651,6 @@ _NAMING = (
     ("rating", "anchor"),
     ("schedule", "champion"),
     ("searches", "baseline"),
-    ("tuning", "agent"),
 )
 """Settings that name one of the agents."""
 
@@ -701,10 +662,14 @@ def _schema() -> DictConfig:
     return OmegaConf.structured(RunConfig)
 
 
-def typed(config: Mapping[str, Any]) -> RunConfig:
-    """The settings in plain data, such as a record has, with the types that RunConfig declares;
-    raises ConfigError."""
+def typed(config: Mapping[str, Any], recorded: bool = True) -> RunConfig:
+    """The settings in plain data, with the types that RunConfig declares; raises ConfigError.
+
+    recorded: True if they may come from a record of an earlier version.
+    """
     raw, objects = dict(config), {}
+    if recorded:
+        raw.pop("tuning", None)  # in all records of versions 0.1 and 0.2
     if isinstance(raw.get("isolation"), str):
         raw["isolation"] = {"kind": raw["isolation"]}
     if "figures" in raw:

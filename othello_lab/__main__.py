@@ -50,7 +50,6 @@ At hand
   openings FILE           make balanced openings
   core perft              check the rules by counting
   bench                   count nodes of every search over fixed positions: the signature
-  completion SHELL        print a script that completes all this in bash or zsh
 
 Each has --help. Start with:
 
@@ -77,20 +76,13 @@ def all_commands() -> dict[str, Command]:
     from othello_lab.experiments.command_line import COMMANDS
     from othello_lab.training.command_line import COMMANDS as TRAINING
 
-    commands = {
+    return {
         **COMMANDS,
         **TRAINING,
         "agents": lambda words: room_main("agents", words),
         "play": lambda words: room_main("play", words),
         "core": lambda words: room_main("core", words),
     }
-
-    def complete(words: Sequence[str]) -> int:
-        from othello_lab.completion import completion_command
-
-        return completion_command(words, commands)
-
-    return {**commands, "completion": complete}
 
 
 def room_main(room: str, arguments: Sequence[str]) -> int:

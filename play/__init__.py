@@ -1,5 +1,5 @@
 """People and other programs at the board."""
 
-from othello_lab.core.system.renamed import refuse_old_name
+from othello_lab.core.system.rooms import refuse_second_import
 
-refuse_old_name(__name__)
+refuse_second_import(__name__)

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 pytest_plugins = ["costs", "shared"]
 
-collect_ignore = ["data/python2"]  # files for Python 2, which Python 3 cannot import
-
 
 def pytest_configure(config: pytest.Config) -> None:
     share_bytecode(config)

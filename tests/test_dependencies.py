@@ -14,14 +14,14 @@ import pytest
 from packaging.requirements import Requirement
 from without_extras import LAB, canonical
 
-from othello_lab.core.system.renamed import ROOMS
+from othello_lab.core.system.rooms import ROOMS
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 OURS = {"othello_lab", *(path.stem for path in (ROOT / "tests").iterdir())}
 
-RUN = {"build", "ipykernel", "mypy", "optuna-dashboard", "pytest-xdist", "ruff", "twine"}
-"""Commands and plugins: nothing imports them."""
+RUN = {"build", "ipykernel", "mypy", "optuna", "pytest-xdist", "ruff", "twine"}
+"""Commands, plugins, and what code on a page uses: no file imports them."""
 BY_PARTS = {"seaborn"}
 """Loaded without its own ``__init__``, by experiments/report/figures/quick_seaborn.py."""
 ELSEWHERE = {"docs", "benchmarks"}

@@ -1,5 +1,5 @@
 """Evaluations learned from games: positions, self-play, trainings and their reports."""
 
-from othello_lab.core.system.renamed import refuse_old_name
+from othello_lab.core.system.rooms import refuse_second_import
 
-refuse_old_name(__name__)
+refuse_second_import(__name__)

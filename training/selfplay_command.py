@@ -4,7 +4,6 @@ are played or read."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
 from pathlib import Path
 
 from rich.console import Console
@@ -13,7 +12,7 @@ from othello_lab.agents.config import ConfigError, settings_text
 from othello_lab.core.system.cli import Parser
 from othello_lab.core.system.console import as_typed
 from othello_lab.core.system.escaping import visible
-from othello_lab.training.data_plan import GROUP, NAME, DataConfig, read
+from othello_lab.training.data_plan import GROUP, NAME, read
 from othello_lab.training.selfplay import selfplay
 
 USAGE = """\
@@ -41,7 +40,7 @@ PLAYED = (
 """Settings that only games which are played have."""
 MEASURED = (
     *("schedule", "rating", "record", "export", "figures"),
-    *("searches", "tuning", "published"),
+    *("searches", "published"),
 )
 """Settings of a run that say who is compared with whom, and what is told of it."""
 
@@ -109,8 +108,3 @@ def _quoted(file: str) -> str:
 def selfplay_help() -> str:
     """Return the usage of the commands, and their settings as DataConfig declares them."""
     return USAGE + "\n".join(settings_text(GROUP, NAME)) + "\n"
-
-
-def selfplay_words() -> list[str]:
-    """Return the beginnings of its own settings, for a shell's completion."""
-    return [f"{GROUP}.{each.name}=" for each in fields(DataConfig)]

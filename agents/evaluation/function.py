@@ -35,7 +35,6 @@ import numpy as np
 from othello_lab.agents.evaluation.board_list import PIECES, board_list
 from othello_lab.agents.evaluation.evaluation import FINAL_UNIT, SIGNATURE, Evaluation
 from othello_lab.agents.loading import last_line, load_module, split_target
-from othello_lab.agents.python2 import python2_hint
 from othello_lab.core.notation import PASS
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
@@ -109,18 +108,15 @@ class FunctionEvaluation(Evaluation):
     of PAIP's kind always runs so."""
     scale: Annotated[float, NotZero()] = FLOAT_SCALE
     """Factor for results that are floats."""
-    python2: Annotated[bool, Switch()] = False
-    """True reads the file as Python 2 had it (see :mod:`agents.python2`); the function then runs as
-    ordinary Python."""
 
     def __post_init__(self) -> None:
         if inspect.isfunction(self.target):
             function, self.target = self.target, f"{self.target.__module__}:{self.target.__name__}"
             self._function = _as_heuristic(function, self.target)
         else:
-            self._function = _find(str(self.target), self.python2 is True)
+            self._function = _find(str(self.target))
         check_settings(self)
-        if self.python2 or getattr(self._function, _BOARD_LIST, False):  # which cannot be compiled
+        if getattr(self._function, _BOARD_LIST, False):  # which cannot be compiled
             self.compiled = False
         self.sides = getattr(self._function, _BOARDS)
         self._compiled = _compile(self._function, self.target) if self.compiled else None
@@ -190,13 +186,13 @@ def as_evaluation(thing: Any) -> Evaluation:
 # ------------------------------------------------------------------ finding
 
 
-def _find(target: str, python2: bool) -> Callable[..., Any]:
+def _find(target: str) -> Callable[..., Any]:
     """Return the marked function of ``target``, or an adapted one of PAIP's kind.
 
     Raises ValueError for a missing or unmarked function.
     """
     place, name = split_target(target)
-    module = load_module(place, python2)
+    module = load_module(place)
     marked = [key for key, value in vars(module).items() if hasattr(value, _BOARDS)]
     function = getattr(module, name, None)
     if function is None:
@@ -226,7 +222,7 @@ def _parameters(function: Any) -> list[str]:
         return []
     try:
         return list(inspect.signature(function).parameters)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, NameError):  # Python 3.14 evaluates annotations here
         return []
 
 
@@ -343,8 +339,7 @@ def _try(
             symmetric &= result == -swapped
     except Exception as error:
         reason = last_line(error, inspect.unwrap(function).__code__.co_filename)
-        hint = python2_hint(error, "evaluation.")
-        complaint = f"raises {reason} (position {position.to_obf()}){hint}"
+        complaint = f"raises {reason} (position {position.to_obf()})"
     link.send(json.dumps([floating, bool(symmetric), complaint]).encode())
 
 

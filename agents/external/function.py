@@ -13,8 +13,7 @@ import numpy as np
 
 from othello_lab.agents.agent import Agent, Decision, Limits
 from othello_lab.agents.evaluation.board_list import PIECES, board_list, square_at
-from othello_lab.agents.loading import find
-from othello_lab.agents.python2 import naming_the_cure
+from othello_lab.agents.loading import find, python2_hint
 from othello_lab.core.game import GARBAGE, PlayerFailure
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
@@ -36,17 +35,15 @@ class FunctionAgent(Agent):
         self,
         target: str,
         reproducible: Annotated[bool, Switch()] = True,
-        python2: Annotated[bool, Switch()] = False,
     ) -> None:
         """
         target: ``path/to/file.py:strategy``, or a call that makes one,
         ``file.py:alphabeta_searcher(3, weighted_score)``. reproducible: false for a function that
-        reads the clock or another source of random numbers. python2: true to read the file as
-        Python 2 had it (see :mod:`agents.python2`).
+        reads the clock or another source of random numbers.
 
         Raises ValueError, one line, if the target cannot be found or called.
         """
-        self.target, self.reproducible, self.python2 = target, reproducible, python2
+        self.target, self.reproducible = target, reproducible
         self._strategy = self._load()
         self._chance = _seeded(0)
 
@@ -61,8 +58,12 @@ class FunctionAgent(Agent):
 
     def decide(self, position: Position, limits: Limits) -> Decision:
         board = board_list(position.black, position.white)
-        with self._own_generators(), naming_the_cure():
-            answer = self._strategy(PIECES[position.to_move], board)
+        with self._own_generators():
+            try:
+                answer = self._strategy(PIECES[position.to_move], board)
+            except TypeError as error:
+                error.args = (f"{error}{python2_hint(error)}",)
+                raise
         try:
             return Decision(square_at(operator.index(answer)))
         except (TypeError, ValueError):
@@ -71,7 +72,7 @@ class FunctionAgent(Agent):
 
     def _load(self) -> Any:
         """Return the strategy; raises ValueError."""
-        strategy = find(self.target, self.python2)
+        strategy = find(self.target)
         try:
             signature = inspect.signature(strategy)
         except ValueError:

@@ -35,7 +35,7 @@ from othello_lab.core.system.escaping import visible
 from othello_lab.core.system.foreign_text import storable
 from othello_lab.core.system.plain_yaml import read_yaml
 from othello_lab.core.system.scratch import ScratchFolder
-from othello_lab.core.system.settings import Choice, ConfigError, Switch, checked, unknown_choice
+from othello_lab.core.system.settings import Choice, ConfigError, checked, unknown_choice
 
 FILE, LINE, PYTHON, UNCLEAR = KINDS = "file", "line", "python", "unclear"
 """Kinds: the file protocol, the line protocol, a class or function in Python, or unknown."""
@@ -45,7 +45,7 @@ TARGET = f"{__package__}.Submission"
 """The ``_target_`` of submissions."""
 _LONGEST = 1 << 20  # bytes of Python
 _NOTES = "submission.yaml"
-_KEYS = ("protocol", "command", "target", "python2")
+_KEYS = ("protocol", "command", "target")
 _IGNORED = (".md", ".txt")  # read by people
 _SKIPPED = ("__pycache__",)
 _COMPILERS = {
@@ -77,18 +77,17 @@ class Submission(Agent):
         command: str | None = None,
         target: str | None = None,
         problem: str = "",
-        python2: Annotated[bool, Switch()] = False,
         source: str | None = None,
     ) -> None:
         """
         path: the file or folder handed in. protocol: the kind of submission. command: of a
         program, as seen from its folder. target: of Python, ``path/to/file.py:NAME``. problem: the
-        reason why it cannot play. python2: true to read a file of Python as Python 2 had it.
-        source: a file of Java or C in its folder, which is compiled before the command is run.
+        reason why it cannot play. source: a file of Java or C in its folder, which is compiled
+        before the command is run.
         """
         self.path, self.protocol = path, protocol
         self.command, self.target, self.problem = command, target, problem
-        self.python2, self.source = python2, source
+        self.source = source
         self.from_start = protocol == FILE
         self.compile_seconds = _COMPILE_SECONDS if source is not None else 0.0
         self._agent: Agent | None = None
@@ -156,7 +155,7 @@ class Submission(Agent):
             os.chdir(place)  # nothing else runs in this process
             if self.protocol == PYTHON:
                 sys.path.insert(0, str(place))  # it may import files beside it at any time
-                return _python(target, self.python2)
+                return _python(target)
             if self.source is not None:
                 _compile(Path(self.source))
             agent: Agent = LineAgent(str(self.command))
@@ -256,9 +255,9 @@ def _has_main(source: Path) -> bool:
         return _MAIN.search(file.read(_LONGEST)) is not None
 
 
-def _python(target: str, python2: bool) -> Agent:
+def _python(target: str) -> Agent:
     """Make the agent of a class or a function; raises ValueError."""
-    player = find(target, python2)
+    player = find(target)
     if isinstance(player, type):
         if not issubclass(player, Agent):
             raise ValueError(f"target '{target}': {player.__name__} is no othello_lab.Agent")
@@ -270,7 +269,7 @@ def _python(target: str, python2: bool) -> Agent:
                 f"{player.__name__}() cannot be made: {last_line(error, file)}"
             ) from error
     if not isinstance(player, Agent):
-        return FunctionAgent(target, python2=python2)
+        return FunctionAgent(target)
     player.prepare()
     return player
 
@@ -345,12 +344,11 @@ def _settings_of(path: Path, protocol: str) -> dict[str, Any]:
     if "command" in notes:
         return {"protocol": kind, "command": notes["command"]}
     folder = path if path.is_dir() else path.parent
-    reading = {"python2": notes["python2"]} if "python2" in notes else {}
     if "target" in notes:
-        return {"protocol": PYTHON, "target": f"{folder / notes['target']}"} | reading
+        return {"protocol": PYTHON, "target": f"{folder / notes['target']}"}
     main = _main_file(path)
     if kind == PYTHON or ("protocol" not in notes and _is_python(main)):
-        return {"protocol": PYTHON, "target": f"{main.parent / _target(main)}"} | reading
+        return {"protocol": PYTHON, "target": f"{main.parent / _target(main)}"}
     if _is_executable(main):
         return {"protocol": kind, "command": f"./{shlex.quote(main.name)}"}
     if main.suffix == ".py":
@@ -380,9 +378,7 @@ def _notes_of(path: Path) -> Mapping[str, Any]:
         for key, value in notes.items():
             if key not in _KEYS:
                 raise ValueError(f"{place.name}: {unknown_choice('key', key, _KEYS)}")
-            if key == "python2" and not isinstance(value, bool):
-                raise ValueError(f"{place.name}: python2={value!r:.60} is neither true nor false")
-            if key != "python2" and not isinstance(value, str):
+            if not isinstance(value, str):
                 raise ValueError(f"{place.name}: {key}={value!r:.60} is no text")
         known = (*PROGRAMS, PYTHON)
         if notes.get("protocol", FILE) not in known:

@@ -322,7 +322,11 @@ def _annotations(declared_by: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
     One with a name imported for type checkers alone is left out."""
     for part in reversed(getattr(declared_by, "__mro__", (declared_by,))):
         known = getattr(part, "__globals__", None) or vars(sys.modules[part.__module__])
-        for name, hint in inspect.get_annotations(part).items():
+        try:
+            hints = inspect.get_annotations(part)
+        except NameError:  # from Python 3.14 on they are evaluated here
+            continue
+        for name, hint in hints.items():
             with suppress(NameError):
                 yield name, eval(hint, known) if isinstance(hint, str) else hint
 

@@ -46,7 +46,7 @@ from othello_lab.experiments.jobs.replan import about_object, replanned
 from othello_lab.experiments.jobs.result import RunResult
 from othello_lab.experiments.jobs.stopping import RunStopped, guarded
 from othello_lab.experiments.pairing.openings import Opening
-from othello_lab.experiments.pairing.schedule import GiveUp, PairDraw
+from othello_lab.experiments.pairing.schedule import PairDraw
 from othello_lab.experiments.playing import Serial
 from othello_lab.experiments.playing.conditions import ISOLATES_LESS, GameConditions, Isolation
 from othello_lab.experiments.playing.game import recordable
@@ -164,19 +164,17 @@ def run(
     folder: Path | None = None,
     brief: bool = False,
     checks: Sequence[str] = (),
-    give_up: GiveUp | None = None,
 ) -> RunResult:
     """Play the games of a plan, and write record, figures and report.
 
     command: the command or call that asked for the run, for the report. folder: a folder for the
     results that exists already (default: a new one named by date and time). brief: print progress,
     but no results. checks: sentences on checks of the agents before the run, for the report.
-    give_up: asked after every pair, in the order of the schedule; its True ends the run.
 
     Nothing is written before everything that can be checked has been. Raises ConfigError, and
     RunStopped if the record can no longer be written or no worker be started.
     """
-    job = RunJob(plan, console or Console(), brief=brief, checks=checks, give_up=give_up)
+    job = RunJob(plan, console or Console(), brief=brief, checks=checks)
     return job.start(command, folder)
 
 
@@ -195,7 +193,6 @@ def resume(
     retry_starved: bool = False,
     trust: bool = False,
     brief: bool = False,
-    give_up: GiveUp | None = None,
 ) -> RunResult:
     """Continue a run that was interrupted, or add games to it.
 
@@ -206,7 +203,7 @@ def resume(
     force: continue even if the lab's code, a version, or an agent has changed.
     retry_skipped: play the pairs that were skipped. retry_starved: play again the pairs in which
         an agent had less than 70 % of its time on a processor. brief: print progress, but no
-        results. give_up: as for :func:`run`.
+        results.
     trust: run the code from outside the lab that the record names, with your rights, without
         asking; a program without a terminal to ask on needs it.
 
@@ -222,7 +219,7 @@ def resume(
         asked = {SKIPPED_PAIRS: retry_skipped, STARVED_PAIRS: retry_starved}
         retry = [pairs for pairs, again in asked.items() if again]
         plan, openings = replanned(folder, agents, games, moved, force, retry, trusted)
-        job = RunJob(plan, console, openings, retry, brief, give_up=give_up)
+        job = RunJob(plan, console, openings, retry, brief)
         return job.go_on(folder, command)
 
 
@@ -277,16 +274,15 @@ class RunJob(Job[RunResult]):
         retry: Collection[str] = (),
         brief: bool = False,
         checks: Sequence[str] = (),
-        give_up: GiveUp | None = None,
     ) -> None:
-        """openings, retry: of a run that is continued. brief: print no results. checks, give_up:
-        see :func:`run`."""
+        """openings, retry: of a run that is continued. brief: print no results. checks: see
+        :func:`run`."""
         super().__init__(plan.settings, plan.as_data, console)
         self._plan, self._openings, self._retry = plan, openings, retry
         self._results = Console(quiet=True) if brief else console
         self._hint_told = brief
         self._time_up = False
-        self._checks, self._give_up = checks, give_up
+        self._checks = checks
         self._record: Record
         self._play: Play
         self._conditions: GameConditions
@@ -354,12 +350,10 @@ class RunJob(Job[RunResult]):
             complete = draw.complete(record.count_settled(plan.schedule.games_each), plan.pairs)
             # A million games have 500,000 openings, whose memory the report can have.
             self._openings = ()
-            given_up = draw.given_up
-            interrupted = interrupted and not given_up
             del draw, batches
             record.finish(time.perf_counter() - clock, complete)
             self._check_played(complete, interrupted)
-            if not complete and not given_up:
+            if not complete:
                 self.tell_hint()
             # The first game need not wait for that; see _loading_report.
             from othello_lab.experiments.report.report import conclude
@@ -408,7 +402,7 @@ class RunJob(Job[RunResult]):
     def _drawn(self, openings: Sequence[Opening]) -> PairDraw:
         """The pairs of the run, those in the record played already."""
         plan = self._plan
-        draw, each = plan.draw(openings, self._give_up), plan.schedule.games_each
+        draw, each = plan.draw(openings), plan.schedule.games_each
         settled = self._record.settled(each)
         draw.skip(settled)
         if draw.listens:

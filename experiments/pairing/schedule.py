@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, product
 from operator import attrgetter
@@ -135,10 +135,6 @@ class PairOutcomes(Sequence[PairOutcome]):
 
     def __getitem__(self, index):  # type: ignore[no-untyped-def]
         return self._outcomes[index]
-
-
-GiveUp = Callable[[PairOutcomes], bool]
-"""Returns True if the results so far show that a run is not worth its other games."""
 
 
 @dataclass(frozen=True)
@@ -300,17 +296,14 @@ class PairDraw:
         openings: Sequence[Opening],
         seed: int,
         pairs: int = 1,
-        give_up: GiveUp | None = None,
     ) -> None:
         """
         names: the line-up. openings: those of all rounds. seed: the run's. pairs: half of its
-        setting ``games``. give_up: asked after every pair.
+        setting ``games``.
         """
         self.schedule = schedule
         self.results = PairOutcomes(seed)
         self.verdict = ""
-        self.given_up = False
-        self._give_up = give_up
         self._names, self._openings, self._seed = names, openings, seed
         self._each = schedule.openings_a_round(pairs)
         self._round = self._number = 0  # of the round and the pair that are drawn next
@@ -323,17 +316,17 @@ class PairDraw:
     @property
     def listens(self) -> bool:
         """True if it looks at results."""
-        return self.schedule.listens or self._give_up is not None
+        return self.schedule.listens
 
     @property
     def may_end_early(self) -> bool:
         """True if results may end it."""
-        return self.schedule.may_end_early or self._give_up is not None
+        return self.schedule.may_end_early
 
     @property
     def ended(self) -> bool:
         """True if results have ended it."""
-        return bool(self.verdict) or self.given_up
+        return bool(self.verdict)
 
     @property
     def note(self) -> str:
@@ -377,7 +370,6 @@ class PairDraw:
             if last:
                 self.results.end_round()
             self.verdict = self.schedule.verdict(self.results)
-            self.given_up = self._give_up is not None and self._give_up(self.results)
 
     def complete(self, settled: int, most: int) -> bool:
         """Return True if there will be no further pairs. settled: number played or skipped. most:

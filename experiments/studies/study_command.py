@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from othello_lab.agents.config import ConfigError, choices, own_settings, settings_text, unknown
+from othello_lab.agents.config import ConfigError, choices, settings_text, unknown
 from othello_lab.agents.sides import with_open_settings
 from othello_lab.core.system.cli import Parser
 from othello_lab.core.system.console import as_typed
@@ -68,17 +68,6 @@ def named_command(
         known = ", ".join(choices(kind.group, folders))
         raise ConfigError(f"{options.name}: first the name of a {kind.word}; choose from {known}")
     return make(options.name, options.settings, folders)
-
-
-def study_words(kind: RecordKind = STUDY) -> list[str]:
-    """Return the names of all studies, and the beginnings of their settings, for a shell's
-    completion."""
-    group = kind.group
-    found = list(choices(group))
-    for name in choices(group):
-        keys = [f"{group}.{key}=" for key in own_settings(group, name) if key != "_target_"]
-        found += [key for key in keys if key not in found]
-    return found
 
 
 def study_help(name: str | None = None, folders: Sequence[str] = ()) -> str:

@@ -54,15 +54,6 @@ def is_hydras(override: str) -> bool:
     return re.match(r"[+~]*hydra[./=]", override) is not None
 
 
-def without_guesses(overrides: Sequence[str]) -> list[str]:
-    """Return the overrides that a search does not vary; raises ConfigError."""
-    from othello_lab.agents.hydra_parts import parse
-
-    if any(_ZIP.match(override) for override in overrides):
-        raise ConfigError("zip(...) is for sweeps, not for a search over settings")
-    return [override for override in overrides if not parse(override).is_sweep_override()]
-
-
 def varied(
     known: Mapping[int, Sequence[str]], overrides: Sequence[str]
 ) -> dict[str, dict[int, Any]]:

@@ -11,7 +11,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
 from othello_lab.core.system.escaping import counted
 from othello_lab.experiments.report.figures.drawing import (
@@ -29,14 +28,11 @@ from othello_lab.experiments.report.figures.drawing import (
 )
 from othello_lab.experiments.report.figures.labels import name_legend
 from othello_lab.experiments.report.figures.palette import (
-    BLUE,
     DIVERGING,
     GREY,
-    ORANGE,
     SEQUENTIAL,
 )
 from othello_lab.experiments.report.figures.svg import annotate
-from othello_lab.experiments.sweep.results import Trial, TunedElo
 from othello_lab.experiments.sweep.trend import asks_for_costs
 
 MOST_PANELS = 6
@@ -60,15 +56,11 @@ class SweepFacts:
     """A sweep and the numbers computed from it.
 
     runs: one row a run and agent; see :func:`experiments.sweep.load`. varied: the columns that were
-    varied, by the name to be shown; columns that vary together count as one. trials: of a search
-    over settings; empty for a plain sweep. again: the rating of the best trial's confirmation, if
-    it was played.
+    varied, by the name to be shown; columns that vary together count as one.
     """
 
     runs: pd.DataFrame
     varied: Mapping[str, Sequence[str]]
-    trials: Sequence[Trial] = ()
-    again: TunedElo | None = None
 
 
 def setting_figures(facts: SweepFacts) -> Iterator[ReportFigure]:
@@ -176,28 +168,15 @@ def _zero(runs: pd.DataFrame) -> str:
 
 def _settings(facts: SweepFacts) -> tuple[pd.DataFrame, list[str]]:
     """Return the runs with a column for each setting that was varied, and the names of these
-    columns, the one along the axis first; none for a search over settings."""
+    columns, the one along the axis first."""
     columns = {name: _joined(facts.runs, group) for name, group in facts.varied.items()}
     runs = facts.runs.assign(**columns)
     # Along the axis goes what has an order, or else what has more values.
     names = sorted(columns, key=lambda name: (not _numeric(runs[name]), -runs[name].nunique()))
-    return runs, [] if facts.trials else names
+    return runs, names
 
 
-def search_figures(facts: SweepFacts) -> Iterator[ReportFigure]:
-    """The trials of a search over settings."""
-    if facts.trials:
-        yield ReportFigure(
-            name="search",
-            title="The search",
-            caption="Elo of every trial above its fixed opponent, and the best so far. Rings are "
-            "trials that were given up after a part of their games. The band is the 95 % interval "
-            "of the confirmation, played from openings of another seed.",
-            chart=search_chart(facts.trials, facts.again),
-        )
-
-
-SWEEP_FIGURES = (search_figures, setting_figures, heat_figures)
+SWEEP_FIGURES = (setting_figures, heat_figures)
 
 
 def _joined(runs: pd.DataFrame, group: Sequence[str]) -> pd.Series:
@@ -412,29 +391,3 @@ def _label_measure(axes: Axes, runs: pd.DataFrame, measure: str) -> None:
     else:
         decades(axes)
         axes.set_ylabel("nodes a move (log scale)")
-
-
-def search_chart(trials: Sequence[Trial], again: TunedElo | None) -> Figure:
-    """Each trial of a search over settings, the best so far, and the confirmation of the best; see
-    :class:`SweepFacts`."""
-    numbers, values, given_up = (np.array(column) for column in zip(*trials, strict=True))
-    best = np.maximum.accumulate(np.where(given_up, -np.inf, values))
-    with blank() as figure:
-        axes = figure.add_subplot()
-        axes.plot(numbers[~given_up], values[~given_up], "o", color=BLUE, label="trial")
-        if given_up.any():
-            (rings,) = axes.plot(numbers[given_up], values[given_up], "o", color=GREY)
-            rings.set(markerfacecolor="none", label="given up early")
-        axes.step(numbers, best, where="post", color=BLUE, label="best so far")
-        if again is not None:
-            axes.axhspan(again.low, again.high, color=ORANGE, alpha=0.2, linewidth=0)
-            axes.axhline(
-                again.elo,
-                color=ORANGE,
-                label=f"the best again, {again.games:,} games from fresh openings",
-            )
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        axes.set_xlabel("trial")
-        axes.set_ylabel("Elo above the fixed opponent")
-        axes.legend(title=None, loc="best")
-    return figure

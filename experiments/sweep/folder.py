@@ -1,16 +1,14 @@
 """The folder of a sweep, and the state of each combination.
 
-Hydra's launchers may play combinations in other processes or on other machines, so a sweep keeps
-everything in its folder: ``sweep.yaml`` has the command, and each combination has a folder of its
-own, named by its number.
+A sweep keeps everything in its folder: ``sweep.yaml`` has the command, and each combination has a
+folder of its own, named by its number.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -18,6 +16,7 @@ import yaml
 
 from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.core.system.plain_yaml import read_yaml
+from othello_lab.experiments.jobs.command_line import run_parser
 from othello_lab.experiments.jobs.kinds import KINDS
 from othello_lab.experiments.record.folder import numbered
 from othello_lab.experiments.record.store import FILE, Record
@@ -25,21 +24,17 @@ from othello_lab.experiments.sweep.composing import varied
 
 SWEEP = KINDS["sweep"].file
 """A sweep's own file: ``command``; ``arguments``, the words after ``run``; and ``combinations``,
-the settings of each, or null where a search chooses them as it goes."""
+the settings of each."""
 COMBINATION = "combination.yaml"
-"""In a combination's folder: ``settings``; for a trial of a search, once it has ended:
-``objective``; ``looks``, Elo by number of pairs; ``given_up``."""
+"""In a combination's folder: its ``settings``."""
 FAILURE = "failed.txt"
 """In a combination's folder: why it failed."""
-CONFIRMATION = "confirmation"
-"""The folder of a search's second run of its best settings."""
 
 
 class State(StrEnum):
     """The state of a combination."""
 
     FINISHED = "finished"
-    GIVEN_UP = "given up"  # a hopeless trial of a search
     STOPPED = "stopped"  # some of its games are there
     FAILED = "failed"
     WAITING = "waiting"  # none of its games are there
@@ -50,7 +45,6 @@ class Combination:
     """One run of a sweep, as its folder shows it.
 
     number: from 0. settings: its overrides, ``key=value``. failure: the failure's last line.
-    objective: its value for a search. looks: the same by number of pairs.
     """
 
     number: int
@@ -58,13 +52,11 @@ class Combination:
     settings: tuple[str, ...]
     state: State = State.WAITING
     failure: str = ""
-    objective: float | None = None
-    looks: Mapping[int, float] = field(default_factory=dict)
 
     @property
     def has_games(self) -> bool:
         """True if there is anything to report."""
-        return self.state in (State.FINISHED, State.GIVEN_UP, State.STOPPED)
+        return self.state in (State.FINISHED, State.STOPPED)
 
 
 @dataclass(frozen=True)
@@ -72,14 +64,14 @@ class Sweep:
     """A sweep as its command describes it.
 
     folder: the folder of all results, an absolute path. overrides, extra_folders: the settings and
-    the further folders of YAMLs in its command. known: the settings of each combination, None if a
-    search chooses them as it goes. trusted: True if the user allows code from outside the lab.
+    the further folders of YAMLs in its command. known: the settings of each combination.
+    trusted: True if the user allows code from outside the lab.
     """
 
     folder: Path
     overrides: list[str]
     extra_folders: list[str]
-    known: list[list[str]] | None
+    known: list[list[str]]
     trusted: bool = False
 
     @classmethod
@@ -87,25 +79,23 @@ class Sweep:
         """The sweep of a folder; raises ConfigError if it is none."""
         if not is_sweep(folder):
             raise ConfigError(f"{folder} is no folder of a sweep: it has no {SWEEP}")
-        # Loaded late: it brings Hydra, which those who only ask for a run's folder do not need.
-        from othello_lab.agents.hydra_parts import command_line_parser
-
         folder = Path(folder).resolve()
         said = about(folder)
-        parser = command_line_parser()
-        parser.error = partial(_refuse, folder / SWEEP)  # type: ignore[method-assign]
-        options = parser.parse_intermixed_args(said["arguments"])
+        try:
+            options = run_parser().parse_intermixed_args(said["arguments"])
+        except ConfigError as error:
+            _refuse(folder / SWEEP, str(error))
         extra_folders = [options.config_dir] if options.config_dir else []
         return cls(folder, options.overrides, extra_folders, said["combinations"])
 
     def combinations(self) -> list[Combination]:
-        """Return all combinations, by number; of a search the trials so far. Reads every folder."""
+        """Return all combinations, by number. Reads every folder."""
         found = {
             int(path.name): read_combination(path)
             for path in self.folder.iterdir()
             if path.name.isdecimal() and path.is_dir()
         }
-        for number, settings in enumerate(map(tuple, self.known or ())):
+        for number, settings in enumerate(map(tuple, self.known)):
             there = found.get(number)
             if there is None or there.state is State.WAITING:
                 found[number] = Combination(number, self.folder / str(number), settings)
@@ -130,13 +120,13 @@ def about(folder: Path) -> dict[str, Any]:
     known = said["combinations"]
     if not _are_words(said["arguments"]):
         _refuse(folder / SWEEP, "arguments: a list of words is needed")
-    if known is not None and not (isinstance(known, list) and all(map(_are_words, known))):
+    if not (isinstance(known, list) and all(map(_are_words, known))):
         _refuse(folder / SWEEP, "combinations: a list of lists of words is needed")
     return said
 
 
 def write_about(
-    folder: Path, command: str, arguments: Sequence[str], known: list[list[str]] | None
+    folder: Path, command: str, arguments: Sequence[str], known: list[list[str]]
 ) -> None:
     """Write a sweep's own file."""
     said = {"command": command, "arguments": list(arguments), "combinations": known}
@@ -148,25 +138,16 @@ def read_combination(folder: Path) -> Combination:
     number = int(folder.name) if folder.name.isdecimal() else -1
     if not (folder / COMBINATION).is_file():
         return Combination(number, folder, ())
-    note, failure = _read(folder / COMBINATION, "settings", "objective"), ""
-    if not (_are_words(note["settings"]) and isinstance(note["objective"], float | int | None)):
-        _refuse(folder / COMBINATION, "settings, a list of words, and a number are needed")
-    looks = note.get("looks", {})
-    if not (
-        isinstance(looks, dict)
-        and all(isinstance(n, int) and isinstance(elo, float) for n, elo in looks.items())
-    ):
-        _refuse(folder / COMBINATION, "looks: numbers of pairs with numbers are needed")
+    note, failure = _read(folder / COMBINATION, "settings"), ""
+    if not _are_words(note["settings"]):
+        _refuse(folder / COMBINATION, "settings: a list of words is needed")
     if (folder / FAILURE).is_file():
         told = (folder / FAILURE).read_text(encoding="utf-8", errors="replace")
         failure = [*told.strip().splitlines(), "nothing is said of it"][
             -1 if not told.strip() else -2
         ]
     state = State.FAILED if failure else _state_of_games(folder)
-    if state in (State.FINISHED, State.STOPPED) and note.get("given_up") is True:
-        state = State.GIVEN_UP
-    words, objective = tuple(note["settings"]), note["objective"]
-    return Combination(number, folder, words, state, failure, objective, looks)
+    return Combination(number, folder, tuple(note["settings"]), state, failure)
 
 
 def _state_of_games(folder: Path) -> State:
@@ -187,19 +168,9 @@ def has_begun(folder: Path) -> bool:
         return record.format() is not None
 
 
-def write_note(
-    folder: Path,
-    settings: Sequence[str],
-    objective: float | None = None,
-    looks: Mapping[int, float] | None = None,
-    given_up: bool = False,
-) -> None:
-    """Write the settings of a combination into its folder, and its results for a search; see
-    :data:`COMBINATION`."""
-    note: dict[str, Any] = {"settings": list(settings), "objective": objective}
-    if objective is not None:
-        note |= {"looks": dict(looks or {}), "given_up": given_up}
-    _write(folder / COMBINATION, note)
+def write_note(folder: Path, settings: Sequence[str]) -> None:
+    """Write the settings of a combination into its folder."""
+    _write(folder / COMBINATION, {"settings": list(settings)})
 
 
 def put_aside(folder: Path) -> None:

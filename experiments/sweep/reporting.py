@@ -16,7 +16,7 @@ from othello_lab.experiments.config import (
     NO_FIGURES,
     figures_choice,
 )
-from othello_lab.experiments.record.store import FILE, Record
+from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.citing import LATEX_PACKAGES, latex_table
 from othello_lab.experiments.report.markdown import link, write_report
 from othello_lab.experiments.report.page import Drawing
@@ -24,8 +24,8 @@ from othello_lab.experiments.report.tables import COLUMNS, cells, elo_text
 from othello_lab.experiments.report.terminal import terminal_table
 from othello_lab.experiments.statistics.intervals import interval_text
 from othello_lab.experiments.sweep.composing import in_a_line, short_names
-from othello_lab.experiments.sweep.folder import CONFIRMATION, Combination, State, about
-from othello_lab.experiments.sweep.results import Trial, best_of, elo_of_tuned, grouped, table_of
+from othello_lab.experiments.sweep.folder import Combination, State, about
+from othello_lab.experiments.sweep.results import grouped, table_of
 from othello_lab.experiments.sweep.trend import trends, values_in_order
 
 if TYPE_CHECKING:
@@ -67,14 +67,13 @@ def conclude(
         head = record.run()
     if "parquet" in head["config"].get("export", ()):
         table.to_parquet(folder / "sweep.parquet", index=False)
-    search = _search(known, values, head["config"], folder)
-    said = search["findings"] if search else list(_findings(table, values))
+    said = list(_findings(table, values))
     figures: Sequence[Drawing] = ()
     wanted = figures_in or figures_choice(head["config"].get("figures", IN_REPORT))
     if wanted != NO_FIGURES:
         with console.status("drawing figures"):
-            figures = _draw(table, list(values), search, folder, wanted == FIGURE_FILES)
-    _write(folder, table, known, values, search, said, figures)
+            figures = _draw(table, list(values), folder, wanted == FIGURE_FILES)
+    _write(folder, table, known, values, said, figures)
     for finding in said:
         console.print(plain(finding))
     for label, name in (("report", "report.html"), ("table", "sweep.csv")):
@@ -157,49 +156,9 @@ def _above(rows: pd.DataFrame) -> str:
     return f"{told} Elo above {second.agent}"
 
 
-def _search(
-    known: Sequence[Combination],
-    values: Mapping[str, Mapping[int, Any]],
-    config: Mapping[str, Any],
-    folder: Path,
-) -> dict[str, Any]:
-    """Return the findings of a search over settings, and its confirmation; empty for a sweep."""
-    best = best_of(known)
-    if best is None:
-        return {}
-    tuned = elo_of_tuned(best.folder)
-    trials = [
-        Trial(each.number, each.objective, each.state is State.GIVEN_UP)
-        for each in known
-        if each.objective is not None
-    ]
-    given_up = sum(trial.given_up for trial in trials)
-    early = f", {given_up} of which were given up early" if given_up else ""
-    found: dict[str, Any] = {
-        "trials": trials,
-        "findings": [
-            f"Best of {len(trials)} trials{early}: run {best.number} "
-            f"({in_a_line(values, best.number)}), "
-            f"{tuned.text}. It was chosen by this very number, so that its luck was chosen with "
-            "it: expect less."
-        ],
-    }
-    if (folder / CONFIRMATION / FILE).is_file():
-        again = found["again"] = elo_of_tuned(folder / CONFIRMATION)
-        seed = config["tuning"]["seed"]
-        number = f"Confirmation, from openings of another seed ({seed}): {again.text}."
-        less = tuned.elo - again.elo
-        found["findings"].append(
-            f"{number} This is the number to report; the difference of {less:+.0f} to the "
-            "search's is selection bias and chance."
-        )
-    return found
-
-
 def _draw(
     table: pd.DataFrame,
     keys: Sequence[str],
-    search: Mapping[str, Any],
     folder: Path,
     files: bool,
 ) -> list[Drawing]:
@@ -209,7 +168,7 @@ def _draw(
 
     short = short_names(keys)
     varied = {", ".join(short[key] for key in group): group for group in grouped(table, keys)}
-    facts = SweepFacts(table, varied, search.get("trials", ()), search.get("again"))
+    facts = SweepFacts(table, varied)
     return draw_figures(SWEEP_FIGURES, facts, folder, files)
 
 
@@ -218,7 +177,6 @@ def _write(
     table: pd.DataFrame,
     known: Sequence[Combination],
     values: Mapping[str, Mapping[int, Any]],
-    search: Mapping[str, Any],
     said: Sequence[str],
     figures: Sequence[Drawing],
 ) -> None:
@@ -243,7 +201,6 @@ def _write(
         states=", ".join(f"{number} {state}" for state, number in counts.items() if number),
         findings=said,
         reference=table["reference"].iloc[0],
-        confirmation=CONFIRMATION if "again" in search else "",
         figures=figures,
         command=about(folder)["command"],
     )

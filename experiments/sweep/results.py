@@ -1,25 +1,21 @@
-"""The results of a sweep, or of a search over settings."""
+"""The results of a sweep."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from othello_lab.agents.config import ConfigError
 from othello_lab.experiments.config import typed
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.question import question_of
 from othello_lab.experiments.report.standings import (
-    pair_counts,
     points_of_agents,
     rated_as_asked,
     standings,
 )
-from othello_lab.experiments.statistics.intervals import interval_text
-from othello_lab.experiments.statistics.pool import difference_of_two
 from othello_lab.experiments.sweep.folder import Combination, State, Sweep
-from othello_lab.experiments.sweep.search import smoothed_elo
 
 if TYPE_CHECKING:
     import pandas as pd  # loaded when a table is made, since a run starts sooner without it
@@ -31,7 +27,7 @@ def load(folder: Path | str) -> pd.DataFrame:
     Columns: run (the combination's number), folder (its name), one for each key that was varied,
     by its name (``games`` as games_per_pairing), numbers as numbers, then the standings' (see
     :func:`experiments.report.standings.standings`), reference, question (cost, match or ranks),
-    complete, and for a search objective. Elo is relative to the reference, so it can be compared
+    and complete. Elo is relative to the reference, so it can be compared
     between runs; it is an agent of all runs, or "" for the mean of each run, where there is none.
     Raises ConfigError where the folder is no sweep's.
     """
@@ -74,8 +70,6 @@ def table_of(known: Sequence[Combination], values: Mapping[str, Mapping[int, Any
                 complete=each.state is State.FINISHED,
             )
         )
-        if each.objective is not None:
-            tables[-1]["objective"] = each.objective
     return pd.concat(tables, ignore_index=True).infer_objects()
 
 
@@ -131,66 +125,3 @@ def grouped(table: pd.DataFrame, keys: Sequence[str]) -> list[list[str]]:
         else:
             groups.append([key])
     return groups
-
-
-def objective_of(folder: Path) -> float:
-    """Return the Elo of the tuned agent above its opponent, for the search; see
-    :func:`experiments.sweep.search.smoothed_elo`."""
-    with Record.open(folder) as record:
-        tuned = _tuned(record)
-        own = record.agents()["name"].tolist().index(tuned)
-        counts = pair_counts(record)[own, 1 - own]
-    return smoothed_elo(counts)
-
-
-_OTHER_WAY = str.maketrans("<>", "><")
-
-
-class TunedElo(NamedTuple):
-    """The rating of a tuned agent above its opponent: Elo with the ends of its 95 % interval, or a
-    bound (see :class:`experiments.statistics.pool.Ratings`), and the number of games."""
-
-    agent: str
-    elo: float
-    low: float
-    high: float
-    bound: str
-    games: int
-
-    @property
-    def text(self) -> str:
-        """``tuned +55 [11, 100] Elo in 400 games``."""
-        told = interval_text(self.elo, self.low, self.high, self.bound)
-        return f"{self.agent} {told} Elo in {self.games:,} games"
-
-
-def elo_of_tuned(folder: Path) -> TunedElo:
-    """Return the rating of the tuned agent of a run, as the run's own report has it."""
-    with Record.open(folder) as record:
-        tuned = _tuned(record)
-        first = record.agents()["name"][0] == tuned
-        ((_, ratings),) = rated_as_asked(record, typed(record.run()["config"]))
-        value, low, high, bound = difference_of_two(ratings)
-        games = record.count_games()
-    if not first:
-        value, low, high, bound = -value, -high, -low, bound.translate(_OTHER_WAY)
-    return TunedElo(tuned, value, low, high, bound, games)
-
-
-def _tuned(record: Record) -> str:
-    return str(record.run()["config"]["tuning"]["agent"])
-
-
-class Trial(NamedTuple):
-    """A trial of a search that has ended: its number, its Elo, and True if it was given up."""
-
-    number: int
-    elo: float
-    given_up: bool
-
-
-def best_of(known: Sequence[Combination]) -> Combination | None:
-    """The combination of a search with the highest objective, the first among equals. Trials that
-    were given up have none of all their games."""
-    tried = [each for each in known if each.objective is not None and each.state is State.FINISHED]
-    return max(tried, key=lambda each: each.objective or 0.0, default=None)

@@ -10,12 +10,8 @@ from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.experiments.config import built_from, settings_of, typed
 from othello_lab.experiments.playing.trust import foreign_code
 from othello_lab.experiments.record.store import Record
-from othello_lab.experiments.sweep.composing import is_hydras, without_guesses
+from othello_lab.experiments.sweep.composing import is_hydras
 from othello_lab.experiments.sweep.folder import State, Sweep
-
-_HARMLESS = ("hydra/launcher", "hydra.launcher.n_jobs")
-"""Settings of Hydra's own that choose among what is installed, or are numbers; others may name
-code."""
 
 
 def foreign_in(asked: Sweep) -> list[str]:
@@ -30,13 +26,11 @@ def foreign_in(asked: Sweep) -> list[str]:
 def _foreign_in(asked: Sweep) -> Iterator[str]:
     for folder in asked.extra_folders:
         yield f"--config-dir={folder}: its YAMLs may name any code"
-    words = [*asked.overrides, *(word for settings in asked.known or () for word in settings)]
-    strange = [word for word in words if _is_strange(word, asked.known is None)]
+    strange = [word for settings in asked.known for word in settings if _is_strange(word)]
     for word in strange:
         yield f"{word}: may name any code"
     if not strange:
-        fixed = [word for word in asked.overrides if not is_hydras(word)]
-        for settings in [without_guesses(fixed)] if asked.known is None else asked.known:
+        for settings in asked.known:
             yield from foreign_code(built_from(settings_of(settings, asked.extra_folders)), {})
     for each in asked.combinations():
         if each.state is State.STOPPED:
@@ -45,10 +39,8 @@ def _foreign_in(asked: Sweep) -> Iterator[str]:
             yield from foreign_code(built_from(typed(head["config"])), head["versions"])
 
 
-def _is_strange(word: str, guessed: bool) -> bool:
+def _is_strange(word: str) -> bool:
     """Return True if a setting could bring in code that composing without it does not show."""
     key, _, value = word.lstrip("+~").partition("=")
-    if is_hydras(word):
-        return key not in _HARMLESS or ".." in value
     chooses_file = "." not in key.partition("@")[0]
-    return (chooses_file and ".." in value) or (guessed and ("target" in word or "${" in word))
+    return is_hydras(word) or (chooses_file and ".." in value)

@@ -293,7 +293,7 @@ HIDDEN = '${oc.decode:"{_tar${oc.env:NO,get}_: evil.Agent}"}'
     [
         ([], ["first._target_=evil.Agent"], "agents.greedy: evil.Agent ("),
         ([], [f"+agents.x='{HIDDEN}'"], "agents.x: evil.Agent ("),
-        (["+hydra.callbacks.x._target_=evil.Agent"], [], "hydra.callbacks.x._target_=evil.Agent"),
+        ([], ["+hydra.callbacks.x._target_=evil.Agent"], "hydra.callbacks.x._target_=evil.Agent"),
         ([], ["hydra.searchpath=[pkg://evilpack]"], "hydra.searchpath=[pkg://evilpack]"),
         (["--config-dir", "evil_conf"], [], "--config-dir=evil_conf"),
         ([], ["agent@first=../../evil"], "agent@first=../../evil"),

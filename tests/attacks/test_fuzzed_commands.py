@@ -21,7 +21,10 @@ import pytest
 from fuzzing import LONGEST, PIECES, Draw, fuzzed
 
 from othello_lab.__main__ import all_commands, main
-from othello_lab.completion import words_of_commands
+from othello_lab.agents.command_line import make_parser
+from othello_lab.agents.config import choices, conf_folder, known_keys
+from othello_lab.core.command_line import COMMANDS as RULES
+from othello_lab.play.command_line import COMMANDS as AT_THE_BOARD
 
 VALUES = ("1", "2", "100", "0.5", "-1", "true", "null", "greedy", "iago", "standard", "mini6")
 VALUES += ("[1,2]", "{a:1}", "1,2", "${a}", "'x'", "f5d6c3", "./mine.py:f", "./mine.yaml", ".")
@@ -35,6 +38,12 @@ MINE = {
     "games.txt": "f5d6c3\nf5f6e6\n",
     "a.wtb": "nothing",
 }
+ROOMS = {"agents": make_parser()[1], "core": RULES, "play": AT_THE_BOARD}
+COMPOSED = {
+    **dict.fromkeys(("run", "match", "plan", "study", "train", "selfplay", "positions"), "run"),
+    **{f"play {name}": "play" for name in AT_THE_BOARD},
+}
+"""The configuration whose settings a command takes."""
 _SECONDS = 20  # for an answer; the machine may be busy
 
 
@@ -48,7 +57,30 @@ def begun(*arguments: Any, **named: Any) -> NoReturn:
 
 @pytest.fixture(scope="module")
 def words() -> dict[str, list[str]]:
-    return words_of_commands(all_commands())
+    """The words of each command: those that its help names, and the settings and choices that it
+    composes."""
+    names = [
+        f"{command} {name}".strip()
+        for command in all_commands()
+        for name in ROOMS.get(command, [""])
+    ]
+    keys = {config: [f"{key}=" for key in known_keys(config)] for config in ("run", "play")}
+    groups = [path.name for path in conf_folder().iterdir() if path.is_dir()]
+    chosen = [f"{group}={name}" for group in groups for name in choices(group)]
+    chosen += [f"agent@{place}={n}" for place in ("first", "second") for n in choices("agent")]
+    chosen += [*choices("study"), *choices("train"), *choices("agent"), *choices("evaluation")]
+    return {
+        name: [*named_in_help(name), *(keys[COMPOSED[name]] + chosen if name in COMPOSED else ())]
+        for name in names
+    }
+
+
+def named_in_help(command: str) -> list[str]:
+    """The options and the beginnings of settings in a command's help."""
+    with contextlib.redirect_stdout(io.StringIO()) as printed, contextlib.suppress(SystemExit):
+        main([*command.split(), "--help"])
+    found = re.findall(r"(?<![\w-])--[a-z][\w-]*|[\w.@]+=\w*", printed.getvalue())
+    return sorted({*found, "--help"})
 
 
 @pytest.fixture

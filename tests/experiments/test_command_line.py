@@ -21,7 +21,7 @@ from rich.console import Console
 from othello_lab.__main__ import HELP, all_commands, main
 from othello_lab.agents.command_line import main as agents_main
 from othello_lab.agents.commands.bench import bench, signature
-from othello_lab.core.system.renamed import ROOMS
+from othello_lab.core.system.rooms import ROOMS
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.progress import progress_bar
 
@@ -300,45 +300,11 @@ def test_each_room_is_a_command_of_a_checkout(room: str, tmp_path: Path) -> None
     assert process.stdout.startswith("usage: othello-lab")
 
 
-OLD_NAMES = {
-    "from agents import Agent": "'agents' is 'othello_lab.agents'",
-    "import agents.search": "'agents' is 'othello_lab.agents'",
-    "from core.position import Position": "'core' is 'othello_lab.core'",
-}
-
-
-@pytest.mark.integration
-@pytest.mark.parametrize("installed", [False, True])
-@pytest.mark.parametrize("line", mostly_nightly(OLD_NAMES, ["import agents.search"]))
-def test_the_present_name_is_told_for_an_old_import(
-    line: str, installed: bool, tmp_path: Path
-) -> None:
-    (tmp_path / "older.py").write_text(f"{line}\nclass Mine: pass\n", encoding="utf-8")
-    if installed:  # as in site-packages, where there is no folder agents/
-        (tmp_path / "site").mkdir()
-        (tmp_path / "site" / "othello_lab").symlink_to(Path(__file__).parents[2] / "othello_lab")
-    process = in_folder(
-        tmp_path,
-        *("-P", "-m", "othello_lab", "agents", "check", "./older.py:Mine"),
-        root=tmp_path / "site" if installed else None,
-    )
-    assert process.returncode == 2
-    assert process.stderr.count("\n") == 1
-    assert process.stderr.count(OLD_NAMES[line]) == 1
-
-
-@pytest.mark.parametrize("target", ["agents.AlphaBeta", "agents.evaluation.Iago", "core.Nothing"])
-def test_the_present_name_is_told_for_an_old_target(
-    target: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "agent").mkdir()
-    (tmp_path / "agent" / "older.yaml").write_text(f"_target_: {target}\n", encoding="utf-8")
-    words = ["agent@first=older", "agent@second=greedy", f"results={tmp_path}", "games=2"]
-    assert main(["run", "--config-dir", str(tmp_path), "agents=duel", *words]) == 2
-    told = capsys.readouterr().err
-    assert told.count("\n") == 1
-    new = target.replace("agents.AlphaBeta", "AlphaBeta")
-    assert told.count(f"since version 0.2 '{target}' is 'othello_lab.{new}'") == 1
+@pytest.mark.parametrize("room", mostly_nightly(ROOMS, ["core"]))
+def test_a_room_of_a_checkout_is_not_imported_a_second_time(room: str, tmp_path: Path) -> None:
+    process = in_folder(tmp_path, "-c", f"import {room}")
+    assert process.returncode == 1
+    assert f"ImportError: {room} is part of the lab: othello_lab.{room}" in process.stderr
 
 
 IMPORT_ALL = """
@@ -374,11 +340,9 @@ def test_importing_anything_changes_nothing_in_the_process(tmp_path: Path) -> No
     assert (process.returncode, process.stderr) == (0, "")
 
 
-def in_folder(
-    folder: Path, *words: str, root: Path | None = None
-) -> subprocess.CompletedProcess[str]:
-    """Start a Python in a folder; it finds the lab below ``root``, by default in this checkout."""
-    root = root or Path(__file__).parents[2]
+def in_folder(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Start a Python in a folder; it finds the lab in this checkout."""
+    root = Path(__file__).parents[2]
     return subprocess.run(
         [sys.executable, *words],
         cwd=folder,

@@ -207,9 +207,7 @@ def test_a_line_ups_default_that_is_not_there(tmp_path: Path, default: str, comp
 
 def test_agents_of_a_duel_are_named_by_their_choices() -> None:
     names = ["agents=duel", "agent@first=alphabeta", "agent@second=greedy"]
-    plan = read(
-        [*names, "rating.anchor=second", "searches.baseline=first", "tuning.agent=alphabeta"]
-    )
+    plan = read([*names, "rating.anchor=second", "searches.baseline=first"])
     assert list(plan.agents) == ["alphabeta", "greedy"]
     assert (plan.settings.rating.anchor, plan.settings.searches.baseline) == ("greedy", "alphabeta")
     names = ["agents=duel", "agent@first=alphabeta", "agent@second=alphabeta"]

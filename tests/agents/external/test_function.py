@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import os
 import random
 import re
@@ -301,104 +300,38 @@ def test_bad_input_of_a_run_is_one_line(capsys: pytest.CaptureFixture[str]) -> N
 # ------------------------------------------------------------------ Python 2
 
 
-OLD = Path(__file__).parents[2] / "data" / "python2" / "othello.py"
-
-
-def test_a_strategy_for_python_2_plays_with_its_names_and_its_division() -> None:
-    agent = FunctionAgent(f"{OLD}:middle_strategy", python2=True)
-    for position in positions(4):
-        agent.begin_game(position.to_move, position, 1)
-        moves = sorted(position.moves)
-        assert agent.decide(position, Limits()).move == moves[len(moves) // 2]
-
-
-def test_an_evaluation_for_python_2_gives_what_it_gave() -> None:
-    half = FunctionEvaluation(f"{OLD}:half_score", python2=True)
-    assert not half.compiled and not half.floating
-    for position in positions(2):
-        mine, others = (mask.bit_count() for mask in (position.mover, position.opponent))
-        assert half(position) == mine // 2 - others // 2
-    assert FunctionEvaluation(f"{OLD}:tie", python2=True)(Position.start()) == 0
-
-
-@pytest.mark.parametrize(
-    ("line", "now", "then"),
-    [
-        ("7 / 2, -7 / 2, True / 2, 7 / 2.0", (3.5, -3.5, 0.5, 3.5), (3, -4, 0, 3.5)),
-        ("numpy.int64(7) / 2, 7 / numpy.int32(2)", (3.5, 3.5), (3, 3)),
-        ("(numpy.arange(4) / 2).tolist(),", ([0, 0.5, 1, 1.5],), ([0, 0, 1, 1],)),
-        ("(numpy.arange(4.0) / 2).tolist(),", ([0, 0.5, 1, 1.5],), ([0, 0.5, 1, 1.5],)),
-        ("type(map(abs, [1])), type(filter(None, 'a'))", (map, filter), (list, str)),
-        ("type(zip()), type(range(2)), type(filter(None, (0,)))", (zip, range, filter),
-         (list, list, tuple)),
-    ],
-)  # fmt: skip
-def test_a_file_is_read_as_python_2_only_where_that_is_set(
-    line: str, now: Any, then: Any, tmp_path: Path
-) -> None:
+def test_a_file_finds_two_names_of_python_2(tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
-    file.write_text(f"import numpy\nRESULT = {line}\n")
-    assert now == load_module(str(file)).RESULT
-    assert then == load_module(str(file), python2=True).RESULT
-    file.write_text(f"from __future__ import division\nimport numpy\nRESULT = {line}\n")
-    divided = load_module(str(file), python2=True).RESULT
-    assert divided == (now if "/" in line else then)
+    file.write_text("def middle(player, board):\n    return [s for s in xrange(34, 36)][0]\n")
+    assert FunctionAgent(f"{file}:middle").decide(Position.start(), Limits()).move == 19
+    file.write_text("RESULT = xrange(2), raw_input\nxrange = None\n")
+    assert load_module(str(file)).xrange is None  # its own one counts
 
 
-def test_nothing_of_python_2_stays_for_other_files(tmp_path: Path) -> None:
-    FunctionAgent(f"{OLD}:middle_strategy", python2=True)
-    assert "xrange" not in vars(load_module(str(OLD)).old_rules)["__builtins__"]
-    (tmp_path / "mine.py").write_text("RESULT = xrange(3)\n")
-    with pytest.raises(ValueError, match="line 1: NameError"):
-        load_module(str(tmp_path / "mine.py"))
-    assert not hasattr(builtins, "xrange") and type(map(abs, [])) is map
+HINT = "in Python 3 / divides"
 
 
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        ("return raw_input()", "raw_input is a name of Python 2: agent.python2=true reads the"),
-        ("return board[9 / 2]", "/ between whole numbers rounds down in Python 2: agent.python2="),
-        ("return undefined", "name 'undefined' is not defined$"),
-        ("return 1 + 'a'", "unsupported operand type"),
+        ("return board[9 / 2]", True),
+        ("return [0 for _ in range(8 / 2)]", True),
+        ("return len(filter(None, board))", True),
+        ("return map(ord, board)[0]", True),
+        ("return 1 + 'a'", False),
+        ("return undefined", False),
     ],
 )
-def test_an_error_of_python_2_names_its_cure(body: str, told: str, tmp_path: Path) -> None:
-    (tmp_path / "mine.py").write_text(f"def wrong(player, board):\n    {body}\n")
-    agent = FunctionAgent(f"{tmp_path}/mine.py:wrong")
-    with pytest.raises((NameError, TypeError), match=told) as caught:
-        agent.decide(Position.start(), Limits())
-    assert ("python2" in told) == ("python2" in str(caught.value))
-
-
-@pytest.mark.integration
-def test_the_cure_is_told_in_one_line_by_a_run_an_evaluation_and_a_call(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "mine.py").write_text(
-        "def strategy(player, board):\n    return [s for s in xrange(11, 89)][0]\n"
-        "def score(player, board):\n    return len(xrange(3))\n"
-        "def searcher(depth):\n    return xrange(depth) and strategy\n"
-    )
-    for words, told in (
-        (["agent@first=function", "first.target=./mine.py:strategy"], "agent.python2=true"),
-        (["agent@first=maximizer", "first.evaluation=./mine.py:score"], "evaluation.python2=true"),
-        (["agent@first=function", "'first.target=\"./mine.py:searcher(3)\"'"], ": python2=true"),
-    ):
-        words = [word.replace("./mine.py", f"{tmp_path}/mine.py").strip("'") for word in words]
-        line_up = ["run", "agents=duel", *words, "agent@second=random", f"results={tmp_path}"]
-        assert main(line_up) == 2
-        printed = capsys.readouterr().err.strip()
-        *_, last = printed.splitlines()
-        assert f"xrange is a name of Python 2: {told.lstrip(': ')} reads the file so" in last
-
-
-def test_a_side_of_a_match_is_read_as_python_2_by_itself() -> None:
-    strategy, score = (side_of(f"{OLD}:{name}") for name in ("middle_strategy", "half_score"))
-    assert (strategy.kind, score.kind) == ("a strategy", "an evaluation, in alphabeta")
-    assert "first.python2=true" in strategy.words("first")
-    assert "first.evaluation.python2=true" in score.words("first")
-    assert not [word for word in side_of(f"{FILE}:score").words("first") if "python2" in word]
+def test_an_error_of_a_file_for_python_2_has_a_hint(body: str, told: bool, tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(f"def wrong(player, board):\n    {body}\n")
+    with pytest.raises((NameError, TypeError)) as caught:
+        FunctionAgent(f"{file}:wrong").decide(Position.start(), Limits())
+    assert (HINT in str(caught.value)) == told
+    for ask in (FunctionEvaluation, side_of):
+        with pytest.raises(ValueError, match="line 2") as refused:
+            ask(f"{file}:wrong")
+        assert (HINT in str(refused.value)) == told
 
 
 def test_a_side_that_raises_is_told_with_its_line(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
@@ -80,30 +79,6 @@ def test_what_is_handed_in_is_told_apart(
     assert about["protocol"] == protocol
     key = "target" if protocol == "python" else "command"
     assert about[key] == played.format(tmp_path)
-
-
-def test_a_strategy_for_python_2_plays_where_its_yaml_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write(
-        tmp_path, {"anna.py": "def strategy(player, board):\n    return xrange(34, 35)[3 / 2 - 1]"}
-    )
-    monkeypatch.chdir(tmp_path)  # and back at the end
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    start = Position.start()
-    for notes in ("", "python2: true"):
-        if notes:
-            (tmp_path / "anna.yaml").write_text(notes)
-        settings = {key: value for key, value in only(tmp_path).items() if key != "_target_"}
-        agent = Submission(**settings)
-        agent.begin_game(Color.BLACK, start, 1)
-        if notes:
-            assert agent.decide(start, Limits()).move == 19
-        else:
-            with pytest.raises(NameError, match="python2=true reads the file so"):
-                agent.decide(start, Limits())
-        os.chdir(tmp_path)
-        agent.close()
 
 
 @pytest.mark.parametrize(
@@ -209,7 +184,6 @@ def test_programs_of_which_nothing_is_told_play_as_is_asked(tmp_path: Path) -> N
         ({"anna": "", "anna.yaml": "protocol: gtp"}, "unknown protocol 'gtp'; choose from file, l"),
         ({"anna": "", "anna.yaml": "comand: x"}, "unknown key 'comand'; choose from protocol, co"),
         ({"anna": "", "anna.yaml": "command: 3"}, "anna.yaml: command=3 is no text"),
-        ({"anna.py": "", "anna.yaml": "python2: 3"}, "anna.yaml: python2=3 is neither true nor"),
         ({"anna.py": "", "anna.yaml": "protocol: python"}, "anna.py has neither a class of Agent"),
     ],
 )

@@ -19,7 +19,7 @@ import pytest
 
 from othello_lab.core.system import compile as compiling
 from othello_lab.core.system.forked import Channel, ForkedProcess
-from othello_lab.core.system.renamed import ROOMS
+from othello_lab.core.system.rooms import ROOMS
 
 ROOT = Path(__file__).parents[3]
 

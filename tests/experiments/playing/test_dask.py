@@ -23,7 +23,7 @@ from rich.console import Console
 
 from othello_lab.__main__ import main
 from othello_lab.agents.config import ConfigError
-from othello_lab.core.system.renamed import ROOMS
+from othello_lab.core.system.rooms import ROOMS
 from othello_lab.experiments.config import Plan, read
 from othello_lab.experiments.jobs.run import resume, run
 from othello_lab.experiments.pairing.schedule import PairDraw

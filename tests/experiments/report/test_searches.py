@@ -160,9 +160,6 @@ def test_single_games_are_the_first_plies_of_one_game_an_opening(result: RunResu
         ("searches.baseline=nobody", "searches.baseline 'nobody'; choose from alphabeta, minimax"),
         ("searches.depths=[3,65]", "searches.depths=65: a whole number from 1 to 64"),
         ("searches.depths=3", "searches.depths"),
-        ("tuning.agent=nobody", "unknown tuning.agent 'nobody'"),
-        ("agents=classics tuning.agent=random", "tuning needs two agents, .* not 6"),
-        ("tuning.games=3", "tuning.games=3: an even number"),
     ],
 )
 def test_bad_settings_are_named(words: str, message: str) -> None:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-import subprocess
-import sys
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -18,8 +15,8 @@ import pytest
 from rich.console import Console
 
 from othello_lab.__main__ import main
-from othello_lab.agents import hydra_parts
 from othello_lab.agents.config import ConfigError
+from othello_lab.experiments import command_line
 from othello_lab.experiments.jobs import run as runs
 from othello_lab.experiments.record.folder import locked
 from othello_lab.experiments.record.store import FILE, Record
@@ -86,14 +83,14 @@ def test_a_combination_goes_on_by_its_state(
         return SimpleNamespace(interrupted=False, complete=True)
 
     games = int(words[0].partition("=")[2])
-    settings = SimpleNamespace(games=games, tuning=SimpleNamespace(agent=None))
+    settings = SimpleNamespace(games=games)
     monkeypatch.setattr(sweep_session, "read", lambda *_: SimpleNamespace(settings=settings))
     monkeypatch.setattr(sweep_session, "has_begun", lambda folder: begun)
     monkeypatch.setattr(runs, "run", lambda *_, **__: done("run"))
     monkeypatch.setattr(runs, "resume", lambda *_, games, **__: done(f"resume {games}"))
     before = folders.Combination(0, tmp_path / "0", ("games=4",), state)
     asked = Sweep(tmp_path, [], [], [list(words)])
-    assert sweep_session._play(asked, before, words, Console(quiet=True)) is None
+    sweep_session._play(asked, before, words, Console(quiet=True))
     assert calls == ([called] if called else [])
     if called:
         note = folders.read_combination(tmp_path / "0")
@@ -104,7 +101,7 @@ def test_a_combination_goes_on_by_its_state(
 def test_a_combination_that_is_cut_short_ends_the_sweep(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, interrupted: bool, complete: bool
 ) -> None:
-    settings = SimpleNamespace(games=4, tuning=SimpleNamespace(agent=None))
+    settings = SimpleNamespace(games=4)
     monkeypatch.setattr(sweep_session, "read", lambda *_: SimpleNamespace(settings=settings))
     result = SimpleNamespace(interrupted=interrupted, complete=complete)
     monkeypatch.setattr(runs, "run", lambda *_, **__: result)
@@ -114,24 +111,19 @@ def test_a_combination_that_is_cut_short_ends_the_sweep(
         sweep_session._play(asked, before, ["games=4"], Console(quiet=True))
 
 
-def test_all_but_finished_combinations_are_handed_over(
+def test_all_but_finished_combinations_are_played(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = Sweep(tmp_path, ["depth=1,2", "hydra.verbose=false"], [], [[]])
+    asked = Sweep(tmp_path, ["depth=1,2"], [], [["depth=1"]] * len(State))
     known = [
         folders.Combination(number, tmp_path / str(number), (), state)
         for number, state in enumerate(State)
     ]
     monkeypatch.setattr(Sweep, "combinations", lambda self: known)
-    handed: list[Sequence[str]] = []
-    monkeypatch.setattr(sweep_session, "_hand_over", lambda asked, words: handed.append(words))
-    assert sweep_session._run_all(asked, Console(quiet=True))
-    (words,) = handed
-    left = [str(n) for n, state in enumerate(State) if state is not State.FINISHED]
-    assert f"+combination={','.join(left)}" in words
-    assert "hydra.verbose=false" in words and "depth=1,2" not in words
-    known[:] = [folders.Combination(0, tmp_path / "0", (), State.FINISHED)]
-    assert sweep_session._run_all(asked, Console(quiet=True)) and len(handed) == 1
+    played: list[int] = []
+    monkeypatch.setattr(sweep_session, "_attempt", lambda _, number, *rest: played.append(number))
+    sweep_session._run_all(asked, Console(quiet=True))
+    assert played == [n for n, state in enumerate(State) if state is not State.FINISHED]
 
 
 # ---------------------------------------------------------------------- what is run
@@ -158,7 +150,7 @@ def test_crossed_and_zipped_keys() -> None:
     [
         (["a=zip(1,2)", "b=zip(1,2,3)"], "a has 2, b has 3"),
         (["a=zip(1,2)", "b=zip(1)"], "a has 2, b has 1"),
-        (["a=interval(0,1)"], "tuning.agent=NAME"),
+        (["a=interval(0,1)"], "values to choose from"),
         (["a=[1"], r"a=\[1"),
     ],
 )
@@ -174,7 +166,7 @@ def test_combinations_that_make_no_sense(words: list[str], message: str) -> None
         "run -m agents.left.depth=zip(1,2) agents.right.depth=zip(1,2,3) agents=ab_mirror",
         "run -m depth=1,0",
         "run -m agents=ab_mirror,clasics",
-        "run -m depth=1,2 hydra/launcher=nowhere",
+        "run -m depth=1,2 hydra/launcher=basic",
         "run -m depth=1,2 results=/proc/nowhere",
         "run -m depth=interval(1,3)",
     ],
@@ -270,19 +262,19 @@ def test_one_or_two_settings_are_drawn_and_three_are_a_table_alone(tmp_path: Pat
     for keys in (["a"], ["b", "c"]):
         folder = tmp_path / "".join(keys)
         folder.mkdir()
-        drawn = reporting._draw(table, keys, {}, folder, files=True)
+        drawn = reporting._draw(table, keys, folder, files=True)
         maps = ["elo_map", "nodes_map"] if len(keys) == 2 else []
         assert [figure.name for figure in drawn] == ["elo", "nodes_per_move", *maps]
         text = (folder / "elo.svg").read_text(encoding="utf-8")
         for word in ("one", "two", "iago" if "b" in keys else "3", f">{keys[0]}<"):
             assert word in text
         assert ">12 runs, 40 games an agent<" in text
-    assert reporting._draw(table, ["a", "b", "c"], {}, tmp_path / "three", files=False) == []
+    assert reporting._draw(table, ["a", "b", "c"], tmp_path / "three", files=False) == []
     split = reporting._draw(
-        table.assign(split=True, elo=0.0), ["a"], {}, tmp_path / "split", files=False
+        table.assign(split=True, elo=0.0), ["a"], tmp_path / "split", files=False
     )
     assert [figure.name for figure in split] == ["nodes_share", "nodes_per_move"]
-    assert reporting._draw(table, [], {}, tmp_path / "none", files=False) == []
+    assert reporting._draw(table, [], tmp_path / "none", files=False) == []
 
 
 def test_the_finding_says_who_stands_highest_where() -> None:
@@ -425,11 +417,12 @@ def test_a_combination_reads_nothing_of_the_others(
     for module in (folders, sweep_session):
         count(module, "varied")
     count(folders, "about")
-    count(hydra_parts, "command_line_parser")
+    for module in (folders, command_line):
+        count(module, "run_parser")
     monkeypatch.setattr(runs, "run", lambda *_, **__: 1 / 0)
     assert main(["run", "-m", *QUICK, "depth=range(1,4)", f"results={tmp_path}"]) == 1
     assert counts == {
-        ("command_line_parser",): 1,
+        ("run_parser",): 1,
         ("varied",): 2,
         **{("read_combination", str(number)): 2 for number in range(3)},
     }
@@ -557,52 +550,3 @@ def test_a_folder_that_is_no_sweep(tmp_path: Path) -> None:
     for ask in (load, lambda folder: sweep_session.resume(folder, Console(quiet=True))):
         with pytest.raises(ConfigError, match="no folder of a sweep"):
             ask(tmp_path)
-
-
-# ---------------------------------------------------------------------- plugins
-
-
-def in_another_process(*words: str) -> str:
-    """A command line in a process of its own: plugins warn, and start processes."""
-    ended = subprocess.run(
-        [sys.executable, "-m", "experiments", "run", "-m", *words], capture_output=True, text=True
-    )
-    assert ended.returncode == 0, ended.stdout + ended.stderr
-    return ended.stdout
-
-
-@pytest.mark.integration
-def test_combinations_in_other_processes(tmp_path: Path) -> None:
-    pytest.importorskip("hydra_plugins.hydra_joblib_launcher", reason="needs hydra-joblib-launcher")
-    words = ["hydra/launcher=joblib", "hydra.launcher.n_jobs=2", "depth=1,2", f"results={tmp_path}"]
-    assert "depth=2" in in_another_process(*QUICK, *words)
-    assert load(folder_of(tmp_path))["depth"].tolist() == [1, 1, 2, 2]
-
-
-@pytest.mark.integration
-def test_a_search_over_weights_and_its_confirmation(tmp_path: Path) -> None:
-    words = ["experiment=tune_weights", "tuning.trials=3", "depth=1", "games=10"]
-    printed = in_another_process(
-        *words, "tuning.games=20", "executor=serial", "figures=files", f"results={tmp_path}"
-    )
-    assert "Best of 3 trials" in printed
-    assert "Confirmation, from openings of another seed (1001)" in " ".join(printed.split())
-    folder = folder_of(tmp_path)
-    known = Sweep.read(folder).combinations()
-    assert [each.state for each in known] == [State.FINISHED] * 3
-    elos = [results.objective_of(each.folder) for each in known]
-    assert [each.objective for each in known] == pytest.approx(elos)
-    table = load(folder)
-    assert len(table) == 6
-    assert len(set(table["agents.tuned.evaluation.weights.mobility"])) > 1
-    best = results.best_of(known)
-    assert best is not None
-    assert best.objective == max(elos)
-    openings = {}
-    for name in (str(best.number), folders.CONFIRMATION):
-        with Record.open(folder / name) as record:
-            openings[name] = set(record.games()["opening"])
-            settings = record.run()["config"]["agents"]["tuned"]["evaluation"]["weights"]
-            assert f"mobility={settings['mobility']}" in " ".join(best.settings)
-    assert openings[folders.CONFIRMATION] != openings[str(best.number)]
-    assert (folder / "search.png").exists()
