@@ -22,7 +22,7 @@ from othello_lab.experiments.record.folder import write_safely
 
 LEVELS = "levels"
 """The line-up of the levels, the weakest first."""
-_PLAN = (f"agents={LEVELS}", "openings=balanced", f"name={LEVELS}", "games=1000")
+_PLAN = (f"agents={LEVELS}", "openings=balanced", f"name={LEVELS}", "games=500")
 NOT_MEASURED = {LEVELS, "alone", "duel", "folder", "champion_switches"}
 """Line-ups of agents that a user names, or that need a limit."""
 
