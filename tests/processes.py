@@ -115,7 +115,7 @@ class Command:
 
     def communicate(self, timeout: float = 120) -> tuple[str, None]:
         """All that it has printed, once it has ended."""
-        self.wait(timeout)
+        await_(lambda: (self.printed, self.poll())[1] is not None, timeout)  # no full pipe
         printed = self.printed
         if not self._closed:
             self.stop_listening()
