@@ -32,6 +32,9 @@ agent.prepare(print)
 print(agent.search(Position.from_obf("XO-------------- X", "mini4")).value >> 24)
 """
 
+COUNTS = ["1 4", "2 12", "3 56"]
+PERFT = ("-c", "from othello_lab.__main__ import main; main(['core', 'perft', '--depth', '3'])")
+
 
 class Copy:
     """A copy of the sources with a cache of its own, and what it answers in a new process."""
@@ -91,11 +94,11 @@ def test_an_edited_kernel_or_constant_of_another_file_is_noticed(copy: Copy) -> 
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("portable", ["0", "1"])
+@pytest.mark.parametrize("portable", [pytest.param("0", marks=pytest.mark.nightly), "1"])
 def test_an_edited_move_generator_is_noticed_by_perft(copy: Copy, portable: str) -> None:
     perft = ("-m", "othello_lab", "core", "perft", "--depth", "3")
     counts, announced = copy.run(*perft, OTHELLO_LAB_PORTABLE=portable)
-    assert counts == ["1 4", "2 12", "3 56"]
+    assert counts == COUNTS
     assert announced[0].startswith("compiling perft")
     assert announced[1].startswith("compiled perft in")
     assert copy.run(*perft, OTHELLO_LAB_PORTABLE=portable) == (counts, [])
@@ -117,14 +120,6 @@ def test_both_code_paths_keep_caches_of_their_own(
         folders.add(compiling.cache_folder.__wrapped__())  # it is asked only once in a process
     assert len(folders) == 2
     assert {folder.parent for folder in folders} == {tmp_path / "kernels"}
-
-
-def test_numbas_own_cache_folder_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    import numba
-
-    monkeypatch.setattr(numba.config, "CACHE_DIR", "the user's")
-    compiling.kernel(lambda: 1)
-    assert numba.config.CACHE_DIR == "the user's"
 
 
 def test_what_has_another_name_or_key_is_prepared_too(
@@ -168,10 +163,6 @@ def test_of_two_processes_one_waits_while_the_other_compiles(
         process.close()
 
 
-PERFT = ("-c", "from othello_lab.__main__ import main; main(['core', 'perft', '--depth', '3'])")
-COUNTS = ["1 4", "2 12", "3 56"]
-
-
 @pytest.mark.integration
 def test_a_cache_that_cannot_be_written_costs_time_alone(copy: Copy, tmp_path: Path) -> None:
     """``/dev/null/...`` is no folder for root either."""
@@ -181,15 +172,15 @@ def test_a_cache_that_cannot_be_written_costs_time_alone(copy: Copy, tmp_path: P
     counts, said = copy.run(*PERFT, **nowhere)
     kept = temporary / f"othello-strategy-lab-{os.getuid()}"
     assert counts == COUNTS
-    assert said[0] == f"/dev/null/cache cannot be written: compiled code is kept in {kept}"
+    assert "/dev/null/cache cannot be written" in said[0] and str(kept) in said[0]
     assert said[1].startswith("compiling perft")
     assert copy.run(*PERFT, **nowhere) == (COUNTS, [])
     kept.chmod(0o777)  # where others can write, no code is taken from
-    counts, said = copy.run(*PERFT, **nowhere)
-    assert counts == COUNTS
-    assert "every start compiles again" in said[0]
-    assert "cannot be written" not in "".join(said[1:])
-    assert copy.run(*PERFT, **nowhere)[1] != []
+    for _ in range(2):
+        counts, said = copy.run(*PERFT, **nowhere)
+        assert counts == COUNTS
+        assert "every start compiles again" in said[0]
+        assert "cannot be written" not in "".join(said[1:])
 
 
 NOBODY = 65534
