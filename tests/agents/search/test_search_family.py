@@ -295,7 +295,7 @@ def test_the_share_of_a_clock(timers: list[float]) -> None:
         # After d3 three depths have the same best move, and the fourth would pass the share.
         (4, "", 0.5, 3),
         # Its best move changes: several shares may be used.
-        (4, "c4c3e6b4", 0.5, 7),
+        (4, "c4c3e6b4", 0.5, 8),
         # Each depth takes three times as long: the eighth would not be completed.
         (1, "", None, 7),
     ],
