@@ -6,10 +6,14 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
 import oracle
 from hypothesis import strategies as st
 
 from othello_lab import PASS, Position
+from othello_lab.agents.learned import patterns
+from othello_lab.agents.learned.geometry import geometry
+from othello_lab.agents.learned.weights import LearnedWeights
 
 RandomGame = Callable[[str, int], list[Position]]
 """The fixture ``random_game``: all positions of the random game with this seed."""
@@ -78,3 +82,20 @@ def symmetric(position: Position) -> list[Position]:
     ways = [(swap, down, right) for swap in (0, 1) for down in (0, 1) for right in (0, 1)]
     both = [(moved(position.mover, *way), moved(position.opponent, *way)) for way in ways]
     return [replace(position, mover=mover, opponent=opponent) for mover, opponent in both]
+
+
+def random_patterns(side: int, stages: int = 1) -> LearnedWeights:
+    """Weights of patterns for a board, drawn at random."""
+    rng = np.random.default_rng(side)
+
+    def drawn(*shape: int) -> np.ndarray:
+        return rng.integers(-90, 90, shape).astype(np.int16)
+
+    arrays = {
+        patterns.STAGES: np.minimum(np.arange(65) // 20, stages - 1).astype(np.uint8),
+        patterns.CONSTANT: drawn(65),
+        patterns.OWN_MOVES: drawn(stages, patterns.MOST_MOVES + 1),
+        patterns.THEIR_MOVES: drawn(stages, patterns.MOST_MOVES + 1),
+        patterns.CONTENTS: drawn(stages, geometry(side).classes),
+    }
+    return LearnedWeights(patterns.KIND, patterns.VERSION, patterns.UNIT, arrays, {"side": side})

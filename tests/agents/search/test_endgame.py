@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from boards import RandomGame, seeds, with_empties
+from boards import RandomGame, random_patterns, seeds, with_empties
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from refusals import refused, refuses
@@ -27,9 +27,6 @@ from othello_lab.agents.commands import solve
 from othello_lab.agents.commands.solve import read_problem
 from othello_lab.agents.evaluation import FINAL_UNIT
 from othello_lab.agents.learned import PatternEvaluation
-from othello_lab.agents.learned import patterns as model
-from othello_lab.agents.learned.geometry import geometry
-from othello_lab.agents.learned.weights import LearnedWeights
 from othello_lab.agents.search.endgame import kernels, memory
 from othello_lab.agents.search.endgame.solver import EndgameSolver, Solution
 from othello_lab.agents.search.endgame.sorting import ROUGH, TRAINED, RoughEvaluation, sorting_of
@@ -175,20 +172,7 @@ def test_win_draw_or_loss(random_game: RandomGame, solver: EndgameSolver) -> Non
 @pytest.fixture(scope="module")
 def senseless(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file of weights for the 8x8 board that were drawn at random."""
-    rng = np.random.default_rng(8)
-
-    def drawn(*shape: int) -> np.ndarray:
-        return rng.integers(-90, 90, shape).astype(np.int16)
-
-    arrays = {
-        model.STAGES: np.zeros(65, dtype=np.uint8),
-        model.CONSTANT: drawn(65),
-        model.OWN_MOVES: drawn(1, model.MOST_MOVES + 1),
-        model.THEIR_MOVES: drawn(1, model.MOST_MOVES + 1),
-        model.CONTENTS: drawn(1, geometry(8).classes),
-    }
-    weights = LearnedWeights(model.KIND, model.VERSION, model.UNIT, arrays, {"side": 8})
-    return weights.write(tmp_path_factory.mktemp("weights") / "senseless")
+    return random_patterns(8).write(tmp_path_factory.mktemp("weights") / "senseless")
 
 
 def test_techniques_change_the_cost_and_never_the_score(

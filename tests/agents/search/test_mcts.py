@@ -222,7 +222,7 @@ def test_what_is_proven_is_true(
     evaluation = DiscCount() if way == "greedy" else None
     agent = MCTS(playouts=20_000, reward=reward, rollout=way, evaluation=evaluation)
     draws = 0
-    for position in late(random_game, rules, 10, empties):
+    for position in late(random_game, rules, 20 if rules == "mini4" else 10, empties):
         exact = exact_values(position)
         if reward == "win":
             exact = {move: sign(value) for move, value in exact.items()}

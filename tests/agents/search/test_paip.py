@@ -17,8 +17,7 @@ from othello_lab import (
     Position,
     SquareWeights,
 )
-from othello_lab.agents.config import build, choices, load
-from othello_lab.agents.evaluation import FINAL_UNIT, Evaluation, ModifiedSquareWeights
+from othello_lab.agents.evaluation import FINAL_UNIT, ModifiedSquareWeights
 from othello_lab.agents.search import SearchAgent
 from othello_lab.core.game import play_game
 from othello_lab.core.notation import square_name
@@ -95,13 +94,3 @@ def test_the_series_of_18_8() -> None:
         difference = end.black.bit_count() - end.white.bit_count()
         scores.append(difference if black is modified else -difference)
     assert scores == [-28, 40]
-
-
-@pytest.mark.parametrize("name", sorted(set(choices("evaluation")) - {"function"}))
-def test_every_heuristic_has_a_value_for_finished_games(random_game: RandomGame, name: str) -> None:
-    evaluation = build(load("evaluation", name), "evaluation", Evaluation)
-    wiped_out = Position.from_obf("X" * 10 + "-" * 54 + " O")
-    for end in [random_game("standard", seed)[-1] for seed in range(8)] + [wiped_out]:
-        assert end.is_over
-        assert evaluation(end) == evaluation.plain(end), f"\n{end}"
-        assert abs(evaluation(end)) < FINAL_UNIT
