@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from boards import played_out
 from clocks import Clock
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -203,12 +204,8 @@ class Follower(Player):
 @settings(max_examples=30)
 @given(name=st.sampled_from(list(RULESETS)), plies=st.integers(0, 20), seed=st.integers(0, 99))
 def test_both_players_are_told_of_every_move(name: str, plies: int, seed: int) -> None:
-    start, rng = Position.start(name), np.random.default_rng(seed)
-    opening: list[int] = []
-    position = start
-    while len(opening) < plies and not position.is_over:
-        opening.append(int(rng.choice(position.moves or (PASS,))))
-        position = position.play(opening[-1])
+    start = Position.start(name)
+    opening = [move for _, move in played_out(name, seed)][:plies]
     calls: list[Call] = []
     record = play_game({color: Follower(calls) for color in Color}, start, opening)
 

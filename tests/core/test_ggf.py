@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from boards import played_out, seeds
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import refused
@@ -48,19 +49,15 @@ def written(transcript: list[int], start: Position, leave_out_passes: bool) -> s
 
 
 @given(
-    name=st.sampled_from(list(RULESETS)), picks=st.lists(st.integers(0, 30)), passes=st.booleans()
+    name=st.sampled_from(list(RULESETS)),
+    seed=seeds,
+    length=st.integers(0, 60),
+    passes=st.booleans(),
 )
 @settings(max_examples=60)
-def test_what_is_written_is_read(name: str, picks: list[int], passes: bool) -> None:
+def test_what_is_written_is_read(name: str, seed: int, length: int, passes: bool) -> None:
     """Any game under any rules, with its passes or without them."""
-    position = Position.start(name)
-    plies: list[int] = []
-    for pick in picks:
-        if position.is_over:
-            break
-        moves = position.moves or (PASS,)
-        plies.append(moves[pick % len(moves)])
-        position = position.play(plies[-1])
+    plies = [move for _, move in played_out(name, seed)][:length]
     (game,) = parse_ggf(written(plies, Position.start(name), passes))
     while passes and plies and plies[-1] == PASS:
         plies.pop()  # nothing after it tells of it

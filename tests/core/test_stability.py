@@ -194,11 +194,3 @@ def test_not_even_from_boards_that_no_game_leaves() -> None:
 )
 def test_stable_discs_by_hand(own: str, other: str, expected: str) -> None:
     assert named(stable(placed(own), placed(other))) == set(expected.split())
-
-
-def test_a_disc_whose_four_lines_are_full_is_stable() -> None:
-    lines = oracle.mask({on for line in LINES[27] for on in line})  # those through d4
-    assert named(stable(1 << 27, lines ^ 1 << 27)) == {"d4"}
-    for line in LINES[27]:
-        for on in {line[0], line[-1]}:
-            assert stable(1 << 27, lines & ~(1 << 27 | 1 << on)) == 0, oracle.name(on)

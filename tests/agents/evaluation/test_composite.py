@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from boards import RandomGame
+from boards import played_out
 from refusals import refused
 
 from othello_lab import AlphaBeta, Position
@@ -19,8 +19,8 @@ from othello_lab.experiments.config import read
 
 
 @pytest.fixture(scope="module")
-def positions(random_game: RandomGame) -> list[Position]:
-    return [position for seed in range(5) for position in random_game("standard", seed)[:-1]]
+def positions() -> list[Position]:
+    return [position for seed in range(5) for position, _ in played_out("standard", seed)]
 
 
 @pytest.mark.parametrize("name", FEATURES)
@@ -150,30 +150,24 @@ NO_WEIGHT = "at least one weight"
 BAD_WEIGHTS: list[tuple[Any, str]] = [
     ({"mobilty": 3}, "weights: 'mobilty'; corners 'mobility'"),
     ({"composite": 3}, "'composite'"),
-    ({3: 3}, "'3'"),
     ({"mobility": float("nan")}, "weights.mobility=nan:"),
     ({"corners": float("-inf")}, "weights.corners=-inf:"),
     ({"corners": "8"}, "weights.corners='8':"),
     ({"corners": None}, "weights.corners=null:"),
-    ({"corners": True}, "weights.corners=True:"),
     ({"corners": [1]}, "weights.corners=[1]:"),
     ({"corners": 10**400}, "weights.corners=10000"),
     ({"corners": -1.7e308}, "weights.corners=-1.7e+308:"),
     ({}, NO_WEIGHT),
-    (None, NO_WEIGHT),
     (dict.fromkeys(FEATURES, 0), NO_WEIGHT),
-    ([1, 2], "weights"),
     ("mobility", "weights"),
 ]
 ALL = {"empties": [0, 60]}
 BAD_STAGES: list[tuple[Any, str]] = [
     ([ALL | {"weights": {"mobility": 0}}], NO_WEIGHT),
     ([ALL | {"weights": {"mobilty": 0}}], "stages[0].weights: 'mobilty'"),
-    ([ALL | {"weights": {"mobility": "x"}}], "stages[0].weights.mobility"),
     ([ALL | {"weights": [1]}], "stages[0].weights"),
     ([ALL | {"wieghts": {}}], "stages[0]: 'wieghts'"),
     ([ALL | {"x": {}, 4: {}}], "stages[0]: key"),
-    ([{"empties": [0, 20]}, {"empties": [20, 60]}], "stages[0] [1] overlap 20"),
     ([{"empties": [9, 60]}, {"empties": [0, 9]}], "stages[0] [1] overlap 9"),
     ([ALL, {"empties": [5, 5]}], "overlap 5"),
     ([{"empties": [0, 20]}, {"empties": [22, 60]}], "covers 21"),
@@ -184,13 +178,9 @@ BAD_STAGES: list[tuple[Any, str]] = [
     ([{"empties": [0, 61]}], "stages[0].empties=[0, 61]"),
     ([{"empties": [0]}], "stages[0].empties=[0]"),
     ([{"empties": [0, 60.0]}], "stages[0].empties=[0, 60.0]"),
-    ([{"empties": [False, 60]}], "stages[0].empties=[False, 60]"),
     ([{"empties": "0-60"}], "stages[0].empties=0-60"),
-    ([{"empties": 60}], "stages[0].empties=60"),
     ([{"weights": {"corners": 1}}], "stages[0].empties=None"),
-    ([None], "stages[0]"),
     (["0-60"], "stages[0]"),
-    (7, "stages"),
     (ALL, "stages"),
 ]
 

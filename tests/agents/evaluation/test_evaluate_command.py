@@ -57,31 +57,24 @@ def test_values_now_and_after_each_move(name: str, capsys: pytest.CaptureFixture
     assert [move for move, _, _ in after] == order
 
 
+# X has the whole first row and its X-squares, some hundred thousand points of Iago's.
+LARGE = "XXXXXXXX" + "OX-OO-XO" + "-" * 48 + " X"
+
+
 @pytest.mark.parametrize("name", ["iago", "composite"])
-def test_the_parts_are_shown(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    output = printed(capsys, "evaluate", POSITION, "--evaluation", name)
-    position, evaluation = Position.from_transcript(POSITION), load_evaluation(name)
-    now, *after = rows(output)
-    for part, term in evaluation.parts(position).items():
-        assert f"{part} = {term:+g}" in now[2]
-    for move, value, made_of in after:
-        terms = [float(term) for term in re.findall(r"= ([+-][\d.e+-]+)", made_of)]
-        assert len(terms) == 3
-        if max(map(abs, terms)) < 1e6:  # %g shows six digits
-            assert sum(terms) == -int(value), (move, made_of)
+@pytest.mark.parametrize("line", [Position.from_transcript(POSITION).to_obf(), LARGE])
+def test_the_parts_are_shown(name: str, line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """In full: digits that are not shown would make sums that do not add up."""
+    output = printed(capsys, "evaluate", line, "--evaluation", name)
+    position, evaluation = Position.from_obf(line), load_evaluation(name)
+    (_, value, made_of), *after = rows(output)
+    for row_value, row_made_of, sign in ((value, made_of, 1), *((v, m, -1) for _, v, m in after)):
+        terms = [float(term) for term in re.findall(r"= ([+-][\d.e+-]+)", row_made_of)]
+        assert len(terms) == 3 and "e+" not in row_made_of
+        assert sum(terms) == sign * int(row_value)
+    for move, _, row_made_of in after:
         for part in evaluation.parts(position.play(move)):
-            assert part in made_of
-
-
-def test_large_terms_are_shown_in_full(capsys: pytest.CaptureFixture[str]) -> None:
-    """Digits that are not shown would make sums that do not add up."""
-    # X has the whole first row and its X-squares, some hundred thousand points of Iago's.
-    line = "XXXXXXXX" + "OX-OO-XO" + "-" * 48 + " X"
-    output = printed(capsys, "evaluate", line, "--evaluation", "iago")
-    now = rows(output)[0]
-    terms = [float(term) for term in re.findall(r"= ([+-][\d.e+-]+)", now[2])]
-    assert sum(terms) == int(now[1])
-    assert "e+" not in now[2]
+            assert part in row_made_of
 
 
 def test_positions_as_typed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -128,13 +121,14 @@ def test_on_a_small_board_only_what_is_made_for_it(capsys: pytest.CaptureFixture
 
 
 def test_all_heuristics_have_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:
-    output = printed(capsys, "evaluate", POSITION)
+    output = printed(capsys, "evaluate", "f5d6c3")
+    position = Position.from_transcript("f5d6c3")
     assert len(output.splitlines()) < 50
     lines = {line.split()[0]: line.split()[1:] for line in output.splitlines() if line.strip()}
     for name in NAMES:
-        assert lines[name][0] == f"{load_evaluation(name)(Position.from_transcript(POSITION)):+d}"
+        assert lines[name][0] == f"{load_evaluation(name)(position):+d}"
     for name in ("disc_count", "mobility"):
-        alone = rows(printed(capsys, "evaluate", POSITION, "--evaluation", name))
+        alone = rows(printed(capsys, "evaluate", "f5d6c3", "--evaluation", name))
         values = dict(row[:2] for row in alone)
         told = lines[name]
         assert told[0] == values.pop("now")
@@ -172,8 +166,8 @@ BAD = [
     (["evaluate", "", "--evaluation", "function"], "target"),
     (["evaluate", "", "--evaluation", "nowhere.py:f"], "nowhere.py"),
     (["evaluate", "", "--evaluation", ":"], "path/to/file.py:function"),
-    (["evaluate", "", "--evaluation", "iago", "--ruleset", "mini6"], "8x8"),
-    (["evaluate"], "POSITION"),
+    (["evaluate", "", "--evaluation", "iago", "--ruleset", "mini6"], "iago 6x6"),
+    (["evaluate"], "position"),
     (["evaluate", "", "--depth"], "--depth"),
     (["solve", "", "--ruleset", "chess"], "'chess'"),
     (["list", "evals"], "evals"),

@@ -50,6 +50,8 @@ def test_they_are_those_of_one_after_another(
     assert alone.tolist() == scores.tolist() and not len(none.mover)
     rows = iter(zip(*(column.tolist() for column in lines), strict=True))
     for number, position in enumerate(positions):
+        own = lines.line == number
+        there = set(zip(lines.mover[own], lines.opponent[own], strict=True))
         first, score = position.to_move, int(scores[number])
         while not position.is_over:
             worth = score if position.to_move is first else -score
@@ -59,12 +61,6 @@ def test_they_are_those_of_one_after_another(
             after = [position.play(move) for move in position.moves or (PASS,)]
             best = [each for each in after if solver.solve(each).score == -worth]
             assert best
-            position = next(each for each in best if followed_by(each, lines, number))
+            position = next(each for each in best if each.is_over or each.masks in there)
         assert position.disc_difference == (score if position.to_move is first else -score)
     assert next(rows, None) is None
-
-
-def followed_by(position: Position, lines, number: int) -> bool:  # type: ignore[no-untyped-def]
-    """Whether the line goes on with this position."""
-    there = (lines.mover == position.mover) & (lines.opponent == position.opponent)
-    return position.is_over or bool((there & (lines.line == number)).any())

@@ -22,7 +22,6 @@ from othello_lab import (
     MCTS,
     PASS,
     RULESETS,
-    AlphaBeta,
     Color,
     DiscCount,
     Limits,
@@ -30,9 +29,9 @@ from othello_lab import (
     Position,
     SquareWeights,
 )
-from othello_lab.agents.evaluation import FINAL_UNIT
 from othello_lab.agents.search import MoveEstimate
 from othello_lab.agents.search.context import LEAVES, NODES, set_constants
+from othello_lab.agents.search.endgame.solver import EndgameSolver
 from othello_lab.agents.search.limits import MARGIN, SHORTEST, allotment
 from othello_lab.agents.search.montecarlo import mcts, rollout
 from othello_lab.agents.search.montecarlo.plain import (
@@ -68,15 +67,7 @@ def sign(number: float) -> int:
 
 def exact_values(position: Position) -> dict[int, int]:
     """The disc difference that each move leads to with perfect play."""
-    solver = AlphaBeta(64, DiscCount())
-    values = {}
-    for move in position.moves or (PASS,):
-        after = position.play(move)
-        if after.is_over:
-            values[move] = -after.disc_difference
-        else:
-            values[move] = -int(solver.search(after).value or 0) // FINAL_UNIT
-    return values
+    return EndgameSolver(table_mb=1).analyse(position).scores
 
 
 def late(random_game: RandomGame, rules: str, count: int, empties: int) -> list[Position]:
@@ -90,6 +81,10 @@ def late(random_game: RandomGame, rules: str, count: int, empties: int) -> list[
     return found
 
 
+# Some eight empties, so that much of the tree is proven.
+ENDING = Position.from_obf("--OOOOO-XXOOOOX-XXOXOOXOXXOOXOXOXXXOOXOOXXXXOXO-XXXXXXX---XXXX-- O")
+
+
 @boards
 @ways
 @settings(max_examples=4)
@@ -99,19 +94,10 @@ def test_the_compiled_search_grows_the_twins_tree(
 ) -> None:
     position = with_sight_of_the_end(random_game, rules, seed)
     note(f"\n{position}\n{position.to_obf()}")
-    fast, slow = (MCTS(playouts=40, compiled=compiled, **way) for compiled in (True, False))
-    assert fast.search(position, seed=seed) == slow.search(position, seed=seed)
-    assert fast.moves == slow.moves
-
-
-@ways
-def test_twins_agree_in_a_longer_search(way: dict[str, Any]) -> None:
-    playouts = 60 if "evaluation" in way else 150
-    fast, slow = (MCTS(playouts=playouts, compiled=compiled, **way) for compiled in (True, False))
-    # Some eight empties, so that much of the tree is proven.
-    ending = Position.from_obf("--OOOOO-XXOOOOX-XXOXOOXOXXOOXOXOXXXOOXOOXXXXOXO-XXXXXXX---XXXX-- O")
-    for position in (MIDGAME, ending):
-        assert fast.search(position, seed=3) == slow.search(position, seed=3)
+    cases = [(position, 40)] + [(ENDING, 60)] * (rules == "standard")
+    for each, playouts in cases:
+        fast, slow = (MCTS(playouts=playouts, compiled=c, **way) for c in (True, False))
+        assert fast.search(each, seed=seed) == slow.search(each, seed=seed)
         assert fast.moves == slow.moves
 
 

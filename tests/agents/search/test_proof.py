@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from boards import RandomGame
+from boards import Nothing, RandomGame
 from refusals import refused
 
 from othello_lab import PASS, Position
@@ -77,20 +77,8 @@ def test_only_the_value_itself_is_proven_from_both_sides() -> None:
 def test_an_even_tree_has_knuth_and_moores_leaves() -> None:
     """With b moves everywhere and all values alike any move is the best one, so that d plies need
     b^ceil(d/2) + b^floor(d/2) - 1 leaves; from the start on there are 4, then 3 moves each."""
-
-    class Nothing(DiscCount):
-        @staticmethod
-        def kernel(mover: object, opponent: object, parameters: object) -> np.int32:
-            return np.int32(0)
-
-        def plain(self, position: Position) -> int:
-            return 0
-
-        compiled = False
-
-    start = Position.start()
-    assert smallest_tree(start, 1, 0, Nothing()) == 4
-    assert smallest_tree(start, 2, 0, Nothing()) == 4 + 3 - 1
+    assert smallest_tree(Position.start(), 1, 0, Nothing()) == 4
+    assert smallest_tree(Position.start(), 2, 0, Nothing()) == 4 + 3 - 1
 
 
 def test_finished_games_are_worth_what_the_search_says(random_game: RandomGame) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from boards import RandomGame, seeds, with_sight_of_the_end
+from boards import Nothing, RandomGame, seeds, with_sight_of_the_end
 from hypothesis import event, given, note, settings
 from hypothesis import strategies as st
 from refusals import refused
@@ -33,7 +33,6 @@ from othello_lab.agents.search import SearchAgent, context
 from othello_lab.agents.search.window import plain
 from othello_lab.agents.search.window.alphabeta import alphabeta
 from othello_lab.core.notation import square_name
-from othello_lab.core.perft import perft
 
 BOARDS = [
     pytest.param("standard", SquareWeights(), id="standard-SquareWeights"),
@@ -157,18 +156,6 @@ def test_decisions_and_counts_are_what_they_say(
     assert decision.value == (value if end.to_move is position.to_move else -value)
 
 
-def test_minimax_visits_as_many_leaves_as_perft_counts() -> None:
-    for rules, depths in (("standard", 5), ("wpi", 4), ("mini6", 5), ("mini4", 16)):
-        start = Position.start(rules)
-        nodes = 1
-        for depth in range(1, depths + 1):
-            stats = Minimax(depth, DiscCount()).search(start).stats
-            assert stats.leaves == perft(start, depth), f"{rules}, depth {depth}"
-            if rules != "mini4":  # no game ends so early, so all leaves of a depth are new nodes
-                nodes += stats.leaves
-                assert (stats.nodes, stats.evaluations) == (nodes, stats.leaves)
-
-
 def searched(
     evaluation: Evaluation, position: Position, depth: int, alpha: int, beta: int
 ) -> tuple[int, tuple[int, ...], SearchStats]:
@@ -223,17 +210,6 @@ def test_a_result_outside_the_window_bounds_the_value(
         search = plain.OrderedSearch(order, evaluation.plain, stats, null_windows=False)
         twin, _ = search.search(position, depth, alpha, beta)
         assert (twin, stats) == (result, counts)
-
-
-class Nothing(Evaluation):
-    """Every unfinished position is worth the same."""
-
-    @staticmethod
-    def kernel(mover: Any, opponent: Any, parameters: Any) -> Any:
-        return np.int32(0)
-
-    def plain(self, position: Position) -> int:
-        return 0
 
 
 @searches
