@@ -127,9 +127,15 @@ def test_mistakes_of_the_caller_are_no_forfeits() -> None:
         play_game(players(), seeds={BLACK: 1})
     with pytest.raises(KeyboardInterrupt):  # whoever interrupts the program stops the game
         after_an_answer(KeyboardInterrupt())
-    for bad in ({"depth": 0}, {"seconds": 0.0}, {"seconds": float("nan")}):
-        ((name, value),) = bad.items()
-        with refused(f"{name}={value}"):
+    for bad, words in (
+        ({"depth": 0}, "depth=0"),
+        ({"seconds": 0.0}, "seconds=0.0"),
+        ({"seconds": float("nan")}, "seconds=nan"),
+        ({"cpu_seconds": 0.1, "seconds": 0.2}, "cpu_seconds=0.1: seconds=0.2;"),
+        ({"cpu_seconds": 0.1, "clock": 9.0}, "cpu_seconds=0.1: clock=9.0;"),
+        ({"clock": 9.0, "seconds": 0.2}, "clock=9.0: seconds=0.2;"),
+    ):
+        with refused(*words.split()):
             Limits(**bad)  # type: ignore[arg-type]
 
 

@@ -314,26 +314,21 @@ def test_parity_by_hand() -> None:
 
 
 @pytest.mark.parametrize("corner", ["a1", "h1", "a8", "h8"])
-@pytest.mark.parametrize("owner", ["mover", "opponent"])
-def test_each_corner_settles_its_neighbours_and_no_others(corner: str, owner: str) -> None:
+@pytest.mark.parametrize("mine", [True, False])
+def test_each_corner_settles_its_neighbours_and_no_others(corner: str, mine: bool) -> None:
     """For every square: its table value, or 5 for its owner beside an occupied corner."""
     taken = placed(corner)
-    base = Position(taken, 0) if owner == "mover" else Position(0, taken)
-    plain, modified = SquareWeights(), ModifiedSquareWeights()
-    beside = {
-        s
-        for s in range(64)
-        if max(abs(s % 8 - ord(corner[0]) + 97), abs(s // 8 - int(corner[1]) + 1)) == 1
-    }
+    at = taken.bit_length() - 1
+    beside = {s for s in range(64) if max(abs(s % 8 - at % 8), abs(s // 8 - at // 8)) == 1}
     assert len(beside) == 3
-    for square in set(range(64)) - {taken.bit_length() - 1}:
-        for mine in (True, False):
-            more = (1 << square, 0) if mine else (0, 1 << square)
-            position = Position(base.mover | more[0], base.opponent | more[1])
-            weight = int(plain.weights.ravel()[square])
+    modified = ModifiedSquareWeights()
+    for square in set(range(64)) - {at}:
+        for own in (1 << square, 0):
+            other = (1 << square) ^ own
+            position = Position(own | taken * mine, other | taken * (not mine))
             # Norvig: add (5 - weight) for the mover's disc, subtract it for the opponent's.
-            change = 5 - weight if square in beside else 0
-            expected = plain.plain(position) + (change if mine else -change)
+            change = 5 - NORVIG[square // 8][square % 8] if square in beside else 0
+            expected = SquareWeights().plain(position) + (change if own else -change)
             assert modified(position) == modified.plain(position) == expected, f"\n{position}"
 
 

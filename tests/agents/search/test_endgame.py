@@ -260,6 +260,23 @@ def test_the_count_of_the_last_flips(seed: int, square: int) -> None:
     assert last_flips(np.uint64(mover), np.uint64(square)) == expected, position
 
 
+def test_positions_made_to_rank_moves_are_counted(
+    solver: EndgameSolver, random_game: RandomGame
+) -> None:
+    # With one empty square more than are searched without a table, moves are ranked at the root.
+    games = (with_empties(random_game, "standard", seed, kernels.FEW + 1) for seed in range(30))
+    ranked = [each for each in games if each.empties == kernels.FEW + 1 and each.moves]
+    assert len(ranked) > 10
+    for position in ranked:
+        moves = len(position.moves)
+        for alpha, entered in ((64, moves), (-65, 1)):  # no move is enough, the first is
+            with solver._solving(position, Limits()):
+                solver._search(position, alpha, alpha + 1)
+                stats = solver.stats()
+            if not stats.stability_returns:
+                assert stats.made == stats.nodes - 1 + moves - entered, position
+
+
 def entries(solver: EndgameSolver) -> Iterator[tuple[int, int, int]]:
     """Masks and data of all entries of the last solving; data are mixed into the masks."""
     word = (1 << 64) - 1

@@ -268,7 +268,7 @@ def test_the_share_of_a_clock(timers: list[float]) -> None:
     assert allotment(Limits(), 60) is None
     for limits, empties, more, share in (
         (Limits(seconds=1), 60, {}, 1),
-        (Limits(clock=25), 60, {}, 1),
+        (Limits(clock=25), 59, {}, 1),
         (Limits(clock=3), 4, {}, 1),
         (Limits(clock=22), 60, {"free": 8}, 1),
         (Limits(clock=25), 60, {"shares": 2.5}, 2.5),
