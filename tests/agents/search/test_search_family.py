@@ -403,20 +403,22 @@ def test_probcut_is_fitted_saved_and_known_by_its_evaluation(tmp_path: Path) -> 
 
 
 @pytest.fixture(scope="module")
-def glances(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Parameters for square weights, glances at the evaluation among them."""
-    made = fit(SquareWeights(), "weights", 6, 60, seed=3, command="a test", glance=True)
-    assert {check.check for check in made.checks if check.depth == 6} == {0, 4}
-    assert {check.check for check in made.checks if check.depth <= 2} == {0}
-    path = tmp_path_factory.mktemp("probcut") / "weights.yaml"
-    made.save(path)
-    return path
+def glances(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
+    """By depth: parameters for square weights, glances at the evaluation among them."""
+    folder, paths = tmp_path_factory.mktemp("probcut"), {}
+    for depth, of_deepest in ((4, {0, 2}), (6, {0, 4})):
+        made = fit(SquareWeights(), "weights", depth, 60, seed=3, command="a test", glance=True)
+        assert {check.check for check in made.checks if check.depth == depth} == of_deepest
+        assert {check.check for check in made.checks if check.depth <= 2} == {0}
+        paths[depth] = folder / f"weights{depth}.yaml"
+        made.save(paths[depth])
+    return paths
 
 
 def test_probcut_asks_the_evaluation_whether_a_check_is_hopeful(
-    glances: Path, random_game: RandomGame
+    glances: dict[int, Path], random_game: RandomGame
 ) -> None:
-    settings: dict[str, Any] = {"probcut": glances, "ordering": "tt+mobility", "table_mb": 1}
+    settings: dict[str, Any] = {"probcut": glances[6], "ordering": "tt+mobility", "table_mb": 1}
     searches = [PVS(6, SquareWeights(), probcut_glance=glance, **settings) for glance in (0, None)]
     nodes, values = [0, 0], []
     for position in random_game("standard", 1)[10:34:4]:
@@ -452,8 +454,10 @@ def test_probcut_is_fitted_to_the_searches_of_the_agent_that_plays_with_it(
     assert fit(*numbers, rows, glance=True, agent=settings) == made
 
 
-def test_futility_asks_only_the_evaluation(glances: Path, random_game: RandomGame) -> None:
-    settings: dict[str, Any] = {"probcut": glances, "ordering": "tt+mobility", "table_mb": 1}
+def test_futility_asks_only_the_evaluation(
+    glances: dict[int, Path], random_game: RandomGame
+) -> None:
+    settings: dict[str, Any] = {"probcut": glances[4], "ordering": "tt+mobility", "table_mb": 1}
     searches = [PVS(6, SquareWeights(), futility=f, **settings) for f in (None, 99, 0.5)]
     counts = np.zeros(3, dtype=int)
     for position in random_game("standard", 1)[10:34:4]:
@@ -464,15 +468,15 @@ def test_futility_asks_only_the_evaluation(glances: Path, random_game: RandomGam
     assert counts[0] == counts[1] > 1.5 * counts[2]
 
 
-def test_sorted_moves_are_evaluated_once(glances: Path, random_game: RandomGame) -> None:
+def test_sorted_moves_are_evaluated_once(glances: dict[int, Path], random_game: RandomGame) -> None:
     """Its twin enters the positions after futile moves, and evaluates each one anew."""
-    settings: dict[str, Any] = {"probcut": glances, "ordering": "tt+sorted", "table_mb": 1}
+    settings: dict[str, Any] = {"probcut": glances[4], "ordering": "tt+sorted", "table_mb": 1}
     for search_class, futility in ((AlphaBeta, 0.5), (PVS, 0.5), (PVS, 0.1), (PVS, None)):
         settings |= {"futility": futility, "probcut_glance": 0.2}
         search, twin = (search_class(6, SquareWeights(), **settings) for _ in range(2))
         twin._context[context.SORTS] = 0
         counts = np.zeros((2, 2), dtype=int)
-        for position in random_game("standard", 1)[4:52:4]:
+        for position in random_game("standard", 1)[4:52:3]:
             found = [each.search(position) for each in (search, twin)]
             assert found[0].value == found[1].value and found[0].move == found[1].move
             counts += [(each.stats.nodes, each.stats.evaluations) for each in found]

@@ -124,7 +124,8 @@ def test_both_code_paths_keep_caches_of_their_own(
 def test_what_has_another_name_or_key_is_prepared_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compiling, "cache_folder", lambda: tmp_path)
+    for name in ("user_cache", "cache_folder"):
+        monkeypatch.setattr(compiling, name, lambda: tmp_path)
     loaded: list[str] = []
     heard: list[str] = []
     one, two = (str(tmp_path / number).replace("/", "-") for number in ("one", "two"))
