@@ -88,10 +88,10 @@ def test_text_that_is_no_game(text: str) -> None:
 
 def test_a_move_by_the_wrong_side() -> None:
     for words, second, named in (
-        (["d3", "c5"], Color.BLACK, "move 2 c5: white"),
-        (["d3", "d3"], Color.WHITE, "move 2 d3: occupied"),
+        (["d3", "c5"], Color.BLACK, "move 2 of|c5: white"),
+        (["d3", "d3"], Color.WHITE, "move 2 of|d3:|occupied"),
     ):
-        with refused(*named.split(), error=NotationError):
+        with refused(*named.split("|"), error=NotationError):
             Position.start().follow(words, [Color.BLACK, second])
 
 

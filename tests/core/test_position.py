@@ -221,19 +221,19 @@ def test_every_game_can_be_replayed(random_game: RandomGame, name: str, seed: in
 @pytest.mark.parametrize(
     ("text", "rules", "words"),
     [
-        ("f5d6c", "standard", "'f5d6c': 'c'"),
-        ("f5d6c3d3x9", "standard", "move 5 'x9':"),
-        ("f5f5", "standard", "move 2 f5: occupied"),
-        ("a1", "standard", "move 1 a1: traps nothing"),
-        ("f5--", "standard", "move 2 pass"),
-        ("f5 pass f5f6f7f4f3f2g3", "standard", "move 2 pass"),
-        (SHORTEST_GAME + "a1", "standard", "move 10 a1: over"),
-        (SHORTEST_GAME + "--", "standard", "move 10 pass: over"),
-        ("e6", "mini4", "move 1 'e6': d4"),
+        ("f5d6c", "standard", "'f5d6c':|'c'"),
+        ("f5d6c3d3x9", "standard", "move 5 of|'x9':"),
+        ("f5f5", "standard", "move 2 of|f5:|occupied"),
+        ("a1", "standard", "move 1 of|a1:|traps nothing"),
+        ("f5--", "standard", "move 2 of|pass"),
+        ("f5 pass f5f6f7f4f3f2g3", "standard", "move 2 of|pass"),
+        (SHORTEST_GAME + "a1", "standard", "move 10 of|a1:|over"),
+        (SHORTEST_GAME + "--", "standard", "move 10 of|pass:|over"),
+        ("e6", "mini4", "move 1 of|'e6':|d4"),
     ],
 )
 def test_bad_transcripts_are_refused_with_the_bad_part(text: str, rules: str, words: str) -> None:
-    with refused(*words.split(), error=NotationError):
+    with refused(*words.split("|"), error=NotationError):
         Position.from_transcript(text, rules)
 
 
@@ -269,17 +269,17 @@ def test_obf_is_read_in_its_usual_spellings(line: str) -> None:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("", "'': 0 16"),
-        ("-----OX--XO---- X", "'-----OX--XO----': 15 16"),
-        ("-----OX--XO------ X", "17 16"),
-        ("-----OX--X?----- X", "'?' c3"),
+        ("", "'': 0 squares|16"),
+        ("-----OX--XO---- X", "'-----OX--XO----': 15 squares|16"),
+        ("-----OX--XO------ X", "17 squares|16"),
+        ("-----OX--X?----- X", "'?'|c3"),
         ("-----OX--XO-----", "side to move '':"),
         ("-----OX--XO----- Z", "side to move 'Z'"),
         ("-----OX--XO----- -", "side to move '-'"),
     ],
 )
 def test_bad_obf_is_refused_with_the_bad_part(line: str, words: str) -> None:
-    with refused(*words.split(), error=NotationError):
+    with refused(*words.split("|"), error=NotationError):
         Position.from_obf(line, "mini4")
 
 

@@ -74,19 +74,19 @@ def changed(at: int, *new: int) -> bytes:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", "byte 0: header"),
-        (changed(0)[:9], "byte 9: header 16"),
-        (changed(0)[:100], "byte 100: 2 152 100"),
-        (changed(0) + b"x", "byte 152: 2 152 153"),
-        (changed(4, 255, 255, 255, 255), "4,294,967,295 292,057,776,076"),
-        (changed(12, 10), "byte 12: 10x10; 8x8"),
-        (changed(13, 1), "byte 13: kind 1; 0,"),
-        (changed(offset(1) + 8, 19), "byte 92: 19 move 1 game 2; 11 88"),
-        (changed(offset(0) + 9, 0, 37), "byte 25: 0 move 2 game 1; 11 88"),
-        (format_names(["a"], PLAYERS, DAY), "byte 8: 1"),
+        (b"", "byte 0:|header"),
+        (changed(0)[:9], "byte 9:|header|16"),
+        (changed(0)[:100], "byte 100: 2 games|152 bytes|has 100"),
+        (changed(0) + b"x", "byte 152: 2 games|152 bytes|has 153"),
+        (changed(4, 255, 255, 255, 255), "4,294,967,295|292,057,776,076"),
+        (changed(12, 10), "byte 12:|10x10|8x8"),
+        (changed(13, 1), "byte 13:|kind 1|kind 0"),
+        (changed(offset(1) + 8, 19), "byte 92: 19 |move 1 of game 2|11 (a1)|88 (h8)"),
+        (changed(offset(0) + 9, 0, 37), "byte 25: 0 |move 2 of game 1"),
+        (format_names(["a"], PLAYERS, DAY), "byte 8: 1 "),
     ],
 )
 def test_what_is_no_file_of_games_is_told_with_its_byte(content: bytes, words: str) -> None:
-    with refused(*words.split(), error=NotationError):
+    with refused(*words.split("|"), error=NotationError):
         parse_wthor(content)
     assert len(parse_wthor(changed(12, 0))) == 2, "a board of 0 is the usual one"

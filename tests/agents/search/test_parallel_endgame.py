@@ -253,6 +253,8 @@ def test_bounds_hold_wherever_a_search_is_stopped(threads: int, random_game: Ran
                 assert scores[part.best[0]] > 0, position
             known_winner += not part.complete and (part.lower > 0 or part.upper < 0)
             assert team.analyse(position, limits).scores.items() <= scores.items()
+            sign = int(np.sign(full.score or 0))
+            assert team.solve_wld(position, limits).score in (None, sign), position
     assert known_winner > 2 or threads > 1
 
 
