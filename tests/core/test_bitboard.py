@@ -8,8 +8,8 @@ import numba
 import numpy as np
 import oracle
 import pytest
+from boards import masks, seeds
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from othello_lab import PASS, RULESETS, Color, Position
 from othello_lab.core import bitboard, vector
@@ -26,9 +26,6 @@ if bitboard.VECTORISED:
     FORMS["vector"] = (bitboard.vector_legal_moves, bitboard.vector_flips)
     ADVANCES["vector"] = bitboard.vector_advance
     SHORT_MOVES["vector"] = bitboard.vector_has_short_move
-
-seeds = st.integers(0, 2**32 - 1)
-masks = st.integers(0, 2**64 - 1)
 
 
 def seen(board: oracle.Board, colour: str) -> str:
@@ -84,13 +81,13 @@ def check_game(name: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("name", RULESETS)
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(seed=seeds)
 def test_every_position_of_random_games_agrees_with_the_oracle(name: str, seed: int) -> None:
     check_game(name, seed)
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", RULESETS)
 @settings(max_examples=100)
 @given(seed=seeds)
@@ -98,9 +95,8 @@ def test_hundreds_of_random_games_agree_with_the_oracle(name: str, seed: int) ->
     check_game(name, seed)
 
 
-@pytest.mark.integration
 @pytest.mark.parametrize("side", [4, 6, 8])
-@settings(max_examples=200)
+@settings(max_examples=15)
 @given(seed=seeds)
 def test_boards_that_no_game_reaches_agree_with_the_oracle(side: int, seed: int) -> None:
     board = oracle.random_board(side, seed)
@@ -110,7 +106,7 @@ def test_boards_that_no_game_reaches_agree_with_the_oracle(side: int, seed: int)
 
 
 @pytest.mark.skipif(not bitboard.VECTORISED, reason="this process has no vector kernels")
-@settings(max_examples=600)
+@settings(max_examples=250)
 @given(filled=masks, own=masks)
 def test_vector_and_plain_kernels_agree_on_any_masks(filled: int, own: int) -> None:
     mover, opponent = U(filled & own), U(filled & ~own)
@@ -168,11 +164,8 @@ def test_the_chosen_kernels_are_vector_code_exactly_where_that_is_said() -> None
         assert getattr(bitboard, name) is getattr(bitboard, f"{kind}_{name}")
 
 
-# ------------------------------------------------------------------ bits of a mask
-
-
 @numba.njit
-def _counts(mask: Any) -> tuple[int, int, int]:
+def counts(mask: Any) -> tuple[int, int, int]:
     lowest = vector.lowest_square(mask)
     return vector.popcount(mask), lowest, vector.highest_bit(mask)
 
@@ -181,17 +174,10 @@ def _counts(mask: Any) -> tuple[int, int, int]:
 def test_bit_counting_is_what_python_counts(mask: int) -> None:
     squares = [square for square in range(64) if mask >> square & 1]
     assert bitboard.bits(mask) == squares
-    assert [int(count) for count in _counts(U(mask))] == [
-        len(squares),
-        squares[0],
-        1 << squares[-1],
-    ]
-
-
-def test_bit_counting_of_nothing() -> None:
+    found = [int(count) for count in counts(U(mask))]
+    assert found == [len(squares), squares[0], 1 << squares[-1]]
     assert bitboard.bits(0) == []
-    count, _, highest = _counts(U(0))
-    assert (count, highest) == (0, 0)
+    assert counts(U(0))[::2] == (0, 0)
 
 
 @pytest.mark.parametrize("form", NTH_BITS)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
+from boards import played_out
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,20 +39,13 @@ def test_lines_are_drawn_as_numpy_draws_their_moves(rules: str, plies: int) -> N
 def test_a_line_is_followed_up_to_its_first_illegal_move(
     seed: int, number: int, wrong: int | None
 ) -> None:
-    rng = np.random.default_rng(seed)
-    position, line = Position.start(), []
-    while len(line) < number and not position.is_over:
-        line.append(int(rng.choice(position.moves or (PASS,))))
-        position = position.play(line[-1])
-    if wrong is not None:
-        line.append(wrong)
-    start, made = Position.start(), 0
-    try:
+    line = [move for _, move in played_out("standard", seed)][:number]
+    line += [] if wrong is None else [wrong]
+    position, made = Position.start(), 0
+    with suppress(IllegalMove):
         for move in line:
-            start = start.play(move)
+            position = position.play(move)
             made += 1
-    except IllegalMove:
-        pass
     begin, board = Position.start(), np.uint64(RULESETS["standard"].board)
     found = follow_line(*begin.masks, board, np.array(line, dtype=np.uint8))
-    assert found == (start.mover, start.opponent, made)
+    assert found == (position.mover, position.opponent, made)

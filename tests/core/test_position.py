@@ -5,34 +5,21 @@ from __future__ import annotations
 import dataclasses
 import pickle
 import re
-from collections.abc import Callable
 from itertools import pairwise
 from xml.etree import ElementTree
 
 import oracle
 import pytest
+from boards import RandomGame, seeds, symmetric
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import refused
 
 from othello_lab import PASS, RULESETS, Color, IllegalMove, NotationError, Position, ruleset
 from othello_lab.core.notation import parse_square, square_name
 
-RandomGame = Callable[[str, int], list[Position]]
-
 names = st.sampled_from(list(RULESETS))
-seeds = st.integers(0, 2**32 - 1)
 
-START = """\
-  a b c d e f g h
-1 . . . . . . . .
-2 . . . . . . . .
-3 . . . * . . . .
-4 . . * O X . . .
-5 . . . X O * . .
-6 . . . . * . . .
-7 . . . . . . . .
-8 . . . . . . . .
-Black (X) to move, X 2, O 2"""
 
 # White begins and row 1 is at the bottom; the top left disc of the centre is white all the same.
 WPI_AFTER_D3 = """\
@@ -47,13 +34,6 @@ WPI_AFTER_D3 = """\
 1 . . . . . . . .
 Black (X) to move, X 1, O 4"""
 
-MINI4 = """\
-  a b c d
-1 . * . .
-2 * O X .
-3 . X O *
-4 . . * .
-Black (X) to move, X 2, O 2"""
 
 SHORTEST_GAME = "e6f4e3f6g5d6e7f5c5"  # after nine moves White has no disc left
 WITH_PASSES = "a2a3b4c1a4b1a1d2c4d4d1d3"  # 4x4: passes after the fifth and the tenth move
@@ -69,18 +49,6 @@ def random_position(name: str, seed: int) -> Position:
     board = oracle.random_board(rules.side, seed)
     mover, opponent = oracle.masks(board, oracle.BLACK)
     return Position(mover, opponent, list(Color)[seed % 2], rules)
-
-
-# ------------------------------------------------------------------ a value like any other
-
-
-def test_positions_cannot_be_changed() -> None:
-    position = Position.start()
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        position.mover = 0  # type: ignore[misc]
-    before = repr(position)
-    position.play("d3")
-    assert repr(position) == before == repr(Position.start())
 
 
 def test_equal_positions_hash_equally_and_differ_in_any_field() -> None:
@@ -106,17 +74,17 @@ def test_positions_survive_pickling(random_game: RandomGame, name: str, seed: in
 
 
 def test_impossible_boards_are_refused() -> None:
-    with pytest.raises(ValueError, match="b1 has a disc of both colours"):
+    with refused("b1"):
         Position(0b10, 0b10)
-    for square in (6, 48):  # g1 and a7
-        with pytest.raises(ValueError, match="outside the board of ruleset mini6"):
-            Position(1 << square, 0, ruleset=RULESETS["mini6"])
-    for mask in (1 << 64, -1):
-        with pytest.raises(ValueError, match="outside the board"):
-            Position(0, mask)
-
-
-# ------------------------------------------------------------------ the rulesets
+    for mask, rules in ((1 << 6, "mini6"), (1 << 48, "mini6"), (1 << 64, "standard")):
+        with refused(f"outside the board of ruleset {rules}"):
+            Position(mask, 0, ruleset=RULESETS[rules])
+    with refused("outside the board"):
+        Position(0, -1)
+    with refused("'chess'", *RULESETS):
+        ruleset("chess")
+    with refused("'standard'"):
+        Position.start("standrad")
 
 
 @pytest.mark.parametrize("name", RULESETS)
@@ -132,13 +100,6 @@ def test_the_lab_has_the_rulesets_of_the_oracle() -> None:
     assert {name: oracle.declared(name) for name in oracle.RULES} == oracle.RULES
 
 
-def test_an_unknown_ruleset_is_answered_with_the_choices() -> None:
-    with pytest.raises(ValueError, match=rf"'chess'; choose from {', '.join(RULESETS)}\.$"):
-        ruleset("chess")
-    with pytest.raises(ValueError, match="Did you mean 'standard'"):
-        Position.start("standrad")
-
-
 def test_colours() -> None:
     assert Color.BLACK.other is Color.WHITE
     assert Color.WHITE.other is Color.BLACK
@@ -148,23 +109,8 @@ def test_colours() -> None:
     assert (after.white, after.black) == (after.opponent, after.mover)
 
 
-# ------------------------------------------------------------------ drawing
-
-
-@pytest.mark.parametrize(
-    ("position", "drawing"),
-    [
-        (Position.start(), START),
-        (Position.start("wpi").play("d3"), WPI_AFTER_D3),
-        (Position.start("mini4"), MINI4),
-    ],
-    ids=["standard", "wpi", "mini4"],
-)
-def test_drawing(position: Position, drawing: str) -> None:
-    assert str(position) == drawing
-
-
-def test_drawing_says_who_must_pass_and_when_the_game_is_over() -> None:
+def test_drawing() -> None:
+    assert str(Position.start("wpi").play("d3")) == WPI_AFTER_D3
     assert str(MUST_PASS).splitlines()[-1] == "Black (X) must pass, X 1, O 2"
     assert str(OVER).splitlines()[-1] == "game over, X 0, O 4"
 
@@ -182,9 +128,6 @@ def test_drawings_agree_with_the_oracles(name: str, seed: int) -> None:
     assert str(position).count("*") == len(position.moves)
 
 
-# ------------------------------------------------------------------ moves
-
-
 @given(square=st.integers(0, 63))
 def test_square_names(square: int) -> None:
     assert square_name(square) == oracle.name(square)
@@ -192,69 +135,52 @@ def test_square_names(square: int) -> None:
     assert parse_square(f" {oracle.name(square).upper()} ") == square
 
 
-@pytest.mark.parametrize("word", ["--", "pass", "ps", "PASS", " Ps "])
-def test_words_for_a_pass(word: str) -> None:
-    assert parse_square(word) == PASS
-    assert MUST_PASS.play(word) == MUST_PASS.play(PASS)
-    assert square_name(PASS) == "--"
-
-
-def test_moves_are_given_by_name_or_by_number() -> None:
+def test_a_move_is_given_by_name_or_by_number() -> None:
     start = Position.start()
-    assert start.play("d3") == start.play("D3") == start.play(19)
+    assert start.play("d3") == start.play(" D3 ") == start.play(19)
     assert start.legal_moves() == ("d3", "c4", "f5", "e6")
     assert start.moves == (19, 26, 37, 44)
-
-
-def test_a_pass_changes_nothing_but_the_side_to_move() -> None:
-    assert MUST_PASS.must_pass
-    assert not MUST_PASS.is_over
-    after = MUST_PASS.play(PASS)
-    assert (after.black, after.white) == (MUST_PASS.black, MUST_PASS.white)
-    assert after.to_move is Color.WHITE
-    assert OVER.is_over
-    assert not OVER.must_pass
+    for word in ("--", "pass", "ps", "PASS", " Ps "):
+        assert parse_square(word) == PASS
+        after = MUST_PASS.play(word)
+        assert (after.black, after.white) == (MUST_PASS.black, MUST_PASS.white)
+        assert after.to_move is Color.WHITE
+    assert square_name(PASS) == "--"
+    assert MUST_PASS.must_pass and not MUST_PASS.is_over
+    assert OVER.is_over and not OVER.must_pass
 
 
 @pytest.mark.parametrize(
-    ("position", "move", "complaint"),
+    ("position", "move", "words"),
     [
-        (Position.start(), "d4", "d4: square occupied"),
-        (Position.start(), 36, "e5: square occupied"),
-        (Position.start(), "a1", "a1: traps nothing"),
+        (Position.start(), "d4", "d4: occupied"),
+        (Position.start(), 36, "e5: occupied"),
         (Position.start(), 20, "e3: traps nothing"),
-        (Position.start(), "i9", "'i9': not a square (squares are a1 to h8)"),
-        (Position.start(), "", "'': not a square"),
-        (Position.start(), "d", "'d': not a square"),
-        (Position.start(), "d33", "'d33': not a square"),
-        (Position.start(), "3d", "'3d': not a square"),
-        (Position.start("mini6"), "g1", "'g1': not a square (squares are a1 to f6)"),
-        (Position.start("mini4"), "a5", "'a5': not a square (squares are a1 to d4)"),
-        (Position.start(), -1, "-1: not a square (squares are a1 = 0 to h8)"),
-        (Position.start(), 65, "65: not a square"),
-        (Position.start(), 10**30, "not a square"),
-        (Position.start("mini6"), 6, "6: not a square (squares are a1 = 0 to f6)"),
-        (Position.start("mini4"), 32, "32: not a square (squares are a1 = 0 to d4)"),
-        (Position.start(), "--", "pass while moves exist (d3, c4, f5, e6)"),
-        (Position.start(), PASS, "pass while moves exist (d3, c4, f5, e6)"),
-        (MUST_PASS, "d1", "d1: square occupied"),
+        (Position.start(), "i9", "'i9' h8"),
+        (Position.start(), "", "''"),
+        (Position.start(), "d33", "'d33'"),
+        (Position.start(), "3d", "'3d'"),
+        (Position.start("mini6"), "g1", "'g1' f6"),
+        (Position.start("mini4"), "a5", "'a5' d4"),
+        (Position.start(), -1, "-1: h8"),
+        (Position.start(), 65, "65:"),
+        (Position.start(), 10**30, "square"),
+        (Position.start("mini6"), 6, "6: f6"),
+        (Position.start("mini4"), 32, "32: d4"),
+        (Position.start(), "--", "pass d3, c4, f5, e6"),
+        (Position.start(), PASS, "pass d3, c4, f5, e6"),
+        (MUST_PASS, "d1", "d1: occupied"),
         (MUST_PASS, "a1", "a1: traps nothing"),
-        (OVER, "d4", "d4: game over"),
-        (OVER, "a1", "a1: game over"),
-        (OVER, "pass", "pass: game over"),
-        (OVER, "e5", "'e5': not a square"),
+        (OVER, "a1", "a1: over"),
+        (OVER, "pass", "pass: over"),
+        (OVER, "e5", "'e5' square"),
     ],
 )
 def test_illegal_moves_are_refused_with_the_reason(
-    position: Position, move: str | int, complaint: str
+    position: Position, move: str | int, words: str
 ) -> None:
-    with pytest.raises(IllegalMove) as refusal:
+    with refused(*words.split(), error=IllegalMove):
         position.play(move)
-    assert complaint in str(refusal.value), position
-    assert "\n" not in str(refusal.value)
-
-
-# ------------------------------------------------------------------ transcripts
 
 
 def test_a_transcript_is_played_from_the_start() -> None:
@@ -293,27 +219,22 @@ def test_every_game_can_be_replayed(random_game: RandomGame, name: str, seed: in
 
 
 @pytest.mark.parametrize(
-    ("text", "rules", "complaint"),
+    ("text", "rules", "words"),
     [
-        ("f5d6c", "standard", "transcript 'f5d6c': 'c' is left over"),
-        ("f5d6c3d3x9", "standard", "move 5 of the transcript: 'x9': not a square"),
-        ("f5f5", "standard", "move 2 of the transcript: f5: square occupied"),
-        ("a1", "standard", "move 1 of the transcript: a1: traps nothing"),
-        ("f5--", "standard", "move 2 of the transcript: pass while moves exist"),
-        (SHORTEST_GAME + "a1", "standard", "move 10 of the transcript: a1: game over"),
-        (SHORTEST_GAME + "--", "standard", "move 10 of the transcript: pass: game over"),
-        ("e6", "mini4", "move 1 of the transcript: 'e6': not a square (squares are a1 to d4)"),
+        ("f5d6c", "standard", "'f5d6c':|'c'"),
+        ("f5d6c3d3x9", "standard", "move 5 of|'x9':"),
+        ("f5f5", "standard", "move 2 of|f5:|occupied"),
+        ("a1", "standard", "move 1 of|a1:|traps nothing"),
+        ("f5--", "standard", "move 2 of|pass"),
+        ("f5 pass f5f6f7f4f3f2g3", "standard", "move 2 of|pass"),
+        (SHORTEST_GAME + "a1", "standard", "move 10 of|a1:|over"),
+        (SHORTEST_GAME + "--", "standard", "move 10 of|pass:|over"),
+        ("e6", "mini4", "move 1 of|'e6':|d4"),
     ],
 )
-def test_bad_transcripts_are_refused_with_the_bad_part(
-    text: str, rules: str, complaint: str
-) -> None:
-    with pytest.raises(NotationError) as refusal:
+def test_bad_transcripts_are_refused_with_the_bad_part(text: str, rules: str, words: str) -> None:
+    with refused(*words.split("|"), error=NotationError):
         Position.from_transcript(text, rules)
-    assert complaint in str(refusal.value)
-
-
-# ------------------------------------------------------------------ OBF
 
 
 def test_obf_of_the_start() -> None:
@@ -334,9 +255,7 @@ def test_obf_there_and_back(name: str, seed: int) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "-----OX--XO----- X",
         "-----ox--xo----- x",
-        ".....OX..XO..... X",
         ".....W*..*W..... *",
         "-----WB--BW----- B",
         "-----OX--XO-----X",
@@ -348,52 +267,20 @@ def test_obf_is_read_in_its_usual_spellings(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "complaint"),
+    ("line", "words"),
     [
-        ("", "position '': 0 squares instead of 16"),
-        ("-----OX--XO---- X", "position '-----OX--XO----': 15 squares instead of 16"),
-        ("-----OX--XO------ X", "17 squares instead of 16"),
-        ("-----OX--X?----- X", "'?' on c3"),
-        ("-----OX--XO-----", "side to move '': X (black) or O (white)"),
+        ("", "'': 0 squares|16"),
+        ("-----OX--XO---- X", "'-----OX--XO----': 15 squares|16"),
+        ("-----OX--XO------ X", "17 squares|16"),
+        ("-----OX--X?----- X", "'?'|c3"),
+        ("-----OX--XO-----", "side to move '':"),
         ("-----OX--XO----- Z", "side to move 'Z'"),
         ("-----OX--XO----- -", "side to move '-'"),
     ],
 )
-def test_bad_obf_is_refused_with_the_bad_part(line: str, complaint: str) -> None:
-    with pytest.raises(NotationError) as refusal:
+def test_bad_obf_is_refused_with_the_bad_part(line: str, words: str) -> None:
+    with refused(*words.split("|"), error=NotationError):
         Position.from_obf(line, "mini4")
-    assert complaint in str(refusal.value)
-
-
-# ------------------------------------------------------------------ symmetry
-
-
-def symmetric(position: Position) -> list[Position]:
-    """The position turned and mirrored in all eight ways, square by square."""
-    last = position.ruleset.side - 1
-    places: list[Callable[[int, int], tuple[int, int]]] = [
-        lambda row, column: (row, column),
-        lambda row, column: (row, last - column),
-        lambda row, column: (last - row, column),
-        lambda row, column: (last - row, last - column),
-        lambda row, column: (column, row),
-        lambda row, column: (column, last - row),
-        lambda row, column: (last - column, row),
-        lambda row, column: (last - column, last - row),
-    ]
-
-    def moved(mask: int, place: Callable[[int, int], tuple[int, int]]) -> int:
-        chosen = [place(square // 8, square % 8) for square in range(64) if mask >> square & 1]
-        return oracle.mask({8 * row + column for row, column in chosen})
-
-    return [
-        dataclasses.replace(
-            position,
-            mover=moved(position.mover, place),
-            opponent=moved(position.opponent, place),
-        )
-        for place in places
-    ]
 
 
 @given(name=names, seed=seeds)
@@ -413,38 +300,25 @@ def test_other_positions_have_another_representative() -> None:
     assert len({first.play(move).canonical() for move in first.moves}) == 3
 
 
-@pytest.mark.parametrize("word", ["--", "pass", "PS"])
-def test_a_pass_may_be_written_out(word: str) -> None:
-    before = "f5f6f7f4f3f2g3"  # any beginning; the pass is refused with the reason, not misread
-    with pytest.raises(NotationError, match="pass while moves exist"):
-        Position.from_transcript(f"f5 {word} {before}")
-
-
-def discs_drawn(picture: str) -> dict[tuple[int, int], str]:
-    """Colour by column and place from the top, from an SVG."""
-    root = ElementTree.fromstring(picture)
-    colours = {"#1e2124": "X", "#f7f5ee": "O", "#8fbfa6": "*"}
-    return {
-        ((int(each.attrib["cx"]) - 42) // 40, (int(each.attrib["cy"]) - 42) // 40): colours[
-            each.attrib["fill"]
-        ]
-        for each in root.iter("{http://www.w3.org/2000/svg}circle")
-    }
-
-
 @pytest.mark.parametrize("name", list(RULESETS))
 def test_the_picture_of_a_position_shows_what_is_printed(name: str) -> None:
     position = Position.start(name)
     position = position.play(position.moves[0])
     lines = str(position).splitlines()
-    printed = {
+    picture = position._repr_svg_()
+    root = ElementTree.fromstring(picture)
+    marks = {"#1e2124": "X", "#f7f5ee": "O", "#8fbfa6": "*"}
+    circles = [each.attrib for each in root.iter("{http://www.w3.org/2000/svg}circle")]
+    drawn = {
+        ((int(each["cx"]) - 42) // 40, (int(each["cy"]) - 42) // 40): marks[each["fill"]]
+        for each in circles
+    }
+    assert drawn == {
         (column, place): mark
         for place, line in enumerate(lines[1:-1])
         for column, mark in enumerate(line.split()[1:])
         if mark != "."
     }
-    picture = position._repr_svg_()
-    assert discs_drawn(picture) == printed
     assert picture.count(f">{lines[-1]}<") == 1
     columns, rows = lines[0].split(), [line.split()[0] for line in lines[1:-1]]
     assert re.findall(r">(\w)</text>", picture) == [*columns, *rows]

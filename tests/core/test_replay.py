@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from boards import played_out
 
 from othello_lab.core.lines import draw_on
 from othello_lab.core.notation import PASS
@@ -12,19 +13,6 @@ from othello_lab.core.replay import LEGAL, UNTOLD, ReplayedGames, replay
 from othello_lab.core.rules import RULESETS
 
 RULES = ("standard", "mini6", "mini4", "wpi")
-
-
-def played(rules: str, games: int, seed: int = 1) -> list[list[tuple[Position, int]]]:
-    """Random games: each position in which somebody is to move or to pass, and what is done."""
-    rng, found = np.random.default_rng(seed), []
-    for _ in range(games):
-        position, line = Position.start(rules), []
-        while not position.is_over:
-            move = int(rng.choice(position.moves)) if position.moves else PASS
-            line.append((position, move))
-            position = position.play(move)
-        found.append(line)
-    return found
 
 
 def followed(
@@ -41,7 +29,7 @@ def followed(
 @pytest.mark.parametrize("passes", [True, False])
 @pytest.mark.parametrize("rules", RULES)
 def test_all_positions_of_games(rules: str, passes: bool) -> None:
-    games = played(rules, 30)
+    games = [played_out(rules, seed) for seed in range(30)]
     assert any(move == PASS for game in games for _, move in game)
     found = followed(rules, [[m for _, m in game if passes or m != PASS] for game in games])
     told = [(p.mover, p.opponent, n) for n, game in enumerate(games) for p, _ in game]
@@ -58,7 +46,7 @@ def test_all_positions_of_games(rules: str, passes: bool) -> None:
 
 
 def test_a_game_is_left_where_few_squares_are_empty() -> None:
-    games = played("standard", 5)
+    games = [played_out("standard", seed) for seed in range(5)]
     lines = [[move for _, move in game] for game in games]
     found = followed("standard", lines, until=20)
     empties = 64 - np.bitwise_count(found.last_mover | found.last_opponent).astype(int)
@@ -93,8 +81,7 @@ def test_moves_that_are_not_legal(line: list[int], turns: list[int] | None, faul
 
 
 def test_nothing_but_passes_follows_the_end() -> None:
-    (game,) = played("mini4", 1)
-    line = [move for _, move in game]
+    line = [move for _, move in played_out("mini4", 1)]
     assert followed("mini4", [[*line, PASS, PASS]]).fault.tolist() == [LEGAL]
     assert followed("mini4", [[*line, 0]]).fault.tolist() == [len(line)]
 

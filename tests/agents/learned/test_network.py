@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import numpy as np
 import pytest
+from boards import strewn
 from hypothesis import given
-from hypothesis import strategies as st
+from refusals import refused
 
 from othello_lab import Position
 from othello_lab.agents.learned import NetworkEvaluation
@@ -47,15 +47,7 @@ def evaluation() -> NetworkEvaluation:
     return NetworkEvaluation(weights())
 
 
-@st.composite
-def positions(draw: st.DrawFn) -> Position:
-    """Any discs anywhere."""
-    masks = st.integers(0, 2**64 - 1)
-    filled, own = draw(masks), draw(masks)
-    return Position(filled & own, filled & ~own)
-
-
-@given(position=positions())
+@given(position=strewn())
 def test_the_kernel_says_what_the_twin_says(
     evaluation: NetworkEvaluation, position: Position
 ) -> None:
@@ -107,35 +99,19 @@ def test_vectors_of_any_length_are_added_up() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "complaint"),
+    ("changed", "words"),
     [
-        ({model.INPUTS: np.zeros((4, 64, 32), np.int16)}, r"inputs is of shape \(4, 64, 32\)"),
-        ({model.HIDDEN: np.zeros((2, 16, 64), np.int16)}, r"hidden is of shape \(2, 16, 64\)"),
-        ({model.STAGES: np.zeros(60, np.uint8)}, r"stages is of shape \(60,\)"),
-        ({model.STAGES: np.full(65, -1, np.int8)}, "stages: there is no stage -1"),
-        ({model.OUTPUT: np.full((3, 16), np.nan)}, "output is of float64; whole numbers"),
-        (
-            {model.INPUTS: np.full((4, 64, 64), 600)},
-            "inputs: numbers up to .*; they must fit int16",
-        ),
-        ({model.HIDDEN: np.full((3, 16, 64), 40_000)}, "hidden: numbers up to 40,000; .* int16"),
-        ({model.HIDDEN_BIAS: np.full((3, 16), 1 << 31)}, "hidden: numbers up to .* int32"),
-        ({model.OUTPUT: np.full((3, 16), 1 << 20)}, "output: numbers up to .* int32"),
+        ({model.INPUTS: np.zeros((4, 64, 32), np.int16)}, "inputs (4, 64, 32)"),
+        ({model.HIDDEN: np.zeros((2, 16, 64), np.int16)}, "hidden (2, 16, 64)"),
+        ({model.STAGES: np.zeros(60, np.uint8)}, "stages (60,)"),
+        ({model.STAGES: np.full(65, -1, np.int8)}, "stages: -1"),
+        ({model.OUTPUT: np.full((3, 16), np.nan)}, "output float64;"),
+        ({model.INPUTS: np.full((4, 64, 64), 600)}, "inputs: int16"),
+        ({model.HIDDEN: np.full((3, 16, 64), 40_000)}, "hidden: 40,000; int16"),
+        ({model.HIDDEN_BIAS: np.full((3, 16), 1 << 31)}, "hidden: int32"),
+        ({model.OUTPUT: np.full((3, 16), 1 << 20)}, "output: int32"),
     ],
 )
-def test_weights_that_do_not_fit_are_refused(
-    changed: dict[str, np.ndarray], complaint: str
-) -> None:
-    with pytest.raises(ValueError, match=complaint) as refusal:
+def test_weights_that_do_not_fit_are_refused(changed: dict[str, np.ndarray], words: str) -> None:
+    with refused(*words.split()):
         NetworkEvaluation(weights(**changed))
-    assert "\n" not in str(refusal.value)
-
-
-def test_weights_of_another_kind_or_version_are_refused(tmp_path: Any) -> None:
-    for change, complaint in (
-        ({"kind": "trees"}, "weights of kind trees; network is expected"),
-        ({"version": 2}, "weights of version 2; 1 is expected"),
-    ):
-        file = dataclasses.replace(weights(), **change).write(tmp_path / "other.npz")
-        with pytest.raises(ValueError, match=complaint):
-            NetworkEvaluation(file)

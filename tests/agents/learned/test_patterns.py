@@ -3,57 +3,32 @@
 from __future__ import annotations
 
 import ctypes
+from dataclasses import replace
 
 import numba
 import numpy as np
 import pytest
+from boards import random_patterns, strewn
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import refused
 
 from othello_lab.agents.evaluation.evaluation import SIGNATURE
 from othello_lab.agents.learned import PatternEvaluation, lookup
-from othello_lab.agents.learned import patterns as model
-from othello_lab.agents.learned.geometry import LANES, board_of, geometry
-from othello_lab.agents.learned.weights import LearnedWeights
+from othello_lab.agents.learned.geometry import LANES, geometry
 from othello_lab.core.bitboard import bits, symmetric_forms
 from othello_lab.core.position import Position
 
 RULES = {4: "mini4", 6: "mini6", 8: "standard"}
-
-
-def random_weights(side: int) -> LearnedWeights:
-    rng = np.random.default_rng(side)
-    stages = np.minimum(np.arange(65) // 20, 2).astype(np.uint8)
-
-    def drawn(*shape: int) -> np.ndarray:
-        return rng.integers(-90, 90, shape).astype(np.int16)
-
-    arrays = {
-        model.STAGES: stages,
-        model.CONSTANT: drawn(65),
-        model.OWN_MOVES: drawn(3, model.MOST_MOVES + 1),
-        model.THEIR_MOVES: drawn(3, model.MOST_MOVES + 1),
-        model.CONTENTS: drawn(3, geometry(side).classes),
-    }
-    return LearnedWeights(model.KIND, model.VERSION, model.UNIT, arrays, {"side": side})
+positions = st.sampled_from(sorted(RULES.values())).flatmap(strewn)
 
 
 @pytest.fixture(scope="module")
 def evaluations() -> dict[int, PatternEvaluation]:
-    return {side: PatternEvaluation(random_weights(side)) for side in RULES}
+    return {side: PatternEvaluation(random_patterns(side, 3)) for side in RULES}
 
 
-@st.composite
-def positions(draw: st.DrawFn) -> Position:
-    """Any discs anywhere: the patterns do not care whether a game comes there."""
-    side = draw(st.sampled_from(sorted(RULES)))
-    board = board_of(side)
-    taken = draw(st.integers(0, 2**64 - 1)) & board
-    mover = draw(st.integers(0, 2**64 - 1)) & taken
-    return Position(mover, taken & ~mover, ruleset=Position.start(RULES[side]).ruleset)
-
-
-@given(position=positions())
+@given(position=positions)
 def test_the_kernel_says_what_the_twin_says(
     evaluations: dict[int, PatternEvaluation], position: Position
 ) -> None:
@@ -77,7 +52,7 @@ def test_weights_are_the_same_fetched_together_or_one_by_one(
         assert one_by_one.ctypes(mover, opponent, parameters) == value
 
 
-@given(position=positions())
+@given(position=positions)
 def test_symmetric_positions_are_worth_the_same(
     evaluations: dict[int, PatternEvaluation], position: Position
 ) -> None:
@@ -120,7 +95,6 @@ def test_features_are_the_classes_that_the_twin_looks_up() -> None:
 
 
 def test_weights_of_another_shape_are_refused() -> None:
-    weights = random_weights(6)
-    other = LearnedWeights(model.KIND, model.VERSION, model.UNIT, weights.arrays, {"side": 8})
-    with pytest.raises(ValueError, match=r"contents is of shape \(3, 73890\); \(3, 113877\)"):
-        PatternEvaluation(other)
+    weights = replace(random_patterns(6, 3), about={"side": 8})
+    with refused("contents", "(3, 73890)", "(3, 113877)"):
+        PatternEvaluation(weights)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
-from typing import Any
-
 import numpy as np
 import pytest
+from boards import strewn
 from hypothesis import given
-from hypothesis import strategies as st
+from refusals import refused
 
 from othello_lab import Position
 from othello_lab.agents.learned import TreeEvaluation
@@ -45,20 +43,12 @@ def evaluation() -> TreeEvaluation:
     return TreeEvaluation(weights())
 
 
-@st.composite
-def positions(draw: st.DrawFn) -> Position:
-    """Any discs anywhere."""
-    masks = st.integers(0, 2**64 - 1)
-    filled, own = draw(masks), draw(masks)
-    return Position(filled & own, filled & ~own)
-
-
-@given(position=positions())
+@given(position=strewn())
 def test_the_kernel_says_what_the_twin_says(evaluation: TreeEvaluation, position: Position) -> None:
     assert evaluation(position) == evaluation.plain(position)
 
 
-@given(position=positions())
+@given(position=strewn())
 def test_features_are_those_of_their_twins(position: Position) -> None:
     found = features(*(np.array([mask]) for mask in position.masks))[0]
     assert dict(zip(NAMES, found.tolist(), strict=True)) == plain_features(position)
@@ -80,16 +70,8 @@ def test_a_question_sends_what_is_equal_to_the_left() -> None:
     threshold[..., 0] = 30
     leaf = np.zeros((STAGES, TREES, LEAVES), np.int32)
     leaf[..., 0], leaf[..., LEAVES // 2] = 1, 100
-    trees = TreeEvaluation(
-        weights(
-            **{
-                model.STARTS: np.zeros(STAGES, np.int32),
-                model.FEATURE: feature,
-                model.THRESHOLD: threshold,
-                model.LEAF: leaf,
-            }
-        )
-    )
+    asked = {model.FEATURE: feature, model.THRESHOLD: threshold, model.LEAF: leaf}
+    trees = TreeEvaluation(weights(**asked, **{model.STARTS: np.zeros(STAGES, np.int32)}))
     for empties, value in ((29, 1), (30, 1), (31, 100)):
         position = Position((1 << 64 - empties) - 1, 0)
         assert trees(position) == trees.plain(position) == TREES * value
@@ -105,39 +87,26 @@ def test_what_weights_mean_is_fixed(evaluation: TreeEvaluation) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "complaint"),
+    ("changed", "words"),
     [
-        ({model.FEATURE: np.zeros((2, 5), np.uint8)}, r"feature is of shape \(2, 5\)"),
-        ({model.FEATURE: np.zeros((2, 0, 31), np.uint8)}, r"threshold is of shape \(2, 33, 31\)"),
-        ({model.LEAF: np.zeros((2, 33, 31), np.int32)}, r"leaf is of shape \(2, 33, 31\)"),
-        ({model.STARTS: np.zeros(3, np.int32)}, r"starts is of shape \(3,\)"),
-        ({model.LEAF: np.full((2, 33, 32), np.inf)}, "leaf is of float64; whole numbers"),
-        ({model.FEATURE: np.full((2, 33, 31), 18)}, "features 0 to 17"),
-        ({model.FEATURE: np.full((2, 33, 31), -1)}, "features 0 to 17"),
-        ({model.THRESHOLD: np.full((2, 33, 31), 1 << 30)}, "threshold: less than 33,554,432"),
+        ({model.FEATURE: np.zeros((2, 5), np.uint8)}, "feature (2, 5)"),
+        ({model.FEATURE: np.zeros((2, 0, 31), np.uint8)}, "threshold (2, 33, 31)"),
+        ({model.LEAF: np.zeros((2, 33, 31), np.int32)}, "leaf (2, 33, 31)"),
+        ({model.STARTS: np.zeros(3, np.int32)}, "starts (3,)"),
+        ({model.LEAF: np.full((2, 33, 32), np.inf)}, "leaf float64;"),
+        ({model.FEATURE: np.full((2, 33, 31), 18)}, "features 0 17"),
+        ({model.FEATURE: np.full((2, 33, 31), -1)}, "features 0 17"),
+        ({model.THRESHOLD: np.full((2, 33, 31), 1 << 30)}, "threshold: 33,554,432"),
         (
             {
                 model.FEATURE: np.full((2, 33, 31), NAMES.index("edge_stability")),
                 model.THRESHOLD: np.arange(2 * 33 * 31).reshape(2, 33, 31),
             },
-            "threshold: 1023 different ones for edge_stability in a stage; at most 255",
+            "threshold: 1023 edge_stability 255",
         ),
-        ({model.LEAF: np.full((2, 33, 32), 1 << 27)}, "leaf: sums up to .* do not fit int32"),
+        ({model.LEAF: np.full((2, 33, 32), 1 << 27)}, "leaf: int32"),
     ],
 )
-def test_weights_that_do_not_fit_are_refused(
-    changed: dict[str, np.ndarray], complaint: str
-) -> None:
-    with pytest.raises(ValueError, match=complaint) as refusal:
+def test_weights_that_do_not_fit_are_refused(changed: dict[str, np.ndarray], words: str) -> None:
+    with refused(*words.split()):
         TreeEvaluation(weights(**changed))
-    assert "\n" not in str(refusal.value)
-
-
-def test_weights_of_another_kind_or_version_are_refused(tmp_path: Any) -> None:
-    for change, complaint in (
-        ({"kind": "network"}, "weights of kind network; trees is expected"),
-        ({"version": 2}, "weights of version 2; 1 is expected"),
-    ):
-        file = dataclasses.replace(weights(), **change).write(tmp_path / "other.npz")
-        with pytest.raises(ValueError, match=complaint):
-            TreeEvaluation(file)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import threading
 import time
 
 import numpy as np
@@ -23,7 +21,6 @@ from othello_lab import (
 )
 from othello_lab.agents.limited import Limited
 from othello_lab.agents.search import context as layout
-from othello_lab.agents.search.endgame.solver import EndgameSolver
 from othello_lab.agents.search.limits import deadline, limit
 from othello_lab.core.clock import PROCESSOR_CLOCK, WALL_CLOCK, clock_nanoseconds
 from othello_lab.core.game import LATE
@@ -79,35 +76,6 @@ def test_a_look_is_followed_by_one_after_a_short_time() -> None:
     assert time.clock_gettime_ns(WALL_CLOCK) >= until - 1_000_000
 
 
-def test_searches_of_several_threads_have_times_of_their_own() -> None:
-    found: dict[float, int] = {}
-
-    def search(seconds: float) -> None:
-        agent = AlphaBeta(20, SquareWeights())
-        found[seconds] = agent.decide(Position.start(), Limits(seconds=seconds)).stats.nodes
-
-    AlphaBeta(1, SquareWeights()).prepare()
-    threads = [threading.Thread(target=search, args=(seconds,)) for seconds in (0.02, 0.5)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found[0.02] < found[0.5]
-
-
-@pytest.mark.parametrize("empties", [20, 24])
-def test_a_solver_can_be_stopped_from_another_thread(empties: int) -> None:
-    position = Position.start()
-    while position.empties > empties:
-        position = position.play(position.moves[0] if position.moves else 64)
-    solver = EndgameSolver(table_mb=1)
-    solver.prepare()
-    timer = threading.Timer(0.01, solver.stop)
-    timer.start()
-    solver.solve(position)
-    timer.join()
-
-
 def test_processor_time_stands_still_while_a_thread_sleeps() -> None:
     context = layout.new()
     looked(context, 1)  # which may have to load the kernel
@@ -145,16 +113,6 @@ def test_who_sleeps_under_a_limit_on_processor_time_is_late() -> None:
     players = {Color.BLACK: agent, Color.WHITE: RandomAgent()}
     record = play_game(players, limits=Limits(cpu_seconds=0.01), grace=0.01)
     assert record.end_reason == LATE and "0.01 s allowed" in record.detail
-
-
-def test_of_three_times_one_may_be_set() -> None:
-    for times, said in (
-        ({"cpu_seconds": 0.1, "seconds": 0.2}, "cpu_seconds=0.1: contradicts seconds=0.2; "),
-        ({"cpu_seconds": 0.1, "clock": 9.0}, "cpu_seconds=0.1: contradicts clock=9.0; "),
-        ({"clock": 9.0, "seconds": 0.2}, "clock=9.0: contradicts seconds=0.2; "),
-    ):
-        with pytest.raises(ValueError, match=f"^{re.escape(said)}"):
-            Limits(**times)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -5,74 +5,57 @@ from __future__ import annotations
 
 import copy
 import math
-import multiprocessing
 import random
 from collections import Counter
-from collections.abc import Callable
 from concurrent.futures import Executor
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from boards import RandomGame, seeds, with_sight_of_the_end
 from clocks import Clock
 from hypothesis import given, note, settings
-from hypothesis import strategies as st
+from refusals import refused
 from scipy.stats import chisquare
 
 from othello_lab import (
     MCTS,
     PASS,
     RULESETS,
-    AlphaBeta,
     Color,
-    Decision,
     DiscCount,
     Limits,
     Maximizer,
     Position,
     SquareWeights,
 )
-from othello_lab.agents.evaluation import FINAL_UNIT, FunctionEvaluation
 from othello_lab.agents.search import MoveEstimate
-from othello_lab.agents.search.context import BOARD, EVALUATION, LEAVES, NODES, PARAMETERS, SQUARES
+from othello_lab.agents.search.context import LEAVES, NODES, set_constants
+from othello_lab.agents.search.endgame.solver import EndgameSolver
 from othello_lab.agents.search.limits import MARGIN, SHORTEST, allotment
-from othello_lab.agents.search.montecarlo import rollout
+from othello_lab.agents.search.montecarlo import mcts, rollout
 from othello_lab.agents.search.montecarlo.plain import (
     CLEAR_WIN,
     FINE,
-    PlainTree,
     SplitMix64,
     choose,
 )
 from othello_lab.agents.search.montecarlo.tree import CompiledTree
 from othello_lab.core.bitboard import bits
 
-RandomGame = Callable[[str, int], list[Position]]
-
-ROOT = Path(__file__).parents[3]
 MIDGAME = Position.from_transcript("f5d6c3d3c4")
-seeds = st.integers(0, 2**32 - 1)
 
+GREEDY: dict[str, Any] = {"rollout": "greedy", "evaluation": DiscCount()}
+VALUE: dict[str, Any] = {"rollout": "value", "evaluation": DiscCount()}
 SETTINGS: dict[str, dict[str, Any]] = {
     "as is": {},
     "win": {"reward": "win"},
     "unsolved": {"solve": False},
-    "greedy": {"rollout": "greedy", "evaluation": DiscCount(), "epsilon": 0.3},
-    "greedy only": {
-        "rollout": "greedy",
-        "evaluation": DiscCount(),
-        "epsilon": 0,
-        "reward": "win",
-    },
+    "greedy": {**GREEDY, "epsilon": 0.3},
+    "greedy only": {**GREEDY, "epsilon": 0, "reward": "win"},
     "no exploration": {"exploration": 0},
-    "value": {"rollout": "value", "evaluation": DiscCount(), "per_disc": 1.5},
-    "value of a win": {
-        "rollout": "value",
-        "evaluation": DiscCount(),
-        "per_disc": 0.7,
-        "reward": "win",
-    },
+    "value": {**VALUE, "per_disc": 1.5},
+    "value of a win": {**VALUE, "per_disc": 0.7, "reward": "win"},
 }
 ways = pytest.mark.parametrize("way", SETTINGS.values(), ids=SETTINGS)
 boards = pytest.mark.parametrize("rules", RULESETS)
@@ -84,15 +67,7 @@ def sign(number: float) -> int:
 
 def exact_values(position: Position) -> dict[int, int]:
     """The disc difference that each move leads to with perfect play."""
-    solver = AlphaBeta(64, DiscCount())
-    values = {}
-    for move in position.moves or (PASS,):
-        after = position.play(move)
-        if after.is_over:
-            values[move] = -after.disc_difference
-        else:
-            values[move] = -int(solver.search(after).value or 0) // FINAL_UNIT
-    return values
+    return EndgameSolver(table_mb=1).analyse(position).scores
 
 
 def late(random_game: RandomGame, rules: str, count: int, empties: int) -> list[Position]:
@@ -106,7 +81,8 @@ def late(random_game: RandomGame, rules: str, count: int, empties: int) -> list[
     return found
 
 
-# ------------------------------------------------------------------ compiled and plain
+# Some eight empties, so that much of the tree is proven.
+ENDING = Position.from_obf("--OOOOO-XXOOOOX-XXOXOOXOXXOOXOXOXXXOOXOOXXXXOXO-XXXXXXX---XXXX-- O")
 
 
 @boards
@@ -116,22 +92,12 @@ def late(random_game: RandomGame, rules: str, count: int, empties: int) -> list[
 def test_the_compiled_search_grows_the_twins_tree(
     rules: str, way: dict[str, Any], seed: int, random_game: RandomGame
 ) -> None:
-    game = random_game(rules, seed)[:-1]
-    position = random.Random(seed).choice(game[-14:] if seed % 2 else game)
+    position = with_sight_of_the_end(random_game, rules, seed)
     note(f"\n{position}\n{position.to_obf()}")
-    fast, slow = (MCTS(playouts=40, compiled=compiled, **way) for compiled in (True, False))
-    assert fast.search(position, seed=seed) == slow.search(position, seed=seed)
-    assert fast.moves == slow.moves
-
-
-@ways
-def test_twins_agree_in_a_longer_search(way: dict[str, Any]) -> None:
-    playouts = 60 if "evaluation" in way else 150
-    fast, slow = (MCTS(playouts=playouts, compiled=compiled, **way) for compiled in (True, False))
-    # Some eight empties, so that much of the tree is proven.
-    ending = Position.from_obf("--OOOOO-XXOOOOX-XXOXOOXOXXOOXOXOXXXOOXOOXXXXOXO-XXXXXXX---XXXX-- O")
-    for position in (MIDGAME, ending):
-        assert fast.search(position, seed=3) == slow.search(position, seed=3)
+    cases = [(position, 40)] + [(ENDING, 60)] * (rules == "standard")
+    for each, playouts in cases:
+        fast, slow = (MCTS(playouts=playouts, compiled=c, **way) for c in (True, False))
+        assert fast.search(each, seed=seed) == slow.search(each, seed=seed)
         assert fast.moves == slow.moves
 
 
@@ -155,18 +121,13 @@ def test_twins_agree_through_a_game_with_a_kept_tree(way: dict[str, Any]) -> Non
 
 
 def test_twins_agree_when_the_memory_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
-    import othello_lab.agents.search.montecarlo.mcts as module
-
-    monkeypatch.setattr(module, "WORDS", 1 << 15)  # a MiB is then 4 nodes
-    fast, slow = (
-        MCTS(playouts=200, memory_mb=5, tree_reuse=False, compiled=compiled)
-        for compiled in (True, False)
-    )
+    whole = MCTS(playouts=200).search(MIDGAME)
+    monkeypatch.setattr(mcts, "WORDS", 1 << 15)  # a MiB is then 4 nodes
+    fast, slow = (MCTS(200, memory_mb=5, tree_reuse=False, compiled=c) for c in (True, False))
     decision = fast.search(MIDGAME)
-    assert decision == slow.search(MIDGAME)
+    assert decision == slow.search(MIDGAME) != whole
+    assert fast.moves == slow.moves
     assert decision.stats.playouts == 200
-    assert isinstance(slow._tree, PlainTree)
-    assert 10 < slow._tree.root.size() == slow._tree.used <= 20
 
 
 def test_the_generator_is_splitmix64() -> None:
@@ -178,9 +139,6 @@ def test_the_generator_is_splitmix64() -> None:
     context[rollout.RANDOM] = 1234567
     drawn = [int(rollout.draw(np.intp(context.ctypes.data))) % 2**64 for _ in range(3)]
     assert drawn == expected
-
-
-# ------------------------------------------------------------------ randomness
 
 
 def test_random_moves_are_equally_likely() -> None:
@@ -220,13 +178,6 @@ def test_the_tree_follows_from_the_game_seed_alone() -> None:
     assert tree(1) != tree(2)
 
 
-def context_for(position: Position) -> np.ndarray:
-    context = np.zeros(64, dtype=np.int64)
-    context[BOARD] = np.uint64(position.ruleset.board).view(np.int64)
-    context[SQUARES] = position.ruleset.squares
-    return context
-
-
 @boards
 def test_a_rollout_without_chance_is_the_maximizers_game(
     rules: str, random_game: RandomGame
@@ -234,11 +185,10 @@ def test_a_rollout_without_chance_is_the_maximizers_game(
     evaluation = DiscCount()
     maximizer = Maximizer(evaluation)
     for position in random_game(rules, 2)[::3]:
-        context = context_for(position)
-        context[EVALUATION], context[PARAMETERS] = evaluation.address, evaluation.parameters_address
+        context = np.zeros(64, dtype=np.int64)
+        set_constants(context, position.ruleset, evaluation)
         context[rollout.RANDOM] = 5
-        masks = np.uint64(position.mover), np.uint64(position.opponent)
-        result = int(rollout.greedy_rollout(np.intp(context.ctypes.data), *masks))
+        result = int(rollout.greedy_rollout(np.intp(context.ctypes.data), *position.masks))
         end, nodes, weighed = position, 0, 0
         while not end.is_over:
             nodes += max(1, len(end.moves))
@@ -247,9 +197,6 @@ def test_a_rollout_without_chance_is_the_maximizers_game(
         difference = end.disc_difference
         assert result == (difference if end.to_move is position.to_move else -difference)
         assert (context[NODES], context[LEAVES]) == (nodes, weighed)
-
-
-# ------------------------------------------------------------------ what is proven
 
 
 @pytest.mark.parametrize(("rules", "empties"), [("mini4", 6), ("mini6", 7), ("standard", 6)])
@@ -261,7 +208,7 @@ def test_what_is_proven_is_true(
     evaluation = DiscCount() if way == "greedy" else None
     agent = MCTS(playouts=20_000, reward=reward, rollout=way, evaluation=evaluation)
     draws = 0
-    for position in late(random_game, rules, 20, empties):
+    for position in late(random_game, rules, 20 if rules == "mini4" else 10, empties):
         exact = exact_values(position)
         if reward == "win":
             exact = {move: sign(value) for move, value in exact.items()}
@@ -287,36 +234,15 @@ def test_a_proven_search_ends() -> None:
     unsolved = MCTS(playouts=10_000, solve=False)
     assert unsolved.search(position).stats.playouts == 10_000
     assert not any(found.proven for found in unsolved.moves.values())
+    one = Position.from_obf("-OX-" + "-" * 12 + " X", "mini4")
+    assert one.moves == (MCTS(playouts=1).search(one).move,)
 
 
-CHOICES: dict[str, tuple[dict[int, MoveEstimate], int]] = {
-    "most visits": ({3: MoveEstimate(5, 0.9, -1, 1), 9: MoveEstimate(8, 0.1, -1, 1)}, 9),
-    "first of equals": ({9: MoveEstimate(5, 0.9, -1, 1), 3: MoveEstimate(5, 0.1, -1, 1)}, 3),
-    "a proven win": ({3: MoveEstimate(99, 0.9, -1, 1), 9: MoveEstimate(1, 1.0, 1, 1)}, 9),
-    "no proven loss": ({3: MoveEstimate(99, -1.0, -1, -1), 9: MoveEstimate(1, -0.9, -1, 1)}, 9),
-    "all lost": ({3: MoveEstimate(5, -1.0, -1, -1), 9: MoveEstimate(8, -1.0, -1, -1)}, 9),
-    "a draw rather than worse": (
-        {3: MoveEstimate(99, -0.2, -1, 1), 9: MoveEstimate(1, 0.0, 0, 0)},
-        9,
-    ),
-    "better than a draw": ({3: MoveEstimate(99, 0.2, -1, 1), 9: MoveEstimate(1, 0.0, 0, 0)}, 3),
-    "no better than a draw": (
-        {3: MoveEstimate(99, -0.1, -1, 0), 9: MoveEstimate(1, 0.0, 0, 0)},
-        9,
-    ),
-    "at least a draw": ({3: MoveEstimate(9, 0.3, 0, 1), 9: MoveEstimate(5, 0.0, 0, 0)}, 3),
-}
-
-
-@pytest.mark.parametrize(("moves", "best"), CHOICES.values(), ids=CHOICES)
-def test_the_choice_among_moves(moves: dict[int, MoveEstimate], best: int) -> None:
-    assert choose(moves) == best
-
-
+@pytest.mark.integration
 def test_it_finds_the_solvers_best_move_in_positions_with_8_empties(
     random_game: RandomGame,
 ) -> None:
-    positions = late(random_game, "standard", 200, 8)
+    positions = late(random_game, "standard", 100, 8)
     agent = MCTS(playouts=10_000)
     winner = MCTS(playouts=10_000, reward="win")
     best = outcomes = 0
@@ -329,39 +255,48 @@ def test_it_finds_the_solvers_best_move_in_positions_with_8_empties(
     assert outcomes >= 0.95 * len(positions)
 
 
+def test_the_choice_among_moves() -> None:
+    """Of moves 3 and 9, each told by its visits, value, and proven bounds."""
+    for why, three, nine, best in (
+        ("most visits", (5, 0.9, -1, 1), (8, 0.1, -1, 1), 9),
+        ("first of equals", (5, 0.1, -1, 1), (5, 0.9, -1, 1), 3),
+        ("a proven win", (99, 0.9, -1, 1), (1, 1.0, 1, 1), 9),
+        ("no proven loss", (99, -1.0, -1, -1), (1, -0.9, -1, 1), 9),
+        ("all lost", (5, -1.0, -1, -1), (8, -1.0, -1, -1), 9),
+        ("a draw rather than worse", (99, -0.2, -1, 1), (1, 0.0, 0, 0), 9),
+        ("better than a draw", (99, 0.2, -1, 1), (1, 0.0, 0, 0), 3),
+        ("no better than a draw", (99, -0.1, -1, 0), (1, 0.0, 0, 0), 9),
+        ("at least a draw", (9, 0.3, 0, 1), (5, 0.0, 0, 0), 3),
+    ):
+        moves = {9: MoveEstimate(*nine), 3: MoveEstimate(*three)}
+        assert choose(moves) == best, why
+
+
 def test_it_solves_4x4() -> None:
     start = Position.start("mini4")
     assert MCTS(playouts=50_000, reward="discs").search(start).value == -10 / 16
     assert MCTS(playouts=50_000, reward="win").search(start).value == -1
 
 
-# ------------------------------------------------------------------ the tree kept between moves
-
-
 @pytest.mark.parametrize("compiled", [True, False])
 def test_visits_carry_over_to_the_position_after_the_reply(compiled: bool) -> None:
-    agent = MCTS(playouts=200, compiled=compiled)
-    agent.begin_game(Color.BLACK, Position.start(), 1)
-    decision = agent.decide(Position.start(), Limits())
-    after = Position.start().play(decision.move).play(decision.pv[1])
-    agent.decide(after, Limits())
-    visits = sum(found.visits for found in agent.moves.values())
-    assert 200 < visits < 400
-    fresh = MCTS(playouts=200, compiled=compiled, tree_reuse=False)
-    fresh.begin_game(Color.BLACK, Position.start(), 1)
-    fresh.decide(Position.start(), Limits())
-    fresh.decide(after, Limits())
-    assert sum(found.visits for found in fresh.moves.values()) == 200
+    def visits(agent: MCTS) -> int:
+        return sum(found.visits for found in agent.moves.values())
 
-
-def test_a_new_game_forgets_the_tree() -> None:
-    agent = MCTS(playouts=200)
-    for _ in range(2):
-        agent.begin_game(Color.BLACK, Position.start(), 1)
-        agent.decide(Position.start(), Limits())
-        assert sum(found.visits for found in agent.moves.values()) == 200
-    agent.search(Position.start())
-    assert sum(found.visits for found in agent.moves.values()) == 200
+    kept, fresh = (MCTS(playouts=200, compiled=compiled, tree_reuse=r) for r in (True, False))
+    start = Position.start()
+    for agent in (kept, fresh, kept):  # a new game forgets the tree
+        agent.begin_game(Color.BLACK, start, 1)
+        decision = agent.decide(start, Limits())
+        assert visits(agent) == 200
+        after = start.play(decision.move).play(decision.pv[1])
+        agent.decide(after, Limits())
+        assert 200 < visits(agent) < 400 if agent is kept else visits(agent) == 200
+    kept.exploration = 0.3  # and so does a changed setting
+    kept.decide(after, Limits())
+    assert visits(kept) == 200
+    kept.search(start)
+    assert visits(kept) == 200
 
 
 def test_a_tree_is_kept_through_a_forced_pass(random_game: RandomGame) -> None:
@@ -378,28 +313,15 @@ def test_a_tree_is_kept_through_a_forced_pass(random_game: RandomGame) -> None:
     assert kept > 10
 
 
-def test_a_changed_setting_begins_a_new_tree() -> None:
-    agent = MCTS(playouts=200)
-    agent.begin_game(Color.BLACK, Position.start(), 1)
-    agent.decide(MIDGAME, Limits())
-    agent.exploration = 0.3
-    agent.decide(MIDGAME, Limits())
-    assert sum(found.visits for found in agent.moves.values()) == 200
-
-
-# ------------------------------------------------------------------ limits
-
-
 @pytest.mark.parametrize("compiled", [True, False])
-@pytest.mark.parametrize("nodes", [1, 100, 5000])
-def test_a_limit_on_nodes_is_exceeded_by_one_playout_at_most(compiled: bool, nodes: int) -> None:
-    agent = MCTS(compiled=compiled)
-    stats = agent.search(Position.start(), Limits(nodes=nodes)).stats
+def test_a_limit_on_nodes_is_exceeded_by_one_playout_at_most(compiled: bool) -> None:
     longest = 128
-    assert nodes <= stats.nodes < nodes + longest
-    assert stats.playouts >= nodes // longest
-    # It is the search with that many playouts.
-    assert MCTS(playouts=stats.playouts).search(Position.start()).stats == stats
+    for nodes in (1, 100, 5000):
+        stats = MCTS(compiled=compiled).search(Position.start(), Limits(nodes=nodes)).stats
+        assert nodes <= stats.nodes < nodes + longest
+        assert stats.playouts >= nodes // longest
+        # It is the search with that many playouts.
+        assert MCTS(playouts=stats.playouts).search(Position.start()).stats == stats
 
 
 @pytest.mark.parametrize("limits", [Limits(seconds=0.1), Limits(clock=0.3)])
@@ -409,6 +331,12 @@ def test_time_is_respected(limits: Limits, timers: list[float], clock: Clock) ->
     assert timers == [allotment(limits, MIDGAME.empties)]
     assert decision.stats.playouts > 0
     assert decision.flaw() is None
+    for own, given_ in ((0.02, 60.0), (60.0, 0.02)):  # the shorter one counts
+        MCTS(seconds=own).decide(MIDGAME, Limits(seconds=given_))
+    assert timers[1:] == pytest.approx([0.018, 0.018])
+    assert MCTS(playouts=5).reproducible
+    assert not MCTS(seconds=1).reproducible
+    assert MCTS.watches_clock
 
 
 @pytest.mark.parametrize("limits", [Limits(seconds=0.1), Limits(clock=2.3)])
@@ -418,12 +346,6 @@ def test_time_is_respected_by_the_twin(limits: Limits, clock: Clock) -> None:
     decision = agent.decide(MIDGAME, limits)
     assert decision.stats.playouts == 3  # 0.097 s and 0.103 s, of which 0.03 s are gone before
     assert decision.flaw() is None
-
-
-def test_the_shorter_of_two_times_counts(timers: list[float], clock: Clock) -> None:
-    for own, given_ in ((0.02, 60.0), (60.0, 0.02)):
-        MCTS(seconds=own).decide(MIDGAME, Limits(seconds=given_))
-    assert timers == pytest.approx([0.018, 0.018])
 
 
 @pytest.mark.parametrize("seconds", [0.1, 0.05])
@@ -444,18 +366,6 @@ def test_the_time_that_moving_the_tree_takes_counts(
     assert timers == [pytest.approx(max(SHORTEST, seconds - MARGIN - 0.065))]
 
 
-def test_only_a_search_by_the_clock_cannot_be_repeated() -> None:
-    assert MCTS(playouts=5).reproducible
-    assert not MCTS(seconds=1).reproducible
-    assert MCTS.watches_clock
-
-
-def test_without_any_budget_nothing_is_searched() -> None:
-    with pytest.raises(ValueError, match="playouts: set it, or seconds") as refusal:
-        MCTS().decide(Position.start(), Limits(depth=3))
-    assert "\n" not in str(refusal.value)
-
-
 def test_counts_add_up() -> None:
     stats = MCTS(playouts=300).search(MIDGAME).stats
     assert (stats.playouts, stats.leaves, stats.evaluations) == (300, 300, 0)
@@ -472,27 +382,14 @@ def test_counts_add_up() -> None:
 def test_values_are_what_the_evaluation_expects() -> None:
     """After one playout of each move, its value is that of the position it leads to."""
     for reward in ("discs", "win"):
-        agent = MCTS(
-            playouts=len(MIDGAME.moves),
-            rollout="value",
-            evaluation=SquareWeights(),
-            per_disc=12,
-            reward=reward,
-        )
+        way = {"rollout": "value", "evaluation": SquareWeights(), "per_disc": 12, "reward": reward}
+        agent = MCTS(playouts=len(MIDGAME.moves), **way)  # type: ignore[arg-type]
         agent.search(MIDGAME)
         for move, found in agent.moves.items():
             discs = -SquareWeights()(MIDGAME.play(move)) / 12
             expected = discs / 64 if reward == "discs" else math.tanh(discs / CLEAR_WIN)
             assert found.visits == 1
             assert found.value == pytest.approx(expected, abs=1 / FINE)
-
-
-# ------------------------------------------------------------------ the agent
-
-
-def test_searching_a_finished_game_is_refused() -> None:
-    with pytest.raises(ValueError, match="the game is over"):
-        MCTS(playouts=5).search(Position.from_obf("X" * 16 + " O", "mini4"))
 
 
 def test_a_pass_is_answered_with_the_pass() -> None:
@@ -504,57 +401,42 @@ def test_a_pass_is_answered_with_the_pass() -> None:
         assert decision.flaw() is None
 
 
-def test_one_legal_move_is_made() -> None:
-    position = Position.from_obf("-OX-" + "-" * 12 + " X", "mini4")
-    assert len(position.moves) == 1
-    assert MCTS(playouts=1).search(position).move == position.moves[0]
-
-
 BAD: list[tuple[dict[str, Any], str]] = [
-    ({"playouts": 0}, "playouts=0: a whole number of 1 or more"),
-    ({"playouts": 2.5}, r"playouts=2\.5"),
+    ({"playouts": 0}, "playouts=0: 1"),
+    ({"playouts": 2.5}, "playouts=2.5"),
     ({"playouts": True}, "playouts=True"),
-    ({"seconds": 0}, "seconds=0: a number of more than 0"),
+    ({"seconds": 0}, "seconds=0: 0"),
     ({"seconds": float("nan")}, "seconds=nan"),
-    ({"seconds": "1"}, "seconds='1': a number of more than 0"),
-    ({"playouts": 5, "seconds": 1}, "playouts=5: contradicts seconds=1"),
-    ({"exploration": -1}, "exploration=-1: a number of 0 or more"),
+    ({"seconds": "1"}, "seconds='1':"),
+    ({"playouts": 5, "seconds": 1}, "playouts=5: seconds=1"),
+    ({"exploration": -1}, "exploration=-1: 0"),
     ({"exploration": float("inf")}, "exploration=inf"),
-    ({"reward": "wins"}, "unknown reward 'wins'; choose from win, discs. Did you mean 'win'"),
-    ({"rollout": "gredy"}, "unknown rollout 'gredy'; .* Did you mean 'greedy'"),
-    ({"epsilon": 1.5}, r"epsilon=1\.5: a number from 0 to 1"),
-    ({"rollout": "greedy"}, "evaluation=None: rollout greedy needs an Evaluation"),
-    ({"rollout": "value"}, "evaluation=None: rollout value needs an Evaluation"),
-    ({"per_disc": 0}, "per_disc=0: a number of more than 0"),
-    ({"evaluation": DiscCount()}, "evaluation is set, but random rollouts use none"),
-    ({"memory_mb": 0}, "memory_mb=0: a whole number of 1 or more"),
-    ({"solve": "yes"}, "solve=yes: true or false is needed"),
-    ({"tree_reuse": 1}, "tree_reuse=1: true or false"),
+    ({"reward": "wins"}, "reward 'wins'; win, discs. 'win'"),
+    ({"rollout": "gredy"}, "rollout 'gredy'; 'greedy'"),
+    ({"epsilon": 1.5}, "epsilon=1.5: 0 1"),
+    ({"rollout": "greedy"}, "evaluation=None: greedy"),
+    ({"rollout": "value"}, "evaluation=None: value"),
+    ({"per_disc": 0}, "per_disc=0: 0"),
+    ({"evaluation": DiscCount()}, "evaluation random"),
+    ({"memory_mb": 0}, "memory_mb=0: 1"),
+    ({"solve": "yes"}, "solve=yes: true false"),
+    ({"tree_reuse": 1}, "tree_reuse=1: true false"),
 ]
 
 
-@pytest.mark.parametrize(("way", "message"), BAD, ids=[next(iter(way)) for way, _ in BAD])
-def test_bad_settings_are_refused_in_one_line(way: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message) as refusal:
+@pytest.mark.parametrize(("way", "words"), BAD, ids=[next(iter(way)) for way, _ in BAD])
+def test_bad_settings_are_refused_in_one_line(way: dict[str, Any], words: str) -> None:
+    with refused(*words.split()):
         MCTS(**way)
-    assert "\n" not in str(refusal.value)
 
 
-def test_it_plays_on_the_boards_of_its_evaluation() -> None:
+def test_what_cannot_be_searched_is_refused() -> None:
+    with refused("playouts", "seconds"):
+        MCTS().decide(Position.start(), Limits(depth=3))
+    with refused("over"):
+        MCTS(playouts=5).search(Position.from_obf("X" * 16 + " O", "mini4"))
     assert MCTS(playouts=5).boards() == {4, 6, 8}
     assert MCTS(playouts=5, rollout="greedy", evaluation=SquareWeights()).boards() == {8}
-
-
-def test_a_users_heuristic_guides_rollouts_compiled_or_not() -> None:
-    target = f"{ROOT / 'benchmarks' / 'own_heuristic.py'}:freedom"
-    decisions = [
-        MCTS(playouts=20, rollout="greedy", evaluation=FunctionEvaluation(target, compiled)).search(
-            MIDGAME
-        )
-        for compiled in (True, False)
-    ]
-    assert decisions[0] == decisions[1]
-    assert decisions[0].stats.evaluations > 0
 
 
 @ways
@@ -575,16 +457,4 @@ def test_a_copy_searches_in_its_own_memory(way: dict[str, Any]) -> None:
 def test_an_agent_can_be_sent_to_another_process(elsewhere: Executor) -> None:
     agent = MCTS(playouts=100, rollout="greedy", evaluation=SquareWeights())
     decision = agent.search(Position.start())
-    assert elsewhere.submit(agent.search, Position.start()).result(timeout=120) == decision
-
-
-def _search_start(agent: MCTS) -> Decision:
-    return agent.search(Position.start())
-
-
-def test_an_agent_works_on_in_a_forked_process() -> None:
-    agent = MCTS(playouts=100)
-    decision = agent.search(Position.start())
-    with multiprocessing.get_context("fork").Pool(1) as pool:
-        assert pool.apply(_search_start, (agent,)) == decision
-    assert agent.search(Position.start()) == decision
+    assert elsewhere.submit(agent.search, Position.start()).result() == decision

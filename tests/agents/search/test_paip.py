@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+from boards import RandomGame
 
 from othello_lab import (
     PVS,
@@ -17,13 +17,10 @@ from othello_lab import (
     Position,
     SquareWeights,
 )
-from othello_lab.agents.config import build, choices, load
-from othello_lab.agents.evaluation import FINAL_UNIT, Evaluation, ModifiedSquareWeights
+from othello_lab.agents.evaluation import FINAL_UNIT, ModifiedSquareWeights
 from othello_lab.agents.search import SearchAgent
 from othello_lab.core.game import play_game
 from othello_lab.core.notation import square_name
-
-RandomGame = Callable[[str, int], list[Position]]
 
 # White is to move and lost; after b8 or d8 the game has two plies to go at most.
 LATE = Position.from_obf("OOOOOOOOOXXOOOOXOXXXXOOXOOOXOXOOOOOOXXOOOXOXOOXOXXXXXOOOO-X-XOOO O")
@@ -97,29 +94,3 @@ def test_the_series_of_18_8() -> None:
         difference = end.black.bit_count() - end.white.bit_count()
         scores.append(difference if black is modified else -difference)
     assert scores == [-28, 40]
-
-
-@pytest.mark.parametrize(
-    ("settings", "words"),
-    [
-        ({"sort_leaves": True}, "sort_leaves: needs ordering=sorted, not none"),
-        ({"sort_leaves": True, "ordering": "killer+sorted"}, "not killer.sorted"),
-        (SORTED | {"iterative": True}, "neither table_mb, iterative"),
-        (SORTED | {"table_mb": 1}, "neither table_mb"),
-        (SORTED | {"taper": [3]}, "neither table_mb"),
-        ({"final": "points"}, "final"),
-    ],
-)
-def test_what_does_not_go_together_is_refused(settings: dict[str, Any], words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        AlphaBeta(3, SquareWeights(), **settings)
-
-
-@pytest.mark.parametrize("name", sorted(set(choices("evaluation")) - {"function"}))
-def test_every_heuristic_has_a_value_for_finished_games(random_game: RandomGame, name: str) -> None:
-    evaluation = build(load("evaluation", name), "evaluation", Evaluation)
-    wiped_out = Position.from_obf("X" * 10 + "-" * 54 + " O")
-    for end in [random_game("standard", seed)[-1] for seed in range(8)] + [wiped_out]:
-        assert end.is_over
-        assert evaluation(end) == evaluation.plain(end), f"\n{end}"
-        assert abs(evaluation(end)) < FINAL_UNIT

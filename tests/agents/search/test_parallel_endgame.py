@@ -6,23 +6,21 @@ from __future__ import annotations
 import itertools
 import pickle
 import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from boards import RandomGame, with_empties
 
 from othello_lab import PVS, DiscCount, Limits, Position
 from othello_lab.agents.command_line import main
-from othello_lab.agents.commands import solve
 from othello_lab.agents.search.endgame import memory, parallel
 from othello_lab.agents.search.endgame import solver as solving
 from othello_lab.agents.search.endgame.memory import SolverMemory, team_of
-from othello_lab.agents.search.endgame.solver import EndgameSolver
+from othello_lab.agents.search.endgame.solver import EndgameSolver, Solution
 from othello_lab.core.rules import RULESETS
 from othello_lab.core.system.compile import Address, Array, Int, kernel
 
-RandomGame = Callable[[str, int], list[Position]]
 Entry = tuple[int, int, int]
 
 
@@ -44,26 +42,23 @@ def no_thread_left() -> object:
     assert set(threading.enumerate()) <= before
 
 
-def with_empties(random_game: RandomGame, rules: str, seed: int, empties: int) -> Position:
-    game = random_game(rules, seed)
-    return next((p for p in game if p.empties <= empties and not p.is_over), game[-2])
-
-
 def hard(random_game: RandomGame) -> Position:
     return with_empties(random_game, "standard", 2, 30)
 
 
-# ------------------------------------------------------------------ the right score
-
-
-def check_scores(random_game: RandomGame, seeds: range) -> None:
+@pytest.mark.usefixtures("small_nodes_shared")
+@pytest.mark.parametrize(
+    "seeds", [range(12), pytest.param(range(1000, 2000), marks=pytest.mark.nightly)], ids=str
+)
+def test_scores_of_several_threads_are_those_of_one(seeds: range, random_game: RandomGame) -> None:
     one = EndgameSolver(table_mb=1)
     teams = [EndgameSolver(table_mb=1, threads=threads) for threads in (2, 3)]
     shared = 0
     for seed in seeds:
         rules = "mini6" if seed % 5 == 0 else "standard"
         position = with_empties(random_game, rules, seed, 10 + seed % 5)
-        score = one.solve(position).score
+        alone = one.solve(position)
+        score = alone.score
         for team in teams:
             solution = team.solve(position)
             assert (solution.score, solution.complete) == (score, True), (team.threads, position)
@@ -73,19 +68,8 @@ def check_scores(random_game: RandomGame, seeds: range) -> None:
             assert end.is_over
             assert sign * end.disc_difference == score, position
             assert solution.stats.made >= 0
-            shared += bool(team._team[1].context[0])  # the second thread has entered nodes
+            shared += solution.stats != alone.stats  # other threads have entered nodes
     assert shared > len(seeds)
-
-
-@pytest.mark.usefixtures("small_nodes_shared")
-def test_scores_of_several_threads_are_those_of_one(random_game: RandomGame) -> None:
-    check_scores(random_game, range(40))
-
-
-@pytest.mark.integration
-@pytest.mark.usefixtures("small_nodes_shared")
-def test_a_thousand_scores_of_several_threads(random_game: RandomGame) -> None:
-    check_scores(random_game, range(1000, 2000))
 
 
 @pytest.mark.usefixtures("small_nodes_shared")
@@ -103,35 +87,10 @@ def test_winners_and_scores_of_each_move(random_game: RandomGame) -> None:
             assert scores[winner.best[0]] > 0
 
 
-def test_nodes_that_are_shared_as_it_comes(random_game: RandomGame) -> None:
-    one, team = EndgameSolver(table_mb=8), EndgameSolver(table_mb=8, threads=2)
-    for seed in range(4):
-        position = with_empties(random_game, "standard", seed, 17)
-        assert team.solve(position).score == one.solve(position).score
-
-
-def test_one_thread_that_shares_with_nobody_enters_the_nodes_of_the_search_alone(
-    random_game: RandomGame, small_nodes_shared: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    alone, shares = EndgameSolver(table_mb=8), EndgameSolver(table_mb=8)
-    positions = [with_empties(random_game, "standard", seed, 13) for seed in range(8)]
-    expected = [alone.solve(position) for position in positions]
-    monkeypatch.setattr(shares, "_is_shared", lambda position: position.empties > 7)
-    monkeypatch.setattr(solving, "_FIRST_WIDTH", solving._ANY_SCORE)
-    for position, solution in zip(positions, expected, strict=True):
-        same = shares.solve(position)
-        assert (same.score, same.pv[0]) == (solution.score, solution.pv[0])
-        # It ends a node whose bounds have met, before its last moves.
-        assert 0.97 < same.stats.nodes / solution.stats.nodes <= 1
-
-
 def test_few_empty_squares_are_left_to_one_thread(random_game: RandomGame) -> None:
     one, team = EndgameSolver(table_mb=1), EndgameSolver(table_mb=1, threads=4)
     position = with_empties(random_game, "standard", 3, parallel.LEAST_EMPTIES)
     assert team.solve(position).stats == one.solve(position).stats
-
-
-# ------------------------------------------------------------------ the table
 
 
 def plain_words(mover: int, opponent: int, data: int) -> Entry:
@@ -194,7 +153,7 @@ def hammer(
     return hits, wrong
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 def test_no_entry_is_torn_while_two_threads_write_to_one_bucket(random_game: RandomGame) -> None:
     team = team_of(1, 2)
     for member in team:
@@ -217,34 +176,23 @@ def test_no_entry_is_torn_while_two_threads_write_to_one_bucket(random_game: Ran
 def test_a_small_problem_needs_the_beginning_of_a_large_table_only(
     random_game: RandomGame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sparing, lavish = EndgameSolver(), EndgameSolver()
-    monkeypatch.setattr(lavish._memory, "use_table", lambda empties: None)
-    for seed, empties in itertools.product(range(3), range(12, 18)):
-        position = with_empties(random_game, "standard", seed, empties)
-        assert sparing.solve(position).stats == lavish.solve(position).stats
-    sparing.solve(with_empties(random_game, "standard", 0, 20))
-    small = EndgameSolver()
-    small.solve(with_empties(random_game, "standard", 0, 14))
-    words = small._memory.tables[0].words
+    def solved() -> list[Solution]:
+        cases = itertools.product(range(2), range(12, 16))
+        positions = [with_empties(random_game, "standard", *case) for case in cases]
+        return [solver.solve(position) for position in positions]
+
+    solver = EndgameSolver()
+    found = solved()
+    words = solver._memory.tables[0].words
     assert words.any()
-    assert not words[8 << memory.bits_for(14) :].any()
+    assert not words[8 << memory.bits_for(15) :].any()
+    monkeypatch.setattr(SolverMemory, "use_table", lambda memory, empties: None)
+    solver = EndgameSolver()
+    assert [each.stats for each in solved()] == [each.stats for each in found]
     bits = [memory.bits_for(empties) for empties in range(61)]
     assert bits == sorted(bits)
     assert bits[19] == bits[22] == 20  # 64 MB
     assert bits[26] == 24
-
-
-# ------------------------------------------------------------------ an end of all threads
-
-
-@pytest.mark.usefixtures("no_thread_left")
-def test_a_limit_on_nodes_is_shared(random_game: RandomGame) -> None:
-    team = EndgameSolver(table_mb=1, threads=3)
-    for nodes in (1, 1000, 300_000):
-        solution = team.solve(hard(random_game), Limits(nodes=nodes))
-        assert solution.score is None
-        assert solution.best[0] in hard(random_game).moves
-        assert solution.stats.nodes < nodes + 3 * 10_000
 
 
 @pytest.mark.usefixtures("no_thread_left")
@@ -257,31 +205,16 @@ def test_a_limit_on_time_ends_all_threads(random_game: RandomGame) -> None:
     assert team.solve(position).score == EndgameSolver(table_mb=1).solve(position).score
 
 
-def test_a_limit_on_processor_time_is_that_of_one_thread(random_game: RandomGame) -> None:
+def test_a_limit_on_processor_time_is_that_of_one_thread(
+    random_game: RandomGame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    together: list[object] = []
+    monkeypatch.setattr(parallel, "search_together", lambda *args: together.append(args) or 0)
     team = EndgameSolver(table_mb=1, threads=2)
     assert team.solve(hard(random_game), Limits(cpu_seconds=0.05)).score is None
-    assert team._team[0].context[0] > 0
-    assert team._team[1].context[0] == 0  # it has entered no node
+    assert not together
     team.solve(hard(random_game), Limits(seconds=0.05))
-    assert team._team[1].context[0] > 0
-
-
-@pytest.mark.usefixtures("no_thread_left")
-def test_another_thread_can_stop_all(random_game: RandomGame) -> None:
-    team = EndgameSolver(table_mb=1, threads=2)
-    ended = threading.Event()
-
-    def stop() -> None:
-        while not ended.wait(0.05):  # a stop before the beginning does nothing
-            team.stop()
-
-    other = threading.Thread(target=stop)
-    other.start()
-    try:
-        assert team.solve(hard(random_game)).score is None
-    finally:
-        ended.set()
-        other.join()
+    assert together
 
 
 @pytest.mark.usefixtures("no_thread_left")
@@ -292,7 +225,7 @@ def test_an_exception_ends_the_other_threads(
     search = parallel.search_shared
 
     def interrupted(address: np.intp, *rest: np.int64) -> np.int64:
-        if address == team._memory.address:
+        if threading.current_thread() is threading.main_thread():
             raise KeyboardInterrupt
         return search(address, *rest)
 
@@ -301,25 +234,28 @@ def test_an_exception_ends_the_other_threads(
         team.solve(hard(random_game))
 
 
-@pytest.mark.usefixtures("no_thread_left")
-def test_bounds_hold_wherever_several_threads_are_stopped(
-    random_game: RandomGame, small_nodes_shared: None
-) -> None:
-    team, one = EndgameSolver(table_mb=1, threads=2), EndgameSolver(table_mb=1)
-    for seed in range(6):
-        position = with_empties(random_game, "standard", seed, 13)
+@pytest.mark.usefixtures("no_thread_left", "small_nodes_shared")
+@pytest.mark.parametrize("threads", [1, 2])
+def test_bounds_hold_wherever_a_search_is_stopped(threads: int, random_game: RandomGame) -> None:
+    team, one = EndgameSolver(table_mb=1, threads=threads), EndgameSolver(table_mb=1)
+    known_winner = 0
+    for seed in range(4):
+        position = with_empties(random_game, "standard", seed, 12)
         full = one.solve(position)
         scores = one.analyse(position).scores
         for eighth in range(1, 9):
-            part = team.solve(position, Limits(nodes=full.stats.nodes * eighth // 4))
+            limits = Limits(nodes=threads * full.stats.nodes * eighth // 8)
+            part = team.solve(position, limits)
             assert part.lower <= (full.score or 0) <= part.upper, position
             assert part.score in (None, full.score)
             assert part.best[0] in position.moves
             if part.lower > 0:
                 assert scores[part.best[0]] > 0, position
-
-
-# ------------------------------------------------------------------ settings and the command
+            known_winner += not part.complete and (part.lower > 0 or part.upper < 0)
+            assert team.analyse(position, limits).scores.items() <= scores.items()
+            sign = int(np.sign(full.score or 0))
+            assert team.solve_wld(position, limits).score in (None, sign), position
+    assert known_winner > 2 or threads > 1
 
 
 def test_threads_can_be_changed_on_an_object_and_in_a_copy(random_game: RandomGame) -> None:
@@ -328,23 +264,10 @@ def test_threads_can_be_changed_on_an_object_and_in_a_copy(random_game: RandomGa
     alone = changed.solve(position)
     changed.threads = 3
     assert changed.solve(position).score == alone.score
-    assert len(changed._team) == 3
     assert pickle.loads(pickle.dumps(changed)).solve(position).score == alone.score
     changed.threads = 1
     assert changed.solve(position).stats == alone.stats
-
-
-@pytest.mark.parametrize("threads", [0, -1, 65, 1.5, "2", None, True])
-def test_bad_numbers_of_threads_are_refused(threads: object) -> None:
-    with pytest.raises(ValueError, match="threads=") as refusal:
-        EndgameSolver(threads=threads)  # type: ignore[arg-type]
-    assert "a whole number from 1 to 64" in str(refusal.value)
-    with pytest.raises(ValueError, match="endgame_threads="):
-        PVS(2, DiscCount(), endgame=14, endgame_threads=threads)  # type: ignore[arg-type]
-
-
-def test_an_agent_whose_solver_has_several_threads(random_game: RandomGame) -> None:
-    position = with_empties(random_game, "standard", 4, 15)
+    # An agent's solver has as many as the agent says.
     one, two = (PVS(2, DiscCount(), endgame=16, endgame_threads=n) for n in (1, 2))
     assert one.reproducible
     assert not two.reproducible
@@ -356,42 +279,7 @@ def test_more_threads_than_processors_are_told(
 ) -> None:
     monkeypatch.setattr(solving, "available_cores", lambda: 2)
     line = with_empties(random_game, "standard", 1, 10).to_obf()
-    assert main(["solve", line, "--table", "1", "--threads", "2"]) == 0
-    assert "threads" not in capsys.readouterr().err
-    assert main(["solve", line, "--table", "1", "--threads", "3"]) == 0
-    assert "3 threads share 2 processors: more threads than processors solve no faster\n" in (
-        capsys.readouterr().err
-    )
-
-
-def test_bad_input_is_one_line_and_exit_code_2(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(solve, "free_memory", lambda: 100)
-    for words, complaint in (
-        (["--threads", "0"], "--threads: 0 is too small; 1 or more"),
-        (["--threads", "65"], "--threads: 65 is too large; 64 or less"),
-        (["--table", "101"], "--table 101: only 100 MB of memory are free"),
-    ):
-        try:
-            code: object = main(["solve", "f5", *words])
-        except SystemExit as end:
-            code = end.code
-        output = capsys.readouterr()
-        assert code == 2
-        assert output.err.count("\n") == 1
-        assert complaint in output.err
-        assert output.out == ""
-
-
-@pytest.mark.usefixtures("no_thread_left")
-def test_ctrl_c_ends_all_threads_of_the_command(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def interrupt(progress: solve._SolvingProgress) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(solve._SolvingProgress, "show", interrupt)
-    monkeypatch.setattr(solve, "_NOTE_SECONDS", 0.1)
-    assert main(["solve", "f5d6", "--table", "1", "--threads", "2"]) == 130
-    assert "Stopped before the score was proven." in capsys.readouterr().out
+    for threads in (2, 3):
+        assert main(["solve", line, "--table", "1", "--threads", f"{threads}"]) == 0
+        told = capsys.readouterr().err
+        assert ("3 threads" in told and "2 processors" in told) == (threads == 3), told

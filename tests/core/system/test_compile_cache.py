@@ -32,6 +32,9 @@ agent.prepare(print)
 print(agent.search(Position.from_obf("XO-------------- X", "mini4")).value >> 24)
 """
 
+COUNTS = ["1 4", "2 12", "3 56"]
+PERFT = ("-c", "from othello_lab.__main__ import main; main(['core', 'perft', '--depth', '3'])")
+
 
 class Copy:
     """A copy of the sources with a cache of its own, and what it answers in a new process."""
@@ -55,7 +58,6 @@ class Copy:
             env={**self.environment, **environment},
             capture_output=True,
             text=True,
-            timeout=300,
         )
         assert done.returncode == 0, done.stderr
         return done.stdout.splitlines(), done.stderr.splitlines()
@@ -91,11 +93,11 @@ def test_an_edited_kernel_or_constant_of_another_file_is_noticed(copy: Copy) -> 
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("portable", ["0", "1"])
+@pytest.mark.parametrize("portable", [pytest.param("0", marks=pytest.mark.nightly), "1"])
 def test_an_edited_move_generator_is_noticed_by_perft(copy: Copy, portable: str) -> None:
     perft = ("-m", "othello_lab", "core", "perft", "--depth", "3")
     counts, announced = copy.run(*perft, OTHELLO_LAB_PORTABLE=portable)
-    assert counts == ["1 4", "2 12", "3 56"]
+    assert counts == COUNTS
     assert announced[0].startswith("compiling perft")
     assert announced[1].startswith("compiled perft in")
     assert copy.run(*perft, OTHELLO_LAB_PORTABLE=portable) == (counts, [])
@@ -119,36 +121,24 @@ def test_both_code_paths_keep_caches_of_their_own(
     assert {folder.parent for folder in folders} == {tmp_path / "kernels"}
 
 
-def test_numbas_own_cache_folder_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    import numba
-
-    monkeypatch.setattr(numba.config, "CACHE_DIR", "the user's")
-    compiling.kernel(lambda: 1)
-    assert numba.config.CACHE_DIR == "the user's"
-
-
 def test_what_has_another_name_or_key_is_prepared_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compiling, "_prepared", set())
-    monkeypatch.setattr(compiling, "user_cache", lambda: tmp_path)
-    monkeypatch.setattr(compiling, "cache_folder", lambda: tmp_path)
+    for name in ("user_cache", "cache_folder"):
+        monkeypatch.setattr(compiling, name, lambda: tmp_path)
     loaded: list[str] = []
     heard: list[str] = []
-    for name, key in (("one", ""), ("one", ""), ("two", ""), ("two", "another")):
+    one, two = (str(tmp_path / number).replace("/", "-") for number in ("one", "two"))
+    for name, key in ((one, ""), (one, ""), (two, ""), (two, two + "another")):
         compiling.prepare(name, partial(loaded.append, name + key), heard.append, key)
-    assert loaded == ["one", "two", "twoanother"]
+    assert loaded == [one, two, two + two + "another"]
     told = [line.split()[:2] for line in heard]
-    assert told == [[verb, n] for n in ("one", "two", "two") for verb in ("compiling", "compiled")]
-    monkeypatch.setattr(compiling, "_prepared", set())  # as in a new process
-    compiling.prepare("one", partial(loaded.append, "again"), heard.append)
-    assert loaded[-1] == "again" and len(heard) == 6
+    assert told == [[verb, n] for n in (one, two, two) for verb in ("compiling", "compiled")]
 
 
 def test_of_two_processes_one_waits_while_the_other_compiles(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compiling, "_prepared", set())
     monkeypatch.setattr(compiling, "cache_folder", lambda: tmp_path)
 
     def compile_(link: Channel) -> None:
@@ -156,7 +146,7 @@ def test_of_two_processes_one_waits_while_the_other_compiles(
             link.send(b"begins")
             link.receive()
 
-        compiling.prepare("one", load)
+        compiling.prepare("kernels of this test", load)
 
     first = ForkedProcess(compile_)
     assert first.receive() == b"begins"
@@ -168,10 +158,6 @@ def test_of_two_processes_one_waits_while_the_other_compiles(
         process.close()
 
 
-PERFT = ("-c", "from othello_lab.__main__ import main; main(['core', 'perft', '--depth', '3'])")
-COUNTS = ["1 4", "2 12", "3 56"]
-
-
 @pytest.mark.integration
 def test_a_cache_that_cannot_be_written_costs_time_alone(copy: Copy, tmp_path: Path) -> None:
     """``/dev/null/...`` is no folder for root either."""
@@ -181,15 +167,15 @@ def test_a_cache_that_cannot_be_written_costs_time_alone(copy: Copy, tmp_path: P
     counts, said = copy.run(*PERFT, **nowhere)
     kept = temporary / f"othello-strategy-lab-{os.getuid()}"
     assert counts == COUNTS
-    assert said[0] == f"/dev/null/cache cannot be written: compiled code is kept in {kept}"
+    assert "/dev/null/cache cannot be written" in said[0] and str(kept) in said[0]
     assert said[1].startswith("compiling perft")
     assert copy.run(*PERFT, **nowhere) == (COUNTS, [])
     kept.chmod(0o777)  # where others can write, no code is taken from
-    counts, said = copy.run(*PERFT, **nowhere)
-    assert counts == COUNTS
-    assert "every start compiles again" in said[0]
-    assert "cannot be written" not in "".join(said[1:])
-    assert copy.run(*PERFT, **nowhere)[1] != []
+    for _ in range(2):
+        counts, said = copy.run(*PERFT, **nowhere)
+        assert counts == COUNTS
+        assert "every start compiles again" in said[0]
+        assert "cannot be written" not in "".join(said[1:])
 
 
 NOBODY = 65534
@@ -233,20 +219,20 @@ def test_a_warm_cache_that_cannot_be_written(
     assert said[1].startswith("compiling perft")
 
 
-@pytest.mark.parametrize(
-    ("environment", "expected"),
-    [
-        ({"OTHELLO_LAB_CACHE": "/somewhere", "XDG_CACHE_HOME": "/cache"}, "/somewhere"),
-        ({"XDG_CACHE_HOME": "/cache"}, "/cache/othello-strategy-lab"),
-        ({"XDG_CACHE_HOME": "", "HOME": "/home/me"}, "/home/me/.cache/othello-strategy-lab"),
-    ],
-)
-def test_the_user_chooses_the_folder(
-    environment: dict[str, str], expected: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_user_chooses_the_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "linux")
-    for name in ("OTHELLO_LAB_CACHE", "XDG_CACHE_HOME"):
-        monkeypatch.delenv(name, raising=False)
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
-    assert compiling.user_cache() == Path(expected)
+    for lab, xdg, expected in (
+        ("/somewhere", "/cache", "/somewhere"),
+        (None, "/cache", "/cache/othello-strategy-lab"),
+        (None, "", "/home/me/.cache/othello-strategy-lab"),
+    ):
+        for name, value in (
+            ("OTHELLO_LAB_CACHE", lab),
+            ("XDG_CACHE_HOME", xdg),
+            ("HOME", "/home/me"),
+        ):
+            if value is None:
+                monkeypatch.delenv(name, raising=False)
+            else:
+                monkeypatch.setenv(name, value)
+        assert compiling.user_cache() == Path(expected)

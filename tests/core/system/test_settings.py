@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
 import pytest
+from refusals import refused
 
 from othello_lab.core.system.settings import (
     Choice,
@@ -56,19 +57,16 @@ def test_what_is_allowed(constraint: Constraint, allowed: list[Any], refused: li
     assert not any(constraint.allows(value) for value in refused)
 
 
-@pytest.mark.parametrize(
-    ("number", "needed"),
-    [
+def test_the_range_of_a_number_is_told() -> None:
+    for number, needed in (
         (Number(), "a number"),
         (Number(0, 10), "a number from 0 to 10"),
         (Number(low=0), "a number of 0 or more"),
         (Number(high=10), "a number of at most 10"),
         (Number(above=0, below=1), "a number of more than 0 and less than 1"),
         (Number(low=0, below=1), "a number of 0 or more and less than 1"),
-    ],
-)
-def test_the_range_of_a_number_is_told(number: Number, needed: str) -> None:
-    assert number.needed == needed
+    ):
+        assert number.needed == needed
 
 
 @dataclass
@@ -86,31 +84,19 @@ class Outer:
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    ("settings", "words"),
     [
-        ({"games": 3}, "games=3: an even number of 2 or more (two a pair) is needed"),
-        ({"games": "4"}, "games='4': an even number of 2 or more (two a pair) is needed"),
-        ({"games": None}, "games=null: an even number of 2 or more (two a pair) is needed"),
-        (
-            {"export": ["csv", "parket"]},
-            "unknown export 'parket'; choose from csv, parquet. Did you mean 'parquet'?",
-        ),
-        ({"export": 3}, "export=3: a list is needed, of which each element is one of csv, parquet"),
-        (
-            {"limits": Inner(0.0)},
-            "limits.seconds=0.0: a number of more than 0, or null, is needed",
-        ),
+        ({"games": 3}, "games=3: even 2 two"),
+        ({"games": "4"}, "games='4': even"),
+        ({"games": None}, "games=null: even"),
+        ({"export": ["csv", "parket"]}, "export 'parket'; csv, 'parquet'"),
+        ({"export": 3}, "export=3: list csv, parquet"),
+        ({"limits": Inner(0.0)}, "limits.seconds=0.0: 0, null,"),
     ],
 )
-def test_the_first_bad_setting_is_named(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(SettingError) as refusal:
+def test_the_first_bad_setting_is_named(settings: dict[str, Any], words: str) -> None:
+    with refused(*words.split(), error=SettingError):
         check_settings(Outer(**settings))
-    assert str(refusal.value) == message
-
-
-def test_what_is_as_declared_passes() -> None:
-    check_settings(Outer(4, ["csv"], object(), Inner(0.5)))
-    assert set(constraints(Outer)) == {"games", "export"}
 
 
 def test_arguments_are_checked_before_anything_happens() -> None:
@@ -123,11 +109,9 @@ def test_arguments_are_checked_before_anything_happens() -> None:
             happened.append((depth, trace))
 
     Agent(3, trace=True)
-    for arguments in ((0,), ("x",)):
-        with pytest.raises(SettingError, match="depth="):
+    for arguments, error in (((0,), SettingError), (("x",), SettingError), ((), TypeError)):
+        with refused("depth", error=error):
             Agent(*arguments)
-    with pytest.raises(TypeError, match="depth"):
-        Agent()  # type: ignore[call-arg]
     assert happened == [(3, True)]
     assert Agent.__init__.__doc__ == "Of the agent."
 
@@ -138,11 +122,9 @@ def test_settings_of_a_class_are_those_of_its_bases_too() -> None:
         depth: Annotated[int, Whole(1)] = 1
 
     assert set(constraints(Special)) == {"games", "export", "depth"}
-    with pytest.raises(SettingError, match="games=1"):
+    check_settings(Special(4, ["csv"], object(), Inner(0.5)))
+    with refused("games=1", error=SettingError):
         check_settings(Special(games=1))
-
-
-# ------------------------------------------------------------------ told of
 
 
 class Called:
@@ -159,19 +141,19 @@ def test_help_tells_what_settings_may_be() -> None:
     from othello_lab import AlphaBeta, Minimax
 
     told = " ".join(str(AlphaBeta.__doc__).split())
-    assert told.startswith("Alpha-beta pruning: ")
     for expected in (
-        "depth: a whole number from 1 to 64 Plies to look ahead, a pass being one;",
-        "step: a whole number of 1 or more (default 1) Plies from one depth",
-        "table_mb: a whole number of MB, 1 or more, or None (default None) A transposition table",
-        "ordering: str (default 'none') Which moves are tried first",
+        "depth: a whole number from 1 to 64 Plies to look ahead",
+        "step: a whole number of 1 or more (default 1) Plies",
+        "table_mb: a whole number of MB, 1 or more, or None (default None)",
+        "ordering: str (default 'none')",
     ):
         assert expected in told
     assert "ordering" not in str(Minimax.__doc__)
-    assert summary(AlphaBeta).endswith("those that are worth the value.")
-    assert "evaluation: Evaluation\n    The heuristic at the leaves." in pydoc.render_doc(
-        Minimax, renderer=pydoc.plaintext
-    ).replace(" |  ", "")
+    assert summary(AlphaBeta).startswith("Alpha-beta pruning: ") and "depth:" not in summary(
+        AlphaBeta
+    )
+    shown = pydoc.render_doc(Minimax, renderer=pydoc.plaintext).replace(" |  ", "")
+    assert "evaluation: Evaluation\n    The heuristic at the leaves." in shown
 
 
 def test_what_is_declared_of_a_setting_can_be_had() -> None:

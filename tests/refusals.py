@@ -1,0 +1,35 @@
+"""How the lab refuses: in one line that names the bad part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+import pytest
+
+
+@contextmanager
+def refused(*words: str, error: type[Exception] = ValueError) -> Iterator[None]:
+    """Expect an error of one line that has all these words."""
+    with pytest.raises(error) as refusal:
+        yield
+    message = str(refusal.value)
+    assert "\n" not in message and "object at 0x" not in message
+    assert all(word in message for word in words), (message, words)
+
+
+def refuses(
+    main: Callable[[Sequence[str]], int],
+    words: Sequence[str],
+    capsys: pytest.CaptureFixture[str],
+    *named: str,
+) -> None:
+    """Check that a command ends with exit code 2 and one line that has all these words."""
+    capsys.readouterr()
+    try:
+        code: object = main(words)
+    except SystemExit as end:
+        code = end.code
+    out, err = capsys.readouterr()
+    assert (code, out, err.count("\n")) == (2, "", 1), err
+    assert all(word in err for word in named), (err, named)
