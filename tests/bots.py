@@ -24,6 +24,7 @@ def misbehave():
     {trouble}
 
 for line in sys.stdin:
+    {hear}
     word, *rest = line.split()
     if word == "game":
         random.seed(int(rest[2]))
@@ -46,12 +47,13 @@ def bot(
     after: int = 10**6,
     begin: str = "pass",
     end: str = "break",
-    name: str = "bot.py",
+    hear: str = "pass",
 ) -> str:
-    """The command of a bot, written into a folder. trouble, begin, end: what it does, in one line
-    of Python, instead of its answer after so many, in a new game, and when it is to end."""
-    path = folder / name
-    path.write_text(BOT.format(trouble=trouble, after=after, begin=begin, end=end))
+    """The command of a bot, written into a folder. trouble, begin, end, hear: what it does, in one
+    line of Python, instead of its answer after so many, in a new game, when it is to end, and with
+    each line that it reads."""
+    path = folder / "bot.py"
+    path.write_text(BOT.format(trouble=trouble, after=after, begin=begin, end=end, hear=hear))
     return f"{sys.executable} {path}"
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import stat
-import sys
 from pathlib import Path
 
 import pytest
+from bots import bot
 
 from othello_lab.agents.sides import (
     Side,
@@ -51,18 +50,6 @@ def searcher(plies, score):
 
 def add(left, right):
     return left + right
-"""
-
-LINE_BOT = """
-import sys
-for line in sys.stdin:
-    words = line.split()
-    if words[0] == "game":
-        print("ready", flush=True)
-    elif words[0] == "move":
-        print(words[-1], flush=True)
-    elif words[0] != "played":
-        break
 """
 
 
@@ -143,11 +130,12 @@ def test_what_is_no_side_is_told(mine: Path, word: str, parts: list[str]) -> Non
 
 
 def test_a_program_is_asked_for_its_protocol(tmp_path: Path) -> None:
-    bot = tmp_path / "bot.py"
-    bot.write_text(f"#!{sys.executable}\n{LINE_BOT}")
-    assert protocol_of(f"{sys.executable} {bot}") == "line"
-    bot.chmod(bot.stat().st_mode | stat.S_IXUSR)
-    side = side_of(str(bot))
+    command = bot(tmp_path)
+    assert protocol_of(command) == "line"
+    program = tmp_path / "bot"
+    program.write_text(f"#!/bin/sh\nexec {command}\n")
+    program.chmod(0o755)
+    side = side_of(str(program))
     assert (side.label, chosen(side)["agent@first"]) == ("bot", "line")
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,25 +12,15 @@ from bots import EXAMPLES, bot, in_run, player
 from records import content, query
 
 from othello_lab.__main__ import main
-from othello_lab.core.game import DIED, FINISHED, GARBAGE, HUNG, ILLEGAL, LATE, RAISED
+from othello_lab.core.game import DIED, FINISHED, GARBAGE, HUNG, ILLEGAL, LATE
 from othello_lab.core.system.processes import descendants
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("scratch")]
 TESTS = Path(__file__).parents[2]
-NIGHTLY = pytest.mark.nightly
 STRATEGY = f"{Path(__file__).with_name('paip.py')}:random_strategy"
 FROM_START = ["openings=start", "openings.repeats=true", "limits.seconds=30"]
 
 Made = Callable[[Path], str]
-
-
-@pytest.fixture(autouse=True)
-def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where programs of the file protocol play."""
-    folder = tmp_path / "scratch"
-    folder.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    return folder
 
 
 def engine(protocol: str, *traits: str) -> Made:
@@ -78,7 +67,13 @@ def test_games_are_played_to_their_end(
     [
         ("line", breaking("os._exit(3)"), [], DIED, "exit code 3"),
         ("line", breaking("signal.pause()"), ["limits.hang=1"], HUNG, "1 s"),
-        ("line", breaking("[print('#') for _ in iter(int, 1)]"), ["limits.hang=1"], HUNG, ""),
+        (
+            "line",
+            breaking("[(print('#', flush=True), time.sleep(0.05)) for _ in iter(int, 1)]"),
+            ["limits.hang=1"],
+            HUNG,
+            "",
+        ),
         (
             "line",
             breaking("time.sleep(0.4); print(rest[3], flush=True)"),
@@ -88,32 +83,10 @@ def test_games_are_played_to_their_end(
         ),
         ("line", breaking("pass", begin="signal.pause()"), ["first.patience=0.5"], HUNG, "0.5 s"),
         ("gtp", engine("gtp", "illegal"), [], ILLEGAL, "a1"),
-        pytest.param(
-            *("gtp", engine("gtp", "hangs"), ["limits.hang=1"], HUNG, "1 s"), marks=NIGHTLY
-        ),
         ("nboard", engine("nboard", "nonsense"), ["depth=2"], GARBAGE, "=== corner"),
-        pytest.param(
-            *("nboard", engine("nboard", "hangs"), ["depth=2", "limits.hang=1"], HUNG, "1 s"),
-            marks=NIGHTLY,
-        ),
         ("wpi", player_breaking("honest('(W D 4)')"), FROM_START, ILLEGAL, "'(W D 4)'"),
-        pytest.param(
-            "wpi",
-            player_breaking("open(NAME + '.out', 'w').write('(W'); signal.pause()"),
-            [*FROM_START, "limits.seconds=0.5"],
-            LATE,
-            "'(W",
-            marks=NIGHTLY,
-        ),
-        pytest.param(
-            *("wpi", player_breaking("1 / 0"), FROM_START, DIED, "ZeroDivisionError"),
-            marks=NIGHTLY,
-        ),
         ("function", strategy("return 44"), [], ILLEGAL, "occupied"),
         ("function", strategy("return None"), [], GARBAGE, "None"),
-        pytest.param(
-            *("function", strategy("return board[100]"), [], RAISED, "IndexError"), marks=NIGHTLY
-        ),
     ],
 )
 def test_who_does_wrong_loses_for_that_reason(

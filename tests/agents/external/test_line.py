@@ -86,25 +86,10 @@ def test_answers_that_are_understood(tmp_path: Path) -> None:
     agent.close()
 
 
-TEACHER = """
-import sys
-log = open({log!r}, "w")
-for line in sys.stdin:
-    log.write(line); log.flush()
-    word, *rest = line.split()
-    if word == "game":
-        print("ready", flush=True)
-    elif word == "move":
-        print(rest[3].upper(), flush=True)
-    elif word == "quit":
-        break
-"""
-
-
 def test_what_a_bot_is_told(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    (tmp_path / "teacher.py").write_text(TEACHER.format(log=str(log)))
-    agent = LineAgent(f"{sys.executable} {tmp_path / 'teacher.py'}", 30, [6, 8])
+    hear, answer = f"open({str(log)!r}, 'a').write(line)", "print(rest[3].upper(), flush=True)"
+    agent = LineAgent(bot(tmp_path, answer, after=0, hear=hear), 30, [6, 8])
     agent.begin_game(Color.WHITE, START, 17)
     position = START.play("d3")
     agent.observe(19, position)

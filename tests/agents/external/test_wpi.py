@@ -20,14 +20,7 @@ from othello_lab.agents.external.wpi import name_of
 from othello_lab.core.game import DIED, FINISHED, GARBAGE, ILLEGAL, LATE, PlayerFailure
 from othello_lab.core.system.scratch import ScratchFolder
 
-
-@pytest.fixture(autouse=True)
-def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where programs play."""
-    folder = tmp_path / "scratch"
-    folder.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    return folder
+pytestmark = pytest.mark.usefixtures("scratch")
 
 
 @pytest.fixture
