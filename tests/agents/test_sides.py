@@ -130,7 +130,7 @@ def test_what_is_no_side_is_told(mine: Path, word: str, parts: list[str]) -> Non
 
 
 def test_a_program_is_asked_for_its_protocol(tmp_path: Path) -> None:
-    command = bot(tmp_path)
+    command = bot(tmp_path, hear="line.split()[0] in ('game', 'move', 'played') or sys.exit()")
     assert protocol_of(command) == "line"
     program = tmp_path / "bot"
     program.write_text(f"#!/bin/sh\nexec {command}\n")
