@@ -85,12 +85,6 @@ main()
 """
 
 
-def example_player(path: Path) -> Path:
-    """The example of the file protocol in Python, as a file of this name."""
-    path.write_text((EXAMPLES / "bert.py").read_text("utf-8"))
-    return path
-
-
 def player(
     folder: Path,
     trouble: str = "pass",
@@ -103,11 +97,12 @@ def player(
     """The command of a player of the file protocol, written into a folder. trouble, begin, end:
     what it does, in one line of Python, instead of sending ``text``, after so many moves; before
     its game; and after it."""
-    example = str(example_player(folder / f"{name}_example.py"))
+    example = folder / f"{name}_example.py"
+    example.write_text((EXAMPLES / "bert.py").read_text("utf-8"))
     path = folder / f"{name}.py"
     path.write_text(
         PLAYER.format(
-            example=example, trouble=trouble, after=after, begin=begin, end=end, seed=seed
+            example=str(example), trouble=trouble, after=after, begin=begin, end=end, seed=seed
         )
     )
     return f"{sys.executable} {path}"

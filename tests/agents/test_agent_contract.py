@@ -303,15 +303,6 @@ def test_nothing_more_is_asked_of_who_hangs(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.integration
-def test_what_says_that_it_varies_is_not_asked_to_repeat_itself() -> None:
-    agent = Answers(own_lots)
-    agent.reproducible = False
-    verdict = check(agent)
-    assert verdict.holds
-    assert names(verdict, NOT_ASKED) == {"seed", "memory", "twice"}
-
-
-@pytest.mark.integration
 def test_what_needs_limits_gets_some() -> None:
     class NeedsNodes(Good):
         def check_limits(self, limits: Limits) -> None:

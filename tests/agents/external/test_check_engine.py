@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from chosen import mostly_nightly
 
 from othello_lab.agents.command_line import main
 from othello_lab.agents.external import check_gtp, check_nboard
@@ -91,10 +92,14 @@ def test_an_engine_that_does_all_right_passes(protocol: str) -> None:
 @pytest.mark.parametrize(("protocol", "traits", "checks"), BROKEN)
 def test_each_check_finds_the_engine_that_fails_it(protocol: str, traits: str, checks: str) -> None:
     patience = 1 if traits in ("stays", "same-pong") else 30
-    failed = names(found_of(protocol, *traits.split(), patience=patience), FAILED)
+    found = found_of(protocol, *traits.split(), patience=patience)
+    failed = names(found, FAILED)
     assert {check.replace("_", " ") for check in checks.split()} <= failed
     if " " in traits:
         assert len(failed) == len(checks.split()), failed
+    for each in found:
+        if protocol == "gtp" and each.name == "moves" and each.outcome == FAILED:
+            assert "legal" in each.detail and "  a b c d e f g h\n1 " in each.detail
 
 
 @pytest.mark.integration
@@ -131,26 +136,16 @@ def test_an_engine_that_cannot_play_is_asked_nothing_more(
     assert "\ncat fails 1: " in printed and "\ncat does not play: " in printed
 
 
-@pytest.mark.integration
-def test_a_refused_legal_move_is_shown_with_its_position() -> None:
-    (failed,) = (each for each in found_of("gtp", "flips-too-few") if each.name == "moves")
-    assert "legal" in failed.detail and "  a b c d e f g h\n1 " in failed.detail
-
-
 VERDICTS = {
     "blank-before-numbers": ("fails 1: numbers", "plays, with these settings: commands without "),
     "no-list_commands": ("fails 1: list", "found by trying; colours black and white; "),
-    "short-colors": ("fails 1: letters", "; colours b and w; squares as d3; "),
-    "says-PA": ("passes all checks", "; a pass as PA; "),
     "no-setboard": ("passes all checks", "no command sets one; "),
     "illegal": ("whole game", "does not play: generated a1: "),
 }
 
 
-@pytest.mark.parametrize(
-    "trait",
-    [pytest.param(each, marks=INTEGRATION if "b" in each else NIGHTLY) for each in VERDICTS],
-)
+@pytest.mark.integration
+@pytest.mark.parametrize("trait", mostly_nightly(VERDICTS, ["illegal", "no-setboard"]))
 def test_the_last_line_tells_if_and_how_the_engine_plays(
     trait: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -27,12 +27,8 @@ def engine(protocol: str, *traits: str) -> Made:
     return lambda _: f"{sys.executable} {TESTS / f'{protocol}_engine.py'} {' '.join(traits)}"
 
 
-def breaking(trouble: str, after: int = 3, begin: str = "pass") -> Made:
-    return lambda folder: bot(folder, trouble, after, begin)
-
-
-def player_breaking(trouble: str) -> Made:
-    return lambda folder: player(folder, trouble, after=3)
+def breaking(trouble: str, program: Callable[..., str] = bot) -> Made:
+    return lambda folder: program(folder, trouble, after=3)
 
 
 def strategy(line: str) -> Made:
@@ -81,10 +77,9 @@ def test_games_are_played_to_their_end(
             LATE,
             "",
         ),
-        ("line", breaking("pass", begin="signal.pause()"), ["first.patience=0.5"], HUNG, "0.5 s"),
         ("gtp", engine("gtp", "illegal"), [], ILLEGAL, "a1"),
         ("nboard", engine("nboard", "nonsense"), ["depth=2"], GARBAGE, "=== corner"),
-        ("wpi", player_breaking("honest('(W D 4)')"), FROM_START, ILLEGAL, "'(W D 4)'"),
+        ("wpi", breaking("honest('(W D 4)')", player), FROM_START, ILLEGAL, "'(W D 4)'"),
         ("function", strategy("return 44"), [], ILLEGAL, "occupied"),
         ("function", strategy("return None"), [], GARBAGE, "None"),
     ],

@@ -142,9 +142,7 @@ def test_what_it_waited_before_its_move_excuses_no_late_move(
     ("command", "name"),
     [
         ("/home/anna/bin/anna-2.sh", "anna-2"),
-        ("python3 -u anna.py", "anna"),
         ("java -jar Anna.jar", "Anna"),
-        ("othello-lab play wpi anna agent=pvs", "anna"),
         ("'./an na' anna", "anna"),
         *((command, "") for command in ("'./an na'", "-x", "..", "./größe")),
     ],
