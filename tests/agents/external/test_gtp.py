@@ -14,7 +14,6 @@ import pytest
 from bots import in_game, in_run
 
 from othello_lab import PASS, Color, Position, RandomAgent, play_game
-from othello_lab.agents import contract
 from othello_lab.agents.agent import Limits
 from othello_lab.agents.external import GtpAgent
 from othello_lab.agents.external.gtp_connection import GtpDialect
@@ -216,13 +215,6 @@ def test_a_refusal_names_the_first_form_tried() -> None:
 
 
 # ------------------------------------------------------------------ a real engine
-
-
-@needs_rhino
-@pytest.mark.nightly
-def test_gtp_rhino_keeps_to_the_contract() -> None:
-    verdict = contract.check(GtpAgent(f"{RHINO} -l 1", patience=30), patience=60)
-    assert verdict.holds, f"\n{verdict}"
 
 
 @needs_rhino
