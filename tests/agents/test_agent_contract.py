@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import pytest
 from bots import bot, player
-from chosen import mostly_nightly
 
 from othello_lab import (
     PASS,
@@ -73,11 +72,19 @@ def names(verdict: ContractVerdict, outcome: str) -> set[str]:
     return {finding.name for finding in verdict.findings if finding.outcome == outcome}
 
 
-ALWAYS = ("alphabeta", "function", "gtp", "line", "mcts", "nboard", "pvs", "random", "tapered")
+NIGHTLY = {
+    *("aspiration", "champion", "endgame", "enhanced_cutoff", "greedy", "iterative", "limited"),
+    *("maximizer", "mcts_greedy", "mcts_network", "minimax", "mtdf", "openspiel", "probcut"),
+    *("singular", "weighted", "wpi"),
+}
+"""Agents of families of which others are tried in each run of the integration tests."""
+AGENTS = [
+    pytest.param(name, marks=pytest.mark.nightly if name in NIGHTLY else pytest.mark.integration)
+    for name in sorted(choices("agent"))
+]
 
 
-@pytest.mark.integration
-@pytest.mark.parametrize("name", mostly_nightly(sorted(choices("agent")), ALWAYS))
+@pytest.mark.parametrize("name", AGENTS)
 def test_every_agent_keeps_to_the_contract(name: str, tmp_path: Path) -> None:
     verdict = check(make(name, tmp_path), patience=60)
     # OpenSpiel's game has one start.
@@ -297,7 +304,7 @@ def test_passes_are_told_in_some_game(ignores: str, monkeypatch: pytest.MonkeyPa
 
 def test_nothing_more_is_asked_of_who_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
     ask_only(monkeypatch, "depth", "nodes", "close")
-    verdict = check(Answers(hanging), patience=0.3)
+    verdict = check(Answers(hanging), patience=2)
     assert names(verdict, FAILED) == {"depth"} and "after decide" in str(verdict)
     assert names(verdict, NOT_ASKED) == {"nodes", "close"}
 

@@ -124,11 +124,11 @@ def test_what_an_engine_need_not_know_is_not_asked(
     assert names(found, OK) | skipped == {each.name for each in found}
 
 
-@pytest.mark.parametrize("protocol", ["gtp", "nboard"])
+@pytest.mark.parametrize(("protocol", "patience"), [("gtp", "30"), ("nboard", "0.3")])
 def test_an_engine_that_cannot_play_is_asked_nothing_more(
-    protocol: str, capsys: pytest.CaptureFixture[str]
+    protocol: str, patience: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["check-engine", protocol, "cat", "--patience", "0.3"]) == 1
+    assert main(["check-engine", protocol, "cat", "--patience", patience]) == 1
     printed = capsys.readouterr().out
     assert printed.startswith("starts      failed")
     assert protocol == "nboard" or "'1 list_commands'" in printed  # its answer
