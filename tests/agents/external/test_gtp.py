@@ -163,6 +163,19 @@ def test_an_engine_of_any_dialect_plays_with_both_colours_and_keeps_its_forms(tr
     assert replace(agent.dialect, known=None) == DIALECTS[traits]
 
 
+def test_a_dialect_in_words() -> None:
+    assert str(USUAL).split("; ") == [
+        *("numbered commands", "commands found by trying", "colours black and white"),
+        *("squares as d3", "a pass as pass", "boards set by setboard"),
+        "time by time_settings and time_left",
+    ]
+    other = GtpDialect(False, True, frozenset(), None, True, "", "", ())
+    forms = str(other).split("; ")
+    assert forms[:2] == ["commands without numbers", "commands in upper case"]
+    assert forms[2:4] == ["squares as D3", "passes made by itself"]
+    assert forms[4].startswith("boards by the moves") and forms[5:] == ["no time limits"]
+
+
 def test_a_form_once_found_is_kept(tmp_path: Path) -> None:
     log = tmp_path / "log"
     agent = GtpAgent(engine(f"log={log}", "short-colors", "capital-squares"), patience=30)
