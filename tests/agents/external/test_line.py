@@ -157,6 +157,6 @@ def test_check_finds_a_bot_that_hangs_and_leaves_nothing(
 ) -> None:
     command = bot(tmp_path, "signal.pause()", after=3)
     before = set(descendants([os.getpid()]))
-    assert main(["check", "line", f"command={command}", "--patience", "3"]) == 1
-    assert "3 s after decide" in capsys.readouterr().out
+    assert main(["check", "line", f"command={command}", "--patience", "5"]) == 1
+    assert "5 s after decide" in capsys.readouterr().out
     await_(lambda: set(descendants([os.getpid()])) <= before)
