@@ -1,13 +1,22 @@
 """Programs for tests, which play at random, or break off in some way: bots of the line protocol,
-and players of the file protocol."""
+and players of the file protocol; and games of agents that stand for programs."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import NamedTuple
+
+from records import query
+from rich.console import Console
+
+from othello_lab import Agent, Color, Limits, Position, RandomAgent, play_game
+from othello_lab.core.game import GameRecord
+from othello_lab.experiments.config import read
+from othello_lab.experiments.jobs.run import run
 
 BOT = """
-import os, random, sys, time
+import os, random, signal, sys, time
 
 ANSWERS = 0
 
@@ -15,6 +24,7 @@ def misbehave():
     {trouble}
 
 for line in sys.stdin:
+    {hear}
     word, *rest = line.split()
     if word == "game":
         random.seed(int(rest[2]))
@@ -37,19 +47,20 @@ def bot(
     after: int = 10**6,
     begin: str = "pass",
     end: str = "break",
-    name: str = "bot.py",
+    hear: str = "pass",
 ) -> str:
-    """The command of a bot, written into a folder. trouble, begin, end: what it does, in one line
-    of Python, instead of its answer after so many, in a new game, and when it is to end."""
-    path = folder / name
-    path.write_text(BOT.format(trouble=trouble, after=after, begin=begin, end=end))
+    """The command of a bot, written into a folder. trouble, begin, end, hear: what it does, in one
+    line of Python, instead of its answer after so many, in a new game, when it is to end, and with
+    each line that it reads."""
+    path = folder / "bot.py"
+    path.write_text(BOT.format(trouble=trouble, after=after, begin=begin, end=end, hear=hear))
     return f"{sys.executable} {path}"
 
 
 EXAMPLES = Path(__file__).parents[1] / "docs" / "examples"
 
 PLAYER = """
-import os, subprocess, sys, time
+import os, signal, subprocess, sys, time
 
 SEED = {seed}
 __name__ = "player"
@@ -74,12 +85,6 @@ main()
 """
 
 
-def example_player(path: Path) -> Path:
-    """The example of the file protocol in Python, as a file of this name."""
-    path.write_text((EXAMPLES / "bert.py").read_text("utf-8"))
-    return path
-
-
 def player(
     folder: Path,
     trouble: str = "pass",
@@ -92,11 +97,49 @@ def player(
     """The command of a player of the file protocol, written into a folder. trouble, begin, end:
     what it does, in one line of Python, instead of sending ``text``, after so many moves; before
     its game; and after it."""
-    example = str(example_player(folder / f"{name}_example.py"))
+    example = folder / f"{name}_example.py"
+    example.write_text((EXAMPLES / "bert.py").read_text("utf-8"))
     path = folder / f"{name}.py"
     path.write_text(
         PLAYER.format(
-            example=example, trouble=trouble, after=after, begin=begin, end=end, seed=seed
+            example=str(example), trouble=trouble, after=after, begin=begin, end=end, seed=seed
         )
     )
     return f"{sys.executable} {path}"
+
+
+# ------------------------------------------------------------------ their games
+
+
+def in_game(
+    agent: Agent, rules: str = "standard", limits: Limits | None = None, seed: int = 1
+) -> GameRecord:
+    """Play a game of an agent, as the side that begins, against a random one; close the agent."""
+    start = Position.start(rules)
+    players = {start.to_move: agent, start.to_move.other: RandomAgent()}
+    try:
+        return play_game(players, start, limits=limits, seeds=dict.fromkeys(Color, seed))
+    finally:
+        agent.close()
+
+
+class Ends(NamedTuple):
+    """How the games of a run ended: the pairs of winner and reason that there are. log: the text
+    of its log. folder: its own."""
+
+    pairs: set[tuple[str, str]]
+    log: str
+    folder: Path
+
+
+def in_run(folder: Path, agent: str, program: str, *words: str) -> Ends:
+    """Play a run of an agent, named by its YAML and its command or target, and a random one."""
+    setting = "target" if agent in ("function", "openspiel") else "command"
+    common = [f"agent@first={agent}", f"first.{setting}='{program}'", "agent@second=random"]
+    quiet = ["figures=none", "games=2", "searches.positions=1", "trial=false", "executor.workers=1"]
+    plan = read(["agents=duel", *common, *quiet, f"results={folder / 'results'}", *words])
+    done = run(plan, "test", Console(quiet=True)).folder
+    won = "case result when 'black' then black when 'white' then white end"
+    sql = f"select distinct name, end_reason from games left join agents on agent = {won}"
+    pairs = {(name or "nobody", end) for name, end in query(done, sql)}
+    return Ends(pairs, (done / "log.txt").read_text(), done)

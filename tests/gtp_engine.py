@@ -6,8 +6,9 @@ It imports nothing of the lab, so it starts quickly, and its rules are not those
 from __future__ import annotations
 
 import os
+import re
+import signal
 import sys
-import time
 
 import oracle
 
@@ -15,28 +16,15 @@ TRAITS = set(sys.argv[1:])
 LOG = next((open(word[4:], "a", 1) for word in TRAITS if word.startswith("log=")), None)  # noqa: SIM115
 COLORS = {"b": "X", "black": "X", "w": "O", "white": "O"}
 DIALECT_COLORS = {"short-colors": "bw", "capital-colors": "BW"}
-NAMES = [
-    "protocol_version",
-    "name",
-    "version",
-    "known_command",
-    "list_commands",
-    "quit",
-    "boardsize",
-    "clear_board",
-    "play",
-    "genmove",
-    "reg_genmove",
-    "undo",
-    "showboard",
-    "final_score",
-    "time_settings",
-    "time_left",
-    "set_game",
-    "setboard",
-    "level",
-]
 PASS_WORDS = ("pass", "PASS", "PA")
+ANSWERS = {"resigns": "resign", "illegal": "a1", "nonsense": "the corner", "pass-word": "pass"}
+"""Of traits: answers to genmove from the fourth on."""
+CHATTER = {
+    "raw": "I am lost",
+    "other-number": "=999 d3\n",
+    "chatters": "=\n\n= thinking\n",
+}
+"""Of traits: what is printed before an answer to genmove, from the fourth on."""
 
 
 class Position:
@@ -75,9 +63,7 @@ class Engine:
         self.positions = [Position.start()]
         self.generated = 0
 
-    @property
-    def position(self) -> Position:
-        return self.positions[-1]
+    position = property(lambda self: self.positions[-1])
 
     def answer(self, name: str, words: list[str]) -> str:
         """What the engine says; raises Exception to refuse."""
@@ -93,9 +79,6 @@ class Engine:
     def name(self) -> str:
         return "" if "nameless" in TRAITS else "tiny"
 
-    def version(self) -> str:
-        return "1"
-
     def known_command(self, name: str) -> str:
         return "true" if name in NAMES or "knows-all" in TRAITS else "false"
 
@@ -103,11 +86,10 @@ class Engine:
         names = [name for name in NAMES if f"no-{name}" not in TRAITS]
         return "\n".join(name.upper() if "upper" in TRAITS else name for name in names)
 
-    def level(self, level: str) -> None:
-        int(level)
+    def level(self, *numbers: str) -> None:
+        [int(each) for each in numbers]
 
-    def quit(self) -> None:
-        pass
+    version = quit = level
 
     def boardsize(self, size: str) -> None:
         if size != "8" and "any-size" not in TRAITS:
@@ -176,23 +158,13 @@ class Engine:
             print("out of luck", file=sys.stderr)
             os._exit(9)
         if "hangs" in TRAITS:
-            time.sleep(100)
-        for trait, said in (
-            ("resigns", "resign"),
-            ("illegal", "a1"),
-            ("nonsense", "the corner"),
-            ("pass-word", "pass"),
-        ):
-            if trait in TRAITS:
-                raise Answer(said)
+            signal.pause()
         if "refuses" in TRAITS:
             raise ValueError("no idea")
-        if "raw" in TRAITS:
-            print("I am lost", flush=True)
-        if "other-number" in TRAITS:
-            print("=999 d3\n", flush=True)
-        if "chatters" in TRAITS:
-            print("=\n\n= thinking\n", flush=True)
+        for trait in TRAITS & set(ANSWERS):
+            raise Answer(ANSWERS[trait])
+        for trait in TRAITS & set(CHATTER):
+            print(CHATTER[trait], flush=True)
 
     def reg_genmove(self, color: str) -> str:
         self.turn(color)
@@ -201,12 +173,12 @@ class Engine:
         return oracle.name(self.position.moves[0])
 
     def time_settings(self, *times: str) -> None:
-        [int(each) for each in times]
+        self.level(*times)
         if "no-clock" in TRAITS:
             raise ValueError("no clock")
 
     def time_left(self, color: str, *times: str) -> None:
-        [int(each) for each in times]
+        self.level(*times)
 
     def final_score(self) -> str:
         if not oracle.is_over(self.position.board):
@@ -214,6 +186,10 @@ class Engine:
         black = oracle.score(self.position.board, "X")
         black = -black if "scores-wrongly" in TRAITS else black
         return f"B+{black}" if black > 0 else f"W+{-black}" if black else "0"
+
+
+NAMES = [name for name in vars(Engine) if not re.match("_|answer|position|turn|misbehave", name)]
+"""Of the commands."""
 
 
 class Answer(Exception):

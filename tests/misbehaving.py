@@ -85,7 +85,7 @@ class Hangs(_Trouble):
         if self.flag:
             Path(self.flag).touch()
         while True:
-            time.sleep(1)
+            signal.pause()
 
 
 class Slow(_Trouble):
@@ -105,7 +105,7 @@ def _misbehave(how: str) -> None:
     if how == "dies":
         os._exit(7)
     while how == "hangs":
-        time.sleep(1)
+        signal.pause()
 
 
 class Told(RandomAgent):

@@ -5,8 +5,8 @@ from what is usual in the ways named on its command line: ``nboard_engine.py TRA
 from __future__ import annotations
 
 import re
+import signal
 import sys
-import time
 
 from gtp_engine import Position
 
@@ -61,7 +61,7 @@ class Engine:
                 print("out of luck", file=sys.stderr)
                 sys.exit(9)
             if "hangs" in TRAITS:
-                time.sleep(100)
+                signal.pause()
             move = {"illegal": "A1", "nonsense": "corner"}.get(min(TRAITS, default=""), move)
         if "moves-itself" in TRAITS:
             self.position = self.position.play(move)

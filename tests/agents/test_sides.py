@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import stat
-import sys
 from pathlib import Path
 
 import pytest
+from bots import bot
 
 from othello_lab.agents.sides import (
     Side,
@@ -51,18 +50,6 @@ def searcher(plies, score):
 
 def add(left, right):
     return left + right
-"""
-
-LINE_BOT = """
-import sys
-for line in sys.stdin:
-    words = line.split()
-    if words[0] == "game":
-        print("ready", flush=True)
-    elif words[0] == "move":
-        print(words[-1], flush=True)
-    elif words[0] != "played":
-        break
 """
 
 
@@ -129,31 +116,27 @@ def test_a_run_may_fill_what_a_class_needs(mine: Path) -> None:
         ("{mine}:Needy", ["colour"]),
         ("{mine}:nothing", ["nothing"]),
         ("none.py:hollow", ["no file none.py"]),
+        ("{folder}/bad.py:hollow", ["ZeroDivisionError"]),
+        ("{folder}/worse.py:hollow", ["ended"]),
+        ("true", ["no protocol"]),
     ],
 )
 def test_what_is_no_side_is_told(mine: Path, word: str, parts: list[str]) -> None:
+    (mine.parent / "bad.py").write_text("1 / 0")
+    (mine.parent / "worse.py").write_text("import os; os._exit(3)")
     with pytest.raises(ConfigError) as refusal:
-        side_of(word.format(mine=mine))
+        side_of(word.format(mine=mine, folder=mine.parent))
     assert all(part in str(refusal.value) for part in parts)
 
 
-def test_a_file_that_cannot_be_loaded(tmp_path: Path) -> None:
-    for text, part in (("1 / 0", "ZeroDivisionError"), ("import os; os._exit(3)", "ended")):
-        file = tmp_path / "bad.py"
-        file.write_text(text)
-        with pytest.raises(ConfigError, match=part):
-            side_of(f"{file}:hollow")
-
-
 def test_a_program_is_asked_for_its_protocol(tmp_path: Path) -> None:
-    bot = tmp_path / "bot.py"
-    bot.write_text(f"#!{sys.executable}\n{LINE_BOT}")
-    assert protocol_of(f"{sys.executable} {bot}") == "line"
-    bot.chmod(bot.stat().st_mode | stat.S_IXUSR)
-    side = side_of(str(bot))
+    command = bot(tmp_path, hear="line.split()[0] in ('game', 'move', 'played') or sys.exit()")
+    assert protocol_of(command) == "line"
+    program = tmp_path / "bot"
+    program.write_text(f"#!/bin/sh\nexec {command}\n")
+    program.chmod(0o755)
+    side = side_of(str(program))
     assert (side.label, chosen(side)["agent@first"]) == ("bot", "line")
-    with pytest.raises(ConfigError, match="no protocol"):
-        side_of("true")
 
 
 def test_names_of_programs() -> None:

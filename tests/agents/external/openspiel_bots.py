@@ -22,17 +22,25 @@ class First:
 
 
 class Told(First):
-    """Notes all that it hears of, and what it has chosen itself."""
+    """Writes into a file the history at its start, and all that it hears of and chooses."""
+
+    def __init__(self, player: int, path: str) -> None:
+        super().__init__(player)
+        self.path = path
+
+    def note(self, *words: Any) -> None:
+        with open(self.path, "a") as file:
+            print(*words, file=file)
 
     def restart_at(self, state: Any) -> None:
-        self.begun_at, self.heard = state.history(), []
+        self.note("began", *state.history())
 
     def inform_action(self, state: Any, player: int, action: int) -> None:
-        self.heard.append((player, action))
+        self.note(player, action)
 
     def step(self, state: Any) -> Any:
         action = super().step(state)
-        self.heard.append((self.player, action))
+        self.note(self.player, action)
         state.apply_action(action)  # which is its own copy
         return action
 
@@ -47,13 +55,7 @@ class Raising(First):
         raise RuntimeError("no idea")
 
 
-def told(game: Any, player: int, seed: int) -> Any:
-    return Told(player)
-
-
-def silent(game: Any, player: int, seed: int) -> Any:
-    return Silent(player)
-
-
-def raising(game: Any, player: int, seed: int) -> Any:
-    return Raising(player)
+def made(kind: str, *arguments: Any) -> Any:
+    """A maker of bots of a kind."""
+    classes = {"told": Told, "silent": Silent, "raising": Raising}
+    return lambda game, player, seed: classes[kind](player, *arguments)

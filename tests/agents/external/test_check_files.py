@@ -26,18 +26,18 @@ BROKEN: dict[str, tuple[dict[str, object], str, str]] = {
     "early": (
         {"begin": "open('player.out', 'w').write('(B D 3)')"},
         "black",
-        "wrote player.out out of turn",
+        "player.out out of turn",
     ),
     "elsewhere": (
-        {"trouble": "open('Player.txt', 'w').write(text); sleep(300)", "after": 0},
+        {"trouble": "open('Player.txt', 'w').write(text); signal.pause()", "after": 0},
         "white",
-        r"time exceeded: .* wrote no player.out \(but Player.txt\) within 0.5 s",
+        r"time exceeded: .*player.out \(but Player.txt\) within 0.5 s",
     ),
-    "slow": ({"trouble": "sleep(300)", "after": 2}, "games", "time exceeded: "),
+    "slow": ({"trouble": "signal.pause()", "after": 2}, "games", "time exceeded: "),
     "crash": ({"begin": "1 / 0"}, "starts", "process died: .*ZeroDivisionError"),
     "curious": ({"begin": "open('/etc/hostname')"}, "starts", "Permission"),
-    "stays": ({"end": "sleep(300)"}, "ends", "it is still there 5 s after the last move"),
-    "asleep": ({"begin": "sleep(300)"}, "starts", "did not remove player.in within 10 s"),
+    "stays": ({"end": "signal.pause()"}, "ends", "5 s after the last move"),
+    "asleep": ({"begin": "signal.pause()"}, "starts", "player.in within 10 s"),
 }
 
 
@@ -48,7 +48,7 @@ def test_the_example_passes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     printed = capsys.readouterr().out
     assert len(re.findall(r"^[a-z ]{10}  ok  ", printed, re.MULTILINE)) == len(CHECKS), printed
     assert "< " not in printed
-    assert f"{command} keeps to the file protocol; its slowest move took " in printed
+    assert re.search(rf"^{re.escape(command)} .*; its slowest move took ", printed, re.MULTILINE)
 
 
 @pytest.mark.integration
@@ -65,27 +65,3 @@ def test_each_check_finds_the_program_that_fails_it(
     assert check in failed, printed
     assert re.search(detail, printed, re.DOTALL), printed
     assert f"{command} fails {len(failed)}: " in printed
-
-
-@pytest.mark.parametrize(
-    ("words", "complaint"),
-    [
-        ([], 'a command is needed, as in file "java Bert"'),
-        (["no-such-program"], "the program 'no-such-program' is not there"),
-        (["'./an na' -x"], "the program './an na' is not there"),
-        (["cat 'a b'"], "its files need a name of one word; name=WORD"),
-        (["cat", "limit=0"], "limit=0: a number of more than 0 is needed"),
-        (["cat", "name=a/b"], "name=a/b: one word"),
-        (["cat", "limits=3"], "limits"),
-        (["cat", "limit"], "limit"),
-    ],
-)
-def test_bad_input_is_one_line(
-    words: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["check", "file", *words]) == 2
-    printed = capsys.readouterr()
-    assert printed.err.count("\n") == 1 and re.search(
-        re.escape(complaint) if "|" not in complaint else complaint, printed.err
-    ), printed.err
-    assert not printed.out

@@ -1,13 +1,22 @@
-"""An agent of whose moves a share is random."""
+"""Agents around another: one with limits of its own, and one of whose moves a share is random."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from othello_lab import MCTS, AlphaBeta, GreedyAgent, Limits, RandomAgent, SquareWeights
+from othello_lab import (
+    MCTS,
+    AlphaBeta,
+    DiscCount,
+    GreedyAgent,
+    Limits,
+    RandomAgent,
+    SquareWeights,
+)
 from othello_lab.agents.agent import Agent, compiled_player
 from othello_lab.agents.contract import check
+from othello_lab.agents.limited import Limited
 from othello_lab.agents.noisy import Noisy
 from othello_lab.core import whole_games as layout
 from othello_lab.core.game import play_game
@@ -15,7 +24,51 @@ from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, ruleset
 
 STANDARD = ruleset("standard")
+START = Position.start(STANDARD)
 GAMES = 6
+
+
+def deepening() -> AlphaBeta:
+    return AlphaBeta(20, DiscCount(), iterative=True)
+
+
+# ------------------------------------------------------------------ limits
+
+
+def test_it_spends_no_more_than_its_own_nodes() -> None:
+    for own, given, most in ((200, None, 200), (200, 50, 50), (50, 200, 50)):
+        agent = Limited(deepening(), nodes=own)
+        agent.begin_game(Color.BLACK, START, 1)
+        decision = agent.decide(START, Limits(nodes=given))
+        assert most // 4 < decision.stats.nodes < most + 10
+        alone = deepening().decide(START, Limits(nodes=most))
+        assert (decision.move, decision.value) == (alone.move, alone.value)
+
+
+@pytest.mark.parametrize(("nodes", "seconds"), [(0, None), (None, 0), (None, -1.0)])
+def test_limits_that_are_none_are_refused(nodes: int | None, seconds: float | None) -> None:
+    with pytest.raises(ValueError, match="is needed"):
+        Limited(deepening(), nodes=nodes, seconds=seconds)
+
+
+def test_they_tell_of_the_agent_what_a_run_has_to_know() -> None:
+    assert Limited(deepening()).reproducible
+    assert not Limited(deepening(), seconds=0.1).reproducible
+    assert not Limited(MCTS(playouts=None, seconds=0.1)).reproducible
+    assert compiled_player(Limited(GreedyAgent()), STANDARD, Limits()) is not None
+    assert compiled_player(Limited(GreedyAgent(), seconds=1), STANDARD, Limits()) is None
+    slow = Noisy(MCTS(playouts=10), 0.1)
+    assert compiled_player(slow, STANDARD, Limits()) is None
+    assert slow.reproducible and slow.boards() == slow.agent.boards()
+
+
+@pytest.mark.integration
+def test_they_keep_to_the_contract() -> None:
+    for agent in (Limited(AlphaBeta(2, DiscCount()), nodes=10_000), Noisy(GreedyAgent(), 0.5)):
+        assert check(agent).holds
+
+
+# ------------------------------------------------------------------ noise
 
 
 def in_compiled_code(agents: tuple[Agent, Agent]) -> list[list[int]]:
@@ -54,7 +107,7 @@ def test_it_plays_in_compiled_code_what_the_judge_sees(
 def test_a_share_of_its_moves_is_random_until_a_ply() -> None:
     greedy = GreedyAgent()
     noisy = Noisy(GreedyAgent(), 0.25, 40)
-    position, rng = Position.start(), np.random.default_rng(1)
+    position, rng = START, np.random.default_rng(1)
     others, late = [], 0
     for seed in range(30):
         noisy.begin_game(Color.BLACK, position, seed)
@@ -66,26 +119,12 @@ def test_a_share_of_its_moves_is_random_until_a_ply() -> None:
                     others.append(one != other)
                 late += position.discs >= 44 and one != other
             position = position.play(int(rng.choice(position.moves)) if position.moves else "--")
-        position = Position.start()
+        position = START
     assert 0.12 < np.mean(others) < 0.3 and not late
 
 
 def test_without_noise_it_is_the_agent() -> None:
     alone, noisy = GreedyAgent(), Noisy(GreedyAgent(), 0.0)
     assert in_compiled_code((noisy, noisy)) == in_compiled_code((alone, alone))
-
-
-def test_it_tells_of_the_agent_what_a_run_has_to_know() -> None:
-    slow = Noisy(MCTS(playouts=10), 0.1)
-    assert compiled_player(slow, STANDARD, Limits()) is None
-    assert slow.reproducible and slow.boards() == slow.agent.boards()
-
-
-@pytest.mark.integration
-def test_it_keeps_to_the_contract() -> None:
-    assert check(Noisy(GreedyAgent(), 0.5)).holds
-
-
-def test_a_share_is_a_part_of_one() -> None:
-    with pytest.raises(ValueError, match=r"share=1\.5: a number from 0 to 1"):
+    with pytest.raises(ValueError, match=r"share=1\.5"):
         Noisy(GreedyAgent(), 1.5)
