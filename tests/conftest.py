@@ -34,6 +34,8 @@ pytest_plugins = ["costs", "shared"]
 
 def pytest_configure(config: pytest.Config) -> None:
     share_bytecode(config)
+    if config.option.markexpr == "integration":  # a test may have both marks; then it is nightly
+        config.option.markexpr = "integration and not nightly"
     if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
         return
     from hypothesis import settings
