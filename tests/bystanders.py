@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +49,6 @@ class Daemonises(RandomAgent):
                 signal.signal(signal.SIGTERM, signal.SIG_IGN)
                 (self.folder / str(os.getpid())).touch()
                 while True:
-                    time.sleep(1)
+                    signal.pause()
             os._exit(0)
         os.waitpid(child, 0)

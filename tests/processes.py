@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from othello_lab.__main__ import main
+from othello_lab.core.system import processes
 
 
 def await_(there: Callable[[], object], timeout: float = 120) -> None:
@@ -22,16 +24,27 @@ def await_(there: Callable[[], object], timeout: float = 120) -> None:
         time.sleep(0.01)
 
 
-def descendants(process: int) -> Iterator[int]:
-    """The processes below one, nearest first; needs /proc."""
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            parent = int(path.read_text().rpartition(")")[2].split()[1])
-        except OSError:
-            continue
-        if parent == process:
-            yield int(path.parent.name)
-            yield from descendants(int(path.parent.name))
+def descendants(process: int) -> list[int]:
+    """The living processes below one; needs /proc."""
+    return processes.descendants([process])
+
+
+def _stat(process: int) -> list[str]:
+    """The fields behind a process's name; those of one that is dead if it is gone."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return ["X", "0"]
+
+
+def lives(process: int) -> bool:
+    """Return True if a process is there, and has not ended; needs /proc."""
+    return _stat(process)[0] not in "ZX"
+
+
+def parent_of(process: int) -> int:
+    """The parent's number, 0 if the process is gone; needs /proc."""
+    return int(_stat(process)[1])
 
 
 class Command:
@@ -91,9 +104,21 @@ class Command:
 
     def wait(self, timeout: float = 120) -> int:
         """The exit code, once it has ended; AssertionError if that takes too long."""
-        await_(lambda: self.poll() is not None, timeout)
-        assert self.returncode is not None
-        return self.returncode
+        if self.poll() is None:
+            with os.fdopen(os.pidfd_open(self.pid)) as end:
+                select.select([end], [], [], timeout)
+        code = self.poll()
+        assert code is not None, f"it has not ended within {timeout} s: {self.printed}"
+        return code
+
+    def says(self, words: str, times: int = 1, timeout: float = 120) -> None:
+        """Wait until it has printed these words so often; AssertionError if it ends before."""
+        until = time.monotonic() + timeout
+        while self._printed.count(words) < times:
+            if not select.select([self._output], [], [], max(0, until - time.monotonic()))[0]:
+                raise AssertionError(f"it did not say {words!r} within {timeout} s")
+            before = self._printed
+            assert self.printed != before, f"it ended, and did not say {words!r}: {before}"
 
     def kill(self) -> None:
         if self.poll() is None:

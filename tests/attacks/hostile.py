@@ -39,6 +39,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from processes import parent_of
 
 import othello_lab.core.game
 import othello_lab.core.system.forked
@@ -171,11 +172,7 @@ def frame(content: Any) -> bytes:
 
 def hang() -> None:
     while True:
-        time.sleep(10)
-
-
-def parent_of(process: int) -> int:
-    return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+        signal.pause()
 
 
 def others() -> Iterator[int]:
@@ -207,14 +204,6 @@ def replaces_the_judge(agent: Hostile, *_: Any) -> None:
     type.__setattr__(Decision, "flaw", lambda *_: None)
 
 
-@kind(RAISED)
-def replaces_position(agent: Hostile, *_: Any) -> None:
-    """Replaces the methods of Position, which its own process then stumbles over."""
-    type.__setattr__(Position, "play", lambda *_: None)
-    type.__setattr__(Position, "__init__", lambda *_: None)
-    type.__setattr__(Position, "moves", property(lambda _: 1 / 0))
-
-
 @kind(FINISHED)
 def patches_the_clock(agent: Hostile, *_: Any) -> None:
     """Lets all clocks of the module time stand still."""
@@ -232,35 +221,6 @@ def mutates_what_it_is_given(agent: Hostile, position: Position, limits: Limits)
     object.__setattr__(limits, "depth", 1)
     object.__setattr__(limits, "nodes", 1)
     assert move
-
-
-@kind(FINISHED)
-def mutates_all_objects(agent: Hostile, *_: Any) -> None:
-    """Looks through the garbage collector for conditions, limits and agents, and spoils them."""
-    gc.unfreeze()
-    for thing in gc.get_objects():
-        if type(thing).__name__ in (
-            "GameConditions",
-            "Limits",
-            "ScheduledGame",
-            "GreedyAgent",
-            "AgentProxy",
-        ):
-            for name in ("grace", "hang_seconds", "names", "depth", "seed", "_asked"):
-                with contextlib.suppress(Exception):
-                    object.__setattr__(thing, name, 0)
-
-
-@kind(FINISHED)
-def rewrites_the_stack(agent: Hostile, *_: Any) -> None:
-    """Changes the local variables of all who have called it, the judge's among them."""
-    frame: Any = sys._getframe()
-    while frame := frame.f_back:
-        for name in frame.f_locals:
-            if name in ("winner", "position", "limits", "played", "game", "conditions"):
-                frame.f_locals[name] = None
-                with contextlib.suppress(Exception):
-                    ctypes.pythonapi.PyFrame_LocalsToFast(ctypes.py_object(frame), 0)
 
 
 @kind(DIED)
@@ -284,12 +244,6 @@ def finds_the_record(agent: Hostile, *_: Any) -> None:
                 thing.truncate(0)  # type: ignore[attr-defined]
 
 
-@kind(DIED)
-def replaces_json(agent: Hostile, *_: Any) -> None:
-    """Replaces json.dumps, which its own process answers by."""
-    json.dumps = lambda *_, **__: 1 / 0  # type: ignore[assignment]
-
-
 @kind(ANYHOW)
 def replaces_builtins(agent: Hostile, *_: Any) -> None:
     """Replaces builtin functions, len and isinstance among them."""
@@ -303,23 +257,13 @@ def replaces_builtins(agent: Hostile, *_: Any) -> None:
 
 
 @kind(FINISHED)
-def changes_the_folder(agent: Hostile, *_: Any) -> None:
-    """Goes to another folder, and lets new files be nobody's."""
+def changes_globals(agent: Hostile, *_: Any) -> None:
+    """Changes all that a process has one of, from its folder to its warnings."""
     os.chdir("/")
     os.umask(0o777)
-
-
-@kind(FINISHED)
-def changes_the_environment(agent: Hostile, *_: Any) -> None:
-    """Empties environment, sys.path, sys.meta_path and sys.argv."""
     os.environ.clear()
     for words in (sys.path, sys.meta_path, sys.argv):
         words.clear()
-
-
-@kind(FINISHED)
-def changes_globals(agent: Hostile, *_: Any) -> None:
-    """Seeds all generators; changes locale, decimal context, warnings, recursion and threads."""
     random.seed(1)
     np.random.seed(1)  # noqa: NPY002
     np.seterr(all="raise")
@@ -351,17 +295,6 @@ def sets_an_alarm(agent: Hostile, *_: Any) -> None:
 
 
 @kind(FINISHED)
-def traces(agent: Hostile, *_: Any) -> None:
-    """Sets trace and profile functions that raise an exception."""
-
-    def raises(*_: Any) -> None:
-        raise RuntimeError("from a trace function")
-
-    threading.setprofile(raises)
-    threading.settrace(raises)
-
-
-@kind(FINISHED)
 def replaces_the_streams(agent: Hostile, *_: Any) -> None:
     """Puts an object in place of sys.stdout and sys.stderr whose every method raises."""
     sys.stdout = sys.stderr = object()  # type: ignore[assignment]
@@ -390,13 +323,6 @@ def writes_to_all_descriptors(agent: Hostile, *_: Any) -> None:
 def closes_all_descriptors(agent: Hostile, *_: Any) -> None:
     """Closes every file descriptor, and answers."""
     os.closerange(0, 4096)
-
-
-@kind(DIED)
-def closes_all_and_stays(agent: Hostile, *_: Any) -> None:
-    """Closes every file descriptor, and never answers."""
-    os.closerange(0, 4096)
-    hang()
 
 
 @kind(DIED)
@@ -513,24 +439,6 @@ def is_killed_and_leaves_a_daemon(agent: Hostile, *_: Any) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-@kind(FINISHED)
-def leaves_a_program(agent: Hostile, *_: Any) -> None:
-    """Leaves another program behind."""
-    agent.program = subprocess.Popen(["/bin/sleep", "600"])  # type: ignore[attr-defined]
-    agent.note(agent.program.pid)  # type: ignore[attr-defined]
-
-
-@kind(DIED, run=CROWDED)
-def starts_too_many(agent: Hostile, *_: Any) -> None:
-    """Starts more processes than it may, and never answers."""
-    for _ in range(20):
-        if (child := os.fork()) == 0:
-            time.sleep(600)
-            os._exit(0)
-        agent.note(child)
-    hang()
-
-
 @kind(DIED, run=CROWDED)
 def forks_on_and_on(agent: Hostile, *_: Any) -> None:
     """Forks until it is stopped (at most 400 processes, as a machine may have others to run)."""
@@ -600,14 +508,6 @@ def is_killed_once(agent: Hostile, *_: Any) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-@kind(FINISHED)
-def is_ended_once(agent: Hostile, *_: Any) -> None:
-    """Is ended (SIGTERM) once, as if from outside: it is replaced, and nothing is lost."""
-    if agent.first_time("ended"):
-        os.kill(os.getpid(), signal.SIGTERM)
-        time.sleep(60)
-
-
 @kind(DIED)
 def kills_its_group(agent: Hostile, *_: Any) -> None:
     """Kills its process group, which is its own."""
@@ -639,29 +539,13 @@ def is_stopped_for_a_while(agent: Hostile, *_: Any) -> None:
     os.waitpid(child, 0)
 
 
-def _signals(which: int) -> None:
-    for process in others():
-        with contextlib.suppress(OSError):
-            os.kill(process, which)
-
-
 @kind(FINISHED, landlock=True)
-def kills_others(agent: Hostile, *_: Any) -> None:
-    """Kills its supervisor, those above it, the driver and its opponent (SIGKILL)."""
-    _signals(signal.SIGKILL)
-
-
-@kind(FINISHED, landlock=True)
-def ends_others(agent: Hostile, *_: Any) -> None:
-    """Sends them SIGTERM and SIGINT."""
-    _signals(signal.SIGTERM)
-    _signals(signal.SIGINT)
-
-
-@kind(FINISHED, landlock=True)
-def stops_others(agent: Hostile, *_: Any) -> None:
-    """Stops them (SIGSTOP)."""
-    _signals(signal.SIGSTOP)
+def signals_others(agent: Hostile, *_: Any) -> None:
+    """Stops, ends and kills its supervisor, those above it, the driver and its opponent."""
+    for which in (signal.SIGSTOP, signal.SIGTERM, signal.SIGINT, signal.SIGKILL):
+        for process in others():
+            with contextlib.suppress(OSError):
+                os.kill(process, which)
 
 
 @kind(FINISHED, landlock=True)
@@ -781,21 +665,6 @@ def raises_the_unspeakable(agent: Hostile, *_: Any) -> None:
 def raises_something_endless(agent: Hostile, *_: Any) -> None:
     """Raises an exception with a text of 64 MiB."""
     raise Endless
-
-
-@kind(ANYHOW)
-def raises_the_nameless(agent: Hostile, *_: Any) -> None:
-    """Raises an exception whose class has no name."""
-
-    class NoName(type):
-        @property
-        def __name__(cls) -> str:  # type: ignore[override]
-            raise Mine
-
-    class Nameless(Exception, metaclass=NoName):
-        __str__ = Unspeakable.__str__
-
-    raise Nameless
 
 
 @kind(RAISED)
@@ -951,13 +820,6 @@ def answers_all_in_advance(agent: Hostile, *_: Any) -> None:
 
 
 @kind(HUNG)
-def sends_half_a_message(agent: Hostile, *_: Any) -> None:
-    """Sends half a message, and never the rest."""
-    tell(frame(b"x" * 1000)[:500])
-    hang()
-
-
-@kind(HUNG)
 def sends_byte_by_byte(agent: Hostile, *_: Any) -> None:
     """Sends a message that never ends, byte by byte."""
     tell(struct.pack("<I", 1 << 20))
@@ -1008,25 +870,10 @@ def forges_a_long_exception(agent: Hostile, *_: Any) -> None:
 
 
 @kind(GARBAGE)
-def forges_an_empty_decision(agent: Hostile, *_: Any) -> None:
-    """Sends a decision that lacks everything."""
-    tell(frame([the_seat()[1], "decision"]))
-    hang()
-
-
-@kind(GARBAGE)
 def forges_a_strange_decision(agent: Hostile, *_: Any) -> None:
     """Sends a decision with mappings and texts in place of numbers."""
     strange = ["d3", {}, {"a": 1}, [], [{}, None, "x"]]
     tell(frame([the_seat()[1], "decision", *strange]))
-    hang()
-
-
-@kind(DIED)
-def sends_nothing(agent: Hostile, *_: Any) -> None:
-    """Sends an empty packet, which looks as if the line had ended, and stays."""
-    the_socket().send(b"")
-    the_socket().shutdown(socket.SHUT_WR)
     hang()
 
 
@@ -1082,19 +929,6 @@ def sleeps(agent: Hostile, *_: Any) -> None:
 
 
 @kind(LATE, run=TIMED)
-def thinks_while_it_is_stopped(agent: Hostile, *_: Any) -> None:
-    """Lets a child of its think while it is stopped, which nobody can help, as it says."""
-    if (child := os.fork()) == 0:
-        until = time.process_time() + 0.3
-        while time.process_time() < until:
-            pass
-        os.kill(os.getppid(), signal.SIGCONT)
-        os._exit(0)
-    os.kill(os.getpid(), signal.SIGSTOP)
-    os.waitpid(child, 0)
-
-
-@kind(LATE, run=TIMED)
 def thinks_below_the_supervisor(agent: Hostile, *_: Any) -> None:
     """Is stopped by a child of a child that it wants to hang below the supervisor, which thinks."""
     libc = ctypes.CDLL(None)
@@ -1111,21 +945,6 @@ def thinks_below_the_supervisor(agent: Hostile, *_: Any) -> None:
         os._exit(0)
     os.waitpid(child, 0)
     time.sleep(0.01)
-
-
-@kind(LATE, run=TIMED)
-def thinks_while_a_thread_waits(agent: Hostile, *_: Any) -> None:
-    """Starts more threads and children than there are cores, so that somebody always waits."""
-    children = []
-    for _ in range(6):
-        if (child := os.fork()) == 0:
-            until = time.process_time() + 0.3
-            while time.process_time() < until:
-                pass
-            os._exit(0)
-        children.append(child)
-    for child in children:
-        os.waitpid(child, 0)
 
 
 class UsesStatsAgain(Agent):

@@ -12,12 +12,13 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from attacks.fault_injection import FAULTS, Outcome, Request, memory
+from chosen import mostly_nightly
 
 from othello_lab.core.system.processes import LINUX
 
@@ -31,17 +32,20 @@ TESTS = Path(__file__).parent.parent
 DUEL = ["agents=duel", "agent@second=greedy", "seed=3", "executor.workers=2", "figures=none"]
 FIRST = ["agent@first=alphabeta", "first.depth=2"]
 OUTSIDE = ["agent@first=random", "first._target_=bystanders.Remembers", "trial=false"]
+GAMES = ["train.rounds.first.games=200", "train.rounds.second.games=200"]
 JOBS = {
-    "run": (["run", *DUEL, "agent@first=random", "games=8"], 2),
-    "run of an agent from outside": (["run", *DUEL, *OUTSIDE, "games=6"], 1),
-    "study": (["study", "errors", *DUEL, *FIRST, "study.empties=8", "games=4"], 1),
-    "sweep": (
-        ["run", "-m", *DUEL, "agent@first=alphabeta", "first.depth=1,2", "games=4"],
-        1,
-    ),
-    "self-play": (["selfplay", "games=300", "agent=alphabeta", "depth=1", "executor.workers=2"], 2),
+    "run": ["run", *DUEL, "agent@first=random", "games=8"],
+    "run of an agent from outside": ["run", *DUEL, *OUTSIDE, "games=6"],
+    "class": ["run", "agents=classics", "schedule=class", "openings.plies=4", "figures=none"],
+    "study of positions": ["study", "pruning", "study.positions=4", "depth=2", "figures=none"],
+    "study of a run": ["study", "errors", *DUEL, *FIRST, "study.empties=8", "games=4"],
+    "study of matches": ["study", "scaling", "agents=ab_mirror", "study.levels=[1,2]", "games=4"],
+    "sweep": ["run", "-m", *DUEL, "agent@first=alphabeta", "first.depth=1,2", "games=4"],
+    "self-play": ["selfplay", "games=300", "agent=alphabeta", "depth=1", "executor.workers=2"],
+    "positions": ["positions"],  # of a recorded run
+    "training": ["train", "tuned", *GAMES, "games=4", "depth=1", "figures=none"],
 }
-"""By name: the words of the command, and how many places of each kind of fault are tried."""
+"""The words of each command."""
 
 Ask = Callable[[Request], Outcome]
 
@@ -97,10 +101,10 @@ def places(calls: int, number: int) -> list[int]:
     return [round((place + 0.5) * calls / number + 0.5) for place in range(number)]
 
 
-def check(ask: Ask, words: list[str], number: int, resumed: int = 0) -> None:
-    """Try so many places of each kind of fault."""
+def check(ask: Ask, words: list[str], faults: Iterable[str], number: int, resumed: int = 0) -> None:
+    """Try so many places of each of these kinds of fault."""
     wrong = []
-    for fault in FAULTS:
+    for fault in faults:
         counted = ask(Request(words, fault, 0, resumed))
         assert not counted.wrong, counted
         chosen = places(counted.counted, number)
@@ -113,13 +117,28 @@ def check(ask: Ask, words: list[str], number: int, resumed: int = 0) -> None:
     assert not wrong, "\n\n".join(wrong)
 
 
-@pytest.mark.parametrize("job", JOBS)
-def test_a_job_with_a_fault_is_resumed(job: str, ask: Ask) -> None:
-    check(ask, *JOBS[job])
+@pytest.mark.parametrize("job", mostly_nightly(JOBS, ["run", "study of positions", "sweep"]))
+def test_a_killed_job_is_resumed(job: str, ask: Ask, recorded_duel: Path) -> None:
+    """Killed at two places of its calls to the system."""
+    words = [*JOBS[job], *([str(recorded_duel)] if job == "positions" else [])]
+    check(ask, words, ["kill"], 2)
 
 
+@pytest.mark.parametrize(
+    "fault", mostly_nightly([fault for fault in FAULTS if fault != "kill"], ["full disk"])
+)
+def test_a_run_with_a_fault_is_resumed(fault: str, ask: Ask) -> None:
+    check(ask, JOBS["run of an agent from outside"], [fault], 1)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("job", ["run", "study of a run", "sweep", "self-play"])
+def test_a_job_with_any_fault_is_resumed(job: str, ask: Ask) -> None:
+    check(ask, JOBS[job], FAULTS, 2)
+
+
+@pytest.mark.nightly
 def test_a_resumed_run_with_a_fault_is_resumed_again(ask: Ask) -> None:
     """Its first session was killed after three quarters of its changes of files, so after games."""
-    words, _ = JOBS["run"]
-    changes = ask(Request(words, "full disk", 0)).counted
-    check(ask, words, 1, resumed=3 * changes // 4)
+    changes = ask(Request(JOBS["run"], "full disk", 0)).counted
+    check(ask, JOBS["run"], FAULTS, 1, resumed=3 * changes // 4)

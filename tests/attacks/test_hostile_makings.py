@@ -5,22 +5,22 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from attacks.test_hostile_agents import landlocked
 from chosen import mostly_nightly
+from processes import await_, descendants
 
 import othello_lab.agents.external_agent
 import othello_lab.core.game
-import othello_lab.core.system.processes
 from othello_lab.agents.config import ConfigError
 from othello_lab.agents.external_agent import ExternalAgent
 from othello_lab.core.position import Position
+from othello_lab.core.system.processes import LINUX
 from othello_lab.experiments.record.provenance import versions
 
-pytestmark = pytest.mark.skipif(not othello_lab.core.system.processes.LINUX, reason="needs Linux")
+pytestmark = pytest.mark.skipif(not LINUX, reason="needs Linux")
 
 AGENT = """
 import os, signal, socket, struct, sys, time
@@ -120,20 +120,17 @@ ALWAYS = {
     "replaces the judge",
     "sends nested lists",
 }
-"""One or two of each sort; the others are slow tests."""
+"""One or two of each sort."""
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize(
-    "does",
-    mostly_nightly(MAKINGS, ALWAYS),
-)
+@pytest.mark.parametrize("does", mostly_nightly(MAKINGS, ALWAYS))
 def test_an_agent_that_attacks_while_it_is_made(
     does: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture
 ) -> None:
     source, said = MAKINGS[does]
     here = os.getcwd(), othello_lab.core.game.play_game, Position.play
-    before = set(othello_lab.core.system.processes.descendants([os.getpid()]))
+    before = set(descendants(os.getpid()))
     monkeypatch.setattr(
         othello_lab.agents.external_agent, "START_SECONDS", 0.5 if "not made" in said else 10
     )
@@ -155,22 +152,7 @@ def nobody_left(folder: Path, before: set[int]) -> None:
     assert os.getpid() not in ran
     files = [getattr(module, "__file__", None) or "" for module in list(sys.modules.values())]
     assert not any(file.startswith(str(folder)) for file in files)
-    until = time.monotonic() + 10
-    while left := [
-        *set(othello_lab.core.system.processes.descendants([os.getpid()])) - before,
-        *sessions(ran),
-    ]:
-        assert time.monotonic() < until, [about(number) for number in left]
-        time.sleep(0.02)
-
-
-def about(number: int) -> str:
-    """What a process is."""
-    try:
-        folder = Path(f"/proc/{number}")
-        return (folder / "stat").read_text() + (folder / "cmdline").read_text()
-    except OSError:
-        return "gone meanwhile"
+    await_(lambda: not (set(descendants(os.getpid())) - before or sessions(ran)))
 
 
 def sessions(leaders: set[int]) -> list[int]:
@@ -191,6 +173,6 @@ def sessions(leaders: set[int]) -> list[int]:
 def test_an_agent_that_kills_whoever_makes_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = set(othello_lab.core.system.processes.descendants([os.getpid()]))
+    before = set(descendants(os.getpid()))
     assert made(tmp_path, KILLS, monkeypatch).version == 1
     nobody_left(tmp_path, before)
