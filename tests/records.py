@@ -54,20 +54,19 @@ def games_in(folder: Path) -> int:
         return 0
 
 
-def after_games(least: int, act: Callable[[], None]) -> Callable[[], None]:
-    """Return what lets the runs of this process do something within themselves, once, when they
-    have written so many games."""
+def after_games(least: int, act: Callable[[], object]) -> Callable[[], None]:
+    """Return what lets the runs of this process do something within themselves, once, as soon as
+    they are about to have written so many games."""
 
     def prepare() -> None:
-        write, missing = Record.write_games, least
+        write, count = Record.write_games, 0
 
         def written(record: Record, games: Iterable[PlayedGame]) -> None:
-            nonlocal missing
+            nonlocal count
             games = list(games)
             write(record, games)
-            missing -= len(games)
-            if missing <= 0:
-                Record.write_games = write  # type: ignore[method-assign]
+            before, count = count, count + len(games)
+            if before < least <= count:
                 act()
 
         Record.write_games = written  # type: ignore[method-assign]

@@ -151,7 +151,7 @@ def test_code_that_a_record_names_is_listed_and_not_imported(
     foreign_run: ForeignRun,
 ) -> None:
     folder = foreign_run(tmp_path, changes)
-    for words in (["resume", str(folder)], ["extend", str(folder), "games=4", "--force"]):
+    for words in (["resume", str(folder)], ["extend", str(folder), "games=40", "--force"]):
         assert main(words) == 2
         printed = capsys.readouterr().err
         assert printed.count("\n") == 1
