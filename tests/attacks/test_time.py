@@ -14,6 +14,7 @@ from contextlib import closing
 from typing import Any
 
 import pytest
+from chosen import mostly_nightly
 from processes import await_
 
 from othello_lab import Agent, Decision, Limits, RandomAgent
@@ -26,7 +27,10 @@ from othello_lab.core.system.shared_memory import shared
 from othello_lab.experiments.playing.agent_proxy import AgentProxy, ChildSignals
 from othello_lab.experiments.playing.conditions import GameConditions
 
-pytestmark = pytest.mark.skipif(not LINUX, reason="reads processor times from /proc")
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(not LINUX, reason="reads processor times from /proc"),
+]
 
 LIMITS = Limits(seconds=20.0)
 
@@ -50,17 +54,24 @@ class Does(RandomAgent):
         return super().decide(position, limits)
 
 
-def _supervise(link: Channel, agent: Agent, limits: Limits) -> None:
+START = Position.start()
+
+
+def _begun(agent: Agent, limits: Limits) -> AgentProxy:
     conditions = GameConditions(["it"], [agent], ruleset("standard"), limits, 10.0, 60.0, 30)
-    stand_in = AgentProxy(conditions, 0, ChildSignals(), lambda: None)
-    start = Position.start()
-    stand_in.begin_game(Color.BLACK, start, 1)
-    link.send(str(stand_in.number).encode())
+    proxy = AgentProxy(conditions, 0, ChildSignals(), lambda: None)
+    proxy.begin_game(Color.BLACK, START, 1)
+    return proxy
+
+
+def _supervise(link: Channel, agent: Agent, limits: Limits) -> None:
+    proxy = _begun(agent, limits)
+    link.send(str(proxy.number).encode())
     link.receive()
-    stand_in.start()
-    stand_in.decide(start, limits)
-    link.send(json.dumps(stand_in.stop()).encode())
-    stand_in.kill()
+    proxy.start()
+    proxy.decide(START, limits)
+    link.send(json.dumps(proxy.stop()).encode())
+    proxy.kill()
 
 
 def spent_by(
@@ -102,14 +113,14 @@ def stop_for(seconds: float, *which: int) -> Callable[[int, int], None]:
     return stop
 
 
-@pytest.mark.parametrize("which", [(0,), (0, 1), (1, 0)])
+@pytest.mark.parametrize("which", mostly_nightly([(0,), (0, 1), (1, 0)], [(0, 1)]))
 def test_a_stopped_player_is_not_charged(which: tuple[int, ...]) -> None:
     wall, own = spent_by(lambda: time.sleep(0.1), stop_for(1.0, *which))
     assert wall >= 1.0
     assert own <= wall - 0.9
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 def test_an_answer_is_as_late_as_it_was_sent() -> None:
     """The supervisor is stopped, and sees it only later."""
     for _ in range(5):
@@ -124,25 +135,22 @@ def test_an_answer_is_as_late_as_it_was_sent() -> None:
 
 def _supervise_stopped(link: Channel, agent: Agent) -> None:
     """As :func:`_supervise`, but this process is stopped for half a second as it asks."""
-    conditions = GameConditions(["it"], [agent], ruleset("standard"), LIMITS, 10.0, 60.0, 30)
-    stand_in = AgentProxy(conditions, 0, ChildSignals(), lambda: None)
-    stand_in.begin_game(Color.BLACK, Position.start(), 1)
-    assert stand_in._process is not None
-    send, me = stand_in._process.send, os.getpid()
+    proxy, send, me = _begun(agent, LIMITS), Channel.send, os.getpid()
 
-    def send_late(message: bytes, wait: bool = True) -> None:
+    def send_late(channel: Channel, message: bytes, wait: bool = True) -> None:
         if os.fork() == 0:
             time.sleep(0.5)
             os.kill(me, signal.SIGCONT)
             os._exit(0)
         os.kill(me, signal.SIGSTOP)
-        send(message, wait)
+        send(channel, message, wait)
 
-    stand_in.start()
-    stand_in._process.send = send_late  # type: ignore[method-assign]
-    stand_in.decide(Position.start(), LIMITS)
-    link.send(json.dumps(stand_in.stop()).encode())
-    stand_in.kill()
+    proxy.start()
+    Channel.send = send_late  # type: ignore[method-assign]
+    proxy.decide(START, LIMITS)
+    Channel.send = send  # type: ignore[method-assign]
+    link.send(json.dumps(proxy.stop()).encode())
+    proxy.kill()
 
 
 def test_a_supervisor_that_is_stopped_while_it_asks_has_not_asked() -> None:
@@ -174,7 +182,6 @@ class DiesThinking(RandomAgent):
         return super().decide(position, limits)
 
 
-@pytest.mark.integration
 def test_who_kills_himself_wins_no_time() -> None:
     agent = DiesThinking(3)
     _, own = spent_on(agent)
@@ -182,7 +189,6 @@ def test_who_kills_himself_wins_no_time() -> None:
     assert agent.had.value <= 20 - 0.6 + 0.01
 
 
-@pytest.mark.integration
 def test_who_was_killed_late_has_a_tenth_of_its_time_and_is_not_charged_for_it() -> None:
     agent = DiesThinking(3)
     _, own = spent_on(agent, Limits(seconds=0.4))
@@ -248,12 +254,15 @@ def _think_with_threads() -> None:
 
 @pytest.mark.parametrize(
     "trick",
-    [
-        _stop_while_a_child_thinks,
-        _stop_while_a_child_thinks_unseen,
-        _stop_while_a_daemon_thinks,
-        _stop_now_and_then,
-    ],
+    mostly_nightly(
+        [
+            _stop_while_a_child_thinks,
+            _stop_while_a_child_thinks_unseen,
+            _stop_while_a_daemon_thinks,
+            _stop_now_and_then,
+        ],
+        [_stop_while_a_child_thinks_unseen, _stop_now_and_then],
+    ),
 )
 def test_who_stops_himself_is_charged_what_is_thought_meanwhile(trick: Callable[[], None]) -> None:
     wall, own = spent_by(trick)
@@ -261,7 +270,7 @@ def test_who_stops_himself_is_charged_what_is_thought_meanwhile(trick: Callable[
     assert own >= 0.2  # how a child ends that nobody asks about may be seen late
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 def test_children_too_short_lived_to_be_measured_are_charged() -> None:
     """Each thinks for less time than there is from look to look, and nobody asks how it ended."""
     used = shared(ctypes.c_double)
