@@ -18,7 +18,7 @@ from processes import Command, await_, descendants, lives
 from rich.console import Console
 
 from othello_lab import Limits, RandomAgent
-from othello_lab.core.game import DIED, HUNG, RAISED
+from othello_lab.core.game import DIED, FINISHED, GARBAGE, HUNG, LATE, RAISED, PlayerFailure
 from othello_lab.core.rules import ruleset
 from othello_lab.core.system.shared_memory import STOPPING
 from othello_lab.experiments.config import read
@@ -222,9 +222,9 @@ def test_a_compiled_heuristic_that_never_ends_loses_its_games_alone(tmp_path: Pa
     result = run(read(words), "test", Console(quiet=True))
     ends = result.games.groupby("opening")["end_reason"].unique().to_dict()
     assert {key: list(value) for key, value in ends.items() if key.startswith("X")} == {
-        boards[1]: ["never answered"]
+        boards[1]: [HUNG]
     }
-    assert [list(ends[key]) for key in boards if key != boards[1]] == 5 * [["finished"]]
+    assert [list(ends[key]) for key in boards if key != boards[1]] == 5 * [[FINISHED]]
     lost = result.games[result.games["opening"] == boards[1]]
     assert set(lost["result"]) == {"black", "white"}  # the random agent, with each colour
     assert "is played again apart" in (result.folder / "log.txt").read_text()
