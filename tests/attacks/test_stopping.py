@@ -118,7 +118,7 @@ def test_a_locked_record_is_told_as_such(
         monkeypatch.setattr(sqlite3, "connect", lambda path, **kw: connect(path, **kw | soon))
         for command in ("resume", "show"):
             assert main([command, str(folder)]) == 2
-            assert f"games.sqlite: {sqlite_file.LOCKED}" in capsys.readouterr().err
+            assert f"games.sqlite {sqlite_file.LOCKED}" in capsys.readouterr().err
 
 
 # ---------------------------------------------------------------------- signals
