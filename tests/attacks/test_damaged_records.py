@@ -4,7 +4,6 @@ line, and none is surprised."""
 from __future__ import annotations
 
 import os
-import random
 import shlex
 import shutil
 import sqlite3
@@ -14,6 +13,7 @@ from pathlib import Path
 import pytest
 import records
 from chosen import mostly_nightly
+from fuzzing import Draw
 from records import edit
 from rich.console import Console
 
@@ -47,41 +47,6 @@ def outcome(command: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> i
 # ---------------------------------------------------------------------- bytes
 
 
-def flip(content: bytearray, chance: random.Random) -> None:
-    for _ in range(chance.choice((1, 1, 4, 32))):
-        content[chance.randrange(len(content))] = chance.randrange(256)
-
-
-def cut(content: bytearray, chance: random.Random) -> None:
-    del content[chance.randrange(len(content)) :]
-
-
-def blank(content: bytearray, chance: random.Random) -> None:
-    start = chance.randrange(len(content))
-    length = min(chance.choice((16, 512, 4096)), len(content) - start)
-    content[start : start + length] = bytes(length)
-
-
-def letters(content: bytearray, chance: random.Random) -> None:
-    """Change what is text: names, JSON, transcripts."""
-    for _ in range(3):
-        start = chance.randrange(len(content))
-        for place in range(start, min(start + 4000, len(content))):
-            if content[place] in b'abcdefghijklmnopqrstuvwxyz{}":,0123456789':
-                content[place] = chance.choice(b'az19{}[]":,-.\x00\xff')
-                break
-
-
-def swap(content: bytearray, chance: random.Random) -> None:
-    pages = len(content) // 4096
-    one, other = (4096 * chance.randrange(pages) for _ in range(2))
-    first, second = content[one : one + 4096], content[other : other + 4096]
-    content[one : one + 4096], content[other : other + 4096] = second, first
-
-
-MUTATIONS = (flip, cut, blank, letters, letters, swap)
-
-
 @pytest.mark.integration
 @pytest.mark.parametrize("many", mostly_nightly([6, 60], [6]))
 def test_mutated_records_surprise_nobody(
@@ -90,11 +55,8 @@ def test_mutated_records_surprise_nobody(
     """MUTATED_RECORDS=3000 in the environment takes so many."""
     sound = (recorded_duel / "games.sqlite").read_bytes()
     for number in range(many if many == 6 else int(os.environ.get("MUTATED_RECORDS", many))):
-        chance = random.Random(number)
-        content = bytearray(sound)
-        chance.choice(MUTATIONS)(content, chance)
         folder = shutil.copytree(recorded_duel, tmp_path / str(number))
-        (folder / "games.sqlite").write_bytes(content)
+        (folder / "games.sqlite").write_bytes(Draw(number).damaged(sound))
         for command in COMMANDS:
             outcome(command, folder, capsys)
 

@@ -13,7 +13,6 @@ from typing import Any, NoReturn
 
 import pytest
 from fuzzing import Draw, fuzzed, refused, stored
-from rich.console import Console
 
 from othello_lab import RULESETS, Color, Decision, Limits, Position
 from othello_lab.agents.commands.solve import read_problem
@@ -31,8 +30,6 @@ from othello_lab.core.wpi import may_go_on, move_text, read_move
 from othello_lab.core.wthor import WthorGame, format_wthor, parse_wthor
 from othello_lab.experiments.jobs.replan import replanned
 from othello_lab.experiments.pairing.openings import Opening, read_openings
-from othello_lab.experiments.record.reading import damages, reading
-from othello_lab.experiments.report.watch import look
 from othello_lab.play.engine import read_engine
 from othello_lab.play.game_files import game_of, read_text
 from othello_lab.play.gtp import GtpServer
@@ -321,21 +318,6 @@ def test_games_that_the_page_has_stored(draw: Draw, tmp_path: Path) -> None:
 
 
 # ---------------------------------------------------------------------- records
-
-
-@pytest.mark.integration
-@fuzzed(400, few=60)
-def test_records(draw: Draw, recorded_duel: Path, tmp_path: Path) -> None:
-    content = draw.damaged((recorded_duel / "games.sqlite").read_bytes())
-    (tmp_path / "games.sqlite").write_bytes(content)
-
-    def read_all() -> None:
-        look(tmp_path, Console(quiet=True))
-        with reading(tmp_path) as record:
-            list(damages(record))
-
-    refused(read_all)
-
 
 CONFIGS = ("seed: 1\n", "", "\0\0\0", "{ ] :", "- a\n", "executor: 3\n", "a: &a [*a]\n")
 

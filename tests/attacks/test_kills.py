@@ -105,32 +105,6 @@ def ends_well(process: Command, folder: Path, whole: Path) -> None:
     assert content(runs_in(folder)[0]) == content(whole)
 
 
-# ------------------------------------------------------------------ the driver
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("name", LINE_UPS)
-def test_often_killed_drivers(tmp_path: Path, name: str, undisturbed: Undisturbed) -> None:
-    """Killed before it writes the games that it has, each time later in the run."""
-    kills, chance = 10, random.Random(name)
-    whole = undisturbed(name, FEW)
-    before = set(descendants(os.getpid()))  # which other tests may have left
-    words = ["run", *words_of(name, FEW), f"results={tmp_path}", "executor.workers=2"]
-    for _ in range(kills):
-        kill = after_games(chance.randrange(1, FEW // kills), _kill)
-        process = Command(*words, before=kill)
-        process.communicate(timeout=300)
-        await_(lambda: not set(descendants(os.getpid())) - before)
-        counts = query(runs_in(tmp_path)[0], "select count(*) from games group by pair")
-        assert set(counts) <= {(2,)}
-        words = ["resume", str(runs_in(tmp_path)[0]), "--trust"]
-    ends_well(Command(*words), tmp_path, whole)
-
-
-def _kill() -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
 @pytest.mark.integration
 def test_what_an_agent_left_behind_ends_with_a_killed_driver(tmp_path: Path) -> None:
     """``nothing_left`` sees to it that the test fails otherwise."""
