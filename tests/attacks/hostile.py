@@ -225,53 +225,36 @@ class UsesStatsAgain(Agent):
 
 
 IMPORTS = """
-import asyncio, concurrent.futures, decimal, gc, io, locale, logging, math, multiprocessing, random
-import resource, socket, sqlite3, subprocess, threading, warnings
+import asyncio, concurrent.futures, contextlib, ctypes, decimal, gc, io, locale, logging, math
+import multiprocessing, os, random, resource, signal, socket, sqlite3, struct, subprocess, sys
+import threading, time, warnings
 import numpy as np
 import othello_lab.core.game
 import othello_lab.core.system.forked as forked
 from othello_lab import PASS
 from othello_lab.core.notation import square_name
 """
-# ---------------------------------------------------------------------- the lab's own code
+# ---------------------------------------------------------------------- the kinds
 
-KINDS: dict[str, Kind] = {
-    "replaces_the_judge": Kind(
-        FINISHED,
-        """
+TABLE = r"""
+== replaces_the_judge: FINISHED
 othello_lab.core.game.play_game = lambda *_, **__: None
 othello_lab.core.game._GameLoop.play = lambda *_: None
 type.__setattr__(Decision, "flaw", lambda *_: None)
-""",
-    ),
-    "patches_the_clock": Kind(
-        FINISHED,
-        """
+== patches_the_clock: FINISHED
 for name in ("time", "perf_counter", "monotonic", "process_time", "thread_time"):
     setattr(time, name, lambda: 0.0)
     setattr(time, f"{name}_ns", lambda: 0)
-""",
-    ),
-    "mutates_what_it_is_given": Kind(
-        FINISHED,
-        """
+== mutates_what_it_is_given: FINISHED
 object.__setattr__(position, "mover", position.mover | position.opponent)
 object.__setattr__(position, "opponent", 0)
 object.__setattr__(limits, "depth", 1)
-""",
-    ),
-    "stops_the_run": Kind(
-        DIED,
-        """
+== stops_the_run: DIED
 gc.unfreeze()
 for thing in gc.get_objects():
     if type(thing).__name__ == "GameConditions":
         ctypes.memset(ctypes.addressof(thing.stop), 2, 4)
-""",
-    ),
-    "finds_the_record": Kind(
-        FINISHED,
-        """
+== finds_the_record: FINISHED
 gc.unfreeze()
 for thing in gc.get_objects():
     with contextlib.suppress(Exception):
@@ -279,20 +262,11 @@ for thing in gc.get_objects():
             thing.execute("delete from games")
         if isinstance(thing, io.IOBase) and thing.fileno() > 2:
             thing.truncate(0)
-""",
-    ),
-    "replaces_builtins": Kind(
-        ANYHOW,
-        """
+== replaces_builtins: ANYHOW
 import builtins
 for name in ("len", "isinstance", "getattr", "type", "print", "open"):
     setattr(builtins, name, lambda *_: 0)
-""",
-    ),
-    # ---------------------------------------------------------- what a process has one of
-    "changes_globals": Kind(
-        FINISHED,
-        """
+== changes_globals: FINISHED
 os.chdir("/")
 os.umask(0o777)
 os.environ.clear()
@@ -308,117 +282,76 @@ sys.setrecursionlimit(300)
 sys.setswitchinterval(100)
 sys.set_int_max_str_digits(640)
 gc.disable()
-""",
-    ),
-    "changes_signals": Kind(
-        FINISHED,
-        """
+== changes_signals: FINISHED
 for number in signal.valid_signals():
     with contextlib.suppress(OSError, ValueError):
         signal.signal(number, signal.SIG_IGN)
 signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
-""",
-    ),
-    "sets_an_alarm": Kind(
-        DIED,
-        """
+== sets_an_alarm: DIED
 signal.signal(signal.SIGALRM, signal.SIG_DFL)
 signal.setitimer(signal.ITIMER_REAL, 0.01)
 hang()
-""",
-    ),
-    "replaces_the_streams": Kind(FINISHED, "sys.stdout = sys.stderr = object()"),
-    "spoils_logging": Kind(
-        FINISHED,
-        """
+== replaces_the_streams: FINISHED
+sys.stdout = sys.stderr = object()
+== spoils_logging: FINISHED
 logging.disable(logging.CRITICAL)
 logging.getLogger().handlers.clear()
 logging.setLogRecordFactory(lambda *_, **__: None)
-""",
-    ),
-    # ---------------------------------------------------------- descriptors
-    "writes_to_all_descriptors": Kind(
-        GARBAGE,
-        """
+== writes_to_all_descriptors: GARBAGE
 for descriptor in range(3, 4096):
     with contextlib.suppress(OSError):
-        os.write(descriptor, b"SQLite format 3\\0" * 64)
-""",
-    ),
-    "closes_all_descriptors": Kind(DIED, "os.closerange(0, 4096)"),
-    "hears_nothing_more": Kind(
-        DIED,
-        """
+        os.write(descriptor, b"SQLite format 3\0" * 64)
+== closes_all_descriptors: DIED
+os.closerange(0, 4096)
+== hears_nothing_more: DIED
 the_socket().shutdown(socket.SHUT_RD)
 plain = [position.moves[0], None, [], None, [0] * 9]
 tell(frame([the_seat()[1], "decision", *plain]))
 hang()
-""",
-    ),
-    "says_nothing_more": Kind(DIED, "the_socket().shutdown(socket.SHUT_WR); hang()"),
-    "becomes_another_program": Kind(DIED, "os.execv('/bin/sleep', ['sleep', '1000'])"),
-    "opens_many_files": Kind(
-        FINISHED,
-        """
+== says_nothing_more: DIED
+the_socket().shutdown(socket.SHUT_WR); hang()
+== becomes_another_program: DIED
+os.execv('/bin/sleep', ['sleep', '1000'])
+== opens_many_files: FINISHED
 with contextlib.suppress(OSError):
     agent.files = [os.open(os.devnull, os.O_RDONLY) for _ in range(5000)]
-""",
-    ),
-    "takes_others_descriptors": Kind(
-        FINISHED,
-        """
+== takes_others_descriptors: FINISHED landlock
 for process in others():
     with contextlib.suppress(OSError):
         for name in os.listdir(f"/proc/{process}/fd"):
             with contextlib.suppress(OSError):
                 os.write(os.open(f"/proc/{process}/fd/{name}", os.O_WRONLY), b"junk")
-""",
-        landlock=True,
-    ),
-    # ---------------------------------------------------------- threads and processes
-    "leaves_threads": Kind(
-        FINISHED,
-        """
+== leaves_threads: FINISHED
 if threading.active_count() == 1:
     threading.Thread(target=think, args=[1e9], daemon=True).start()
-""",
-    ),
-    "dies_between_games": Kind(  # right after its last answer
-        FINISHED,
-        """
+== dies_between_games: FINISHED observe
+# Right after its last answer.
 if position.is_over and agent.first_time("died"):
     send = forked.Channel.send
     forked.Channel.send = lambda *message: (send(*message), os._exit(3))
-""",
-        "observe",
-    ),
-    "dies_in_a_thread": Kind(
-        DIED, "threading.Thread(target=os._exit, args=[3]).start(); hang()", "begin_game"
-    ),
-    "leaves_a_daemon": Kind(FINISHED, "daemon(agent)"),
-    "leaves_a_daemon_to_the_supervisor": Kind(
-        FINISHED, "ctypes.CDLL(None).prctl(36, 0, 0, 0, 0); daemon(agent)"
-    ),
-    "dies_and_leaves_a_daemon": Kind(DIED, "daemon(agent); os._exit(4)"),
-    "is_killed_and_leaves_a_daemon": Kind(  # once, so it is replaced
-        FINISHED, "agent.first_time('killed') and (daemon(agent), os.kill(os.getpid(), 9))"
-    ),
-    "forks_on_and_on": Kind(  # at most 400 processes, as a machine may have others to run
-        DIED,
-        """
+== dies_in_a_thread: DIED begin_game
+threading.Thread(target=os._exit, args=[3]).start(); hang()
+== leaves_a_daemon: FINISHED
+daemon(agent)
+== leaves_a_daemon_to_the_supervisor: FINISHED
+ctypes.CDLL(None).prctl(36, 0, 0, 0, 0); daemon(agent)
+== dies_and_leaves_a_daemon: DIED
+daemon(agent); os._exit(4)
+== is_killed_and_leaves_a_daemon: FINISHED
+# Once, so it is replaced.
+agent.first_time('killed') and (daemon(agent), os.kill(os.getpid(), 9))
+== forks_on_and_on: DIED CROWDED
+# At most 400 processes, as a machine may have others to run.
 for _ in range(400):
     if (child := os.fork()) == 0:
         hang()
     agent.note(child)
     time.sleep(0.005)
 hang()
-""",
-        run=CROWDED,
-    ),
-    "leaves_the_dead": Kind(ANYHOW, "[os.fork() or os._exit(0) for _ in range(20)]; os._exit(5)"),
-    "computes_in_many_processes": Kind(  # honest
-        FINISHED,
-        """
+== leaves_the_dead: ANYHOW
+[os.fork() or os._exit(0) for _ in range(20)]; os._exit(5)
+== computes_in_many_processes: FINISHED
+# Honest.
 if agent.first_time(f"computed-{os.getpid()}"):
     context = multiprocessing.get_context("fork")
     with context.Pool(2) as pool:
@@ -428,13 +361,10 @@ if agent.first_time(f"computed-{os.getpid()}"):
     with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as processes:
         assert list(processes.map(math.isqrt, [4, 9])) == [2, 3]
     assert asyncio.run(asyncio.sleep(0, "awake")) == "awake"
-    assert subprocess.run(["/bin/echo", "hello"], capture_output=True).stdout == b"hello\\n"
+    assert subprocess.run(["/bin/echo", "hello"], capture_output=True).stdout == b"hello\n"
     (agent.notes / "computed").touch()
-""",
-    ),
-    "hears_of_its_children": Kind(  # honest; no signal of the lab's may write into its pipes
-        FINISHED,
-        """
+== hears_of_its_children: FINISHED
+# Honest; no signal of the lab's may write into its pipes.
 pipes = [os.pipe() for _ in range(20)]
 for _ in range(3):
     subprocess.run(["/bin/true"])
@@ -444,58 +374,39 @@ for reader, writer in pipes:
         raise AssertionError(os.read(reader, 10))
     os.close(reader)
     os.close(writer)
-""",
-    ),
-    # ---------------------------------------------------------- killing
-    "kills_itself": Kind(DIED, "os.kill(os.getpid(), signal.SIGKILL)"),
-    "is_killed_once": Kind(  # as if from outside: it is replaced, and nothing is lost
-        FINISHED, "agent.first_time('killed') and os.kill(os.getpid(), signal.SIGKILL)"
-    ),
-    "kills_its_group": Kind(DIED, "assert os.getpgrp() == os.getpid(); os.killpg(0, 9)"),
-    "kills_itself_when_behind": Kind(  # once a game: it is asked again all the same
-        FINISHED,
-        """
+== kills_itself: DIED
+os.kill(os.getpid(), signal.SIGKILL)
+== is_killed_once: FINISHED
+# As if from outside: it is replaced, and nothing is lost.
+agent.first_time('killed') and os.kill(os.getpid(), signal.SIGKILL)
+== kills_its_group: DIED
+assert os.getpgrp() == os.getpid(); os.killpg(0, 9)
+== kills_itself_when_behind: FINISHED
+# Once a game: it is asked again all the same.
 if position.disc_difference < 0 and agent.first_time(f"{position.to_move}"):
     os.kill(os.getpid(), signal.SIGKILL)
-""",
-    ),
-    "stops_itself": Kind(DIED, "os.kill(os.getpid(), signal.SIGSTOP)"),
-    "is_stopped_for_a_while": Kind(
-        FINISHED,
-        """
+== stops_itself: DIED
+os.kill(os.getpid(), signal.SIGSTOP)
+== is_stopped_for_a_while: FINISHED
 if (child := os.fork()) == 0:
     time.sleep(0.05)
     os.kill(os.getppid(), signal.SIGCONT)
     os._exit(0)
 os.kill(os.getpid(), signal.SIGSTOP)
 os.waitpid(child, 0)
-""",
-    ),
-    "signals_others": Kind(
-        FINISHED,
-        """
+== signals_others: FINISHED landlock
 for which in (signal.SIGSTOP, signal.SIGTERM, signal.SIGINT, signal.SIGKILL):
     for process in others():
         with contextlib.suppress(OSError):
             os.kill(process, which)
-""",
-        landlock=True,
-    ),
-    "signals_by_other_ways": Kind(
-        FINISHED,
-        """
+== signals_by_other_ways: FINISHED landlock
 for process in others():
     ctypes.CDLL(None).syscall(234, process, process, signal.SIGKILL)  # tgkill (x86_64)
     with contextlib.suppress(OSError):
         signal.pidfd_send_signal(os.pidfd_open(process), signal.SIGKILL)
 with contextlib.suppress(OSError):
     os.killpg(os.getsid(os.getppid()), signal.SIGKILL)
-""",
-        landlock=True,
-    ),
-    "signals_by_a_child": Kind(
-        FINISHED,
-        """
+== signals_by_a_child: FINISHED begin_game landlock
 victims = list(others())
 if (child := os.fork()) == 0:
     if os.fork() == 0:
@@ -504,13 +415,7 @@ if (child := os.fork()) == 0:
                 os.kill(process, signal.SIGKILL)
     os._exit(0)
 os.waitpid(child, 0)
-""",
-        "begin_game",
-        landlock=True,
-    ),
-    "writes_into_their_memory": Kind(
-        FINISHED,
-        """
+== writes_into_their_memory: FINISHED landlock
 for process in others():
     with contextlib.suppress(OSError):
         os.open(f"/proc/{process}/mem", os.O_RDWR)
@@ -518,129 +423,92 @@ for process in others():
         raise AssertionError("memory of another process is open")
     if ctypes.CDLL(None).ptrace(16, process, 0, 0) == 0:  # PTRACE_ATTACH, which stops it
         raise AssertionError("attached to another process")
-""",
-        landlock=True,
-    ),
-    "limits_others": Kind(
-        FINISHED,
-        """
+== limits_others: FINISHED landlock
 for process in others():
     for what in (resource.RLIMIT_NOFILE, resource.RLIMIT_CPU, resource.RLIMIT_AS):
         with contextlib.suppress(OSError, ValueError):
             resource.prlimit(process, what, (0, 0))
-""",
-        landlock=True,
-    ),
-    "is_traced_by_its_parent": Kind(
-        ANYHOW, "ctypes.CDLL(None).ptrace(0, 0, 0, 0); os.kill(os.getpid(), signal.SIGUSR1)"
-    ),
-    # ---------------------------------------------------------- exceptions and words
-    "raises_the_unspeakable": Kind(RAISED, "raise Unspeakable"),
-    "raises_something_endless": Kind(RAISED, "raise Endless"),  # a text of 64 MiB
-    "raises_a_cycle": Kind(  # an exception that is its own cause, of a group of many
-        RAISED,
-        """
+== is_traced_by_its_parent: ANYHOW
+ctypes.CDLL(None).ptrace(0, 0, 0, 0); os.kill(os.getpid(), signal.SIGUSR1)
+== raises_the_unspeakable: RAISED
+raise Unspeakable
+== raises_something_endless: RAISED
+# A text of 64 MiB.
+raise Endless
+== raises_a_cycle: RAISED
+# An exception that is its own cause, of a group of many.
 error = ExceptionGroup("many", [ValueError(str(number)) for number in range(5000)])
 error.__cause__ = error
 raise error
-""",
-    ),
-    "raises_half_characters": Kind(
-        RAISED, "print('caf\\udce9', flush=True); raise RuntimeError('no file caf\\udce9.txt')"
-    ),
-    "logs_what_cannot_be_told": Kind(
-        FINISHED,
-        """
+== raises_half_characters: RAISED
+print('caf\udce9', flush=True); raise RuntimeError('no file caf\udce9.txt')
+== logs_what_cannot_be_told: FINISHED
 log = logging.getLogger("hostile")
 log.error("%s %s", Unloggable(), lambda: None)
 log.error("%s: %d", "not a number", "x", exc_info=Mine())
-log.log(1 << 70, "a high level \\ud800 \\x1b[2J \\0")
-logging.getLogger("\\ud800" * 100).error("x" * 1_000_000)
-""",
-    ),
-    "logs_a_flood": Kind(
-        FINISHED, "[logging.getLogger('flood').error('y' * 1000) for _ in range(5000)]"
-    ),
-    "prints_a_flood": Kind(  # 30 MB, without line ends, by all ways
-        FINISHED,
-        """
+log.log(1 << 70, "a high level \ud800 \x1b[2J \0")
+logging.getLogger("\ud800" * 100).error("x" * 1_000_000)
+== logs_a_flood: FINISHED
+[logging.getLogger('flood').error('y' * 1000) for _ in range(5000)]
+== prints_a_flood: FINISHED
+# 30 MB, without line ends, by all ways.
 for _ in range(300):
-    os.write(1, b"\\xff\\x00\\x1b[31m" * 5000)
+    os.write(1, b"\xff\x00\x1b[31m" * 5000)
     os.write(2, b"z" * 20_000)
     print("w" * 20_000, end="", file=sys.stderr, flush=True)
     print("v" * 20_000)
-""",
-    ),
-    "prints_for_ever": Kind(GARBAGE, "while True: os.write(1, b'still thinking\\n' * 1000)"),
-    # ---------------------------------------------------------- answers and forged messages
-    "answers_in_numpy": Kind(  # or with the square's name, which is all right
-        FINISHED,
-        """
+== prints_for_ever: GARBAGE
+while True: os.write(1, b'still thinking\n' * 1000)
+== answers_in_numpy: FINISHED
+# Or with the square's name, which is all right.
 move = agent.honest.move
 answer = Decision(np.int64(move), stats=SearchStats(np.int64(0)))
 if len(position.moves) % 2:
     answer = Decision(square_name(move))
-""",
-    ),
-    "passes": Kind(ILLEGAL, "answer = Decision(PASS)"),
-    "plays_the_square_minus_64": Kind(ILLEGAL, "answer = Decision(-64)"),
-    "forges_a_number": Kind(GARBAGE, "tell(frame([the_seat()[1] + 5, 'ok']))"),
-    "answers_in_advance": Kind(
-        ANYHOW,
-        """
+== passes: ILLEGAL
+answer = Decision(PASS)
+== plays_the_square_minus_64: ILLEGAL
+answer = Decision(-64)
+== forges_a_number: GARBAGE
+tell(frame([the_seat()[1] + 5, 'ok']))
+== answers_in_advance: ANYHOW
 plain = [position.moves[0], None, [], None, [0] * 9]
 for ahead in range(4):
     tell(frame([the_seat()[1] + ahead, "decision", *plain]))
-""",
-    ),
-    "answers_all_in_advance": Kind(
-        ANYHOW,
-        "[tell(frame([the_seat()[1] + n, 'ok'])) for n in range(3000)]; hang()",
-        "begin_game",
-    ),
-    "sends_byte_by_byte": Kind(  # a message that never ends
-        HUNG,
-        """
+== answers_all_in_advance: ANYHOW begin_game
+[tell(frame([the_seat()[1] + n, 'ok'])) for n in range(3000)]; hang()
+== sends_byte_by_byte: HUNG
+# A message that never ends.
 tell(struct.pack("<I", 1 << 20))
 for _ in range(1 << 19):
     tell(b" ")
     time.sleep(0.001)
-""",
-    ),
-    "forges_a_flood": Kind(
-        HUNG, "while True: tell(frame([None, 'log', 40, 'flood', 'u' * 100_000]))"
-    ),
-    "forges_a_long_exception": Kind(
-        RAISED, "tell(frame([the_seat()[1], 'raised', 't' * 1_000_000])); hang()"
-    ),
-    "forges_a_strange_decision": Kind(
-        GARBAGE,
-        """
+== forges_a_flood: HUNG
+while True: tell(frame([None, 'log', 40, 'flood', 'u' * 100_000]))
+== forges_a_long_exception: RAISED
+tell(frame([the_seat()[1], 'raised', 't' * 1_000_000])); hang()
+== forges_a_strange_decision: GARBAGE
 strange = ["d3", {}, {"a": 1}, [], [{}, None, "x"]]
 tell(frame([the_seat()[1], "decision", *strange]))
 hang()
-""",
-    ),
-    "sends_a_large_packet": Kind(  # larger than is read at a time
-        ANYHOW, "the_socket().send(frame([None, 'log', 20, 'large', 'l' * 150_000]))"
-    ),
-    "sends_descriptors": Kind(
-        FINISHED,
-        """
+== sends_a_large_packet: ANYHOW
+# Larger than is read at a time.
+the_socket().send(frame([None, 'log', 20, 'large', 'l' * 150_000]))
+== sends_descriptors: FINISHED
 record = frame([None, "log", 10, "files", "here are some files"])
 for _ in range(5):
     socket.send_fds(the_socket(), [record], [0] * 100)
-""",
-    ),
-    # ---------------------------------------------------------- memory and time
-    "wants_all_memory": Kind(RAISED, "agent.memory = bytearray(1 << 32)", run=SMALL),
-    # Honest, though longer than a move may take.
-    "prepares_for_long": Kind(FINISHED, "time.sleep(0.8)", "begin_game", TIMED),
-    "thinks_while_it_is_told": Kind(LATE, "think(0.25)", "observe", TIMED),
-    "sleeps": Kind(LATE, "time.time = time.monotonic = lambda: 0.0; think(0.4)", run=TIMED),
-    "thinks_below_the_supervisor": Kind(  # stopped by a child of a child, which thinks
-        LATE,
-        """
+== wants_all_memory: RAISED SMALL
+agent.memory = bytearray(1 << 32)
+== prepares_for_long: FINISHED begin_game TIMED
+# Honest, though longer than a move may take.
+time.sleep(0.8)
+== thinks_while_it_is_told: LATE observe TIMED
+think(0.25)
+== sleeps: LATE TIMED
+time.time = time.monotonic = lambda: 0.0; think(0.4)
+== thinks_below_the_supervisor: LATE TIMED
+# Stopped by a child of a child, which thinks.
 libc, this = ctypes.CDLL(None), os.getpid()
 libc.prctl(36, 0, 0, 0, 0)
 if (child := os.fork()) == 0:
@@ -652,10 +520,20 @@ if (child := os.fork()) == 0:
     os._exit(0)
 os.waitpid(child, 0)
 time.sleep(0.01)
-""",
-        run=TIMED,
-    ),
-}
+"""
+"""The name of each kind, how its games end, and what else it needs; its code."""
+
+ENDS = {"FINISHED": FINISHED, "DIED": DIED, "RAISED": RAISED, "GARBAGE": GARBAGE, "HUNG": HUNG}
+ENDS |= {"LATE": LATE, "ILLEGAL": ILLEGAL, "ANYHOW": ANYHOW}
+RUNS = {"TIMED": TIMED, "SMALL": SMALL, "CROWDED": CROWDED}
+KINDS: dict[str, Kind] = {}
+for part in TABLE.split("\n== ")[1:]:
+    head, _, code = part.partition("\n")
+    name, _, words = head.partition(": ")
+    end, *more = words.split()
+    call = next((word for word in more if word in CALLS), "decide")
+    run = next((RUNS[word] for word in more if word in RUNS), PATIENT)
+    KINDS[name] = Kind(ENDS[end], code, call, run, "landlock" in more)
 
 for call in CALLS:
     harmless = call == "close"

@@ -24,7 +24,6 @@ from othello_lab import Decision, Limits, RandomAgent
 from othello_lab.agents.agent import Files
 from othello_lab.agents.config import ConfigError
 from othello_lab.core.game import DIED, PlayerFailure
-from othello_lab.core.notation import parse_square
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, ruleset
 from othello_lab.core.system import call_filter, landlock
@@ -47,8 +46,7 @@ START = Position.start()
 
 
 class Tries(RandomAgent):
-    """Does something at each move, and plays the square that stands for the outcome: e6 if it was
-    refused, f5 if not."""
+    """Does something before each move."""
 
     def __init__(self, what: Callable[[], object], files: Files | None = None) -> None:
         self._what, self._files = what, files or Files()
@@ -57,11 +55,8 @@ class Tries(RandomAgent):
         return self._files
 
     def decide(self, position: Position, limits: Limits) -> Decision:
-        try:
-            done = self._what()
-        except OSError:
-            return Decision("e6")
-        return Decision("e6" if type(done) is int and done < 0 else "f5")
+        self._what()
+        return Decision(position.moves[0])
 
 
 def conditions(agent: Any, limits: Limits | None = None, **about: Any) -> GameConditions:
@@ -91,13 +86,6 @@ def told(chosen: GameConditions, work: Callable[[AgentProxy], object]) -> str:
         assert answer is not None
         supervisor.has_ended(20)
         return answer.decode()
-
-
-def outcome(what: Callable[[], object], **about: Any) -> str:
-    """``refused`` or ``done``: what became of it in a closed agent."""
-    agent = Tries(what, about.pop("files", None))
-    square = told(conditions(agent, **about), lambda proxy: proxy.decide(START, Limits()).move)
-    return {str(parse_square("e6")): "refused", str(parse_square("f5")): "done"}.get(square, square)
 
 
 class Tricks:
@@ -135,11 +123,17 @@ def possible(tricks: Mapping[str, Callable[[], object]]) -> set[str]:
     return set(tricks) - tried.refused
 
 
-def refused(tricks: Mapping[str, Callable[[], object]]) -> set[str]:
+def refused(tricks: Mapping[str, Callable[[], object]], **about: Any) -> set[str]:
     """Those of the tricks that a closed agent cannot do."""
     tried = Tricks(tricks)
-    assert outcome(tried) == "done"
+    chosen = conditions(Tries(tried, about.pop("files", None)), **about)
+    assert told(chosen, lambda proxy: proxy.decide(START, Limits()).move) == str(START.moves[0])
     return tried.refused
+
+
+def outcome(what: Callable[[], object], **about: Any) -> str:
+    """``refused`` or ``done``: what became of it in a closed agent."""
+    return "refused" if refused({"it": what}, **about) else "done"
 
 
 @contextmanager

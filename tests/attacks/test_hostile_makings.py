@@ -28,30 +28,30 @@ from othello_lab import Agent, Decision, RandomAgent
 import othello_lab.core.game, othello_lab.core.position
 class Mine(RandomAgent):
     pass
+def tell(data):
+    for n in range(3, 300):
+        try: os.write(n, data)
+        except OSError: pass
 """
 FINE = ""
 
 # What it does: its module's code behind the above, and what the lab must say.
 MAKINGS: dict[str, tuple[str, str]] = {
-    "ends its process": ("os._exit(0)", "its process ended .exit code 0. while it was made"),
+    "ends its process": ("os._exit(0)", "exit code 0"),
     "raises SystemExit": ("sys.exit(3)", "SystemExit|cannot be imported"),
-    "raises KeyboardInterrupt": ("raise KeyboardInterrupt", "KeyboardInterrupt"),
-    "hangs": ("time.sleep(600)", "not made within"),
-    "closes all descriptors, and hangs": (
-        "os.closerange(0, 4096); time.sleep(600)",
-        "its process ended",
-    ),
-    "becomes another program": ("os.execv('/bin/sleep', ['sleep', '600'])", "its process ended"),
+    "hangs": ("signal.pause()", "not made within"),
+    "closes all descriptors, and hangs": ("os.closerange(0, 4096); signal.pause()", "ended"),
+    "becomes another program": ("os.execv('/bin/sleep', ['sleep', '600'])", "ended"),
     "leaves a daemon": (
         "if os.fork() == 0:\n"
         "    os.setsid()\n"
-        "    os.fork() == 0 and time.sleep(600)\n"
+        "    os.fork() == 0 and signal.pause()\n"
         "    os._exit(0)",
         FINE,
     ),
     "leaves a daemon, and dies": (
-        "if os.fork() == 0:\n    os.setsid(); time.sleep(600)\nos._exit(1)",
-        "its process ended",
+        "if os.fork() == 0:\n    os.setsid(); signal.pause()\nos._exit(1)",
+        "ended",
     ),
     "replaces the judge": (
         "core = othello_lab.core\n"
@@ -60,36 +60,17 @@ MAKINGS: dict[str, tuple[str, str]] = {
     ),
     "changes folder and umask": ("os.chdir('/'); os.umask(0o777)", FINE),
     "prints": ("os.write(1, b'x' * 10**6); print('y' * 10**6, file=sys.stderr)", FINE),
-    "writes to all descriptors": (
-        "for n in range(3, 300):\n"
-        "    try: os.write(n, b'\\5\\0\\0\\0[1,2]')\n"
-        "    except OSError: pass",
-        "sent a malformed answer",
-    ),
-    "sends nested lists": (
-        "for n in range(3, 300):\n"
-        "    try: os.write(n, struct.pack('<I', 50000) + b'[' * 50000)\n"
-        "    except OSError: pass",
-        "cannot be read",
-    ),
-    "says that it lacks everything": (
-        "for n in range(3, 300):\n"
-        "    try: os.write(n, b'\\2\\0\\0\\0{}')\n"
-        "    except OSError: pass",
-        "version",
-    ),
+    "writes to all descriptors": (r"tell(b'\5\0\0\0[1,2]')", "malformed"),
+    "sends nested lists": ("tell(struct.pack('<I', 50000) + b'[' * 50000)", "cannot be read"),
+    "says that it lacks everything": (r"tell(b'\2\0\0\0{}')", "version"),
     "has a version of 2^70": ("Mine.version = 1 << 70", "a whole number is needed"),
-    "has a version that is a text": ("Mine.version = 'two'", "a whole number is needed"),
     "has a version that cannot be told": ("Mine.version = Mine", "not JSON serializable"),
     "plays on boards of strange sizes": ("Mine.boards = lambda self: ['x']", "'x'"),
     "plays on endlessly many boards": (
         "Mine.boards = lambda self: iter(int, 1)",
         "not made within|MemoryError",
     ),
-    "raises when it is asked about itself": (
-        "Mine.boards = lambda self: sys.exit('gone')",
-        "SystemExit: gone",
-    ),
+    "raises when it is asked about itself": ("Mine.boards = lambda self: sys.exit('gone')", "gone"),
     "raises a text of 30 MB": ("raise ValueError('x' * 30_000_000)", "ValueError: xxxx|: x{1000}"),
     "is no agent": ("class Mine: pass", "Mine"),
 }

@@ -42,11 +42,15 @@ Content = dict[str, list[tuple[object, ...]]]
 
 
 @contextmanager
-def python(*words: str, path: Path = ROOT, **settings: object) -> Iterator[subprocess.Popen[str]]:
+def python(
+    *words: str, path: Path = ROOT, config: dict[str, str] | None = None, **settings: object
+) -> Iterator[subprocess.Popen[str]]:
     """A Python of its own, with the lab from ``path``; killed in the end."""
     process = subprocess.Popen(
         [sys.executable, *words],
-        env={**os.environ, "PYTHONPATH": str(path)},
+        env=os.environ
+        | {"PYTHONPATH": str(path)}
+        | ({"DASK_CONFIG": str(config)} if config else {}),
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
@@ -262,26 +266,6 @@ def test_without_its_scheduler_a_run_ends_and_is_resumed_elsewhere(
 
 
 @pytest.mark.nightly
-def test_ctrl_c_finishes_what_is_under_way(
-    tmp_path: Path, scheduler: Scheduler, long_serial: Content
-) -> None:
-    results = tmp_path / "results"
-    with scheduler.worker("one"), scheduler.worker("two"):
-        words = ["run", *LONG, f"results={results}", "executor=dask"]
-        with python("-m", "experiments", *words, f"executor.address={scheduler.address}") as driver:
-            await_(lambda: games_in(results) >= 20 or driver.poll() is not None)
-            os.killpg(driver.pid, signal.SIGINT)
-            printed, _ = driver.communicate(timeout=120)
-        assert driver.returncode == 130, printed
-        (folder,) = runs_in(results)
-        assert f"othello-lab resume {folder}" in printed
-        assert "Traceback" not in printed and "distributed" not in printed
-        assert 20 <= games_in(results) < 400
-        assert main(["resume", str(folder), "--address", scheduler.address]) == 0
-    assert content(folder) == long_serial
-
-
-@pytest.mark.nightly
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 @pytest.mark.parametrize("end", ["driver killed", "Ctrl-C twice", "worker killed"])
 def test_what_plays_ends_with_the_run_and_with_the_worker(
@@ -312,26 +296,24 @@ def test_what_plays_ends_with_the_run_and_with_the_worker(
 # ---------------------------------------------------------------------- here, or nowhere
 
 
-@pytest.mark.nightly
-def test_a_cluster_of_this_machine(tmp_path: Path) -> None:
-    words = [*WORDS, f"results={tmp_path}", "executor=dask", "executor.workers=2"]
-    result = run(read(words), "test", QUIET)
-    assert result.complete
-    assert content(result.folder) == serial(tmp_path, *WORDS)
-    assert "2 (Dask)" in (result.folder / "report.md").read_text()
-
-
 @pytest.mark.integration
-def test_ctrl_c_in_a_terminal_does_not_end_the_workers_of_this_machine(tmp_path: Path) -> None:
+def test_ctrl_c_in_a_terminal_finishes_what_is_under_way_on_this_machine(
+    tmp_path: Path, long_serial: Content
+) -> None:
     words = ["run", *LONG, f"results={tmp_path}", "executor=dask", "executor.workers=2"]
     with python("-m", "experiments", *words) as driver:
         await_(lambda: games_in(tmp_path) >= 20 or driver.poll() is not None)
         os.killpg(driver.pid, signal.SIGINT)  # as a terminal does it
         printed, _ = driver.communicate(timeout=120)
     assert driver.returncode == 130, printed
+    (folder,) = runs_in(tmp_path)
+    assert f"othello-lab resume {folder}" in printed
     assert "Traceback" not in printed and "distributed" not in printed
-    log = (runs_in(tmp_path)[0] / "log.txt").read_text()
-    assert "is gone" not in log
+    assert "is gone" not in (folder / "log.txt").read_text()
+    assert 20 <= games_in(tmp_path) < 400
+    assert main(["resume", str(folder)]) == 0
+    assert content(folder) == long_serial
+    assert "2 (Dask)" in (folder / "report.md").read_text()
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nowhere", "tcp://127.0.0.1:none"])
@@ -376,3 +358,60 @@ def test_a_file_that_is_not_on_the_worker_is_named(
             future = pool.submit(cluster_worker._ready)
             with pytest.raises(ConfigError, match=complaint) if complaint else nullcontext():
                 future.result()
+
+
+# ---------------------------------------------------------------------- a certificate
+
+CERTIFICATE = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "30", "-subj", "/CN=lab"]
+CERTIFICATE += ["-keyout", "lab-key.pem", "-out", "lab-cert.pem"]
+
+
+def tls_settings(folder: Path) -> Path:
+    """The file of Dask's settings in docs/security.md, with a certificate made as it says there."""
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("openssl is needed to make a certificate")
+    folder.mkdir()
+    subprocess.run([openssl, *CERTIFICATE], cwd=folder, check=True, capture_output=True)
+    told = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+    assert f"openssl {' '.join(CERTIFICATE)}" in told
+    yaml = told.partition("```yaml\n")[2].partition("```")[0]
+    path = folder / "tls.yaml"
+    path.write_text(yaml.replace("/shared/lab-", f"{folder}/lab-"))
+    return path
+
+
+def listening(process: int) -> set[str]:
+    """The addresses that a process and its children listen on."""
+    psutil = pytest.importorskip("psutil")
+    family = [psutil.Process(process), *psutil.Process(process).children(recursive=True)]
+    found = [each for member in family for each in member.net_connections("inet")]
+    return {each.laddr.ip for each in found if each.status == "LISTEN"}
+
+
+@pytest.mark.nightly
+def test_a_cluster_with_a_certificate_plays_for_those_who_have_it(tmp_path: Path) -> None:
+    ours, another = tls_settings(tmp_path / "ours"), tls_settings(tmp_path / "another")
+    file = tmp_path / "scheduler.json"
+    here = ["--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0"]
+    scheduler = ["--protocol", "tls", "--port", "0", "--scheduler-file", str(file), *here]
+    with ExitStack() as stack:
+
+        def started(*words: str, config: Path = ours) -> subprocess.Popen[str]:
+            process = python(
+                "-m", *words, stdout=subprocess.DEVNULL, config={"DASK_CONFIG": str(config)}
+            )
+            return stack.enter_context(process)
+
+        processes = [started("dask", "scheduler", *scheduler)]
+        await_(lambda: file.exists() and file.stat().st_size)
+        address = json.loads(file.read_text())["address"]
+        assert address.startswith("tls://127.0.0.1:")
+        processes.append(started("dask", "worker", address, "--nthreads", "1", *here))
+        dask = ["experiments", "run", *DUEL, "games=6", "executor=dask"]
+        dask.append(f"executor.address={address}")
+        assert started(*dask, f"results={tmp_path / 'no'}", config=another).wait(120) == 2
+        assert started(*dask, f"results={tmp_path / 'tls'}").wait(120) == 0
+        assert {host for process in processes for host in listening(process.pid)} == {"127.0.0.1"}
+    (folder,) = runs_in(tmp_path / "tls")
+    assert content(folder) == serial(tmp_path, *DUEL, "games=6")
