@@ -17,21 +17,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attacks import supervised
+from attacks.supervised import START, supervisor
 from chosen import mostly_nightly
 from processes import await_
 
 from othello_lab import Decision, Limits, RandomAgent
 from othello_lab.agents.agent import Files
 from othello_lab.agents.config import ConfigError
-from othello_lab.core.game import DIED, PlayerFailure
+from othello_lab.core.game import DIED
 from othello_lab.core.position import Position
-from othello_lab.core.rules import Color, ruleset
 from othello_lab.core.system import call_filter, landlock
 from othello_lab.core.system.forked import Channel, ForkedProcess
-from othello_lab.core.system.processes import LINUX, adopt_orphans
+from othello_lab.core.system.processes import LINUX
 from othello_lab.core.system.shared_memory import shared
 from othello_lab.experiments.config import LimitsConfig, RunConfig, make_agent
-from othello_lab.experiments.playing.agent_proxy import AgentProxy, ChildSignals
+from othello_lab.experiments.playing.agent_proxy import AgentProxy
 from othello_lab.experiments.playing.conditions import CLOSED, PROCESS, GameConditions, Isolation
 
 pytestmark = [
@@ -42,7 +43,6 @@ pytestmark = [
 AT_ONCE = pytest.mark.skipif(not landlock.scopes_signals(), reason="needs Linux 6.12")
 
 LIBC = ctypes.CDLL(None, use_errno=True)
-START = Position.start()
 
 
 class Tries(RandomAgent):
@@ -61,30 +61,15 @@ class Tries(RandomAgent):
 
 def conditions(agent: Any, limits: Limits | None = None, **about: Any) -> GameConditions:
     isolation = Isolation(about.pop("kind", CLOSED), **about.pop("isolation", {}))
-    rules = ruleset("standard")
-    return GameConditions(
-        ["it"], [agent], rules, limits or Limits(), 10.0, 60.0, 30, isolation=isolation, **about
-    )
-
-
-def _supervise(link: Channel, chosen: GameConditions, work: Callable[[AgentProxy], object]) -> None:
-    adopt_orphans()
-    proxy = AgentProxy(chosen, 0, ChildSignals(), lambda: None)
-    try:
-        proxy.begin_game(Color.BLACK, START, 1)
-        link.send(repr(work(proxy)).encode())
-    except PlayerFailure as fault:
-        link.send(f"{fault.reason}: {fault.detail}".encode())
-    finally:
-        proxy.kill()
+    return supervised.conditions(agent, limits, isolation=isolation, **about)
 
 
 def told(chosen: GameConditions, work: Callable[[AgentProxy], object]) -> str:
     """The answer of a supervisor that works with the agent's proxy, or the agent's failure."""
-    with closing(ForkedProcess(_supervise, chosen, work)) as supervisor:
-        answer = supervisor.receive_within(120)
+    with closing(supervisor(chosen, lambda proxy, _: work(proxy))) as process:
+        answer = process.receive_within(120)
         assert answer is not None
-        supervisor.has_ended(20)
+        process.has_ended(20)
         return answer.decode()
 
 
@@ -331,14 +316,14 @@ def test_who_forks_and_ends_for_ever_is_ended(kind: str, how: str) -> None:
     agent = Hops()
     chosen = conditions(agent, kind=kind)
 
-    def let_it_live(proxy: AgentProxy) -> str:
+    def let_it_live(proxy: AgentProxy, _: Channel) -> str:
         proxy.decide(START, Limits())
         if how == "killed supervisor":
             os.kill(os.getpid(), signal.SIGKILL)
         return "moved"
 
-    with closing(ForkedProcess(_supervise, chosen, let_it_live)) as supervisor:
-        supervisor.has_ended(60)
+    with closing(supervisor(chosen, let_it_live)) as process:
+        process.has_ended(60)
     await_(lambda: _stands_still(agent.alive))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -144,32 +143,3 @@ def test_c_is_compiled_and_run_in_a_closed_process(tmp_path: Path) -> None:
     assert lab_main(["run", *words, "protocol=line", "figures=none", "executor.workers=1"]) == 0
     (report,) = (tmp_path / "results").rglob("report.md")
     assert "forfeited" not in report.read_text("utf-8")
-
-
-@pytest.mark.skipif(not shutil.which("javac"), reason="needs javac")
-@pytest.mark.nightly
-@pytest.mark.parametrize("command", ["java Jan", "java -cp classes Jan"])
-def test_java_plays_under_a_gibibyte(
-    command: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """As it is typed where its class is; its file says that it has begun."""
-    source = (
-        "import java.nio.file.*; public class Jan { public static void main(String[] a) "
-        'throws Exception { Files.delete(Path.of("Jan.in")); System.err.println("begun"); '
-        'Files.writeString(Path.of("Jan.out"), "(W Z 9)\\n"); Thread.sleep(60000); } }'
-    )
-    folder = tmp_path / "here"
-    (folder / "classes").mkdir(parents=True)
-    (folder / "Jan.java").write_text(source)
-    to = folder / "classes" if "classes" in command else folder
-    subprocess.run(["javac", "-d", to, "Jan.java"], cwd=folder, check=True, capture_output=True)
-    monkeypatch.chdir(folder)
-    words = ["names=Jan,other", "limit=60", "memory_mb=1024", "output=true", "seed=1"]
-    record = ["--record", str(tmp_path / "games.txt")]
-    assert main(["referee", command, player(tmp_path, name="other"), *words, *record]) == 0
-    shown = capsys.readouterr().out
-    assert "Jan: begun" in shown
-    assert "illegal move" in shown

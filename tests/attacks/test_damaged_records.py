@@ -136,6 +136,8 @@ LOGICAL: dict[str, tuple[str, int]] = {
     "a column of another name": ("alter table games rename column black_nodes to knots", 2),
     "an endless view": (f"drop table games; create view games as {ENDLESS} select * from n", 2),
     "an endless run": (f"drop table run; create view run as {ENDLESS} select x as format from n where x < 0", 2),  # noqa: E501
+    "a virtual table": ("drop table openings; create virtual table openings using fts5(number, text)", 2),  # noqa: E501
+    "a generated column": ("drop table skipped; create table skipped (pair, reason as (hex(zeroblob(1e9))))", 2),  # noqa: E501
     "a trigger": ("create trigger t after insert on sessions begin delete from games; end", 2),
     "settings that are no mapping": ("update run set config = '[1, 2]'", 2),
     "settings that are no JSON": ("update run set config = '{'", 2),

@@ -128,7 +128,6 @@ OURS = "othello_lab.experiments.sweep.folder.put_aside"
             "agents.random.evaluation: evil:flat (",
         ),
         (A_PROGRAM, f"agents.random: {COMMAND} ("),
-        (A_PROGRAM, "evil.py, unchanged since the record)"),
         (NO_PROGRAM, "agents.random: core evil.sh 'x ("),
         (
             maximizer("Composite", stages=STAGES),
@@ -172,11 +171,10 @@ def test_the_list_says_what_has_changed(
     tmp_path: Path, marker: Path, capsys: pytest.CaptureFixture[str], foreign_run: ForeignRun
 ) -> None:
     folder = foreign_run(tmp_path, AN_AGENT)
-    assert main(["resume", str(folder)]) == 2
-    assert f"{tmp_path / 'evil.py'}, unchanged since the record)" in capsys.readouterr().err
-    (tmp_path / "evil.py").write_text("raise SystemExit")
-    assert main(["resume", str(folder), "--force"]) == 2
-    assert f"{tmp_path / 'evil.py'}, changed since the record)" in capsys.readouterr().err
+    for change in ("unchanged", "changed"):
+        assert main(["resume", str(folder), "--force"]) == 2
+        assert f"{tmp_path / 'evil.py'}, {change} since the record)" in capsys.readouterr().err
+        (tmp_path / "evil.py").write_text("raise SystemExit")
 
 
 def test_other_versions_are_refused_before_anything_is_imported(
@@ -205,12 +203,7 @@ def test_watching_runs_nothing(
     folder = foreign_run(tmp_path, {"schedule": {"_target_": "evil.Schedule"}})
     assert main(["watch", str(folder), "--once"]) == 0
     assert "evil.Schedule" in capsys.readouterr().out
-    assert not marker.exists()
-
-
-def test_describing_an_agent_imports_nothing(marker: Path) -> None:
-    words = described({"a": {"object": "evil.Agent", "depth": 3}})
-    assert words == {"a": "Agent, depth 3"}
+    described({"a": {"object": "evil.Agent", "depth": 3}})
     assert not marker.exists()
 
 
@@ -291,35 +284,6 @@ def test_the_records_of_a_sweep_are_looked_into(
     assert main(["resume", str(folder)]) == 2
     assert "agents.random: evil.Agent (" in capsys.readouterr().err
     assert not marker.exists()
-
-
-# ---------------------------------------------------------------------- databases
-
-ENDLESS = "with recursive n(x) as (select 1 union all select x + 1 from n) select"
-
-
-@pytest.mark.parametrize(
-    "sql",
-    [
-        f"drop table games; create view games as {ENDLESS} x as game, * from n;",
-        f"drop table run; create view RUN as {ENDLESS} x as format from n;",
-        f"create trigger t before update on run begin {ENDLESS} count(*) from n; end;",
-        "drop table openings; create virtual table openings using fts5(number, text);",
-        "drop table skipped; create table skipped (pair, reason as (hex(zeroblob(1e9))));",
-        "drop table turns;",
-    ],
-    ids=["view", "view of run", "trigger", "virtual table", "generated column", "missing table"],
-)
-def test_tables_that_are_something_else_are_refused(
-    tmp_path: Path, sql: str, capsys: pytest.CaptureFixture[str], foreign_run: ForeignRun
-) -> None:
-    folder = foreign_run(tmp_path, {})
-    with closing(sqlite3.connect(folder / "games.sqlite", isolation_level=None)) as connection:
-        connection.executescript(sql)
-    for words in (["watch", str(folder)], ["resume", str(folder)]):
-        assert main(words) == 2
-        printed = capsys.readouterr().err
-        assert printed.count("\n") == 1 and str(folder) in printed
 
 
 @pytest.mark.integration

@@ -23,7 +23,7 @@ from processes import Command, await_, descendants, lives
 from records import content, runs_in
 from rich.console import Console
 
-from othello_lab.core.game import END_REASONS, FINISHED, HUNG, LATE
+from othello_lab.core.game import DIED, END_REASONS, FINISHED, HUNG, LATE
 from othello_lab.core.system.processes import LINUX, end_descendants
 from othello_lab.experiments.config import plan_of, read
 from othello_lab.experiments.jobs.run import run
@@ -141,8 +141,11 @@ def wrong(attacked: Run, plain: Run, names: list[str]) -> Iterator[str]:
 
 
 def _allowed(ends: str) -> Sequence[str]:
-    """On a busy machine who breaks the rules slowly may be killed before it has done so."""
-    return END_REASONS[1:] if ends == ANYHOW else (ends, HUNG, LATE)
+    """On a busy machine who breaks the rules slowly may be killed before it has done so, as may be
+    who is stopped while its child thinks."""
+    if ends == ANYHOW:
+        return END_REASONS[1:]
+    return (ends, HUNG, LATE, DIED) if ends == LATE else (ends, HUNG, LATE)
 
 
 def check(folder: Path, names: list[str], orphans: Callable[[], list[int]], *words: str) -> None:

@@ -35,6 +35,14 @@ def tell(data):
 """
 FINE = ""
 
+KILLS = """
+above = os.getppid()
+try:
+    os.kill(above, signal.SIGKILL)
+except OSError:
+    pass
+"""
+
 # What it does: its module's code behind the above, and what the lab must say.
 MAKINGS: dict[str, tuple[str, str]] = {
     "ends its process": ("os._exit(0)", "exit code 0"),
@@ -73,14 +81,8 @@ MAKINGS: dict[str, tuple[str, str]] = {
     "raises when it is asked about itself": ("Mine.boards = lambda self: sys.exit('gone')", "gone"),
     "raises a text of 30 MB": ("raise ValueError('x' * 30_000_000)", "ValueError: xxxx|: x{1000}"),
     "is no agent": ("class Mine: pass", "Mine"),
+    **({"kills whoever makes it": (KILLS, FINE)} if landlocked() else {}),
 }
-KILLS = """
-above = os.getppid()
-try:
-    os.kill(above, signal.SIGKILL)
-except OSError:
-    pass
-"""
 
 
 def made(folder: Path, source: str, monkeypatch: pytest.MonkeyPatch) -> ExternalAgent:
@@ -147,13 +149,3 @@ def sessions(leaders: set[int]) -> list[int]:
         except OSError:
             continue
     return found
-
-
-@pytest.mark.integration
-@pytest.mark.skipif(not landlocked(), reason="needs Landlock of Linux 6.12")
-def test_an_agent_that_kills_whoever_makes_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = set(descendants(os.getpid()))
-    assert made(tmp_path, KILLS, monkeypatch).version == 1
-    nobody_left(tmp_path, before)

@@ -16,16 +16,15 @@ from pathlib import Path
 
 import pytest
 from processes import await_, descendants, lives
-from records import content, games_in, query, runs_in
+from records import content, games_in, runs_in
 from rich.console import Console
 
 from othello_lab.__main__ import main
 from othello_lab.agents.config import ConfigError
 from othello_lab.core.system.renamed import ROOMS
 from othello_lab.core.system.shared_memory import STOPPING
-from othello_lab.experiments.config import Plan, read
+from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import resume, run
-from othello_lab.experiments.pairing.schedule import PairDraw
 from othello_lab.experiments.playing import cluster, cluster_worker
 from othello_lab.experiments.playing.pool import WorkerPool
 from othello_lab.experiments.record.provenance import versions
@@ -185,59 +184,6 @@ def test_other_versions_are_refused_before_anything_is_written(
     assert "worker odd at tcp://127.0.0.1" in printed
     assert f"code {versions({})['code']} -> " in printed
     assert not (tmp_path / "results").exists()
-
-
-FATAL = """
-import os
-import signal
-from pathlib import Path
-from othello_lab import RandomAgent
-
-class Fatal(RandomAgent):
-    "Kills the Dask worker it plays for, in games of certain seeds."
-
-    def __init__(self, seeds):
-        self.seeds = seeds
-
-    def begin_game(self, color, start, seed):
-        super().begin_game(color, start, seed)
-        if seed in self.seeds:
-            worker = os.getppid()
-            while b"\\0dask\\0worker\\0" not in Path(f"/proc/{worker}/cmdline").read_bytes():
-                stat = Path(f"/proc/{worker}/stat").read_text()
-                worker = int(stat.rpartition(")")[2].split()[1])  # its parent
-            os.kill(worker, signal.SIGKILL)
-            signal.pause()  # until this process is ended too
-"""
-
-
-@pytest.mark.nightly
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
-def test_a_pair_that_kills_three_workers_is_skipped(
-    tmp_path: Path, scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The agent is in a file of the user's, in the folder from which the run is started."""
-    (tmp_path / "fatal.py").write_text(FATAL)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    words = ["agents=duel", "agent@first=random", "agent@second=greedy", "games=200"]
-    words += ["first._target_=fatal.Fatal", f"results={tmp_path / 'results'}", "executor=dask"]
-    words += ["isolation=none"]  # or it could not
-
-    def planned(seeds: list[int]) -> Plan:
-        more = [f"executor.address={scheduler.address}", f"+first.seeds={seeds}"]
-        return read([*words, *more])
-
-    plan = planned([])
-    openings = plan.openings.choose(100, plan.rules, plan.settings.seed)
-    pairs = PairDraw(plan.schedule, plan.names, openings, plan.settings.seed).take(100)
-    plan = planned([game.seed + offset for game in pairs[3] for offset in (0, 1)])
-    with ExitStack() as stack:
-        workers = [stack.enter_context(scheduler.worker(f"w{number}")) for number in range(4)]
-        folder = run(plan, "test", QUIET).folder
-        assert sorted(worker.poll() is None for worker in workers) == [False] * 3 + [True]
-    assert [pair for pair, *_ in query(folder, "select pair from skipped")] == [3]
-    assert query(folder, "select count(*) from games") == [(198,)]
 
 
 @pytest.mark.nightly
