@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import select
 import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from othello_lab.__main__ import main
 from othello_lab.core.system import processes
+
+_PR_SET_CHILD_SUBREAPER = 36
 
 
 def await_(there: Callable[[], object], timeout: float = 120) -> None:
@@ -45,6 +49,19 @@ def lives(process: int) -> bool:
 def parent_of(process: int) -> int:
     """The parent's number, 0 if the process is gone; needs /proc."""
     return int(_stat(process)[1])
+
+
+@contextmanager
+def adopted() -> Iterator[Callable[[], list[int]]]:
+    """Meanwhile this process becomes the parent of all below it that lose theirs; a function
+    returns what lives below it and was not there before. In the end that is killed."""
+    before = set(descendants(os.getpid()))
+    processes.adopt_orphans()
+    try:
+        yield lambda: [n for n in descendants(os.getpid()) if n not in before]
+    finally:
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+        processes.end_descendants([os.getpid()], before)
 
 
 class Command:

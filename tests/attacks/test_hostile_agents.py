@@ -19,12 +19,12 @@ from typing import Any
 import pytest
 from attacks.hostile import ANYHOW, CROWDED, KINDS, PATIENT, SMALL, TIMED
 from chosen import mostly_nightly
-from processes import Command, await_, descendants, lives
+from processes import Command, adopted, await_, lives
 from records import content, runs_in
 from rich.console import Console
 
 from othello_lab.core.game import DIED, END_REASONS, FINISHED, HUNG, LATE
-from othello_lab.core.system.processes import LINUX, end_descendants
+from othello_lab.core.system.processes import LINUX
 from othello_lab.experiments.config import plan_of, read
 from othello_lab.experiments.jobs.run import run
 from othello_lab.experiments.playing import agent_proxy
@@ -76,20 +76,6 @@ class Run:
 
 
 GREEDY, RANDOM = {"_target_": "othello_lab.GreedyAgent"}, {"_target_": "othello_lab.RandomAgent"}
-
-
-@pytest.fixture
-def orphanage() -> Iterator[Callable[[], list[int]]]:
-    """The processes below this one that were not there before; it inherits all that lose their
-    parent meanwhile."""
-    libc = ctypes.CDLL(None)
-    before = set(descendants(os.getpid()))
-    libc.prctl(36, 1, 0, 0, 0)
-    try:
-        yield lambda: sorted(set(descendants(os.getpid())) - before)
-    finally:
-        libc.prctl(36, 0, 0, 0, 0)
-        end_descendants([os.getpid()], before)
 
 
 def play(folder: Path, names: list[str], *words: str) -> tuple[Run, Run]:
@@ -148,7 +134,14 @@ def _allowed(ends: str) -> Sequence[str]:
     return (ends, HUNG, LATE, DIED) if ends == LATE else (ends, HUNG, LATE)
 
 
-def check(folder: Path, names: list[str], orphans: Callable[[], list[int]], *words: str) -> None:
+def check(folder: Path, names: list[str], *words: str) -> None:
+    with adopted() as orphans:
+        check_among(orphans, folder, names, *words)
+
+
+def check_among(
+    orphans: Callable[[], list[int]], folder: Path, names: list[str], *words: str
+) -> None:
     attacked, plain = play(folder, names, *words)
     assert "\n".join(wrong(attacked, plain, names)) == ""
     assert attacked.printed == plain.printed == ""
@@ -188,20 +181,18 @@ FEW = {
 
 @pytest.mark.integration
 @pytest.mark.parametrize("sort", mostly_nightly(FEW, [HARMLESS, PATIENT, TIMED]))
-def test_chosen_kinds(tmp_path: Path, orphanage: Callable[[], list[int]], sort: str) -> None:
+def test_chosen_kinds(tmp_path: Path, sort: str) -> None:
     assert all(needs(name) == sort for name in FEW[sort])
     names = [name for name in FEW[sort] if landlocked() or not KINDS[name].landlock]
-    check(tmp_path, names, orphanage, *SETTINGS[sort], "executor.workers=2")
+    check(tmp_path, names, *SETTINGS[sort], "executor.workers=2")
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("sort", [PATIENT, HARMLESS])
 @pytest.mark.parametrize("part", range(PARTS))
-def test_all_kinds(
-    tmp_path: Path, orphanage: Callable[[], list[int]], part: int, sort: str
-) -> None:
+def test_all_kinds(tmp_path: Path, part: int, sort: str) -> None:
     names = [n for n in KINDS if needs(n) == sort and (landlocked() or not KINDS[n].landlock)]
-    check(tmp_path, names[part::PARTS], orphanage, *SETTINGS[sort], "executor.workers=2")
+    check(tmp_path, names[part::PARTS], *SETTINGS[sort], "executor.workers=2")
 
 
 @pytest.mark.integration

@@ -4,7 +4,6 @@ run, nobody is blamed, and no process is left."""
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import functools
 import os
 import random
@@ -15,11 +14,11 @@ from pathlib import Path
 
 import pytest
 from chosen import mostly_nightly
-from processes import Command, await_, descendants, lives, parent_of
+from processes import Command, adopted, await_, descendants, lives, parent_of
 from records import after_games, content, query, runs_in
 from rich.console import Console
 
-from othello_lab.core.system.processes import LINUX, adopt_orphans, is_stopped
+from othello_lab.core.system.processes import LINUX, is_stopped
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import run
 from othello_lab.experiments.playing import agent_proxy, pool
@@ -40,7 +39,6 @@ LINE_UPS = {
     ],
 }
 NAMES = mostly_nightly(LINE_UPS, ["mixed"])
-_PR_SET_CHILD_SUBREAPER = 36
 FEW, MANY = 60, 600
 """Games."""
 
@@ -69,17 +67,9 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
 
 @pytest.fixture(autouse=True)
 def nothing_left() -> Iterator[None]:
-    """All that a run leaves behind becomes a child of this process, where it is found."""
-    before = set(descendants(os.getpid()))
-    adopt_orphans()
-    try:
+    with adopted() as left:
         yield
-        await_(lambda: not set(descendants(os.getpid())) - before)
-    finally:
-        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
-        with contextlib.suppress(ChildProcessError):
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
+        await_(lambda: not left())
 
 
 def begin(name: str, games: int, folder: Path, said: Sequence[int] = ()) -> Command:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import itertools
 import os
 import pickle
@@ -14,7 +13,7 @@ from unittest.mock import Mock
 
 import pytest
 from chosen import mostly_nightly
-from processes import Command, await_, descendants, lives
+from processes import Command, adopted, await_, descendants, lives
 from rich.console import Console
 
 from othello_lab import Limits, RandomAgent
@@ -156,9 +155,6 @@ def test_a_house_that_is_stopped_between_two_games_has_broken_down() -> None:
         house.kill()
 
 
-_PR_SET_CHILD_SUBREAPER = 36
-
-
 class Breaks(PairWorker):
     """A house that breaks down after some pairs; what it says of the game under way is wrong."""
 
@@ -178,18 +174,15 @@ def test_whenever_a_house_breaks_down_every_game_is_played_once(
     pairs = PickledPairs(PairDraw(RoundRobin(), ["a", "b"], [Opening()] * 3, seed=1).take(3))
     monkeypatch.setattr(Breaks, "after", after)
     monkeypatch.setattr("othello_lab.experiments.playing.supervisor.PairWorker", Breaks)
-    guardian = GameSupervisor(conditions)
-    try:
+    with adopted():  # as a supervisor adopts what loses its parent, and does not end with that
+        guardian = GameSupervisor(conditions)
         played = [
             each.game.game
             for some in guardian.play(PickledPairs(pairs))
             for part in pickle.loads(some)
             for each in part
         ]
-    finally:
         guardian.end()
-        # A guardian adopts what loses its parent; this process is not to go on with that.
-        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
     assert sorted(played) == list(range(6))
 
 

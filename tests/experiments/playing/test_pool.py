@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 from chosen import mostly_nightly
-from processes import await_, lives, parent_of
+from processes import adopted, await_, lives, parent_of
 
 from othello_lab.core.game import FINISHED
 from othello_lab.experiments.pairing import RoundRobin
@@ -53,6 +53,9 @@ class Awkward(Exception):
 
     def __init__(self, one: int, two: int) -> None:
         super().__init__(f"{one} and {two}")
+
+    def __reduce__(self) -> Any:
+        return Awkward, (1,)
 
 
 def raise_awkwardly() -> None:
@@ -186,19 +189,26 @@ def test_a_killed_nursery_is_replaced(tmp_path: Path, place: str, fresh: bool) -
 @pytest.mark.parametrize("kills", mostly_nightly([3, 60], [3]))
 def test_nurseries_killed_in_a_row(kills: int, caplog: pytest.LogCaptureFixture) -> None:
     """The one above and that of the workers in turn; no task fails, and nobody is left."""
-    found: set[int] = set()
-    with WorkerPool(2, begin, ("x",)) as pool:
-        for number in range(kills):
-            tasks = [pool.submit(word_and_number, n) for n in range(20)]
-            await_(lambda: os.getpid() not in nurseries_of(worker_in(pool)))
-            nurseries = nurseries_of(worker_in(pool))
-            os.kill(nurseries[number % 2], signal.SIGKILL)
-            results = [task.result(timeout=60) for task in tasks]
-            assert [n for _, n, _ in results] == list(range(20))
-            found |= {*nurseries, *(worker for _, _, worker in results)}
-            await_(lambda: len(caplog.records) == number + 1)  # noqa: B023
+    with adopted() as left:
+        with WorkerPool(2, begin, ("x",)) as pool:
+            while (told := len(caplog.records)) < kills:
+                tasks = [pool.submit(word_and_number, n) for n in range(20)]
+                await_(lambda: len(leaders(left())) == 2)
+                os.kill(leaders(left())[told % 2], signal.SIGKILL)
+                results = [task.result(timeout=60) for task in tasks]
+                assert [n for _, n, _ in results] == list(range(20))
+                # One that had not begun its work is replaced without a word.
+                with contextlib.suppress(AssertionError):
+                    await_(lambda: len(caplog.records) > told, 10)
+        await_(lambda: not left())
     assert all("another one goes on" in record.message for record in caplog.records)
-    await_end(found)
+
+
+def leaders(processes: Iterable[int]) -> list[int]:
+    """Those which lead a session: the nurseries."""
+    with contextlib.suppress(ProcessLookupError):
+        return sorted(number for number in processes if os.getsid(number) == number)
+    return []
 
 
 @pytest.mark.integration
