@@ -50,13 +50,11 @@ memory = struct.Struct("6q512s")
 @dataclass(frozen=True)
 class Request:
     """words: of the command, without the folder of results. fault: of FAULTS. at: the call that
-    fails; 0 for none, which counts them. resumed: the number of the change of a file at which a
-    first run is killed, so that the fault befalls its ``resume``; 0 for a new run."""
+    fails; 0 for none, which counts them."""
 
     words: list[str]
     fault: str
     at: int
-    resumed: int = 0
 
 
 @dataclass
@@ -148,10 +146,6 @@ class Injector:
         self._number += 1
         results = self._place / str(self._number)
         again = [*request.words, f"results={results}"]
-        if request.resumed:
-            self._arm(CHANGE, request.resumed, -signal.SIGKILL, False)
-            self._run(again, Outcome(), True)
-            again = self._again(request, results)
         kinds, error, lasting = FAULTS[request.fault]
         self._arm(kinds, request.at, error, lasting)
         self._run(again, outcome, error < 0)

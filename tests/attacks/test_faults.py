@@ -105,10 +105,10 @@ def check(ask: Ask, words: list[str], faults: Iterable[str], number: int, resume
     """Try so many places of each of these kinds of fault."""
     wrong = []
     for fault in faults:
-        counted = ask(Request(words, fault, 0, resumed))
+        counted = ask(Request(words, fault, 0))
         assert not counted.wrong, counted
         chosen = places(counted.counted, number)
-        outcomes = {at: ask(Request(words, fault, at, resumed)) for at in chosen}
+        outcomes = {at: ask(Request(words, fault, at)) for at in chosen}
         wrong += [f"{fault}, call {at}: {each}" for at, each in outcomes.items() if each.wrong]
         ends = sorted(str(each.codes[0]) for each in outcomes.values())
         print(f"{fault}: {len(outcomes)} places of {counted.counted} calls, exit codes {ends}")
@@ -135,10 +135,3 @@ def test_a_run_with_a_fault_is_resumed(fault: str, ask: Ask) -> None:
 @pytest.mark.parametrize("job", ["run", "study of a run", "sweep", "self-play"])
 def test_a_job_with_any_fault_is_resumed(job: str, ask: Ask) -> None:
     check(ask, JOBS[job], FAULTS, 2)
-
-
-@pytest.mark.nightly
-def test_a_resumed_run_with_a_fault_is_resumed_again(ask: Ask) -> None:
-    """Its first session was killed after three quarters of its changes of files, so after games."""
-    changes = ask(Request(JOBS["run"], "full disk", 0)).counted
-    check(ask, JOBS["run"], FAULTS, 1, resumed=3 * changes // 4)

@@ -16,11 +16,11 @@ from fuzzing import Draw, fuzzed, refused, stored
 
 from othello_lab import RULESETS, Color, Decision, Limits, Position
 from othello_lab.agents.commands.solve import read_problem
+from othello_lab.agents.external import program_agent
 from othello_lab.agents.external.gtp import GtpAgent
 from othello_lab.agents.external.line import LineAgent
 from othello_lab.agents.external.mailbox import MailboxFile
 from othello_lab.agents.external.nboard import NBoardAgent
-from othello_lab.agents.external.program_agent import ProgramAgent
 from othello_lab.agents.external.wpi import name_of
 from othello_lab.agents.loading import split_target
 from othello_lab.core.game import DIED, GARBAGE, PlayerFailure, valid_answer
@@ -223,7 +223,6 @@ class ScriptedProgram:
 def test_answers_of_engines(draw: Draw) -> None:
     """An engine that talks nonsense loses its game by its own fault."""
     kind = draw.choice(list(REPLIES))
-    agent: ProgramAgent = kind("engine", 3) if kind is NBoardAgent else kind("engine")  # type: ignore[arg-type]
     # Right for a while, so that all of a game is reached.
     good = {
         GtpAgent: ["=1 list_commands", "", "=2", "", "=3", "", "=4 d3", ""],
@@ -231,7 +230,10 @@ def test_answers_of_engines(draw: Draw) -> None:
         LineAgent: ["ready", "d3"],
     }[kind][: draw.randrange(9)]
     lines = [draw.text(*REPLIES[kind]).replace("\n", "") for _ in range(draw.randrange(8))]
-    agent._program = program = ScriptedProgram(good + lines)  # type: ignore[assignment]
+    program = ScriptedProgram(good + lines)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(program_agent, "Program", lambda *_: program)
+        agent: Any = kind("engine", *([3] if kind is NBoardAgent else []))
     start = Position.start()
     fault = None
     try:

@@ -12,7 +12,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import BrokenExecutor, Executor, Future, wait
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -292,31 +291,6 @@ def of_pair(number: int) -> PlayedGame:
     """A game of a pair."""
     row = GameRow(0, number, 0, 1, "draw", 0.5, 0, 32, 32, FINISHED, "", 0, "")
     return PlayedGame(row, None)
-
-
-def die_of_pair_3(tried: Path, pairs: PickledPairs) -> list[bytes]:
-    """Every pair that is begun is written into the file."""
-    for pair in pairs:
-        with tried.open("a") as file:
-            file.write(f"{pair[0].pair}\n")
-        if pair[0].pair == 3:
-            kill_oneself()
-    return [pickle.dumps([[of_pair(pair[0].pair)]]) for pair in pairs]
-
-
-@pytest.mark.integration
-def test_a_pair_that_kills_three_workers_is_skipped(tmp_path: Path) -> None:
-    tried = tmp_path / "tried"
-    draw = PairDraw(RoundRobin(), ["a", "b"], [Opening()] * 40, seed=1)
-    with WorkerPool(2, begin, ("x",)) as pool:
-        workers = WorkerSlots(pool, 2, partial(die_of_pair_3, tried))
-        results = [result for batch in play_over(workers, draw) for result in batch]
-    assert Counter(result.number for result in results) == Counter(range(40))
-    # Only the pair that workers die of is given up, and not before the third one did.
-    games = {result.number: result.games for result in results}
-    assert games == {number: [] if number == 3 else [of_pair(number)] for number in range(40)}
-    # Once more if it was among others the first time, which counts for none of them.
-    assert tried.read_text().split().count("3") in (MOST_DEATHS, MOST_DEATHS + 1)
 
 
 class Dies(Executor):

@@ -36,6 +36,8 @@ def own(account: TimeAccount, answered: int, received: int, cpu: int = 0, ready:
     return (spent.wall - spent.waited) // MS
 
 
+STOP, GO = {"player": (STOPPED,)}, {"player": (CONTINUED,)}
+SELF: dict[str, Any] = {"continued": True}  # the supervisor was stopped, too
 # What is seen after the question, which is asked at 1000: the time, and what; the times when the
 # answer is sent and received, and what of it is charged.
 Seen = list[tuple[int, dict[str, Any]]]
@@ -43,34 +45,18 @@ ROWS: dict[str, tuple[Seen, tuple[int, int], int]] = {
     "nothing happens": ([], (1030, 1030), 30),
     "nothing is seen": ([(1010, {}), (1021, {}), (1031, {})], (1035, 1035), 35),
     "the answer is read late": ([], (1030, 1900), 30),
-    "a stop is heard of late": (
-        [(1010, {}), (1060, {"ready": 42, "player": (STOPPED,)}), (1070, {"player": (CONTINUED,)})],
-        (1070, 1070),
-        18,
-    ),
-    "a stop and its end come together": (
-        [(1010, {}), (1019, {"player": (CONTINUED,)})],
-        (1030, 1030),
-        21,
-    ),
-    "the supervisor alone is stopped": ([(1500, {"continued": True})], (1120, 1500), 120),
-    "it is stopped, and the answer in time": ([(1500, {"continued": True})], (1015, 1500), 15),
-    "both are stopped": (
-        [(1010, {}), (1510, {"continued": True, "player": (CONTINUED,)})],
-        (1515, 1515),
-        15,
-    ),
+    "heard late": ([(1010, {}), (1060, {"ready": 42, **STOP}), (1070, GO)], (1070, 1070), 18),
+    "a stop and its end come together": ([(1010, {}), (1019, GO)], (1030, 1030), 21),
+    "the supervisor alone is stopped": ([(1500, SELF)], (1120, 1500), 120),
+    "it is stopped, and the answer in time": ([(1500, SELF)], (1015, 1500), 15),
+    "both are stopped": ([(1010, {}), (1510, {**SELF, **GO})], (1515, 1515), 15),
     "both, and the player is seen so": (
-        [(1010, {}), (1510, {"continued": True, "player": (STOPPED, CONTINUED)})],
+        [(1010, {}), (1510, {**SELF, "player": (STOPPED, CONTINUED)})],
         (1515, 1515),
         15,
     ),
     "the player goes on later": (
-        [
-            (1010, {}),
-            (1510, {"continued": True, "player": (STOPPED,)}),
-            (1700, {"player": (CONTINUED,)}),
-        ],
+        [(1010, {}), (1510, {**SELF, **STOP}), (1700, GO)],
         (1705, 1705),
         15,
     ),
@@ -81,11 +67,8 @@ ROWS: dict[str, tuple[Seen, tuple[int, int], int]] = {
         (1200, 1200),
         200,
     ),
-    "spans overlap": (  # everything is paused while the player is stopped
-        [(1010, {}), (1015, {"player": (STOPPED,)}), (1500, {}), (1510, {"player": (CONTINUED,)})],
-        (1515, 1515),
-        20,
-    ),
+    # Everything is paused while the player is stopped.
+    "overlap": ([(1010, {}), (1015, STOP), (1500, {}), (1510, GO)], (1515, 1515), 20),
 }
 
 
