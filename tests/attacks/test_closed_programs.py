@@ -58,7 +58,7 @@ def hostile(folder: Path, trick: str) -> str:
     return player(folder, run, after=0, name="hostile")
 
 
-@pytest.mark.parametrize("trick", mostly_nightly(TRICKS, list(TRICKS)[2:5]))
+@pytest.mark.parametrize("trick", mostly_nightly(TRICKS, ["stops all others"]))
 def test_the_other_plays_on(
     trick: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], scratch: Path
 ) -> None:
@@ -70,6 +70,7 @@ def test_the_other_plays_on(
     assert list(scratch.iterdir()) == []
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("trick", ["puts a folder in the way", "removes the other's folder"])
 def test_the_other_would_lose_if_files_were_open(
     trick: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 from attacks.fault_injection import FAULTS, Outcome, Request, memory
 from chosen import mostly_nightly
+from shared import SMALL_STUDY
 
 from othello_lab.core.system.processes import LINUX
 
@@ -37,7 +38,13 @@ JOBS = {
     "run": ["run", *DUEL, "agent@first=random", "games=8"],
     "run of an agent from outside": ["run", *DUEL, *OUTSIDE, "games=6"],
     "class": ["run", "agents=classics", "schedule=class", "openings.plies=4", "figures=none"],
-    "study of positions": ["study", "pruning", "study.positions=4", "depth=2", "figures=none"],
+    "study of positions": [
+        "study",
+        "pruning",
+        "agents=ab_vs_minimax",
+        *SMALL_STUDY,
+        "figures=none",
+    ],
     "study of a run": ["study", "errors", *DUEL, *FIRST, "study.empties=8", "games=4"],
     "study of matches": ["study", "scaling", "agents=ab_mirror", "study.levels=[1,2]", "games=4"],
     "sweep": ["run", "-m", *DUEL, "agent@first=alphabeta", "first.depth=1,2", "games=4"],
@@ -117,7 +124,7 @@ def check(ask: Ask, words: list[str], faults: Iterable[str], number: int, resume
     assert not wrong, "\n\n".join(wrong)
 
 
-@pytest.mark.parametrize("job", mostly_nightly(JOBS, ["run", "study of positions", "sweep"]))
+@pytest.mark.parametrize("job", mostly_nightly(JOBS, ["run", "study of positions"]))
 def test_a_killed_job_is_resumed(job: str, ask: Ask, recorded_duel: Path) -> None:
     """Killed at two places of its calls to the system."""
     words = [*JOBS[job], *([str(recorded_duel)] if job == "positions" else [])]
