@@ -10,10 +10,6 @@ from typing import Any
 from othello_lab import Decision, Limits, Position, RandomAgent
 
 
-class Plain(RandomAgent):
-    """Plays at random; not the lab's own class."""
-
-
 class Remembers(RandomAgent):
     """Its moves depend on all that it was told of the game, and on how often it was asked."""
 

@@ -33,6 +33,7 @@ TESTS = Path(__file__).parent.parent
 DUEL = ["agents=duel", "agent@second=greedy", "seed=3", "executor.workers=2", "figures=none"]
 FIRST = ["agent@first=alphabeta", "first.depth=2"]
 OUTSIDE = ["agent@first=random", "first._target_=bystanders.Remembers", "trial=false"]
+NO_FIGURES = "figures=none"
 GAMES = ["train.rounds.first.games=200", "train.rounds.second.games=200"]
 JOBS = {
     "run": ["run", *DUEL, "agent@first=random", "games=8"],

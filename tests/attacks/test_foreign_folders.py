@@ -105,10 +105,16 @@ def maximizer(target: str, /, **settings: Any) -> Changes:
     return agent("othello_lab.Maximizer", evaluation=evaluation)
 
 
+def function(target: str) -> Changes:
+    return maximizer("FunctionEvaluation", target=target)
+
+
 AN_AGENT = agent("evil.Agent")
 A_PROGRAM = agent("othello_lab.agents.external.LineAgent", command=COMMAND)
 NO_PROGRAM = agent("othello_lab.agents.external.LineAgent", command="core evil.sh 'x")
 STAGES = [{"empties": [0, 60], "weights": [{"_target_": "evil.Agent"}]}]
+DEEP = maximizer("Composite", stages=STAGES)
+HERE = {"_target_": "pathlib.Path.cwd"}
 # Functions of others by a name of ours, and one of ours that is no part of a run.
 ANOTHERS = "othello_lab.experiments.jobs.run.os.makedirs"
 OURS = "othello_lab.experiments.sweep.folder.put_aside"
@@ -119,26 +125,14 @@ OURS = "othello_lab.experiments.sweep.folder.put_aside"
     [
         (AN_AGENT, "agents.random: evil.Agent ("),
         (agent("evilpack.inside.Agent"), "agents.random: evilpack.inside.Agent ("),
-        (
-            maximizer("FunctionEvaluation", target="evil.py:flat"),
-            "agents.random.evaluation: evil.py:flat (",
-        ),
-        (
-            maximizer("FunctionEvaluation", target="evil:flat"),
-            "agents.random.evaluation: evil:flat (",
-        ),
+        (function("evil.py:flat"), "agents.random.evaluation: evil.py:flat ("),
+        (function("evil:flat"), "agents.random.evaluation: evil:flat ("),
         (A_PROGRAM, f"agents.random: {COMMAND} ("),
         (NO_PROGRAM, "agents.random: core evil.sh 'x ("),
-        (
-            maximizer("Composite", stages=STAGES),
-            "agents.random.evaluation.stages[0].weights[0]: evil.Agent (",
-        ),
+        (DEEP, "agents.random.evaluation.stages[0].weights[0]: evil.Agent ("),
         ({"schedule": {"_target_": "evil.Schedule"}}, "schedule: evil.Schedule ("),
         (agent(ANOTHERS, name="it_ran"), f"agents.random: {ANOTHERS} ("),
-        (
-            {"openings": {"_target_": OURS, "folder": {"_target_": "pathlib.Path.cwd"}}},
-            f"openings: {OURS} (",
-        ),
+        ({"openings": {"_target_": OURS, "folder": HERE}}, f"openings: {OURS} ("),
     ],
 )
 def test_code_that_a_record_names_is_listed_and_not_imported(

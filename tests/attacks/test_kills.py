@@ -27,38 +27,28 @@ from othello_lab.experiments.record.log import entries
 pytestmark = pytest.mark.skipif(not LINUX, reason="finds processes by /proc")
 
 COMMON = ["agents=duel", "seed=3", "figures=false", "limits.hang=20", "trial=false"]
-LINE_UPS = {
-    "the lab's own": ["agent@first=alphabeta", "agent@second=greedy", "first.depth=6"],
-    "from outside": [
-        *("agent@first=random", "first._target_=bystanders.Remembers"),
-        *("agent@second=random", "second._target_=bystanders.Plain"),
-    ],
-    "mixed": [  # which has agents of both other kinds
-        *("agent@first=alphabeta", "agent@second=greedy", "first.depth=4"),
-        "+agents.third._target_=bystanders.Remembers",
-    ],
-}
-NAMES = mostly_nightly(LINE_UPS, ["mixed"])
-FEW, MANY = 60, 600
-"""Games."""
+# Agents of the lab, whose games it plays together, and one from outside.
+MIXED = [*COMMON, "agent@first=alphabeta", "agent@second=greedy", "first.depth=4"]
+MIXED += ["+agents.third._target_=bystanders.Remembers"]
+GAMES = 60
+"""Of a run that two signals disturb."""
 
 
-def words_of(name: str, games: int) -> list[str]:
-    pairings = 3 if name == "mixed" else 1
-    return [*COMMON, *LINE_UPS[name], f"games={games // pairings}"]
+def words_of(games: int) -> list[str]:
+    return [*MIXED, f"games={games // 3}"]
 
 
-Undisturbed = Callable[[str, int], Path]
+Undisturbed = Callable[[int], Path]
 
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
-    """The folder of an undisturbed run, played in one process."""
+    """The folder of an undisturbed run of so many games, played in one process."""
 
     @functools.cache
-    def play(name: str, games: int) -> Path:
+    def play(games: int) -> Path:
         more = [f"results={tmp_path_factory.mktemp('whole')}", "executor=serial", "isolation=none"]
-        folder = run(read([*words_of(name, games), *more]), "test", Console(quiet=True)).folder
+        folder = run(read([*words_of(games), *more]), "test", Console(quiet=True)).folder
         assert query(folder, "select distinct end_reason from games") == [("finished",)]
         return folder
 
@@ -72,7 +62,7 @@ def nothing_left() -> Iterator[None]:
         await_(lambda: not left())
 
 
-def begin(name: str, games: int, folder: Path, said: Sequence[int] = ()) -> Command:
+def begin(games: int, folder: Path, said: Sequence[int]) -> Command:
     """Begin a run; it says ``games`` when so many more are being written."""
 
     def prepare() -> None:
@@ -81,7 +71,7 @@ def begin(name: str, games: int, folder: Path, said: Sequence[int] = ()) -> Comm
         for least in said:
             after_games(least, lambda: print("games", flush=True))()
 
-    words = [*words_of(name, games), f"results={folder}", "executor.workers=2"]
+    words = [*words_of(games), f"results={folder}", "executor.workers=2"]
     return Command("run", *words, before=prepare)
 
 
@@ -140,25 +130,20 @@ STOPS = [signal.SIGSTOP] * 2
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
     ("signals", "runs"),
     [(SIGNALS, 1), (STOPS, 1)]
     + [pytest.param(*row, marks=pytest.mark.nightly) for row in ((SIGNALS, 20), (STOPS, 4))],
 )
 def test_killed_and_stopped_workers_and_players_are_replaced(
-    tmp_path: Path,
-    name: str,
-    undisturbed: Undisturbed,
-    signals: list[signal.Signals],
-    runs: int,
+    tmp_path: Path, undisturbed: Undisturbed, signals: list[signal.Signals], runs: int
 ) -> None:
     """Two in a run: whoever is hit three times in the same game, or a worker with the same pair, is
     to blame."""
-    whole = undisturbed(name, FEW)
+    whole = undisturbed(GAMES)
     for number in range(runs):
         chance, folder = random.Random(number), tmp_path / str(number)
-        process = begin(name, FEW, folder, [1, chance.randrange(4, FEW // 2)])
+        process = begin(GAMES, folder, [1, chance.randrange(4, GAMES // 2)])
         sent = 0
         for times, which in enumerate(signals, start=1):
             process.says("games", times, timeout=300)
@@ -171,9 +156,9 @@ def test_killed_and_stopped_workers_and_players_are_replaced(
 @pytest.mark.parametrize("kills", mostly_nightly([1, 13], [1]))
 def test_killed_nurseries(tmp_path: Path, undisturbed: Undisturbed, kills: int) -> None:
     """Kill the driver's child or the one below it, which starts the workers."""
-    chance, games = random.Random(kills), FEW if kills == 1 else MANY
-    whole = undisturbed("mixed", games)
-    process = begin("mixed", games, tmp_path, [1])
+    chance, games = random.Random(kills), GAMES * (1 if kills == 1 else 10)
+    whole = undisturbed(games)
+    process = begin(games, tmp_path, [1])
     process.says("games", timeout=300)
 
     def replaced() -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from pathlib import Path
 
 import pytest
@@ -96,15 +95,3 @@ def test_none_is_left_after_a_forfeit(tmp_path: Path) -> None:
     assert run.wait() == 0, run.printed
     assert len(list(notes.iterdir())) >= 4  # a new bot for each game
     assert not living(notes)
-
-
-@pytest.mark.nightly
-def test_a_bot_may_not_fill_the_process_table(tmp_path: Path) -> None:
-    crowd = f"[__import__('subprocess').Popen([{sys.executable!r}, '-c', 'input()'], stdin=-1)"
-    command, notes = stubborn(tmp_path, f"{crowd} for _ in range(20)]; time.sleep(300)", after=2)
-    words = ["games=2", "executor.workers=1", "limits.processes=10", "limits.hang=60"]
-    run = begun(tmp_path, command, *words)
-    assert run.wait() == 0, run.printed
-    assert not living(notes)
-    (log,) = (tmp_path / "results").rglob("log.txt")
-    assert "10 are allowed" in log.read_text()
