@@ -20,7 +20,7 @@ from typing import Any
 
 from processes import parent_of
 
-from othello_lab import Agent, Decision, Limits, Position, RandomAgent, SearchStats
+from othello_lab import Decision, Limits, Position, RandomAgent
 from othello_lab.core.game import DIED, FINISHED, GARBAGE, HUNG, ILLEGAL, LATE, RAISED
 
 CALLS = ("constructor", "begin_game", "observe", "decide", "close")
@@ -207,21 +207,6 @@ class Liar(Decision):
 
     def __getattribute__(self, name: str) -> Any:
         return "well" if name == "move" else object.__getattribute__(self, name)
-
-
-class UsesStatsAgain(Agent):
-    """Honest: one SearchStats object for all its decisions, counted on."""
-
-    def __init__(self, notes: str = "") -> None:
-        self.stats = SearchStats()
-
-    def begin_game(self, *args: Any) -> None:
-        super().begin_game(*args)
-        self.stats.nodes = 0
-
-    def decide(self, position: Position, limits: Limits) -> Decision:
-        self.stats.nodes += 1
-        return Decision(position.moves[0], stats=self.stats)
 
 
 IMPORTS = """

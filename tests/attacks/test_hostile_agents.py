@@ -196,18 +196,6 @@ def test_all_kinds(tmp_path: Path, part: int, sort: str) -> None:
 
 
 @pytest.mark.integration
-def test_an_honest_agent_may_count_on_in_one_object(tmp_path: Path) -> None:
-    """Each move's counts are those of the time when it was made."""
-    counts = {"_target_": "attacks.hostile.UsesStatsAgain"}
-    played = Run(tmp_path, {"honest": GREEDY, "counts": counts}, ["executor.workers=1"])
-    for game in (0, 1):
-        rows = [row for row in content(played.folder)["moves"] if row[0] == game and row[2] == 1]
-        asked = [row[6] for row in rows if row[6]]
-        assert asked == list(range(1, len(asked) + 1))
-        assert len(asked) > 3
-
-
-@pytest.mark.integration
 def test_nobody_is_blamed_if_the_system_has_no_process_to_give(tmp_path: Path) -> None:
     """Two forks of three fail."""
     forked, asked = agent_proxy.ConfinedProcess, itertools.count(1)
