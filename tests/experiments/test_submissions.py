@@ -23,7 +23,7 @@ from othello_lab.agents.external.submission import submissions
 from othello_lab.core.game import DIED, FINISHED, GARBAGE, HUNG, LATE, RAISED, UNFIT
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import RunResult, run
-from othello_lab.experiments.playing import supervisor
+from othello_lab.experiments.playing import agent_proxy, supervisor
 from othello_lab.experiments.report.programs import file_names
 
 QUIET = Console(quiet=True)
@@ -147,7 +147,9 @@ def test_to_compile_costs_no_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_a_program_is_told_the_reason_for_which_it_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Not of its watch: it is late, or has printed too much; and its exception is told."""
+    """Not of its watch: it is late, or has printed too much (here a megabyte, as to read more takes
+    a busy machine long); and its exception is told."""
+    monkeypatch.setattr(agent_proxy, "MOST_OF_PROGRAM", 1 << 20)
     folder = tmp_path / "submissions"
     hand_in(folder, ["line", "strategy"])
     scratch = tmp_path / "scratch"
@@ -169,7 +171,7 @@ def test_a_program_is_told_the_reason_for_which_it_lost(
     # On a busy machine it may be late before it has printed so much.
     assert GARBAGE in ends(result, "loud") <= {GARBAGE, LATE}
     assert ends(result, "wrong") == {DIED}
-    assert "16 MiB" in page(result, "loud")
+    assert "1 MiB" in page(result, "loud")
     assert "KeyError: 'x' (wrong.py, line 5)" in page(result, "wrong")
     assert [*scratch.iterdir()] == []
 
