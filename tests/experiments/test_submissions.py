@@ -201,7 +201,7 @@ def test_only_some_keep_their_processes_between_games(
 ) -> None:
     trouble = "import os; print('process', os.getpid())"
     hand_in(tmp_path / "submissions", ["agent"] * 4, trouble={"agent": trouble})
-    words = ["agents=folder", f"folder={tmp_path / 'submissions'}", "games=6", "figures=false"]
+    words = ["agents=folder", f"folder={tmp_path / 'submissions'}", "games=2", "figures=false"]
     words += [f"results={tmp_path}", "executor.workers=1"]
     processes = []
     for most in (16, 2):
