@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from pathlib import Path
 from typing import Any
 
 from othello_lab import Decision, Limits, Position, RandomAgent
-
-
-class Plain(RandomAgent):
-    """Plays at random; not the lab's own class."""
 
 
 class Remembers(RandomAgent):
@@ -50,6 +45,6 @@ class Daemonises(RandomAgent):
                 signal.signal(signal.SIGTERM, signal.SIG_IGN)
                 (self.folder / str(os.getpid())).touch()
                 while True:
-                    time.sleep(1)
+                    signal.pause()
             os._exit(0)
         os.waitpid(child, 0)

@@ -2,7 +2,7 @@
 one line.
 
 Each number is a seed, so an input can be drawn again. FUZZ_EXAMPLES=100000 in the environment sets
-the number of inputs of each slow test.
+the number of inputs of each nightly test.
 """
 
 from __future__ import annotations
@@ -11,16 +11,17 @@ import inspect
 import os
 import random
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 Test = Callable[..., None]
 
-FEW = 300
+FEW = 100
 """Inputs of a default test."""
 MANY = 20_000
-"""Inputs of a slow test that needs less than a minute for them."""
+"""Inputs of a nightly test that needs less than a minute for them."""
 LONGEST = 1500
 """Characters of a refusal."""
 
@@ -96,7 +97,7 @@ class Draw(random.Random):
 
 
 def fuzzed(most: int = MANY, few: int = FEW) -> Callable[[Test], Test]:
-    """Call a test with a ``draw`` for each of few inputs, and as a slow test for ``most``."""
+    """Call a test with a ``draw`` for each of few inputs, and nightly for ``most``."""
 
     def decorate(test: Test) -> Test:
         def repeated(inputs: int, **fixtures: Any) -> None:
@@ -113,10 +114,9 @@ def fuzzed(most: int = MANY, few: int = FEW) -> Callable[[Test], Test]:
         repeated.__signature__ = inspect.Signature([*fixtures, number])  # type: ignore[attr-defined]
         repeated.__name__, repeated.__doc__ = test.__name__, test.__doc__
         repeated.__module__ = test.__module__
-        slow = pytest.param(
-            int(os.environ.get("FUZZ_EXAMPLES", most)), marks=pytest.mark.integration
-        )
-        return pytest.mark.parametrize("inputs", [min(few, most), slow])(repeated)
+        many = int(os.environ.get("FUZZ_EXAMPLES", most))
+        nightly = pytest.param(many, marks=pytest.mark.nightly)
+        return pytest.mark.parametrize("inputs", [min(few, most), nightly])(repeated)
 
     return decorate
 
@@ -132,3 +132,9 @@ def refused(parse: Callable[[], object], longest: int = LONGEST) -> bool:
         assert 0 < len(said) < longest
         return True
     return False
+
+
+def stored(path: Path, text: str) -> Path:
+    """Write a text into a file, half a character too."""
+    path.write_bytes(text.encode("utf-8", "surrogatepass"))
+    return path

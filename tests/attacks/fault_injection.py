@@ -6,6 +6,7 @@ line of JSON each, and answers with one: see :class:`Request` and :class:`Outcom
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import mmap
@@ -15,12 +16,19 @@ import shutil
 import signal
 import struct
 import sys
-import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
-from attacks.test_killed_jobs import folder_of, results_of
-from processes import Command, descendants
+import numpy as np
+import pandas as pd
+from processes import Command, await_, descendants
+from records import content, runs_in
+
+from othello_lab.experiments.jobs.kinds import KINDS
+from othello_lab.experiments.studies.record import StudyRecord
+from othello_lab.experiments.sweep.folder import has_begun
+from othello_lab.training.data import Positions
 
 CHANGE, LOOK, OTHER_LOOK, START, MESSAGE = 1, 2, 4, 8, 16
 FAULTS = {
@@ -42,13 +50,11 @@ memory = struct.Struct("6q512s")
 @dataclass(frozen=True)
 class Request:
     """words: of the command, without the folder of results. fault: of FAULTS. at: the call that
-    fails; 0 for none, which counts them. resumed: the number of the change of a file at which a
-    first run is killed, so that the fault befalls its ``resume``; 0 for a new run."""
+    fails; 0 for none, which counts them."""
 
     words: list[str]
     fault: str
     at: int
-    resumed: int = 0
 
 
 @dataclass
@@ -60,6 +66,41 @@ class Outcome:
     codes: list[int | None] = field(default_factory=list)
     printed: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
+
+
+def folder_of(results: Path) -> Path | None:
+    """Return the job's folder, None before its record has begun."""
+    found = {path.parent for kind in KINDS.values() for path in results.glob(f"*/*/{kind.file}")}
+    return max(found, default=None)
+
+
+def results_of(folder: Path) -> dict[str, Any]:
+    """Return all results below a folder that do not depend on time, by file."""
+    results: dict[str, Any] = {
+        str(run.relative_to(folder)): content(run) for run in runs_in(folder) if has_begun(run)
+    }
+    for name in ("study.sqlite", "training.sqlite"):
+        for path in folder.rglob(name):
+            with StudyRecord.open(path.parent) as record:
+                for table, frame in record.tables().items():
+                    results[f"{path.relative_to(folder)} {table}"] = timeless(frame)
+    for path in folder.rglob("*.parquet"):
+        where = str(path.relative_to(folder))
+        results[where] = Positions.read(path.parent).data_hash
+    for path in folder.rglob("*.npz"):
+        with np.load(path) as arrays:
+            numbers = {key: arrays[key] for key in arrays.files if arrays[key].dtype.kind in "iuf"}
+            results[str(path.relative_to(folder))] = {
+                key: array.tobytes() for key, array in numbers.items()
+            }
+    return results
+
+
+def timeless(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    times = ("seconds", "minutes", "time")
+    kept = [column for column in frame if not any(word in column for word in times)]
+    rows = frame[kept].astype(object).where(frame[kept].notna(), None)  # as nan equals nothing
+    return rows.sort_values(kept, key=lambda column: column.astype(str)).to_dict("records")
 
 
 class Injector:
@@ -105,10 +146,6 @@ class Injector:
         self._number += 1
         results = self._place / str(self._number)
         again = [*request.words, f"results={results}"]
-        if request.resumed:
-            self._arm(CHANGE, request.resumed, -signal.SIGKILL, False)
-            self._run(again, Outcome(), True)
-            again = self._again(request, results)
         kinds, error, lasting = FAULTS[request.fault]
         self._arm(kinds, request.at, error, lasting)
         self._run(again, outcome, error < 0)
@@ -139,10 +176,9 @@ class Injector:
 
     def _run(self, words: list[str], outcome: Outcome, may_be_killed: bool) -> int | None:
         process = Command(*words)
-        until = time.monotonic() + TIMEOUT
-        while process.poll() is None and time.monotonic() < until:
-            time.sleep(0.005)
-        if process.returncode is None:
+        try:
+            process.wait(TIMEOUT)
+        except AssertionError:
             outcome.wrong.append(f"it hangs: {' '.join(words)}")
             process.kill()
         printed, _ = process.communicate()
@@ -155,18 +191,19 @@ class Injector:
             outcome.wrong.append("a traceback")
         if code in (1, 2) and not _REASON.search(printed):
             outcome.wrong.append("no line says why")
-        while list(descendants(os.getpid())):
-            if time.monotonic() > until + TIMEOUT:
-                outcome.wrong.append("a process is left")
-                break
-            while True:
-                try:
-                    if not os.waitpid(-1, os.WNOHANG)[0]:
-                        break
-                except ChildProcessError:
-                    break
-            time.sleep(0.005)
+        try:
+            await_(_nobody_left, TIMEOUT)
+        except AssertionError:
+            outcome.wrong.append("a process is left")
         return code
+
+
+def _nobody_left() -> bool:
+    """Wait for the dead, and return True if none lives."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    return not descendants(os.getpid())
 
 
 def main() -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import functools
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from bots import EXAMPLES, player
+from chosen import mostly_nightly
 
 from othello_lab.__main__ import main as lab_main
 from othello_lab.__main__ import room_main
@@ -58,7 +58,7 @@ def hostile(folder: Path, trick: str) -> str:
     return player(folder, run, after=0, name="hostile")
 
 
-@pytest.mark.parametrize("trick", TRICKS)
+@pytest.mark.parametrize("trick", mostly_nightly(TRICKS, ["stops all others"]))
 def test_the_other_plays_on(
     trick: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], scratch: Path
 ) -> None:
@@ -70,6 +70,7 @@ def test_the_other_plays_on(
     assert list(scratch.iterdir()) == []
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("trick", ["puts a folder in the way", "removes the other's folder"])
 def test_the_other_would_lose_if_files_were_open(
     trick: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -84,31 +85,11 @@ CLASS = ["experiment=class", "games=2", "results={results}", "folder={folder}", 
 
 
 def said_in_class(results: Path, handed_in: Path) -> str:
-    """All that the programs of a class print in their tournament."""
+    """All that the programs of a class print in their tournament, which is closed by default."""
     words = [word.format(results=results, folder=handed_in) for word in CLASS]
     assert lab_main(["run", *words, "figures=none", "executor.workers=1"]) == 0
     (output,) = results.rglob("output.txt")
     return output.read_text()
-
-
-def test_a_class_is_closed_by_default(tmp_path: Path) -> None:
-    """What a program can find outside of its own folder is not there for it."""
-    handed_in = tmp_path / "handed_in"
-    handed_in.mkdir()
-    secret = tmp_path / "secret"
-    secret.write_text("key")
-    for name in ("anna", "bert"):
-        (handed_in / f"{name}.py").write_text(
-            "def strategy(player, board):\n"
-            f"    try:\n        print(open({str(secret)!r}).read())\n"
-            "    except OSError as error:\n        print(type(error).__name__)\n"
-            "    from random import choice\n"
-            "    return choice([s for s in range(11, 89) if board[s] == EMPTY])\n"
-            "EMPTY = '.'\n"
-        )
-    said = said_in_class(tmp_path / "results", handed_in)
-    assert "PermissionError" in said
-    assert "key" not in said
 
 
 SPY = """
@@ -126,7 +107,10 @@ for line in sys.stdin:
 """
 
 
-@pytest.mark.parametrize("command", ["python3 spy.py", "python3 spy.py {secret}", "./spy.py"])
+@pytest.mark.parametrize(
+    "command",
+    mostly_nightly(["python3 spy.py", "python3 spy.py {secret}", "./spy.py"], ["./spy.py"]),
+)
 def test_a_program_reads_nothing_of_the_folder_where_the_command_is_typed(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -149,6 +133,7 @@ def test_a_program_reads_nothing_of_the_folder_where_the_command_is_typed(
     assert "def strategy" not in said
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not shutil.which("cc"), reason="needs cc")
 def test_c_is_compiled_and_run_in_a_closed_process(tmp_path: Path) -> None:
     handed_in = tmp_path / "handed_in"
@@ -159,31 +144,3 @@ def test_c_is_compiled_and_run_in_a_closed_process(tmp_path: Path) -> None:
     assert lab_main(["run", *words, "protocol=line", "figures=none", "executor.workers=1"]) == 0
     (report,) = (tmp_path / "results").rglob("report.md")
     assert "forfeited" not in report.read_text("utf-8")
-
-
-@pytest.mark.skipif(not shutil.which("javac"), reason="needs javac")
-@pytest.mark.parametrize("command", ["java Jan", "java -cp classes Jan", "java -cp . Jan"])
-def test_java_plays_under_a_gibibyte(
-    command: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """As it is typed where its class is; its file says that it has begun."""
-    source = (
-        "import java.nio.file.*; public class Jan { public static void main(String[] a) "
-        'throws Exception { Files.delete(Path.of("Jan.in")); System.err.println("begun"); '
-        'Files.writeString(Path.of("Jan.out"), "(W Z 9)\\n"); Thread.sleep(60000); } }'
-    )
-    folder = tmp_path / "here"
-    (folder / "classes").mkdir(parents=True)
-    (folder / "Jan.java").write_text(source)
-    to = folder / "classes" if "classes" in command else folder
-    subprocess.run(["javac", "-d", to, "Jan.java"], cwd=folder, check=True, capture_output=True)
-    monkeypatch.chdir(folder)
-    words = ["names=Jan,other", "limit=60", "memory_mb=1024", "output=true", "seed=1"]
-    record = ["--record", str(tmp_path / "games.txt")]
-    assert main(["referee", command, player(tmp_path, name="other"), *words, *record]) == 0
-    shown = capsys.readouterr().out
-    assert "Jan: begun" in shown
-    assert "illegal move" in shown

@@ -12,12 +12,14 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from attacks.fault_injection import FAULTS, Outcome, Request, memory
+from chosen import mostly_nightly
+from shared import SMALL_STUDY
 
 from othello_lab.core.system.processes import LINUX
 
@@ -31,17 +33,27 @@ TESTS = Path(__file__).parent.parent
 DUEL = ["agents=duel", "agent@second=greedy", "seed=3", "executor.workers=2", "figures=none"]
 FIRST = ["agent@first=alphabeta", "first.depth=2"]
 OUTSIDE = ["agent@first=random", "first._target_=bystanders.Remembers", "trial=false"]
+NO_FIGURES = "figures=none"
+GAMES = ["train.rounds.first.games=200", "train.rounds.second.games=200"]
 JOBS = {
-    "run": (["run", *DUEL, "agent@first=random", "games=8"], 2),
-    "run of an agent from outside": (["run", *DUEL, *OUTSIDE, "games=6"], 1),
-    "study": (["study", "errors", *DUEL, *FIRST, "study.empties=8", "games=4"], 1),
-    "sweep": (
-        ["run", "-m", *DUEL, "agent@first=alphabeta", "first.depth=1,2", "games=4"],
-        1,
-    ),
-    "self-play": (["selfplay", "games=300", "agent=alphabeta", "depth=1", "executor.workers=2"], 2),
+    "run": ["run", *DUEL, "agent@first=random", "games=8"],
+    "run of an agent from outside": ["run", *DUEL, *OUTSIDE, "games=6"],
+    "class": ["run", "agents=classics", "schedule=class", "openings.plies=4", "figures=none"],
+    "study of positions": [
+        "study",
+        "pruning",
+        "agents=ab_vs_minimax",
+        *SMALL_STUDY,
+        "figures=none",
+    ],
+    "study of a run": ["study", "errors", *DUEL, *FIRST, "study.empties=8", "games=4"],
+    "study of matches": ["study", "scaling", "agents=ab_mirror", "study.levels=[1,2]", "games=4"],
+    "sweep": ["run", "-m", *DUEL, "agent@first=alphabeta", "first.depth=1,2", "games=4"],
+    "self-play": ["selfplay", "games=300", "agent=alphabeta", "depth=1", "executor.workers=2"],
+    "positions": ["positions"],  # of a recorded run
+    "training": ["train", "tuned", *GAMES, "games=4", "depth=1", "figures=none"],
 }
-"""By name: the words of the command, and how many places of each kind of fault are tried."""
+"""The words of each command."""
 
 Ask = Callable[[Request], Outcome]
 
@@ -97,14 +109,14 @@ def places(calls: int, number: int) -> list[int]:
     return [round((place + 0.5) * calls / number + 0.5) for place in range(number)]
 
 
-def check(ask: Ask, words: list[str], number: int, resumed: int = 0) -> None:
-    """Try so many places of each kind of fault."""
+def check(ask: Ask, words: list[str], faults: Iterable[str], number: int, resumed: int = 0) -> None:
+    """Try so many places of each of these kinds of fault."""
     wrong = []
-    for fault in FAULTS:
-        counted = ask(Request(words, fault, 0, resumed))
+    for fault in faults:
+        counted = ask(Request(words, fault, 0))
         assert not counted.wrong, counted
         chosen = places(counted.counted, number)
-        outcomes = {at: ask(Request(words, fault, at, resumed)) for at in chosen}
+        outcomes = {at: ask(Request(words, fault, at)) for at in chosen}
         wrong += [f"{fault}, call {at}: {each}" for at, each in outcomes.items() if each.wrong]
         ends = sorted(str(each.codes[0]) for each in outcomes.values())
         print(f"{fault}: {len(outcomes)} places of {counted.counted} calls, exit codes {ends}")
@@ -113,13 +125,21 @@ def check(ask: Ask, words: list[str], number: int, resumed: int = 0) -> None:
     assert not wrong, "\n\n".join(wrong)
 
 
-@pytest.mark.parametrize("job", JOBS)
-def test_a_job_with_a_fault_is_resumed(job: str, ask: Ask) -> None:
-    check(ask, *JOBS[job])
+@pytest.mark.parametrize("job", mostly_nightly(JOBS, ["run", "study of positions"]))
+def test_a_killed_job_is_resumed(job: str, ask: Ask, recorded_duel: Path) -> None:
+    """Killed at two places of its calls to the system."""
+    words = [*JOBS[job], *([str(recorded_duel)] if job == "positions" else [])]
+    check(ask, words, ["kill"], 2)
 
 
-def test_a_resumed_run_with_a_fault_is_resumed_again(ask: Ask) -> None:
-    """Its first session was killed after three quarters of its changes of files, so after games."""
-    words, _ = JOBS["run"]
-    changes = ask(Request(words, "full disk", 0)).counted
-    check(ask, words, 1, resumed=3 * changes // 4)
+@pytest.mark.parametrize(
+    "fault", mostly_nightly([fault for fault in FAULTS if fault != "kill"], ["full disk"])
+)
+def test_a_run_with_a_fault_is_resumed(fault: str, ask: Ask) -> None:
+    check(ask, JOBS["run of an agent from outside"], [fault], 1)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("job", ["run", "study of a run", "sweep", "self-play"])
+def test_a_job_with_any_fault_is_resumed(job: str, ask: Ask) -> None:
+    check(ask, JOBS[job], FAULTS, 2)

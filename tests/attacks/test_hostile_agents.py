@@ -7,29 +7,29 @@ lost by the hostile agent, after moves that are the same.
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import errno
 import itertools
 import os
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 from attacks.hostile import ANYHOW, CROWDED, KINDS, PATIENT, SMALL, TIMED
-from processes import Command
-from records import content
+from chosen import mostly_nightly
+from processes import Command, adopted, await_, lives
+from records import content, runs_in
 from rich.console import Console
 
-import othello_lab.core.system.processes
-from othello_lab.core.game import END_REASONS, FINISHED, HUNG, LATE
+from othello_lab.core.game import DIED, END_REASONS, FINISHED, HUNG, LATE
+from othello_lab.core.system.processes import LINUX
 from othello_lab.experiments.config import plan_of, read
 from othello_lab.experiments.jobs.run import run
 from othello_lab.experiments.playing import agent_proxy
 
-pytestmark = pytest.mark.skipif(not othello_lab.core.system.processes.LINUX, reason="needs Linux")
+pytestmark = pytest.mark.skipif(not LINUX, reason="needs Linux")
 
 PARTS = 5
 """A report on all of them at once takes minutes."""
@@ -50,52 +50,32 @@ def landlocked() -> bool:
     return bool(version >= 6)
 
 
-class Run(Command):
-    """A run of agents in a process of its own. Its folder is the only one below ``folder``."""
+@dataclass
+class Run:
+    """A run of agents in a process of its own. Its folder is the only one below ``where``."""
 
-    def __init__(
-        self,
-        folder: Path,
-        agents: Mapping[str, Any],
-        *words: str,
-        before: Callable[[], None] = lambda: None,
-    ) -> None:
-        self.agents, self.where = dict(agents), folder
-        super().__init__(*words, before=before)
-        self.printed_in_all, _ = self.communicate(timeout=500)
-        assert self.returncode == 0, self.printed_in_all
-        (self.folder,) = (path.parent for path in folder.rglob("games.sqlite"))
+    where: Path
+    agents: Mapping[str, Any]
+    words: Sequence[str]
+    before: Callable[[], None] = lambda: None
 
-    def _run(self, output: int, words: Any, before: Callable[[], None]) -> int:
-        os.dup2(output, 1)
-        os.dup2(output, 2)
-        before()
+    def __post_init__(self) -> None:
+        process = Command(*self.words, before=self.before, main=self._play)
+        self.printed, _ = process.communicate(timeout=500)
+        assert process.returncode == 0, self.printed
+        (self.folder,) = runs_in(self.where)
+
+    def _play(self, words: Sequence[str]) -> int:
         agent_proxy.START_SECONDS, agent_proxy.STOPPED_SECONDS = 2.0, 1.0
         common = ["agents=duel", "agent@first=greedy", "agent@second=random", "ruleset=mini6"]
         common += ["openings.plies=20", "games=2", "schedule=gauntlet", "figures=false"]
         common += [f"results={self.where}", "searches.positions=1", "trial=false", *words]
         settings = read(common).settings
-        settings.agents = self.agents
+        settings.agents = dict(self.agents)
         return 0 if run(plan_of(settings), "test", Console(quiet=True)).complete else 5
 
 
 GREEDY, RANDOM = {"_target_": "othello_lab.GreedyAgent"}, {"_target_": "othello_lab.RandomAgent"}
-
-
-@pytest.fixture
-def orphanage() -> Iterator[Callable[[], list[int]]]:
-    """The processes below this one that were not there before; it inherits all that lose their
-    parent meanwhile."""
-    libc = ctypes.CDLL(None)
-    before = set(othello_lab.core.system.processes.descendants([os.getpid()]))
-    libc.prctl(36, 1, 0, 0, 0)
-    try:
-        yield lambda: sorted(
-            set(othello_lab.core.system.processes.descendants([os.getpid()])) - before
-        )
-    finally:
-        libc.prctl(36, 0, 0, 0, 0)
-        othello_lab.core.system.processes.end_descendants([os.getpid()], before)
 
 
 def play(folder: Path, names: list[str], *words: str) -> tuple[Run, Run]:
@@ -107,8 +87,8 @@ def play(folder: Path, names: list[str], *words: str) -> tuple[Run, Run]:
         about = {"kind": name, "notes": str(notes / name)}
         hostile[name] = {"_target_": "attacks.hostile.Hostile", **about}
     both = {"honest": GREEDY, "bystander": RANDOM}
-    attacked = Run(folder / "attacked", both | hostile, *words)
-    plain = Run(folder / "plain", both | dict.fromkeys(names, RANDOM), *words)
+    attacked = Run(folder / "attacked", both | hostile, words)
+    plain = Run(folder / "plain", both | dict.fromkeys(names, RANDOM), words)
     return attacked, plain
 
 
@@ -147,82 +127,72 @@ def wrong(attacked: Run, plain: Run, names: list[str]) -> Iterator[str]:
 
 
 def _allowed(ends: str) -> Sequence[str]:
-    """On a busy machine who breaks the rules slowly may be killed before it has done so."""
-    return END_REASONS[1:] if ends == ANYHOW else (ends, HUNG, LATE)
+    """On a busy machine who breaks the rules slowly may be killed before it has done so, as may be
+    who is stopped while its child thinks."""
+    if ends == ANYHOW:
+        return END_REASONS[1:]
+    return (ends, HUNG, LATE, DIED) if ends == LATE else (ends, HUNG, LATE)
 
 
-def living(notes: Path) -> list[str]:
-    """Processes that agents have started, and that live on."""
-    found = []
-    for path in notes.glob("*/[0-9]*"):
-        with contextlib.suppress(OSError):
-            state = Path(f"/proc/{path.name}/stat").read_text().rpartition(")")[2].split()[0]
-            if state != "Z":  # one that has ended is only waited for
-                found.append(f"{path.parent.name}: {path.name} {state}")
-    return found
+def check(folder: Path, names: list[str], *words: str) -> None:
+    with adopted() as orphans:
+        check_among(orphans, folder, names, *words)
 
 
-def check(
-    folder: Path, names: list[str], orphans: Callable[[], list[int]], *words: str
-) -> tuple[Run, Run]:
+def check_among(
+    orphans: Callable[[], list[int]], folder: Path, names: list[str], *words: str
+) -> None:
     attacked, plain = play(folder, names, *words)
     assert "\n".join(wrong(attacked, plain, names)) == ""
-    assert attacked.printed_in_all == plain.printed_in_all == ""
-    until = time.monotonic() + 10
-    while (orphans() or living(folder / "notes")) and time.monotonic() < until:
-        time.sleep(0.05)  # the system may need a moment to end them
-    assert living(folder / "notes") == []
-    assert [Path(f"/proc/{number}/cmdline").read_text() for number in orphans()] == []
+    assert attacked.printed == plain.printed == ""
+    noted = [int(path.name) for path in (folder / "notes").glob("*/[0-9]*")]
+    await_(lambda: not orphans() and not any(map(lives, noted)))
     sizes = {path.name: path.stat().st_size for path in attacked.folder.iterdir()}
     assert sizes.pop("output.txt", 0) + sizes["log.txt"] < 60e6
     assert sizes.keys() == {path.name for path in plain.folder.iterdir()}
-    return attacked, plain
-
-
-def chosen(run: str) -> list[str]:
-    """The kinds for a run."""
-    return [
-        name
-        for name, each in KINDS.items()
-        if run == (HARMLESS if each.run == PATIENT and each.end == FINISHED else each.run)
-        and (landlocked() or not each.landlock)
-    ]
-
-
-def test_there_are_many_kinds_and_each_is_told_in_a_line() -> None:
-    assert len(KINDS) >= 60
-    assert all(each.told.endswith(".") for each in KINDS.values())
-
-
-@pytest.mark.integration
-@pytest.mark.parametrize("which", [PATIENT, HARMLESS])
-@pytest.mark.parametrize("part", range(PARTS))
-def test_all_kinds_together(
-    tmp_path: Path, orphanage: Callable[[], list[int]], part: int, which: str
-) -> None:
-    names = chosen(which)[part::PARTS]
-    check(tmp_path, names, orphanage, *SETTINGS[which], "executor.workers=2")
-    honest = tmp_path / "notes/computes_in_many_processes"
+    honest = folder / "notes/computes_in_many_processes"
     assert not honest.exists() or (honest / "computed").exists()
 
 
+def needs(name: str) -> str:
+    """The sort of run that a kind needs."""
+    kind = KINDS[name]
+    return HARMLESS if kind.run == PATIENT and kind.end == FINISHED else kind.run
+
+
+FEW = {
+    HARMLESS: [
+        *("replaces_the_judge", "finds_the_record", "leaves_a_daemon", "signals_others"),
+        *("is_killed_once", "logs_what_cannot_be_told", "computes_in_many_processes"),
+    ],
+    PATIENT: [
+        *("writes_to_all_descriptors", "kills_itself", "raises_SystemExit_in_decide", "passes"),
+        *("exits_in_begin_game", "hangs_in_decide", "answers_nan", "forges_no_json"),
+    ],
+    TIMED: [
+        *("prepares_for_long", "sleeps", "thinks_below_the_supervisor"),
+        "thinks_while_it_is_told",
+    ],
+    SMALL: ["wants_all_memory"],
+    CROWDED: ["forks_on_and_on"],
+}
+"""Of each sort some, which stand for the others; all are tried nightly."""
+
+
 @pytest.mark.integration
-@pytest.mark.parametrize("which", [TIMED, SMALL, CROWDED])
-def test_kinds_that_need_limits(
-    tmp_path: Path, orphanage: Callable[[], list[int]], which: str
-) -> None:
-    check(tmp_path, chosen(which), orphanage, *SETTINGS[which], "executor.workers=2")
+@pytest.mark.parametrize("sort", mostly_nightly(FEW, [HARMLESS, PATIENT, TIMED]))
+def test_chosen_kinds(tmp_path: Path, sort: str) -> None:
+    assert all(needs(name) == sort for name in FEW[sort])
+    names = [name for name in FEW[sort] if landlocked() or not KINDS[name].landlock]
+    check(tmp_path, names, *SETTINGS[sort], "executor.workers=2")
 
 
-def test_an_honest_agent_may_count_on_in_one_object(tmp_path: Path) -> None:
-    """Each move's counts are those of the time when it was made."""
-    counts = {"_target_": "attacks.hostile.UsesStatsAgain"}
-    played = Run(tmp_path, {"honest": GREEDY, "counts": counts}, "executor.workers=1")
-    for game in (0, 1):
-        rows = [row for row in content(played.folder)["moves"] if row[0] == game and row[2] == 1]
-        asked = [row[6] for row in rows if row[6]]
-        assert asked == list(range(1, len(asked) + 1))
-        assert len(asked) > 3
+@pytest.mark.nightly
+@pytest.mark.parametrize("sort", [PATIENT, HARMLESS])
+@pytest.mark.parametrize("part", range(PARTS))
+def test_all_kinds(tmp_path: Path, part: int, sort: str) -> None:
+    names = [n for n in KINDS if needs(n) == sort and (landlocked() or not KINDS[n].landlock)]
+    check(tmp_path, names[part::PARTS], *SETTINGS[sort], "executor.workers=2")
 
 
 @pytest.mark.integration
@@ -236,9 +206,7 @@ def test_nobody_is_blamed_if_the_system_has_no_process_to_give(tmp_path: Path) -
         return forked(*arguments, **more)
 
     agents = {"honest": GREEDY, "other": RANDOM}
-    words = "executor.workers=1", "isolation=process"
-    played = Run(
-        tmp_path, agents, *words, before=lambda: setattr(agent_proxy, "ConfinedProcess", flaky)
-    )
+    words = ["executor.workers=1", "isolation=process"]
+    played = Run(tmp_path, agents, words, lambda: setattr(agent_proxy, "ConfinedProcess", flaky))
     assert [row[9] for row in content(played.folder)["games"]] == [FINISHED] * 2
     assert "no process can be started" in (played.folder / "log.txt").read_text()

@@ -5,22 +5,22 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from attacks.test_hostile_agents import landlocked
 from chosen import mostly_nightly
+from processes import await_, descendants
 
 import othello_lab.agents.external_agent
 import othello_lab.core.game
-import othello_lab.core.system.processes
 from othello_lab.agents.config import ConfigError
 from othello_lab.agents.external_agent import ExternalAgent
 from othello_lab.core.position import Position
+from othello_lab.core.system.processes import LINUX
 from othello_lab.experiments.record.provenance import versions
 
-pytestmark = pytest.mark.skipif(not othello_lab.core.system.processes.LINUX, reason="needs Linux")
+pytestmark = pytest.mark.skipif(not LINUX, reason="needs Linux")
 
 AGENT = """
 import os, signal, socket, struct, sys, time
@@ -28,30 +28,38 @@ from othello_lab import Agent, Decision, RandomAgent
 import othello_lab.core.game, othello_lab.core.position
 class Mine(RandomAgent):
     pass
+def tell(data):
+    for n in range(3, 300):
+        try: os.write(n, data)
+        except OSError: pass
 """
 FINE = ""
 
+KILLS = """
+above = os.getppid()
+try:
+    os.kill(above, signal.SIGKILL)
+except OSError:
+    pass
+"""
+
 # What it does: its module's code behind the above, and what the lab must say.
 MAKINGS: dict[str, tuple[str, str]] = {
-    "ends its process": ("os._exit(0)", "its process ended .exit code 0. while it was made"),
+    "ends its process": ("os._exit(0)", "exit code 0"),
     "raises SystemExit": ("sys.exit(3)", "SystemExit|cannot be imported"),
-    "raises KeyboardInterrupt": ("raise KeyboardInterrupt", "KeyboardInterrupt"),
-    "hangs": ("time.sleep(600)", "not made within"),
-    "closes all descriptors, and hangs": (
-        "os.closerange(0, 4096); time.sleep(600)",
-        "its process ended",
-    ),
-    "becomes another program": ("os.execv('/bin/sleep', ['sleep', '600'])", "its process ended"),
+    "hangs": ("signal.pause()", "not made within"),
+    "closes all descriptors, and hangs": ("os.closerange(0, 4096); signal.pause()", "ended"),
+    "becomes another program": ("os.execv('/bin/sleep', ['sleep', '600'])", "ended"),
     "leaves a daemon": (
         "if os.fork() == 0:\n"
         "    os.setsid()\n"
-        "    os.fork() == 0 and time.sleep(600)\n"
+        "    os.fork() == 0 and signal.pause()\n"
         "    os._exit(0)",
         FINE,
     ),
     "leaves a daemon, and dies": (
-        "if os.fork() == 0:\n    os.setsid(); time.sleep(600)\nos._exit(1)",
-        "its process ended",
+        "if os.fork() == 0:\n    os.setsid(); signal.pause()\nos._exit(1)",
+        "ended",
     ),
     "replaces the judge": (
         "core = othello_lab.core\n"
@@ -60,46 +68,21 @@ MAKINGS: dict[str, tuple[str, str]] = {
     ),
     "changes folder and umask": ("os.chdir('/'); os.umask(0o777)", FINE),
     "prints": ("os.write(1, b'x' * 10**6); print('y' * 10**6, file=sys.stderr)", FINE),
-    "writes to all descriptors": (
-        "for n in range(3, 300):\n"
-        "    try: os.write(n, b'\\5\\0\\0\\0[1,2]')\n"
-        "    except OSError: pass",
-        "sent a malformed answer",
-    ),
-    "sends nested lists": (
-        "for n in range(3, 300):\n"
-        "    try: os.write(n, struct.pack('<I', 50000) + b'[' * 50000)\n"
-        "    except OSError: pass",
-        "cannot be read",
-    ),
-    "says that it lacks everything": (
-        "for n in range(3, 300):\n"
-        "    try: os.write(n, b'\\2\\0\\0\\0{}')\n"
-        "    except OSError: pass",
-        "version",
-    ),
+    "writes to all descriptors": (r"tell(b'\5\0\0\0[1,2]')", "malformed"),
+    "sends nested lists": ("tell(struct.pack('<I', 50000) + b'[' * 50000)", "cannot be read"),
+    "says that it lacks everything": (r"tell(b'\2\0\0\0{}')", "version"),
     "has a version of 2^70": ("Mine.version = 1 << 70", "a whole number is needed"),
-    "has a version that is a text": ("Mine.version = 'two'", "a whole number is needed"),
     "has a version that cannot be told": ("Mine.version = Mine", "not JSON serializable"),
     "plays on boards of strange sizes": ("Mine.boards = lambda self: ['x']", "'x'"),
     "plays on endlessly many boards": (
         "Mine.boards = lambda self: iter(int, 1)",
         "not made within|MemoryError",
     ),
-    "raises when it is asked about itself": (
-        "Mine.boards = lambda self: sys.exit('gone')",
-        "SystemExit: gone",
-    ),
+    "raises when it is asked about itself": ("Mine.boards = lambda self: sys.exit('gone')", "gone"),
     "raises a text of 30 MB": ("raise ValueError('x' * 30_000_000)", "ValueError: xxxx|: x{1000}"),
     "is no agent": ("class Mine: pass", "Mine"),
+    **({"kills whoever makes it": (KILLS, FINE)} if landlocked() else {}),
 }
-KILLS = """
-above = os.getppid()
-try:
-    os.kill(above, signal.SIGKILL)
-except OSError:
-    pass
-"""
 
 
 def made(folder: Path, source: str, monkeypatch: pytest.MonkeyPatch) -> ExternalAgent:
@@ -120,20 +103,17 @@ ALWAYS = {
     "replaces the judge",
     "sends nested lists",
 }
-"""One or two of each sort; the others are slow tests."""
+"""One or two of each sort."""
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize(
-    "does",
-    mostly_nightly(MAKINGS, ALWAYS),
-)
+@pytest.mark.parametrize("does", mostly_nightly(MAKINGS, ALWAYS))
 def test_an_agent_that_attacks_while_it_is_made(
     does: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture
 ) -> None:
     source, said = MAKINGS[does]
     here = os.getcwd(), othello_lab.core.game.play_game, Position.play
-    before = set(othello_lab.core.system.processes.descendants([os.getpid()]))
+    before = set(descendants(os.getpid()))
     monkeypatch.setattr(
         othello_lab.agents.external_agent, "START_SECONDS", 0.5 if "not made" in said else 10
     )
@@ -155,22 +135,7 @@ def nobody_left(folder: Path, before: set[int]) -> None:
     assert os.getpid() not in ran
     files = [getattr(module, "__file__", None) or "" for module in list(sys.modules.values())]
     assert not any(file.startswith(str(folder)) for file in files)
-    until = time.monotonic() + 10
-    while left := [
-        *set(othello_lab.core.system.processes.descendants([os.getpid()])) - before,
-        *sessions(ran),
-    ]:
-        assert time.monotonic() < until, [about(number) for number in left]
-        time.sleep(0.02)
-
-
-def about(number: int) -> str:
-    """What a process is."""
-    try:
-        folder = Path(f"/proc/{number}")
-        return (folder / "stat").read_text() + (folder / "cmdline").read_text()
-    except OSError:
-        return "gone meanwhile"
+    await_(lambda: not (set(descendants(os.getpid())) - before or sessions(ran)))
 
 
 def sessions(leaders: set[int]) -> list[int]:
@@ -184,13 +149,3 @@ def sessions(leaders: set[int]) -> list[int]:
         except OSError:
             continue
     return found
-
-
-@pytest.mark.integration
-@pytest.mark.skipif(not landlocked(), reason="needs Landlock of Linux 6.12")
-def test_an_agent_that_kills_whoever_makes_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = set(othello_lab.core.system.processes.descendants([os.getpid()]))
-    assert made(tmp_path, KILLS, monkeypatch).version == 1
-    nobody_left(tmp_path, before)

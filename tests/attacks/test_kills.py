@@ -4,22 +4,21 @@ run, nobody is blamed, and no process is left."""
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import functools
 import os
 import random
 import signal
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
-from chosen import chosen_of
-from processes import Command, await_
-from records import content, games_in, query, runs_in
+from chosen import mostly_nightly
+from processes import Command, adopted, await_, descendants, lives, parent_of
+from records import after_games, content, query, runs_in
 from rich.console import Console
 
-from othello_lab.core.system.processes import LINUX, adopt_orphans, descendants, is_stopped
+from othello_lab.core.system.processes import LINUX, is_stopped
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import run
 from othello_lab.experiments.playing import agent_proxy, pool
@@ -28,41 +27,28 @@ from othello_lab.experiments.record.log import entries
 pytestmark = pytest.mark.skipif(not LINUX, reason="finds processes by /proc")
 
 COMMON = ["agents=duel", "seed=3", "figures=false", "limits.hang=20", "trial=false"]
-LINE_UPS = {
-    "the lab's own": ["agent@first=alphabeta", "agent@second=greedy", "first.depth=6"],
-    "from outside": [
-        *("agent@first=random", "first._target_=bystanders.Remembers"),
-        *("agent@second=random", "second._target_=bystanders.Plain"),
-    ],
-    "mixed": [
-        *("agent@first=alphabeta", "agent@second=greedy", "first.depth=4"),
-        "+agents.third._target_=bystanders.Remembers",
-    ],
-}
-KILLED = chosen_of(LINE_UPS, ["mixed"])  # which has agents of both other kinds
-_PR_SET_CHILD_SUBREAPER = 36
+# Agents of the lab, whose games it plays together, and one from outside.
+MIXED = [*COMMON, "agent@first=alphabeta", "agent@second=greedy", "first.depth=4"]
+MIXED += ["+agents.third._target_=bystanders.Remembers"]
+GAMES = 60
+"""Of a run that two signals disturb."""
 
 
-FEW, MANY = 60, 600
-"""Games."""
+def words_of(games: int) -> list[str]:
+    return [*MIXED, f"games={games // 3}"]
 
 
-def words_of(name: str, games: int) -> list[str]:
-    pairings = 3 if name == "mixed" else 1
-    return [*COMMON, *LINE_UPS[name], f"games={games // pairings}"]
-
-
-Undisturbed = Callable[[str, int], Path]
+Undisturbed = Callable[[int], Path]
 
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
-    """The folder of an undisturbed run, played in one process."""
+    """The folder of an undisturbed run of so many games, played in one process."""
 
     @functools.cache
-    def play(name: str, games: int) -> Path:
+    def play(games: int) -> Path:
         more = [f"results={tmp_path_factory.mktemp('whole')}", "executor=serial", "isolation=none"]
-        folder = run(read([*words_of(name, games), *more]), "test", Console(quiet=True)).folder
+        folder = run(read([*words_of(games), *more]), "test", Console(quiet=True)).folder
         assert query(folder, "select distinct end_reason from games") == [("finished",)]
         return folder
 
@@ -71,30 +57,22 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
 
 @pytest.fixture(autouse=True)
 def nothing_left() -> Iterator[None]:
-    """All that a run leaves behind becomes a child of this process, where it is found."""
-    before = set(descendants([os.getpid()]))
-    adopt_orphans()
-    try:
+    with adopted() as left:
         yield
-        await_(lambda: not set(descendants([os.getpid()])) - before)
-    finally:
-        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
-        with contextlib.suppress(ChildProcessError):
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
+        await_(lambda: not left())
 
 
-def begin(name: str, games: int, folder: Path) -> Command:
-    def soon() -> None:
+def begin(games: int, folder: Path, said: Sequence[int]) -> Command:
+    """Begin a run; it says ``games`` when so many more are being written."""
+
+    def prepare() -> None:
         pool.STOPPED_SECONDS = 2
         agent_proxy.STOPPED_SECONDS = 1.0
+        for least in said:
+            after_games(least, lambda: print("games", flush=True))()
 
-    words = [*words_of(name, games), f"results={folder}", "executor.workers=2"]
-    return Command("run", *words, before=soon)
-
-
-def await_games(folder: Path, games: int, process: Command) -> None:
-    await_(lambda: games_in(folder) >= games or process.poll() is not None, timeout=300)
+    words = [*words_of(games), f"results={folder}", "executor.workers=2"]
+    return Command("run", *words, before=prepare)
 
 
 def ends_well(process: Command, folder: Path, whole: Path) -> None:
@@ -107,36 +85,7 @@ def ends_well(process: Command, folder: Path, whole: Path) -> None:
     assert content(runs_in(folder)[0]) == content(whole)
 
 
-# ------------------------------------------------------------------ the driver
-
-
-def kill_driver(folder: Path, name: str, undisturbed: Undisturbed, kills: int) -> None:
-    chance = random.Random(kills)
-    games = FEW if kills < 10 else MANY
-    whole = undisturbed(name, games)
-    before = set(descendants([os.getpid()]))  # which other tests may have left
-    process = begin(name, games, folder)
-    for _ in range(kills):
-        moment = games_in(folder) + chance.randrange(1, max(2, 2 * games // kills))
-        await_games(folder, min(moment, games - 1), process)
-        time.sleep(chance.random() * 0.03)
-        process.kill()
-        process.communicate()
-        await_(lambda: not set(descendants([os.getpid()])) - before)
-        assert not runs_in(folder) or {
-            count
-            for (count,) in query(runs_in(folder)[0], "select count(*) from games group by pair")
-        } <= {2}
-        process = Command("resume", str(runs_in(folder)[0]), "--trust")
-    ends_well(process, folder, whole)
-
-
 @pytest.mark.integration
-@pytest.mark.parametrize("name", KILLED)
-def test_often_killed_drivers(tmp_path: Path, name: str, undisturbed: Undisturbed) -> None:
-    kill_driver(tmp_path, name, undisturbed, kills=10)
-
-
 def test_what_an_agent_left_behind_ends_with_a_killed_driver(tmp_path: Path) -> None:
     """``nothing_left`` sees to it that the test fails otherwise."""
     (tmp_path / "daemons").mkdir()
@@ -144,148 +93,109 @@ def test_what_an_agent_left_behind_ends_with_a_killed_driver(tmp_path: Path) -> 
     words += [f"+first.folder={tmp_path / 'daemons'}", f"results={tmp_path}", "games=3000"]
     process = Command("run", *COMMON, *words, "executor.workers=2")
     await_(lambda: len(list((tmp_path / "daemons").iterdir())) == 2)
-    below = set(descendants([process.pid]))
-    assert {int(path.name) for path in (tmp_path / "daemons").iterdir()} <= below
+    daemons = {int(path.name) for path in (tmp_path / "daemons").iterdir()}
+    assert daemons <= set(descendants(process.pid))
     process.kill()
-    process.communicate()
 
 
-# ------------------------------------------------------------------ workers, house and players
+# ------------------------------------------------------------------ workers, players, nurseries
 
 
 def below_the_nursery(process: Command) -> list[int]:
-    nursery = [number for number in descendants([process.pid]) if _parent(number) == process.pid]
-    return descendants(nursery)
+    """The workers and players of a run."""
+    nurseries = [n for n in descendants(process.pid) if parent_of(n) == process.pid]
+    return [number for nursery in nurseries for number in descendants(nursery)]
 
 
-def _lives(number: int) -> bool:
-    try:
-        stat = Path(f"/proc/{number}/stat").read_text()
-    except OSError:
-        return False
-    return stat.rpartition(")")[2].split()[0] not in "ZX"
+def _send(process: Command, number: signal.Signals, chance: random.Random) -> bool:
+    """Send a signal to a random worker or player; False if the run has ended. One that is stopped
+    is awaited until it is replaced."""
+    while process.poll() is None:
+        with contextlib.suppress(IndexError, ProcessLookupError):
+            victim = chance.choice(below_the_nursery(process))
+            os.kill(victim, number)
+            await_(partial(_has_stopped, victim, number))
+            await_(lambda: process.poll() is not None or not is_stopped(victim))  # noqa: B023
+            return True
+    return False
 
 
-def _parent(number: int) -> int:
-    try:
-        return int(Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[1])
-    except OSError:
-        return 0
+def _has_stopped(victim: int, number: signal.Signals) -> bool:
+    """The system may take a moment to stop it."""
+    return number != signal.SIGSTOP or is_stopped(victim) or not lives(victim)
 
 
-def send_signals(
-    tmp_path: Path, name: str, undisturbed: Undisturbed, signals: list[signal.Signals]
+SIGNALS = [signal.SIGKILL, signal.SIGTERM]
+STOPS = [signal.SIGSTOP] * 2
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize(
+    ("signals", "runs"),
+    [(SIGNALS, 1), (STOPS, 1)]
+    + [pytest.param(*row, marks=pytest.mark.nightly) for row in ((SIGNALS, 20), (STOPS, 4))],
+)
+def test_killed_and_stopped_workers_and_players_are_replaced(
+    tmp_path: Path, undisturbed: Undisturbed, signals: list[signal.Signals], runs: int
 ) -> None:
-    """Send each to a random process, in as many runs as it takes; not so often that one is hit
-    three times in the same game, or workers three times with the same pair, which would be its own
-    fault: a stopped process has to be replaced before the next one is stopped."""
-    chance = random.Random(len(signals))
-    games = FEW if len(signals) < 10 else MANY
-    whole = undisturbed(name, games)
-    waiting, runs = list(signals), 0
-    while waiting:
-        folder, runs = tmp_path / str(runs), runs + 1
-        process, recorded = begin(name, games, folder), 0
-        while waiting and process.poll() is None:
-            await_games(folder, min(recorded + 2, games - 2), process)
-            time.sleep(0.3 + 0.4 * chance.random() if recorded else 0.0)
-            recorded = games_in(folder)
-            if process.poll() is None and (found := below_the_nursery(process)):
-                with contextlib.suppress(ProcessLookupError):
-                    chosen = chance.choice(found)
-                    os.kill(chosen, waiting[-1])
-                    if waiting.pop() == signal.SIGSTOP:
-                        # The system may take a moment to stop it.
-                        await_(
-                            lambda: is_stopped(chosen) or not _lives(chosen)  # noqa: B023
-                        )
-                        await_(
-                            lambda: not is_stopped(chosen) or process.poll() is not None  # noqa: B023
-                        )
+    """Two in a run: whoever is hit three times in the same game, or a worker with the same pair, is
+    to blame."""
+    whole = undisturbed(GAMES)
+    for number in range(runs):
+        chance, folder = random.Random(number), tmp_path / str(number)
+        process = begin(GAMES, folder, [1, chance.randrange(4, GAMES // 2)])
+        sent = 0
+        for times, which in enumerate(signals, start=1):
+            process.says("games", times, timeout=300)
+            sent += _send(process, which, chance)
         ends_well(process, folder, whole)
-    print(f"{len(signals)} signals were sent in {runs} runs")
+        assert sent
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("name", KILLED)
-def test_often_killed_workers_and_players(
-    tmp_path: Path, name: str, undisturbed: Undisturbed
-) -> None:
-    send_signals(tmp_path, name, undisturbed, [signal.SIGKILL, signal.SIGTERM] * 8)
-
-
-@pytest.mark.integration
-@pytest.mark.parametrize("name", KILLED)
-def test_stopped_workers_and_players_are_replaced(
-    tmp_path: Path, name: str, undisturbed: Undisturbed
-) -> None:
-    send_signals(tmp_path, name, undisturbed, [signal.SIGSTOP] * 4)
-
-
-# ------------------------------------------------------------------ what starts the workers
-
-
-def kill_nurseries(
-    tmp_path: Path, name: str, undisturbed: Undisturbed, kills: int, games: int
-) -> None:
+@pytest.mark.parametrize("kills", mostly_nightly([1, 13], [1]))
+def test_killed_nurseries(tmp_path: Path, undisturbed: Undisturbed, kills: int) -> None:
     """Kill the driver's child or the one below it, which starts the workers."""
-    chance = random.Random(kills)
-    whole = undisturbed(name, games)
-    process = begin(name, games, tmp_path)
+    chance, games = random.Random(kills), GAMES * (1 if kills == 1 else 10)
+    whole = undisturbed(games)
+    process = begin(games, tmp_path, [1])
+    process.says("games", timeout=300)
 
-    def told() -> int:
+    def replaced() -> int:
         log = entries(runs_in(tmp_path)[0] / "log.txt")
-        line = "the process that starts workers was killed; another one goes on"
-        return sum(line in text for _, text in log)
+        return sum("another one goes on" in text for _, text in log)
 
-    await_games(tmp_path, 1, process)
-    above = _child(process.pid)  # after its death the one below has another parent
-    sent = 0
-    while told() < kills and process.poll() is None:
-        below = _child(above)
-        if not below:  # the next one is not there yet
-            time.sleep(0.01)
-            continue
-        before = told()
-        if chance.random() < 0.5:
-            os.kill(below, signal.SIGKILL)
-        else:
-            os.kill(above, signal.SIGKILL)
-            above = below
-        sent += 1
+    def both() -> tuple[int, int]:
+        upper = _child(process.pid, above)
+        return upper, upper and _child(upper)
+
+    above = 0  # after its death the one below has another parent
+    while (before := replaced()) < kills:
+        await_(lambda: all(both()) or process.poll() is not None)
+        if process.poll() is not None:
+            break
+        upper, below = both()
+        above, victim = chance.choice([(below, upper), (upper, below)])
+        os.kill(victim, signal.SIGKILL)
         # Two kills before the driver looks would be told as one. A kill of a process that has not
         # begun its work is not told at all.
-        deadline = time.monotonic() + 5
-        while told() == before and process.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.01)
-        time.sleep(0.1 + 0.2 * chance.random())
+        with contextlib.suppress(AssertionError):
+            await_(lambda: replaced() > before or process.poll() is not None, 10)
     ends_well(process, tmp_path, whole)
-    assert sent >= kills
-    assert told() >= kills - 1  # the last may come after the last game
+    assert replaced() >= kills - 1  # the last may come after the last game
 
 
-def _child(process: int) -> int:
-    """The child of a process that leads a session, which workers do not; 0 for none."""
-    for number in descendants([process]):
-        if _parent(number) == process and _session(number) == number:
-            return number
-    return 0
+def _child(process: int, known: int = 0) -> int:
+    """The child of a process that leads a session, which workers do not; 0 for none. known: that
+    child, if it is known, though its parent may be another one by now."""
+    if known:
+        return known
+    children = [n for n in descendants(process) if parent_of(n) == process and _leads(n)]
+    return children[0] if children else 0
 
 
-def _session(number: int) -> int:
+def _leads(process: int) -> bool:
     try:
-        return os.getsid(number)
+        return os.getsid(process) == process
     except ProcessLookupError:
-        return 0
-
-
-@pytest.mark.integration
-@pytest.mark.parametrize("name", ["mixed"])
-def test_a_killed_nursery(tmp_path: Path, name: str, undisturbed: Undisturbed) -> None:
-    kill_nurseries(tmp_path, name, undisturbed, kills=1, games=FEW)
-
-
-@pytest.mark.integration
-@pytest.mark.parametrize("name", KILLED)
-def test_often_killed_nurseries(tmp_path: Path, name: str, undisturbed: Undisturbed) -> None:
-    kill_nurseries(tmp_path, name, undisturbed, kills=13, games=MANY)
+        return False

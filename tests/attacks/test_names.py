@@ -86,27 +86,21 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 
 @pytest.mark.integration
-def test_a_terminal_gets_them_as_they_are(played: tuple[Path, str]) -> None:
-    _, printed = played
-    assert not re.search("[\x07\u202e]|\x1b\\[31m|\x1b\\]", printed)
-    for name in SHOWN:
-        assert f" {name} " in printed
-
-
-@pytest.mark.integration
-def test_a_report_has_them_as_they_are(played: tuple[Path, str]) -> None:
-    folder, _ = played
+def test_a_run_has_them_as_they_are(played: tuple[Path, str]) -> None:
+    """On the terminal, in its report and figures, and when it is watched."""
+    folder, printed = played
+    shown = io.StringIO()
+    console = Console(file=shown, width=200)
+    console.print(look(folder, console)[0])
+    assert r"[/b] $\foo$ :smile:: 90 of 90 games" in shown.getvalue()
     page = Page((folder / "report.html").read_text())
     assert "alert(1)" not in page.scripts
     assert all(link and link.startswith("#") for link in page.links)
-    for name in SHOWN:
-        assert name.replace("\\n", " ") in page.text
+    assert not re.search("[\x07\u202e]|\x1b\\[31m|\x1b\\]", printed)
     assert not re.search("[\x00-\x08\x0b-\x1f\u202e]", (folder / "report.md").read_text())
-
-
-@pytest.mark.integration
-def test_figures_have_them_as_they_are(played: tuple[Path, str]) -> None:
-    folder, _ = played
+    for name in SHOWN:
+        assert f" {name} " in printed and f" {name} " in shown.getvalue()
+        assert name.replace("\\n", " ") in page.text
     for figure in ("elo", "win_rates", "superiority"):
         drawing = ElementTree.parse(folder / f"{figure}.svg")
         texts = {"".join(part.itertext()).strip() for part in drawing.iter()}
@@ -140,17 +134,6 @@ def test_charts_of_costs_and_sweeps_have_them_too() -> None:
     )
 
 
-@pytest.mark.integration
-def test_a_run_that_is_watched_shows_them(played: tuple[Path, str]) -> None:
-    folder, _ = played
-    shown = io.StringIO()
-    console = Console(file=shown, width=200)
-    console.print(look(folder, console)[0])
-    assert r"[/b] $\foo$ :smile:: 90 of 90 games, complete" in shown.getvalue()
-    for name in SHOWN:
-        assert f" {name} " in shown.getvalue()
-
-
 def test_the_progress_bar_shows_them() -> None:
     shown = io.StringIO()
     console = Console(file=shown, force_terminal=True, color_system=None, width=200)
@@ -179,10 +162,10 @@ def test_tables_of_sweeps_show_them(played: tuple[Path, str], tmp_path: Path) ->
 @pytest.mark.parametrize("name", ["", "\ud800", "a\udcff"])
 def test_names_that_nothing_can_be_written_with_are_refused(tmp_path: Path, name: str) -> None:
     agents = {name: RandomAgent(), "b": RandomAgent()}
-    with pytest.raises(ConfigError, match=r"agents=.*: a name is needed"):
+    with pytest.raises(ConfigError, match="agents="):
         run_match(agents, games=2, workers=0, results=tmp_path)
     if name:
-        with pytest.raises(ConfigError, match=r"name=.*: a plain folder name is needed"):
+        with pytest.raises(ConfigError, match="name="):
             run_match(["random", "greedy"], games=2, workers=0, results=tmp_path, name=name)
     assert not list(tmp_path.iterdir())
 

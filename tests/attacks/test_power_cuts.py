@@ -8,27 +8,30 @@ import random
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from chosen import mostly_nightly
 from processes import Command, await_
 from records import content, games_in, runs_in
 from rich.console import Console
 
 from othello_lab.__main__ import main
+from othello_lab.core.system.processes import is_stopped
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import run
+from othello_lab.experiments.record.store import Record
 
-WORDS = ["agents=classics", "games=10", "seed=3", "agents.alphabeta_5.depth=4", "figures=false"]
+WORDS = ["agents=classics", "games=4", "seed=3", "agents.alphabeta_5.depth=4", "figures=false"]
 WORDS += ["executor.workers=2", "compiled_games=false"]  # slowly, so that there is time
-TOTAL = 15 * 10
 QUIET = Console(quiet=True)
 
-Image = Callable[[Path], None]
+Image = Callable[[Path], object]
 """Keeps what is on disk now in a new folder."""
+
+CUTS = mostly_nightly([2, 10], [2])
 
 
 @pytest.fixture(scope="module")
@@ -37,16 +40,30 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return run(read([*WORDS, f"results={folder}"]), "test", QUIET).folder
 
 
+def stops(at: list[int]) -> Callable[[], None]:
+    """Return what lets a run stop itself before these of its transactions."""
+
+    def prepare() -> None:
+        write, numbers = Record.write_games, iter(range(10**6))
+
+        def stopping(record: Record, games: object) -> None:
+            if next(numbers) in at:
+                os.kill(os.getpid(), signal.SIGSTOP)
+            write(record, games)  # type: ignore[arg-type]
+
+        Record.write_games = stopping  # type: ignore[method-assign]
+
+    return prepare
+
+
 def cut_at_random_moments(results: Path, image: Image, images: Path, cuts: int) -> None:
-    """Keep so many images of a run that goes on, each with the number of its recorded games."""
-    chance = random.Random(cuts)
-    process = Command("run", *WORDS, f"results={results}")
+    """Keep so many images of a run that goes on, each with the number of its recorded games. It is
+    stopped meanwhile, as an image is of one moment."""
+    moments = sorted(random.Random(cuts).sample(range(1, 12), cuts))
+    process = Command("run", *WORDS, f"results={results}", before=stops(moments))
     try:
-        for number, games in enumerate(sorted(chance.sample(range(TOTAL - 40), cuts))):
-            enough = max(1, games)
-            await_(lambda least=enough: games_in(results) >= least or process.poll() is not None)
-            time.sleep(chance.random() * 0.02)
-            os.kill(process.pid, signal.SIGSTOP)  # an image is of one moment
+        for number in range(cuts):
+            await_(lambda: is_stopped(process.pid) or process.poll() is not None)
             image(images / f"{number}-{games_in(results)}")
             os.kill(process.pid, signal.SIGCONT)
     finally:
@@ -74,22 +91,14 @@ def check_resumed(images: Path, uninterrupted: Path, cuts: int) -> None:
         )
 
 
-def copies_of_the_files(tmp_path: Path, uninterrupted: Path, cuts: int) -> None:
+@pytest.mark.integration
+@pytest.mark.parametrize("cuts", CUTS)
+def test_files_copied_in_mid_run_are_resumed(
+    tmp_path: Path, uninterrupted: Path, cuts: int
+) -> None:
     results, images = tmp_path / "results", tmp_path / "images"
-    cut_at_random_moments(
-        results, lambda image: (shutil.copytree(results, image), None)[1], images, cuts
-    )
+    cut_at_random_moments(results, lambda kept: shutil.copytree(results, kept), images, cuts)
     check_resumed(images, uninterrupted, cuts)
-
-
-@pytest.mark.integration
-def test_files_copied_in_mid_run_are_resumed(tmp_path: Path, uninterrupted: Path) -> None:
-    copies_of_the_files(tmp_path, uninterrupted, 2)
-
-
-@pytest.mark.integration
-def test_files_copied_at_ten_moments_are_resumed(tmp_path: Path, uninterrupted: Path) -> None:
-    copies_of_the_files(tmp_path, uninterrupted, 10)
 
 
 # ---------------------------------------------------------------------- images of a file system
@@ -121,7 +130,10 @@ def disk(tmp_path: Path) -> Path:
     return path
 
 
-def images_of_the_disk(tmp_path: Path, disk: Path, uninterrupted: Path, cuts: int) -> None:
+@pytest.mark.nightly
+def test_a_disk_cut_off_in_mid_run_is_resumed(
+    tmp_path: Path, disk: Path, uninterrupted: Path
+) -> None:
     images, cut = tmp_path / "images", tmp_path / "cut"
     images.mkdir()
 
@@ -131,23 +143,9 @@ def images_of_the_disk(tmp_path: Path, disk: Path, uninterrupted: Path, cuts: in
         cut.replace(kept.with_name(f".{kept.name}") / "disk")
 
     with mounted(disk, tmp_path / "results"):
-        cut_at_random_moments(tmp_path / "results", image, images, cuts)
+        cut_at_random_moments(tmp_path / "results", image, images, 10)
     for hidden in images.iterdir():
         with mounted(hidden / "disk", tmp_path / "found"):
             shutil.copytree(tmp_path / "found" / "classics", images / hidden.name[1:] / "classics")
         shutil.rmtree(hidden)
-    check_resumed(images, uninterrupted, cuts)
-
-
-@pytest.mark.integration
-def test_a_disk_cut_off_in_mid_run_is_resumed(
-    tmp_path: Path, disk: Path, uninterrupted: Path
-) -> None:
-    images_of_the_disk(tmp_path, disk, uninterrupted, 2)
-
-
-@pytest.mark.integration
-def test_a_disk_cut_off_at_ten_moments_is_resumed(
-    tmp_path: Path, disk: Path, uninterrupted: Path
-) -> None:
-    images_of_the_disk(tmp_path, disk, uninterrupted, 10)
+    check_resumed(images, uninterrupted, 10)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from pathlib import Path
 
 import pytest
 from bots import bot
-from processes import Command, await_
+from processes import Command, await_, lives
 
 from othello_lab.core.system.processes import LINUX
 
-pytestmark = pytest.mark.skipif(not LINUX, reason="finds processes by /proc")
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(not LINUX, reason="finds processes by /proc"),
+]
 
 # A bot that notes its number, starts a child in a session of its own, and does not end when it is
 # asked to, or when its input ends.
@@ -36,16 +38,7 @@ def stubborn(folder: Path, trouble: str = "pass", after: int = 10**6) -> tuple[s
 
 def living(notes: Path) -> list[int]:
     """Those of the processes that are still there."""
-    found = []
-    for path in notes.iterdir():
-        stat = Path(f"/proc/{path.name}/stat")
-        try:
-            state = stat.read_text().rpartition(")")[2].split()[0]
-        except OSError:
-            continue
-        if state != "Z":
-            found.append(int(path.name))
-    return found
+    return [int(path.name) for path in notes.iterdir() if lives(int(path.name))]
 
 
 def begun(folder: Path, command: str, *words: str) -> Command:
@@ -59,80 +52,46 @@ def begun(folder: Path, command: str, *words: str) -> Command:
     return Command("run", *line_up, *more, *words)
 
 
-def begun_by_a_script(
-    folder: Path, *words: str, trouble: str = "pass", after: int = 10**6
-) -> tuple[Command, Path]:
-    """A run in which a shell script starts the bot."""
-    command, notes = stubborn(folder, trouble, after)
-    script = folder / "run.sh"
-    script.write_text(f"#!/bin/sh\n{command}\ntrue\n")
-    script.chmod(0o755)
-    return begun(folder, str(script), *words), notes
-
-
 @pytest.mark.parametrize(
-    ("signals", "code"),
-    [
-        ([signal.SIGINT], 130),
-        pytest.param([signal.SIGINT] * 2, 130, marks=pytest.mark.integration),
-        pytest.param([signal.SIGTERM], 130, marks=pytest.mark.integration),
-    ],
+    "signals", [[signal.SIGINT], pytest.param([signal.SIGINT] * 2, marks=pytest.mark.nightly)]
 )
-def test_none_is_left_after_ctrl_c(tmp_path: Path, signals: list[int], code: int) -> None:
+def test_none_is_left_after_ctrl_c(tmp_path: Path, signals: list[int]) -> None:
     command, notes = stubborn(tmp_path)
     run = begun(tmp_path, command, "games=3000", "executor.workers=2")
     await_(lambda: len(living(notes)) >= 4)  # two workers, each with a bot and its child
     for number in signals:
         os.kill(run.pid, number)
-    assert run.wait() == code, run.printed
+    assert run.wait() == 130, run.printed
     assert list(notes.iterdir()) and not living(notes)
 
 
-@pytest.mark.parametrize("after", [10**6, 3])
-def test_none_is_left_after_kill_9_of_the_driver(tmp_path: Path, after: int) -> None:
-    """Also not while a bot does not answer."""
+@pytest.mark.parametrize(
+    ("after", "by_a_script", "words"),
+    [
+        pytest.param(10**6, False, ["executor.workers=2"], marks=pytest.mark.nightly),
+        (3, True, ["executor.workers=1", "trial=false"]),  # the bot does not answer any more
+        pytest.param(0, True, [], marks=pytest.mark.nightly),  # so the trial does not end
+    ],
+)
+def test_none_is_left_after_kill_9_of_the_driver(
+    tmp_path: Path, after: int, by_a_script: bool, words: list[str]
+) -> None:
+    """Also if a shell script stands between the lab and the bot."""
     command, notes = stubborn(tmp_path, "time.sleep(300)", after)
-    run = begun(tmp_path, command, "games=3000", "executor.workers=2")
-    await_(lambda: len(living(notes)) >= 4)
-    os.kill(run.pid, signal.SIGKILL)
-    run.wait()
+    if by_a_script:
+        script = tmp_path / "run.sh"
+        script.write_text(f"#!/bin/sh\n{command}\ntrue\n")
+        script.chmod(0o755)
+        command = str(script)
+    run = begun(tmp_path, command, "games=3000", *words)
+    await_(lambda: len(living(notes)) >= 2)
+    run.kill()
     await_(lambda: not living(notes))
 
 
-@pytest.mark.integration
 def test_none_is_left_after_a_forfeit(tmp_path: Path) -> None:
     command, notes = stubborn(tmp_path, "print('nonsense', flush=True)", after=2)
     run = begun(tmp_path, command, "games=4", "executor.workers=1")
     assert run.wait() == 0, run.printed
     assert len(list(notes.iterdir())) >= 4  # a new bot for each game
     assert not living(notes)
-
-
-def test_a_wrapper_and_what_it_runs_end_together(tmp_path: Path) -> None:
-    """A shell script stands between the lab and the bot."""
-    run, notes = begun_by_a_script(tmp_path, "games=3000", "executor.workers=1", "trial=false")
-    await_(lambda: len(living(notes)) >= 2)
-    os.kill(run.pid, signal.SIGKILL)
-    run.wait()
-    await_(lambda: not living(notes))
-
-
-def test_none_is_left_after_kill_9_during_the_trial(tmp_path: Path) -> None:
-    """It is under way as long as the bot does not answer."""
-    run, notes = begun_by_a_script(tmp_path, trouble="time.sleep(300)", after=0)
-    await_(lambda: len(living(notes)) >= 2)
-    os.kill(run.pid, signal.SIGKILL)
-    run.wait()
-    await_(lambda: not living(notes))
-
-
-@pytest.mark.integration
-def test_a_bot_may_not_fill_the_process_table(tmp_path: Path) -> None:
-    crowd = f"[__import__('subprocess').Popen([{sys.executable!r}, '-c', 'input()'], stdin=-1)"
-    command, notes = stubborn(tmp_path, f"{crowd} for _ in range(20)]; time.sleep(300)", after=2)
-    words = ["games=2", "executor.workers=1", "limits.processes=10", "limits.hang=60"]
-    run = begun(tmp_path, command, *words)
-    assert run.wait() == 0, run.printed
-    assert not living(notes)
-    (log,) = (tmp_path / "results").rglob("log.txt")
-    assert "processes below it; 10 are allowed" in log.read_text()

@@ -14,19 +14,22 @@ from contextlib import closing
 from typing import Any
 
 import pytest
+from attacks.supervised import START, conditions, supervisor
+from chosen import mostly_nightly
 from processes import await_
 
-from othello_lab import Agent, Decision, Limits, RandomAgent
+from othello_lab import Decision, Limits, RandomAgent
 from othello_lab.core.game import TimeSpent
 from othello_lab.core.position import Position
-from othello_lab.core.rules import Color, ruleset
-from othello_lab.core.system.forked import Channel, ForkedProcess
+from othello_lab.core.system.forked import Channel
 from othello_lab.core.system.processes import LINUX
 from othello_lab.core.system.shared_memory import shared
-from othello_lab.experiments.playing.agent_proxy import AgentProxy, ChildSignals
-from othello_lab.experiments.playing.conditions import GameConditions
+from othello_lab.experiments.playing.agent_proxy import AgentProxy
 
-pytestmark = pytest.mark.skipif(not LINUX, reason="reads processor times from /proc")
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(not LINUX, reason="reads processor times from /proc"),
+]
 
 LIMITS = Limits(seconds=20.0)
 
@@ -50,19 +53,6 @@ class Does(RandomAgent):
         return super().decide(position, limits)
 
 
-def _supervise(link: Channel, agent: Agent, limits: Limits) -> None:
-    conditions = GameConditions(["it"], [agent], ruleset("standard"), limits, 10.0, 60.0, 30)
-    stand_in = AgentProxy(conditions, 0, ChildSignals(), lambda: None)
-    start = Position.start()
-    stand_in.begin_game(Color.BLACK, start, 1)
-    link.send(str(stand_in.number).encode())
-    link.receive()
-    stand_in.start()
-    stand_in.decide(start, limits)
-    link.send(json.dumps(stand_in.stop()).encode())
-    stand_in.kill()
-
-
 def spent_by(
     what: Callable[[], object], meanwhile: Callable[[int, int], None] = lambda *_: None
 ) -> tuple[float, float]:
@@ -77,12 +67,20 @@ def spent_on(
     agent: Any, limits: Limits = LIMITS, meanwhile: Callable[[int, int], None] = lambda *_: None
 ) -> tuple[float, float]:
     """The same for an agent that says when it has ``begun``."""
-    with closing(ForkedProcess(_supervise, agent, limits)) as supervisor:
-        player = int(supervisor.receive())
-        supervisor.send(b"ask")
+
+    def ask(proxy: AgentProxy, link: Channel) -> list[int]:
+        link.send(str(proxy.number).encode())
+        link.receive()
+        proxy.start()
+        proxy.decide(START, limits)
+        return [*proxy.stop()]
+
+    with closing(supervisor(conditions(agent, limits), ask)) as process:
+        player = int(process.receive())
+        process.send(b"ask")
         await_(lambda: agent.begun.value)
-        meanwhile(player, supervisor.number)
-        spent = TimeSpent(*json.loads(supervisor.receive()))
+        meanwhile(player, process.number)
+        spent = TimeSpent(*json.loads(process.receive()))
     return spent.wall / 1e9, (spent.wall - spent.waited) / 1e9
 
 
@@ -102,14 +100,14 @@ def stop_for(seconds: float, *which: int) -> Callable[[int, int], None]:
     return stop
 
 
-@pytest.mark.parametrize("which", [(0,), (0, 1), (1, 0)])
+@pytest.mark.parametrize("which", mostly_nightly([(0,), (0, 1), (1, 0)], [(0, 1)]))
 def test_a_stopped_player_is_not_charged(which: tuple[int, ...]) -> None:
     wall, own = spent_by(lambda: time.sleep(0.1), stop_for(1.0, *which))
     assert wall >= 1.0
     assert own <= wall - 0.9
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 def test_an_answer_is_as_late_as_it_was_sent() -> None:
     """The supervisor is stopped, and sees it only later."""
     for _ in range(5):
@@ -122,32 +120,28 @@ def test_an_answer_is_as_late_as_it_was_sent() -> None:
     pytest.fail(f"of 0.3 seconds {own:.3f} were charged, five times")
 
 
-def _supervise_stopped(link: Channel, agent: Agent) -> None:
-    """As :func:`_supervise`, but this process is stopped for half a second as it asks."""
-    conditions = GameConditions(["it"], [agent], ruleset("standard"), LIMITS, 10.0, 60.0, 30)
-    stand_in = AgentProxy(conditions, 0, ChildSignals(), lambda: None)
-    stand_in.begin_game(Color.BLACK, Position.start(), 1)
-    assert stand_in._process is not None
-    send, me = stand_in._process.send, os.getpid()
-
-    def send_late(message: bytes, wait: bool = True) -> None:
-        if os.fork() == 0:
-            time.sleep(0.5)
-            os.kill(me, signal.SIGCONT)
-            os._exit(0)
-        os.kill(me, signal.SIGSTOP)
-        send(message, wait)
-
-    stand_in.start()
-    stand_in._process.send = send_late  # type: ignore[method-assign]
-    stand_in.decide(Position.start(), LIMITS)
-    link.send(json.dumps(stand_in.stop()).encode())
-    stand_in.kill()
-
-
 def test_a_supervisor_that_is_stopped_while_it_asks_has_not_asked() -> None:
-    with closing(ForkedProcess(_supervise_stopped, Does(lambda: None))) as supervisor:
-        spent = TimeSpent(*json.loads(supervisor.receive()))
+    """It is stopped for half a second."""
+
+    def ask(proxy: AgentProxy, _: Channel) -> list[int]:
+        send, me = Channel.send, os.getpid()
+
+        def send_late(channel: Channel, message: bytes, wait: bool = True) -> None:
+            if os.fork() == 0:
+                time.sleep(0.5)
+                os.kill(me, signal.SIGCONT)
+                os._exit(0)
+            os.kill(me, signal.SIGSTOP)
+            send(channel, message, wait)
+
+        proxy.start()
+        Channel.send = send_late  # type: ignore[method-assign]
+        proxy.decide(START, LIMITS)
+        Channel.send = send  # type: ignore[method-assign]
+        return [*proxy.stop()]
+
+    with closing(supervisor(conditions(Does(lambda: None), LIMITS), ask)) as process:
+        spent = TimeSpent(*json.loads(process.receive()))
     assert spent.wall >= 0.4e9
     assert spent.wall - spent.waited <= 0.2e9
 
@@ -174,20 +168,17 @@ class DiesThinking(RandomAgent):
         return super().decide(position, limits)
 
 
-@pytest.mark.integration
-def test_who_kills_himself_wins_no_time() -> None:
+@pytest.mark.parametrize(
+    ("limit", "charged", "left"),
+    [(20.0, 0.6, (0.0, 19.41)), (0.4, 0.36, (0.04, 0.04))],  # of a late one a tenth is left
+)
+def test_who_kills_himself_wins_no_time(
+    limit: float, charged: float, left: tuple[float, float]
+) -> None:
     agent = DiesThinking(3)
-    _, own = spent_on(agent)
-    assert own >= 0.6
-    assert agent.had.value <= 20 - 0.6 + 0.01
-
-
-@pytest.mark.integration
-def test_who_was_killed_late_has_a_tenth_of_its_time_and_is_not_charged_for_it() -> None:
-    agent = DiesThinking(3)
-    _, own = spent_on(agent, Limits(seconds=0.4))
-    assert agent.had.value == pytest.approx(0.04)
-    assert own >= 0.36
+    _, own = spent_on(agent, Limits(seconds=limit))
+    assert own >= charged
+    assert left[0] <= agent.had.value <= left[1] + 1e-9
 
 
 def _stop_while_a_child_thinks() -> None:
@@ -220,17 +211,6 @@ def _stop_now_and_then() -> None:
     os.waitpid(child, 0)
 
 
-def _stop_while_a_daemon_thinks() -> None:
-    me = os.getpid()
-    if os.fork() == 0:
-        os.setsid()
-        if os.fork() == 0:
-            _compute(0.4)
-            os.kill(me, signal.SIGCONT)
-        os._exit(0)
-    os.kill(me, signal.SIGSTOP)
-
-
 def _think_with_threads() -> None:
     """In more of them than there are processors, so that some always wait."""
     end = time.process_time() + 0.4
@@ -248,12 +228,14 @@ def _think_with_threads() -> None:
 
 @pytest.mark.parametrize(
     "trick",
-    [
-        _stop_while_a_child_thinks,
-        _stop_while_a_child_thinks_unseen,
-        _stop_while_a_daemon_thinks,
-        _stop_now_and_then,
-    ],
+    mostly_nightly(
+        [
+            _stop_while_a_child_thinks,
+            _stop_while_a_child_thinks_unseen,
+            _stop_now_and_then,
+        ],
+        [_stop_while_a_child_thinks_unseen, _stop_now_and_then],
+    ),
 )
 def test_who_stops_himself_is_charged_what_is_thought_meanwhile(trick: Callable[[], None]) -> None:
     wall, own = spent_by(trick)
@@ -261,7 +243,7 @@ def test_who_stops_himself_is_charged_what_is_thought_meanwhile(trick: Callable[
     assert own >= 0.2  # how a child ends that nobody asks about may be seen late
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 def test_children_too_short_lived_to_be_measured_are_charged() -> None:
     """Each thinks for less time than there is from look to look, and nobody asks how it ended."""
     used = shared(ctypes.c_double)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import sqlite3
 import tempfile
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from bots import EXAMPLES
+from records import edit
 from rich.console import Console
 from submitted import hand_in
 
@@ -20,8 +23,7 @@ from othello_lab.agents.external.submission import submissions
 from othello_lab.core.game import DIED, FINISHED, GARBAGE, HUNG, LATE, RAISED, UNFIT
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import RunResult, run
-from othello_lab.experiments.playing import supervisor
-from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.playing import agent_proxy, supervisor
 from othello_lab.experiments.report.programs import file_names
 
 QUIET = Console(quiet=True)
@@ -80,66 +82,50 @@ def test_programs_of_all_kinds_play_each_other(
     assert f"{len(result.games)} games from 1 opening, " in report
     assert "goodbye" in page(result, "dying6")
     assert "line 1: invalid syntax" in page(result, "unreadable7")
-    reason = "target 'missing8.py' cannot be loaded: line 1: ModuleNotFoundError: No module named"
-    assert reason in page(result, "missing8")
-    assert "neither executable (chmod +x) nor Python" in page(result, "data9")
+    assert "ModuleNotFoundError" in page(result, "missing8")
+    assert "chmod +x" in page(result, "data9")
     assert main(["verify", str(result.folder)]) == 0
     assert [*scratch.iterdir()] == []
 
 
 @pytest.mark.integration
-def test_a_page_tells_of_games_losses_and_logs(tmp_path: Path) -> None:
-    trouble = "import logging; logging.warning('noted'); print('said'); 1 / 0"
+def test_a_page_tells_of_games_losses_logs_and_the_board_of_a_failure(tmp_path: Path) -> None:
+    trouble = "import logging; logging.warning('noted'); print('my last words'); "
+    trouble += "len(position.moves) == 3 or 1 / 0"
     hand_in(tmp_path / "submissions", PYTHON, trouble={"agent": trouble})
     result = played(tmp_path)
-    told = page(result, "agent0")
-    losses = int((result.games["end_reason"] == RAISED).sum())
-    assert losses == 4, result.games[["end_reason", "detail"]].to_string()  # three, and the final
-    assert f"| {RAISED} | {losses} |" in told
+    told, other = page(result, "agent0"), page(result, "strategy1")
+    failed = result.games[result.games["end_reason"] == RAISED].sort_values("game")
+    assert f"| {RAISED} | {len(failed)} |" in told
     assert "ZeroDivisionError: division by zero (agent0.py, line 6)" in told
-    assert "agent0: said" in told
-    assert "agent0: noted" in told
+    assert "agent0: my last words" in told and "agent0: noted" in told
     assert "Traceback" in told
     assert "../report" not in told  # its author has neither the report nor the run
     assert "play replay" not in told
-    log = (result.folder / "log.txt").read_text(encoding="utf-8")
-    assert "begins, with at most 5 of 5 games" in log
     assert "| place | 2 |" in told
-    assert "| points | 0 |" in told
     report = (result.folder / "report.md").read_text(encoding="utf-8")
     assert "[agent0](programs/agent0.md)" in report
     html = (result.folder / "report.html").read_text(encoding="utf-8")
     assert '<a href="programs/agent0.html">agent0</a>' in html
-    other = page(result, "strategy1")
     assert "ZeroDivisionError" not in other
-    assert "None." in other
-    assert re.search(
-        r"\| \d \| (Black|White) \| agent0 \| won \| - \| raised an exception \| \|", other
-    )
+    won = rf"\| \d \| (Black|White) \| agent0 \| won \| - \| {RAISED} \| \|"
+    assert re.search(won, other)
 
-
-@pytest.mark.integration
-def test_a_page_shows_the_last_words_and_the_board_of_a_failure(tmp_path: Path) -> None:
-    late = "print('my last words'); len(position.moves) == 3 or 1 / 0"
-    hand_in(tmp_path / "submissions", PYTHON, trouble={"agent": late})
-    result = played(tmp_path)
-    told = page(result, "agent0")
-    lost = result.games[result.games["end_reason"] == RAISED].sort_values("game").iloc[0]
+    lost = failed.iloc[0]
     number, color = lost["game"], "Black" if lost["black"] == "agent0" else "White"
     words = [*zip(*[iter(lost["transcript"])] * 2, strict=True)]
     position, plies = Position.start("wpi").follow("".join(word) for word in words)
     after = f"after ply {len(plies)}" if plies else "before the first move"
     heading = f"Game {number}, as {color} against strategy1, {after}: {RAISED}: ZeroDivisionError: "
-    assert f"## Where it failed\n\n{heading}" in told.replace("strategy2", "strategy1")
+    assert heading in told.replace("strategy2", "strategy1")
     assert str(position) in told
-    assert "Its last words in this game were\n\n```\nmy last words\n" in told
+    assert "```\nmy last words\n" in told
     html = (result.folder / "programs" / "agent0.html").read_text(encoding="utf-8")
     assert f'<figure id="figure-game-{number}" tabindex="0">\n<svg' in html
     assert html.count("<circle") == position.discs + len(position.moves)
-    assert "Where it failed" not in page(result, "strategy1")
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 def test_to_compile_costs_no_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The compiler takes longer than a program may take to begin."""
     compiler = shutil.which("cc")
@@ -158,12 +144,19 @@ def test_to_compile_costs_no_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.integration
-def test_a_program_is_told_the_reason_for_which_it_lost(tmp_path: Path) -> None:
-    """Not of its watch: it is late, or has printed too much; and its exception is told."""
+def test_a_program_is_told_the_reason_for_which_it_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not of its watch: it is late, or has printed too much (here a megabyte, as to read more takes
+    a busy machine long); and its exception is told."""
+    monkeypatch.setattr(agent_proxy, "MOST_OF_PROGRAM", 1 << 20)
     folder = tmp_path / "submissions"
     hand_in(folder, ["line", "strategy"])
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
     for name, trouble in (
-        ("late", "import time; time.sleep(100)"),
+        ("late", "open('written', 'w').close(); __import__('time').sleep(100)"),
         ("loud", "while True: sys.stderr.write('x' * 99_999 + '\\n')"),
         ("wrong", "{}['x']"),
     ):
@@ -178,8 +171,9 @@ def test_a_program_is_told_the_reason_for_which_it_lost(tmp_path: Path) -> None:
     # On a busy machine it may be late before it has printed so much.
     assert GARBAGE in ends(result, "loud") <= {GARBAGE, LATE}
     assert ends(result, "wrong") == {DIED}
-    assert "printed more than 16 MiB, no answer for" in page(result, "loud")
-    assert "ended (exit code 1): KeyError: 'x' (wrong.py, line 5)" in page(result, "wrong")
+    assert "1 MiB" in page(result, "loud")
+    assert "KeyError: 'x' (wrong.py, line 5)" in page(result, "wrong")
+    assert [*scratch.iterdir()] == []
 
 
 @pytest.mark.integration
@@ -188,16 +182,16 @@ def test_a_tournament_of_submissions_is_resumed_with_trust(
 ) -> None:
     hand_in(tmp_path / "submissions", [*PYTHON, "agent"])
     result = played(tmp_path)
-    with Record.append(result.folder) as record, record.transaction():
-        for table in ("games", "turns"):
-            record._connection.execute(f"delete from {table} where game > 2")
-    with pytest.raises(ConfigError, match="runs code from outside the lab"):
+    path = result.folder / "games.sqlite"
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        edit(connection, *(f"delete from {table} where game > 2" for table in ("games", "turns")))
+    with pytest.raises(ConfigError, match="trust"):
         resume(result.folder, console=QUIET)
     again = resume(result.folder, console=QUIET, trust=True)
     assert again.complete
     assert again.standings["agent"].tolist() == result.standings["agent"].tolist()
     (tmp_path / "submissions" / "agent0.py").write_text("# another one\n")
-    with pytest.raises(ConfigError, match=r"changed since its first games: agent0.py"):
+    with pytest.raises(ConfigError, match=r"agent0\.py"):
         resume(result.folder, console=QUIET, trust=True)
 
 
@@ -207,7 +201,7 @@ def test_only_some_keep_their_processes_between_games(
 ) -> None:
     trouble = "import os; print('process', os.getpid())"
     hand_in(tmp_path / "submissions", ["agent"] * 4, trouble={"agent": trouble})
-    words = ["agents=folder", f"folder={tmp_path / 'submissions'}", "games=6", "figures=false"]
+    words = ["agents=folder", f"folder={tmp_path / 'submissions'}", "games=2", "figures=false"]
     words += [f"results={tmp_path}", "executor.workers=1"]
     processes = []
     for most in (16, 2):
@@ -220,38 +214,20 @@ def test_only_some_keep_their_processes_between_games(
 
 
 @pytest.mark.integration
-def test_of_one_that_hangs_nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    trouble = "open('written', 'w').close(); __import__('time').sleep(1000)"
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
-    hand_in(tmp_path / "submissions", PYTHON, trouble={"agent": trouble})
-    result = played(tmp_path, "limits.seconds=0.3", "schedule.preliminary=1")
-    assert ends(result, "agent0") == {LATE}
-    assert [*scratch.iterdir()] == []
-
-
-@pytest.mark.integration
 def test_a_name_in_another_encoding_has_its_place_and_page(tmp_path: Path) -> None:
-    names = hand_in(tmp_path / "submissions", PYTHON)
+    """So has one of the lab's agents its place, but no page."""
+    names = hand_in(tmp_path / "submissions", ["agent"])
     source = tmp_path / "submissions" / f"{names[0]}.py"
     shutil.copy(source, source.with_name(os.fsdecode(b"caf\xe9.py")))
-    result = played(tmp_path)
+    result = played(tmp_path, "+agent@agents.greedy=greedy")
     assert result.complete
-    table = result.standings.set_index("agent")
-    assert set(table.index) == {*names, r"caf\udce9"}
+    assert set(result.standings["agent"]) == {*names, "greedy", r"caf\udce9"}
     assert ends(result, r"caf\udce9") == {UNFIT}
     assert all(ends(result, name) <= {FINISHED} for name in names)
-    assert "this file name is not UTF-8; rename the file" in page(result, "caf_udce9")
+    assert "not UTF-8" in page(result, "caf_udce9")
+    pages = {path.stem for path in (result.folder / "programs").glob("*.md")}
+    assert pages == {*names, "caf_udce9"}
     assert main(["verify", str(result.folder)]) == 0
-
-
-@pytest.mark.integration
-def test_one_of_the_labs_agents_may_play_too(tmp_path: Path) -> None:
-    hand_in(tmp_path / "submissions", ["agent"])
-    result = played(tmp_path, "+agent@agents.greedy=greedy")
-    assert set(result.standings["agent"]) == {"greedy", "agent0"}
-    assert [path.stem for path in (result.folder / "programs").glob("*.md")] == ["agent0"]
 
 
 def test_pages_are_called_like_their_programs_as_far_as_files_can_be() -> None:
@@ -262,13 +238,13 @@ def test_pages_are_called_like_their_programs_as_far_as_files_can_be() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ([], "folder=FOLDER is needed"),
-        (["folder=none"], "folder=none: No such file or directory"),
-        (["folder=.", "protocol=gtp"], "unknown protocol 'gtp'; choose from file, line."),
-        (["folder=HERE"], "at least two agents; this one has 1"),
-        (["folder=HERE", "isolation=none"], "isolation=none: programs of a folder play in proces"),
-        (["folder=HERE", "+agent@agents.file0=greedy"], "agents.file0: a program in folder="),
-        (["folder=HERE", "+agent@agents.a=greedy", "limits.depth=3"], "limits.depth=3: another pr"),
+        ([], "folder=FOLDER"),
+        (["folder=none"], "folder=none"),
+        (["folder=.", "protocol=gtp"], "file, line"),
+        (["folder=HERE"], "at least two agents"),
+        (["folder=HERE", "isolation=none"], "isolation=none"),
+        (["folder=HERE", "+agent@agents.file0=greedy"], "agents.file0"),
+        (["folder=HERE", "+agent@agents.a=greedy", "limits.depth=3"], "limits.depth=3"),
         (["folder=HERE", "+agent@agents.a=greedy", "openings=random"], "begins elsewhere than at"),
     ],
 )
@@ -281,7 +257,7 @@ def test_bad_input_is_refused_in_a_line(words: list[str], said: str, tmp_path: P
 
 
 def test_a_folder_goes_with_the_line_up_of_folders(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"^folder only goes with agents=folder$"):
+    with pytest.raises(ConfigError, match="agents=folder"):
         read([f"folder={tmp_path}"])
 
 
@@ -318,15 +294,7 @@ def test_what_the_page_says_is_so(tmp_path: Path) -> None:
 def test_a_folder_named_from_the_working_folder_plays_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("anna", "bert"):
-        (tmp_path / "handed" / name).mkdir(parents=True)
-        (tmp_path / "handed" / name / f"{name}.py").write_text(
-            f"from beside_{name} import first\n\n\n"
-            "def strategy(player, board):\n    return first(player, board)\n"
-        )
-        (tmp_path / "handed" / name / f"beside_{name}.py").write_text(
-            "import sys\n\n\ndef first(player, board):\n    return 34\n"
-        )
+    hand_in(tmp_path / "handed", ["strategy"] * 2)  # each has a module beside it
     monkeypatch.chdir(tmp_path)
     words = ["experiment=class", "folder=handed", f"results={tmp_path}", "figures=false"]
     result = run(read(words), "test", QUIET)

@@ -2,40 +2,37 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from processes import await_, descendants
-from records import content, games_in, query, runs_in
+from processes import await_, descendants, lives
+from records import content, games_in, runs_in
 from rich.console import Console
 
 from othello_lab.__main__ import main
 from othello_lab.agents.config import ConfigError
 from othello_lab.core.system.rooms import ROOMS
-from othello_lab.experiments.config import Plan, read
+from othello_lab.core.system.shared_memory import STOPPING
+from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import resume, run
-from othello_lab.experiments.pairing.schedule import PairDraw
 from othello_lab.experiments.playing import cluster, cluster_worker
 from othello_lab.experiments.playing.pool import WorkerPool
 from othello_lab.experiments.record.provenance import versions
-from othello_lab.experiments.report import report
 
 pytest.importorskip("distributed")
 
 ROOT = Path(__file__).resolve().parents[3]
-DUEL = ["agents=duel", "agent@first=alphabeta", "agent@second=random", "seed=3"]
+DUEL = ["agents=duel", "agent@first=alphabeta", "agent@second=random", "seed=3", "figures=none"]
 WORDS = [*DUEL, "games=300", "compiled_games=false"]
 LONG = [*DUEL, "compiled_games=false", "games=400", "depth=6"]
 QUIET = Console(quiet=True)
@@ -44,11 +41,15 @@ Content = dict[str, list[tuple[object, ...]]]
 
 
 @contextmanager
-def python(*words: str, path: Path = ROOT, **settings: object) -> Iterator[subprocess.Popen[str]]:
+def python(
+    *words: str, path: Path = ROOT, config: dict[str, str] | None = None, **settings: object
+) -> Iterator[subprocess.Popen[str]]:
     """A Python of its own, with the lab from ``path``; killed in the end."""
     process = subprocess.Popen(
         [sys.executable, *words],
-        env={**os.environ, "PYTHONPATH": str(path)},
+        env=os.environ
+        | {"PYTHONPATH": str(path)}
+        | ({"DASK_CONFIG": str(config)} if config else {}),
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
@@ -93,11 +94,6 @@ class Scheduler:
             yield process
 
 
-@pytest.fixture(autouse=True)
-def _runs_without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(report, "_draw", lambda *args: [])
-
-
 @pytest.fixture
 def scheduler(tmp_path: Path) -> Iterator[Scheduler]:
     with Scheduler(tmp_path).running() as scheduler:
@@ -115,25 +111,14 @@ def long_serial(tmp_path_factory: pytest.TempPathFactory) -> Content:
     return serial(tmp_path_factory.mktemp("long"), *LONG)
 
 
-@contextmanager
-def meanwhile(action: Callable[[], None]) -> Iterator[None]:
-    """Do something in another thread; an exception there is raised here in the end."""
-    errors: list[BaseException] = []
-
-    def guarded() -> None:
-        try:
-            action()
-        except BaseException as error:
-            errors.append(error)
-
-    thread = threading.Thread(target=guarded)
-    thread.start()
-    try:
-        yield
-    finally:
-        thread.join()
-    if errors:
-        raise errors[0]
+def played_over(scheduler: Scheduler, *words: str, act: Callable[[], None]) -> Path:
+    """The folder of a run over a cluster; something is done in mid-run, in another thread."""
+    plan = read([*words, "executor=dask", f"executor.address={scheduler.address}"])
+    with ThreadPoolExecutor(1) as threads:
+        done = threads.submit(act)
+        folder = run(plan, "test", QUIET).folder
+        done.result()
+    return folder
 
 
 # ---------------------------------------------------------------------- workers come and go
@@ -142,34 +127,24 @@ def meanwhile(action: Callable[[], None]) -> Iterator[None]:
 @pytest.mark.integration
 def test_a_worker_killed_in_mid_run_costs_nothing(tmp_path: Path, scheduler: Scheduler) -> None:
     results = tmp_path / "results"
-    killed_at = 0
-
     with scheduler.worker("left") as left, scheduler.worker("right"):
 
         def kill() -> None:
-            nonlocal killed_at
             await_(lambda: games_in(results) >= 20)
             left.kill()
-            killed_at = games_in(results)
 
-        words = [*WORDS, f"results={results}", "executor=dask"]
-        plan = read([*words, f"executor.address={scheduler.address}"])
-        with meanwhile(kill):
-            folder = run(plan, "test", QUIET).folder
-    assert killed_at < 300
+        folder = played_over(scheduler, *WORDS, f"results={results}", act=kill)
     assert content(folder) == serial(tmp_path, *WORDS)
     log = (folder / "log.txt").read_text()
     assert "worker left at tcp://127.0.0.1" in log and "is gone" in log
     assert f"Dask cluster at {scheduler.address}" in (folder / "report.md").read_text()
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 def test_workers_that_join_play_if_they_have_the_same_lab(
     tmp_path: Path, scheduler: Scheduler, long_serial: Content
 ) -> None:
     results = tmp_path / "results"
-    printed = io.StringIO()
-    console = Console(file=printed, width=300)
     with ExitStack() as stack:
         stack.enter_context(scheduler.worker("early"))
 
@@ -178,15 +153,11 @@ def test_workers_that_join_play_if_they_have_the_same_lab(
             stack.enter_context(scheduler.worker("odd", path=other_lab(tmp_path)))
             stack.enter_context(scheduler.worker("late"))
 
-        words = [*LONG, f"results={results}", "executor=dask"]
-        plan = read([*words, f"executor.address={scheduler.address}"])
-        with meanwhile(join):
-            folder = run(plan, "test", console).folder
-    (refused,) = [line for line in printed.getvalue().splitlines() if "worker odd at" in line]
-    assert "other versions than the driver has: code " in refused
+        folder = played_over(scheduler, *LONG, f"results={results}", act=join)
     log = (folder / "log.txt").read_text()
-    assert "worker late at" in log and "worker odd at" in log
-    assert [line for line in log.splitlines() if "odd" in line and "plays" in line] == []
+    assert "worker late at" in log
+    (refused,) = [line for line in log.splitlines() if "worker odd at" in line]
+    assert "versions" in refused and "code " in refused
     assert content(folder) == long_serial
 
 
@@ -201,7 +172,7 @@ def other_lab(folder: Path) -> Path:
     return copy
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 def test_other_versions_are_refused_before_anything_is_written(
     tmp_path: Path, scheduler: Scheduler, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -211,65 +182,11 @@ def test_other_versions_are_refused_before_anything_is_written(
     printed = capsys.readouterr().err
     assert printed.count("\n") == 1
     assert "worker odd at tcp://127.0.0.1" in printed
-    here = versions({})["code"]
-    assert f"other versions than the driver has: code {here} -> " in printed
+    assert f"code {versions({})['code']} -> " in printed
     assert not (tmp_path / "results").exists()
 
 
-FATAL = """
-import os
-import signal
-from pathlib import Path
-from othello_lab import RandomAgent
-
-class Fatal(RandomAgent):
-    "Kills the Dask worker it plays for, in games of certain seeds."
-
-    def __init__(self, seeds):
-        self.seeds = seeds
-
-    def begin_game(self, color, start, seed):
-        super().begin_game(color, start, seed)
-        if seed in self.seeds:
-            worker = os.getppid()
-            while b"\\0dask\\0worker\\0" not in Path(f"/proc/{worker}/cmdline").read_bytes():
-                stat = Path(f"/proc/{worker}/stat").read_text()
-                worker = int(stat.rpartition(")")[2].split()[1])  # its parent
-            os.kill(worker, signal.SIGKILL)
-            signal.pause()  # until this process is ended too
-"""
-
-
-@pytest.mark.integration
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
-def test_a_pair_that_kills_three_workers_is_skipped(
-    tmp_path: Path, scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The agent is in a file of the user's, in the folder from which the run is started."""
-    (tmp_path / "fatal.py").write_text(FATAL)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    words = ["agents=duel", "agent@first=random", "agent@second=greedy", "games=200"]
-    words += ["first._target_=fatal.Fatal", f"results={tmp_path / 'results'}", "executor=dask"]
-    words += ["isolation=none"]  # or it could not
-
-    def planned(seeds: list[int]) -> Plan:
-        more = [f"executor.address={scheduler.address}", f"+first.seeds={seeds}"]
-        return read([*words, *more])
-
-    plan = planned([])
-    openings = plan.openings.choose(100, plan.rules, plan.settings.seed)
-    pairs = PairDraw(plan.schedule, plan.names, openings, plan.settings.seed).take(100)
-    plan = planned([game.seed + offset for game in pairs[3] for offset in (0, 1)])
-    with ExitStack() as stack:
-        workers = [stack.enter_context(scheduler.worker(f"w{number}")) for number in range(4)]
-        folder = run(plan, "test", QUIET).folder
-        assert sorted(worker.poll() is None for worker in workers) == [False] * 3 + [True]
-    assert [pair for pair, *_ in query(folder, "select pair from skipped")] == [3]
-    assert query(folder, "select count(*) from games") == [(198,)]
-
-
-@pytest.mark.integration
+@pytest.mark.nightly
 def test_without_its_scheduler_a_run_ends_and_is_resumed_elsewhere(
     tmp_path: Path, scheduler: Scheduler, long_serial: Content
 ) -> None:
@@ -281,10 +198,10 @@ def test_without_its_scheduler_a_run_ends_and_is_resumed_elsewhere(
     ):
         await_(lambda: games_in(results) >= 20 or driver.poll() is not None)
         scheduler.process.kill()
-        printed, _ = driver.communicate(timeout=60)
+        printed, _ = driver.communicate(timeout=120)
     assert driver.returncode == 1, printed
     (folder,) = runs_in(results)
-    assert "the scheduler does not answer any more" in printed
+    assert "scheduler" in printed
     assert f"othello-lab resume {folder}" in printed
     assert "Traceback" not in printed
     resume(folder, console=QUIET, executor="processes", workers=2)
@@ -294,27 +211,7 @@ def test_without_its_scheduler_a_run_ends_and_is_resumed_elsewhere(
 # ---------------------------------------------------------------------- stopping
 
 
-@pytest.mark.integration
-def test_ctrl_c_finishes_what_is_under_way(
-    tmp_path: Path, scheduler: Scheduler, long_serial: Content
-) -> None:
-    results = tmp_path / "results"
-    with scheduler.worker("one"), scheduler.worker("two"):
-        words = ["run", *LONG, f"results={results}", "executor=dask"]
-        with python("-m", "experiments", *words, f"executor.address={scheduler.address}") as driver:
-            await_(lambda: games_in(results) >= 20 or driver.poll() is not None)
-            os.killpg(driver.pid, signal.SIGINT)
-            printed, _ = driver.communicate(timeout=60)
-        assert driver.returncode == 130, printed
-        (folder,) = runs_in(results)
-        assert f"othello-lab resume {folder}" in printed
-        assert "Traceback" not in printed and "distributed" not in printed
-        assert 20 <= games_in(results) < 400
-        assert main(["resume", str(folder), "--address", scheduler.address]) == 0
-    assert content(folder) == long_serial
-
-
-@pytest.mark.integration
+@pytest.mark.nightly
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 @pytest.mark.parametrize("end", ["driver killed", "Ctrl-C twice", "worker killed"])
 def test_what_plays_ends_with_the_run_and_with_the_worker(
@@ -327,45 +224,42 @@ def test_what_plays_ends_with_the_run_and_with_the_worker(
         scheduler.worker("only") as worker,
         python("-m", "experiments", *words, f"executor.address={scheduler.address}") as driver,
     ):
-        await_(lambda: len(set(descendants(worker.pid))) >= 3 or driver.poll() is not None)
-        playing = set(descendants(worker.pid))
-        time.sleep(1)
+        await_(lambda: len(descendants(worker.pid)) >= 3 or driver.poll() is not None)
+        playing = descendants(worker.pid)
         if end == "driver killed":
             driver.kill()
         elif end == "Ctrl-C twice":
             driver.send_signal(signal.SIGINT)
-            time.sleep(1)
+            assert driver.stdout and any(STOPPING in line for line in driver.stdout)
             driver.send_signal(signal.SIGINT)
             driver.communicate(timeout=120)
         else:
             worker.kill()
             worker.wait()
-        await_(lambda: not any(Path(f"/proc/{number}").exists() for number in playing))
+        await_(lambda: not any(map(lives, playing)))
 
 
 # ---------------------------------------------------------------------- here, or nowhere
 
 
 @pytest.mark.integration
-def test_a_cluster_of_this_machine(tmp_path: Path) -> None:
-    words = [*WORDS, f"results={tmp_path}", "executor=dask", "executor.workers=2"]
-    result = run(read(words), "test", QUIET)
-    assert result.complete
-    assert content(result.folder) == serial(tmp_path, *WORDS)
-    assert "2 (Dask)" in (result.folder / "report.md").read_text()
-
-
-@pytest.mark.integration
-def test_ctrl_c_in_a_terminal_does_not_end_the_workers_of_this_machine(tmp_path: Path) -> None:
+def test_ctrl_c_in_a_terminal_finishes_what_is_under_way_on_this_machine(
+    tmp_path: Path, long_serial: Content
+) -> None:
     words = ["run", *LONG, f"results={tmp_path}", "executor=dask", "executor.workers=2"]
     with python("-m", "experiments", *words) as driver:
         await_(lambda: games_in(tmp_path) >= 20 or driver.poll() is not None)
         os.killpg(driver.pid, signal.SIGINT)  # as a terminal does it
-        printed, _ = driver.communicate(timeout=60)
+        printed, _ = driver.communicate(timeout=120)
     assert driver.returncode == 130, printed
+    (folder,) = runs_in(tmp_path)
+    assert f"othello-lab resume {folder}" in printed
     assert "Traceback" not in printed and "distributed" not in printed
-    log = (runs_in(tmp_path)[0] / "log.txt").read_text()
-    assert "is gone" not in log
+    assert "is gone" not in (folder / "log.txt").read_text()
+    assert 20 <= games_in(tmp_path) < 400
+    assert main(["resume", str(folder)]) == 0
+    assert content(folder) == long_serial
+    assert "2 (Dask)" in (folder / "report.md").read_text()
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nowhere", "tcp://127.0.0.1:none"])
@@ -381,7 +275,7 @@ def test_no_scheduler_is_one_line(
     assert main([*words, f"executor.address={address}"]) == 2
     printed = capsys.readouterr().err
     assert printed.count("\n") == 1
-    assert f"executor.address={address}: no scheduler answers there" in printed
+    assert f"executor.address={address}" in printed
     assert not results.exists()
 
 
@@ -412,17 +306,58 @@ def test_a_file_that_is_not_on_the_worker_is_named(
                 future.result()
 
 
-@pytest.mark.integration
-def test_machines_that_share_nothing_but_the_network(tmp_path: Path) -> None:
-    """Each has its own code, folder and kernels. The only one that plays is killed, one with other
-    code joins, and a late one plays the rest; the record is that of a run without a cluster."""
-    words = ["--workers", "1", "--games", "300", "compiled_games=false", "agents=duel"]
-    words += ["agent@first=greedy", "agent@second=random"]
-    ended = subprocess.run(
-        [sys.executable, ROOT / "benchmarks" / "cluster.py", *words],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
-    assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert "300 games: records are equal" in ended.stdout
+# ---------------------------------------------------------------------- a certificate
+
+CERTIFICATE = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "30", "-subj", "/CN=lab"]
+CERTIFICATE += ["-keyout", "lab-key.pem", "-out", "lab-cert.pem"]
+
+
+def tls_settings(folder: Path) -> Path:
+    """The file of Dask's settings in docs/security.md, with a certificate made as it says there."""
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("openssl is needed to make a certificate")
+    folder.mkdir()
+    subprocess.run([openssl, *CERTIFICATE], cwd=folder, check=True, capture_output=True)
+    told = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+    assert f"openssl {' '.join(CERTIFICATE)}" in told
+    yaml = told.partition("```yaml\n")[2].partition("```")[0]
+    path = folder / "tls.yaml"
+    path.write_text(yaml.replace("/shared/lab-", f"{folder}/lab-"))
+    return path
+
+
+def listening(process: int) -> set[str]:
+    """The addresses that a process and its children listen on."""
+    psutil = pytest.importorskip("psutil")
+    family = [psutil.Process(process), *psutil.Process(process).children(recursive=True)]
+    found = [each for member in family for each in member.net_connections("inet")]
+    return {each.laddr.ip for each in found if each.status == "LISTEN"}
+
+
+@pytest.mark.nightly
+def test_a_cluster_with_a_certificate_plays_for_those_who_have_it(tmp_path: Path) -> None:
+    ours, another = tls_settings(tmp_path / "ours"), tls_settings(tmp_path / "another")
+    file = tmp_path / "scheduler.json"
+    here = ["--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0"]
+    scheduler = ["--protocol", "tls", "--port", "0", "--scheduler-file", str(file), *here]
+    with ExitStack() as stack:
+
+        def started(*words: str, config: Path = ours) -> subprocess.Popen[str]:
+            process = python(
+                "-m", *words, stdout=subprocess.DEVNULL, config={"DASK_CONFIG": str(config)}
+            )
+            return stack.enter_context(process)
+
+        processes = [started("dask", "scheduler", *scheduler)]
+        await_(lambda: file.exists() and file.stat().st_size)
+        address = json.loads(file.read_text())["address"]
+        assert address.startswith("tls://127.0.0.1:")
+        processes.append(started("dask", "worker", address, "--nthreads", "1", *here))
+        dask = ["experiments", "run", *DUEL, "games=6", "executor=dask"]
+        dask.append(f"executor.address={address}")
+        assert started(*dask, f"results={tmp_path / 'no'}", config=another).wait(120) == 2
+        assert started(*dask, f"results={tmp_path / 'tls'}").wait(120) == 0
+        assert {host for process in processes for host in listening(process.pid)} == {"127.0.0.1"}
+    (folder,) = runs_in(tmp_path / "tls")
+    assert content(folder) == serial(tmp_path, *DUEL, "games=6")

@@ -12,21 +12,20 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import BrokenExecutor, Executor, Future, wait
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from processes import await_
+from chosen import mostly_nightly
+from processes import adopted, await_, lives, parent_of
 
 from othello_lab.core.game import FINISHED
-from othello_lab.core.system.processes import LINUX
 from othello_lab.experiments.pairing import RoundRobin
 from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.pairing.schedule import PairDraw, PickledPairs
 from othello_lab.experiments.playing import pool as pool_module
 from othello_lab.experiments.playing.match import MOST_DEATHS, WorkerSlots, play_over
-from othello_lab.experiments.playing.pool import END_SECONDS, WorkerDied, WorkerPool, _PoolTask
+from othello_lab.experiments.playing.pool import END_SECONDS, WorkerDied, WorkerPool
 from othello_lab.experiments.record.store import GameRow, PlayedGame
 
 _begun_with: list[str] = []
@@ -54,6 +53,9 @@ class Awkward(Exception):
     def __init__(self, one: int, two: int) -> None:
         super().__init__(f"{one} and {two}")
 
+    def __reduce__(self) -> Any:
+        return Awkward, (1,)
+
 
 def raise_awkwardly() -> None:
     raise Awkward(1, 2)
@@ -71,7 +73,7 @@ def never_begins() -> None:
     raise RuntimeError("this worker cannot begin")
 
 
-@pytest.mark.parametrize("fresh", [False, True])
+@pytest.mark.parametrize("fresh", [False, pytest.param(True, marks=pytest.mark.integration)])
 def test_tasks_are_done_by_workers_that_have_begun(fresh: bool) -> None:
     with WorkerPool(2, begin, ("hello",), fresh=fresh) as pool:
         results = [pool.submit(word_and_number, n) for n in range(50)]
@@ -85,15 +87,15 @@ def test_tasks_are_done_by_workers_that_have_begun(fresh: bool) -> None:
         pool.submit(fail)
 
 
-@pytest.mark.parametrize("kills", [20, pytest.param(200, marks=pytest.mark.integration)])
+@pytest.mark.integration
+@pytest.mark.parametrize("kills", mostly_nightly([10, 200], [10]))
 def test_killed_workers_in_a_row(kills: int) -> None:
-    """Beside a thread that never stops logging and printing, as a driver has them."""
+    """Beside a thread that never stops logging, as a driver has them."""
     done = threading.Event()
 
     def chatter() -> None:
-        while not done.is_set():
+        while not done.wait(0.0005):
             logging.getLogger("lab.test").debug("still here")
-            time.sleep(0.0005)
 
     thread = threading.Thread(target=chatter)
     thread.start()
@@ -131,14 +133,11 @@ def test_what_workers_log_is_handled_here(caplog: pytest.LogCaptureFixture) -> N
     assert caplog.records[0].processName == "worker-1"
 
 
+@pytest.mark.integration
 def test_workers_that_can_never_begin_break_the_pool(caplog: pytest.LogCaptureFixture) -> None:
     with WorkerPool(2, never_begins) as pool, pytest.raises(BrokenExecutor):
         pool.submit(fail).result(timeout=60)
     assert "this worker cannot begin" in caplog.text
-
-
-def parent_of(process: int) -> int:
-    return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 def nurseries_of(worker: int) -> tuple[int, int]:
@@ -150,80 +149,68 @@ def worker_in(pool: WorkerPool) -> int:
     return int(pool.submit(os.getpid).result(timeout=60))
 
 
-def wait_for(seconds: float, begun: Path) -> int:
-    """Tell that the task has begun; if it is the first time, wait."""
-    first = not begun.exists()
+def hang_the_first_time(begun: Path, go_on: Path) -> int:
+    """Tell that the task has begun; if it is the first time, wait for a word through a pipe."""
     with begun.open("a") as file:
         file.write("x")
-    if first:
-        time.sleep(seconds)
+    if begun.read_text() == "x":
+        go_on.read_text()
     return os.getpid()
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("place", ["that of the workers", "the one above"])
-@pytest.mark.parametrize("fresh", [False, pytest.param(True, marks=pytest.mark.integration)])
+@pytest.mark.parametrize("fresh", [False, True])
 def test_a_killed_nursery_is_replaced(tmp_path: Path, place: str, fresh: bool) -> None:
-    began = tmp_path / "began"
+    began, go_on = tmp_path / "began", tmp_path / "go_on"
+    os.mkfifo(go_on)
     with WorkerPool(2, begin, ("x",), fresh=fresh) as pool:
         first = worker_in(pool)
         nursery, above = nurseries_of(first)
         assert above != os.getpid()
         assert (parent_of(above) == os.getpid()) or fresh
-        task = pool.submit(wait_for, 2.0, began)
-        while not began.exists():
-            time.sleep(0.01)
-        os.kill(nursery if place == "that of the workers" else above, signal.SIGKILL)
-        done_by = task.result(timeout=60)
-        # Its task is handed out again if its worker ends with the nursery, and only then.
+        task = pool.submit(hang_the_first_time, began, go_on)
+        await_(lambda: began.exists() and began.stat().st_size)
+        if place == "that of the workers":  # its task is handed out again, and only then
+            os.kill(nursery, signal.SIGKILL)
+            assert parent_of(task.result(timeout=60)) != nursery
+        else:
+            os.kill(above, signal.SIGKILL)
+            go_on.write_text("")
+            task.result(timeout=60)
         assert len(began.read_text()) == (2 if place == "that of the workers" else 1)
-        if place == "that of the workers":
-            assert parent_of(done_by) != nursery
         for _ in range(20):
             assert pool.submit(word_and_number, 1).result(timeout=60)[:2] == ("x", 1)
-    await_end([nursery, above, first, done_by])
+    await_end([nursery, above, first, task.result()])
 
 
-@pytest.mark.skipif(not LINUX, reason="reads the state of processes from /proc")
-def test_a_worker_that_ends_before_its_nurserys_line_is_not_at_fault() -> None:
-    """A process that was just forked may hold that line open for some time."""
-    with WorkerPool(1, begin, ("x",)) as pool:
-        (worker,) = pool._starting
-        await_(lambda: worker.poll())
-        assert worker.recv()[0] == "begun"
-        task = pool._running[worker] = _PoolTask(word_and_number, (1,))
-        pool._starting.remove(worker)
-        nursery = pool._nursery_of[worker]
-        await_(lambda: nursery.number > 0 or pool._hear_nursery(pool._nurseries[0]))
-        os.kill(nursery.number, signal.SIGKILL)
-        await_(lambda: worker.poll())
-        pool._hear(worker)
-        assert nursery not in pool._nurseries and task.lost == 1
-        assert pool.submit(word_and_number, 2).result(timeout=60)[0] == "x"
-        assert task.future.result(timeout=60)[0] == "x"
-
-
-@pytest.mark.parametrize("kills", [4, pytest.param(60, marks=pytest.mark.integration)])
+@pytest.mark.integration
+@pytest.mark.parametrize("kills", mostly_nightly([3, 60], [3]))
 def test_nurseries_killed_in_a_row(kills: int, caplog: pytest.LogCaptureFixture) -> None:
     """The one above and that of the workers in turn; no task fails, and nobody is left."""
-    found: set[int] = set()
-    with WorkerPool(2, begin, ("x",)) as pool:
-        found.add(worker_in(pool))
-        for number in range(kills):
-            tasks = [pool.submit(word_and_number, n) for n in range(20)]
-            await_(lambda: sum(each.number > 0 for each in pool._nurseries) == 2)
-            nurseries = [each.number for each in pool._nurseries]
-            found |= {*nurseries}
-            os.kill(nurseries[number % 2], signal.SIGKILL)
-            results = [task.result(timeout=60) for task in tasks]
-            assert [n for _, n, _ in results] == list(range(20))
-            found |= {worker for _, _, worker in results}
-            await_(lambda: len(caplog.records) == number + 1)  # noqa: B023
-    assert {record.message for record in caplog.records} == {
-        "the process that starts workers was killed; another one goes on"
-    }
-    await_end(found)
+    with adopted() as left:
+        with WorkerPool(2, begin, ("x",)) as pool:
+            while (told := len(caplog.records)) < kills:
+                tasks = [pool.submit(word_and_number, n) for n in range(20)]
+                await_(lambda: len(leaders(left())) == 2)
+                os.kill(leaders(left())[told % 2], signal.SIGKILL)
+                results = [task.result(timeout=60) for task in tasks]
+                assert [n for _, n, _ in results] == list(range(20))
+                # One that had not begun its work is replaced without a word.
+                with contextlib.suppress(AssertionError):
+                    await_(lambda: len(caplog.records) > told, 10)
+        await_(lambda: not left())
+    assert all("another one goes on" in record.message for record in caplog.records)
 
 
+def leaders(processes: Iterable[int]) -> list[int]:
+    """Those which lead a session: the nurseries."""
+    with contextlib.suppress(ProcessLookupError):
+        return sorted(number for number in processes if os.getsid(number) == number)
+    return []
+
+
+@pytest.mark.integration
 def test_without_any_nursery_the_pool_is_broken() -> None:
     with WorkerPool(1, begin, ("x",)) as pool:
         worker = worker_in(pool)
@@ -234,11 +221,11 @@ def test_without_any_nursery_the_pool_is_broken() -> None:
             os.kill(nursery, signal.SIGKILL)
         with pytest.raises(BrokenExecutor):  # noqa: PT012
             while True:
-                pool.submit(time.sleep, 0.01).result(timeout=60)
+                worker_in(pool)
     await_end([worker, *nurseries])
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 def test_fresh_nurseries_that_were_both_killed_are_started_anew() -> None:
     with WorkerPool(1, begin, ("x",), fresh=True) as pool:
         worker = worker_in(pool)
@@ -263,9 +250,10 @@ def test_a_stopped_nursery_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def kill_the_nursery() -> None:
     os.kill(os.getppid(), signal.SIGKILL)
-    time.sleep(60)
+    signal.pause()
 
 
+@pytest.mark.integration
 def test_a_task_that_kills_its_nursery_is_given_up() -> None:
     with WorkerPool(1, begin, ("x",)) as pool:
         with pytest.raises(WorkerDied):
@@ -273,6 +261,7 @@ def test_a_task_that_kills_its_nursery_is_given_up() -> None:
         assert pool.submit(word_and_number, 7).result(timeout=60)[1] == 7
 
 
+@pytest.mark.integration
 def test_what_workers_leave_ends_with_a_killed_nursery(tmp_path: Path) -> None:
     """Children of a worker that was itself killed at the same time, too."""
     with WorkerPool(1, begin, ("x",)) as pool:
@@ -293,7 +282,7 @@ def leave_a_child() -> int:
     child = os.fork()
     if child == 0:
         os.setsid()
-        time.sleep(600)
+        signal.pause()
         os._exit(0)
     return child
 
@@ -302,30 +291,6 @@ def of_pair(number: int) -> PlayedGame:
     """A game of a pair."""
     row = GameRow(0, number, 0, 1, "draw", 0.5, 0, 32, 32, FINISHED, "", 0, "")
     return PlayedGame(row, None)
-
-
-def die_of_pair_3(tried: Path, pairs: PickledPairs) -> list[bytes]:
-    """Every pair that is begun is written into the file."""
-    for pair in pairs:
-        with tried.open("a") as file:
-            file.write(f"{pair[0].pair}\n")
-        if pair[0].pair == 3:
-            kill_oneself()
-    return [pickle.dumps([[of_pair(pair[0].pair)]]) for pair in pairs]
-
-
-def test_a_pair_that_kills_three_workers_is_skipped(tmp_path: Path) -> None:
-    tried = tmp_path / "tried"
-    draw = PairDraw(RoundRobin(), ["a", "b"], [Opening()] * 40, seed=1)
-    with WorkerPool(2, begin, ("x",)) as pool:
-        workers = WorkerSlots(pool, 2, partial(die_of_pair_3, tried))
-        results = [result for batch in play_over(workers, draw) for result in batch]
-    assert Counter(result.number for result in results) == Counter(range(40))
-    # Only the pair that workers die of is given up, and not before the third one did.
-    games = {result.number: result.games for result in results}
-    assert games == {number: [] if number == 3 else [of_pair(number)] for number in range(40)}
-    # Once more if it was among others the first time, which counts for none of them.
-    assert tried.read_text().split().count("3") in (MOST_DEATHS, MOST_DEATHS + 1)
 
 
 class Dies(Executor):
@@ -359,21 +324,10 @@ def test_a_death_counts_only_for_a_pair_that_was_played_alone() -> None:
     assert shared and set(shared.values()) == {1}, "each of them is played again by itself"
 
 
-def lives(process: int) -> bool:
-    try:
-        stat = Path(f"/proc/{process}/stat").read_text()
-    except OSError:
-        return False
-    return stat.rpartition(")")[2].split()[0] not in "ZX"
-
-
 def await_end(processes: Iterable[int]) -> None:
     """Wait until these processes are gone."""
-    deadline = time.monotonic() + 60
     for process in processes:
-        while lives(process):
-            assert time.monotonic() < deadline, f"process {process} goes on"
-            time.sleep(0.01)
+        await_(lambda: not lives(process))  # noqa: B023
 
 
 def begin_and_end(folder: Path, how: str) -> Callable[[], None]:
@@ -381,13 +335,13 @@ def begin_and_end(folder: Path, how: str) -> Callable[[], None]:
         logging.getLogger("lab.test").error("a worker ends")
         (folder / str(os.getpid())).touch()
         while how == "hangs":
-            time.sleep(1)
+            signal.pause()
 
     return end
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize(("how", "tasks"), [("ends", 0), ("ends", 10), ("hangs", 10)])
+@pytest.mark.parametrize(("how", "tasks"), [("ends", 0), ("hangs", 10)])
 def test_workers_end_in_order_if_they_do_so_soon(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, how: str, tasks: int
 ) -> None:
@@ -408,9 +362,8 @@ def test_killing_a_pool_drops_what_is_under_way(tmp_path: Path) -> None:
     pool = WorkerPool(2, begin_and_end, (tmp_path, "ends"))
     futures = [pool.submit(os.getpid) for _ in range(20)]
     workers = {future.result(timeout=60) for future in futures}
-    busy = pool.submit(time.sleep, 300)
-    while not busy.running():
-        time.sleep(0.01)
+    busy = pool.submit(signal.pause)
+    await_(busy.running)
     pool.kill()
     with pytest.raises(BrokenExecutor):
         busy.result(timeout=60)
@@ -418,6 +371,7 @@ def test_killing_a_pool_drops_what_is_under_way(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 1  # the idle worker ended in order
 
 
+@pytest.mark.integration
 def test_cancelled_tasks_hold_nobody_up() -> None:
     with WorkerPool(1, begin, ("x",)) as pool:
         futures = [pool.submit(word_and_number, n) for n in range(30)]
@@ -440,6 +394,7 @@ def test_what_cannot_be_sent_is_told_in_words() -> None:
         assert pool.submit(word_and_number, 1).result(timeout=60)[1] == 1
 
 
+@pytest.mark.integration
 def test_idle_workers_that_die_are_replaced() -> None:
     with WorkerPool(2, begin, ("x",)) as pool:
         first = {pool.submit(word_and_number, n).result(timeout=60)[2] for n in range(20)}

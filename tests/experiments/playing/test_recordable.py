@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -62,7 +63,7 @@ class Answers(Agent):
         return self._kind(position.moves[0], self._value)
 
 
-@pytest.mark.parametrize("workers", [0, 1])
+@pytest.mark.parametrize("workers", [0, pytest.param(1, marks=pytest.mark.integration)])
 @pytest.mark.parametrize(
     ("kind", "value"), [(Boastful, 10**30), (Boastful, object()), (Leaving, 1)]
 )
@@ -71,7 +72,7 @@ def test_an_answer_of_a_class_of_its_own_is_read_once(
 ) -> None:
     agents = {"odd": Answers(kind, value), "greedy": GreedyAgent()}
     more: Any = {"results": tmp_path, "figures": False, "isolation": "none", "trial": False}
-    result = run_match(agents, games=4, workers=workers, **more)
+    result = run_match(agents, games=2, workers=workers, **more)
     ends = query(result.folder, "select distinct end_reason from games")
     assert ends == [(GARBAGE,)]
     assert result.complete
@@ -97,13 +98,10 @@ def test_a_version_that_is_no_number_of_64_bits_is_refused(tmp_path: Path) -> No
 # ---------------------------------------------------------------------- rows
 
 
-@pytest.fixture(scope="module")
-def games(tmp_path_factory: pytest.TempPathFactory) -> list[PlayedGame]:
-    agents = {"first": RandomAgent(), "second": GreedyAgent()}
-    folder = tmp_path_factory.mktemp("games")
-    result = run_match(agents, games=20, workers=0, results=folder, figures=False)
-    turns = dict(query(result.folder, "select * from turns"))
-    rows = map(GameRow._make, query(result.folder, "select * from games order by game"))
+@pytest.fixture
+def games(recorded_duel: Path) -> list[PlayedGame]:
+    turns = dict(query(recorded_duel, "select * from turns"))
+    rows = map(GameRow._make, query(recorded_duel, "select * from games order by game"))
     return [PlayedGame(row, turns[row.game]) for row in rows]
 
 
@@ -129,7 +127,7 @@ def test_a_column_that_cannot_be_written_loses_for_its_side(
         spoiled = game._replace(game=game.game._replace(**{column: SPOILED[column]}))
         made = recordable(spoiled, rules)
         check_forfeit(made, game, side)
-        assert made.game.detail == f"its {column} cannot be recorded"
+        assert column in made.game.detail
 
 
 def check_forfeit(made: PlayedGame, game: PlayedGame, loser: str) -> None:
@@ -160,34 +158,32 @@ def test_a_reason_that_cannot_be_written_is_left_out(games: list[PlayedGame]) ->
 # ---------------------------------------------------------------------- runs and studies
 
 
-def spoil(monkeypatch: pytest.MonkeyPatch, **columns: Any) -> None:
-    """Let games with an even number come from the workers with other values in these columns."""
-
-    def results_of(games: Iterable[PlayedGame]) -> list[PairResult]:
-        spoiled = [
-            game if game.game.game % 2 else game._replace(game=game.game._replace(**columns))
-            for game in games
-        ]
-        return match.by_pair(spoiled)
-
-    monkeypatch.setattr(match, "results_of", results_of)
-
-
 @pytest.mark.integration
-@pytest.mark.parametrize("value", [1 << 64, None, [], object()])
+@pytest.mark.parametrize("value", [1 << 64, None])
 def test_a_game_that_cannot_be_written_is_forfeited_and_the_run_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: Any
 ) -> None:
+    """Games with an even number come from the workers with something else for White's nodes."""
+
+    def results_of(games: Iterable[PlayedGame]) -> list[PairResult]:
+        return match.by_pair(
+            game
+            if game.game.game % 2
+            else game._replace(game=game.game._replace(white_nodes=value))
+            for game in games
+        )
+
     agents = {"first": RandomAgent(), "second": GreedyAgent()}
     more: Any = {"results": tmp_path, "figures": False}
     with monkeypatch.context() as patched:
-        spoil(patched, white_nodes=value)
+        patched.setattr(match, "results_of", results_of)
         result = run_match(agents, games=10, workers=1, **more)
     assert result.complete
     found = query(result.folder, "select game % 2, result, end_reason, detail from games")
     assert len(found) == 10
     lost = [row[1:] for row in found if row[0] == 0]
-    assert set(lost) == {("black", GARBAGE, "its white_nodes cannot be recorded")}
+    assert {row[:2] for row in lost} == {("black", GARBAGE)}
+    assert all("white_nodes" in detail for _, _, detail in lost)
     assert {reason for odd, _, reason, _ in found if odd} == {"finished"}
     before = content(result.folder)
     resume(result.folder, agents=agents)
@@ -206,14 +202,12 @@ def test_other_errors_of_the_record_still_end_a_run(
         run_match(agents, games=2, workers=0, results=tmp_path, figures=False)
 
 
-def nested() -> list[Any]:
-    rows: list[Any] = []
-    for _ in range(100_000):
-        rows = [rows]
-    return rows
+NESTED: list[Any] = functools.reduce(lambda rows, _: [rows], range(100_000), [])
 
 
-@pytest.mark.parametrize("value", [float("nan"), object(), b"x", {1: {2, 3}}, nested()])
+@pytest.mark.parametrize(
+    "value", [float("nan"), object(), {1: {2, 3}}, NESTED], ids=["nan", "object", "sets", "nested"]
+)
 def test_results_of_a_study_that_cannot_be_written_are_a_failure(
     tmp_path: Path, value: Any
 ) -> None:
@@ -227,8 +221,7 @@ def test_results_of_a_study_that_cannot_be_written_are_a_failure(
             ]
         )
         failures = record.done()
-        assert failures[0] == ""
-        assert failures[1].startswith("its results cannot be recorded: ")
-        assert failures[2] == r"caf\udce9"
+        assert (failures[0], failures[2]) == ("", r"caf\udce9")
+        assert "cannot be recorded" in failures[1]
         table = record.tables()["rows"]
     assert table[["piece", "word"]].to_numpy().tolist() == [[0, r"caf\udce9"]]

@@ -36,17 +36,69 @@ def own(account: TimeAccount, answered: int, received: int, cpu: int = 0, ready:
     return (spent.wall - spent.waited) // MS
 
 
-def test_time_is_wall_time_where_nothing_happened() -> None:
-    assert own(asked(), 1030, 1030, cpu=5) == 30
+STOP, GO = {"player": (STOPPED,)}, {"player": (CONTINUED,)}
+SELF: dict[str, Any] = {"continued": True}  # the supervisor was stopped, too
+# What is seen after the question, which is asked at 1000: the time, and what; the times when the
+# answer is sent and received, and what of it is charged.
+Seen = list[tuple[int, dict[str, Any]]]
+ROWS: dict[str, tuple[Seen, tuple[int, int], int]] = {
+    "nothing happens": ([], (1030, 1030), 30),
+    "nothing is seen": ([(1010, {}), (1021, {}), (1031, {})], (1035, 1035), 35),
+    "the answer is read late": ([], (1030, 1900), 30),
+    "heard late": ([(1010, {}), (1060, {"ready": 42, **STOP}), (1070, GO)], (1070, 1070), 18),
+    "a stop and its end come together": ([(1010, {}), (1019, GO)], (1030, 1030), 21),
+    "the supervisor alone is stopped": ([(1500, SELF)], (1120, 1500), 120),
+    "it is stopped, and the answer in time": ([(1500, SELF)], (1015, 1500), 15),
+    "both are stopped": ([(1010, {}), (1510, {**SELF, **GO})], (1515, 1515), 15),
+    "both, and the player is seen so": (
+        [(1010, {}), (1510, {**SELF, "player": (STOPPED, CONTINUED)})],
+        (1515, 1515),
+        15,
+    ),
+    "the player goes on later": (
+        [(1010, {}), (1510, {**SELF, **STOP}), (1700, GO)],
+        (1705, 1705),
+        15,
+    ),
+    # Nobody has told of a signal: a container or the machine was paused.
+    "all is paused": ([(1010, {}), (1520, {})], (1530, 1530), 20),
+    "the supervisor waits or works": (
+        [(1010, {}), (1100, {"ready": 79}), (1200, {"worked": 89})],
+        (1200, 1200),
+        200,
+    ),
+    # Everything is paused while the player is stopped.
+    "overlap": ([(1010, {}), (1015, STOP), (1500, {}), (1510, GO)], (1515, 1515), 20),
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_what_is_charged(name: str) -> None:
+    seen, (answered, received), charged = ROWS[name]
     account = asked()
-    for now in (1010, 1021, 1031):
-        see(account, now)
-    assert own(account, 1035, 1035) == 35
+    for now, what in seen:
+        see(account, now, **what)
+    assert own(account, answered, received) == charged
+
+
+@pytest.mark.parametrize(
+    ("received", "cpu", "ready", "charged"),
+    [(1100, 12, 85, 15), (1100, 60, 85, 60), (1900, 800, 85, 100), (1100, 60, 0, 100)],
+)
+def test_processor_time_is_charged_and_waiting_for_a_processor_is_not(
+    received: int, cpu: int, ready: int, charged: int
+) -> None:
+    """But never more than the wall time of its answer at 1100."""
+    assert own(asked(), 1100, received, cpu=cpu, ready=ready) == charged
+
+
+def test_patience_is_kind_to_who_was_stopped() -> None:
+    account = asked()
+    see(account, 1010)
     assert account.patience_used(1035 * MS) == 35 * MS
-
-
-def test_waiting_for_a_processor_is_not_the_players() -> None:
-    assert own(asked(), 1100, 1100, cpu=12, ready=85) == 15
+    account = asked()
+    see(account, 1500, continued=True)
+    assert account.patience_used(1500 * MS) == 0
 
 
 @pytest.mark.parametrize(
@@ -64,15 +116,6 @@ def test_a_supervisor_that_is_not_run_while_it_asks(idle: int, used: int, charge
     account = asked()
     account.send(1070 * MS, idle * MS, used * MS)
     assert own(account, 1100, 1100) == charged
-
-
-def test_what_happens_after_the_answer_is_not_the_players() -> None:
-    assert own(asked(), 1030, 1900) == 30
-
-
-def test_processor_time_is_charged_in_any_case() -> None:
-    assert own(asked(), 1100, 1100, cpu=60, ready=85) == 60
-    assert own(asked(), 1100, 1900, cpu=800, ready=85) == 100, "but no more than wall time"
 
 
 @pytest.mark.parametrize("cpu", [0, 40, 150])
@@ -95,79 +138,12 @@ def test_a_stopped_player(cpu: int, found: tuple[int, ...], since: int) -> None:
     assert own(account, 1220, 1220, cpu) == max(since - 1000 + 5, cpu)
 
 
-def test_a_stop_that_is_heard_of_late_began_earlier() -> None:
-    account = asked()
-    see(account, 1010)
-    see(account, 1060, ready=42, player=(STOPPED,))
-    see(account, 1070, player=(CONTINUED,))
-    assert own(account, 1070, 1070) == 18
-
-
-def test_a_stop_and_its_end_that_come_together() -> None:
-    account = asked()
-    see(account, 1010)
-    see(account, 1019, player=(CONTINUED,))
-    assert own(account, 1030, 1030) == 21
-
-
 def test_a_player_that_was_stopped_before_it_was_asked() -> None:
     account = TimeAccount()
     see(account, 900, player=(STOPPED,))
     account.ask(1000 * MS)
     see(account, 1300, player=(CONTINUED,))
     assert own(account, 1310, 1310) == 10
-
-
-def test_a_stop_of_the_supervisor_alone_hides_no_lateness() -> None:
-    """And costs an answer in time nothing."""
-    account = asked()
-    see(account, 1500, continued=True)
-    assert own(account, 1120, 1500) == 120
-    assert own(account, 1015, 1500) == 15
-    # Whether it hangs is asked more kindly.
-    assert account.patience_used(1500 * MS) == 0
-
-
-@pytest.mark.parametrize("player", [(CONTINUED,), (STOPPED, CONTINUED)])
-def test_both_are_stopped(player: tuple[int, ...]) -> None:
-    account = asked()
-    see(account, 1010)
-    see(account, 1510, continued=True, player=player)
-    assert own(account, 1515, 1515) == 15
-
-
-def test_the_player_goes_on_later_than_the_supervisor() -> None:
-    account = asked()
-    see(account, 1010)
-    see(account, 1510, continued=True, player=(STOPPED,))
-    see(account, 1700, player=(CONTINUED,))
-    assert own(account, 1705, 1705) == 15
-
-
-def test_a_pause_of_everything() -> None:
-    """Nobody has told of a signal: a container or the machine was paused."""
-    account = asked()
-    see(account, 1010)
-    see(account, 1520)
-    assert own(account, 1530, 1530) == 20
-    assert own(account, 1530, 1530, cpu=300) == 300
-
-
-def test_a_supervisor_that_waits_or_works_is_no_pause() -> None:
-    account = asked()
-    see(account, 1010)
-    see(account, 1100, ready=79)
-    see(account, 1200, worked=89)
-    assert own(account, 1200, 1200) == 200
-
-
-def test_spans_that_overlap_count_once() -> None:
-    account = asked()
-    see(account, 1010)
-    see(account, 1015, player=(STOPPED,))
-    see(account, 1500)  # everything is paused meanwhile
-    see(account, 1510, player=(CONTINUED,))
-    assert own(account, 1515, 1515) == 20
 
 
 def test_every_question_has_an_account_of_its_own() -> None:

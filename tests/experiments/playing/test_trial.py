@@ -9,17 +9,18 @@ from chosen import mostly_nightly
 
 from othello_lab import run_match
 from othello_lab.__main__ import main
+from othello_lab.core.game import DIED, GARBAGE, HUNG, ILLEGAL, RAISED
 from othello_lab.core.rules import RULESETS
 from othello_lab.experiments.config import read
 from othello_lab.experiments.playing import trial
 from othello_lab.experiments.playing.trial import lines, try_agents
 
 FAILING = {
-    "Raises": "raised an exception: RuntimeError: a bug in a student's agent (misbehaving.py, line",
-    "Illegal": "illegal move: ",
-    "Garbage": "no valid answer: ",
-    "Hangs": "never answered: no answer for 0.3 s",
-    "Dies": "process died: exit code",
+    "Raises": f"{RAISED}: RuntimeError: a bug in a student's agent (misbehaving.py, line",
+    "Illegal": ILLEGAL,
+    "Garbage": GARBAGE,
+    "Hangs": HUNG,
+    "Dies": DIED,
 }
 """Agents that fail from their first move on, and what is said of each."""
 
@@ -57,6 +58,7 @@ def test_one_that_fails_now_and_then_plays(tmp_path: Path) -> None:
     try_agents(plan.conditions())
 
 
+@pytest.mark.integration
 def test_one_that_is_slow_is_not_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -65,6 +67,7 @@ def test_one_that_is_slow_is_not_waited_for(
     try_agents(plan.conditions())
 
 
+@pytest.mark.integration
 def test_a_plan_is_refused_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plan", "elo=60", *words(tmp_path, "Illegal", "first.after=0")]) == 2
     assert "fails in all" in capsys.readouterr().err
