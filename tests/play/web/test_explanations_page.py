@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("starlette", reason="the extra play is not installed")
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
-from clicks import press, square
+from clicks import begin, check_for_all, click, play, press, square
 from playwright.sync_api import expect
 
 from othello_lab import PVS, AlphaBeta, Minimax, SquareWeights
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Open = Callable[..., Any]
 Shot = Callable[..., None]
 
-expect.set_options(timeout=60_000)
+pytestmark = pytest.mark.integration
 
 MOVES = ("f5", "d6", "c3", "d3", "c4")
 MINUS = "\N{MINUS SIGN}"
@@ -38,9 +38,7 @@ def number(text: str) -> int:
 
 
 def some_moves(page: Page) -> Position:
-    for name in MOVES:
-        press(page, name)
-        expect(square(page, name)).to_have_class(re.compile("latest"))
+    play(page, *MOVES)
     return Position.from_transcript("".join(MOVES))
 
 
@@ -63,7 +61,7 @@ def grown(page: Page, depth: int = 3, **choices: str) -> Locator:
         group, label = key.split("_")
         fields = panel.get_by_role("group", name=f"{group} search", exact=False)
         fields.get_by_label(label).select_option(value)
-    panel.get_by_role("button", name="Search this position").click()
+    click(panel, "Search this position")
     panel.locator("[role=treeitem]").first.wait_for()
     return panel
 
@@ -81,14 +79,13 @@ def step_of(panel: Locator) -> int:
 # ---------------------------------------------------------------------- values, parts, graph
 
 
-@pytest.mark.integration
 def test_values_are_written_on_the_squares(open_page: Open, shot: Shot) -> None:
     page = open_page()
     position = some_moves(page)
     panel = open_tab(page, "Values")
     panel.get_by_label("Agent").select_option("alphabeta")
     panel.get_by_label("Depth").fill("3")
-    panel.get_by_role("button", name="Value every move").click()
+    click(panel, "Value every move")
     panel.locator("table").wait_for()
     engine = Minimax(2, SquareWeights())
     expected = {
@@ -103,21 +100,23 @@ def test_values_are_written_on_the_squares(open_page: Open, shot: Shot) -> None:
         label = square(page, name).get_attribute("aria-label") or ""
         assert "worth " in label
     shot(page)
-    page.get_by_role("button", name="One move back").click()
+    click(page, "One move back")
     expect(page.locator("#board .noted")).to_have_count(0)
-    page.get_by_role("button", name="One move on").click()
+    click(page, "One move on")
     expect(page.locator("#board .noted")).to_have_count(len(expected))
-    panel.get_by_role("button", name="Clear").click()
+    for tab, count in (("Parts", 0), ("Values", len(expected))):  # those of the open tab
+        open_tab(page, tab)
+        expect(page.locator("#board .noted")).to_have_count(count)
+    click(panel, "Clear")
     expect(page.locator("#board .noted")).to_have_count(0)
 
 
-@pytest.mark.integration
 def test_parts_are_shown_as_agents_evaluate_does(open_page: Open, shot: Shot) -> None:
     page = open_page()
     position = some_moves(page)
     panel = open_tab(page, "Parts")
     panel.get_by_label("Heuristic").select_option("iago")
-    panel.get_by_role("button", name="Take it apart").click()
+    click(panel, "Take it apart")
     panel.locator("table").first.wait_for()
     evaluation = load_evaluation("iago")
     *terms, total = cells(panel.locator("table").first)
@@ -132,25 +131,19 @@ def test_parts_are_shown_as_agents_evaluate_does(open_page: Open, shot: Shot) ->
             assert f"{part} = {term:+,}".replace("= -", f"= {MINUS}") in made_of
     shot(page)
     panel.get_by_label("Heuristic").select_option("mobility")
-    panel.get_by_role("button", name="Take it apart").click()
+    click(panel, "Take it apart")
     expect(panel.locator("caption").first).to_contain_text("Mobility")
 
 
-@pytest.mark.integration
 def test_the_value_over_the_game_is_drawn_and_told(open_page: Open, shot: Shot) -> None:
     page = open_page()
-    page.get_by_role("button", name="New game").click()
-    dialog = page.get_by_role("dialog")
-    dialog.get_by_label("Rules").select_option("mini4")
-    for side in ("Black", "White"):
-        dialog.get_by_role("group", name=side).get_by_label("Player").select_option("greedy")
-    dialog.get_by_role("button", name="Start the game").click()
+    begin(page, "greedy", "greedy", Rules="mini4")
     expect(page.locator("#status")).to_contain_text("The game is over")
     panel = open_tab(page, "Graph")
     expect(panel.locator("table")).to_be_visible()
     panel.get_by_label("Agent").select_option("alphabeta")
     panel.get_by_label("Heuristic").select_option("disc_count")
-    panel.get_by_role("button", name="Value the whole game").click()
+    click(panel, "Value the whole game")
     expect(panel.locator("thead")).to_contain_text("asked for")
     picture = panel.locator(".why-graph").get_by_role("img").first
     expect(picture).to_have_attribute("aria-label", re.compile("to Black. Black says: from"))
@@ -178,15 +171,14 @@ def test_the_value_over_the_game_is_drawn_and_told(open_page: Open, shot: Shot) 
     shot(page, "white")
 
 
-@pytest.mark.integration
 def test_a_game_between_people_is_valued_too(open_page: Open) -> None:
     page = open_page()
     some_moves(page)
     panel = open_tab(page, "Graph")
-    expect(panel).to_contain_text("No agent has stated a value yet.")
+    expect(panel).to_contain_text("No agent")
     panel.get_by_label("Agent").select_option("alphabeta")
     panel.get_by_label("Depth").fill("2")
-    panel.get_by_role("button", name="Value the whole game").click()
+    click(panel, "Value the whole game")
     panel.locator("table").wait_for()
     expect(panel).to_contain_text("no discs")
     assert panel.locator("polyline").count() == 0
@@ -202,9 +194,9 @@ def test_a_game_between_people_is_valued_too(open_page: Open) -> None:
     assert sum(number(row[2]) for row in rows) == number(total[2])
     press(page, "b3")
     expect(panel.locator("tbody tr")).to_have_count(len(MOVES) + 2)
-    page.get_by_role("button", name="Undo").click()
-    page.get_by_role("button", name="Undo").click()
-    expect(panel).to_contain_text("No agent has stated a value yet.")
+    click(page, "Undo")
+    click(page, "Undo")
+    expect(panel).to_contain_text("No agent")
 
 
 # ---------------------------------------------------------------------- the tree
@@ -212,7 +204,10 @@ def test_a_game_between_people_is_valued_too(open_page: Open) -> None:
 
 SEARCHES: list[tuple[dict[str, str], SearchAgent]] = [
     ({"First_Search": "minimax"}, Minimax(3, SquareWeights())),
-    ({"First_Ordering": "sorted"}, AlphaBeta(3, SquareWeights(), ordering="sorted")),
+    (
+        {"First_Search": "alphabeta", "First_Ordering": "sorted"},
+        AlphaBeta(3, SquareWeights(), ordering="sorted"),
+    ),
     ({"First_Ordering": "killer+static"}, AlphaBeta(3, SquareWeights(), ordering="killer+static")),
     (
         {"First_Search": "pvs", "First_Ordering": "static"},
@@ -221,23 +216,19 @@ SEARCHES: list[tuple[dict[str, str], SearchAgent]] = [
 ]
 
 
-@pytest.mark.integration
-@pytest.mark.parametrize(("choices", "agent"), SEARCHES, ids=lambda each: str(each)[:50])
-def test_the_counts_at_the_end_are_the_engine_s(
-    open_page: Open, choices: dict[str, str], agent: SearchAgent
-) -> None:
+def test_the_counts_at_the_end_are_the_engine_s(open_page: Open) -> None:
     page = open_page()
     position = some_moves(page)
-    panel = grown(page, **choices)
-    stats = agent.search(position).stats
-    expected = {name: [getattr(stats, name)] * 3 for name in COUNTS}
-    assert counted(panel) == expected
-    assert "equals the engine" in panel.locator("table[data-equal=true] caption").inner_text()
-    panel.get_by_role("button", name="To the beginning of the search").click()
-    assert all(sofar == 0 for sofar, _, _ in counted(panel).values())
+    for choices, agent in SEARCHES:
+        panel = grown(page, **choices)
+        stats = agent.search(position).stats
+        row = panel.locator("table[data-equal=true] tbody tr").first
+        expect(row).to_contain_text(f"{stats.nodes:,}")
+        assert counted(panel) == {name: [getattr(stats, name)] * 3 for name in COUNTS}
+        click(panel, "To the beginning of the search")
+        assert all(sofar == 0 for sofar, _, _ in counted(panel).values())
 
 
-@pytest.mark.integration
 def test_the_search_is_stepped_through_both_ways(open_page: Open, shot: Shot) -> None:
     page = open_page()
     some_moves(page)
@@ -245,8 +236,8 @@ def test_the_search_is_stepped_through_both_ways(open_page: Open, shot: Shot) ->
     story = panel.locator(".why-event")
     last = step_of(panel)
     expect(story).to_contain_text("The search is done")
-    panel.get_by_role("button", name="To the beginning of the search").click()
-    expect(story).to_have_text("Before the search.")
+    click(panel, "To the beginning of the search")
+    expect(story).to_contain_text("Before")
     expect(panel.get_by_role("button", name="One step back")).to_be_disabled()
     told, tables = [story.inner_text()], [counted(panel)]
     on = panel.get_by_role("button", name="One step on")
@@ -254,7 +245,7 @@ def test_the_search_is_stepped_through_both_ways(open_page: Open, shot: Shot) ->
         on.click()
         told.append(story.inner_text())
         tables.append(counted(panel))
-    assert told[1] == "The search begins. White is to move."
+    assert "White is to move" in told[1]
     assert all(one != other for one, other in itertools.pairwise(told))
     entered = [table["nodes"][0] for table in tables]
     assert entered == sorted(entered)
@@ -301,28 +292,25 @@ def test_the_search_is_stepped_through_both_ways(open_page: Open, shot: Shot) ->
     expect(story).to_contain_text("The search is done")
 
 
-@pytest.mark.integration
 def test_the_search_plays_by_itself(open_page: Open) -> None:
     page = open_page()
     panel = grown(page, depth=2)
     panel.get_by_label("Speed").select_option("fast")
-    panel.get_by_role("button", name="Play", exact=True).click()
+    click(panel, "Play")
     expect(panel.locator(".why-event")).to_contain_text("The search is done")
     expect(panel.get_by_role("button", name="Play", exact=True)).to_be_visible()
-    panel.get_by_role("button", name="Play", exact=True).click()
-    panel.get_by_role("button", name="Pause").click()
+    click(panel, "Play")
+    click(panel, "Pause")
     assert step_of(panel) < int(panel.get_by_label("Steps of the search").get_attribute("max") or 0)
 
 
-@pytest.mark.integration
 def test_two_searches_are_compared_in_one_switch(open_page: Open, shot: Shot) -> None:
     page = open_page()
     position = some_moves(page)
     panel = grown(page, depth=3)
     full = Minimax(3, SquareWeights()).search(position).stats
     pruned = AlphaBeta(3, SquareWeights()).search(position).stats
-    share = f"Alpha-beta searched {100 * pruned.nodes / full.nodes:.1f} % of the nodes of minimax."
-    expect(panel.locator(".why-share")).to_have_text(share)
+    expect(panel.locator(".why-share")).to_contain_text(f"{100 * pruned.nodes / full.nodes:.1f} %")
     totals = {row[0]: row[1:] for row in cells(panel.locator(".why-compare table"))}
     for name in COUNTS:
         assert [number(text) for text in totals[name]] == [
@@ -349,7 +337,6 @@ def test_two_searches_are_compared_in_one_switch(open_page: Open, shot: Shot) ->
     assert counted(panel)["nodes"] == [agent.search(position).stats.nodes] * 3
 
 
-@pytest.mark.integration
 def test_the_tree_is_walked_by_keyboard_alone(open_page: Open, shot: Shot) -> None:
     page = open_page()
     page.get_by_role("tab", name="Values").focus()
@@ -397,39 +384,37 @@ def square_of_tree(panel: Locator, name: str) -> str:
     return panel.locator(f'.why-board [data-square="{name}"]').get_attribute("aria-label") or ""
 
 
-@pytest.mark.integration
 def test_what_is_too_large_or_not_allowed_is_told(open_page: Open, shot: Shot) -> None:
     page = open_page()
     some_moves(page)
     panel = open_tab(page, "Tree")
     panel.get_by_label("Depth").fill("8")
-    panel.get_by_role("button", name="Search this position").click()
+    click(panel, "Search this position")
     problem = panel.locator(".why-problem")
-    expect(problem).to_contain_text("too many to show (at most 30,000); depth")
+    expect(problem).to_contain_text("at most 30,000")
     assert panel.locator("[role=treeitem]").count() == 0
     shot(page)
     panel.get_by_label("Depth").fill("6")
-    panel.get_by_role("button", name="Search this position").click()
-    expect(problem).to_contain_text("No second tree: depth 6 has")
+    click(panel, "Search this position")
+    expect(problem).to_contain_text("depth 6 has")
     assert panel.get_by_role("radio").count() == 1
     panel.get_by_label("Depth").fill("99")
-    panel.get_by_role("button", name="Search this position").click()
+    click(panel, "Search this position")
     assert not panel.locator("form").evaluate("form => form.checkValidity()")
 
 
-@pytest.mark.integration
 def test_a_slow_question_is_stopped(open_page: Open, shot: Shot) -> None:
     page = open_page()
     panel = open_tab(page, "Values")
     panel.get_by_label("Agent").select_option("minimax")
     panel.get_by_label("Depth").fill("40")
-    panel.get_by_role("button", name="Value every move").click()
-    expect(panel.locator(".why-note")).to_contain_text("would take more than a thousand years")
+    click(panel, "Value every move")
+    expect(panel.locator(".why-note")).to_contain_text("a thousand years")
     shot(page)
-    panel.get_by_role("button", name="Stop").click()
-    expect(panel.locator(".why-problem")).to_have_text("Stopped.")
+    click(panel, "Stop")
+    expect(panel.locator(".why-problem")).to_contain_text("Stopped")
     panel.get_by_label("Depth").fill("2")
-    panel.get_by_role("button", name="Value every move").click()
+    click(panel, "Value every move")
     expect(panel.locator("table")).to_be_visible()
 
 
@@ -437,45 +422,35 @@ def test_a_slow_question_is_stopped(open_page: Open, shot: Shot) -> None:
 
 
 def _values(page: Page) -> None:
-    open_tab(page, "Values").get_by_role("button", name="Value every move").click()
+    click(open_tab(page, "Values"), "Value every move")
     page.locator("#why-values table").wait_for()
 
 
 def _parts(page: Page) -> None:
-    open_tab(page, "Parts").get_by_role("button", name="Take it apart").click()
+    click(open_tab(page, "Parts"), "Take it apart")
     page.locator("#why-parts table").first.wait_for()
 
 
 def _graph(page: Page) -> None:
-    open_tab(page, "Graph").get_by_role("button", name="Value the whole game").click()
+    click(open_tab(page, "Graph"), "Value the whole game")
     page.locator("#why-graph table").wait_for()
 
 
 def _cut(page: Page) -> None:
     panel = grown(page)
-    panel.get_by_role("button", name="Back to the cut before").click()
+    click(panel, "Back to the cut before")
     panel.locator("summary").click()
 
 
 def _start(page: Page) -> None:
-    grown(page).get_by_role("button", name="To the beginning of the search").click()
+    click(grown(page), "To the beginning of the search")
 
 
-VIEWS = {"values": _values, "parts": _parts, "graph": _graph, "cut": _cut, "start": _start}
-
-
-@pytest.mark.integration
-@pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1800, "light")])
-@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("view", [_values, _parts, _graph, _cut, _start])
 def test_every_view_of_why_can_be_used_by_all(
-    open_page: Open, shot: Shot, view: str, width: int, scheme: str
+    open_page: Open, shot: Shot, view: Callable[..., None]
 ) -> None:
-    from axe_playwright_python.sync_playwright import Axe
-
-    page = open_page(width=width, height=800, color_scheme=scheme, reduced_motion="reduce")
+    page = open_page(reduced_motion="reduce")
     some_moves(page)
-    VIEWS[view](page)
-    shot(page)
-    found = Axe().run(page)
-    assert found.violations_count == 0, found.generate_report()
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    view(page)
+    check_for_all(page, shot, (360, "dark"), (1800, "light"))

@@ -73,7 +73,8 @@ def review(page: Page) -> None:
     play_through(page, Position.start("mini4"))
     page.get_by_role("tab", name="Review").click()
     click(page, "Review the game")
-    page.locator("#why-review polyline").first.wait_for(state="attached")
+    drawn = page.locator("#why-review polyline").first
+    drawn.wait_for(state="attached", timeout=300_000)  # it may have to compile
 
 
 def test_a_whole_game_by_clicks(open_page: Open, shot: Shot) -> None:
