@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 pytest.importorskip("starlette", reason="the extra play is not installed")
 
-from served import HUMAN, Page, Server, served
+from served import HUMAN, Page
 
 GREEDY = {"name": "greedy", "settings": {}}
 
@@ -18,41 +17,32 @@ def alphabeta(**settings: Any) -> dict[str, Any]:
     return {"name": "alphabeta", "settings": settings}
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with served(tmp_path_factory.mktemp("served"), "white=human") as found:
-        yield found
-
-
-@pytest.fixture
-def page(server: Server) -> Iterator[Page]:
-    with server.page() as found:
-        yield found
-
-
 @pytest.mark.parametrize(
     ("name", "options", "why"),
     [
-        ("values", {}, "player is missing"),
-        ("values", {"player": HUMAN}, "a person cannot be asked"),
-        ("values", {"player": {"name": "../greedy"}}, "the name of a player"),
-        ("values", {"player": {"name": "nobody"}}, "unknown player 'nobody'"),
-        ("course", {"player": {**GREEDY, "agent": {"_target_": "os.abort"}}}, "no 'agent'"),
-        ("tree", {"player": alphabeta(_target_="os.abort")}, "unknown setting of alphabeta"),
-        ("tree", {"player": alphabeta(evaluation="mine.py:f")}, "unknown evaluation"),
+        ("values", {}, "player"),
+        ("values", {"player": HUMAN}, "person"),
+        ("values", {"player": {"name": "../greedy"}}, "name"),
+        ("values", {"player": {"name": "nobody"}}, "nobody"),
+        ("course", {"player": {**GREEDY, "agent": {"_target_": "os.abort"}}}, "'agent'"),
         ("tree", {"player": alphabeta(evaluation={"_target_": "os.abort"})}, "evaluation"),
         ("tree", {"player": alphabeta(depth=10**9)}, "depth=1000000000"),
-        ("tree", {"player": alphabeta(), "depth": 3}, "no 'depth'"),
-        ("parts", {"evaluation": "mine.py:f"}, "the name of an evaluation"),
-        ("parts", {"evaluation": "function"}, "unknown evaluation 'function'"),
-        ("parts", {"evaluation": {"_target_": "os.abort"}}, "the name of an evaluation"),
+        ("tree", {"player": alphabeta(), "depth": 3}, "'depth'"),
+        ("parts", {"evaluation": "mine.py:f"}, "evaluation"),
+        ("parts", {"evaluation": "function"}, "'function'"),
+        ("parts", {"evaluation": {"_target_": "os.abort"}}, "evaluation"),
         ("values", {"player": GREEDY, "ply": 201}, "ply=201"),
+        ("decide", {}, "'decide'"),
+        ("texts", {"ply": -1}, "ply=-1"),
+        ("games", {}, "run"),
+        ("games", {"run": "../../etc"}, "../../etc"),
     ],
 )
 def test_what_is_refused(page: Page, name: str, options: dict[str, Any], why: str) -> None:
     answer = page.ask(name, **options)
     assert why in answer["trouble"]
     assert "\n" not in answer["trouble"]
+    assert page.move("d3") is None
 
 
 def test_what_is_answered(page: Page) -> None:
@@ -72,21 +62,21 @@ def test_what_is_answered(page: Page) -> None:
     assert tree["ordering"] == "static"
 
 
-def test_a_question_is_answered_while_an_agent_thinks(server: Server) -> None:
+@pytest.mark.integration
+def test_a_question_is_answered_while_an_agent_thinks(page: Page) -> None:
     """Analysis and play have a desk each, and a slow question can be called off."""
-    with server.page() as page:
-        minimax = {"name": "minimax", "settings": {"depth": 40}}
-        seats = {"black": minimax, "white": HUMAN}
-        assert page.tell("players", **seats) is None
-        page.wait_for(lambda state: state["thinking"])
-        assert page.ask("values", player=GREEDY)["ok"]["moves"]
-        page.number += 1
-        options = {"player": minimax}
-        page.send({"type": "ask", "id": page.number, "name": "values", "options": options})
-        page.send({"type": "cancel", "id": page.number})
+    minimax = {"name": "minimax", "settings": {"depth": 40}}
+    seats = {"black": minimax, "white": HUMAN}
+    assert page.tell("players", **seats) is None
+    page.wait_for(lambda state: state["thinking"])
+    assert page.ask("values", player=GREEDY)["ok"]["moves"]
+    page.number += 1
+    options = {"player": minimax}
+    page.send({"type": "ask", "id": page.number, "name": "values", "options": options})
+    page.send({"type": "cancel", "id": page.number})
+    answer = page.hear_until(lambda message: message.get("id") == page.number)
+    while answer["type"] == "note":
         answer = page.hear_until(lambda message: message.get("id") == page.number)
-        while answer["type"] == "note":
-            answer = page.hear_until(lambda message: message.get("id") == page.number)
-        assert answer["trouble"] == "stopped"
-        assert page.ask("values", player=GREEDY)["ok"]["moves"]
-        assert page.tell("stop") is None
+    assert answer["trouble"] == "stopped"
+    assert page.ask("values", player=GREEDY)["ok"]["moves"]
+    assert page.tell("stop") is None
