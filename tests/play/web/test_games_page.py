@@ -80,7 +80,7 @@ def test_a_series_shows_its_score_and_its_next_game(open_page: Open, shot: Shot)
         if human == "black":
             expect(page.locator("#series")).to_contain_text("human 0, greedy 1")
             shot(page, "series")
-            click(page, "Next game")
+            click(page, "Next game, colours changed")
     expect(page.locator("#series")).to_contain_text("greedy wins the series")
     expect(page.get_by_role("button", name="Next game")).to_be_hidden()
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import signal
 import socket
+import time
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from othello_lab.core.position import Position
@@ -23,6 +27,7 @@ from othello_lab.play.web.game_data import game_data, player_data
 from othello_lab.play.web.memory import MemoryBudget
 from othello_lab.play.web.visit_session import Outbox, RateLimit, VisitSession, VisitSessions
 
+PERSON = {"name": "human", "settings": {}}
 START = game_data(GameState(Position.start()))
 
 
@@ -77,8 +82,8 @@ def test_desks_wait_for_a_core_and_say_so(table: Callable[..., GameSetup]) -> No
         said: list[str] = []
         async with cores.one(quiet):
             waiting = asyncio.create_task(two.ask("runs", START, {"folder": "."}, said.append))
-            await asyncio.sleep(0.01)
-            assert said == ["Waiting for a free core."]
+            await until(lambda: said)
+            assert "free core" in said[0] and not waiting.done()
         assert "runs" in await waiting
         assert "runs" in await one.ask("runs", START, {"folder": "."}, quiet)
         one.end()
@@ -95,13 +100,12 @@ def test_who_cancels_a_question_ends_the_desk_and_the_next_starts_another(
         deep = read(["white=minimax", "white.depth=40"]).players[Color.WHITE]
         options = {"player": player_data(deep), "seed": 1}
         asked = asyncio.create_task(desk.ask("decide", START, options, quiet))
-        while desk._process is None:
-            await asyncio.sleep(0.01)
-        process = desk._process
+        await until(lambda: desk.busy)
+        process = desk.process
         asked.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asked
-        assert process.has_ended()
+        assert process is not None and not psutil.pid_exists(process)
         assert "runs" in await desk.ask("runs", START, {"folder": "."}, quiet)
         desk.end()
 
@@ -114,8 +118,7 @@ def test_a_desk_keeps_nothing_of_the_server_open(table: Callable[..., GameSetup]
         with socket.create_server(("127.0.0.1", 0)) as listening:
             desk = ComputeClient(table(), ComputeSlots(1), MemoryBudget(None))
             await desk.ask("runs", START, {"folder": "."}, quiet)
-            assert desk._process is not None
-            folder = Path(f"/proc/{desk._process.number}/fd")
+            folder = Path(f"/proc/{desk.process}/fd")
             kept = {os.readlink(path) for path in folder.iterdir()}
             assert f"socket:[{os.fstat(listening.fileno()).st_ino}]" not in kept
             assert not any("eventpoll" in each for each in kept)
@@ -128,8 +131,8 @@ def test_a_desk_that_dies_is_told_and_replaced(table: Callable[..., GameSetup]) 
     async def main() -> None:
         desk = ComputeClient(table(), ComputeSlots(1), MemoryBudget(None))
         await desk.ask("runs", START, {"folder": "."}, quiet)
-        assert desk._process is not None
-        desk._process.kill()
+        assert desk.process is not None
+        os.kill(desk.process, signal.SIGKILL)
         with pytest.raises(AgentFailure, match="has ended"):
             await desk.ask("runs", START, {"folder": "."}, quiet)
         assert "runs" in await desk.ask("runs", START, {"folder": "."}, quiet)
@@ -140,56 +143,95 @@ def test_a_desk_that_dies_is_told_and_replaced(table: Callable[..., GameSetup]) 
     run(main())
 
 
-@pytest.mark.integration
-def test_what_nobody_looks_at_is_ended(
-    table: Callable[..., GameSetup], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def main() -> None:
-        house = VisitSessions(table("black=random", "white=random", "web.games=2"))
-        page = Outbox(10)
-        room = house.room(None)
-        room.enter(page)
-        await until(lambda: room._desk._process is not None)
-        process = room._desk._process
-        assert process is not None
-        room.leave(page)
-        house.tidy()
-        assert not process.has_ended(), "a page that is loaded again comes back soon"
-        monkeypatch.setattr("othello_lab.play.web.visit_session._LINGER", 0.0)
-        house.tidy()
-        assert process.has_ended()
-        again = house.room(room.visit.number)
-        assert again is not room
-        assert again.visit.number == room.visit.number
-        house.close()
-
-    run(main())
-
-
-async def until(fits: Callable[[], bool]) -> None:
+async def until(fits: Callable[[], Any]) -> None:
     while not fits():
         await asyncio.sleep(0.01)
 
 
-def test_desks_that_nobody_asks_are_ended(
-    table: Callable[..., GameSetup], monkeypatch: pytest.MonkeyPatch
+@pytest.fixture
+def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """``later(300)``: so many seconds pass at once."""
+    real, ahead = time.monotonic, [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: real() + ahead[0])
+
+    def passes(seconds: float) -> None:
+        ahead[0] += seconds
+
+    return passes
+
+
+def desks() -> set[int]:
+    """The processes below this one that ask agents."""
+    children = psutil.Process().children()
+    return {each.pid for each in children if each.nice() == os.nice(0) + 5 and each.is_running()}
+
+
+@pytest.mark.parametrize("playing", [True, False])
+def test_what_nobody_looks_at_or_asks_is_ended(
+    playing: bool, table: Callable[..., GameSetup], later: Callable[[float], None]
 ) -> None:
     async def main() -> None:
-        house = VisitSessions(table("white=greedy"))
+        others = desks()
+        house = VisitSessions(table(*["black=random"] * playing, "white=random", "web.games=2"))
         page = Outbox(10)
         room: VisitSession = house.room(None)
         room.enter(page)
-        await room.obey(messages.MoveMessage("d3", 0), page)
-        await until(lambda: len(room.visit.game.turns) == 2 and room._going is None)
-        process = room._desk._process
-        assert process is not None
+        if not playing:
+            await room.obey(messages.MoveMessage("d3", 0), page)
+            await until(lambda: len(room.visit.game.turns) == 2)
+        await until(lambda: desks() - others)
+        if playing:
+            room.leave(page)
+        later(10)
         house.tidy()
-        assert not process.has_ended()
-        monkeypatch.setattr("othello_lab.play.web.visit_session._IDLE", 0.0)
+        assert desks() - others, "a page that is loaded again comes back soon"
+        later(15 if playing else 600)
         house.tidy()
-        assert process.has_ended()
-        await room.obey(messages.MoveMessage(room.visit.game.position.legal_moves()[0], 2), page)
-        await until(lambda: len(room.visit.game.turns) == 4)
+        assert not desks() - others
+        if playing:
+            again = house.room(room.visit.number)
+            assert again is not room
+            assert again.visit.number == room.visit.number
+        else:
+            await room.obey(
+                messages.MoveMessage(room.visit.game.position.legal_moves()[0], 2), page
+            )
+            await until(lambda: len(room.visit.game.turns) == 4)
         house.close()
 
-    run(main())
+    asyncio.run(main())
+
+
+def test_time_runs_only_for_a_person_who_sees_the_game(
+    table: Callable[..., GameSetup], later: Callable[[float], None]
+) -> None:
+    async def main() -> None:
+        house, page = VisitSessions(table("white=human")), Outbox(10)
+        room = house.room(None)
+
+        async def seconds_left(seen: float = 0.0) -> float:
+            room.enter(page)
+            later(seen)
+            room.leave(page)
+            room.enter(page)
+            while (message := await page.take())["type"] != "state":
+                pass
+            room.leave(page)
+            return float(message["clock"]["left"]["white"])
+
+        room.enter(page)
+        new = {"type": "new", "rules": "standard", "black": PERSON, "white": PERSON}
+        for content in (
+            {**new, "clock": {"per": "game", "seconds": 1000}},
+            {"type": "move", "move": "f5", "ply": 0},
+        ):
+            message, _ = messages.read(json.dumps(content))
+            await room.obey(message, page)
+        room.leave(page)
+        before = await seconds_left()
+        later(300)
+        assert await seconds_left() == pytest.approx(before, abs=30)
+        assert await seconds_left(300) == pytest.approx(before - 300, abs=30)
+        house.close()
+
+    asyncio.run(main())
