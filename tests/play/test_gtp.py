@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 import io
-import re
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -217,16 +217,16 @@ def test_the_controllers_time_becomes_limits(
     assert replace(found, clock=None, seconds=None) == replace(limits, clock=None, seconds=None)
 
 
-def test_time_is_kept_and_can_be_unlimited(server: GtpServer) -> None:
-    assert say(server, "time_settings 10 0 0", "genmove b", "play w c3")[0] == "="
-    assert server._clock is not None
-    left, moves = server._clock.left[BLACK]
-    assert left < 10 and moves == 0
-    assert say(server, "time_left b 5 0", "clear_board") == ["=", "="]
-    assert not server._clock.left
-    assert say(server, "time_settings 0 1 0", "genmove b")[0] == "="
-    assert server._clock is None
-    assert say(server, "time_left w 3 0") == ["="]
+def test_time_is_kept_and_can_be_unlimited(server: GtpServer, asked: list[Any]) -> None:
+    session = [
+        *("time_settings 10 0 0", "genmove b", "genmove w", "time_left b 5 0", "genmove b"),
+        *("clear_board", "genmove b", "time_settings 0 1 0", "genmove w", "time_left w 3 0"),
+    ]
+    assert all(answer.startswith("=") for answer in say(server, *session))
+    clocks = [each.limits and each.limits.clock for each in asked]
+    assert clocks[:2] == clocks[3:4] * 2 == [pytest.approx(9.9)] * 2  # each has its own
+    assert clocks[2] == pytest.approx(4.9)
+    assert asked[4].limits == Limits()
 
 
 # ------------------------------------------------------------------ the command
@@ -247,52 +247,15 @@ def test_nothing_else_goes_to_its_output(
     assert capsys.readouterr().out.count("=") == 2
 
 
-def test_its_help(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["gtp", "--help"]) == 0
-    printed = capsys.readouterr().out
-    assert "othello-lab play gtp agent=alphabeta agent.depth=5" in printed
-    assert [line for line in printed.splitlines() if len(line) > 80] == []
-
-
-@pytest.mark.parametrize(
-    ("words", "complaint"),
-    [
-        ("", "agent=NAME is needed"),
-        ("agent=alphabeat", "unknown player 'alphabeat'; .*Did you mean 'alphabeta'"),
-        ("agent=human", "agent=human: an agent is needed"),
-        (
-            "agent=alphabeta agent.dpth=3",
-            "alphabeta has no setting 'dpth'.*Did you mean 'agent.depth'",
-        ),
-        (
-            "agent=greedy agent.evaluation=iago",
-            "agent.evaluation: greedy has no setting",
-        ),
-        ("agent=greedy white=random", "white=random: agent=NAME"),
-        ("agent=greedy black.depth=3", "black.depth=3: agent=NAME"),
-        ("agent=greedy depht=3", "unknown setting 'depht'"),
-        ("agent=greedy --record x", "unknown option --record"),
-        ("agent=greedy --config-dir nowhere", "no such folder"),
-        ("agent=gtp agent.command=no-such-engine", "'no-such-engine' is not there"),
-        ("agent=maximizer ruleset=mini6 evaluation=iago", "is made for boards of 8x8"),
-    ],
-)
-def test_bad_input_is_one_line(
-    words: str, complaint: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["gtp", *words.split()]) == 2
-    printed = capsys.readouterr()
-    assert printed.err.count("\n") == 1 and not printed.out
-    assert re.search(complaint, printed.err), printed.err
-
-
 @pytest.mark.integration
-def test_mcts_uses_the_controllers_time_unless_its_playouts_are_said() -> None:
-    for words, uses in (("agent=mcts", True), ("agent=mcts agent.playouts=100", False)):
-        for server in served(words):
-            say(server, "genmove b")  # nobody has told of time
-            say(server, "time_settings 0 1 1")
-            say(server, "genmove w")
-            first, second = (turn.decision.stats.playouts for turn in server._game.turns)
-            assert (first, second > 2000) == ((2000, True) if uses else (100, False))
-            assert server._game.turns[-1].seconds >= 0.8 or not uses
+@pytest.mark.parametrize("words", ["agent=mcts", "agent=mcts agent.playouts=100"])
+def test_mcts_uses_the_controllers_time_unless_its_playouts_are_said(
+    words: str, asked: list[Any]
+) -> None:
+    for server in served(words):
+        say(server, "genmove b", "time_settings 0 1 1", "genmove w")  # first no time was told
+    first, second = (each.decision.stats.playouts for each in asked)
+    if "playouts" in words:
+        assert first == second == 100
+    else:
+        assert first == 2000 < second and asked[1].seconds >= 0.8

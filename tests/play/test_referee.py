@@ -21,7 +21,7 @@ from othello_lab.core.game import DIED, GARBAGE, ILLEGAL, LATE
 from othello_lab.core.system.processes import LINUX
 from othello_lab.core.wpi import move_text
 from othello_lab.play.game_files import read
-from othello_lab.play.umpire import RULES, RefereeConfig
+from othello_lab.play.umpire import RULES
 
 main = functools.partial(room_main, "play")
 
@@ -67,80 +67,47 @@ LIBC = "__import__('ctypes').CDLL(None)"  # whose calls raise nothing where they
 DAEMON = (
     f"[os.fork() or ({LIBC}.setsid(), os.fork() or time.sleep(300), os._exit(0)) for _ in range(3)]"
 )
+SLEEP = "time.sleep(300)"
+REMOVE = "__import__('shutil').rmtree(os.getcwd(), ignore_errors=True)"
+FLOOD = "[os.write({}, b'{}' * 65536) for _ in iter(int, 1)]"
 HOSTILE = {
-    "never removes its file": (
-        "setattr(os, 'remove', lambda path: time.sleep(300)); honest(text)",
-        "limit=1",
-        f"{LATE}: did not remove hostile.in within ",
-    ),
-    "half a line": (
-        f"open({OUT}, 'w').write('(W D'); time.sleep(300)",
-        "limit=1",
-        f"{LATE}: wrote no whole move to hostile.out ('(W D') within ",
-    ),
-    "late": ("time.sleep(1.2); honest(text); time.sleep(300)", "limit=1", LATE),
-    "nothing": ("time.sleep(300)", "limit=1", f"{LATE}: wrote no hostile.out within "),
-    "megabytes": ("honest('x' * 5_000_000)", PATIENT, f"{ILLEGAL}: wrote 'xxx"),
-    "megabytes of nothing": ("honest('(' + ' ' * 5_000_000)", PATIENT, f"{ILLEGAL}: wrote '('"),
-    "two moves": ("honest(text + '\\n' + text)", PATIENT, f"{ILLEGAL}: wrote '("),
-    "another's colour": (
-        "honest(text.translate({66: 87, 87: 66}))",
-        PATIENT,
-        f"{ILLEGAL}: wrote '(",
-    ),
-    "a link": (
-        f"os.symlink('/etc/hostname', {OUT}); time.sleep(300)",
-        PATIENT,
-        f"{ILLEGAL}: wrote no move: malformed; hostile.out is a link",
-    ),
-    "a folder": (
-        f"os.mkdir({OUT}); time.sleep(300)",
-        PATIENT,
-        f"{ILLEGAL}: wrote no move: malformed; hostile.out is a folder",
-    ),
-    "a pipe": (
-        f"os.mkfifo({OUT}); time.sleep(300)",
-        PATIENT,
-        f"{ILLEGAL}: wrote no move: malformed; hostile.out is a pipe",
-    ),
+    "never removes its file": (f"os.remove = lambda path: {SLEEP}; honest(text)", "limit=1", LATE),
+    "half a line": (f"open({OUT}, 'w').write('(W D'); {SLEEP}", "limit=1", f"{LATE}.*'\\(W D'"),
+    "late": (f"time.sleep(1.2); honest(text); {SLEEP}", "limit=1", LATE),
+    "nothing": (SLEEP, "limit=1", f"{LATE}.*hostile.out"),
+    "megabytes": ("honest('x' * 5_000_000)", PATIENT, f"{ILLEGAL}.*'xxx"),
+    "megabytes of nothing": ("honest('(' + ' ' * 5_000_000)", PATIENT, f"{ILLEGAL}.*'\\('"),
+    "two moves": ("honest(text + '\\n' + text)", PATIENT, ILLEGAL),
+    "another's colour": ("honest(text.translate({66: 87, 87: 66}))", PATIENT, ILLEGAL),
+    "an occupied square": ("honest(text[:3] + 'D 4)')", PATIENT, ILLEGAL),
+    "a link": (f"os.symlink('/etc/hostname', {OUT}); {SLEEP}", PATIENT, f"{ILLEGAL}.*link"),
+    "a folder": (f"os.mkdir({OUT}); {SLEEP}", PATIENT, f"{ILLEGAL}.*folder"),
+    "a pipe": (f"os.mkfifo({OUT}); {SLEEP}", PATIENT, f"{ILLEGAL}.*pipe"),
     "a folder where it is written to": (
-        "os.mkdir(f'{NAME}.in'); honest(text); time.sleep(300)",
+        f"os.mkdir(f'{{NAME}}.in'); honest(text); {SLEEP}",
         "limit=1",
-        f"{LATE}: did not remove hostile.in within ",
+        f"{LATE}.*hostile.in",
     ),
-    "removes where it is": (
-        "__import__('shutil').rmtree(os.getcwd(), ignore_errors=True); time.sleep(300)",
-        "limit=1",
-        LATE,
-    ),
-    "dies": ("os._exit(3)", PATIENT, f"{DIED}: ended (exit code 3)"),
-    "raises": ("1 / 0", PATIENT, f"{DIED}: ended (exit code 1)"),
-    "is killed": ("os.kill(os.getpid(), 9)", PATIENT, f"{DIED}: ended (exit code -9)"),
-    "forks": (f"{DAEMON}; time.sleep(300)", "limit=1", LATE),
-    "forks and dies": (f"{DAEMON}; os._exit(0)", PATIENT, f"{DIED}: ended (exit code 0)"),
+    "removes where it is": (f"{REMOVE}; {SLEEP}", "limit=1", LATE),
+    "dies": ("os._exit(3)", PATIENT, f"{DIED}.*exit code 3"),
+    "raises": ("1 / 0", PATIENT, f"{DIED}.*exit code 1"),
+    "is killed": ("os.kill(os.getpid(), 9)", PATIENT, f"{DIED}.*exit code -9"),
+    "forks": (f"{DAEMON}; {SLEEP}", "limit=1", LATE),
+    "forks and dies": (f"{DAEMON}; os._exit(0)", PATIENT, f"{DIED}.*exit code 0"),
     "leaves a child that floods": (
-        "os.fork() or [os.write(1, b'x' * 65536) for _ in iter(int, 1)]; os._exit(0)",
+        f"os.fork() or {FLOOD.format(1, 'x')}; os._exit(0)",
         PATIENT,
-        f"{DIED}: ended (exit code 0)",
+        f"{DIED}.*exit code 0",
     ),
     "forks too often": (
-        "[os.fork() or time.sleep(300) for _ in range(20)]; time.sleep(300)",
+        f"[os.fork() or {SLEEP} for _ in range(20)]; {SLEEP}",
         "processes=10",
-        f"{DIED}: it had ",
+        f"{DIED}: it had",
     ),
-    "floods its output": (
-        "[os.write(1, b'x' * 65536) for _ in iter(int, 1)]",
-        PATIENT,
-        f"{GARBAGE}: printed more than 16 MiB",
-    ),
-    "floods its errors": (
-        "[os.write(2, b'x\\n' * 999) for _ in iter(int, 1)]",
-        PATIENT,
-        f"{GARBAGE}: printed more than 16 MiB",
-    ),
+    "floods its output": (FLOOD.format(1, "x"), PATIENT, f"{GARBAGE}.*16 MiB"),
+    "floods its errors": (FLOOD.format(2, "\\n"), PATIENT, f"{GARBAGE}.*16 MiB"),
     "kills who stands for it": (f"{LIBC}.kill(os.getppid(), 9); honest('x')", PATIENT, ILLEGAL),
     "stops who stands for it": (f"{LIBC}.kill(os.getppid(), 19); honest('x')", PATIENT, ILLEGAL),
-    "an occupied square": ("honest(text[:3] + 'D 4)')", PATIENT, f"{ILLEGAL}: wrote '("),
 }
 
 
@@ -154,7 +121,7 @@ def test_a_hostile_program_loses_for_that_reason_and_leaves_nothing(
     honest = player(tmp_path, name="honest")
     shown = refereed(tmp_path, capsys, hostile, honest, limit)
     who, why = lost(shown)
-    assert who == "hostile" and why.startswith(reason), shown
+    assert who == "hostile" and re.match(reason, why), shown
     assert "(honest) wins." in shown
     assert not living(tmp_path) and not list(scratch.iterdir())
 
@@ -174,17 +141,18 @@ def test_a_program_that_does_not_take_its_colour_loses(
     shown = refereed(tmp_path, capsys, hostile, honest, "limit=1", f"seed={seed}")
     who, why = lost(shown)
     assert who == "hostile", shown
-    assert why.startswith(f"{LATE}: did not remove hostile.in within 5 s. "), shown
+    assert re.match(f"{LATE}.*hostile.in within 5 s", why), shown
 
 
-@pytest.mark.parametrize("command", ["true", "cat", "seq 10000", "sh -c 'kill -9 $$' hostile"])
+@pytest.mark.integration
+@pytest.mark.parametrize("command", mostly_nightly(["true", "cat", "seq 10000"], ["cat"]))
 def test_a_command_that_ends_at_once_or_prints_garbage_loses(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["names=hostile,honest"]
     shown = refereed(tmp_path, capsys, command, player(tmp_path, name="honest"), *words)
     who, why = lost(shown)
-    assert who == "hostile" and why.startswith(f"{DIED}: ended (exit code "), shown
+    assert who == "hostile" and why.startswith(f"{DIED}: ended"), shown
 
 
 @pytest.mark.integration
@@ -268,6 +236,7 @@ def test_a_series_changes_colours_and_counts(
     assert re.findall(r"^Game \d: White (\w+), Black (\w+)$", again, re.MULTILINE) == whites
 
 
+@pytest.mark.integration
 def test_both_may_play_in_a_folder_of_yours(
     tmp_path: Path, scratch: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -317,7 +286,8 @@ def test_what_programs_print_is_shown_if_asked_for(
 # ------------------------------------------------------------------ its end
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.integration
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_nothing_is_left_of_a_referee_that_is_stopped(
     number: signal.Signals, tmp_path: Path, scratch: Path
 ) -> None:
@@ -374,57 +344,3 @@ def test_a_program_that_takes_the_shared_folder_away_stops_nothing(
     assert not list(scratch.iterdir())
     if folder.exists():
         folder.chmod(0o700)
-
-
-# ------------------------------------------------------------------ bad input
-
-
-@pytest.mark.parametrize(
-    ("words", "complaint"),
-    [
-        (["cat"], "two commands are needed"),
-        (["cat", "no-such-program"], "the program 'no-such-program' is not there"),
-        (["./", "cat"], "is not there"),
-        (["cat", "sh 'x"], "No closing quotation"),
-        (["cat", "cat", "names=../a,b"], "names=../a,b: two different words (names=anna,bert), or"),
-        (["cat", "cat", "names=a/b,c"], "two different words"),
-        (["cat", "cat", "names=anna"], "two different words"),
-        (
-            ["cat", "cat", "names=anna,,"],
-            "names=anna,,: two different words (names=anna,bert), or n",
-        ),
-        (["cat", "sort", "names=anna,anna"], "names=anna,anna: two different words (names=anna,b"),
-        (["cat", "cat", "folder=."], "both are called cat; names=A,B"),
-        (["cat", "sort", "folder=/nowhere"], "folder=/nowhere: no such folder"),
-        (["cat", "sort", "folder=/proc"], "folder=/proc: cannot be written"),
-        (["cat", "sh", "games=0"], "games=0: "),
-        (["cat", "sh", "games=two"], "games=two: a whole number"),
-        (["cat", "sh", "limit=-1"], "limit=-1"),
-        (["cat", "sh", "gaems=3"], "unknown setting 'gaems'"),
-        (["cat", "sh", "games"], "games: key=value is needed"),
-        (["cat", "sh", "isolation=shut"], "choose from auto, process, closed, none"),
-        (["cat", "sh", "isolation.reads=x"], "isolation.reads=x: write a list"),
-        (["cat", "sh", "isolation.reads=[/nowhere]"], "isolation.reads: /nowhere is not there"),
-        (["cat", "sh", "isolation=process", "isolation.network=true"], "isolation.network: with"),
-        (["cat", "sh", "isolation.network=perhaps"], "isolation.network=perhaps: true or false"),
-        (["cat", "sh", "ponder=perhaps"], "ponder=perhaps: true or false"),
-        (["cat", "sh", "--recrod", "x"], "unknown option --recrod"),
-        (["cat", "sh", "--record", "/nowhere/x"], "/nowhere/x: cannot be written"),
-        (["cat", "sh", "--record", "/"], "--record /: a folder"),
-        (["sh -c 'exit 1; a b'", "cat"], "a name of one word; name=WORD"),
-    ],
-)
-def test_bad_input_is_one_line(
-    words: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["referee", *words]) == 2
-    printed = capsys.readouterr()
-    assert printed.err.count("\n") == 1 and complaint in printed.err, printed.err
-    assert not printed.out
-
-
-def test_help(capsys: pytest.CaptureFixture[str]) -> None:
-    for words in (["referee"], ["referee", "--help"]):
-        assert main(words) == 0
-        shown = capsys.readouterr().out
-        assert all(name in shown for name in RefereeConfig.__dataclass_fields__)
