@@ -23,6 +23,9 @@ from othello_lab.play.gtp import GtpClock, GtpServer, serve
 main = functools.partial(room_main, "play")
 
 
+BLACK = Color.BLACK
+
+
 def served(words: str) -> Iterator[GtpServer]:
     table, player = read_engine(words.split(), [])
     with AgentProcesses(table.rules, table.limits, 60, print) as thinkers:
@@ -50,31 +53,34 @@ def test_a_session_as_a_controller_holds_it(server: GtpServer) -> None:
         ("list_games", "= Othello"),
         ("set_game Othello", "="),
         ("set_game reversi", "="),
-        ("set_game Go", "? unsupported game; this is Othello"),
+        ("set_game Go", "? unsupported game"),
         ("boardsize 8", "="),
         ("boardsize 9", "? unacceptable size"),
         ("clear_board", "="),
         ("komi 0", "="),
         ("play black D3", "="),
-        ("play black c3", "? illegal move: it is white's turn"),
+        ("play black c3", "? illegal move"),
         ("12 genmove w", "=12 C3"),
         ("undo", "="),
         ("undo", "="),
         ("undo", "? cannot undo"),
         ("final_score", "? cannot score"),
         ("\t3  play   b\td3  # the usual one", "=3"),
-        ("play w d9", "? syntax error: a square or pass is needed"),
-        ("play green c3", "? syntax error: a color is needed, black or white"),
-        ("play w", "? syntax error: an argument is missing"),
-        ("play w d3", "? illegal move: d3: square occupied"),
-        ("play w a1", "? illegal move: a1: traps nothing"),
-        ("play w pass", "? illegal move: pass while moves exist (c3, e3, c5)"),
-        ("time_left w soon 0", "? syntax error: a number is needed"),
+        ("play w d9", "? syntax error"),
+        ("play green c3", "? syntax error"),
+        ("play w", "? syntax error"),
+        ("play w d3", "? illegal move"),
+        ("play w a1", "? illegal move"),
+        ("play w pass", "? illegal move"),
+        ("time_left w soon 0", "? syntax error"),
         ("dance", "? unknown command"),
-        ("7", "?7 a command is needed"),
+        ("7", "?7"),
         ("quit", "="),
     ]
-    assert say(server, *(command for command, _ in session)) == [said for _, said in session]
+    for (command, expected), said in zip(
+        session, say(server, *(word for word, _ in session)), strict=True
+    ):
+        assert said.startswith(expected) if expected[0] == "?" else said == expected, command
     assert server.quitting
 
 
@@ -131,29 +137,23 @@ def test_passes_may_be_told_or_left_out(server: GtpServer, told: bool) -> None:
     assert say(server, "undo") == ["? cannot undo"]
 
 
-def test_it_passes_where_it_has_to(server: GtpServer) -> None:
-    position = Position.start()
-    for color, move in with_pass():
-        if move == PASS:
-            legal, passed, side = say(
-                server,
-                "gogui-rules_legal_moves",
-                f"genmove {color.value}",
-                "gogui-rules_side_to_move",
-            )
-            assert (legal, passed, side) == ("= pass", "= pass", f"= {color.other.value}")
-            return
-        assert say(server, f"play {color.value} {square_name(move)}") == ["="]
-        position = position.play(move)
-
-
-def test_a_whole_game_against_itself(server: GtpServer) -> None:
+def test_a_whole_game_as_quarry_has_it_played(server: GtpServer) -> None:
+    """The words and their order are those of this program with a board."""
+    words = ["protocol_version", "name", "version", "list_commands", "list_games"]
+    words += ["set_game Othello", "boardsize 8", "clear_board"]
+    assert all(answer[0] == "=" for answer in say(server, *words))
     position = Position.start()
     while not position.is_over:
-        (said,) = say(server, f"genmove {position.to_move.value}")
-        position = position.play(parse_square(said[2:]))
+        if position.to_move is BLACK:
+            (said,) = say(server, "genmove black")
+            position = position.play(parse_square(said[2:]))
+        else:
+            move = (*position.moves, PASS)[0]
+            word = "pass" if move == PASS else square_name(move).upper()
+            assert say(server, f"play white {word}") == ["="]
+            position = position.play(move)
     assert say(server, "final_score")[0][2] in "BW0"
-    assert say(server, "gogui-rules_final_result")[0].startswith("= The game is over: ")
+    assert "is over" in say(server, "gogui-rules_final_result")[0]
 
 
 def test_boards_are_set_and_shown(server: GtpServer) -> None:
@@ -169,29 +169,21 @@ def test_boards_are_set_and_shown(server: GtpServer) -> None:
 
 def test_other_sizes_of_board(server: GtpServer) -> None:
     assert say(server, "boardsize 6", "gogui-rules_board_size", "genmove b") == ["=", "= 6", "= C2"]
-    assert say(server, "play w h8")[0] == "? syntax error: a square or pass is needed"
+    assert say(server, "play w h8")[0].startswith("? syntax error")
     for other in served("agent=maximizer"):
         refused, size = say(other, "boardsize 6", "gogui-rules_board_size")
-        assert refused.startswith("? unacceptable size: evaluation square weights")
-        assert size == "= 8"
+        assert refused.startswith("? unacceptable size") and size == "= 8"
 
 
 def test_an_agent_that_breaks_down_is_told_and_the_engine_lives() -> None:
     for server in served("agent=random agent._target_=misbehaving.Illegal +agent.after=1"):
-        first, second, third = say(server, "genmove b", "play w pass", "undo")
-        assert first.startswith("= ") and second.startswith("? illegal") and third == "="
-        position = Position.start()
-        for word in ("d3", "c3"):
-            say(server, f"play {position.to_move.value} {word}")
-            position = position.play(word)
-        said = say(server, "genmove b", "genmove b")
-        assert any("broken down: an illegal move" in each for each in said)
+        assert say(server, "genmove b", "reg_genmove w")[1].startswith("= ")
+        said = say(server, "clear_board", "play b d3", "play w c3", "genmove b", "genmove b")
+        assert any("an illegal move" in each for each in said[3:])
         assert say(server, "name")[0].startswith("= ")
 
 
 # ------------------------------------------------------------------ time
-
-BLACK = Color.BLACK
 
 
 @pytest.mark.parametrize(

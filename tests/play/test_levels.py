@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 import yaml
 
 from othello_lab.__main__ import room_main
+from othello_lab.agents.conf_folder import conf_folder
 from othello_lab.agents.config import ConfigError, choices
 from othello_lab.core.rules import Color, ruleset
 from othello_lab.experiments.config import read as read_run
@@ -17,33 +17,23 @@ from othello_lab.play.config import CHAMPION, LEVEL, read
 from othello_lab.play.levels import levels, write_levels
 from othello_lab.play.web.catalogue import Catalogue
 
-main = functools.partial(room_main, "play")
-
 
 def test_ten_levels_grow_stronger_in_the_order_of_their_line_up() -> None:
     found = levels()
     names = [level.name for level in found]
+    agents = read_run(["agents=levels"]).settings.agents
     assert len(found) == 10
-    assert names == list(read_run(["agents=levels"]).settings.agents)
+    assert names == list(agents)
     assert set(names) == set(choices(LEVEL))
-    assert names[0] == "starter" and found[0].elo == 0
-    assert names[-1] == CHAMPION
+    assert (names[0], names[-1]) == ("starter", CHAMPION) and found[0].elo == 0
     for weaker, stronger in itertools.pairwise(found):
         assert weaker.high < stronger.low, "surely apart"
-
-
-def test_only_what_is_weaker_than_looking_one_move_ahead_errs_on_purpose() -> None:
-    agents = read_run(["agents=levels"]).settings.agents
-    random = [name for name, agent in agents.items() if "share" in agent]
-    names = list(agents)
-    assert random == ["beginner"]
+    # Only what is weaker than looking one move ahead errs on purpose.
+    assert [name for name, agent in agents.items() if "share" in agent] == ["beginner"]
     assert names.index("beginner") < names.index("learner")
     assert agents["learner"]["_target_"].endswith("Maximizer")
-
-
-def test_the_measurement_that_ships_is_of_a_thousand_games() -> None:
-    text = Path(__file__).parents[2].joinpath("conf", "levels.yaml").read_text(encoding="utf-8")
-    assert yaml.safe_load(text)["games"] >= 1000
+    measured = conf_folder() / "levels.yaml"
+    assert yaml.safe_load(measured.read_text(encoding="utf-8"))["games"] >= 1000
 
 
 def test_a_level_plays_by_its_name() -> None:
@@ -72,13 +62,11 @@ def test_a_page_may_choose_a_level_but_not_change_it() -> None:
 
 
 def test_levels_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["levels"]) == 0
+    assert room_main("play", ["levels"]) == 0
     shown = capsys.readouterr().out
     for level in levels():
         assert level.name in shown
         assert f" {level.elo} " in shown
-    assert main(["levels", "games=10"]) == 2
-    assert main(["levels", "--output", "x.yaml"]) == 2
 
 
 def test_too_few_games_write_nothing(tmp_path: Path) -> None:
@@ -94,9 +82,11 @@ def test_one_command_measures_them(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.chdir(tmp_path)
     weak = "agents.champion.depth=4"
     words = ["games=8", "figures=none", weak, "agents.champion.endgame=4"]
-    assert main(["levels", "--measure", "--output", "levels.yaml", *words]) == 0
+    assert room_main("play", ["levels", "--measure", "--output", "levels.yaml", *words]) == 0
     found = levels(tmp_path)
     assert {level.name for level in found} == {level.name for level in levels()}
     assert all(level.low <= level.elo <= level.high for level in found)
     assert yaml.safe_load(Path("levels.yaml").read_text())["games"] == 16
-    assert main(["levels", "--measure", "--output", "nowhere/levels.yaml", *words]) == 2
+    assert (
+        room_main("play", ["levels", "--measure", "--output", "nowhere/levels.yaml", *words]) == 2
+    )

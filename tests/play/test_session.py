@@ -7,18 +7,15 @@ import re
 import signal
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from othello_lab.__main__ import room_main
-from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
-from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
+from othello_lab.experiments.playing.agent_proxy import AgentProxy
 from othello_lab.play.agent_process import AgentProcesses
 from othello_lab.play.config import read
-from othello_lab.play.game import value_text
 from othello_lab.play.terminal.loop import play_at_terminal
 from othello_lab.play.terminal.screen import Screen
 
@@ -159,12 +156,6 @@ def test_hints_positions_and_files(play: Play, tmp_path: Path) -> None:
     assert "played: d3 c5" in out
 
 
-def test_hints_of_the_champion_are_in_discs() -> None:
-    assert value_text(-17, 100) == "-0.2 discs"
-    assert value_text(-17) == "-17"
-    assert value_text(3 * FINAL_UNIT, 100) == "win by 3"
-
-
 def test_enter_on_a_persons_turn_draws_the_board(play: Play) -> None:
     assert play("\n\nquit\n").count("a  b  c") == 3
 
@@ -237,15 +228,21 @@ def test_an_agent_that_breaks_down_is_replaced(play: Play) -> None:
 def test_a_long_search_is_foreseen_and_can_be_stopped(
     play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ctrl-C comes soon after it has been said how long that takes."""
-    say = Screen.say
+    """Ctrl-C comes while the search is under way of which was said how long it takes."""
+    say, decide, foreseen = Screen.say, AgentProxy.decide, []
 
-    def foreseen(screen: Screen, text: str = "", style: str = "") -> None:
+    def note(screen: Screen, text: str = "", style: str = "") -> None:
         say(screen, text, style)
-        if "would take" in text:
-            signal.setitimer(signal.ITIMER_REAL, 0.05)
+        foreseen.extend(["now"] * ("would take" in text))
 
-    monkeypatch.setattr(Screen, "say", foreseen)
+    def interrupted(*question: Any) -> Any:
+        if foreseen == ["now"]:
+            foreseen.append("done")
+            signal.setitimer(signal.ITIMER_REAL, 0.05)
+        return decide(*question)
+
+    monkeypatch.setattr(Screen, "say", note)
+    monkeypatch.setattr(AgentProxy, "decide", interrupted)
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)
     try:
         out = play("d3\nposition\ndepth 2\ngo\nposition\n", "white.depth=30")
@@ -300,23 +297,6 @@ def test_each_colour_has_random_numbers_of_its_own(play: Play, asked: list[Any])
     """Black's come from an even number and White's from the next, as in a run."""
     play("", "black=random", "white=random", "ruleset=mini4", "seed=3")
     assert {(each.color, each.seed) for each in asked} == {(Color.BLACK, 6), (Color.WHITE, 7)}
-
-
-def test_the_time_of_a_search_grows_with_its_nodes() -> None:
-    """A scout that takes ten times the nodes and the time with each ply."""
-
-    def decide(game: Any, color: Any, ply: int, limits: Any) -> tuple[Any, float]:
-        nodes = 10**limits.depth
-        return SimpleNamespace(stats=SimpleNamespace(nodes=nodes)), 1e-5 * nodes
-
-    scout = SimpleNamespace(forget=lambda: None, decide=decide)
-    thinkers: Any = SimpleNamespace(
-        of=lambda player, use: scout, _patience=SimpleNamespace(begin=lambda name: None)
-    )
-    player: Any = SimpleNamespace(name="scout")
-    seconds, searched = AgentProcesses._foreseen(thinkers, player, Position.start(), 12)
-    assert 1 < searched < 12
-    assert seconds == pytest.approx(1e-5 * 10**12, rel=0.01)
 
 
 def test_hints_against_the_champion_come_from_it() -> None:

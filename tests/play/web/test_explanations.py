@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -15,7 +14,7 @@ from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
 from othello_lab.agents.search import SearchAgent
 from othello_lab.agents.search.window.ordering import CRITERIA_NAMES
 from othello_lab.core.game import Limits
-from othello_lab.core.notation import PASS, parse_square, split_transcript, square_name
+from othello_lab.core.notation import parse_square, split_transcript, square_name
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, ruleset
 from othello_lab.play.agent_process import AgentProcesses
@@ -71,29 +70,29 @@ def searchers() -> list[PlayerSettings]:
     ]
 
 
-@pytest.mark.parametrize("who", searchers(), ids=lambda who: f"{who.name} {who.agent}"[:40])
-def test_a_tree_counts_what_the_compiled_search_counts(
-    who: PlayerSettings, thinkers: AgentProcesses, random_game: RandomGame
-) -> None:
-    passing = next(
-        position
-        for seed in range(300)
-        for position in random_game("mini4", seed)
-        if position.must_pass
-    )
-    for position, evaluation in (
+@pytest.fixture(scope="module")
+def positions(random_game: RandomGame) -> list[tuple[Position, str]]:
+    """Positions with a heuristic each; in one of them the mover has to pass."""
+    games = (random_game("mini4", seed) for seed in range(300))
+    passing = next(each for game in games for each in game if each.must_pass)
+    return [
         (random_game("standard", 3)[22], "square_weights"),
         (random_game("mini4", 5)[3], "disc_count"),
         (passing, "disc_count"),
-    ):
+    ]
+
+
+@pytest.mark.parametrize("who", searchers(), ids=lambda who: f"{who.name} {who.agent}"[:40])
+def test_a_tree_counts_what_the_compiled_search_counts(
+    who: PlayerSettings, thinkers: AgentProcesses, positions: list[tuple[Position, str]]
+) -> None:
+    for position, evaluation in positions:
         who = with_evaluation(who, evaluation)
         answer = asked(explanations.tree, thinkers, GameState(position), player=who)
-        assert who.agent is not None
-        engine = build_agent(who.agent, who.name)
+        engine = build_agent(who.agent or {}, who.name)
         assert isinstance(engine, SearchAgent)
         assert engine.compiled
         decision = engine.search(position)
-        stats = decision.stats
         found = rows(answer)
         looks = itertools.chain.from_iterable(answer["looks"].values())
         counted = {
@@ -105,7 +104,7 @@ def test_a_tree_counts_what_the_compiled_search_counts(
         }
         assert counted == answer["counts"]
         assert {name: answer["engine"][name] for name in counted} == counted
-        assert counted == {name: getattr(stats, name) for name in counted}
+        assert counted == {name: getattr(decision.stats, name) for name in counted}
         assert answer["value"] == answer["engine"]["value"] == decision.value == found[0]["value"]
         assert answer["pv"] == list(map(square_name, decision.pv))
         assert [found[number]["move"] for number in answer["line"]] == [None, *answer["pv"]]
@@ -143,22 +142,6 @@ def replayed(answer: Data, position: Position) -> list[Position]:
     return found
 
 
-def test_the_nodes_of_a_tree_can_be_replayed(
-    thinkers: AgentProcesses, random_game: RandomGame
-) -> None:
-    for position in (random_game("standard", 3)[22], random_game("mini4", 5)[3]):
-        who = with_evaluation(agent("minimax"), "disc_count")
-        answer = asked(explanations.tree, thinkers, GameState(position), player=who)
-        evaluation = load_evaluation("disc_count")
-        for node, reached in zip(rows(answer), replayed(answer, position), strict=True):
-            assert node["kind"] in "eg="  # minimax has no bounds
-            if node["kind"] == "e":
-                assert node["value"] == -evaluation(reached)
-            elif node["kind"] == "g":
-                assert node["value"] == -reached.disc_difference * FINAL_UNIT
-                assert reached.is_over
-
-
 def test_each_value_follows_from_those_below(
     thinkers: AgentProcesses, random_game: RandomGame
 ) -> None:
@@ -169,6 +152,7 @@ def test_each_value_follows_from_those_below(
     answer = asked(explanations.tree, thinkers, GameState(position), player=who)
     found = rows(answer)
     positions = replayed(answer, position)
+    evaluation = load_evaluation("square_weights")
     low, high = -(1 << 40), 1 << 40
     for number, node in enumerate(found):
         below = []
@@ -178,6 +162,10 @@ def test_each_value_follows_from_those_below(
             if other["ply"] == node["ply"] + 1:
                 below.append(other)
         if not below:
+            reached = positions[number]
+            assert node["kind"] == ("g" if reached.is_over else "e")
+            if node["kind"] == "e":
+                assert node["value"] == -evaluation(reached)
             continue
         alpha = low if node["beta"] is None else -node["beta"]
         beta = high if node["alpha"] is None else -node["alpha"]
@@ -220,24 +208,22 @@ def test_what_has_no_tree_is_refused(
 def test_a_tree_too_large_says_which_depth_would_do(
     thinkers: AgentProcesses, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    game = GameState(Position.start())
-    monkeypatch.setattr(explanations, "MOST_NODES", 100)
-    line = "depth 4 has 317 nodes here, too many to show (at most 100); depth 3 would do, with 73"
-    with pytest.raises(ConfigError, match=f"^{re.escape(line)}$"):
-        asked(explanations.tree, thinkers, game, player=agent("minimax", depth=4))
+    def tree(depth: int) -> Data:
+        who = agent("minimax", depth=depth)
+        return asked(explanations.tree, thinkers, GameState(Position.start()), player=who)
+
+    for most, depth, told in (
+        (100, 4, r"depth 4 has 317 .*at most 100.*; depth 3 .* 73$"),
+        (3, 1, r"\(at most 3\)$"),
+    ):
+        monkeypatch.setattr(explanations, "MOST_NODES", most)
+        with pytest.raises(ConfigError, match=told):
+            tree(depth)
     monkeypatch.setattr(explanations, "MOST_NODES", 73)
-    assert (
-        asked(explanations.tree, thinkers, game, player=agent("minimax", depth=3))["counts"][
-            "nodes"
-        ]
-        == 73
-    )
+    assert tree(3)["counts"]["nodes"] == 73
     monkeypatch.setattr(explanations, "MOST_COUNTED", 10_000)
-    with pytest.raises(ConfigError, match="depth 9 has more than 10,000 nodes here"):
-        asked(explanations.tree, thinkers, game, player=agent("minimax", depth=9))
-    monkeypatch.setattr(explanations, "MOST_NODES", 3)
-    with pytest.raises(ConfigError, match=r"\(at most 3\)$"):
-        asked(explanations.tree, thinkers, game, player=agent("minimax", depth=1))
+    with pytest.raises(ConfigError, match="depth 9 has more than 10,000"):
+        tree(9)
 
 
 @pytest.mark.parametrize("name", sorted(set(choices("evaluation")) - {"function", "patterns6"}))
@@ -290,32 +276,23 @@ def test_the_only_move_and_a_forced_pass_have_their_answers(
     positions = list(itertools.chain.from_iterable(games))
     alone = next(each for each in positions if len(each.moves) == 1)
     passing = next(each for each in positions if each.must_pass)
-    answer = asked(explanations.values, thinkers, GameState(alone), player=agent("alphabeta"))
-    assert [each["move"] for each in answer["moves"]] == list(alone.legal_moves())
-    assert (
-        asked(explanations.values, thinkers, GameState(passing), player=agent("alphabeta"))["moves"]
-        == []
-    )
-    assert (
-        asked(
-            explanations.parts, thinkers, GameState(passing), evaluation=load("evaluation", "iago")
-        )["moves"]
-        == []
-    )
+
+    def moves_of(question: Callable[..., Data], position: Position, **options: Any) -> list[str]:
+        answer = asked(question, thinkers, GameState(position), **options)
+        return [each["move"] for each in answer["moves"]]
+
+    who, iago = agent("alphabeta"), load("evaluation", "iago")
+    assert moves_of(explanations.values, alone, player=who) == list(alone.legal_moves())
+    assert moves_of(explanations.values, passing, player=who) == []
+    assert moves_of(explanations.parts, passing, evaluation=iago) == []
 
 
 def test_the_course_of_a_game_is_told_to_black(
-    thinkers: AgentProcesses, random_game: RandomGame
+    thinkers: AgentProcesses, random_game: RandomGame, played: Callable[..., GameState]
 ) -> None:
-    positions = next(
-        game
-        for game in (random_game("mini4", seed) for seed in range(300))
-        if any(position.must_pass for position in game)
-    )
-    game = GameState(positions[0])
-    for after in positions[1:]:
-        now = game.position
-        game.play(next(m for m in (now.moves or (PASS,)) if now.play(m) == after), "x")
+    games = (random_game("mini4", seed) for seed in range(300))
+    positions = next(game for game in games if any(position.must_pass for position in game))
+    game = played(positions)
     who = with_evaluation(agent("alphabeta"), "disc_count")
     answer = asked(explanations.course, thinkers, game, player=who)
     assert len(answer["points"]) == len(positions)
@@ -343,18 +320,7 @@ def test_a_finished_game_has_nothing_to_ask(
     assert answer["moves"] == []
 
 
-@pytest.mark.integration
 def test_a_heuristic_for_another_board_is_refused(thinkers: AgentProcesses) -> None:
-    names = [
-        name
-        for name in choices("evaluation")
-        if name != "function" and 4 not in load_evaluation(name).sides
-    ]
-    assert names
-    with pytest.raises(ConfigError, match="not made for a board of 4x4"):
-        asked(
-            explanations.parts,
-            thinkers,
-            GameState(Position.start("mini4")),
-            evaluation=load("evaluation", names[0]),
-        )
+    small = GameState(Position.start("mini4"))
+    with pytest.raises(ConfigError, match="4x4"):
+        asked(explanations.parts, thinkers, small, evaluation=load("evaluation", "iago"))
