@@ -52,6 +52,7 @@ def test_a_game_of_two_people_to_its_end(play: Play, tmp_path: Path) -> None:
 
 
 def test_legal_moves_discs_and_turn_are_shown(play: Play) -> None:
+    assert play("f5\nd6\nc3\nd3\nc4\nquit\n", "white=human").count("opening: Tiger") == 1
     out = play("d3\nmarks off\nquit\n", "white=human")
     boards = out.split("a  b  c")[1:]
     assert boards[0].count("*") == 4
@@ -61,7 +62,7 @@ def test_legal_moves_discs_and_turn_are_shown(play: Play) -> None:
     assert "last: Black d3" in boards[1]
     assert "*" not in boards[2]
     assert max(map(len, out.splitlines())) <= 80
-    assert "Goodbye." in out
+    assert "Goodbye" in out
 
 
 def test_what_cannot_be_done_is_refused_and_the_board_stays(play: Play) -> None:
@@ -137,12 +138,12 @@ def test_debug_shows_the_tree_on_the_screen_or_in_a_file(play: Play, tmp_path: P
     assert "In all 49 game states, 34 evaluations, 6 cutoffs." in out
     assert f"the tree is in {file}" in out.replace("\n", " ").replace("  ", " ")
     assert "game states below are not shown" in file.read_text()
-    out = play("debug on\nd3\n", "white=pvs", "white.depth=2")
-    assert "debug: no tree: table_mb: only the compiled search has it" in out
-    out = play("debug on\nd3\n", "white=random")
-    assert "random does not search" in out
-    out = play("debug on\nd3\n", "white=greedy")
-    assert "In all 4 game states, 3 evaluations, 0 cutoffs." in out
+    for words, told in (
+        (["white=pvs", "white.depth=2"], "no tree: table_mb"),
+        (["white=random"], "random does not search"),
+        (["white=greedy"], "In all 4 game states, 3 evaluations, 0 cutoffs."),
+    ):
+        assert told in play("debug on\nd3\n", *words)
 
 
 def test_hints_positions_and_files(play: Play, tmp_path: Path) -> None:
@@ -156,35 +157,25 @@ def test_hints_positions_and_files(play: Play, tmp_path: Path) -> None:
     assert "played: d3 c5" in out
 
 
-def test_enter_on_a_persons_turn_draws_the_board(play: Play) -> None:
+def test_enter_draws_the_board_and_passes_are_made(play: Play) -> None:
     assert play("\n\nquit\n").count("a  b  c") == 3
-
-
-def test_passes_are_announced_and_made(play: Play) -> None:
     out = play("position OOX-XXXXXXXXXXX- O\nd4\nquit\n", "white=human", "ruleset=mini4")
     assert "must pass" in out
     assert out.count("a  b  c") == 4  # the start, the position, after the move, after the pass
 
 
-def test_the_opening_is_named(play: Play) -> None:
-    out = play("f5\nd6\nc3\nd3\nc4\nquit\n", "white=human")
-    assert out.count("opening: Tiger") == 1
-
-
-def test_a_small_board_needs_no_further_setting(play: Play) -> None:
-    out = play("d5\nquit\n", "ruleset=mini6")
-    assert "evaluation=DiscCount) plays" in out
-
-
-def test_an_agent_without_a_search_states_no_counts(play: Play) -> None:
+def test_agents_fit_the_board_and_state_what_they_counted(play: Play) -> None:
+    assert "evaluation=DiscCount) plays" in play("d5\nquit\n", "ruleset=mini6")
     out = play("d3\nquit\n", "white=random")
     assert re.search(r"White \(random\) plays [ce]\d\n  \d+\.\d{3} s\n", out)
 
 
-def test_who_resigns_has_lost(play: Play) -> None:
+def test_who_resigns_has_lost_the_whole_board(play: Play) -> None:
     out = play("d3\nresign\nresign\nd6\n", "white.depth=1")
     assert "Black resigns: White wins" in out
     assert "resign: the game is over" in out
+    out = play("d3\nresign\n", "white=random", "series.points=100")
+    assert "human 0, random 1 games; points 0 : 64" in out
 
 
 def test_wpi_begins_with_white_and_its_rows_are_counted_from_below(play: Play) -> None:
@@ -208,11 +199,6 @@ def test_a_series_changes_colours_and_keeps_the_score(play: Play, tmp_path: Path
     assert recorded[-1].endswith("wins the series.")
     out = play("", *words, "series.points=20")
     assert re.search(r"points (2\d|3\d) : |: (2\d|3\d)\.", out)
-
-
-def test_a_resignation_counts_the_whole_board_in_a_series(play: Play) -> None:
-    out = play("d3\nresign\n", "white=random", "series.points=100")
-    assert "Series: human 0, random 1 games; points 0 : 64 (first to 100 points)" in out
 
 
 @pytest.mark.integration

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from chosen import mostly_nightly
@@ -134,33 +135,27 @@ def test_it_uses_no_processor_while_it_waits(tmp_path: Path, commands: list[Comm
 
 
 def test_a_search_deepens_within_its_share_of_the_time() -> None:
-    words = ["anna", "agent=alphabeta", "limit=20"]
-    own, table, player = read_player(words)
-    assert own.limit == 20 and table.limits.seconds == SHARE * 20
-    assert player.agent is not None
-    assert player.agent["iterative"] is True and player.agent["depth"] == MAX_DEPTH
-    _, _, player = read_player([*words, "agent.depth=3"])
-    assert player.agent is not None and player.agent["depth"] == 3
-    _, table, player = read_player([*words, "depth=4", "agent.iterative=false"])
-    assert player.agent is not None
-    assert player.agent["depth"] == 4 and player.agent["iterative"] is False
-    _, table, _ = read_player([*words, "limits.seconds=1"])
-    assert table.limits.seconds == 1 and table.rules.name == "wpi"
-    _, _, player = read_player(["anna", "agent=greedy"])
-    assert player.agent is not None and "iterative" not in player.agent
+    def settings(*words: str) -> tuple[dict[str, Any], float | None]:
+        own, table, player = read_player(["anna", "limit=20", *words])
+        assert own.limit == 20 and player.agent is not None and table.rules.name == "wpi"
+        return dict(player.agent), table.limits.seconds
+
+    agent, seconds = settings("agent=alphabeta")
+    assert seconds == SHARE * 20
+    assert agent["iterative"] is True and agent["depth"] == MAX_DEPTH
+    assert settings("agent=alphabeta", "agent.depth=3")[0]["depth"] == 3
+    agent, _ = settings("agent=alphabeta", "depth=4", "agent.iterative=false")
+    assert agent["depth"] == 4 and agent["iterative"] is False
+    assert settings("agent=alphabeta", "limits.seconds=1")[1] == 1
+    assert "iterative" not in settings("agent=greedy")[0]
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize(
-    ("words", "playouts"),
-    [(["agent=mcts"], None), (["agent=mcts", "agent.playouts=2000"], 2000)],
-)
-def test_mcts_uses_its_time_unless_its_playouts_are_said(
-    words: list[str], playouts: int | None
-) -> None:
-    own, table, player = read_player(["anna", *words, "limit=2"])
+@pytest.mark.parametrize("playouts", [None, 2000])
+def test_mcts_uses_its_time_unless_its_playouts_are_said(playouts: int | None) -> None:
+    words = [] if playouts is None else [f"agent.playouts={playouts}"]
+    own, table, player = read_player(["anna", "agent=mcts", "limit=2", *words])
     with AgentProcesses(table.rules, table.limits, 60, lambda line: None) as thinkers:
-        thinkers.of(player)
         decision, seconds = thinkers.ask(player, GameState(Position.start("wpi")), 1)
     if playouts is None:
         assert decision.stats.playouts > 2000 and seconds > 0.8 * SHARE * own.limit

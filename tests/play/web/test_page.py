@@ -160,7 +160,7 @@ def test_discs_flip_in_the_order_of_their_distance(open_page: Open) -> None:
             const animate = Element.prototype.animate;
             window.delays = {};
             Element.prototype.animate = function (frames, timing) {
-                window.delays[this.closest(".cell").dataset.square] = timing.delay;
+                window.delays[this.closest(".cell").dataset.square] = timing.delay || 0;
                 return animate.call(this, frames, timing);
             };
         }"""
