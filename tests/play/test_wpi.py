@@ -77,27 +77,21 @@ def test_a_whole_game(color: Color, tmp_path: Path, commands: list[Command]) -> 
     assert opponent.command.wait() == 0
     printed = opponent.command.printed
     final = opponent.position
-    mine, other = (final.white, final.black) if color is Color.WHITE else (final.black, final.white)
-    lead = mine.bit_count() - other.bit_count()
+    lead = final.black.bit_count() - final.white.bit_count()
+    lead *= 1 if color is Color.BLACK else -1
     result = "drawn" if not lead else "won" if lead > 0 else "lost"
     assert f"anna has {color.value.capitalize()}." in printed
-    assert printed.endswith(f"anna has {result}.\n")
-    assert str(final) in printed
+    assert printed.endswith(f"anna has {result}.\n") and str(final) in printed
 
 
-@pytest.mark.parametrize(
-    ("text", "wrong"), [("(B D 4)", "'(B D 4)': square occupied"), ("I resign", "malformed")]
-)
-def test_an_invalid_move_is_shown_and_wins(
-    text: str, wrong: str, tmp_path: Path, commands: list[Command]
-) -> None:
+def test_an_invalid_move_is_shown_and_wins(tmp_path: Path, commands: list[Command]) -> None:
     opponent = Opponent(tmp_path, commands, "agent=greedy")
     opponent.tell("W")
     opponent.hear()
-    opponent.tell(text)
+    opponent.tell("(B D 4)")
     assert opponent.command.wait() == 0
     printed = opponent.command.printed
-    assert wrong in printed, printed
+    assert "'(B D 4)': square occupied" in printed, printed
     assert printed.endswith("anna has won.\n")
 
 

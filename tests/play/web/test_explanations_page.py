@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("starlette", reason="the extra play is not installed")
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
-from clicks import begin, check_for_all, click, play, press, square
+from clicks import begin, check_for_all, click, play, square
 from playwright.sync_api import expect
 
 from othello_lab import PVS, AlphaBeta, Minimax, SquareWeights
@@ -75,10 +75,7 @@ def step_of(panel: Locator) -> int:
     return int(panel.get_by_label("Steps of the search").input_value())
 
 
-# ---------------------------------------------------------------------- values, parts, graph
-
-
-def test_values_are_written_on_the_squares(open_page: Open, shot: Shot) -> None:
+def test_values_are_written_on_the_squares(open_page: Open) -> None:
     page = open_page()
     position = some_moves(page)
     panel = open_tab(page, "Values")
@@ -97,7 +94,6 @@ def test_values_are_written_on_the_squares(open_page: Open, shot: Shot) -> None:
         assert number(note.text_content() or "") == value
         assert ("best" in (note.get_attribute("class") or "")) == (value == max(expected.values()))
         assert "worth " in (square(page, name).get_attribute("aria-label") or "")
-    shot(page)
     click(page, "One move back")
     expect(page.locator("#board .noted")).to_have_count(0)
     click(page, "One move on")
@@ -109,7 +105,7 @@ def test_values_are_written_on_the_squares(open_page: Open, shot: Shot) -> None:
     expect(page.locator("#board .noted")).to_have_count(0)
 
 
-def test_parts_are_shown_as_agents_evaluate_does(open_page: Open, shot: Shot) -> None:
+def test_parts_are_shown_as_agents_evaluate_does(open_page: Open) -> None:
     page = open_page()
     position = some_moves(page)
     panel = open_tab(page, "Parts")
@@ -127,10 +123,9 @@ def test_parts_are_shown_as_agents_evaluate_does(open_page: Open, shot: Shot) ->
     for name, _, made_of in rows:
         for part, term in evaluation.parts(position.play(name)).items():
             assert f"{part} = {term:+,}".replace("= -", f"= {MINUS}") in made_of
-    shot(page)
 
 
-def test_the_value_over_the_game_is_drawn_and_told(open_page: Open, shot: Shot) -> None:
+def test_the_value_over_the_game_is_drawn_and_told(open_page: Open) -> None:
     page = open_page()
     begin(page, "greedy", "greedy", Rules="mini4")
     expect(page.locator("#status")).to_contain_text("is over")
@@ -156,39 +151,9 @@ def test_the_value_over_the_game_is_drawn_and_told(open_page: Open, shot: Shot) 
     for row, after in zip(rows, turned, strict=True):
         other = re.sub("win|loss", lambda found: words[found[0]], row[1]).translate(signs)
         assert after == words.get(row[1], other)
-    shot(page)
 
 
-def test_a_game_between_people_is_valued_too(open_page: Open) -> None:
-    page = open_page()
-    some_moves(page)
-    panel = open_tab(page, "Graph")
-    expect(panel).to_contain_text("No agent")
-    panel.get_by_label("Agent").select_option("alphabeta")
-    panel.get_by_label("Depth").fill("2")
-    click(panel, "Value the whole game")
-    panel.locator("table").wait_for()
-    *rows, total = cells(panel.locator("table"))
-    engine = AlphaBeta(2, SquareWeights())
-    position = Position.start()
-    for name, row in zip(MOVES, rows, strict=True):
-        decision = engine.search(position)
-        sign = 1 if position.to_move.value == "black" else -1
-        assert number(row[1]) == sign * int(decision.value or 0)
-        assert number(row[2]) == decision.stats.nodes
-        position = position.play(name)
-    assert sum(number(row[2]) for row in rows) == number(total[2])
-    press(page, "b3")
-    expect(panel.locator("tbody tr")).to_have_count(len(MOVES) + 2)
-    click(page, "Undo")
-    click(page, "Undo")
-    expect(panel).to_contain_text("No agent")
-
-
-# ---------------------------------------------------------------------- the tree
-
-
-def test_the_search_is_stepped_through_both_ways(open_page: Open, shot: Shot) -> None:
+def test_the_search_is_stepped_through_both_ways(open_page: Open) -> None:
     page = open_page()
     some_moves(page)
     panel = grown(page)
@@ -227,7 +192,6 @@ def test_the_search_is_stepped_through_both_ways(open_page: Open, shot: Shot) ->
     assert (number(bounds["alpha"]), number(bounds["beta"])) == (value, beta)
     for name in left:
         assert "not looked at" in square_of_tree(panel, name)
-    shot(page)
     while cuts.is_enabled():
         cuts.click()
     assert counted(panel)["cutoffs"][0] == counted(panel)["cutoffs"][1]
@@ -248,7 +212,7 @@ def test_the_search_plays_by_itself(open_page: Open) -> None:
     assert step_of(panel) < int(panel.get_by_label("Steps of the search").get_attribute("max") or 0)
 
 
-def test_two_searches_are_compared_in_one_switch(open_page: Open, shot: Shot) -> None:
+def test_two_searches_are_compared_in_one_switch(open_page: Open) -> None:
     page = open_page()
     position = some_moves(page)
     panel = grown(page, depth=3)
@@ -271,7 +235,6 @@ def test_two_searches_are_compared_in_one_switch(open_page: Open, shot: Shot) ->
     assert counted(panel)["nodes"] == [full.nodes] * 3
     assert panel.locator('[aria-selected="true"] b').inner_text() == name
     assert not panel.locator(".why-row.unsearched, .why-row.cut").count()
-    shot(page)
     grown(page, Second_Search="pvs", Second_Ordering="static")
     panel.get_by_role("radio", name="ordering static").check()
     nodes = PVS(3, SquareWeights(), ordering="static").search(position).stats.nodes
@@ -286,7 +249,7 @@ def tab_to(page: Page, holds: str) -> None:
             return
 
 
-def test_the_tree_is_walked_by_keyboard_alone(open_page: Open, shot: Shot) -> None:
+def test_the_tree_is_walked_by_keyboard_alone(open_page: Open) -> None:
     page = open_page()
     page.get_by_role("tab", name="Values").focus()
     for _ in range(3):
@@ -316,7 +279,6 @@ def test_the_tree_is_walked_by_keyboard_alone(open_page: Open, shot: Shot) -> No
     shows("End", "e6")
     page.keyboard.press("Enter")
     expect(panel.locator(".why-event")).to_contain_text("Black e6")
-    shot(page)
     shows("Home", level="1")
     assert panel.locator('[role=treeitem][tabindex="0"]').count() == 1
 
@@ -325,7 +287,7 @@ def square_of_tree(panel: Locator, name: str) -> str:
     return panel.locator(f'.why-board [data-square="{name}"]').get_attribute("aria-label") or ""
 
 
-def test_what_is_too_large_or_not_allowed_is_told(open_page: Open, shot: Shot) -> None:
+def test_what_is_too_large_or_not_allowed_is_told(open_page: Open) -> None:
     page = open_page()
     some_moves(page)
     panel = open_tab(page, "Tree")
@@ -334,7 +296,6 @@ def test_what_is_too_large_or_not_allowed_is_told(open_page: Open, shot: Shot) -
     problem = panel.locator(".why-problem")
     expect(problem).to_contain_text("at most 30,000")
     assert panel.locator("[role=treeitem]").count() == 0
-    shot(page)
     panel.get_by_label("Depth").fill("6")
     click(panel, "Search this position")
     expect(problem).to_contain_text("depth 6 has")
@@ -344,22 +305,18 @@ def test_what_is_too_large_or_not_allowed_is_told(open_page: Open, shot: Shot) -
     assert not panel.locator("form").evaluate("form => form.checkValidity()")
 
 
-def test_a_slow_question_is_stopped(open_page: Open, shot: Shot) -> None:
+def test_a_slow_question_is_stopped(open_page: Open) -> None:
     page = open_page()
     panel = open_tab(page, "Values")
     panel.get_by_label("Agent").select_option("minimax")
     panel.get_by_label("Depth").fill("40")
     click(panel, "Value every move")
     expect(panel.locator(".why-note")).to_contain_text("a thousand years")
-    shot(page)
     click(panel, "Stop")
     expect(panel.locator(".why-problem")).to_contain_text("Stopped")
     panel.get_by_label("Depth").fill("2")
     click(panel, "Value every move")
     expect(panel.locator("table")).to_be_visible()
-
-
-# ---------------------------------------------------------------------- on every screen
 
 
 def _values(page: Page) -> None:

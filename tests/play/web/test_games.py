@@ -67,9 +67,6 @@ def begin(page: Page, **fields: object) -> str:
     return page.visit
 
 
-# ---------------------------------------------------------------------- addresses and the list
-
-
 def test_a_game_keeps_its_address_when_another_begins(house: Server, page: Page) -> None:
     first = page.visit
     page.move("f5")
@@ -93,9 +90,6 @@ def test_a_game_without_moves_is_not_kept_for_later(page: Page) -> None:
     assert page.hear_type("moved", "done")["type"] == "done"
     assert page.ask("mine", visits=[page.visit])["ok"]["games"] == []
     assert "a list of at most 100" in page.ask("mine", visits=["no number"])["trouble"]
-
-
-# ---------------------------------------------------------------------- series
 
 
 def test_a_series_goes_on_with_changed_colours_until_it_is_won(page: Page) -> None:
@@ -123,13 +117,9 @@ def test_a_series_outlives_the_page(house: Server, page: Page) -> None:
     begin(page, series=3)
     page.tell("resign")
     page.send({"type": "next"})
-    number = page.visit
     page.wait_for(lambda state: not state["over"])
-    with house.page(number) as other:
+    with house.page(page.visit) as other:
         assert "human 1 0, human 2 1 games" in other.state["series"]["text"]
-
-
-# ---------------------------------------------------------------------- clocks
 
 
 def test_whose_time_is_up_loses_and_an_undo_goes_on_without_a_clock(page: Page) -> None:
@@ -160,17 +150,12 @@ def test_a_clock_counts_moves_or_the_game() -> None:
     assert PersonClock("move", 1).left(Color.BLACK, 5.0) == 1
 
 
-# ---------------------------------------------------------------------- own agents
-
-
 @pytest.mark.integration
 def test_an_own_agent_plays_by_its_path(page: Page) -> None:
     begin(page, white={"name": "own", "path": "mine.py:Fair"})
     assert page.state["players"]["white"]["name"] == "Fair"
     page.move("f5")
     page.wait_for(lambda state: len(state["moves"]) == 2)
-    values = page.ask("values", player={"name": "Fair", "settings": {}})
-    assert "trouble" in values or "ok" in values
     begin(page, white={"name": "own", "path": "./mine.py:discs"})
     assert page.state["players"]["white"]["name"] == "discs"
     page.move("f5")
@@ -196,22 +181,19 @@ def test_an_own_agent_that_fails_is_told_and_can_be_replaced(page: Page, house: 
         assert len(page.moves) == 2
 
 
-@pytest.mark.parametrize(
-    ("path", "told"),
-    [
-        ("mine.py:None", "mine.py"),
-        ("nothing.py:X", "nothing.py"),
-        ("../mine.py:Fair", "in the server's folder"),
-        ("/etc/passwd", "in the server's folder"),
-        ("python3 mine.py", "in the server's folder"),
-        ("os:system", "in the server's folder"),
-        ("mine.py", "it holds several"),
-    ],
-)
-def test_only_files_of_the_servers_folder_are_loaded(page: Page, path: str, told: str) -> None:
-    white = {"name": "own", "path": path}
-    assert told in str(page.tell("new", rules="standard", **{**PEOPLE, "white": white}))
+def test_only_files_of_the_servers_folder_are_loaded(page: Page, tmp_path: Path) -> None:
+    def refused(page: Page, path: str) -> str:
+        white = {"name": "own", "path": path}
+        return str(page.tell("new", rules="standard", black=HUMAN, white=white))
+
+    for path, told in {"mine.py:None": "mine.py", "nothing.py:X": "nothing.py"}.items():
+        assert told in refused(page, path)
+    for path in ("../mine.py:Fair", "/etc/passwd", "python3 mine.py", "os:system"):
+        assert "server's folder" in refused(page, path)
+    assert "several" in refused(page, "mine.py")
     assert page.state["players"]["white"]["human"]
+    with served(tmp_path, "web.host=0.0.0.0", "white=human") as server, server.page() as other:
+        assert "this machine alone" in refused(other, "mine.py:Fair")
 
 
 def test_the_file_of_a_game_runs_no_code(house: Server, tmp_path: Path) -> None:
@@ -238,14 +220,6 @@ def test_the_file_of_a_game_runs_no_code(house: Server, tmp_path: Path) -> None:
             assert page.visit == number
             assert page.state["players"]["white"]["human"]
             assert not struck.exists()
-
-
-@pytest.mark.integration
-def test_a_server_that_is_open_to_others_loads_no_files(tmp_path: Path) -> None:
-    with served(tmp_path, "web.host=0.0.0.0", "white=human") as server, server.page() as page:
-        white = {"name": "own", "path": "mine.py:Fair"}
-        said = page.tell("new", rules="standard", **{**PEOPLE, "white": white})
-        assert "this machine alone" in str(said)
 
 
 @pytest.mark.integration

@@ -115,28 +115,22 @@ def test_searches_that_need_too_much_come_one_after_another(machine: Machine) ->
     assert "web.total_memory_mb=150" in str(why) and not isinstance(why, MemoryTaken)
 
 
-def test_the_default_is_a_quarter_of_what_the_machine_or_its_container_has(tmp_path: Path) -> None:
-    whole = memory_of_machine(tmp_path)
-    assert whole is not None
-    assert MemoryBudget(None).megabytes == (memory_of_machine() or 0) // 4
-    (tmp_path / "memory.max").write_text("max\n", encoding="ascii")
-    assert memory_of_machine(tmp_path) == whole
-    (tmp_path / "memory.max").write_text(f"{100 * MEGABYTE}\n", encoding="ascii")
-    assert memory_of_machine(tmp_path) == 100
-
-
-def test_free_memory_is_that_of_the_machine_or_what_is_left_to_its_container_or_process(
+def test_memory_is_that_of_the_machine_or_of_its_container(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    system = tmp_path / "meminfo"
-    assert free_memory(tmp_path, system) is None
-    system.write_text("MemTotal: 9000 kB\nMemAvailable:    512000 kB\n", encoding="ascii")
+    def write(name: str, text: str) -> None:
+        (tmp_path / name).write_text(text, encoding="ascii")
+
+    whole, system = memory_of_machine(tmp_path), tmp_path / "meminfo"
+    assert whole is not None and free_memory(tmp_path, system) is None
+    assert MemoryBudget(None).megabytes == (memory_of_machine() or 0) // 4
+    write("meminfo", "MemTotal: 9000 kB\nMemAvailable:    512000 kB\n")
     assert free_memory(tmp_path, system) == 500
-    (tmp_path / "memory.current").write_text(f"{30 * MEGABYTE}\n", encoding="ascii")
-    (tmp_path / "memory.max").write_text("max\n", encoding="ascii")
-    assert free_memory(tmp_path, system) == 500
-    (tmp_path / "memory.max").write_text(f"{100 * MEGABYTE}\n", encoding="ascii")
-    assert free_memory(tmp_path, system) == 70
+    write("memory.current", f"{30 * MEGABYTE}\n")
+    for most, all_of_it, free in (("max", whole, 500), (f"{100 * MEGABYTE}", 100, 70)):
+        write("memory.max", f"{most}\n")
+        assert memory_of_machine(tmp_path) == all_of_it
+        assert free_memory(tmp_path, system) == free
     own = psutil.Process().memory_info().vms
     monkeypatch.setattr(resource, "getrlimit", lambda kind: (own + 20 * MEGABYTE, -1))
     assert 10 <= (free_memory(tmp_path, system) or 0) <= 20

@@ -1,4 +1,5 @@
-"""The page in a real browser: games by click and by keyboard, small and large, dark and light."""
+"""The page in a real browser: games by click and by keyboard, levels, series, clocks and sounds,
+small and large, dark and light."""
 
 from __future__ import annotations
 
@@ -17,6 +18,7 @@ from playwright.sync_api import expect
 from served import served
 
 from othello_lab.core.position import Position
+from othello_lab.play.levels import levels
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -77,13 +79,12 @@ def review(page: Page) -> None:
     drawn.wait_for(state="attached", timeout=300_000)  # it may have to compile
 
 
-def test_a_whole_game_by_clicks(open_page: Open, shot: Shot) -> None:
+def test_a_whole_game_by_clicks(open_page: Open) -> None:
     page = open_page()
     begin(page, Rules="mini4")
     end = play_through(page, Position.start("mini4"))
     expect(status(page)).to_contain_text("is over")
     assert board(page) == seen(page) == end.to_obf().split()[0]
-    shot(page)
     click(page, "Click here to start another game")
     expect(page.get_by_role("dialog")).to_be_visible()
 
@@ -131,7 +132,7 @@ def test_a_double_click_plays_one_move_and_a_click_ends_the_turning(open_page: O
     expect(moves(page)).to_have_count(3)
 
 
-def test_a_game_against_an_agent_to_its_end(open_page: Open, shot: Shot) -> None:
+def test_a_game_against_an_agent_to_its_end(open_page: Open) -> None:
     page = open_page()
     begin(page, white="greedy", Rules="mini4")
     over = page.locator("#status.over")
@@ -148,7 +149,6 @@ def test_a_game_against_an_agent_to_its_end(open_page: Open, shot: Shot) -> None
         count = int(page.locator(f"#{color}-seat .count").inner_text())
         expect(page.locator(f".cell.{color}")).to_have_count(count)
     assert board(page) == seen(page)
-    shot(page)
 
 
 def test_discs_flip_in_the_order_of_their_distance(open_page: Open) -> None:
@@ -175,14 +175,12 @@ def test_discs_flip_in_the_order_of_their_distance(open_page: Open) -> None:
 
 def test_nothing_moves_where_motion_is_unwelcome(open_page: Open) -> None:
     page = open_page(reduced_motion="reduce")
-    press(page, "d3")
-    expect(square(page, "d4")).to_have_class(re.compile("black"))
-    moving = "board => board.getAnimations({subtree: true}).length"
-    assert page.locator(".board").evaluate(moving) == 0
+    play(page, "d3")
+    assert not page.locator(".board").evaluate("it => it.getAnimations({subtree: true}).length")
     assert seen(page) == board(page)
 
 
-def test_by_keyboard_alone(open_page: Open, shot: Shot) -> None:
+def test_by_keyboard_alone(open_page: Open) -> None:
     page = open_page()
     for _ in range(20):
         page.keyboard.press("Tab")
@@ -190,7 +188,6 @@ def test_by_keyboard_alone(open_page: Open, shot: Shot) -> None:
             break
     focused = page.locator(":focus")
     assert focused.get_attribute("aria-label") == "d3, legal move"
-    shot(page)
     page.keyboard.press("ArrowDown")
     assert focused.get_attribute("aria-label") == "d4, white"
     page.keyboard.press("ArrowLeft")
@@ -204,7 +201,7 @@ def test_by_keyboard_alone(open_page: Open, shot: Shot) -> None:
     assert page.locator('[tabindex="0"].cell').count() == 1
 
 
-def test_two_agents_are_watched(open_page: Open, shot: Shot) -> None:
+def test_two_agents_are_watched(open_page: Open) -> None:
     page = open_page()
     begin(page, "random", "greedy", Rules="mini6")
     click(page, "Pause")
@@ -218,10 +215,9 @@ def test_two_agents_are_watched(open_page: Open, shot: Shot) -> None:
     click(page, "Play")
     expect(status(page)).to_contain_text("is over")
     assert page.locator(".playable").count() == 0
-    shot(page)
 
 
-def test_moves_are_looked_at_and_taken_back(open_page: Open, shot: Shot) -> None:
+def test_moves_are_looked_at_and_taken_back(open_page: Open) -> None:
     page = open_page()
     play(page, "d3", "c3", "c4", "c5")
     click(page, "One move back")
@@ -229,7 +225,6 @@ def test_moves_are_looked_at_and_taken_back(open_page: Open, shot: Shot) -> None
     expect(status(page)).to_contain_text("After move 2 of 4")
     assert board(page) == Position.start().follow(["d3", "c3"])[0].to_obf().split()[0]
     assert page.locator(".playable").count() == 0
-    shot(page)
     click(page, "Play on from here")
     expect(moves(page)).to_have_count(2)
     play(page, "c4")
@@ -239,7 +234,7 @@ def test_moves_are_looked_at_and_taken_back(open_page: Open, shot: Shot) -> None
     expect(status(page)).to_contain_text("Black resigns")
 
 
-def test_a_position_is_set_up_and_played(open_page: Open, shot: Shot) -> None:
+def test_a_position_is_set_up_and_played(open_page: Open) -> None:
     page = open_page()
     click(page, "Set up")
     click(page, "Clear")
@@ -249,7 +244,6 @@ def test_a_position_is_set_up_and_played(open_page: Open, shot: Shot) -> None:
         press(page, name)
     page.get_by_label("White", exact=True).first.check()
     press(page, "c1")
-    shot(page)
     click(page, "Play from here")
     start(page)
     expect(page.locator("#editor")).to_be_hidden()
@@ -259,13 +253,12 @@ def test_a_position_is_set_up_and_played(open_page: Open, shot: Shot) -> None:
     assert seen(page) == "XXXX" + "-" * 12
 
 
-def test_games_are_shared_and_opened(open_page: Open, shot: Shot) -> None:
+def test_games_are_shared_and_opened(open_page: Open) -> None:
     page = open_page()
     play(page, "d3", "c5")
     click(page, "Share")
     text = page.get_by_label("GGF").input_value()
     assert page.get_by_label("Transcript").input_value() == "d3c5"
-    shot(page)
     page.keyboard.press("Escape")
     put_in(page, "d3d3")
     click(page, "Start the game")
@@ -331,9 +324,7 @@ def test_the_address_of_a_game_leads_to_it(open_page: Open) -> None:
     expect(moves(other)).to_have_count(0)
 
 
-def test_a_game_of_a_run_is_opened(
-    recorded_duel: Path, tmp_path: Path, open_page: Open, shot: Shot
-) -> None:
+def test_a_game_of_a_run_is_opened(recorded_duel: Path, tmp_path: Path, open_page: Open) -> None:
     with served(tmp_path, "white=human", f"web.runs={recorded_duel.parent.parent}") as server:
         page = open_page(server)
         click(page, "Open")
@@ -346,12 +337,9 @@ def test_a_game_of_a_run_is_opened(
         expect(page.locator("#about-move, #moves [aria-current]").first).to_be_visible()
         with_values = page.locator("#moves small").filter(has_text=re.compile(r"\d"))
         expect(with_values.first).to_be_visible()
-        shot(page)
 
 
-def test_two_tabs_are_two_games_that_outlive_the_server(
-    tmp_path: Path, open_page: Open, shot: Shot
-) -> None:
+def test_two_tabs_are_two_games_that_outlive_the_server(tmp_path: Path, open_page: Open) -> None:
     with served(tmp_path, "white=human") as server:
         one = open_page(server)
         two = one.context.new_page()
@@ -364,7 +352,6 @@ def test_two_tabs_are_two_games_that_outlive_the_server(
         expect(moves(one)).to_have_text(["d3"])
         server.close()
         expect(one.locator("#offline")).to_be_visible()
-        shot(one, "offline")
         with served(tmp_path, port=server.port):
             for page, name in ((one, "c3"), (two, "f6")):
                 expect(page.locator("#offline")).to_be_hidden()
@@ -384,7 +371,7 @@ def test_who_comes_when_all_games_are_taken_is_told(tmp_path: Path, open_page: O
         expect(moves(second)).to_have_text(["d3"])
 
 
-def test_a_search_is_stopped_and_another_agent_plays_on(open_page: Open, shot: Shot) -> None:
+def test_a_search_is_stopped_and_another_agent_plays_on(open_page: Open) -> None:
     page = open_page()
     white = choose(page, white="minimax").get_by_role("group", name="White")
     white.get_by_label("Depth").fill("99")
@@ -393,17 +380,158 @@ def test_a_search_is_stopped_and_another_agent_plays_on(open_page: Open, shot: S
     start(page)
     press(page, "d3")
     expect(page.locator("#note")).to_contain_text("more than a thousand years")
-    shot(page, "thinking")
     click(page, "Stop")
     expect(page.locator("#trouble")).to_contain_text("White (minimax) was stopped")
-    shot(page, "stopped")
     click(page, "Another agent")
     white.get_by_label("Player").select_option("greedy")
     click(page, "Play on")
     expect(moves(page)).to_have_count(2)
 
 
-# ---------------------------------------------------------------------- on every screen
+OWN = """
+from othello_lab import Agent, Decision
+
+class Eager(Agent):
+    "The first legal move."
+
+    def decide(self, position, limits):
+        return Decision(position.moves[0])
+
+class Raises(Eager):
+    def decide(self, position, limits):
+        raise RuntimeError("a bug of mine")
+"""
+
+
+def test_levels_stand_in_the_dialog_with_their_elo(open_page: Open) -> None:
+    page = open_page()
+    dialog = choose(page, white="casual")
+    seat = dialog.get_by_role("group", name="White")
+    expect(seat.locator(".about")).to_contain_text("Elo")
+    offered = seat.locator("optgroup").first.locator("option").all_text_contents()
+    assert offered == [f"{level.name} · {level.elo}" for level in levels()]
+    start(page)
+    press(page, "f5")
+    expect(moves(page)).to_have_count(2)
+    expect(page.locator("#white-seat")).to_contain_text("casual")
+
+
+def test_my_games_lead_back_to_each_of_them(open_page: Open) -> None:
+    page = open_page()
+    play(page, "f5")
+    first = page.url
+    begin(page)
+    expect(moves(page)).to_have_count(0)
+    assert page.url != first
+    press(page, "d3")
+    click(page, "Open")
+    mine = page.locator(".mine button")
+    expect(mine).to_have_count(2)
+    mine.nth(1).click()
+    expect(square(page, "f5")).to_have_class(re.compile("latest"))
+    assert page.url == first
+
+
+def test_a_series_shows_its_score_and_its_next_game(open_page: Open) -> None:
+    page = open_page()
+    begin(page, white="greedy", Games="2")
+    for human in ("black", "white"):
+        expect(status(page)).to_contain_text("Your turn")
+        expect(page.locator(f"#{human}-seat")).to_contain_text("human")
+        press(page, page.locator("#board .legal").first.get_attribute("data-square") or "")
+        expect(status(page)).to_contain_text("Your turn")
+        click(page, "Resign")
+        if human == "black":
+            expect(page.locator("#series")).to_contain_text("human 0, greedy 1")
+            click(page, "Next game, colours changed")
+    expect(page.locator("#series")).to_contain_text("greedy wins the series")
+    expect(page.get_by_role("button", name="Next game")).to_be_hidden()
+
+
+def test_a_clock_runs_down_and_ends_the_game(open_page: Open) -> None:
+    page = open_page()
+    begin(page, Clock="move 10")
+    clock = page.locator("#black-seat .clock")
+    expect(clock).to_have_text(re.compile("0:0[5-8]"))
+    expect(page.locator("#white-seat .clock")).to_have_text("0:10")
+    press(page, "f5")
+    expect(clock).to_have_text("0:10")
+    expect(status(page)).to_contain_text("White's time is up")
+
+
+def test_moves_are_typed(open_page: Open) -> None:
+    page = open_page()
+    page.keyboard.type("f5")
+    expect(square(page, "f5")).to_have_class(re.compile("latest"))
+    page.keyboard.type("a1")
+    expect(page.locator("#said")).to_contain_text("a1 is no legal move; the legal moves are f4")
+    page.keyboard.type("d6")
+    expect(moves(page)).to_have_count(2)
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.type("c3")
+    expect(page.locator("#said")).to_contain_text("an earlier position")
+    page.keyboard.press("End")
+    page.keyboard.type("C3")
+    expect(moves(page)).to_have_count(3)
+
+
+def test_sounds_are_off_until_they_are_wanted(open_page: Open) -> None:
+    page = open_page()
+    page.evaluate(
+        "() => { window.tones = 0; const make = AudioContext.prototype.createOscillator;"
+        "AudioContext.prototype.createOscillator = function () {"
+        "window.tones += 1; return make.apply(this); }; }"
+    )
+    play(page, "f5")
+    sound = page.get_by_role("button", name="Sound")
+    expect(sound).to_have_attribute("aria-pressed", "false")
+    assert page.evaluate("tones") == 0
+    sound.click()
+    expect(sound).to_have_attribute("aria-pressed", "true")
+    before = page.evaluate("tones")
+    press(page, "d6")
+    expect(moves(page)).to_have_count(2)
+    page.wait_for_function(f"tones === {before + 2}")
+    page.reload()
+    expect(page.get_by_role("button", name="Sound")).to_have_attribute("aria-pressed", "true")
+
+
+def test_an_own_agent_is_told_by_its_path_and_may_break(
+    open_page: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine.py").write_text(OWN, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    with served(tmp_path, f"white={tmp_path}/mine.py:Eager") as server:
+        page = open_page(server)
+        dialog = page.get_by_role("dialog")
+        click(page, "New game")
+        white = dialog.get_by_role("group", name="White").get_by_label("Player")
+        expect(white).to_have_value("Eager")
+        click(dialog, "Exchange colours")
+        expect(white).to_have_value("human")
+        start(page)
+        expect(page.locator("#black-seat .who")).to_contain_text("Eager")
+        expect(moves(page)).to_have_count(1)
+        choose(page, white="own agent")
+        dialog.get_by_role("textbox", name="Path").fill("mine.py:Nobody")
+        click(dialog, "Start the game")
+        expect(dialog.locator(".problem")).to_contain_text("Nobody")
+        dialog.get_by_role("textbox", name="Path").fill("mine.py:Raises")
+        start(page)
+        press(page, "f5")
+        expect(page.locator("#trouble")).to_contain_text("a bug of mine")
+        click(page, "Play white myself")
+        press(page, "d6")
+        expect(moves(page)).to_have_count(2)
+
+
+def test_all_is_beside_the_board_on_a_laptop(open_page: Open) -> None:
+    page = open_page(width=1280, height=800)
+    for name in ("New game", "Undo", "Hint", "Resign", "One move back", "Sound"):
+        box = page.get_by_role("button", name=name).bounding_box()
+        assert box is not None and box["y"] + box["height"] <= 800
+    box = page.locator("#moves").bounding_box()
+    assert box is not None and box["y"] + box["height"] <= 800
 
 
 VIEWS: dict[str, Callable[[Any], None]] = {

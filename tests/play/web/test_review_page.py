@@ -17,6 +17,7 @@ from playwright.sync_api import expect
 
 from othello_lab.core.notation import PASS, square_name
 from othello_lab.core.position import Position
+from othello_lab.core.rules import ruleset
 from othello_lab.play.agent_process import AgentProcesses, Limits
 from othello_lab.play.game_files import game_of
 from othello_lab.play.review import GOOD, MoveReview, Reviewer, told
@@ -25,26 +26,27 @@ if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
 Open = Callable[..., Any]
-Shot = Callable[..., None]
 
 pytestmark = pytest.mark.integration
 
 
-def transcript(rules: str, seed: int, plies: int = 100) -> str:
+def transcript(rules: str, seed: int) -> str:
     rng = random.Random(seed)
     position, words = Position.start(rules), ""
-    while not position.is_over and len(words) < 2 * plies:
+    while not position.is_over:
         move = rng.choice(position.moves or (PASS,))
         words += square_name(move) if move != PASS else ""
         position = position.play(move)
     return words
 
 
-def reviewed(text: str, start: Position) -> list[MoveReview]:
-    game = game_of(text, start.ruleset)
-    with AgentProcesses(start.ruleset, Limits(), 60, lambda said: None) as thinkers:
-        reviewer = Reviewer(thinkers, start.ruleset.side)
-        return list(reviewer.review(game, range(1, len(game.turns) + 1)))
+def reviewed(text: str) -> list[MoveReview]:
+    """The moves of a game on 4x4 that have comments."""
+    rules = ruleset("mini4")
+    game = game_of(text, rules)
+    with AgentProcesses(rules, Limits(), 60, lambda said: None) as thinkers:
+        found = list(Reviewer(thinkers, 4).review(game, range(1, len(game.turns) + 1)))
+    return [each for each in found if each.loss >= GOOD]
 
 
 def open_review(page: Page, text: str, rules: str) -> Locator:
@@ -56,16 +58,15 @@ def open_review(page: Page, text: str, rules: str) -> Locator:
     return page.locator("#why-review")
 
 
-def test_a_game_is_reviewed_and_gone_through(open_page: Open, tmp_path: Path, shot: Shot) -> None:
+def test_a_game_is_reviewed_and_gone_through(open_page: Open, tmp_path: Path) -> None:
     text = transcript("mini4", 1)
-    known = [each for each in reviewed(text, Position.start("mini4")) if each.loss >= GOOD]
+    known = reviewed(text)
     assert known
     page = open_page()
     panel = open_review(page, text, "mini4")
     rows = panel.locator(".review-row")
     expect(rows).to_have_count(len(known))
     assert panel.locator(".review-comment").all_inner_texts() == [told(each) for each in known]
-    shot(page)
 
     slider = panel.get_by_role("slider")
     slider.focus()
@@ -125,11 +126,8 @@ def test_the_review_of_a_long_game_can_be_stopped(open_page: Open) -> None:
     expect(panel.get_by_role("alert")).to_contain_text("Stopped")
     seen = panel.locator(".review-row").count()
     click(panel, "Review the game")
-    page.wait_for_function(
-        "(seen) => document.querySelectorAll('.review-row').length > seen",
-        arg=seen,
-        timeout=300_000,  # searches take long on a busy machine
-    )
+    more = "(seen) => document.querySelectorAll('.review-row').length > seen"
+    page.wait_for_function(more, arg=seen, timeout=300_000)  # on a busy machine
     page.wait_for_function(  # estimates and exact values
         "() => [...document.querySelectorAll('#why-review polyline')].every((each) => "
         "each.points.length > 10)"

@@ -39,9 +39,6 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
         yield lambda *words, **where: stack.enter_context(served(tmp_path, *words, **where))
 
 
-# ---------------------------------------------------------------------- who is let in
-
-
 def test_the_page_has_nothing_from_elsewhere(house: Server) -> None:
     for path in ("/", "/static/app.js", "/static/style.css", "/static/icon.svg"):
         status, headers, text = house.get(path)
@@ -72,9 +69,6 @@ def test_pages_of_other_sites_get_no_line(house: Server, origin: str | None) -> 
     with pytest.raises(InvalidStatus) as refused, house.line(origin):
         pass
     assert refused.value.response.status_code == 403
-
-
-# ---------------------------------------------------------------------- a game
 
 
 def test_a_person_plays_an_agent(page: Page) -> None:
@@ -204,9 +198,6 @@ def test_what_is_no_game_is_refused(page: Page) -> None:
     assert "'/etc'" in str(page.tell("new", rules="standard", recorded=recorded, **PEOPLE))
 
 
-# ---------------------------------------------------------------------- who plays
-
-
 def test_only_agents_and_settings_of_the_list_can_be_had(page: Page) -> None:
     for seat, told in (
         (agent("nobody"), "'nobody'"),
@@ -241,9 +232,6 @@ def test_settings_are_those_that_were_asked_for(page: Page) -> None:
         assert "evaluation=disc_count" in str(page.tell("new", rules="mini6", **players))
     assert page.tell("new", rules="wpi") is None
     assert page.state["players"]["white"] == white
-
-
-# ---------------------------------------------------------------------- long searches
 
 
 def test_a_long_search_is_announced_and_stopped_at_once(page: Page) -> None:
@@ -286,9 +274,6 @@ def test_a_question_is_answered_while_an_agent_thinks_and_may_be_called_off(page
     assert page.tell("stop") is None
 
 
-# ---------------------------------------------------------------------- visits
-
-
 @pytest.mark.integration
 def test_visits_are_apart_and_outlive_page_and_server(serve: Serve, tmp_path: Path) -> None:
     server = serve("white=human")
@@ -327,9 +312,6 @@ def test_only_the_latest_visits_are_kept(serve: Serve, tmp_path: Path) -> None:
             path = tmp_path / "visits" / f"{page.visit}.json"
         os.utime(path, (1e9 - age, 1e9 - age))
     assert len(list((tmp_path / "visits").iterdir())) == 2
-
-
-# ---------------------------------------------------------------------- closed lines
 
 
 def closed_with(page: Page) -> int:
@@ -432,9 +414,6 @@ def test_a_page_that_vanishes_can_come_back(house: Server, page: Page) -> None:
         assert page.move("d3") is None
     with house.page(lost.visit) as again:
         assert again.moves == ["d3"]
-
-
-# ---------------------------------------------------------------------- the command
 
 
 def test_a_busy_port_is_named_with_the_next_free_one(

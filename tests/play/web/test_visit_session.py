@@ -43,20 +43,34 @@ def run(main: Coroutine[Any, Any, None]) -> None:
     asyncio.run(asyncio.wait_for(main, 60))
 
 
+async def until(fits: Callable[[], Any]) -> None:
+    while not fits():
+        await asyncio.sleep(0.01)
+
+
+@pytest.fixture
+def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """``later(300)``: so many seconds pass at once."""
+    real, ahead = time.monotonic, [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: real() + ahead[0])
+
+    def passes(seconds: float) -> None:
+        ahead[0] += seconds
+
+    return passes
+
+
 def quiet(note: str) -> None:
     pass
 
 
 def test_a_slow_page_gets_the_newest_state_and_all_answers() -> None:
     async def main() -> None:
-        outbox = Outbox(2)
-        for number in range(5):
-            outbox.put({"type": "state", "number": number})
-        outbox.put({"type": "done"})
-        assert [await outbox.take(), await outbox.take()] == [
-            {"type": "done"},
-            {"type": "state", "number": 4},
-        ]
+        outbox, done = Outbox(2), {"type": "done"}
+        states = [{"type": "state", "number": number} for number in range(5)]
+        for message in (*states, done):
+            outbox.put(message)
+        assert [await outbox.take(), await outbox.take()] == [done, states[-1]]
         with pytest.raises(asyncio.TimeoutError):
             await asyncio.wait_for(outbox.take(), 0.01)
         for _ in range(3):
@@ -66,12 +80,10 @@ def test_a_slow_page_gets_the_newest_state_and_all_answers() -> None:
     run(main())
 
 
-def test_so_many_messages_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [100.0]
-    monkeypatch.setattr("othello_lab.play.web.visit_session.time.monotonic", lambda: now[0])
+def test_so_many_messages_a_second(later: Callable[[float], None]) -> None:
     patience = RateLimit(2)
     assert [patience.take() for _ in range(7)] == [True] * 6 + [False]
-    now[0] += 1
+    later(1)
     assert [patience.take() for _ in range(3)] == [True, True, False]
 
 
@@ -143,27 +155,9 @@ def test_a_desk_that_dies_is_told_and_replaced(table: Callable[..., GameSetup]) 
     run(main())
 
 
-async def until(fits: Callable[[], Any]) -> None:
-    while not fits():
-        await asyncio.sleep(0.01)
-
-
-@pytest.fixture
-def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
-    """``later(300)``: so many seconds pass at once."""
-    real, ahead = time.monotonic, [0.0]
-    monkeypatch.setattr(time, "monotonic", lambda: real() + ahead[0])
-
-    def passes(seconds: float) -> None:
-        ahead[0] += seconds
-
-    return passes
-
-
 def desks() -> set[int]:
     """The processes below this one that ask agents."""
-    children = psutil.Process().children()
-    return {each.pid for each in children if each.nice() == os.nice(0) + 5 and each.is_running()}
+    return {each.pid for each in psutil.Process().children() if each.nice() == os.nice(0) + 5}
 
 
 @pytest.mark.parametrize("playing", [True, False])
@@ -190,12 +184,10 @@ def test_what_nobody_looks_at_or_asks_is_ended(
         assert not desks() - others
         if playing:
             again = house.room(room.visit.number)
-            assert again is not room
-            assert again.visit.number == room.visit.number
+            assert again is not room and again.visit.number == room.visit.number
         else:
-            await room.obey(
-                messages.MoveMessage(room.visit.game.position.legal_moves()[0], 2), page
-            )
+            move = room.visit.game.position.legal_moves()[0]
+            await room.obey(messages.MoveMessage(move, 2), page)
             await until(lambda: len(room.visit.game.turns) == 4)
         house.close()
 
