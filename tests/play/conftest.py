@@ -3,48 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from othello_lab.agents.agent import Decision, Limits
 from othello_lab.core.notation import PASS
 from othello_lab.core.position import Position
-from othello_lab.core.rules import Color
 from othello_lab.play.agent_process import AgentProcesses
 from othello_lab.play.game import GameState
 
 
-@dataclass
-class Question:
-    """A question for a move, and its answer."""
-
-    color: Color
-    seed: int
-    limits: Limits | None
-    decision: Decision
-    seconds: float
-
-
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[Question]:
-    """All that agents were asked, in order."""
-    found: list[Question] = []
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[SimpleNamespace]:
+    """All that agents were asked, in order: color, seed and limits, with decision and seconds."""
+    found: list[SimpleNamespace] = []
     ask = AgentProcesses.ask
 
     def noted(
-        processes: AgentProcesses,
-        player: Any,
-        game: Any,
-        seed: int,
-        limits: Any = None,
-        use: str = "",
-    ) -> tuple[Decision, float]:
-        color = game.position.to_move
-        decision, seconds = ask(processes, player, game, seed, limits, use)
-        found.append(Question(color, seed, limits, decision, seconds))
-        return decision, seconds
+        self: AgentProcesses, player: Any, game: Any, seed: int, limits: Any = None, use: str = ""
+    ) -> Any:
+        about = SimpleNamespace(color=game.position.to_move, seed=seed, limits=limits)
+        about.decision, about.seconds = answer = ask(self, player, game, seed, limits, use)
+        found.append(about)
+        return answer
 
     monkeypatch.setattr(AgentProcesses, "ask", noted)
     return found

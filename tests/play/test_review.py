@@ -11,15 +11,12 @@ import pytest
 from othello_lab import AlphaBeta, DiscCount, RandomAgent, run_match
 from othello_lab.__main__ import room_main
 from othello_lab.agents.agent import Limits
-from othello_lab.agents.config import build_agent, load
-from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
 from othello_lab.core.notation import PASS, parse_square, square_name
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.play.agent_process import AgentProcesses
 from othello_lab.play.game import GameState
 from othello_lab.play.review import (
-    EXACT_EMPTIES,
     GOOD,
     MoveReview,
     Reviewer,
@@ -72,25 +69,6 @@ def test_late_moves_lose_what_perfect_play_says(seed: int) -> None:
         position = turn.before
         for move in each.line:
             position = position.play(move)  # a legal line
-
-
-@pytest.mark.integration
-def test_every_exact_move_agrees_with_another_solver() -> None:
-    plain = load("agent", "endgame") | {"depth": 4, "evaluation": {"_target_": DISCS}}
-    solver = build_agent(plain | {"endgame": EXACT_EMPTIES}, "solver")
-    for seed in (3, 4):
-        game = a_game("standard", seed)
-        exact = list(ends(game, EXACT_EMPTIES))
-        found = reviewed(game, range(exact[0], exact[-1] + 1))
-        assert len(found) == sum(game.turns[number - 1].move != PASS for number in exact)
-        for each in found:
-            before = game.turns[each.number - 1].before
-            best = solver.decide(before, Limits()).value
-            assert best is not None
-            assert each.best_value == best / FINAL_UNIT
-
-
-DISCS = "othello_lab.agents.evaluation.DiscCount"
 
 
 def test_early_moves_are_estimates_and_all_boards_are_reviewed() -> None:

@@ -14,7 +14,7 @@ from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
 from othello_lab.agents.search import SearchAgent
 from othello_lab.agents.search.window.ordering import CRITERIA_NAMES
 from othello_lab.core.game import Limits
-from othello_lab.core.notation import parse_square, split_transcript, square_name
+from othello_lab.core.notation import PASS, parse_square, split_transcript, square_name
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, ruleset
 from othello_lab.play.agent_process import AgentProcesses
@@ -26,6 +26,7 @@ from othello_lab.play.web.game_data import player_data
 
 RandomGame = Callable[[str, int], list[Position]]
 Data = dict[str, Any]
+Ask = Callable[..., Data]
 
 FILL = {"depth": 3, "evaluation": load("evaluation", "square_weights")}
 BARE = {"table_mb": None, "iterative": False, "etc": False}
@@ -43,14 +44,18 @@ def agent(name: str, **settings: Any) -> PlayerSettings:
     return player(name, load("agent", name) | settings, FILL)
 
 
-def asked(
-    question: Callable[..., Data], thinkers: AgentProcesses, game: GameState, **options: Any
-) -> Data:
-    """An answer as the page gets it."""
-    thinkers.change_rules(game.start.ruleset)
-    if "player" in options:
-        options["player"] = player_data(options["player"])
-    answer: Data = json.loads(json.dumps(question(thinkers, game, options), allow_nan=False))
+@pytest.fixture
+def ask(thinkers: AgentProcesses) -> Ask:
+    """``ask(explanations.tree, game, player=...)``: an answer as the page gets it."""
+
+    def answer(question: Callable[..., Data], of: GameState | Position, **options: Any) -> Data:
+        game = GameState(of) if isinstance(of, Position) else of
+        thinkers.change_rules(game.start.ruleset)
+        if "player" in options:
+            options["player"] = player_data(options["player"])
+        found: Data = json.loads(json.dumps(question(thinkers, game, options), allow_nan=False))
+        return found
+
     return answer
 
 
@@ -84,11 +89,11 @@ def positions(random_game: RandomGame) -> list[tuple[Position, str]]:
 
 @pytest.mark.parametrize("who", searchers(), ids=lambda who: f"{who.name} {who.agent}"[:40])
 def test_a_tree_counts_what_the_compiled_search_counts(
-    who: PlayerSettings, thinkers: AgentProcesses, positions: list[tuple[Position, str]]
+    who: PlayerSettings, ask: Ask, positions: list[tuple[Position, str]]
 ) -> None:
     for position, evaluation in positions:
         who = with_evaluation(who, evaluation)
-        answer = asked(explanations.tree, thinkers, GameState(position), player=who)
+        answer = ask(explanations.tree, position, player=who)
         engine = build_agent(who.agent or {}, who.name)
         assert isinstance(engine, SearchAgent)
         assert engine.compiled
@@ -128,28 +133,18 @@ def replayed(answer: Data, position: Position) -> list[Position]:
             line.append(position)
         else:
             before = line[-1]
-            turned = mask(split_transcript(node["flips"]))
-            placed = mask([node["move"]] if node["move"] != "--" else [])
-            line.append(
-                Position(
-                    before.opponent & ~turned,
-                    before.mover | turned | placed,
-                    before.to_move.other,
-                    before.ruleset,
-                )
-            )
+            line.append(before.play(PASS if node["move"] == "--" else node["move"]))
+            assert mask(split_transcript(node["flips"])) == before.opponent & ~line[-1].mover
         found.append(line[-1])
     return found
 
 
-def test_each_value_follows_from_those_below(
-    thinkers: AgentProcesses, random_game: RandomGame
-) -> None:
+def test_each_value_follows_from_those_below(ask: Ask, random_game: RandomGame) -> None:
     """What the page shows of a node is what an alpha-beta search must say: its window is the one of
     its parent, narrowed by what was found, and it is cut exactly where the values say so."""
     position = random_game("standard", 3)[22]
     who = agent("alphabeta", ordering="sorted+killer", depth=4)
-    answer = asked(explanations.tree, thinkers, GameState(position), player=who)
+    answer = ask(explanations.tree, position, player=who)
     found = rows(answer)
     positions = replayed(answer, position)
     evaluation = load_evaluation("square_weights")
@@ -198,19 +193,17 @@ def test_each_value_follows_from_those_below(
     ],
     ids=lambda value: getattr(value, "name", ""),
 )
-def test_what_has_no_tree_is_refused(
-    who: PlayerSettings, reason: str, thinkers: AgentProcesses
-) -> None:
+def test_what_has_no_tree_is_refused(who: PlayerSettings, reason: str, ask: Ask) -> None:
     with pytest.raises(ValueError, match=reason):
-        asked(explanations.tree, thinkers, GameState(Position.start()), player=who)
+        ask(explanations.tree, Position.start(), player=who)
 
 
 def test_a_tree_too_large_says_which_depth_would_do(
-    thinkers: AgentProcesses, monkeypatch: pytest.MonkeyPatch
+    ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def tree(depth: int) -> Data:
         who = agent("minimax", depth=depth)
-        return asked(explanations.tree, thinkers, GameState(Position.start()), player=who)
+        return ask(explanations.tree, Position.start(), player=who)
 
     for most, depth, told in (
         (100, 4, r"depth 4 has 317 .*at most 100.*; depth 3 .* 73$"),
@@ -227,15 +220,11 @@ def test_a_tree_too_large_says_which_depth_would_do(
 
 
 @pytest.mark.parametrize("name", sorted(set(choices("evaluation")) - {"function", "patterns6"}))
-def test_parts_are_those_of_agents_evaluate(
-    name: str, thinkers: AgentProcesses, random_game: RandomGame
-) -> None:
+def test_parts_are_those_of_agents_evaluate(name: str, ask: Ask, random_game: RandomGame) -> None:
     evaluation = load_evaluation(name)
     game = random_game("standard", 3)
     for position in (game[22], game[-3], game[-2]):
-        answer = asked(
-            explanations.parts, thinkers, GameState(position), evaluation=load("evaluation", name)
-        )
+        answer = ask(explanations.parts, position, evaluation=load("evaluation", name))
         assert answer["now"]["value"] == evaluation(position)
         terms = {part["name"]: part["value"] for part in answer["now"]["parts"]}
         assert terms == evaluation.parts(position)
@@ -254,9 +243,9 @@ def test_parts_are_those_of_agents_evaluate(
                     assert abs(total + each["value"]) <= 0.5
 
 
-def test_values_of_all_moves(thinkers: AgentProcesses, random_game: RandomGame) -> None:
+def test_values_of_all_moves(ask: Ask, random_game: RandomGame) -> None:
     position = random_game("standard", 3)[22]
-    answer = asked(explanations.values, thinkers, GameState(position), player=agent("alphabeta"))
+    answer = ask(explanations.values, position, player=agent("alphabeta"))
     engine = build_agent(load("agent", "minimax") | FILL, "minimax")
     assert isinstance(engine, SearchAgent)
     assert {each["move"] for each in answer["moves"]} == set(position.legal_moves())
@@ -270,7 +259,7 @@ def test_values_of_all_moves(thinkers: AgentProcesses, random_game: RandomGame) 
 
 
 def test_the_only_move_and_a_forced_pass_have_their_answers(
-    thinkers: AgentProcesses, random_game: RandomGame
+    ask: Ask, random_game: RandomGame
 ) -> None:
     games = [random_game("standard", seed) for seed in range(40)]
     positions = list(itertools.chain.from_iterable(games))
@@ -278,7 +267,7 @@ def test_the_only_move_and_a_forced_pass_have_their_answers(
     passing = next(each for each in positions if each.must_pass)
 
     def moves_of(question: Callable[..., Data], position: Position, **options: Any) -> list[str]:
-        answer = asked(question, thinkers, GameState(position), **options)
+        answer = ask(question, position, **options)
         return [each["move"] for each in answer["moves"]]
 
     who, iago = agent("alphabeta"), load("evaluation", "iago")
@@ -288,13 +277,13 @@ def test_the_only_move_and_a_forced_pass_have_their_answers(
 
 
 def test_the_course_of_a_game_is_told_to_black(
-    thinkers: AgentProcesses, random_game: RandomGame, played: Callable[..., GameState]
+    ask: Ask, random_game: RandomGame, played: Callable[..., GameState]
 ) -> None:
     games = (random_game("mini4", seed) for seed in range(300))
     positions = next(game for game in games if any(position.must_pass for position in game))
     game = played(positions)
     who = with_evaluation(agent("alphabeta"), "disc_count")
-    answer = asked(explanations.course, thinkers, game, player=who)
+    answer = ask(explanations.course, game, player=who)
     assert len(answer["points"]) == len(positions)
     engine = build_agent(with_evaluation(agent("minimax"), "disc_count").agent or {}, "minimax")
     assert isinstance(engine, SearchAgent)
@@ -308,19 +297,17 @@ def test_the_course_of_a_game_is_told_to_black(
             assert point["value"] == sign * (engine.search(position).value or 0)
 
 
-def test_a_finished_game_has_nothing_to_ask(
-    thinkers: AgentProcesses, random_game: RandomGame
-) -> None:
+def test_a_finished_game_has_nothing_to_ask(ask: Ask, random_game: RandomGame) -> None:
     game = GameState(random_game("standard", 3)[-1])
     for question in (explanations.values, explanations.tree):
         with pytest.raises(ConfigError, match="the game is over"):
-            asked(question, thinkers, game, player=agent("alphabeta"))
-    answer = asked(explanations.parts, thinkers, game, evaluation=load("evaluation", "disc_count"))
+            ask(question, game, player=agent("alphabeta"))
+    answer = ask(explanations.parts, game, evaluation=load("evaluation", "disc_count"))
     assert abs(answer["now"]["value"]) % FINAL_UNIT == 0
     assert answer["moves"] == []
 
 
-def test_a_heuristic_for_another_board_is_refused(thinkers: AgentProcesses) -> None:
+def test_a_heuristic_for_another_board_is_refused(ask: Ask) -> None:
     small = GameState(Position.start("mini4"))
     with pytest.raises(ConfigError, match="4x4"):
-        asked(explanations.parts, thinkers, small, evaluation=load("evaluation", "iago"))
+        ask(explanations.parts, small, evaluation=load("evaluation", "iago"))

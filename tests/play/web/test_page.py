@@ -84,6 +84,9 @@ def test_a_whole_game_by_clicks(open_page: Open) -> None:
     begin(page, Rules="mini4")
     end = play_through(page, Position.start("mini4"))
     expect(status(page)).to_contain_text("is over")
+    for color in ("black", "white"):
+        count = int(page.locator(f"#{color}-seat .count").inner_text())
+        expect(page.locator(f".cell.{color}")).to_have_count(count)
     assert board(page) == seen(page) == end.to_obf().split()[0]
     click(page, "Click here to start another game")
     expect(page.get_by_role("dialog")).to_be_visible()
@@ -130,25 +133,6 @@ def test_a_double_click_plays_one_move_and_a_click_ends_the_turning(open_page: O
     expect(moves(page)).to_have_count(2)
     press(page, "c4")
     expect(moves(page)).to_have_count(3)
-
-
-def test_a_game_against_an_agent_to_its_end(open_page: Open) -> None:
-    page = open_page()
-    begin(page, white="greedy", Rules="mini4")
-    over = page.locator("#status.over")
-    while True:
-        legal = page.locator(".playable:not(.turning) .legal")
-        legal.or_(over).first.wait_for()
-        if over.count():
-            break
-        made = moves(page).count()
-        legal.first.click()
-        more = "made => document.querySelectorAll('#moves button').length > made"
-        page.wait_for_function(more, arg=made)
-    for color in ("black", "white"):
-        count = int(page.locator(f"#{color}-seat .count").inner_text())
-        expect(page.locator(f".cell.{color}")).to_have_count(count)
-    assert board(page) == seen(page)
 
 
 def test_discs_flip_in_the_order_of_their_distance(open_page: Open) -> None:
@@ -357,18 +341,6 @@ def test_two_tabs_are_two_games_that_outlive_the_server(tmp_path: Path, open_pag
                 expect(page.locator("#offline")).to_be_hidden()
                 press(page, name)
                 expect(moves(page)).to_have_count(2)
-
-
-def test_who_comes_when_all_games_are_taken_is_told(tmp_path: Path, open_page: Open) -> None:
-    with served(tmp_path, "white=human", "web.games=1") as server:
-        first = open_page(server)
-        second = first.context.new_page()
-        second.goto(f"http://{server.host}/")
-        expect(second.locator("#offline")).to_contain_text("at once (1)")
-        first.close()
-        expect(second.locator("#offline")).to_be_hidden()
-        press(second, "d3")
-        expect(moves(second)).to_have_text(["d3"])
 
 
 def test_a_search_is_stopped_and_another_agent_plays_on(open_page: Open) -> None:

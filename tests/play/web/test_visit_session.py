@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 import os
 import signal
@@ -28,6 +29,8 @@ from othello_lab.play.web.memory import MemoryBudget
 from othello_lab.play.web.visit_session import Outbox, RateLimit, VisitSession, VisitSessions
 
 PERSON = {"name": "human", "settings": {}}
+Table = Callable[..., GameSetup]
+Later = Callable[[float], None]
 START = game_data(GameState(Position.start()))
 
 
@@ -39,8 +42,14 @@ def table(tmp_path: Path) -> Callable[..., GameSetup]:
     return make
 
 
-def run(main: Coroutine[Any, Any, None]) -> None:
-    asyncio.run(asyncio.wait_for(main, 60))
+def in_loop(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
+    """Run a test in an event loop of its own."""
+
+    @functools.wraps(test)
+    def run(*arguments: Any, **named: Any) -> None:
+        asyncio.run(test(*arguments, **named))
+
+    return run
 
 
 async def until(fits: Callable[[], Any]) -> None:
@@ -49,7 +58,7 @@ async def until(fits: Callable[[], Any]) -> None:
 
 
 @pytest.fixture
-def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+def later(monkeypatch: pytest.MonkeyPatch) -> Later:
     """``later(300)``: so many seconds pass at once."""
     real, ahead = time.monotonic, [0.0]
     monkeypatch.setattr(time, "monotonic", lambda: real() + ahead[0])
@@ -64,95 +73,85 @@ def quiet(note: str) -> None:
     pass
 
 
-def test_a_slow_page_gets_the_newest_state_and_all_answers() -> None:
-    async def main() -> None:
-        outbox, done = Outbox(2), {"type": "done"}
-        states = [{"type": "state", "number": number} for number in range(5)]
-        for message in (*states, done):
-            outbox.put(message)
-        assert [await outbox.take(), await outbox.take()] == [done, states[-1]]
-        with pytest.raises(asyncio.TimeoutError):
-            await asyncio.wait_for(outbox.take(), 0.01)
-        for _ in range(3):
-            outbox.put({"type": "answer"})
-        assert outbox.overflowed
-
-    run(main())
+@in_loop
+async def test_a_slow_page_gets_the_newest_state_and_all_answers() -> None:
+    outbox, done = Outbox(2), {"type": "done"}
+    states = [{"type": "state", "number": number} for number in range(5)]
+    for message in (*states, done):
+        outbox.put(message)
+    assert [await outbox.take(), await outbox.take()] == [done, states[-1]]
+    with pytest.raises(asyncio.TimeoutError):
+        await asyncio.wait_for(outbox.take(), 0.01)
+    for _ in range(3):
+        outbox.put({"type": "answer"})
+    assert outbox.overflowed
 
 
-def test_so_many_messages_a_second(later: Callable[[float], None]) -> None:
+def test_so_many_messages_a_second(later: Later) -> None:
     patience = RateLimit(2)
     assert [patience.take() for _ in range(7)] == [True] * 6 + [False]
     later(1)
     assert [patience.take() for _ in range(3)] == [True, True, False]
 
 
-def test_desks_wait_for_a_core_and_say_so(table: Callable[..., GameSetup]) -> None:
-    async def main() -> None:
-        cores, settings = ComputeSlots(1), table()
-        one, two = (ComputeClient(settings, cores, MemoryBudget(None)) for _ in range(2))
-        said: list[str] = []
-        async with cores.one(quiet):
-            waiting = asyncio.create_task(two.ask("runs", START, {"folder": "."}, said.append))
-            await until(lambda: said)
-            assert "free core" in said[0] and not waiting.done()
-        assert "runs" in await waiting
-        assert "runs" in await one.ask("runs", START, {"folder": "."}, quiet)
-        one.end()
-        two.end()
-
-    run(main())
+@in_loop
+async def test_desks_wait_for_a_core_and_say_so(table: Table) -> None:
+    cores, settings = ComputeSlots(1), table()
+    one, two = (ComputeClient(settings, cores, MemoryBudget(None)) for _ in range(2))
+    said: list[str] = []
+    async with cores.one(quiet):
+        waiting = asyncio.create_task(two.ask("runs", START, {"folder": "."}, said.append))
+        await until(lambda: said)
+        assert "free core" in said[0] and not waiting.done()
+    assert "runs" in await waiting
+    assert "runs" in await one.ask("runs", START, {"folder": "."}, quiet)
+    one.end()
+    two.end()
 
 
-def test_who_cancels_a_question_ends_the_desk_and_the_next_starts_another(
-    table: Callable[..., GameSetup],
+@in_loop
+async def test_who_cancels_a_question_ends_the_desk_and_the_next_starts_another(
+    table: Table,
 ) -> None:
-    async def main() -> None:
-        desk = ComputeClient(table(), ComputeSlots(1), MemoryBudget(None))
-        deep = read(["white=minimax", "white.depth=40"]).players[Color.WHITE]
-        options = {"player": player_data(deep), "seed": 1}
-        asked = asyncio.create_task(desk.ask("decide", START, options, quiet))
-        await until(lambda: desk.busy)
-        process = desk.process
-        asked.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await asked
-        assert process is not None and not psutil.pid_exists(process)
-        assert "runs" in await desk.ask("runs", START, {"folder": "."}, quiet)
-        desk.end()
-
-    run(main())
+    desk = ComputeClient(table(), ComputeSlots(1), MemoryBudget(None))
+    deep = read(["white=minimax", "white.depth=40"]).players[Color.WHITE]
+    options = {"player": player_data(deep), "seed": 1}
+    asked = asyncio.create_task(desk.ask("decide", START, options, quiet))
+    await until(lambda: desk.busy)
+    process = desk.process
+    asked.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asked
+    assert process is not None and not psutil.pid_exists(process)
+    assert "runs" in await desk.ask("runs", START, {"folder": "."}, quiet)
+    desk.end()
 
 
 @pytest.mark.skipif(not LINUX, reason="/proc tells which files a process has open")
-def test_a_desk_keeps_nothing_of_the_server_open(table: Callable[..., GameSetup]) -> None:
-    async def main() -> None:
-        with socket.create_server(("127.0.0.1", 0)) as listening:
-            desk = ComputeClient(table(), ComputeSlots(1), MemoryBudget(None))
-            await desk.ask("runs", START, {"folder": "."}, quiet)
-            folder = Path(f"/proc/{desk.process}/fd")
-            kept = {os.readlink(path) for path in folder.iterdir()}
-            assert f"socket:[{os.fstat(listening.fileno()).st_ino}]" not in kept
-            assert not any("eventpoll" in each for each in kept)
-            desk.end()
-
-    run(main())
-
-
-def test_a_desk_that_dies_is_told_and_replaced(table: Callable[..., GameSetup]) -> None:
-    async def main() -> None:
+@in_loop
+async def test_a_desk_keeps_nothing_of_the_server_open(table: Table) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
         desk = ComputeClient(table(), ComputeSlots(1), MemoryBudget(None))
         await desk.ask("runs", START, {"folder": "."}, quiet)
-        assert desk.process is not None
-        os.kill(desk.process, signal.SIGKILL)
-        with pytest.raises(AgentFailure, match="has ended"):
-            await desk.ask("runs", START, {"folder": "."}, quiet)
-        assert "runs" in await desk.ask("runs", START, {"folder": "."}, quiet)
-        with pytest.raises(AgentFailure, match="KeyError"):
-            await desk.ask("runs", START, {}, quiet)
+        folder = Path(f"/proc/{desk.process}/fd")
+        kept = {os.readlink(path) for path in folder.iterdir()}
+        assert f"socket:[{os.fstat(listening.fileno()).st_ino}]" not in kept
+        assert not any("eventpoll" in each for each in kept)
         desk.end()
 
-    run(main())
+
+@in_loop
+async def test_a_desk_that_dies_is_told_and_replaced(table: Table) -> None:
+    desk = ComputeClient(table(), ComputeSlots(1), MemoryBudget(None))
+    await desk.ask("runs", START, {"folder": "."}, quiet)
+    assert desk.process is not None
+    os.kill(desk.process, signal.SIGKILL)
+    with pytest.raises(AgentFailure, match="has ended"):
+        await desk.ask("runs", START, {"folder": "."}, quiet)
+    assert "runs" in await desk.ask("runs", START, {"folder": "."}, quiet)
+    with pytest.raises(AgentFailure, match="KeyError"):
+        await desk.ask("runs", START, {}, quiet)
+    desk.end()
 
 
 def desks() -> set[int]:
@@ -161,69 +160,63 @@ def desks() -> set[int]:
 
 
 @pytest.mark.parametrize("playing", [True, False])
-def test_what_nobody_looks_at_or_asks_is_ended(
-    playing: bool, table: Callable[..., GameSetup], later: Callable[[float], None]
+@in_loop
+async def test_what_nobody_looks_at_or_asks_is_ended(
+    playing: bool, table: Table, later: Later
 ) -> None:
-    async def main() -> None:
-        others = desks()
-        house = VisitSessions(table(*["black=random"] * playing, "white=random", "web.games=2"))
-        page = Outbox(10)
-        room: VisitSession = house.room(None)
-        room.enter(page)
-        if not playing:
-            await room.obey(messages.MoveMessage("d3", 0), page)
-            await until(lambda: len(room.visit.game.turns) == 2)
-        await until(lambda: desks() - others)
-        if playing:
-            room.leave(page)
-        later(10)
-        house.tidy()
-        assert desks() - others, "a page that is loaded again comes back soon"
-        later(15 if playing else 600)
-        house.tidy()
-        assert not desks() - others
-        if playing:
-            again = house.room(room.visit.number)
-            assert again is not room and again.visit.number == room.visit.number
-        else:
-            move = room.visit.game.position.legal_moves()[0]
-            await room.obey(messages.MoveMessage(move, 2), page)
-            await until(lambda: len(room.visit.game.turns) == 4)
-        house.close()
-
-    asyncio.run(main())
-
-
-def test_time_runs_only_for_a_person_who_sees_the_game(
-    table: Callable[..., GameSetup], later: Callable[[float], None]
-) -> None:
-    async def main() -> None:
-        house, page = VisitSessions(table("white=human")), Outbox(10)
-        room = house.room(None)
-
-        async def seconds_left(seen: float = 0.0) -> float:
-            room.enter(page)
-            later(seen)
-            room.leave(page)
-            room.enter(page)
-            while (message := await page.take())["type"] != "state":
-                pass
-            room.leave(page)
-            return float(message["clock"]["left"]["white"])
-
-        room.enter(page)
-        new = {"type": "new", "rules": "standard", "black": PERSON, "white": PERSON}
-        for content in (
-            {**new, "clock": {"per": "game", "seconds": 1000}},
-            {"type": "move", "move": "f5", "ply": 0},
-        ):
-            message, _ = messages.read(json.dumps(content))
-            await room.obey(message, page)
+    others = desks()
+    house = VisitSessions(table(*["black=random"] * playing, "white=random", "web.games=2"))
+    page = Outbox(10)
+    room: VisitSession = house.room(None)
+    room.enter(page)
+    if not playing:
+        await room.obey(messages.MoveMessage("d3", 0), page)
+        await until(lambda: len(room.visit.game.turns) == 2)
+    await until(lambda: desks() - others)
+    if playing:
         room.leave(page)
-        before = await seconds_left()
-        later(300)
-        assert await seconds_left() == pytest.approx(before, abs=30)
-        assert await seconds_left(300) == pytest.approx(before - 300, abs=30)
-        house.close()
+    later(10)
+    house.tidy()
+    assert desks() - others, "a page that is loaded again comes back soon"
+    later(15 if playing else 600)
+    house.tidy()
+    assert not desks() - others
+    if playing:
+        again = house.room(room.visit.number)
+        assert again is not room and again.visit.number == room.visit.number
+    else:
+        move = room.visit.game.position.legal_moves()[0]
+        await room.obey(messages.MoveMessage(move, 2), page)
+        await until(lambda: len(room.visit.game.turns) == 4)
+    house.close()
 
-    asyncio.run(main())
+
+@in_loop
+async def test_time_runs_only_for_a_person_who_sees_the_game(table: Table, later: Later) -> None:
+    house, page = VisitSessions(table("white=human")), Outbox(10)
+    room = house.room(None)
+
+    async def seconds_left(seen: float = 0.0) -> float:
+        room.enter(page)
+        later(seen)
+        room.leave(page)
+        room.enter(page)
+        while (message := await page.take())["type"] != "state":
+            pass
+        room.leave(page)
+        return float(message["clock"]["left"]["white"])
+
+    room.enter(page)
+    new = {"type": "new", "rules": "standard", "black": PERSON, "white": PERSON}
+    for content in (
+        {**new, "clock": {"per": "game", "seconds": 1000}},
+        {"type": "move", "move": "f5", "ply": 0},
+    ):
+        message, _ = messages.read(json.dumps(content))
+        await room.obey(message, page)
+    room.leave(page)
+    before = await seconds_left()
+    later(300)
+    assert await seconds_left() == pytest.approx(before, abs=30)
+    assert await seconds_left(300) == pytest.approx(before - 300, abs=30)
+    house.close()
