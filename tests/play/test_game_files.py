@@ -63,12 +63,13 @@ def test_a_file_that_is_none_is_refused(content: bytes, why: str, tmp_path: Path
 
 
 def test_no_file_no_folder_nothing_endless(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="No such file"):
-        read(tmp_path / "none")
-    with pytest.raises(ConfigError, match="a folder"):
-        read(tmp_path)
-    with pytest.raises(ConfigError, match="longer than"):
-        read(Path("/dev/zero"))
+    for path, why in (
+        (tmp_path / "none", "No such file"),
+        (tmp_path, "a folder"),
+        (Path("/dev/zero"), "longer than"),
+    ):
+        with pytest.raises(ConfigError, match=why):
+            read(path)
     with pytest.raises(ConfigError, match="cannot be written"):
         write(tmp_path / "none" / "game.txt", [GOOD])
 

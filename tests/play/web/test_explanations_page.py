@@ -16,7 +16,6 @@ from clicks import begin, check_for_all, click, play, square
 from playwright.sync_api import expect
 
 from othello_lab import PVS, AlphaBeta, Minimax, SquareWeights
-from othello_lab.agents.config import load_evaluation
 from othello_lab.core.position import Position
 
 if TYPE_CHECKING:
@@ -103,26 +102,6 @@ def test_values_are_written_on_the_squares(open_page: Open) -> None:
         expect(page.locator("#board .noted")).to_have_count(count)
     click(panel, "Clear")
     expect(page.locator("#board .noted")).to_have_count(0)
-
-
-def test_parts_are_shown_as_agents_evaluate_does(open_page: Open) -> None:
-    page = open_page()
-    position = some_moves(page)
-    panel = open_tab(page, "Parts")
-    panel.get_by_label("Heuristic").select_option("iago")
-    click(panel, "Take it apart")
-    panel.locator("table").first.wait_for()
-    evaluation = load_evaluation("iago")
-    *terms, total = cells(panel.locator("table").first)
-    assert {name: number(value) for name, value in terms} == evaluation.parts(position)
-    assert number(total[1]) == evaluation(position)
-    rows = cells(panel.locator("table").last)
-    values = {name: number(value) for name, value, _ in rows}
-    assert values == {name: -evaluation(position.play(name)) for name in position.legal_moves()}
-    assert list(values.values()) == sorted(values.values(), reverse=True)
-    for name, _, made_of in rows:
-        for part, term in evaluation.parts(position.play(name)).items():
-            assert f"{part} = {term:+,}".replace("= -", f"= {MINUS}") in made_of
 
 
 def test_the_value_over_the_game_is_drawn_and_told(open_page: Open) -> None:

@@ -21,32 +21,16 @@ from websockets.typing import Origin
 from othello_lab.core.rules import Color
 from othello_lab.play.web.clock import PersonClock
 
-OWN = """
-from othello_lab import RandomAgent, Decision, heuristic
-import os, time
-
-class Fair(RandomAgent):
-    pass
-
-class Raises(RandomAgent):
-    def decide(self, position, limits):
-        raise RuntimeError("a bug of mine")
-
-class Illegal(RandomAgent):
-    def decide(self, position, limits):
-        return Decision(0)
-
-class Dies(RandomAgent):
-    def decide(self, position, limits):
-        os._exit(11)
-
-class Hangs(RandomAgent):
-    def decide(self, position, limits):
-        time.sleep(1000)
-
-def discs(player, board):
-    return sum(piece == player for piece in board)
-"""
+TROUBLE = {
+    "Raises": "raise RuntimeError('a bug of mine')",
+    "Illegal": "return Decision(0)",
+    "Dies": "os._exit(11)",
+    "Hangs": "time.sleep(1000)",
+}
+OWN = "import os, time\nfrom othello_lab import Decision, RandomAgent\n"
+OWN += "class Fair(RandomAgent): pass\ndef discs(player, board): return board.count(player)\n"
+for name, trouble in TROUBLE.items():
+    OWN += f"class {name}(RandomAgent):\n  def decide(self, position, limits): {trouble}\n"
 
 
 @pytest.fixture(scope="module")

@@ -450,9 +450,8 @@ def test_moves_are_typed(open_page: Open) -> None:
 def test_sounds_are_off_until_they_are_wanted(open_page: Open) -> None:
     page = open_page()
     page.evaluate(
-        "() => { window.tones = 0; const make = AudioContext.prototype.createOscillator;"
-        "AudioContext.prototype.createOscillator = function () {"
-        "window.tones += 1; return make.apply(this); }; }"
+        "() => { const it = AudioContext.prototype, make = it.createOscillator; window.tones = 0;"
+        "it.createOscillator = function () { window.tones += 1; return make.apply(this); }; }"
     )
     play(page, "f5")
     sound = page.get_by_role("button", name="Sound")

@@ -42,6 +42,10 @@ def table(tmp_path: Path) -> Callable[..., GameSetup]:
     return make
 
 
+def client(table: Table, cores: ComputeSlots | None = None) -> ComputeClient:
+    return ComputeClient(table(), cores or ComputeSlots(1), MemoryBudget(None))
+
+
 def in_loop(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
     """Run a test in an event loop of its own."""
 
@@ -73,6 +77,10 @@ def quiet(note: str) -> None:
     pass
 
 
+async def runs(desk: ComputeClient, note: Callable[[str], None] = quiet) -> dict[str, Any]:
+    return await desk.ask("runs", START, {"folder": "."}, note)
+
+
 @in_loop
 async def test_a_slow_page_gets_the_newest_state_and_all_answers() -> None:
     outbox, done = Outbox(2), {"type": "done"}
@@ -96,24 +104,22 @@ def test_so_many_messages_a_second(later: Later) -> None:
 
 @in_loop
 async def test_desks_wait_for_a_core_and_say_so(table: Table) -> None:
-    cores, settings = ComputeSlots(1), table()
-    one, two = (ComputeClient(settings, cores, MemoryBudget(None)) for _ in range(2))
+    cores = ComputeSlots(1)
+    one, two = (client(table, cores) for _ in range(2))
     said: list[str] = []
     async with cores.one(quiet):
-        waiting = asyncio.create_task(two.ask("runs", START, {"folder": "."}, said.append))
+        waiting = asyncio.create_task(runs(two, said.append))
         await until(lambda: said)
         assert "free core" in said[0] and not waiting.done()
     assert "runs" in await waiting
-    assert "runs" in await one.ask("runs", START, {"folder": "."}, quiet)
+    assert "runs" in await runs(one)
     one.end()
     two.end()
 
 
 @in_loop
-async def test_who_cancels_a_question_ends_the_desk_and_the_next_starts_another(
-    table: Table,
-) -> None:
-    desk = ComputeClient(table(), ComputeSlots(1), MemoryBudget(None))
+async def test_who_cancels_a_question_ends_the_desk(table: Table) -> None:
+    desk = client(table)
     deep = read(["white=minimax", "white.depth=40"]).players[Color.WHITE]
     options = {"player": player_data(deep), "seed": 1}
     asked = asyncio.create_task(desk.ask("decide", START, options, quiet))
@@ -123,7 +129,7 @@ async def test_who_cancels_a_question_ends_the_desk_and_the_next_starts_another(
     with pytest.raises(asyncio.CancelledError):
         await asked
     assert process is not None and not psutil.pid_exists(process)
-    assert "runs" in await desk.ask("runs", START, {"folder": "."}, quiet)
+    assert "runs" in await runs(desk)
     desk.end()
 
 
@@ -131,8 +137,8 @@ async def test_who_cancels_a_question_ends_the_desk_and_the_next_starts_another(
 @in_loop
 async def test_a_desk_keeps_nothing_of_the_server_open(table: Table) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        desk = ComputeClient(table(), ComputeSlots(1), MemoryBudget(None))
-        await desk.ask("runs", START, {"folder": "."}, quiet)
+        desk = client(table)
+        await runs(desk)
         folder = Path(f"/proc/{desk.process}/fd")
         kept = {os.readlink(path) for path in folder.iterdir()}
         assert f"socket:[{os.fstat(listening.fileno()).st_ino}]" not in kept
@@ -142,13 +148,13 @@ async def test_a_desk_keeps_nothing_of_the_server_open(table: Table) -> None:
 
 @in_loop
 async def test_a_desk_that_dies_is_told_and_replaced(table: Table) -> None:
-    desk = ComputeClient(table(), ComputeSlots(1), MemoryBudget(None))
-    await desk.ask("runs", START, {"folder": "."}, quiet)
+    desk = client(table)
+    await runs(desk)
     assert desk.process is not None
     os.kill(desk.process, signal.SIGKILL)
     with pytest.raises(AgentFailure, match="has ended"):
-        await desk.ask("runs", START, {"folder": "."}, quiet)
-    assert "runs" in await desk.ask("runs", START, {"folder": "."}, quiet)
+        await runs(desk)
+    assert "runs" in await runs(desk)
     with pytest.raises(AgentFailure, match="KeyError"):
         await desk.ask("runs", START, {}, quiet)
     desk.end()
@@ -156,7 +162,8 @@ async def test_a_desk_that_dies_is_told_and_replaced(table: Table) -> None:
 
 def desks() -> set[int]:
     """The processes below this one that ask agents."""
-    return {each.pid for each in psutil.Process().children() if each.nice() == os.nice(0) + 5}
+    ours = {"ppid": os.getpid(), "nice": min(19, os.nice(0) + 5)}
+    return {each.pid for each in psutil.process_iter(list(ours)) if each.info == ours}
 
 
 @pytest.mark.parametrize("playing", [True, False])
