@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import gc
 import multiprocessing
@@ -23,6 +24,8 @@ from clocks import Clock
 # The process that only hands out the tests to others needs none of the lab; so what takes long to
 # import is imported by those that run tests.
 if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
+
     from playwright.sync_api import Browser, Page
 
     from othello_lab import Position
@@ -158,16 +161,29 @@ _ARGUMENTS = (
 )
 
 
-@pytest.fixture(scope="module")  # while it is there asyncio.run cannot be used, as others do
-def browser() -> Iterator[Browser]:
-    """Playwright drives the system's chromium, found on the PATH."""
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[tuple[Browser, AbstractEventLoop]]:
+    """Chromium, and the event loop of Playwright, which hides as long as no test uses it."""
     api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     if CHROMIUM is None:
         pytest.skip("there is no chromium on the PATH (Debian: apt-get install chromium)")
+    api.expect.set_options(timeout=60_000)
     with api.sync_playwright() as playwright:
         found = playwright.chromium.launch(executable_path=CHROMIUM, args=list(_ARGUMENTS))
-        yield found
+        loop = asyncio.get_running_loop()
+        yield found, loop
+        asyncio._set_running_loop(loop)
         found.close()
+
+
+@pytest.fixture
+def browser(chromium: tuple[Browser, AbstractEventLoop]) -> Iterator[Browser]:
+    """Playwright drives the system's chromium, found on the PATH. Its loop does not seem to run
+    between the tests, so other tests can use asyncio.run."""
+    found, loop = chromium
+    asyncio._set_running_loop(loop)
+    yield found
+    asyncio._set_running_loop(None)
 
 
 @pytest.fixture

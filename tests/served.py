@@ -5,12 +5,12 @@ from __future__ import annotations
 import http.client
 import json
 import socket
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from processes import await_
 from websockets.sync.client import ClientConnection, connect
 
 from othello_lab.core.system.forked import Channel, ForkedProcess
@@ -94,12 +94,8 @@ class Server:
         self.table = table
         self.port = table.settings.web.port
         self.host = f"127.0.0.1:{self.port}"
-        self._process = ForkedProcess(_serve, table)
-        until = time.monotonic() + _PATIENCE
-        while not self._listens():
-            assert not self._process.has_ended()
-            assert time.monotonic() < until
-            time.sleep(0.02)
+        self.process = ForkedProcess(_serve, table)
+        await_(lambda: self._listens() or self.process.has_ended())
         self.get("/")
 
     def _listens(self) -> bool:
@@ -140,7 +136,7 @@ class Server:
             yield page.greet(visit)
 
     def close(self) -> None:
-        self._process.close()
+        self.process.close()
 
 
 def _serve(link: Channel, table: GameSetup) -> None:

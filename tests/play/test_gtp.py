@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 import io
-import re
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,6 +21,9 @@ from othello_lab.play.engine import read_engine
 from othello_lab.play.gtp import GtpClock, GtpServer, serve
 
 main = functools.partial(room_main, "play")
+
+
+BLACK = Color.BLACK
 
 
 def served(words: str) -> Iterator[GtpServer]:
@@ -50,42 +53,43 @@ def test_a_session_as_a_controller_holds_it(server: GtpServer) -> None:
         ("list_games", "= Othello"),
         ("set_game Othello", "="),
         ("set_game reversi", "="),
-        ("set_game Go", "? unsupported game; this is Othello"),
+        ("set_game Go", "? unsupported game"),
         ("boardsize 8", "="),
         ("boardsize 9", "? unacceptable size"),
         ("clear_board", "="),
         ("komi 0", "="),
         ("play black D3", "="),
-        ("play black c3", "? illegal move: it is white's turn"),
+        ("play black c3", "? illegal move"),
         ("12 genmove w", "=12 C3"),
         ("undo", "="),
         ("undo", "="),
         ("undo", "? cannot undo"),
         ("final_score", "? cannot score"),
         ("\t3  play   b\td3  # the usual one", "=3"),
-        ("play w d9", "? syntax error: a square or pass is needed"),
-        ("play green c3", "? syntax error: a color is needed, black or white"),
-        ("play w", "? syntax error: an argument is missing"),
-        ("play w d3", "? illegal move: d3: square occupied"),
-        ("play w a1", "? illegal move: a1: traps nothing"),
-        ("play w pass", "? illegal move: pass while moves exist (c3, e3, c5)"),
-        ("time_left w soon 0", "? syntax error: a number is needed"),
+        ("play w d9", "? syntax error"),
+        ("play green c3", "? syntax error"),
+        ("play w", "? syntax error"),
+        ("play w d3", "? illegal move"),
+        ("play w a1", "? illegal move"),
+        ("play w pass", "? illegal move"),
+        ("time_left w soon 0", "? syntax error"),
         ("dance", "? unknown command"),
-        ("7", "?7 a command is needed"),
+        ("7", "?7"),
         ("quit", "="),
     ]
-    assert say(server, *(command for command, _ in session)) == [said for _, said in session]
+    for (command, expected), said in zip(
+        session, say(server, *(word for word, _ in session)), strict=True
+    ):
+        assert said.startswith(expected) if expected[0] == "?" else said == expected, command
     assert server.quitting
 
 
-def test_what_is_empty_or_a_comment_is_not_answered(server: GtpServer) -> None:
+def test_what_is_empty_or_a_comment_is_not_answered_and_all_that_is_listed_is_known(
+    server: GtpServer,
+) -> None:
     assert [server.answer(line) for line in ("", " \n", "# hello", "\r\n")] == [None] * 4
     assert server.answer("na\x07me\r\n") == "= Othello strategy lab: greedy\n\n"
-
-
-def test_all_that_is_listed_is_known(server: GtpServer) -> None:
-    (listed,) = say(server, "list_commands")
-    names = listed[2:].split()
+    names = say(server, "list_commands")[0][2:].split()
     assert {"play", "genmove", "gogui-rules_legal_moves", "time_left", "quit"} <= set(names)
     assert say(server, *(f"known_command {name}" for name in names)) == ["= true"] * len(names)
 
@@ -131,29 +135,23 @@ def test_passes_may_be_told_or_left_out(server: GtpServer, told: bool) -> None:
     assert say(server, "undo") == ["? cannot undo"]
 
 
-def test_it_passes_where_it_has_to(server: GtpServer) -> None:
-    position = Position.start()
-    for color, move in with_pass():
-        if move == PASS:
-            legal, passed, side = say(
-                server,
-                "gogui-rules_legal_moves",
-                f"genmove {color.value}",
-                "gogui-rules_side_to_move",
-            )
-            assert (legal, passed, side) == ("= pass", "= pass", f"= {color.other.value}")
-            return
-        assert say(server, f"play {color.value} {square_name(move)}") == ["="]
-        position = position.play(move)
-
-
-def test_a_whole_game_against_itself(server: GtpServer) -> None:
+def test_a_whole_game_as_quarry_has_it_played(server: GtpServer) -> None:
+    """The words and their order are those of this program with a board."""
+    words = ["protocol_version", "name", "version", "list_commands", "list_games"]
+    words += ["set_game Othello", "boardsize 8", "clear_board"]
+    assert all(answer[0] == "=" for answer in say(server, *words))
     position = Position.start()
     while not position.is_over:
-        (said,) = say(server, f"genmove {position.to_move.value}")
-        position = position.play(parse_square(said[2:]))
+        if position.to_move is BLACK:
+            (said,) = say(server, "genmove black")
+            position = position.play(parse_square(said[2:]))
+        else:
+            move = (*position.moves, PASS)[0]
+            word = "pass" if move == PASS else square_name(move).upper()
+            assert say(server, f"play white {word}") == ["="]
+            position = position.play(move)
     assert say(server, "final_score")[0][2] in "BW0"
-    assert say(server, "gogui-rules_final_result")[0].startswith("= The game is over: ")
+    assert "is over" in say(server, "gogui-rules_final_result")[0]
 
 
 def test_boards_are_set_and_shown(server: GtpServer) -> None:
@@ -169,42 +167,29 @@ def test_boards_are_set_and_shown(server: GtpServer) -> None:
 
 def test_other_sizes_of_board(server: GtpServer) -> None:
     assert say(server, "boardsize 6", "gogui-rules_board_size", "genmove b") == ["=", "= 6", "= C2"]
-    assert say(server, "play w h8")[0] == "? syntax error: a square or pass is needed"
+    assert say(server, "play w h8")[0].startswith("? syntax error")
     for other in served("agent=maximizer"):
         refused, size = say(other, "boardsize 6", "gogui-rules_board_size")
-        assert refused.startswith("? unacceptable size: evaluation square weights")
-        assert size == "= 8"
+        assert refused.startswith("? unacceptable size") and size == "= 8"
 
 
 def test_an_agent_that_breaks_down_is_told_and_the_engine_lives() -> None:
     for server in served("agent=random agent._target_=misbehaving.Illegal +agent.after=1"):
-        first, second, third = say(server, "genmove b", "play w pass", "undo")
-        assert first.startswith("= ") and second.startswith("? illegal") and third == "="
-        position = Position.start()
-        for word in ("d3", "c3"):
-            say(server, f"play {position.to_move.value} {word}")
-            position = position.play(word)
-        said = say(server, "genmove b", "genmove b")
-        assert any("broken down: an illegal move" in each for each in said)
+        assert say(server, "genmove b", "reg_genmove w")[1].startswith("= ")
+        said = say(server, "clear_board", "play b d3", "play w c3", "genmove b", "genmove b")
+        assert any("an illegal move" in each for each in said[3:])
         assert say(server, "name")[0].startswith("= ")
-
-
-# ------------------------------------------------------------------ time
-
-BLACK = Color.BLACK
 
 
 @pytest.mark.parametrize(
     ("clock", "given", "limits"),
     [
         (GtpClock(60, 0, 0, {}), Limits(), Limits(clock=59.9)),
-        (GtpClock(60, 10, 5, {}), Limits(), Limits(clock=59.9)),
         (GtpClock(0, 10, 5, {}), Limits(), Limits(seconds=1.9)),
         (GtpClock(60, 0, 0, {BLACK: (0.1, 0)}), Limits(depth=3), Limits(depth=3, clock=0.05)),
         (GtpClock(60, 10, 5, {BLACK: (4.0, 2)}), Limits(), Limits(seconds=1.9)),
         (GtpClock(60, 0, 0, {Color.WHITE: (1.0, 0)}), Limits(), Limits(clock=59.9)),
         (GtpClock(0, 10, 1, {}), Limits(seconds=1), Limits(seconds=1)),
-        (GtpClock(60, 0, 0, {}), Limits(seconds=1), Limits(seconds=1)),
         (GtpClock(60, 0, 0, {BLACK: (1.0, 0)}), Limits(seconds=1), Limits(seconds=0.5)),
     ],
 )
@@ -217,19 +202,16 @@ def test_the_controllers_time_becomes_limits(
     assert replace(found, clock=None, seconds=None) == replace(limits, clock=None, seconds=None)
 
 
-def test_time_is_kept_and_can_be_unlimited(server: GtpServer) -> None:
-    assert say(server, "time_settings 10 0 0", "genmove b", "play w c3")[0] == "="
-    assert server._clock is not None
-    left, moves = server._clock.left[BLACK]
-    assert left < 10 and moves == 0
-    assert say(server, "time_left b 5 0", "clear_board") == ["=", "="]
-    assert not server._clock.left
-    assert say(server, "time_settings 0 1 0", "genmove b")[0] == "="
-    assert server._clock is None
-    assert say(server, "time_left w 3 0") == ["="]
-
-
-# ------------------------------------------------------------------ the command
+def test_time_is_kept_and_can_be_unlimited(server: GtpServer, asked: list[Any]) -> None:
+    session = [
+        *("time_settings 10 0 0", "genmove b", "genmove w", "time_left b 5 0", "genmove b"),
+        *("clear_board", "genmove b", "time_settings 0 1 0", "genmove w", "time_left w 3 0"),
+    ]
+    assert all(answer.startswith("=") for answer in say(server, *session))
+    clocks = [each.limits and each.limits.clock for each in asked]
+    assert clocks[:2] == clocks[3:4] * 2 == [pytest.approx(9.9)] * 2  # each has its own
+    assert clocks[2] == pytest.approx(4.9)
+    assert asked[4].limits == Limits()
 
 
 def test_it_serves_until_it_is_told_to_quit_or_nobody_asks(server: GtpServer) -> None:
@@ -245,54 +227,3 @@ def test_nothing_else_goes_to_its_output(
     monkeypatch.setattr(sys, "stdin", io.StringIO("genmove b\nquit\n"))
     assert main(["gtp", "agent=alphabeta", "agent.depth=2", "agent.evaluation=iago"]) == 0
     assert capsys.readouterr().out.count("=") == 2
-
-
-def test_its_help(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["gtp", "--help"]) == 0
-    printed = capsys.readouterr().out
-    assert "othello-lab play gtp agent=alphabeta agent.depth=5" in printed
-    assert [line for line in printed.splitlines() if len(line) > 80] == []
-
-
-@pytest.mark.parametrize(
-    ("words", "complaint"),
-    [
-        ("", "agent=NAME is needed"),
-        ("agent=alphabeat", "unknown player 'alphabeat'; .*Did you mean 'alphabeta'"),
-        ("agent=human", "agent=human: an agent is needed"),
-        (
-            "agent=alphabeta agent.dpth=3",
-            "alphabeta has no setting 'dpth'.*Did you mean 'agent.depth'",
-        ),
-        (
-            "agent=greedy agent.evaluation=iago",
-            "agent.evaluation: greedy has no setting",
-        ),
-        ("agent=greedy white=random", "white=random: agent=NAME"),
-        ("agent=greedy black.depth=3", "black.depth=3: agent=NAME"),
-        ("agent=greedy depht=3", "unknown setting 'depht'"),
-        ("agent=greedy --record x", "unknown option --record"),
-        ("agent=greedy --config-dir nowhere", "no such folder"),
-        ("agent=gtp agent.command=no-such-engine", "'no-such-engine' is not there"),
-        ("agent=maximizer ruleset=mini6 evaluation=iago", "is made for boards of 8x8"),
-    ],
-)
-def test_bad_input_is_one_line(
-    words: str, complaint: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["gtp", *words.split()]) == 2
-    printed = capsys.readouterr()
-    assert printed.err.count("\n") == 1 and not printed.out
-    assert re.search(complaint, printed.err), printed.err
-
-
-@pytest.mark.integration
-def test_mcts_uses_the_controllers_time_unless_its_playouts_are_said() -> None:
-    for words, uses in (("agent=mcts", True), ("agent=mcts agent.playouts=100", False)):
-        for server in served(words):
-            say(server, "genmove b")  # nobody has told of time
-            say(server, "time_settings 0 1 1")
-            say(server, "genmove w")
-            first, second = (turn.decision.stats.playouts for turn in server._game.turns)
-            assert (first, second > 2000) == ((2000, True) if uses else (100, False))
-            assert server._game.turns[-1].seconds >= 0.8 or not uses

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 import yaml
 
 from othello_lab.__main__ import room_main
+from othello_lab.agents.conf_folder import conf_folder
 from othello_lab.agents.config import ConfigError, choices
 from othello_lab.agents.ladder import ladder, levels
 from othello_lab.core.rules import Color, ruleset
@@ -18,33 +18,23 @@ from othello_lab.play.config import CHAMPION, LEVEL, read
 from othello_lab.play.levels_command import write_ladder
 from othello_lab.play.web.catalogue import Catalogue
 
-main = functools.partial(room_main, "play")
-
 
 def test_ten_levels_grow_stronger_in_the_order_of_their_line_up() -> None:
     found = levels()
     names = [level.name for level in found]
+    agents = read_run(["agents=levels"]).settings.agents
     assert len(found) == 10
-    assert names == list(read_run(["agents=levels"]).settings.agents)
+    assert names == list(agents)
     assert set(names) == set(choices(LEVEL))
-    assert names[0] == "starter" and found[0].elo == 0
-    assert names[-1] == CHAMPION
+    assert (names[0], names[-1]) == ("starter", CHAMPION) and found[0].elo == 0
     for weaker, stronger in itertools.pairwise(found):
         assert weaker.high < stronger.low, "surely apart"
-
-
-def test_only_what_is_weaker_than_looking_one_move_ahead_errs_on_purpose() -> None:
-    agents = read_run(["agents=levels"]).settings.agents
-    random = [name for name, agent in agents.items() if "share" in agent]
-    names = list(agents)
-    assert random == ["beginner"]
+    # Only what is weaker than looking one move ahead errs on purpose.
+    assert [name for name, agent in agents.items() if "share" in agent] == ["beginner"]
     assert names.index("beginner") < names.index("learner")
     assert agents["learner"]["_target_"].endswith("Maximizer")
-
-
-def test_the_measurement_that_ships_is_of_a_thousand_games() -> None:
-    text = Path(__file__).parents[2].joinpath("conf", "levels.yaml").read_text(encoding="utf-8")
-    assert yaml.safe_load(text)["games"] >= 500
+    measured = conf_folder() / "levels.yaml"
+    assert yaml.safe_load(measured.read_text(encoding="utf-8"))["games"] >= 500
 
 
 def test_a_level_plays_by_its_name() -> None:
@@ -59,27 +49,40 @@ def test_a_level_plays_by_its_name() -> None:
 
 
 @pytest.mark.integration
-def test_a_page_may_choose_a_level_but_not_change_it() -> None:
-    catalogue = Catalogue(read([]))
+def test_a_page_may_choose_but_not_change_levels_and_programs(tmp_path: Path) -> None:
+    (tmp_path / "agent").mkdir()
+    (tmp_path / "agent" / "rhino.yaml").write_text(
+        "# An engine\n_target_: othello_lab.agents.external.GtpAgent\n"
+        "command: gtp-rhino\nsettings: []\n",
+        encoding="utf-8",
+    )
+    catalogue = Catalogue(read([], [str(tmp_path)]))
+    unlisted = {"function", "gtp", "line", "nboard", "openspiel", "wpi"}
+    assert set(choices("agent")) - set(catalogue.agents) == unlisted
+    assert [each["elo"] for each in catalogue.data["levels"]] == [each.elo for each in levels()]
     rules = ruleset("standard")
-    chosen = catalogue.player("expert", {}, rules)
+    chosen, engine = (catalogue.player(name, {}, rules) for name in ("expert", "rhino"))
     assert chosen.agent is not None and chosen.agent["depth"] == 8
     assert catalogue.knows(chosen)
-    assert [each["elo"] for each in catalogue.data["levels"]] == [each.elo for each in levels()]
-    with pytest.raises(ConfigError, match="expert"):
-        catalogue.player("expert", {"depth": 9}, rules)
+    assert engine.agent is not None and engine.agent["command"] == "gtp-rhino"
+    for name, key, value in (
+        ("expert", "depth", 9),
+        ("rhino", "command", "halt"),
+        ("rhino", "settings", ["halt"]),
+        ("rhino", "patience", 1),
+    ):
+        with pytest.raises(ConfigError, match=name if name == "expert" else key):
+            catalogue.player(name, {key: value}, rules)
     with pytest.raises(ConfigError):
         catalogue.player("expert", {}, ruleset("mini6"))
 
 
 def test_levels_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["levels"]) == 0
+    assert room_main("play", ["levels"]) == 0
     shown = capsys.readouterr().out
     for level in levels():
         assert level.name in shown
         assert f" {level.elo} " in shown
-    assert main(["levels", "games=10"]) == 2
-    assert main(["levels", "--output", "x.yaml"]) == 2
 
 
 def test_too_few_games_write_nothing(tmp_path: Path) -> None:
@@ -97,7 +100,7 @@ def test_one_command_measures_them(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     words = ["games=40", "figures=none", weak, "agents.champion.endgame=12"]
     others = set(choices("agents")) - {"classics"}
     monkeypatch.setattr("othello_lab.play.levels_command.NOT_MEASURED", others)
-    assert main(["levels", "--measure", "--output", "levels.yaml", *words]) == 0
+    assert room_main("play", ["levels", "--measure", "--output", "levels.yaml", *words]) == 0
     found = levels(tmp_path)
     assert {level.name for level in found} == {level.name for level in levels()}
     assert all(rung.low <= rung.elo <= rung.high for rung in ladder(tmp_path))
@@ -108,4 +111,6 @@ def test_one_command_measures_them(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert (minimax.agent, minimax.evaluation) == ("minimax", "square_weights")
     assert by_name["classics.random"].elo == 0, "the level starter"
     assert by_name["classics.greedy"].elo < by_name["classics.alphabeta_5"].elo
-    assert main(["levels", "--measure", "--output", "nowhere/levels.yaml", *words]) == 2
+    assert (
+        room_main("play", ["levels", "--measure", "--output", "nowhere/levels.yaml", *words]) == 2
+    )

@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ from othello_lab.core.game import DIED, GARBAGE, ILLEGAL, LATE
 from othello_lab.core.system.processes import LINUX
 from othello_lab.core.wpi import move_text
 from othello_lab.play.game_files import read
-from othello_lab.play.umpire import RULES, RefereeConfig
+from othello_lab.play.umpire import RULES
 
 main = functools.partial(room_main, "play")
 
@@ -30,6 +31,7 @@ pytestmark = [
     pytest.mark.usefixtures("scratch"),
 ]
 
+Refereed = Callable[..., str]
 PATIENT = "limit=60"
 
 
@@ -47,13 +49,16 @@ def living(folder: Path) -> list[str]:
     return found
 
 
-def refereed(
-    folder: Path, capsys: pytest.CaptureFixture[str], first: str, second: str, *words: str
-) -> str:
-    """What is shown of games of two programs."""
-    record = ["--record", str(folder / "games.txt")]
-    assert main(["referee", first, second, "seed=1", *words, *record]) == 0
-    return capsys.readouterr().out
+@pytest.fixture
+def refereed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """``refereed("anna", "bert", "games=3")``: what is shown of games of two commands."""
+
+    def run(first: str, second: str, *words: str) -> str:
+        record = ["--record", str(tmp_path / "games.txt")]
+        assert main(["referee", first, second, "seed=1", *words, *record]) == 0
+        return capsys.readouterr().out
+
+    return run
 
 
 def lost(shown: str) -> tuple[str, str]:
@@ -67,228 +72,147 @@ LIBC = "__import__('ctypes').CDLL(None)"  # whose calls raise nothing where they
 DAEMON = (
     f"[os.fork() or ({LIBC}.setsid(), os.fork() or time.sleep(300), os._exit(0)) for _ in range(3)]"
 )
+SLEEP = "time.sleep(300)"
+REMOVE = "__import__('shutil').rmtree(os.getcwd(), ignore_errors=True)"
+FLOOD = "[os.write({}, b'{}' * 65536) for _ in iter(int, 1)]"
 HOSTILE = {
-    "never removes its file": (
-        "setattr(os, 'remove', lambda path: time.sleep(300)); honest(text)",
-        "limit=1",
-        f"{LATE}: did not remove hostile.in within ",
-    ),
-    "half a line": (
-        f"open({OUT}, 'w').write('(W D'); time.sleep(300)",
-        "limit=1",
-        f"{LATE}: wrote no whole move to hostile.out ('(W D') within ",
-    ),
-    "late": ("time.sleep(1.2); honest(text); time.sleep(300)", "limit=1", LATE),
-    "nothing": ("time.sleep(300)", "limit=1", f"{LATE}: wrote no hostile.out within "),
-    "megabytes": ("honest('x' * 5_000_000)", PATIENT, f"{ILLEGAL}: wrote 'xxx"),
-    "megabytes of nothing": ("honest('(' + ' ' * 5_000_000)", PATIENT, f"{ILLEGAL}: wrote '('"),
-    "two moves": ("honest(text + '\\n' + text)", PATIENT, f"{ILLEGAL}: wrote '("),
-    "another's colour": (
-        "honest(text.translate({66: 87, 87: 66}))",
-        PATIENT,
-        f"{ILLEGAL}: wrote '(",
-    ),
-    "a link": (
-        f"os.symlink('/etc/hostname', {OUT}); time.sleep(300)",
-        PATIENT,
-        f"{ILLEGAL}: wrote no move: malformed; hostile.out is a link",
-    ),
-    "a folder": (
-        f"os.mkdir({OUT}); time.sleep(300)",
-        PATIENT,
-        f"{ILLEGAL}: wrote no move: malformed; hostile.out is a folder",
-    ),
-    "a pipe": (
-        f"os.mkfifo({OUT}); time.sleep(300)",
-        PATIENT,
-        f"{ILLEGAL}: wrote no move: malformed; hostile.out is a pipe",
-    ),
+    "never removes its file": (f"os.remove = lambda path: {SLEEP}; honest(text)", "limit=1", LATE),
+    "half a line": (f"open({OUT}, 'w').write('(W D'); {SLEEP}", "limit=1", f"{LATE}.*'\\(W D'"),
+    "late": (f"time.sleep(1.2); honest(text); {SLEEP}", "limit=1", LATE),
+    "megabytes": ("honest('x' * 5_000_000)", PATIENT, f"{ILLEGAL}.*'xxx"),
+    "two moves": ("honest(text + '\\n' + text)", PATIENT, ILLEGAL),
+    "an occupied square": ("honest(text[:3] + 'D 4)')", PATIENT, ILLEGAL),
+    "a link": (f"os.symlink('/etc/hostname', {OUT}); {SLEEP}", PATIENT, f"{ILLEGAL}.*link"),
+    "a folder": (f"os.mkdir({OUT}); {SLEEP}", PATIENT, f"{ILLEGAL}.*folder"),
+    "a pipe": (f"os.mkfifo({OUT}); {SLEEP}", PATIENT, f"{ILLEGAL}.*pipe"),
     "a folder where it is written to": (
-        "os.mkdir(f'{NAME}.in'); honest(text); time.sleep(300)",
+        f"os.mkdir(f'{{NAME}}.in'); honest(text); {SLEEP}",
         "limit=1",
-        f"{LATE}: did not remove hostile.in within ",
+        f"{LATE}.*hostile.in",
     ),
-    "removes where it is": (
-        "__import__('shutil').rmtree(os.getcwd(), ignore_errors=True); time.sleep(300)",
-        "limit=1",
-        LATE,
-    ),
-    "dies": ("os._exit(3)", PATIENT, f"{DIED}: ended (exit code 3)"),
-    "raises": ("1 / 0", PATIENT, f"{DIED}: ended (exit code 1)"),
-    "is killed": ("os.kill(os.getpid(), 9)", PATIENT, f"{DIED}: ended (exit code -9)"),
-    "forks": (f"{DAEMON}; time.sleep(300)", "limit=1", LATE),
-    "forks and dies": (f"{DAEMON}; os._exit(0)", PATIENT, f"{DIED}: ended (exit code 0)"),
+    "removes where it is": (f"{REMOVE}; {SLEEP}", "limit=1", LATE),
+    "dies": ("os._exit(3)", PATIENT, f"{DIED}.*exit code 3"),
+    "forks": (f"{DAEMON}; {SLEEP}", "limit=1", LATE),
     "leaves a child that floods": (
-        "os.fork() or [os.write(1, b'x' * 65536) for _ in iter(int, 1)]; os._exit(0)",
+        f"os.fork() or {FLOOD.format(1, 'x')}; os._exit(0)",
         PATIENT,
-        f"{DIED}: ended (exit code 0)",
+        f"{DIED}.*exit code 0",
     ),
     "forks too often": (
-        "[os.fork() or time.sleep(300) for _ in range(20)]; time.sleep(300)",
+        f"[os.fork() or {SLEEP} for _ in range(20)]; {SLEEP}",
         "processes=10",
-        f"{DIED}: it had ",
+        f"{DIED}: it had",
     ),
-    "floods its output": (
-        "[os.write(1, b'x' * 65536) for _ in iter(int, 1)]",
-        PATIENT,
-        f"{GARBAGE}: printed more than 16 MiB",
-    ),
-    "floods its errors": (
-        "[os.write(2, b'x\\n' * 999) for _ in iter(int, 1)]",
-        PATIENT,
-        f"{GARBAGE}: printed more than 16 MiB",
-    ),
+    "floods its output": (FLOOD.format(1, "x"), PATIENT, f"{GARBAGE}.*16 MiB"),
     "kills who stands for it": (f"{LIBC}.kill(os.getppid(), 9); honest('x')", PATIENT, ILLEGAL),
-    "stops who stands for it": (f"{LIBC}.kill(os.getppid(), 19); honest('x')", PATIENT, ILLEGAL),
-    "an occupied square": ("honest(text[:3] + 'D 4)')", PATIENT, f"{ILLEGAL}: wrote '("),
 }
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("name", mostly_nightly(HOSTILE, ("half a line", "two moves")))
+@pytest.mark.parametrize("name", mostly_nightly(HOSTILE, ("half a line", "two moves", "dies")))
 def test_a_hostile_program_loses_for_that_reason_and_leaves_nothing(
-    name: str, tmp_path: Path, scratch: Path, capsys: pytest.CaptureFixture[str]
+    name: str, tmp_path: Path, scratch: Path, refereed: Refereed
 ) -> None:
     trouble, limit, reason = HOSTILE[name]
     hostile = player(tmp_path, trouble, after=2, name="hostile")
     honest = player(tmp_path, name="honest")
-    shown = refereed(tmp_path, capsys, hostile, honest, limit)
+    shown = refereed(hostile, honest, limit)
     who, why = lost(shown)
-    assert who == "hostile" and why.startswith(reason), shown
+    assert who == "hostile" and re.match(reason, why), shown
     assert "(honest) wins." in shown
     assert not living(tmp_path) and not list(scratch.iterdir())
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("seed", [1, 2])
 def test_a_program_that_does_not_take_its_colour_loses(
-    seed: int,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, refereed: Refereed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With either colour. The other has so long to begin, too."""
     monkeypatch.setattr("othello_lab.play.umpire.START_SECONDS", 5.0)
     hostile = player(tmp_path, begin="time.sleep(300)", name="hostile")
-    honest = player(tmp_path, name="honest")
-    shown = refereed(tmp_path, capsys, hostile, honest, "limit=1", f"seed={seed}")
-    who, why = lost(shown)
-    assert who == "hostile", shown
-    assert why.startswith(f"{LATE}: did not remove hostile.in within 5 s. "), shown
-
-
-@pytest.mark.parametrize("command", ["true", "cat", "seq 10000", "sh -c 'kill -9 $$' hostile"])
-def test_a_command_that_ends_at_once_or_prints_garbage_loses(
-    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = ["names=hostile,honest"]
-    shown = refereed(tmp_path, capsys, command, player(tmp_path, name="honest"), *words)
-    who, why = lost(shown)
-    assert who == "hostile" and why.startswith(f"{DIED}: ended (exit code "), shown
+    shown = refereed(hostile, player(tmp_path, name="honest"), "limit=1", "games=2")
+    why = re.findall(rf"\(hostile\) loses: {LATE}.*hostile.in within 5 s", shown)
+    assert len(why) == 2, shown
 
 
 @pytest.mark.integration
-def test_a_program_that_answers_twice_loses(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_program_that_answers_twice_loses(tmp_path: Path, refereed: Refereed) -> None:
     twice = "honest(text); sleep(0.3); honest(text); sleep(300)"
     slow = player(tmp_path, "sleep(0.6); honest(text)", after=0, name="slow")
-    shown = refereed(tmp_path, capsys, player(tmp_path, twice, 2, name="hostile"), slow)
+    shown = refereed(player(tmp_path, twice, 2, name="hostile"), slow)
     who, why = lost(shown)
     assert who == "hostile" and why.startswith(ILLEGAL), shown
 
 
-# ------------------------------------------------------------------ tolerance
-
-PIECES = "[({file}.write(each), {file}.flush(), sleep(0.001)) for each in text + chr(10)]"
-IN_PIECES = f"f = open({OUT}, 'w'); {PIECES.format(file='f')}; f.close()"
-STYLES = {
-    "lower case": "honest(text.lower())",
-    "no newline": f"open({OUT}, 'w').write(text)",
-    "crlf": f"open({OUT}, 'w', newline='').write(text + chr(13) + chr(10))",
-    "blanks": "honest('  ( ' + '   '.join(text[1:-1].split()) + chr(9) + ' )  ' + chr(10))",
-    "byte order mark": f"open({OUT}, 'w', encoding='utf-8-sig').write(text)",
-    "pass": "honest(text.replace('P 1', 'P 9').replace('p 1', 'P 0'))",
-    "pieces": IN_PIECES,
-    "opens for each piece": PIECES.format(file=f"open({OUT}, 'a')"),
-}
+STYLES = (
+    "honest(text.lower())",
+    f"open({OUT}, 'w').write(text)",
+    f"open({OUT}, 'w', newline='').write(text + chr(13) + chr(10))",
+    "honest('  ( ' + '   '.join(text[1:-1].split()) + chr(9) + ' )  ' + chr(10))",
+    f"open({OUT}, 'w', encoding='utf-8-sig').write(text)",
+    "honest(text.replace('P 1', 'P 9'))",
+    f"[open({OUT}, 'a').write(each) for each in text + chr(10)]",
+)
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("style", mostly_nightly(STYLES, ("pass", "pieces")))
-def test_moves_may_be_written_in_many_ways(
-    style: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    odd = player(tmp_path, STYLES[style], after=0, name="odd", seed=6)
-    even = player(tmp_path, name="even", seed=1)
-    shown = refereed(tmp_path, capsys, odd, even)
+def test_moves_may_be_written_in_many_ways(tmp_path: Path, refereed: Refereed) -> None:
+    styles = ", ".join(f"lambda: ({style})" for style in STYLES)
+    odd = player(tmp_path, f"[{styles}][ANSWERS % {len(STYLES)}]()", after=0, name="odd", seed=6)
+    shown = refereed(odd, player(tmp_path, name="even", seed=1))
     assert "The game is over: " in shown, shown
-    if style == "pass":
-        assert "(odd) (W P 1)" in shown  # which seeds 6 and 1 lead to
-
-
-# ------------------------------------------------------------------ games
-
-
-def boards(shown: str) -> int:
-    return shown.count("  a b c d e f g h\n")
+    assert "(odd) (W P 1)" in shown  # which seeds 6 and 1 lead to
 
 
 @pytest.mark.integration
-def test_a_whole_game_and_its_transcript(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_whole_game_and_its_transcript(tmp_path: Path, refereed: Refereed) -> None:
     first, second = player(tmp_path, name="anna", seed=6), player(tmp_path, name="bert", seed=1)
-    shown = refereed(tmp_path, capsys, first, second)
+    shown = refereed(first, second)
     (game,) = read(tmp_path / "games.txt")
     assert game.game.is_over and game.players == {Color.WHITE: "anna", Color.BLACK: "bert"}
     moves = [move_text(turn.move, turn.color, RULES) for turn in game.game.turns]
     told = re.findall(r"^\d+\. (?:White \(anna\)|Black \(bert\)) (\(.*?\))", shown, re.MULTILINE)
     assert told == moves
-    assert boards(shown) == len(moves) + 1
-    assert str(game.game.position) in shown
-    assert re.search(r"^The game is over: ", shown, re.MULTILINE)
-    assert "1 games" not in shown
+    assert shown.count("  a b c d e f g h\n") == len(moves) + 1
+    assert str(game.game.position) in shown and "\nThe game is over: " in shown
 
 
 @pytest.mark.integration
-def test_a_series_changes_colours_and_counts(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_series_changes_colours_and_counts(tmp_path: Path, refereed: Refereed) -> None:
     winner = player(tmp_path, name="anna")
     loser = player(tmp_path, "honest('(W D 4)')", after=0, name="bert")
-    shown = refereed(tmp_path, capsys, winner, loser, "games=3", "seed=7")
-    whites = re.findall(r"^Game \d: White (\w+), Black (\w+)$", shown, re.MULTILINE)
+    shown, again = (refereed(winner, loser, "games=3", "seed=7") for _ in range(2))
+    game = re.compile(r"^Game \d: White (\w+), Black (\w+)$", re.MULTILINE)
+    whites = game.findall(shown)
     assert whites[0] == whites[2] == whites[1][::-1]
+    assert game.findall(again) == whites
     assert shown.count("(bert) loses: illegal move: ") == 3
     assert "3 games: anna 3, bert 0" in shown
     assert len(read(tmp_path / "games.txt")) == 3
     assert (tmp_path / "games.txt").read_text().count("(bert) loses: illegal move: ") == 3
-    again = refereed(tmp_path, capsys, winner, loser, "games=3", "seed=7")
-    assert re.findall(r"^Game \d: White (\w+), Black (\w+)$", again, re.MULTILINE) == whites
 
 
+@pytest.mark.integration
 def test_both_may_play_in_a_folder_of_yours(
-    tmp_path: Path, scratch: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, scratch: Path, refereed: Refereed
 ) -> None:
     folder = tmp_path / "game"
     folder.mkdir()
     (folder / "anna.out").write_text("(W D 3)\n")  # of an earlier game
     first, second = player(tmp_path, name="x"), player(tmp_path, name="y")
     names = f"names=anna,bert folder={folder} isolation.reads=[{tmp_path}]".split()
-    rename = "import sys; sys.argv[0] = '{}'; exec(open('{}').read())"
     commands = [
-        f'{sys.executable} -c "{rename.format(name, command.split()[-1])}"'
-        for name, command in (("anna", first), ("bert", second))
+        f"{sys.executable} -c \"import sys; sys.argv[0] = '{name}'; exec(open('{file}').read())\""
+        for name, file in (("anna", first.split()[-1]), ("bert", second.split()[-1]))
     ]
-    shown = refereed(tmp_path, capsys, *commands, *names)
+    shown = refereed(*commands, *names)
     assert "The game is over: " in shown, shown
     assert not list(scratch.iterdir()) and folder.is_dir()
 
 
 @pytest.mark.integration
 def test_an_illegal_move_is_handed_on_to_the_opponent(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, refereed: Refereed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("othello_lab.play.umpire.EXIT_SECONDS", 5.0)
     note = tmp_path / "note"
@@ -298,26 +222,21 @@ def test_an_illegal_move_is_handed_on_to_the_opponent(
     )
     watcher = player(tmp_path, begin=begin, name="watcher")
     bad = player(tmp_path, "honest('(W D 9) so there')", after=3, name="bad")
-    shown = refereed(tmp_path, capsys, bad, watcher, f"isolation.writes=[{tmp_path}]")
+    shown = refereed(bad, watcher, f"isolation.writes=[{tmp_path}]")
     assert lost(shown)[0] == "bad"
     assert note.read_text().strip() == "(W D 9) so there"
 
 
 @pytest.mark.integration
-def test_what_programs_print_is_shown_if_asked_for(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_programs_print_is_shown_if_asked_for(tmp_path: Path, refereed: Refereed) -> None:
     talks = player(tmp_path, "print('I think', flush=True); honest(text)", after=0, name="talks")
     quiet = player(tmp_path, name="quiet", end="print('\\33[31mred')")
-    assert "I think" not in refereed(tmp_path, capsys, talks, quiet)
-    shown = refereed(tmp_path, capsys, talks, quiet, "output=true")
+    shown = refereed(talks, quiet, "output=true")
     assert "talks: I think" in shown and "\\x1b[31mred" in shown and "\33" not in shown
 
 
-# ------------------------------------------------------------------ its end
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.integration
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_nothing_is_left_of_a_referee_that_is_stopped(
     number: signal.Signals, tmp_path: Path, scratch: Path
 ) -> None:
@@ -335,96 +254,15 @@ def test_nothing_is_left_of_a_referee_that_is_stopped(
 
 
 @pytest.mark.integration
-def test_a_program_that_changes_its_own_file(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_program_that_changes_its_own_file(tmp_path: Path, refereed: Refereed) -> None:
     """A closed one may not; an open one plays as its file says at each start."""
     change = "open(sys.argv[0], 'w').write('1 / 0'); honest(text)"
     changes = player(tmp_path, change, after=3, name="changes")
     honest = player(tmp_path, name="honest")
-    loser, reason = lost(refereed(tmp_path, capsys, changes, honest))
-    assert loser == "changes" and reason.startswith(f"{DIED}: ended (exit code 1)")
-    shown = refereed(tmp_path, capsys, changes, honest, "games=2", "isolation=process")
+    loser, reason = lost(refereed(changes, honest))
+    assert loser == "changes" and reason.startswith(DIED)
+    shown = refereed(changes, honest, "games=2", "isolation=process")
     first, second = re.split(r"^Game 2: .*$", shown, flags=re.MULTILINE)
     assert "The game is over: " in first, first
     assert lost(second)[0] == "changes" and "ZeroDivisionError" in second
     await_(lambda: not living(tmp_path))
-
-
-@pytest.mark.integration
-@pytest.mark.parametrize("isolation", ["closed", "process"])
-def test_a_program_that_takes_the_shared_folder_away_stops_nothing(
-    isolation: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], scratch: Path
-) -> None:
-    folder = tmp_path / "shared"
-    folder.mkdir()
-    take = (
-        "os.chmod('.', 0o500) if os.geteuid() else [os.remove(each) for each in os.listdir('.')] "
-        "and None or os.rmdir(os.getcwd()); sleep(300)"
-    )
-    taker = player(tmp_path, take, after=3, name="taker")
-    honest = player(tmp_path, name="honest")
-    words = [f"folder={folder}", f"isolation={isolation}", "limit=1"]
-    if isolation == "closed":
-        words.append(f"isolation.reads=[{tmp_path}]")
-    shown = refereed(tmp_path, capsys, taker, honest, *words)
-    assert re.search(r" loses: (time exceeded|process died|no valid answer): ", shown), shown
-    assert len(read(tmp_path / "games.txt")) == 1
-    await_(lambda: not living(tmp_path))
-    assert not list(scratch.iterdir())
-    if folder.exists():
-        folder.chmod(0o700)
-
-
-# ------------------------------------------------------------------ bad input
-
-
-@pytest.mark.parametrize(
-    ("words", "complaint"),
-    [
-        (["cat"], "two commands are needed"),
-        (["cat", "no-such-program"], "the program 'no-such-program' is not there"),
-        (["./", "cat"], "is not there"),
-        (["cat", "sh 'x"], "No closing quotation"),
-        (["cat", "cat", "names=../a,b"], "names=../a,b: two different words (names=anna,bert), or"),
-        (["cat", "cat", "names=a/b,c"], "two different words"),
-        (["cat", "cat", "names=anna"], "two different words"),
-        (
-            ["cat", "cat", "names=anna,,"],
-            "names=anna,,: two different words (names=anna,bert), or n",
-        ),
-        (["cat", "sort", "names=anna,anna"], "names=anna,anna: two different words (names=anna,b"),
-        (["cat", "cat", "folder=."], "both are called cat; names=A,B"),
-        (["cat", "sort", "folder=/nowhere"], "folder=/nowhere: no such folder"),
-        (["cat", "sort", "folder=/proc"], "folder=/proc: cannot be written"),
-        (["cat", "sh", "games=0"], "games=0: "),
-        (["cat", "sh", "games=two"], "games=two: a whole number"),
-        (["cat", "sh", "limit=-1"], "limit=-1"),
-        (["cat", "sh", "gaems=3"], "unknown setting 'gaems'"),
-        (["cat", "sh", "games"], "games: key=value is needed"),
-        (["cat", "sh", "isolation=shut"], "choose from auto, process, closed, none"),
-        (["cat", "sh", "isolation.reads=x"], "isolation.reads=x: write a list"),
-        (["cat", "sh", "isolation.reads=[/nowhere]"], "isolation.reads: /nowhere is not there"),
-        (["cat", "sh", "isolation=process", "isolation.network=true"], "isolation.network: with"),
-        (["cat", "sh", "isolation.network=perhaps"], "isolation.network=perhaps: true or false"),
-        (["cat", "sh", "ponder=perhaps"], "ponder=perhaps: true or false"),
-        (["cat", "sh", "--recrod", "x"], "unknown option --recrod"),
-        (["cat", "sh", "--record", "/nowhere/x"], "/nowhere/x: cannot be written"),
-        (["cat", "sh", "--record", "/"], "--record /: a folder"),
-        (["sh -c 'exit 1; a b'", "cat"], "a name of one word; name=WORD"),
-    ],
-)
-def test_bad_input_is_one_line(
-    words: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["referee", *words]) == 2
-    printed = capsys.readouterr()
-    assert printed.err.count("\n") == 1 and complaint in printed.err, printed.err
-    assert not printed.out
-
-
-def test_help(capsys: pytest.CaptureFixture[str]) -> None:
-    for words in (["referee"], ["referee", "--help"]):
-        assert main(words) == 0
-        shown = capsys.readouterr().out
-        assert all(name in shown for name in RefereeConfig.__dataclass_fields__)

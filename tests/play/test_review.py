@@ -11,15 +11,12 @@ import pytest
 from othello_lab import AlphaBeta, DiscCount, RandomAgent, run_match
 from othello_lab.__main__ import room_main
 from othello_lab.agents.agent import Limits
-from othello_lab.agents.config import build_agent, load
-from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
-from othello_lab.core.notation import PASS, parse_square
+from othello_lab.core.notation import PASS, parse_square, square_name
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.play.agent_process import AgentProcesses
 from othello_lab.play.game import GameState
 from othello_lab.play.review import (
-    EXACT_EMPTIES,
     GOOD,
     MoveReview,
     Reviewer,
@@ -29,7 +26,7 @@ from othello_lab.play.review import (
 )
 
 
-def random_game(rules: str, seed: int) -> GameState:
+def a_game(rules: str, seed: int) -> GameState:
     rng = random.Random(seed)
     game = GameState(Position.start(rules))
     while not game.is_over:
@@ -60,7 +57,7 @@ def ends(game: GameState, empties: int) -> Iterator[int]:
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_late_moves_lose_what_perfect_play_says(seed: int) -> None:
-    game = random_game("standard", seed)
+    game = a_game("standard", seed)
     late = list(ends(game, 7))
     for each in reviewed(game, range(late[0], late[-1] + 1)):
         turn = game.turns[each.number - 1]
@@ -74,28 +71,9 @@ def test_late_moves_lose_what_perfect_play_says(seed: int) -> None:
             position = position.play(move)  # a legal line
 
 
-@pytest.mark.integration
-def test_every_exact_move_agrees_with_another_solver() -> None:
-    plain = load("agent", "endgame") | {"depth": 4, "evaluation": {"_target_": DISCS}}
-    solver = build_agent(plain | {"endgame": EXACT_EMPTIES}, "solver")
-    for seed in (3, 4):
-        game = random_game("standard", seed)
-        exact = list(ends(game, EXACT_EMPTIES))
-        found = reviewed(game, range(exact[0], exact[-1] + 1))
-        assert len(found) == sum(game.turns[number - 1].move != PASS for number in exact)
-        for each in found:
-            before = game.turns[each.number - 1].before
-            best = solver.decide(before, Limits()).value
-            assert best is not None
-            assert each.best_value == best / FINAL_UNIT
-
-
-DISCS = "othello_lab.agents.evaluation.DiscCount"
-
-
 def test_early_moves_are_estimates_and_all_boards_are_reviewed() -> None:
     for rules in ("standard", "mini6", "mini4"):
-        game = random_game(rules, 5)
+        game = a_game(rules, 5)
         found = reviewed(game, range(1, 4))
         assert [each.exact for each in found] == [rules == "mini4"] * 3
         assert all(each.loss >= 0 and abs(each.value) <= 64 for each in found)
@@ -130,18 +108,11 @@ def test_a_comment_has_the_loss_the_better_line_and_the_reason() -> None:
 
 
 def test_a_corner_is_the_first_reason() -> None:
-    position = Position.from_obf(
-        "-" * 8 + "-OOOOO--" + "-OXXXO--" + "-OXXXO--" + "-OOOOO--" + "-" * 24 + " X"
-    )
+    rows = "-" * 8 + "-OOOOO--" + "-OXXXO--" + "-OXXXO--" + "-OOOOO--" + "-" * 24
     x_square, other = parse_square("g2"), parse_square("d1")
-    assert "opens the corner" not in reason(position, [other], [x_square])
-    flank = Position.from_obf("-OX" + "-" * 5 + "-" * 56 + " X")
-    assert flank.moves == (0,)
-    taken = reason(
-        Position.from_obf("-OX" + "-" * 5 + "-" * 24 + "XO------" + "-" * 24 + " X"),
-        [34],
-        [0],
-    )
+    assert "opens the corner" not in reason(Position.from_obf(f"{rows} X"), [other], [x_square])
+    rows = "-OX" + "-" * 5 + "-" * 24 + "XO------" + "-" * 24
+    taken = reason(Position.from_obf(f"{rows} X"), [34], [0])
     assert taken.startswith("c5 leaves the corner a1")
 
 
@@ -153,8 +124,8 @@ def test_accuracy_counts_moves_with_a_choice() -> None:
 
 
 def test_the_command_reviews_and_saves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    game = random_game("mini4", 1)
-    text = "".join(f"{'abcdefgh'[move % 8]}{move // 8 + 1}" for move in game.moves if move != PASS)
+    game = a_game("mini4", 1)
+    text = "".join(square_name(move) for move in game.moves if move != PASS)
     file, saved = tmp_path / "game.txt", tmp_path / "commented.txt"
     file.write_text(text)
     words = ["review", str(file), "--ruleset", "mini4", "--save", str(saved)]
@@ -163,75 +134,66 @@ def test_the_command_reviews_and_saves(tmp_path: Path, capsys: pytest.CaptureFix
     each = reviewed(game)
     assert out.count(" exact\n") == len(each)
     assert "with a choice were best" in out
-    assert "The game is over" in out
     comments = [told(one) for one in each if told(one)]
     assert comments
-    for comment in comments:
-        assert comment in saved.read_text()
+    assert all(comment in saved.read_text() for comment in comments)
     assert room_main("play", ["review", str(saved)]) == 0
     assert room_main("play", ["replay", str(saved), "--all"]) == 0
     assert comments[0] in " ".join(capsys.readouterr().out.split())
 
 
-def test_the_review_is_a_page_with_the_game_in_it(tmp_path: Path) -> None:
+@pytest.mark.integration
+@pytest.mark.parametrize(
+    ("game", "moves", "end"),
+    [
+        ("a2a3b4c1a4d3c4b1a1d4d2d1", 12, "is over"),
+        ("a2a3b4", 3, "stops after 3 moves, White to move"),
+    ],
+)
+def test_the_review_is_a_page_with_the_game_in_it(
+    game: str, moves: int, end: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file, page = tmp_path / "game.txt", tmp_path / "pages" / "review.html"
-    file.write_text("a2a3b4c1a4d3c4b1a1d4d2d1", encoding="utf-8")
+    file.write_text(game, encoding="utf-8")
     words = ["review", str(file), "--ruleset", "mini4", "--page"]
     assert room_main("play", [*words, str(page)]) == 0
     text = page.with_suffix(".md").read_text(encoding="utf-8")
-    assert text.count("| exact |") == 12  # a line for each move
-    assert "with a choice were best" in text and "## The course of the game" in text
+    assert text.count("| exact |") == moves  # a line for each move
+    assert end in capsys.readouterr().out and end in text
+    assert ("is over" in text) == (end == "is over")
+    assert "## The course of the game" in text
     html = page.read_text(encoding="utf-8")
     assert 'id="figure-course"' in html and 'id="games-data"' in html
     assert room_main("play", [*words, str(tmp_path / "review.txt")]) == 2
 
 
-def test_an_unfinished_game_has_no_winner(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file, page = tmp_path / "game.txt", tmp_path / "review.html"
-    file.write_text("a2a3b4", encoding="utf-8")
-    words = ["review", str(file), "--ruleset", "mini4", "--page", str(page)]
-    assert room_main("play", words) == 0
-    told = "The game stops after 3 moves, White to move; "
-    assert told in capsys.readouterr().out
-    text = page.with_suffix(".md").read_text(encoding="utf-8")
-    assert told in text and "is over" not in text and "Step through the game\n" in text
-
-
+@pytest.mark.integration
 def test_a_game_of_a_run_is_reviewed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     agents = {"searcher": AlphaBeta(2, DiscCount()), "random": RandomAgent()}
     where = {"results": tmp_path, "ruleset": "mini4", "workers": 0, "figures": False}
-    result = run_match(agents, games=2, **where)
-    report = (result.folder / "report.md").read_text(encoding="utf-8")
-    assert f"othello-lab play review {result.folder} game=0" in report
-    assert room_main("play", ["review", str(result.folder), "game=1"]) == 0
-    out = capsys.readouterr().out
-    assert "Black (random)" in out or "White (random)" in out
-    assert room_main("play", ["review", str(result.folder), "game=2"]) == 2
+    folder = run_match(agents, games=2, **where).folder
+    report = (folder / "report.md").read_text(encoding="utf-8")
+    assert f"othello-lab play review {folder} game=0" in report
+    assert room_main("play", ["review", str(folder), "game=1"]) == 0
+    assert "(random)" in capsys.readouterr().out
+    assert room_main("play", ["review", str(folder), "game=2"]) == 2
 
 
 @pytest.mark.parametrize(
     ("content", "words", "told"),
     [
-        (None, [], "cannot be read"),
         ("f5f5", [], "move 2 of the transcript"),
-        ("-" * 27 + "OX------XO" + "-" * 27 + " X", [], "the game has no moves"),
-        ("f5", ["game=2"], "has one game"),
-        ("f5", ["game=x"], "game=N is needed"),
+        ("-" * 27 + "OX------XO" + "-" * 27 + " X", [], "no moves"),
+        ("f5", ["game=2"], "one game"),
+        ("f5", ["game=x"], "game=N"),
         ("f5", ["--save", "/"], "a file is needed"),
     ],
 )
 def test_bad_input_is_one_line(
-    content: str | None,
-    words: list[str],
-    told: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    content: str, words: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "game.txt"
-    if content is not None:
-        file.write_text(content)
+    file.write_text(content)
     assert room_main("play", ["review", str(file), *words]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert told in line

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import functools
 import io
 import re
+import signal
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from othello_lab.__main__ import room_main
-from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
-from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
-from othello_lab.play.agent_process import AgentProcesses, _WaitingNotice
-from othello_lab.play.config import PlayerSettings, read
-from othello_lab.play.game import value_text
+from othello_lab.experiments.playing.agent_proxy import AgentProxy
+from othello_lab.play.config import read
 from othello_lab.play.terminal.loop import play_at_terminal
-from othello_lab.play.terminal.session import TerminalSession
-
-main = functools.partial(room_main, "play")
+from othello_lab.play.terminal.screen import Screen
 
 Play = Callable[..., str]
 
@@ -34,7 +28,7 @@ def play(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
 
     def run(script: str, *words: str) -> str:
         monkeypatch.setattr("sys.stdin", io.StringIO(script))
-        assert main(["terminal", "board=ascii", *words]) == 0
+        assert room_main("play", ["terminal", "board=ascii", *words]) == 0
         return capsys.readouterr().out
 
     return run
@@ -50,13 +44,14 @@ def test_a_game_of_two_people_to_its_end(play: Play, tmp_path: Path) -> None:
         "--record",
         str(record),
     )
-    assert "Taken back: 1 move." in out
-    assert "The game is over: Black wins by 16, the empty squares counted. Black 3, White 0." in out
-    assert "The input has ended. Goodbye. The game is in" in out
+    assert "Taken back: 1 move" in out
+    assert "Black wins by 16" in out
+    assert f"The game is in {record}" in out.replace("\n", " ").replace("  ", " ")
     assert "Black wins by 16" in record.read_text()
 
 
 def test_legal_moves_discs_and_turn_are_shown(play: Play) -> None:
+    assert play("f5\nd6\nc3\nd3\nc4\nquit\n", "white=human").count("opening: Tiger") == 1
     out = play("d3\nmarks off\nquit\n", "white=human")
     boards = out.split("a  b  c")[1:]
     assert boards[0].count("*") == 4
@@ -66,38 +61,33 @@ def test_legal_moves_discs_and_turn_are_shown(play: Play) -> None:
     assert "last: Black d3" in boards[1]
     assert "*" not in boards[2]
     assert max(map(len, out.splitlines())) <= 80
-    assert "Goodbye." in out
+    assert "Goodbye" in out
 
 
 def test_what_cannot_be_done_is_refused_and_the_board_stays(play: Play) -> None:
     lines = {
         "d4": "d4: square occupied",
         "a1": "a1: traps nothing",
-        "i9": "not a square",
-        "--": "pass while moves exist (d3, c4, f5, e6)",
+        "--": "(d3, c4, f5, e6)",
         "(W D 3)": "black is to move",
-        "gibberish": "neither a move nor a command",
-        "undoo": "Did you mean 'undo'?",
+        "gibberish": "'gibberish'",
+        "undoo": "'undo'?",
         "undo": "nothing to take back",
-        "\x1b[31m": r"'\x1b[31m' is neither",
+        "\x1b[31m": r"'\x1b[31m'",
         "position XO": "2 squares instead of 64",
         "load /nowhere": "/nowhere: cannot be read",
         "save /nowhere/x": "cannot be written",
         "depth 65": "depth 65: a whole number from 1 to 64",
-        "depth": "depth: a whole number from 1 to 64",
-        "ordering fast": "unknown criterion 'fast'",
-        "evaluation nice": "unknown evaluation 'nice'",
-        "agent alphabata": "Did you mean 'alphabeta'?",
-        "agent greedy depth=3": "no setting 'depth'",
-        "pruning maybe": "choose from on, off",
+        "ordering fast": "'fast'",
+        "agent alphabata": "'alphabeta'?",
+        "agent greedy depth=3": "'depth'",
+        "pruning maybe": "on, off",
         "debug loud": "debug loud:",
-        "hint 0": "hint 0: a whole number from 1 to 64",
+        "hint 0": "hint 0:",
         "black depth 3": "black is human",
-        "black undo": "unknown command for a side 'undo'",
-        "series games=0": "games=N or points=N is needed",
-        "go": "a person's turn",
-        "resign now": "nothing is expected after it",
-        "9" * 500: "neither a move nor a command",
+        "series games=0": "points=N",
+        "go": "person's turn",
+        "9" * 500: "neither a move nor",
     }
     out = play("\n".join([*lines, "position"]))
     for said in lines.values():
@@ -142,12 +132,12 @@ def test_debug_shows_the_tree_on_the_screen_or_in_a_file(play: Play, tmp_path: P
     assert "In all 49 game states, 34 evaluations, 6 cutoffs." in out
     assert f"the tree is in {file}" in out.replace("\n", " ").replace("  ", " ")
     assert "game states below are not shown" in file.read_text()
-    out = play("debug on\nd3\n", "white=pvs", "white.depth=2")
-    assert "debug: no tree: table_mb: only the compiled search has it" in out
-    out = play("debug on\nd3\n", "white=random")
-    assert "random does not search" in out
-    out = play("debug on\nd3\n", "white=greedy")
-    assert "In all 4 game states, 3 evaluations, 0 cutoffs." in out
+    for words, told in (
+        (["white=pvs", "white.depth=2"], "no tree: table_mb"),
+        (["white=random"], "random does not search"),
+        (["white=greedy"], "In all 4 game states, 3 evaluations, 0 cutoffs."),
+    ):
+        assert told in play("debug on\nd3\n", *words)
 
 
 def test_hints_positions_and_files(play: Play, tmp_path: Path) -> None:
@@ -161,41 +151,25 @@ def test_hints_positions_and_files(play: Play, tmp_path: Path) -> None:
     assert "played: d3 c5" in out
 
 
-def test_hints_of_the_champion_are_in_discs() -> None:
-    assert value_text(-17, 100) == "-0.2 discs"
-    assert value_text(-17) == "-17"
-    assert value_text(3 * FINAL_UNIT, 100) == "win by 3"
-
-
-def test_enter_on_a_persons_turn_draws_the_board(play: Play) -> None:
+def test_enter_draws_the_board_and_passes_are_made(play: Play) -> None:
     assert play("\n\nquit\n").count("a  b  c") == 3
-
-
-def test_passes_are_announced_and_made(play: Play) -> None:
     out = play("position OOX-XXXXXXXXXXX- O\nd4\nquit\n", "white=human", "ruleset=mini4")
     assert "must pass" in out
     assert out.count("a  b  c") == 4  # the start, the position, after the move, after the pass
 
 
-def test_the_opening_is_named(play: Play) -> None:
-    out = play("f5\nd6\nc3\nd3\nc4\nquit\n", "white=human")
-    assert out.count("opening: Tiger") == 1
-
-
-def test_a_small_board_needs_no_further_setting(play: Play) -> None:
-    out = play("d5\nquit\n", "ruleset=mini6")
-    assert "evaluation=DiscCount) plays" in out
-
-
-def test_an_agent_without_a_search_states_no_counts(play: Play) -> None:
+def test_agents_fit_the_board_and_state_what_they_counted(play: Play) -> None:
+    assert "evaluation=DiscCount) plays" in play("d5\nquit\n", "ruleset=mini6")
     out = play("d3\nquit\n", "white=random")
     assert re.search(r"White \(random\) plays [ce]\d\n  \d+\.\d{3} s\n", out)
 
 
-def test_who_resigns_has_lost(play: Play) -> None:
+def test_who_resigns_has_lost_the_whole_board(play: Play) -> None:
     out = play("d3\nresign\nresign\nd6\n", "white.depth=1")
     assert "Black resigns: White wins" in out
     assert "resign: the game is over" in out
+    out = play("d3\nresign\n", "white=random", "series.points=100")
+    assert "human 0, random 1 games; points 0 : 64" in out
 
 
 def test_wpi_begins_with_white_and_its_rows_are_counted_from_below(play: Play) -> None:
@@ -205,68 +179,28 @@ def test_wpi_begins_with_white_and_its_rows_are_counted_from_below(play: Play) -
     assert "White to move" in out
 
 
-def test_a_series_changes_colours_and_keeps_the_score(play: Play) -> None:
+def test_a_series_changes_colours_and_keeps_the_score(play: Play, tmp_path: Path) -> None:
     words = "black=greedy", "white=random", "ruleset=mini4"
-    out = play("", *words, "series.games=2")
+    file = tmp_path / "games.txt"
+    out = play("", *words, "series.games=2", "--record", str(file))
     scores = re.findall(r"Series: greedy (\d), random (\d) games", out)
     assert max(map(int, scores[-1])) == 2
     assert len(scores) >= 2
-    assert "The colours change: Black is random, White is greedy." in out
-    assert "wins the series." in out
+    assert "Black is random, White is greedy" in out
+    shown, recorded = " ".join(out.split()), re.findall(r"(?m)^series: (.*)", file.read_text())
+    assert len(recorded) >= 2
+    assert all(f"Series: {score}" in shown for score in recorded)
+    assert recorded[-1].endswith("wins the series.")
     out = play("", *words, "series.points=20")
     assert re.search(r"points (2\d|3\d) : |: (2\d|3\d)\.", out)
 
 
-def test_the_record_of_a_series_tells_what_the_screen_tells(play: Play, tmp_path: Path) -> None:
-    file = tmp_path / "games.txt"
-    words = "black=greedy", "white=random", "ruleset=mini4", "series.games=2"
-    shown = " ".join(play("", *words, "--record", str(file)).split())
-    recorded = re.findall(r"(?m)^series: (.*)", file.read_text(encoding="utf-8"))
-    assert len(recorded) >= 2
-    for score in recorded:
-        assert f"Series: {score}" in shown
-    assert recorded[-1].endswith("wins the series.")
-
-
-def test_a_resignation_counts_the_whole_board_in_a_series(play: Play) -> None:
-    out = play("d3\nresign\n", "white=random", "series.points=100")
-    assert "Series: human 0, random 1 games; points 0 : 64 (first to 100 points)" in out
-
-
-BAD = """
-import os, time
-from othello_lab import Agent, Decision
-
-class Crash(Agent):
-    def decide(self, position, limits):
-        os._exit(3)
-
-class Hang(Agent):
-    def decide(self, position, limits):
-        time.sleep(1000)
-
-class Wrong(Agent):
-    def decide(self, position, limits):
-        return Decision(0)
-"""
-
-
 @pytest.mark.integration
-@pytest.mark.parametrize(
-    ("kind", "told"), [("Crash", "exit code 3"), ("Hang", "no answer"), ("Wrong", "move: a1")]
-)
-def test_an_agent_that_breaks_down_is_replaced(
-    kind: str, told: str, play: Play, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "agent").mkdir()
-    (tmp_path / f"misplaying_{kind}.py").write_text(BAD)
-    (tmp_path / "agent" / "bad.yaml").write_text(f"_target_: misplaying_{kind}.{kind}\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    words = "white=bad", "limits.hang=0.3", "--config-dir", str(tmp_path)
+def test_an_agent_that_breaks_down_is_replaced(play: Play) -> None:
+    words = "white=random", "white._target_=misbehaving.Illegal", "+white.after=0"
     out = play("d3\ngo\nagent greedy\nposition\n", *words)
-    assert out.count("White (bad) has broken down") == 2
-    assert told in out
-    assert "puts another one in its place" in out
+    assert out.count("White (random) has broken down: an illegal move") == 2
+    assert "'agent NAME'" in out
     assert "White (greedy) plays c3" in out
     assert "played: d3 c3" in out
 
@@ -274,45 +208,31 @@ def test_an_agent_that_breaks_down_is_replaced(
 def test_a_long_search_is_foreseen_and_can_be_stopped(
     play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ctrl-C comes once it has been said how long that takes."""
-    foreseen = AgentProcesses._warn
-    warned: list[str] = []
+    """Ctrl-C comes while the search is under way of which was said how long it takes."""
+    say, decide, foreseen = Screen.say, AgentProxy.decide, []
 
-    def warn(thinkers: AgentProcesses, player: PlayerSettings, *about: Any) -> None:
-        foreseen(thinkers, player, *about)
-        warned.append(player.name)
+    def note(screen: Screen, text: str = "", style: str = "") -> None:
+        say(screen, text, style)
+        foreseen.extend(["now"] * ("would take" in text))
 
-    def press() -> None:
-        if len(warned) == 1:
-            warned.append("stopped")
-            raise KeyboardInterrupt
+    def interrupted(*question: Any) -> Any:
+        if foreseen == ["now"]:
+            foreseen.append("done")
+            signal.setitimer(signal.ITIMER_REAL, 0.05)
+        return decide(*question)
 
-    monkeypatch.setattr(AgentProcesses, "_warn", warn)
-    monkeypatch.setattr(_WaitingNotice, "check", lambda patience: press())
-    out = play("d3\nposition\ndepth 2\ngo\nposition\n", "white.depth=30")
+    monkeypatch.setattr(Screen, "say", note)
+    monkeypatch.setattr(AgentProxy, "decide", interrupted)
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        out = play("d3\nposition\ndepth 2\n\nposition\n", "white.depth=30")
+    finally:
+        signal.signal(signal.SIGALRM, before)
     out = " ".join(out.split())
     assert re.search(r"alphabeta: depth 30 would take (about|more than)", out)
-    assert "was stopped. 'go' lets it think again." in out
+    assert out.count("would take") == out.count("was stopped") == 1
     assert "played: d3 white> depth 2" in out
     assert "played: d3 c3 " in out
-
-
-def test_enter_lets_a_stopped_agent_think_again(
-    play: Play, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = []
-
-    def ask(thinkers: AgentProcesses, *about: Any) -> Any:
-        asked.append(about)
-        if len(asked) == 1:
-            raise KeyboardInterrupt
-        return real(thinkers, *about)
-
-    real = AgentProcesses.ask
-    monkeypatch.setattr(AgentProcesses, "ask", ask)
-    out = play("d3\n\nquit\n", "white=greedy")
-    assert "was stopped" in out
-    assert "White (greedy) plays" in out
 
 
 def test_two_agents_play_by_themselves_or_move_by_move(play: Play) -> None:
@@ -335,78 +255,10 @@ def test_without_colour_there_is_none(
     assert out.isascii() is not unicode
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        ("terminal white=foo", "unknown player 'foo'; choose from"),
-        ("terminal white.dpth=3", "Did you mean 'white.depth'?"),
-        ("terminal white.depth=0", "depth=0: a whole number from 1 to 64"),
-        ("terminal black.depth=3", "black is human"),
-        ("terminal hint=human", "hints are an agent's"),
-        (
-            "terminal white=random white.evaluation=iago",
-            "random has no setting 'evaluation'",
-        ),
-        ("terminal ruleset=mini6 evaluation=iago", "evaluation=disc_count is for all boards"),
-        ("terminal ruleset=go", "unknown ruleset 'go'"),
-        ("terminal --fast", "unknown option --fast"),
-        ("terminal --record", "--record: a value is needed"),
-        ("terminal --record /nowhere/x", "cannot be written"),
-        ("terminal --config-dir /nowhere", "no such folder"),
-        ("terminal series.games=1 series.points=2", "games or points, not both"),
-        ("terminal board=round", "unknown board 'round'"),
-        ("terminal depth=fast", "depth"),
-        ("series black=greedy", "games=N or points=N is needed"),
-        ("replay /nowhere", "/nowhere: cannot be read"),
-        ("replay /etc/hostname game=x", "game=N is needed"),
-        ("watch", "unknown command 'watch'"),
-    ],
-)
-def test_bad_words_get_one_line(words: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(words.split()) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    # Whoever comes first may have to compile an agent.
-    (line,) = (
-        each
-        for each in said.err.splitlines()
-        if "for this machine" not in each and not each.startswith("compiled ")
-    )
-    assert told in line
-
-
-def test_help_explains_all_settings(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([]) == 0
-    assert main(["terminal", "--help"]) == 0
-    out = capsys.readouterr().out
-    for word in ("--record", "limits:", "series", "human", "alphabeta", "wpi", "pause: false"):
-        assert word in out
-
-
-def test_each_colour_has_random_numbers_of_its_own() -> None:
+def test_each_colour_has_random_numbers_of_its_own(play: Play, asked: list[Any]) -> None:
     """Black's come from an even number and White's from the next, as in a run."""
-    session: Any = SimpleNamespace(seed=3)
-    assert [TerminalSession._seed_of(session, color) for color in (Color.BLACK, Color.WHITE)] == [
-        6,
-        7,
-    ]
-
-
-def test_the_time_of_a_search_grows_with_its_nodes() -> None:
-    """A scout that takes ten times the nodes and the time with each ply."""
-
-    def decide(game: Any, color: Any, ply: int, limits: Any) -> tuple[Any, float]:
-        nodes = 10**limits.depth
-        return SimpleNamespace(stats=SimpleNamespace(nodes=nodes)), 1e-5 * nodes
-
-    scout = SimpleNamespace(forget=lambda: None, decide=decide)
-    thinkers: Any = SimpleNamespace(
-        of=lambda player, use: scout, _patience=SimpleNamespace(begin=lambda name: None)
-    )
-    player: Any = SimpleNamespace(name="scout")
-    seconds, searched = AgentProcesses._foreseen(thinkers, player, Position.start(), 12)
-    assert 1 < searched < 12
-    assert seconds == pytest.approx(1e-5 * 10**12, rel=0.01)
+    play("", "black=random", "white=random", "ruleset=mini4", "seed=3")
+    assert {(each.color, each.seed) for each in asked} == {(Color.BLACK, 6), (Color.WHITE, 7)}
 
 
 def test_hints_against_the_champion_come_from_it() -> None:

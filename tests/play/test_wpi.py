@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from chosen import mostly_nightly
@@ -46,7 +47,11 @@ class Opponent:
         self.position = Position.start("wpi")
 
     def tell(self, text: str) -> None:
-        self.incoming.write(text)
+        """Write in pieces, and wait until the program has read all."""
+        with self.incoming.path.open("w") as file:
+            for letter in f" {text}":
+                file.write(letter)
+                file.flush()
         await_(lambda: not self.incoming.is_there)
 
     def hear(self) -> int:
@@ -64,7 +69,7 @@ class Opponent:
         move = (*self.position.moves, 64)[0]
         text = move_text(move, self.position.to_move, self.position.ruleset)
         self.position = self.position.play(move)
-        self.tell(text)
+        self.tell(text.lower())
 
 
 @pytest.mark.parametrize("color", mostly_nightly(Color, [Color.WHITE]))
@@ -76,54 +81,25 @@ def test_a_whole_game(color: Color, tmp_path: Path, commands: list[Command]) -> 
     assert opponent.command.wait() == 0
     printed = opponent.command.printed
     final = opponent.position
-    mine, other = (final.white, final.black) if color is Color.WHITE else (final.black, final.white)
-    lead = mine.bit_count() - other.bit_count()
+    lead = final.black.bit_count() - final.white.bit_count()
+    lead *= 1 if color is Color.BLACK else -1
     result = "drawn" if not lead else "won" if lead > 0 else "lost"
     assert f"anna has {color.value.capitalize()}." in printed
-    assert printed.endswith(f"anna has {result}.\n") and "The game is over: " in printed
-    assert str(final) in printed
+    assert printed.endswith(f"anna has {result}.\n") and str(final) in printed
 
 
-@pytest.mark.parametrize(
-    ("text", "wrong"),
-    [
-        ("(B D 4)", "Black wrote '(B D 4)': square occupied"),
-        ("(W C 5)", "wrong colour; B is to move"),
-        ("(B P 1)", "pass while moves exist"),
-        ("I resign", "'I resign': malformed"),
-        ("(B D 9)", "not on the board"),
-    ],
-)
-def test_an_invalid_move_is_shown_and_wins(
-    text: str, wrong: str, tmp_path: Path, commands: list[Command]
-) -> None:
+def test_an_invalid_move_is_shown_and_wins(tmp_path: Path, commands: list[Command]) -> None:
     opponent = Opponent(tmp_path, commands, "agent=greedy")
     opponent.tell("W")
     opponent.hear()
-    opponent.tell(text)
+    opponent.tell("(B D 4)")
     assert opponent.command.wait() == 0
     printed = opponent.command.printed
-    assert wrong in printed, printed
-    assert printed.endswith("The move is not valid: White wins.\nanna has won.\n")
+    assert "'(B D 4)': square occupied" in printed, printed
+    assert printed.endswith("anna has won.\n")
 
 
-def test_a_referee_that_writes_in_pieces_is_understood(
-    tmp_path: Path, commands: list[Command]
-) -> None:
-    opponent = Opponent(tmp_path, commands, "agent=greedy")
-    opponent.tell("w")
-    opponent.hear()
-    move = opponent.position.moves[0]
-    text = move_text(move, Color.BLACK, opponent.position.ruleset).lower()
-    with opponent.incoming.path.open("w") as file:
-        for each in f" {text}":
-            file.write(each)
-            file.flush()
-            time.sleep(0.03)
-    opponent.position = opponent.position.play(move)
-    opponent.hear()
-
-
+@pytest.mark.integration
 @pytest.mark.skipif(not LINUX, reason="asks /proc")
 def test_it_uses_no_processor_while_it_waits(tmp_path: Path, commands: list[Command]) -> None:
     opponent = Opponent(tmp_path, commands, "agent=greedy")
@@ -140,33 +116,27 @@ def test_it_uses_no_processor_while_it_waits(tmp_path: Path, commands: list[Comm
 
 
 def test_a_search_deepens_within_its_share_of_the_time() -> None:
-    words = ["anna", "agent=alphabeta", "limit=20"]
-    own, table, player = read_player(words)
-    assert own.limit == 20 and table.limits.seconds == SHARE * 20
-    assert player.agent is not None
-    assert player.agent["iterative"] is True and player.agent["depth"] == MAX_DEPTH
-    _, _, player = read_player([*words, "agent.depth=3"])
-    assert player.agent is not None and player.agent["depth"] == 3
-    _, table, player = read_player([*words, "depth=4", "agent.iterative=false"])
-    assert player.agent is not None
-    assert player.agent["depth"] == 4 and player.agent["iterative"] is False
-    _, table, _ = read_player([*words, "limits.seconds=1"])
-    assert table.limits.seconds == 1 and table.rules.name == "wpi"
-    _, _, player = read_player(["anna", "agent=greedy"])
-    assert player.agent is not None and "iterative" not in player.agent
+    def settings(*words: str) -> tuple[dict[str, Any], float | None]:
+        own, table, player = read_player(["anna", "limit=20", *words])
+        assert own.limit == 20 and player.agent is not None and table.rules.name == "wpi"
+        return dict(player.agent), table.limits.seconds
+
+    agent, seconds = settings("agent=alphabeta")
+    assert seconds == SHARE * 20
+    assert agent["iterative"] is True and agent["depth"] == MAX_DEPTH
+    assert settings("agent=alphabeta", "agent.depth=3")[0]["depth"] == 3
+    agent, _ = settings("agent=alphabeta", "depth=4", "agent.iterative=false")
+    assert agent["depth"] == 4 and agent["iterative"] is False
+    assert settings("agent=alphabeta", "limits.seconds=1")[1] == 1
+    assert "iterative" not in settings("agent=greedy")[0]
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize(
-    ("words", "playouts"),
-    [(["agent=mcts"], None), (["agent=mcts", "agent.playouts=2000"], 2000)],
-)
-def test_mcts_uses_its_time_unless_its_playouts_are_said(
-    words: list[str], playouts: int | None
-) -> None:
-    own, table, player = read_player(["anna", *words, "limit=2"])
+@pytest.mark.parametrize("playouts", [None, 2000])
+def test_mcts_uses_its_time_unless_its_playouts_are_said(playouts: int | None) -> None:
+    words = [] if playouts is None else [f"agent.playouts={playouts}"]
+    own, table, player = read_player(["anna", "agent=mcts", "limit=2", *words])
     with AgentProcesses(table.rules, table.limits, 60, lambda line: None) as thinkers:
-        thinkers.of(player)
         decision, seconds = thinkers.ask(player, GameState(Position.start("wpi")), 1)
     if playouts is None:
         assert decision.stats.playouts > 2000 and seconds > 0.8 * SHARE * own.limit
@@ -198,40 +168,15 @@ def test_an_agent_that_breaks_down_makes_some_move(tmp_path: Path, commands: lis
     opponent.tell("W")
     first = opponent.position.moves[0]
     assert opponent.hear() == first
-    await_(lambda: "broken down (raised an exception" in opponent.command.printed)
-
-
-@pytest.mark.parametrize(
-    ("words", "complaint"),
-    [
-        (["agent=greedy"], "NAME is needed before agent=greedy"),
-        (["a/b", "agent=greedy"], "name=a/b: one word of letters, digits"),
-        (["../a", "agent=greedy"], "name=../a: one word"),
-        (["anna"], "agent=NAME is needed"),
-        (["anna", "agent=gredy"], "Did you mean 'greedy'?"),
-        (["anna", "agent=human"], "an agent is needed"),
-        (["anna", "agent=greedy", "folder=/nowhere"], "folder=/nowhere: no such folder"),
-        (["anna", "agent=greedy", "folder=/proc"], "folder=/proc: cannot be written"),
-        (["anna", "agent=greedy", "limit=0"], "limit=0.0: a number of more than 0 is needed"),
-        (["anna", "agent=greedy", "limit=long"], "limit=long: a number of more than 0 is needed"),
-        (["anna", "agent=greedy", "--fast"], "unknown option --fast"),
-    ],
-)
-def test_bad_input_is_one_line(
-    words: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["wpi", *words]) == 2
-    printed = capsys.readouterr()
-    assert printed.err.count("\n") == 1 and complaint in printed.err, printed.err
-    assert not printed.out
+    await_(lambda: "broken down" in opponent.command.printed)
 
 
 @pytest.mark.parametrize(
     ("make", "complaint"),
     [
-        (lambda slip: slip.write("hello"), "anna.in says 'hello'"),
-        (lambda slip: slip.path.mkdir(), "anna.in is a folder; a file is needed"),
-        (lambda slip: slip.path.symlink_to("/etc/hostname"), "anna.in is a link; a file is"),
+        (lambda slip: slip.write("hello"), "'hello'"),
+        (lambda slip: slip.path.mkdir(), "a folder"),
+        (lambda slip: slip.path.symlink_to("/etc/hostname"), "a link"),
     ],
 )
 def test_a_file_that_is_none_ends_it_with_a_line(
@@ -239,13 +184,8 @@ def test_a_file_that_is_none_ends_it_with_a_line(
 ) -> None:
     make(MailboxFile(tmp_path / "anna.in"))  # type: ignore[operator]
     assert main(["wpi", "anna", "agent=greedy", f"folder={tmp_path}"]) == 2
-    assert complaint in capsys.readouterr().err.splitlines()[-1]
-
-
-def test_help(capsys: pytest.CaptureFixture[str]) -> None:
-    for words in (["wpi"], ["wpi", "--help"]):
-        assert main(words) == 0
-        assert "agent=AGENT" in capsys.readouterr().out
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert "anna.in" in last and complaint in last
 
 
 @pytest.mark.integration
@@ -259,7 +199,7 @@ def test_ours_against_ours_through_the_referee(
     script.write_text(f'#!/bin/sh\n{lab} wpi "$(basename "$0")" agent=greedy\n')
     script.chmod(0o755)
     monkeypatch.setenv("PYTHONPATH", str(root))
-    other = f"{sys.executable} -m play wpi bert agent=alphabeta limit=2 agent.depth=3"
+    other = f"{sys.executable} -m play wpi bert agent=random limit=2"
     words = ["games=1", "seed=1", "limit=60", "--record", str(tmp_path / "games.txt")]
     assert main(["referee", str(script), other, *words]) == 0
     shown = capsys.readouterr().out

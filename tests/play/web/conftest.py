@@ -1,4 +1,4 @@
-"""The page of a server in a browser."""
+"""A server of the board, a line to it, and its page in a browser."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
-    from served import Server
+    from playwright.sync_api import Browser
+    from playwright.sync_api import Page as BrowserPage
+    from served import Page, Server
 
 PATIENCE = 60_000.0  # milliseconds: the machine may be busy
+Open = Callable[..., Any]
 
 
 @pytest.fixture(scope="session")
@@ -25,7 +27,11 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield server
 
 
-Open = Callable[..., Any]
+@pytest.fixture
+def page(house: Server) -> Iterator[Page]:
+    """A line to the server, greeted."""
+    with house.page() as found:
+        yield found
 
 
 @pytest.fixture
@@ -36,7 +42,7 @@ def open_page(house: Server, browser: Browser) -> Iterator[Open]:
 
         def begin(
             server: Server | None = None, width: int = 1280, height: int = 800, **how: Any
-        ) -> Page:
+        ) -> BrowserPage:
             address = f"http://{(server or house).host}/"
             context = browser.new_context(viewport={"width": width, "height": height}, **how)
             stack.callback(context.close)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -27,6 +26,7 @@ from othello_lab.play.web.game_data import player_data
 
 RandomGame = Callable[[str, int], list[Position]]
 Data = dict[str, Any]
+Ask = Callable[..., Data]
 
 FILL = {"depth": 3, "evaluation": load("evaluation", "square_weights")}
 BARE = {"table_mb": None, "iterative": False, "etc": False}
@@ -44,14 +44,18 @@ def agent(name: str, **settings: Any) -> PlayerSettings:
     return player(name, load("agent", name) | settings, FILL)
 
 
-def asked(
-    question: Callable[..., Data], thinkers: AgentProcesses, game: GameState, **options: Any
-) -> Data:
-    """An answer as the page gets it."""
-    thinkers.change_rules(game.start.ruleset)
-    if "player" in options:
-        options["player"] = player_data(options["player"])
-    answer: Data = json.loads(json.dumps(question(thinkers, game, options), allow_nan=False))
+@pytest.fixture
+def ask(thinkers: AgentProcesses) -> Ask:
+    """``ask(explanations.tree, game, player=...)``: an answer as the page gets it."""
+
+    def answer(question: Callable[..., Data], of: GameState | Position, **options: Any) -> Data:
+        game = GameState(of) if isinstance(of, Position) else of
+        thinkers.change_rules(game.start.ruleset)
+        if "player" in options:
+            options["player"] = player_data(options["player"])
+        found: Data = json.loads(json.dumps(question(thinkers, game, options), allow_nan=False))
+        return found
+
     return answer
 
 
@@ -71,29 +75,29 @@ def searchers() -> list[PlayerSettings]:
     ]
 
 
-@pytest.mark.parametrize("who", searchers(), ids=lambda who: f"{who.name} {who.agent}"[:40])
-def test_a_tree_counts_what_the_compiled_search_counts(
-    who: PlayerSettings, thinkers: AgentProcesses, random_game: RandomGame
-) -> None:
-    passing = next(
-        position
-        for seed in range(300)
-        for position in random_game("mini4", seed)
-        if position.must_pass
-    )
-    for position, evaluation in (
+@pytest.fixture(scope="module")
+def positions(random_game: RandomGame) -> list[tuple[Position, str]]:
+    """Positions with a heuristic each; in one of them the mover has to pass."""
+    games = (random_game("mini4", seed) for seed in range(300))
+    passing = next(each for game in games for each in game if each.must_pass)
+    return [
         (random_game("standard", 3)[22], "square_weights"),
         (random_game("mini4", 5)[3], "disc_count"),
         (passing, "disc_count"),
-    ):
+    ]
+
+
+@pytest.mark.parametrize("who", searchers(), ids=lambda who: f"{who.name} {who.agent}"[:40])
+def test_a_tree_counts_what_the_compiled_search_counts(
+    who: PlayerSettings, ask: Ask, positions: list[tuple[Position, str]]
+) -> None:
+    for position, evaluation in positions:
         who = with_evaluation(who, evaluation)
-        answer = asked(explanations.tree, thinkers, GameState(position), player=who)
-        assert who.agent is not None
-        engine = build_agent(who.agent, who.name)
+        answer = ask(explanations.tree, position, player=who)
+        engine = build_agent(who.agent or {}, who.name)
         assert isinstance(engine, SearchAgent)
         assert engine.compiled
         decision = engine.search(position)
-        stats = decision.stats
         found = rows(answer)
         looks = itertools.chain.from_iterable(answer["looks"].values())
         counted = {
@@ -105,7 +109,7 @@ def test_a_tree_counts_what_the_compiled_search_counts(
         }
         assert counted == answer["counts"]
         assert {name: answer["engine"][name] for name in counted} == counted
-        assert counted == {name: getattr(stats, name) for name in counted}
+        assert counted == {name: getattr(decision.stats, name) for name in counted}
         assert answer["value"] == answer["engine"]["value"] == decision.value == found[0]["value"]
         assert answer["pv"] == list(map(square_name, decision.pv))
         assert [found[number]["move"] for number in answer["line"]] == [None, *answer["pv"]]
@@ -129,46 +133,21 @@ def replayed(answer: Data, position: Position) -> list[Position]:
             line.append(position)
         else:
             before = line[-1]
-            turned = mask(split_transcript(node["flips"]))
-            placed = mask([node["move"]] if node["move"] != "--" else [])
-            line.append(
-                Position(
-                    before.opponent & ~turned,
-                    before.mover | turned | placed,
-                    before.to_move.other,
-                    before.ruleset,
-                )
-            )
+            line.append(before.play(PASS if node["move"] == "--" else node["move"]))
+            assert mask(split_transcript(node["flips"])) == before.opponent & ~line[-1].mover
         found.append(line[-1])
     return found
 
 
-def test_the_nodes_of_a_tree_can_be_replayed(
-    thinkers: AgentProcesses, random_game: RandomGame
-) -> None:
-    for position in (random_game("standard", 3)[22], random_game("mini4", 5)[3]):
-        who = with_evaluation(agent("minimax"), "disc_count")
-        answer = asked(explanations.tree, thinkers, GameState(position), player=who)
-        evaluation = load_evaluation("disc_count")
-        for node, reached in zip(rows(answer), replayed(answer, position), strict=True):
-            assert node["kind"] in "eg="  # minimax has no bounds
-            if node["kind"] == "e":
-                assert node["value"] == -evaluation(reached)
-            elif node["kind"] == "g":
-                assert node["value"] == -reached.disc_difference * FINAL_UNIT
-                assert reached.is_over
-
-
-def test_each_value_follows_from_those_below(
-    thinkers: AgentProcesses, random_game: RandomGame
-) -> None:
+def test_each_value_follows_from_those_below(ask: Ask, random_game: RandomGame) -> None:
     """What the page shows of a node is what an alpha-beta search must say: its window is the one of
     its parent, narrowed by what was found, and it is cut exactly where the values say so."""
     position = random_game("standard", 3)[22]
     who = agent("alphabeta", ordering="sorted+killer", depth=4)
-    answer = asked(explanations.tree, thinkers, GameState(position), player=who)
+    answer = ask(explanations.tree, position, player=who)
     found = rows(answer)
     positions = replayed(answer, position)
+    evaluation = load_evaluation("square_weights")
     low, high = -(1 << 40), 1 << 40
     for number, node in enumerate(found):
         below = []
@@ -178,6 +157,10 @@ def test_each_value_follows_from_those_below(
             if other["ply"] == node["ply"] + 1:
                 below.append(other)
         if not below:
+            reached = positions[number]
+            assert node["kind"] == ("g" if reached.is_over else "e")
+            if node["kind"] == "e":
+                assert node["value"] == -evaluation(reached)
             continue
         alpha = low if node["beta"] is None else -node["beta"]
         beta = high if node["alpha"] is None else -node["alpha"]
@@ -210,46 +193,38 @@ def test_each_value_follows_from_those_below(
     ],
     ids=lambda value: getattr(value, "name", ""),
 )
-def test_what_has_no_tree_is_refused(
-    who: PlayerSettings, reason: str, thinkers: AgentProcesses
-) -> None:
+def test_what_has_no_tree_is_refused(who: PlayerSettings, reason: str, ask: Ask) -> None:
     with pytest.raises(ValueError, match=reason):
-        asked(explanations.tree, thinkers, GameState(Position.start()), player=who)
+        ask(explanations.tree, Position.start(), player=who)
 
 
 def test_a_tree_too_large_says_which_depth_would_do(
-    thinkers: AgentProcesses, monkeypatch: pytest.MonkeyPatch
+    ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    game = GameState(Position.start())
-    monkeypatch.setattr(explanations, "MOST_NODES", 100)
-    line = "depth 4 has 317 nodes here, too many to show (at most 100); depth 3 would do, with 73"
-    with pytest.raises(ConfigError, match=f"^{re.escape(line)}$"):
-        asked(explanations.tree, thinkers, game, player=agent("minimax", depth=4))
+    def tree(depth: int) -> Data:
+        who = agent("minimax", depth=depth)
+        return ask(explanations.tree, Position.start(), player=who)
+
+    for most, depth, told in (
+        (100, 4, r"depth 4 has 317 .*at most 100.*; depth 3 .* 73$"),
+        (3, 1, r"\(at most 3\)$"),
+    ):
+        monkeypatch.setattr(explanations, "MOST_NODES", most)
+        with pytest.raises(ConfigError, match=told):
+            tree(depth)
     monkeypatch.setattr(explanations, "MOST_NODES", 73)
-    assert (
-        asked(explanations.tree, thinkers, game, player=agent("minimax", depth=3))["counts"][
-            "nodes"
-        ]
-        == 73
-    )
+    assert tree(3)["counts"]["nodes"] == 73
     monkeypatch.setattr(explanations, "MOST_COUNTED", 10_000)
-    with pytest.raises(ConfigError, match="depth 9 has more than 10,000 nodes here"):
-        asked(explanations.tree, thinkers, game, player=agent("minimax", depth=9))
-    monkeypatch.setattr(explanations, "MOST_NODES", 3)
-    with pytest.raises(ConfigError, match=r"\(at most 3\)$"):
-        asked(explanations.tree, thinkers, game, player=agent("minimax", depth=1))
+    with pytest.raises(ConfigError, match="depth 9 has more than 10,000"):
+        tree(9)
 
 
 @pytest.mark.parametrize("name", sorted(set(choices("evaluation")) - {"function", "patterns6"}))
-def test_parts_are_those_of_agents_evaluate(
-    name: str, thinkers: AgentProcesses, random_game: RandomGame
-) -> None:
+def test_parts_are_those_of_agents_evaluate(name: str, ask: Ask, random_game: RandomGame) -> None:
     evaluation = load_evaluation(name)
     game = random_game("standard", 3)
     for position in (game[22], game[-3], game[-2]):
-        answer = asked(
-            explanations.parts, thinkers, GameState(position), evaluation=load("evaluation", name)
-        )
+        answer = ask(explanations.parts, position, evaluation=load("evaluation", name))
         assert answer["now"]["value"] == evaluation(position)
         terms = {part["name"]: part["value"] for part in answer["now"]["parts"]}
         assert terms == evaluation.parts(position)
@@ -268,12 +243,12 @@ def test_parts_are_those_of_agents_evaluate(
                     assert abs(total + each["value"]) <= 0.5
 
 
-def test_values_of_all_moves(thinkers: AgentProcesses, random_game: RandomGame) -> None:
+def test_values_of_all_moves(ask: Ask, random_game: RandomGame) -> None:
     position = random_game("standard", 3)[22]
-    answer = asked(explanations.values, thinkers, GameState(position), player=agent("alphabeta"))
-    assert {each["move"] for each in answer["moves"]} == set(position.legal_moves())
+    answer = ask(explanations.values, position, player=agent("alphabeta"))
     engine = build_agent(load("agent", "minimax") | FILL, "minimax")
     assert isinstance(engine, SearchAgent)
+    assert {each["move"] for each in answer["moves"]} == set(position.legal_moves())
     for each in answer["moves"]:
         reply = engine.search(position.play(each["move"]), 2)
         assert each["value"] == -(reply.value or 0)
@@ -284,40 +259,31 @@ def test_values_of_all_moves(thinkers: AgentProcesses, random_game: RandomGame) 
 
 
 def test_the_only_move_and_a_forced_pass_have_their_answers(
-    thinkers: AgentProcesses, random_game: RandomGame
+    ask: Ask, random_game: RandomGame
 ) -> None:
     games = [random_game("standard", seed) for seed in range(40)]
     positions = list(itertools.chain.from_iterable(games))
     alone = next(each for each in positions if len(each.moves) == 1)
     passing = next(each for each in positions if each.must_pass)
-    answer = asked(explanations.values, thinkers, GameState(alone), player=agent("alphabeta"))
-    assert [each["move"] for each in answer["moves"]] == list(alone.legal_moves())
-    assert (
-        asked(explanations.values, thinkers, GameState(passing), player=agent("alphabeta"))["moves"]
-        == []
-    )
-    assert (
-        asked(
-            explanations.parts, thinkers, GameState(passing), evaluation=load("evaluation", "iago")
-        )["moves"]
-        == []
-    )
+
+    def moves_of(question: Callable[..., Data], position: Position, **options: Any) -> list[str]:
+        answer = ask(question, position, **options)
+        return [each["move"] for each in answer["moves"]]
+
+    who, iago = agent("alphabeta"), load("evaluation", "iago")
+    assert moves_of(explanations.values, alone, player=who) == list(alone.legal_moves())
+    assert moves_of(explanations.values, passing, player=who) == []
+    assert moves_of(explanations.parts, passing, evaluation=iago) == []
 
 
 def test_the_course_of_a_game_is_told_to_black(
-    thinkers: AgentProcesses, random_game: RandomGame
+    ask: Ask, random_game: RandomGame, played: Callable[..., GameState]
 ) -> None:
-    positions = next(
-        game
-        for game in (random_game("mini4", seed) for seed in range(300))
-        if any(position.must_pass for position in game)
-    )
-    game = GameState(positions[0])
-    for after in positions[1:]:
-        now = game.position
-        game.play(next(m for m in (now.moves or (PASS,)) if now.play(m) == after), "x")
+    games = (random_game("mini4", seed) for seed in range(300))
+    positions = next(game for game in games if any(position.must_pass for position in game))
+    game = played(positions)
     who = with_evaluation(agent("alphabeta"), "disc_count")
-    answer = asked(explanations.course, thinkers, game, player=who)
+    answer = ask(explanations.course, game, player=who)
     assert len(answer["points"]) == len(positions)
     engine = build_agent(with_evaluation(agent("minimax"), "disc_count").agent or {}, "minimax")
     assert isinstance(engine, SearchAgent)
@@ -331,30 +297,17 @@ def test_the_course_of_a_game_is_told_to_black(
             assert point["value"] == sign * (engine.search(position).value or 0)
 
 
-def test_a_finished_game_has_nothing_to_ask(
-    thinkers: AgentProcesses, random_game: RandomGame
-) -> None:
+def test_a_finished_game_has_nothing_to_ask(ask: Ask, random_game: RandomGame) -> None:
     game = GameState(random_game("standard", 3)[-1])
     for question in (explanations.values, explanations.tree):
         with pytest.raises(ConfigError, match="the game is over"):
-            asked(question, thinkers, game, player=agent("alphabeta"))
-    answer = asked(explanations.parts, thinkers, game, evaluation=load("evaluation", "disc_count"))
+            ask(question, game, player=agent("alphabeta"))
+    answer = ask(explanations.parts, game, evaluation=load("evaluation", "disc_count"))
     assert abs(answer["now"]["value"]) % FINAL_UNIT == 0
     assert answer["moves"] == []
 
 
-@pytest.mark.integration
-def test_a_heuristic_for_another_board_is_refused(thinkers: AgentProcesses) -> None:
-    names = [
-        name
-        for name in choices("evaluation")
-        if name != "function" and 4 not in load_evaluation(name).sides
-    ]
-    assert names
-    with pytest.raises(ConfigError, match="not made for a board of 4x4"):
-        asked(
-            explanations.parts,
-            thinkers,
-            GameState(Position.start("mini4")),
-            evaluation=load("evaluation", names[0]),
-        )
+def test_a_heuristic_for_another_board_is_refused(ask: Ask) -> None:
+    small = GameState(Position.start("mini4"))
+    with pytest.raises(ConfigError, match="4x4"):
+        ask(explanations.parts, small, evaluation=load("evaluation", "iago"))

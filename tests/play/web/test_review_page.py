@@ -12,10 +12,12 @@ import pytest
 pytest.importorskip("starlette", reason="the extra play is not installed")
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
+from clicks import click, put_in, start
 from playwright.sync_api import expect
 
 from othello_lab.core.notation import PASS, square_name
 from othello_lab.core.position import Position
+from othello_lab.core.rules import ruleset
 from othello_lab.play.agent_process import AgentProcesses, Limits
 from othello_lab.play.game_files import game_of
 from othello_lab.play.review import GOOD, MoveReview, Reviewer, told
@@ -24,52 +26,47 @@ if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
 Open = Callable[..., Any]
-Shot = Callable[..., None]
 
-expect.set_options(timeout=60_000)
+pytestmark = pytest.mark.integration
 
 
-def transcript(rules: str, seed: int, plies: int = 100) -> str:
+def transcript(rules: str, seed: int) -> str:
     rng = random.Random(seed)
     position, words = Position.start(rules), ""
-    while not position.is_over and len(words) < 2 * plies:
+    while not position.is_over:
         move = rng.choice(position.moves or (PASS,))
         words += square_name(move) if move != PASS else ""
         position = position.play(move)
     return words
 
 
-def reviewed(text: str, start: Position) -> list[MoveReview]:
-    game = game_of(text, start.ruleset)
-    with AgentProcesses(start.ruleset, Limits(), 60, lambda said: None) as thinkers:
-        reviewer = Reviewer(thinkers, start.ruleset.side)
-        return list(reviewer.review(game, range(1, len(game.turns) + 1)))
+def reviewed(text: str) -> list[MoveReview]:
+    """The moves of a game on 4x4 that have comments."""
+    rules = ruleset("mini4")
+    game = game_of(text, rules)
+    with AgentProcesses(rules, Limits(), 60, lambda said: None) as thinkers:
+        found = list(Reviewer(thinkers, 4).review(game, range(1, len(game.turns) + 1)))
+    return [each for each in found if each.loss >= GOOD]
 
 
 def open_review(page: Page, text: str, rules: str) -> Locator:
     """Open a game, and have it reviewed."""
-    page.get_by_role("button", name="Open").click()
-    page.get_by_role("dialog").get_by_label("Transcript").fill(text)
-    page.get_by_role("dialog").get_by_label("Rules").select_option(rules)
-    page.get_by_role("button", name="Go on").click()
-    page.get_by_role("button", name="Start the game").click()
-    expect(page.get_by_role("dialog")).to_be_hidden()
+    put_in(page, text, rules)
+    start(page)
     page.get_by_role("tab", name="Review").click()
-    page.get_by_role("button", name="Review the game").click()
+    click(page, "Review the game")
     return page.locator("#why-review")
 
 
-@pytest.mark.integration
-def test_a_game_is_reviewed_and_gone_through(open_page: Open, tmp_path: Path, shot: Shot) -> None:
+def test_a_game_is_reviewed_and_gone_through(open_page: Open, tmp_path: Path) -> None:
     text = transcript("mini4", 1)
-    known = [each for each in reviewed(text, Position.start("mini4")) if each.loss >= GOOD]
+    known = reviewed(text)
     assert known
     page = open_page()
     panel = open_review(page, text, "mini4")
     rows = panel.locator(".review-row")
     expect(rows).to_have_count(len(known))
     assert panel.locator(".review-comment").all_inner_texts() == [told(each) for each in known]
-    shot(page)
 
     slider = panel.get_by_role("slider")
     slider.focus()
@@ -86,7 +83,7 @@ def test_a_game_is_reviewed_and_gone_through(open_page: Open, tmp_path: Path, sh
     expect(page.locator("#last")).to_be_disabled()
 
     number = known[0].number
-    rows.first.get_by_role("button", name="Show the better line").click()
+    click(rows.first, "Show the better line")
     expect(page.locator("#board .latest")).to_have_attribute(
         "data-square", square_name(known[0].best)
     )
@@ -95,11 +92,11 @@ def test_a_game_is_reviewed_and_gone_through(open_page: Open, tmp_path: Path, sh
     )
     before = page.locator("#moves button").count()
     with page.expect_download() as saved:
-        panel.get_by_role("button", name="Save with comments").click()
+        click(panel, "Save with comments")
     content = Path(saved.value.path()).read_text()
     assert all(told(each) in content for each in known)
     assert content.count("exact]") >= len(known)
-    rows.first.get_by_role("button", name="Play on from here").click()
+    click(rows.first, "Play on from here")
     expect(page.locator("#moves button")).to_have_count(number - 1)
     assert before > number - 1
     expect(rows).to_have_count(0)
@@ -120,21 +117,17 @@ STOPPED_TOO_LATE = """() => {
 }"""
 
 
-@pytest.mark.integration
 def test_the_review_of_a_long_game_can_be_stopped(open_page: Open) -> None:
     page = open_page()
     page.evaluate(STOPPED_TOO_LATE)
     panel = open_review(page, transcript("standard", 2), "standard")
     panel.locator(".review-row").first.wait_for()
-    panel.get_by_role("button", name="Stop").click()
-    expect(panel.get_by_role("alert")).to_contain_text("Stopped.")
+    click(panel, "Stop")
+    expect(panel.get_by_role("alert")).to_contain_text("Stopped")
     seen = panel.locator(".review-row").count()
-    panel.get_by_role("button", name="Review the game").click()
-    page.wait_for_function(
-        "(seen) => document.querySelectorAll('.review-row').length > seen",
-        arg=seen,
-        timeout=300_000,  # searches take long on a busy machine
-    )
+    click(panel, "Review the game")
+    more = "(seen) => document.querySelectorAll('.review-row').length > seen"
+    page.wait_for_function(more, arg=seen, timeout=300_000)  # on a busy machine
     page.wait_for_function(  # estimates and exact values
         "() => [...document.querySelectorAll('#why-review polyline')].every((each) => "
         "each.points.length > 10)"
