@@ -359,7 +359,6 @@ def test_an_interrupted_depth_never_worsens_the_move(random_game: RandomGame) ->
 
 
 def test_a_limit_on_time_is_kept(timers: list[float]) -> None:
-    # benchmarks/limits.py measures how exactly.
     position = Position.from_transcript("f5d6c3d3c4")
     search = PVS(60, SquareWeights(), ordering="tt+static", table_mb=1, iterative=True)
     for seconds in (0.01, 0.1):
