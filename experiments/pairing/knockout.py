@@ -19,7 +19,8 @@ from othello_lab.experiments.pairing.schedule import (
 class Knockout(Schedule):
     """Two meet in a match of ``games`` games, colours swapped, and the winner goes on. The best
     seeds are the first of the line-up: they meet last, and have no opponent in the first stage
-    where there are not 2, 4, 8, ... agents. A drawn match is played again, and then a lot decides."""
+    where there are not 2, 4, 8, ... agents. A drawn match is played again, and then a lot
+    decides."""
 
     adaptive = True
     can_grow = False
