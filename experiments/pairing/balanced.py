@@ -442,7 +442,7 @@ def _parser() -> Parser:
     return parser
 
 
-def openings_command(arguments: Sequence[str]) -> int:
+def openings_command(arguments: Sequence[str], console: Console) -> int:
     """``openings``: make balanced openings and write them to a file."""
     options = _parser().parse_args(list(arguments))
     options.low, options.high = options.band
@@ -454,7 +454,6 @@ def openings_command(arguments: Sequence[str]) -> int:
             raise ConfigError(f"{path}: not a file that can be written")
     if options.file.suffix == ".yaml":
         raise ConfigError(f"{options.file}: this name is taken by the YAML that goes beside it")
-    console = Console()
     workers = options.workers or available_cores()
     found = make(recipe, workers, console, options.config_dir)
     told = write(found, recipe, options.file)
