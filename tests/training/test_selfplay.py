@@ -293,7 +293,7 @@ def test_games_that_are_read_refuse_settings_of_play(
 def test_help_tells_the_settings(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["selfplay", "--help"]) == 0
     out = capsys.readouterr().out
-    assert "random_plies: [4, 24]" in out and "later moves that are random" in out
+    assert "random_plies: [4, 24]" in out and "the least and the most" in out
 
 
 def test_make_refuses_what_it_does_not_know() -> None:
