@@ -1,6 +1,6 @@
-"""A bot of the line protocol with three ways to use its time.
+"""A bot of the line protocol with two ways to use its time.
 
-``quick`` answers at once. ``honest`` uses four fifths of each move's time by its own clock.
+``honest`` uses four fifths of each move's time by its own clock.
 ``late`` now and then thinks, or sleeps, 50 to 80 ms beyond limit and grace, and reports it
 (``playouts=1``). Time stopped or waiting for a processor does not count as thinking.
 """

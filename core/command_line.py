@@ -6,13 +6,13 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from othello_lab.core.perft import divide, perft
+from othello_lab.core.perft import perft
 from othello_lab.core.position import Position
 from othello_lab.core.rules import RULESETS, Ruleset, ruleset
 from othello_lab.core.system.cli import Command, Parser, whole_number
 
 HELP = """\
-usage: othello-lab core perft [--depth DEPTH] [--ruleset NAME] [--divide]
+usage: othello-lab core perft [--depth DEPTH] [--ruleset NAME]
 
   perft    count the sequences of plies from the start    (perft --help)
 """
@@ -34,19 +34,11 @@ def perft_command(arguments: Sequence[str]) -> int:
         "--depth", type=whole_number(1, DEEPEST), default=8, help="greatest depth (default 8)"
     )
     add_ruleset(parser)
-    parser.add_argument(
-        "--divide",
-        action="store_true",
-        help="at the greatest depth also print MOVE COUNT for each first move",
-    )
     options = parser.parse_args(arguments)
     start = Position.start(options.ruleset)
     for depth in range(1, options.depth + 1):
         count = perft(start, depth, announce=lambda line: print(line, file=sys.stderr))
         print(depth, count, flush=True)
-    if options.divide:
-        for move, count in divide(start, options.depth).items():
-            print(move, count)
     return 0
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 
 from othello_lab.core.bitboard import ONE, ZERO, after, legal_moves, lowest_square, popcount
-from othello_lab.core.notation import PASS, square_name
 from othello_lab.core.position import Position
 from othello_lab.core.system.compile import Announce, Int, Mask, kernel, prepare
 
@@ -68,12 +67,3 @@ def _nodes(mover: Mask, opponent: Mask, board: Mask, depth: Int) -> Int:
 def tree_size(position: Position, depth: int) -> int:
     """Return the number of nodes that minimax enters, ``depth`` >= 1 plies deep: all there are."""
     return int(_nodes(*position.masks, np.uint64(position.ruleset.board), np.int64(depth)))
-
-
-def divide(position: Position, depth: int) -> dict[str, int]:
-    """Return the same count split by the first move (``"--"`` for a pass): it shows the move after
-    which two programs disagree."""
-    if position.is_over or depth < 1:
-        return {}
-    moves = position.moves or (PASS,)
-    return {square_name(move): perft(position.play(move), depth - 1) for move in moves}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from othello_lab.core.system.cli import Command, Parser
-from othello_lab.core.system.console import as_typed, make_console
+from othello_lab.core.system.console import as_typed, command_of, make_console
 from othello_lab.core.system.escaping import visible
 from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.jobs.command_line import (
@@ -95,102 +95,25 @@ def _code(result: RunResult) -> int:
     return 130 if result.interrupted else 0
 
 
-def match_command(arguments: Sequence[str]) -> int:
-    """``match``: play two sides against each other until it is decided which is better."""
-    from othello_lab.experiments.jobs.match_command import match_command
-
-    return match_command(arguments, make_console())
-
-
-def verify_command(arguments: Sequence[str]) -> int:
-    """``verify``: check that a record is true."""
-    from othello_lab.experiments.results.verify.verify_command import verify_command
-
-    return verify_command(arguments, make_console())
-
-
-def list_command(arguments: Sequence[str]) -> int:
-    """``list``: all runs under a folder."""
-    from othello_lab.experiments.results.listing import list_command
-
-    return list_command(arguments, make_console())
-
-
-def show_command(arguments: Sequence[str]) -> int:
-    """``show``: print the results of a run."""
-    from othello_lab.experiments.results.show import show_command
-
-    return show_command(arguments, make_console())
-
-
-def compare_command(arguments: Sequence[str]) -> int:
-    """``compare``: runs side by side."""
-    from othello_lab.experiments.results.compare import compare_command
-
-    return compare_command(arguments, make_console())
-
-
-def report_command(arguments: Sequence[str]) -> int:
-    """``report``: write the report of a run anew, or compare several."""
-    from othello_lab.experiments.results.show import report_command
-
-    return report_command(arguments, make_console())
-
-
-def study_command(arguments: Sequence[str]) -> int:
-    """``study``: answer a question that one run cannot."""
-    from othello_lab.experiments.studies.study_command import study_command
-
-    return study_command(arguments, make_console())
-
-
-def openings_command(arguments: Sequence[str]) -> int:
-    """``openings``: make balanced openings."""
-    from othello_lab.experiments.pairing.balanced import openings_command
-
-    return openings_command(arguments)
-
-
-def plan_command(arguments: Sequence[str]) -> int:
-    """``plan``: how many pairs of games a question needs, and how long they take here."""
-    from othello_lab.experiments.jobs.sample_size import run_plan
-
-    return run_plan(arguments, make_console())
-
-
-def recover_command(arguments: Sequence[str]) -> int:
-    """``recover``: save the readable part of a damaged record."""
-    from othello_lab.experiments.results.recover import recover_command
-
-    return recover_command(arguments, make_console())
-
-
-def export_command(arguments: Sequence[str]) -> int:
-    """``export``: write the games of a run for other programs."""
-    from othello_lab.experiments.results.export import export_command
-
-    return export_command(arguments, make_console())
-
-
 COMMANDS: dict[str, Command] = {
-    "match": match_command,
+    "match": command_of("experiments.jobs.match_command", "match_command"),
     "run": run_command,
     "resume": resume_command,
     "extend": extend_command,
     "watch": watch_command,
-    "list": list_command,
-    "show": show_command,
-    "compare": compare_command,
-    "report": report_command,
-    "verify": verify_command,
-    "recover": recover_command,
-    "export": export_command,
-    "study": study_command,
-    "plan": plan_command,
+    "list": command_of("experiments.results.listing", "list_command"),
+    "show": command_of("experiments.results.show", "show_command"),
+    "compare": command_of("experiments.results.compare", "compare_command"),
+    "report": command_of("experiments.results.show", "report_command"),
+    "verify": command_of("experiments.results.verify.verify_command", "verify_command"),
+    "recover": command_of("experiments.results.recover", "recover_command"),
+    "export": command_of("experiments.results.export", "export_command"),
+    "study": command_of("experiments.studies.study_command", "study_command"),
+    "plan": command_of("experiments.jobs.sample_size", "run_plan"),
     "bench": bench_command,
-    "openings": openings_command,
+    "openings": command_of("experiments.pairing.balanced", "openings_command"),
 }
-
+"""What each does, the help of ``othello-lab`` says."""
 
 FAILURES: dict[type[Exception], int] = {ConfigError: 2, RunStopped: 1}
 """What commands raise, and the exit code of each."""

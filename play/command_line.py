@@ -135,7 +135,6 @@ def review_command(arguments: Sequence[str]) -> int:
         f"{DEPTH} plies ahead. The file may be a saved game, a transcript (f5d6c3...) or GGF.",
     )
     _add_game(parser)
-    parser.add_argument("--save", type=Path, metavar="FILE", help="write the game with comments")
     parser.add_argument(
         "--page", type=Path, metavar="FILE.html", help="write the review as a page with figures"
     )
@@ -146,12 +145,10 @@ def review_command(arguments: Sequence[str]) -> int:
         help="of a transcript or GGF (default standard)",
     )
     options = parser.parse_args(arguments)
-    if options.save is not None and options.save.is_dir():
-        raise ConfigError(f"--save {options.save}: a folder; a file is needed")
     if options.page is not None and options.page.suffix != ".html":
         raise ConfigError(f"--page {options.page}: a file that ends with .html is needed")
     number, rules = _number_of_game(options.game), ruleset(options.ruleset)
-    review(options.path, number, rules, options.save, options.page)
+    review(options.path, number, rules, options.page)
     return 0
 
 

@@ -76,14 +76,8 @@ def players_of(game: GameState, present: Mapping[Color, PlayerSettings]) -> dict
     return found
 
 
-def game_text(
-    game: GameState,
-    players: Mapping[Color, str],
-    series: str = "",
-    comments: Mapping[int, str] | None = None,
-) -> str:
-    """A game with its boards, moves, values and counts. comments: on moves, by their numbers."""
-    comments = comments or {}
+def game_text(game: GameState, players: Mapping[Color, str], series: str = "") -> str:
+    """A game with its boards, moves, values and counts."""
     rules = game.start.ruleset
     lines = [TITLE, f"ruleset: {rules.name}", f"start: {game.start.to_obf()}"]
     lines += [f"{color.value}: {players[color]}" for color in Color]
@@ -96,8 +90,6 @@ def game_text(
         by = f"  by {turn.by}"
         lines += ["", f"{number:3}. {name} {square_name(turn.move)}{told}{by}"]
         lines += [_NOTE + line for line in decision_lines(turn)]
-        if comment := comments.get(number):
-            lines.append(_NOTE + comment)
         lines += _board(turn.after)
     if game.is_over:
         lines += ["", outcome(game)]

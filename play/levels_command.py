@@ -87,7 +87,7 @@ def _measure(words: Sequence[str], output: Path | None, command: str) -> int:
     for name, (agent, _) in agents.items():
         if agent not in settings.agents.values():  # the same agent plays once
             settings.agents[name] = agent
-    ladder = "othello_lab.experiments.pairing.neighbours.Ladder"
+    ladder = "othello_lab.experiments.pairing.ladder.Ladder"
     settings.schedule = {"_target_": ladder, "rungs": len(rungs)}
     console = make_console()
     result = run(plan_of(settings), command, console)

@@ -156,19 +156,12 @@ def _deviations(files: ChampionFiles) -> ResultTable:
 def _openings(files: ChampionFiles) -> ResultTable:
     """The table of balanced openings."""
     about: Any = OmegaConf.to_container(OmegaConf.load(files.openings.with_suffix(".yaml")))
-    check, compared = about["check"], about.get("compared")
+    check = about["check"]
     rows = [
         ["openings kept", f"{about['kept']:,} of {about['candidates']:,}"],
         ["Black's score in games from some of them", _percent(check["black_score"])],
         ["the score expected there", _percent(check["black_score_expected"])],
     ]
-    if compared:
-        spread = compared["expected"]
-        ends = " to ".join(_percent(spread[name]) for name in ("tenth", "ninetieth"))
-        rows += [
-            ["old openings kept again", f"{compared['kept_again']:,} of {compared['openings']:,}"],
-            ["Black's expected score in four of five old openings", ends],
-        ]
     return ResultTable("Balanced openings", ["", ""], rows, words=(0, 1))
 
 

@@ -20,7 +20,6 @@ from othello_lab.core.system.rows import RowMaker
 from othello_lab.experiments.config import chosen
 from othello_lab.experiments.jobs.job import LOG
 from othello_lab.experiments.pairing import balanced
-from othello_lab.experiments.pairing.openings import BALANCED
 from othello_lab.experiments.playing.tasks import Tables, TaskResult
 from othello_lab.experiments.record.log import logging_to
 from othello_lab.experiments.studies.parts import play_part
@@ -162,7 +161,6 @@ class ChampionSession(StudySession):
             trained,
             int(self.settings.executor.get("workers") or available_cores()),
             self.console,
-            BALANCED if path.name == BALANCED.name else None,
             [self._files.patterns / "conf"],
             self._files.rows("openings"),
         )

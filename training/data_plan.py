@@ -43,7 +43,6 @@ ENDGAMES = PERFECT, PLAYED = "perfect", "played"
 """What follows once the exact solver gives the scores: perfect play, or the game's own moves."""
 MOST_EXACT = 24
 """Empty squares; beyond these solving a position takes seconds."""
-_NOISY = "othello_lab.agents.noisy.Noisy"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,10 +52,6 @@ class DataConfig:
     random_plies: Annotated[list[int], Each(Whole(0, 60))] = field(default_factory=lambda: [4, 24])
     """Each game begins with so many random plies after its opening, drawn for each game from this
     range, the least and the most."""
-    noise: Annotated[float, Number(0, 1)] = 0.0
-    """The share of later moves that are random."""
-    noise_plies: Annotated[int | None, Whole(0)] = None
-    """The plies of a game in which moves may be random; None: all."""
     exact: Annotated[int, Whole(0, MOST_EXACT)] = 10
     """From so many empty squares on the exact solver gives the scores; 0: the games' ends do."""
     trace: Annotated[float, Number(0, 1)] = 1.0
@@ -89,8 +84,8 @@ class DataConfig:
 
 @dataclass(frozen=True)
 class DataPlan:
-    """A plan that has passed all checks. plan: of the games; its agents play, with their
-    noise. settings: as the user gave them."""
+    """A plan that has passed all checks. plan: of the games. settings: as the user gave
+    them."""
 
     data: DataConfig
     plan: Plan
@@ -174,16 +169,6 @@ def planned(described: Mapping[str, Any], settings: RunConfig) -> DataPlan:
     data = build(described, GROUP, DataConfig)
     playing = copy.deepcopy(settings)
     playing.games += playing.games % 2  # which only matters where openings are played twice
-    if data.noise:
-        playing.agents = {
-            name: {
-                "_target_": _NOISY,
-                "agent": agent,
-                "share": data.noise,
-                "plies": data.noise_plies,
-            }
-            for name, agent in settings.agents.items()
-        }
     return DataPlan(data, plan_of(playing, least=1), settings)
 
 

@@ -12,7 +12,6 @@ from othello_lab.core.bitboard import bits, symmetric_forms
 from othello_lab.experiments.report.figures.drawing import (
     ReportFigure,
     blank,
-    entitle,
     heat,
     signed,
 )
@@ -25,9 +24,7 @@ _SAMPLE = 5000
 _SQUARES = 64
 
 
-def disc_worth_figure(
-    evaluation: Evaluation, positions: Positions, unit: float, context: str = ""
-) -> ReportFigure:
+def disc_worth_figure(evaluation: Evaluation, positions: Positions, unit: float) -> ReportFigure:
     """Return a figure of a disc's worth on each square, by phase of the game: half of the value's
     change if it changes its colour, on average over positions with a disc there.
 
@@ -41,7 +38,6 @@ def disc_worth_figure(
     }
     most = max([0.5, *(float(np.nanmax(np.abs(found))) for found in worth.values())])
     with blank(4.2 * len(worth), 3.9) as figure:
-        entitle(figure, context)
         places = figure.subplots(1, len(worth), squeeze=False).flatten()
         for axes, (phase, found) in zip(places, worth.items(), strict=True):
             texts = np.vectorize(lambda discs: "" if np.isnan(discs) else signed(discs, 1))(found)

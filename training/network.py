@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from othello_lab.agents.learned.network import KIND, UNIT, VERSION
+from othello_lab.agents.learned.network import KIND, UNIT, VERSION, NetworkEvaluation
 from othello_lab.agents.learned.weights import LearnedWeights
 from othello_lab.core.system.optional_libraries import needs
 from othello_lab.core.system.settings import Number, Whole
 from othello_lab.experiments.config import Plan
-from othello_lab.training.data import TRAIN, VALIDATION
+from othello_lab.training.data import TRAIN, VALIDATION, Positions
 from othello_lab.training.neural import SYMMETRIES, Network, NetworkInputs
 from othello_lab.training.stages import MOST_EMPTIES
 from othello_lab.training.training import LearningResult, Training, TrainingContext
@@ -74,11 +74,12 @@ class NetworkTraining(Training):
                 bar.tell(
                     ", ".join(f"{name} {value**0.5:.2f} discs" for name, value in told.items())
                 )
+        learned = LearnedWeights(KIND, VERSION, UNIT, network.whole_numbers())
         return LearningResult(
             {"_target_": "othello_lab.agents.learned.NetworkEvaluation"},
-            LearnedWeights(KIND, VERSION, UNIT, network.whole_numbers()),
+            learned,
             unit=UNIT,
-            figures=lambda: _figures(network, held),
+            figures=lambda: _figures(learned, train),
             about={"epochs": epoch},
         )
 
@@ -122,7 +123,7 @@ def rate_at(passed: float) -> float:
     return 0.5 + 0.5 * math.cos(math.pi * min(1.0, (passed - WARMING) / (1 - WARMING)))
 
 
-def _figures(network: Network, held: NetworkInputs) -> Iterable[ReportFigure]:
-    from othello_lab.training.network_figures import network_figures  # which takes long to load
+def _figures(learned: LearnedWeights, positions: Positions) -> Iterator[ReportFigure]:
+    from othello_lab.training.drawing import disc_worth_figure  # which takes long to load
 
-    return network_figures(network, held)
+    yield disc_worth_figure(NetworkEvaluation(learned), positions, UNIT)

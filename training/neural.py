@@ -219,20 +219,3 @@ class Network:
             OUTPUT: whole(OUTPUT, last, np.int32),
             OUTPUT_BIAS: whole(OUTPUT_BIAS, last * FULL, np.int32),
         }
-
-    def worth_of_squares(self, inputs: NetworkInputs, stage: int) -> np.ndarray:
-        """Return the worth of a disc of the mover's in place of the opponent's, on average over
-        positions of a stage and their symmetric images, in discs: shape (8, 8), NaN without
-        positions. It is the slope of the value there, with the moves unchanged."""
-        import torch
-
-        rows = np.flatnonzero(self._stages.numpy()[inputs.empties] == stage)[:_CHUNK]
-        if not len(rows):
-            return np.full((_SIDE, _SIDE), np.nan)
-        shown = torch.from_numpy(inputs.shown(rows)).float().requires_grad_()
-        value = self.foretold(shown, torch.from_numpy(inputs.empties[rows])).sum()
-        (slopes,) = torch.autograd.grad(value, shown)
-        own, other = slopes.numpy().reshape(-1, len(PLANES), _SIDE, _SIDE)[:, :2].mean(axis=0)
-        board = own - other
-        images = [np.rot90(each, turn) for each in (board, board.T) for turn in range(4)]
-        return np.mean(images, axis=0)

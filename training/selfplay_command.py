@@ -27,7 +27,7 @@ interrupted and resumed (othello-lab resume FOLDER).
   othello-lab selfplay --yes                       (with all defaults)
   othello-lab selfplay games=100000 depth=4 evaluation=composite
   othello-lab selfplay agent=mcts limits.nodes=1000 data.exact=12
-  othello-lab selfplay agents=classics data.noise=0.05
+  othello-lab selfplay agents=classics data.random_plies=[8,16]
   othello-lab positions WTH_2023.wtb games.ggf results/classics/2026-01-01_00-00-00
 
 == Settings, here with their defaults; those of a run can be given too (run --help) ==
@@ -35,7 +35,7 @@ interrupted and resumed (othello-lab resume FOLDER).
 
 PLAYED = (
     *("games", "agent", "agents", "depth", "evaluation", "openings", "limits"),
-    *(f"{GROUP}.{name}" for name in ("random_plies", "noise", "noise_plies", "trace", "unit")),
+    *(f"{GROUP}.{name}" for name in ("random_plies", "trace", "unit")),
 )
 """Settings that only games which are played have."""
 MEASURED = (

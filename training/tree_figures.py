@@ -15,7 +15,6 @@ from othello_lab.experiments.report.figures.drawing import (
     SMALL,
     ReportFigure,
     blank,
-    entitle,
     heat,
     signed,
 )
@@ -65,7 +64,7 @@ def tree_figures(
     )
 
 
-def tree_chart(stage: TreeStage, counts: np.ndarray | None = None, context: str = "") -> Figure:
+def tree_chart(stage: TreeStage, counts: np.ndarray | None = None) -> Figure:
     """A stage's first tree.
 
     counts: how many positions come to each place, shape (63,), to be told at the leaves.
@@ -75,7 +74,6 @@ def tree_chart(stage: TreeStage, counts: np.ndarray | None = None, context: str 
     most = np.abs(leaf).max(initial=1e-9)
     width = max(8.0, _LEAF * shape.leaves + 0.4)
     with blank(width=width, height=0.95 * (shape.depth + 1) + 0.5) as figure:
-        entitle(figure, context)
         axes = figure.add_subplot()
         for place, (across, down) in shape.where.items():
             for child in shape.children(place):
@@ -153,15 +151,12 @@ def _box(
     axes.text(across, down, text, ha="center", va="center", fontsize=SMALL - 2, zorder=3)
 
 
-def importances_chart(
-    stages: Sequence[TreeStage], of_empties: np.ndarray, context: str = ""
-) -> Figure:
+def importances_chart(stages: Sequence[TreeStage], of_empties: np.ndarray) -> Figure:
     """The share of each feature in each stage, the most important first."""
     shares = 100 * importances(stages).T
     order = np.argsort(-shares.mean(axis=1), kind="stable")
     texts = np.array([[f"{share:.0f}" if share >= 1 else "" for share in row] for row in shares])
     with blank(width=3.6 + 0.55 * len(stages), height=1 + 0.27 * len(NAMES)) as figure:
-        entitle(figure, context)
         axes = figure.add_subplot()
         # The opening, stage by stage, to the game's end.
         stages_shown = np.arange(len(stages))[::-1]

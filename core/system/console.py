@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import shlex
 import sys
 from collections.abc import Sequence
 
 from rich.console import Console
+
+from othello_lab.core.system.cli import Command
 
 WIDTH_OF_FILES = 120  # columns where the output is no terminal that would tell its own
 
@@ -31,3 +34,18 @@ def make_console() -> Console:
 def as_typed(arguments: Sequence[str]) -> str:
     """The command line that starts the same run."""
     return "othello-lab " + shlex.join(arguments)
+
+
+def command_of(module: str, name: str) -> Command:
+    """Return a command that a module of the lab defines: a function of arguments and a console.
+
+    The module is imported when the command is called, so --help and a misspelt command answer at
+    once.
+    """
+
+    def run(arguments: Sequence[str]) -> int:
+        function = getattr(importlib.import_module(f"othello_lab.{module}"), name)
+        code: int = function(arguments, make_console())
+        return code
+
+    return run

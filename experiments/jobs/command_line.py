@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from othello_lab.core.system.cli import Parser, seconds, whole_number
+from othello_lab.core.system.cli import Parser, whole_number
 from othello_lab.core.system.console import as_typed, make_console
 from othello_lab.core.system.settings import ConfigError
 
@@ -111,12 +111,11 @@ def watch_command(arguments: Sequence[str]) -> int:
         "terminal, until it has ended. Reading disturbs nothing.",
     )
     parser.add_argument("folder", type=Path, help="the run's folder, results/NAME/DATE")
-    parser.add_argument("--every", type=seconds, default=2.0, help="seconds from look to look (2)")
     parser.add_argument("--once", action="store_true", help="look once and leave")
     options = parser.parse_args(arguments)
 
     from othello_lab.experiments.report.watch import watch
 
     look_at = _kind_of(options.folder).look
-    watch(options.folder, make_console(), look_at, options.every, options.once)
+    watch(options.folder, make_console(), look_at, options.once)
     return 0

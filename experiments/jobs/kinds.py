@@ -49,8 +49,8 @@ class JobSummary:
     folder: where it is. kind: a key of :data:`KINDS`. name: of the experiment. started: date and
     time, "" if unknown. agents: how many. games: how many were played. leader: the agent with the
     largest share of points; empty for a sweep. score: that share in percent. state: complete,
-    stopped, or the reason why the folder cannot be read. elo: the rating of one agent, where it was
-    asked for. lineup: names of the agents. tags, note: as the job was given them.
+    stopped, or the reason why the folder cannot be read. lineup: names of the agents. tags, note:
+    as the job was given them.
     """
 
     folder: str
@@ -62,7 +62,6 @@ class JobSummary:
     leader: str = ""
     score: float | None = None
     state: str = ""
-    elo: float | None = None
     lineup: Sequence[str] = ()
     tags: Sequence[str] = ()
     note: str = ""

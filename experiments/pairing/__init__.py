@@ -6,7 +6,6 @@ The classes that a run may name by ``_target_`` are handed on here; each kind of
 from othello_lab.experiments.pairing.class_tournament import ClassTournament
 from othello_lab.experiments.pairing.gauntlet import Gauntlet
 from othello_lab.experiments.pairing.knockout import Knockout
-from othello_lab.experiments.pairing.neighbours import Neighbours
 from othello_lab.experiments.pairing.openings import (
     AllOpenings,
     BalancedOpenings,
@@ -28,7 +27,6 @@ __all__ = [
     "FileOpenings",
     "Gauntlet",
     "Knockout",
-    "Neighbours",
     "Openings",
     "PairOutcomes",
     "Pairing",

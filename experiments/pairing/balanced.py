@@ -49,8 +49,6 @@ from othello_lab.core.system.shared_memory import why_no_locks
 from othello_lab.experiments.pairing.openings import (
     Opening,
     all_openings,
-    position_key,
-    read_openings,
 )
 from othello_lab.experiments.record.provenance import versions
 
@@ -216,23 +214,20 @@ def make(
     recipe: Recipe,
     workers: int,
     console: Console | None = None,
-    other: Path | None = None,
     folders: Sequence[str | Path] = (),
     rows: Path | None = None,
 ) -> BalancedList:
     """Find the balanced openings of the standard rules.
 
-    workers: processes. other: a file of openings made before; the notes then say how even they are
-    by this recipe. folders: further ones of YAMLs, for the evaluation. rows: a folder that keeps
-    values and results, from which the same recipe continues after an interruption. Raises
-    ConfigError for a recipe that cannot be followed, or such a file.
+    workers: processes. folders: further ones of YAMLs, for the evaluation. rows: a folder that
+    keeps values and results, from which the same recipe continues after an interruption. Raises
+    ConfigError for a recipe that cannot be followed.
     """
     console = console or Console(quiet=True)
     recipe.check()
     if problem := why_no_locks():
         raise ConfigError(problem)
     candidates = all_openings(recipe.plies, RULESETS["standard"])
-    before = None if other is None else _among(candidates, other)
     try:
         searcher = PositionSearcher(recipe, folders)
     except ValueError as error:
@@ -254,25 +249,10 @@ def make(
             if not console.quiet:
                 times = _timed(recipe, searcher, [position for _, position in candidates])
                 _foretell(recipe, len(candidates), times, workers, console)
-            found = _select(recipe, [opening for opening, _ in candidates], each, before)
-            if other is not None:
-                found.notes["compared"] = {"file": other.name, **found.notes["compared"]}
-            return found
+            return _select(recipe, [opening for opening, _ in candidates], each)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-
-
-def _among(candidates: Sequence[tuple[Opening, Position]], path: Path) -> np.ndarray:
-    """The indices of a file's openings among the candidates; ConfigError where there are none."""
-    rules = RULESETS["standard"]
-    place = {position_key(position): index for index, (_, position) in enumerate(candidates)}
-    keys = [position_key(opening.reach(rules)) for opening in read_openings(path, rules)]
-    found = np.array([place[key] for key in keys if key in place], dtype=int)
-    if not len(found):
-        plies = len(candidates[0][0].moves)
-        raise ConfigError(f"--compare {path}: none of its openings is of {plies} plies")
-    return np.unique(found)
 
 
 def _timed(
@@ -322,7 +302,6 @@ def _select(
     recipe: Recipe,
     candidates: Sequence[Opening],
     each: Callable[[Callable[[Position], Any], np.ndarray, str], np.ndarray],
-    before: np.ndarray | None,
 ) -> BalancedList:
     shallowly, deeply = partial(_value, recipe.shallow), partial(_value, recipe.depth)
     depth = f"searching {recipe.depth} plies"
@@ -360,12 +339,6 @@ def _select(
         "first_search": _about_line(line, deep - foretold[sample]),
         "check": _about_check(results, expected[checked]),
     }
-    if before is not None:
-        unknown = before[np.isnan(values[before])]
-        values[unknown] = each(deeply, unknown, f"{depth}, those of before")
-        drawn = rng.permutation(np.setdiff1d(before, kept))[: recipe.games // 4]
-        played = each(_play_out, drawn, "checking those of before")
-        notes["compared"] = _compared(before, kept, curve.score(values), played, drawn)
     return BalancedList([candidates[int(index)] for index in kept], notes)
 
 
@@ -385,47 +358,6 @@ def _most_even(recipe: Recipe, expected: np.ndarray) -> np.ndarray:
     kept = np.flatnonzero((recipe.low <= expected) & (expected <= recipe.high))
     even = np.argsort(np.abs(expected[kept] - 0.5), kind="stable")
     return np.sort(kept[even[: recipe.most]])
-
-
-def _compared(
-    before: np.ndarray,
-    kept: np.ndarray,
-    expected: np.ndarray,
-    played: np.ndarray,
-    drawn: np.ndarray,
-) -> dict[str, Any]:
-    """Return sentences that compare earlier openings with those kept now.
-
-    before, kept: numbers of candidates. expected: Black's score from each candidate. played: scores
-    of the games from ``drawn``, some of the openings that are not kept again.
-    """
-    return {
-        "openings": len(before),
-        "kept_again": int(np.isin(before, kept).sum()),
-        "expected": _spread(expected[before]),
-        "expected_of_the_new": _spread(expected[kept]),
-        "check_of_the_dropped": _by_thirds(played, expected[drawn]),
-    }
-
-
-def _spread(expected: np.ndarray) -> dict[str, float]:
-    """Return the spread of expected scores: some quantiles, and the standard deviation."""
-    if not len(expected):
-        return {}
-    at = {"least": 0.0, "tenth": 0.1, "median": 0.5, "ninetieth": 0.9, "most": 1.0}
-    found = {name: float(np.quantile(expected, share)) for name, share in at.items()}
-    return found | {"deviation": float(expected.std())}
-
-
-def _by_thirds(scores: np.ndarray, expected: np.ndarray) -> dict[str, dict[str, Any]]:
-    """Return sentences that compare games with expectations, apart for openings predicted as good
-    for White, even, and good for Black."""
-    parts = np.array_split(np.argsort(expected, kind="stable"), 3)
-    names = "lowest", "middle", "highest"
-    return {
-        name: _about_check(scores[part], expected[part])
-        for name, part in zip(names, parts, strict=True)
-    }
 
 
 def _ends(expected: np.ndarray) -> dict[str, float] | None:
@@ -460,8 +392,6 @@ def write(found: BalancedList, recipe: Recipe, path: Path) -> Path:
     options = {key.replace("_", "-"): value for key, value in asdict(recipe).items()}
     options["band"] = f"{options.pop('low')} {options.pop('high')}"
     words = " ".join(f"--{key} {value}" for key, value in options.items())
-    if compared := found.notes.get("compared"):
-        words += f" --compare {shlex.quote(compared['file'])}"
     about = {
         "command": f"othello-lab openings {shlex.quote(path.name)} {words}",
         "ruleset": "standard",
@@ -507,18 +437,12 @@ def _parser() -> Parser:
         metavar=("LOW", "HIGH"),
         help=f"Black's expected score (default {Recipe.low} {Recipe.high})",
     )
-    parser.add_argument(
-        "--compare",
-        type=Path,
-        metavar="FILE",
-        help="openings made before: the YAML then tells how even they are by these settings",
-    )
     parser.add_argument("--workers", type=whole_number(1), help="processes (default: all cores)")
     parser.add_argument("--config-dir", nargs=1, default=[], help="a further folder of YAMLs")
     return parser
 
 
-def openings_command(arguments: Sequence[str]) -> int:
+def openings_command(arguments: Sequence[str], console: Console) -> int:
     """``openings``: make balanced openings and write them to a file."""
     options = _parser().parse_args(list(arguments))
     options.low, options.high = options.band
@@ -530,9 +454,8 @@ def openings_command(arguments: Sequence[str]) -> int:
             raise ConfigError(f"{path}: not a file that can be written")
     if options.file.suffix == ".yaml":
         raise ConfigError(f"{options.file}: this name is taken by the YAML that goes beside it")
-    console = Console()
     workers = options.workers or available_cores()
-    found = make(recipe, workers, console, options.compare, options.config_dir)
+    found = make(recipe, workers, console, options.config_dir)
     told = write(found, recipe, options.file)
     notes = found.notes
     check = notes["check"]
@@ -546,14 +469,6 @@ def openings_command(arguments: Sequence[str]) -> int:
         lines.append(
             f"in {check['games']:,} games from some of those Black scored {scored:.1f} %, expected "
             f"{expected:.1f} %"
-        )
-    if compared := notes.get("compared"):
-        spread = compared["expected"]
-        lines.append(
-            f"of the {compared['openings']:,} openings of {compared['file']} "
-            f"{compared['kept_again']:,} were kept again; by these searches Black's expected score "
-            f"is {100 * spread['tenth']:.1f} to {100 * spread['ninetieth']:.1f} % in four of five "
-            "of them"
         )
     lines.append(f"written to {options.file}, and how they were made to {told}")
     for line in lines:

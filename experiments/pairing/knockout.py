@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
-from othello_lab.core.system.settings import Choice, Whole, checked
+from othello_lab.core.system.settings import Whole, checked
 from othello_lab.experiments.pairing.bracket import Bracket, most_matches, most_rounds, stage_name
 from othello_lab.experiments.pairing.schedule import (
     Pairing,
@@ -15,28 +15,20 @@ from othello_lab.experiments.pairing.schedule import (
     places,
 )
 
-LINE_UP, LOT = SEEDINGS = "line_up", "lot"
-
 
 class Knockout(Schedule):
     """Two meet in a match of ``games`` games, colours swapped, and the winner goes on. The best
-    seeds meet last, and have no opponent in the first stage where there are not 2, 4, 8, ...
-    agents. A drawn match is played again, and then a lot decides."""
+    seeds are the first of the line-up: they meet last, and have no opponent in the first stage
+    where there are not 2, 4, 8, ... agents. A drawn match is played again, and then a lot
+    decides."""
 
     adaptive = True
     can_grow = False
 
     @checked
-    def __init__(
-        self,
-        replays: Annotated[int, Whole(0)] = 1,
-        seeding: Annotated[str, Choice(*SEEDINGS)] = LINE_UP,
-    ) -> None:
-        """
-        replays: number of times a drawn match is played again before a lot decides. seeding: the
-        order of seeds, the best seeds meeting last: line_up (as they are named), or lot.
-        """
-        self.replays, self.seeding = replays, seeding
+    def __init__(self, replays: Annotated[int, Whole(0)] = 1) -> None:
+        """replays: number of times a drawn match is played again before a lot decides."""
+        self.replays = replays
 
     def rounds(self, names: Sequence[str], pairs: int) -> int:
         return most_rounds(len(names), self.replays)
@@ -67,7 +59,4 @@ class Knockout(Schedule):
         return [self._bracket(names, results).table(names)]
 
     def _bracket(self, names: Sequence[str], results: PairOutcomes) -> Bracket:
-        seeds = list(range(len(names)))
-        if self.seeding == LOT:
-            seeds = results.chance(0).permutation(len(names)).tolist()
-        return Bracket.played(seeds, results.rounds, self.replays, results)
+        return Bracket.played(range(len(names)), results.rounds, self.replays, results)

@@ -27,13 +27,12 @@ Look = Callable[[Path, Console], tuple[RenderableType, bool]]
 """Says how far what is in a folder is, and whether nobody is playing any more."""
 
 
-def watch(
-    folder: Path, console: Console, look_at: Look, every: float = 2.0, once: bool = False
-) -> None:
-    """Print the progress of the job in a folder, again and again until nobody works on it any more
-    (or ``once``).
+_EVERY = 2.0  # seconds from look to look
 
-    every: seconds between two looks. Raises ConfigError if there is no such job.
+
+def watch(folder: Path, console: Console, look_at: Look, once: bool = False) -> None:
+    """Print the progress of the job in a folder, again and again until nobody works on it any more
+    (or ``once``). Raises ConfigError if there is no such job.
     """
     screen, ended = look_at(folder, console)
     if once or ended or not console.is_terminal:
@@ -41,7 +40,7 @@ def watch(
         return
     with Live(screen, console=console, auto_refresh=False) as live:
         while not ended:
-            time.sleep(every)
+            time.sleep(_EVERY)
             screen, ended = look_at(folder, console)
             live.update(screen, refresh=True)
 

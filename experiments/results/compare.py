@@ -237,7 +237,7 @@ def _goes_by_results(head: Mapping[str, Any]) -> bool:
     """Return True if pairings or the length of a run depended on results, so that pooling would be
     biased."""
     target = str(head["config"].get("schedule", {}).get("_target_", ""))
-    return target.rpartition(".")[2] not in ("RoundRobin", "Gauntlet", "Neighbours")
+    return target.rpartition(".")[2] not in ("RoundRobin", "Gauntlet")
 
 
 # ---------------------------------------------------------------------- the games

@@ -59,7 +59,6 @@ _Out = TypeVar("_Out")
 
 HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
 
-_FACING = {">=": "<=", ">": "<", "<=": ">=", "<": ">"}  # seen from the other side
 _RANDOM = AgentText("random")  # gives positions to an agent that is compared with a number
 _OTHER = AgentText("greedy")
 

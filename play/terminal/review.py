@@ -12,7 +12,7 @@ from othello_lab.core.notation import square_name
 from othello_lab.core.rules import Color, Ruleset
 from othello_lab.play.agent_process import AgentProcesses
 from othello_lab.play.game import GameState, outcome
-from othello_lab.play.game_files import LONGEST, TITLE, ReadGame, game_of, game_text, read, write
+from othello_lab.play.game_files import LONGEST, TITLE, ReadGame, game_of, read
 from othello_lab.play.recorded import game_of_run
 from othello_lab.play.review import MoveReview, Reviewer, accuracy_text, scale_text, told
 from othello_lab.play.terminal.screen import Screen
@@ -20,14 +20,12 @@ from othello_lab.play.terminal.screen import Screen
 _HANG = 60.0
 
 
-def review(
-    path: Path, number: int | None, rules: Ruleset, save: Path | None, page: Path | None
-) -> None:
+def review(path: Path, number: int | None, rules: Ruleset, page: Path | None) -> None:
     """Review a game of a file in any notation, or of a run, and print what each move lost.
 
-    number: of the game, as for ``replay``. rules: of a file that does not tell them. save: a file
-    for the game with the comments. page: a file for the review as a page. Ctrl-C ends it and shows
-    the moves reviewed so far. Raises ConfigError.
+    number: of the game, as for ``replay``. rules: of a file that does not tell them. page: a file
+    for the review as a page. Ctrl-C ends it and shows the moves reviewed so far. Raises
+    ConfigError.
     """
     screen = Screen()
     shown = _game(path, number, rules)
@@ -47,10 +45,6 @@ def review(
     for number in sorted(found):
         _say(screen, found[number])
     _say_accuracy(screen, shown, list(found.values()))
-    if save is not None:
-        comments = {number: told(each) for number, each in found.items()}
-        write(save, [game_text(game, shown.players, comments=comments)])
-        screen.say(f"The game with these comments is in {save}.")
     if page is not None:
         from othello_lab.play.review_page import write_page
 

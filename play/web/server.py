@@ -51,7 +51,7 @@ _LINES = 8  # connections to each game that may be open
 _HELLO = 10.0  # seconds until the first message
 _TIDY = 5.0  # seconds from one look at what nobody needs any more to the next
 _PORTS = 100  # how many are tried for a free one
-_WRONG, _TOO_MANY, _BUSY = 1008, 1008, 1013  # why a WebSocket is closed, RFC 6455
+_WRONG, _BUSY = 1008, 1013  # why a WebSocket is closed, RFC 6455
 
 
 class SameHostOnly:

@@ -15,7 +15,7 @@ from refusals import refused, refuses
 
 from othello_lab import RULESETS, DiscCount, Minimax, Position
 from othello_lab.__main__ import room_main
-from othello_lab.core.perft import divide, perft, tree_size
+from othello_lab.core.perft import perft, tree_size
 
 main = functools.partial(room_main, "core")
 
@@ -56,27 +56,21 @@ def test_the_whole_4x4_game() -> None:
 
 
 @pytest.mark.parametrize("name", RULESETS)
-def test_divide_adds_up_to_perft(name: str, random_game: RandomGame) -> None:
+def test_perft_is_the_sum_over_the_moves(name: str, random_game: RandomGame) -> None:
     for seed in range(5):
         for position in random_game(name, seed):
-            counts = divide(position, 4)
-            if position.is_over:
-                assert counts == {}, position
-                continue
-            moves = position.legal_moves() or ("--",)
-            assert tuple(counts) == moves, position
-            assert sum(counts.values()) == perft(position, 4), position
+            if not position.is_over:
+                after = [position.play(move) for move in position.legal_moves() or ("--",)]
+                assert sum(perft(each, 3) for each in after) == perft(position, 4), position
 
 
 def test_a_pass_is_a_ply_and_a_finished_game_a_leaf() -> None:
     # Black, to move, cannot; White takes a1, and has all the discs.
     one_line = Position.from_obf("-XOO" + "-" * 12 + " X", "mini4")
     assert [perft(one_line, depth) for depth in range(5)] == [1, 1, 1, 1, 1]
-    assert divide(one_line, 2) == {"--": 1}
     # The same twice: after the pass White chooses between a1 and a4, then Black passes again.
     two_lines = Position.from_obf("-XOO" + "-" * 8 + "-XOO X", "mini4")
     assert [perft(two_lines, depth) for depth in range(6)] == [1, 1, 2, 2, 2, 2]
-    assert divide(two_lines.play("--"), 3) == {"a1": 1, "a4": 1}
 
 
 @pytest.mark.parametrize("name", RULESETS)
@@ -92,9 +86,8 @@ def test_a_tree_has_the_nodes_that_minimax_enters(name: str, random_game: Random
 def test_command_prints_depths_and_counts(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["perft", "--depth", "5"]) == 0
     assert capsys.readouterr().out == "1 4\n2 12\n3 56\n4 244\n5 1396\n"
-    assert main(["perft", "--depth", "3", "--ruleset", "mini4", "--divide"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines == ["1 4", "2 12", "3 44", "b1 11", "a2 11", "d3 11", "c4 11"]
+    assert main(["perft", "--depth", "3", "--ruleset", "mini4"]) == 0
+    assert capsys.readouterr().out.splitlines() == ["1 4", "2 12", "3 44"]
 
 
 @pytest.mark.parametrize(

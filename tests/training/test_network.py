@@ -172,6 +172,6 @@ def test_the_rate_rises_and_falls() -> None:
 
 def test_figures_are_drawn(trained: tuple[TrainingContext, LearningResult]) -> None:
     (figure,) = trained[1].figures()
-    assert figure.name == "worth_of_squares"
+    assert figure.name == "disc_worth"
     titles = [axes.get_title() for axes in figure.chart.axes if axes.get_title()]
-    assert titles == ["60-41 empty squares", "40-21 empty squares", "20-0 empty squares"]
+    assert titles == ["opening", "midgame", "endgame"]

@@ -124,7 +124,7 @@ def test_games_of_a_line_up(tmp_path: Path) -> None:
     settings = {
         "agents": {"greedy": "greedy", "mcts": {"_target_": "othello_lab.MCTS", "playouts": 5}},
         "openings": "balanced",
-        "data": {"exact": 0, "random_plies": [0, 0], "noise": 0.2, "noise_plies": 30},
+        "data": {"exact": 0, "random_plies": [0, 0]},
         "executor": "serial",
         "games": 8,
     }
@@ -257,7 +257,6 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     [
         (["data.exact=30"], r"data\.exact=30: a whole number from 0 to 24"),
         (["data.random_plies=[9,3]"], r"random_plies=\[9, 3\]: the least and the most are needed"),
-        (["data.noise=2"], r"data\.noise=2: a number from 0 to 1"),
         (["data.endgames=perfekt"], "Did you mean 'perfect'"),
         (["data.exakt=3"], "data.exakt"),
         (["agent=alphabetta"], "unknown agent 'alphabetta'"),
@@ -282,7 +281,7 @@ def test_positions_needs_files(capsys: pytest.CaptureFixture[str]) -> None:
     assert "FILE is needed" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("word", ["games=4", "data.noise=0.1", "agent.depth=2", "agents=classics"])
+@pytest.mark.parametrize("word", ["games=4", "data.unit=10", "agent.depth=2", "agents=classics"])
 def test_games_that_are_read_refuse_settings_of_play(
     word: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -294,7 +293,7 @@ def test_games_that_are_read_refuse_settings_of_play(
 def test_help_tells_the_settings(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["selfplay", "--help"]) == 0
     out = capsys.readouterr().out
-    assert "random_plies: [4, 24]" in out and "later moves that are random" in out
+    assert "random_plies: [4, 24]" in out and "the least and the most" in out
 
 
 def test_make_refuses_what_it_does_not_know() -> None:

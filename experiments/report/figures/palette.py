@@ -25,7 +25,7 @@ COLOURS: Sequence[str] = [
     to_hex(colour) for colour in np.array(palettes.color_palette("colorblind", 10))[list(_SEPARATE)]
 ]
 """Colours of up to ten series, which all readers can tell apart."""
-BLUE, ORANGE, _, RED = COLOURS[:4]
+BLUE, ORANGE = COLOURS[:2]
 
 MANY_COLOURS: Sequence[str] = (
     *("#0a70b4", "#ff00ff", "#e18700", "#c3005a", "#009600", "#9600f0", "#9696f0", "#785a1e"),

@@ -494,29 +494,9 @@ def test_the_command_writes_a_file_that_openings_file_reads(
     assert openings == one.openings
 
 
-def test_openings_made_before_are_compared(tmp_path: Path, one: balanced.BalancedList) -> None:
-    before = tmp_path / "before.txt"
-    dropped = [each for each, _ in all_openings(4, STANDARD) if each not in one.openings][:12]
-    before.write_text("".join(f"{each.text}\n" for each in one.openings[:3] + dropped))
-    again = balanced.make(QUICK, 2, other=before)
-    assert again.openings == one.openings
-    compared = again.notes["compared"]
-    assert (compared["file"], compared["openings"], compared["kept_again"]) == ("before.txt", 15, 3)
-    old, new = compared["expected"], compared["expected_of_the_new"]
-    assert old["least"] < new["least"] <= new["median"] <= new["most"]
-    assert old["deviation"] > new["deviation"]
-    checks = compared["check_of_the_dropped"]
-    assert sum(each["games"] for each in checks.values()) == 10
-    expected = [each["black_score_expected"] for each in checks.values()]
-    assert expected == sorted(expected)
-    about = balanced.write(again, QUICK, tmp_path / "x.txt").read_text()
-    assert "--compare before.txt" in " ".join(about.split())
-
-
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        ("x.txt --compare none.txt", "none.txt"),
         (
             "x.txt --shallow 9 --depth 8",
             "--shallow=9: a whole number from 1 to the depth, 8",

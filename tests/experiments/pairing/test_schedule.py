@@ -17,8 +17,8 @@ from othello_lab import RULESETS, resume
 from othello_lab.agents.config import ConfigError
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import run
-from othello_lab.experiments.pairing import Gauntlet, Neighbours, RoundRobin, Schedule
-from othello_lab.experiments.pairing.neighbours import Ladder
+from othello_lab.experiments.pairing import Gauntlet, RoundRobin, Schedule
+from othello_lab.experiments.pairing.ladder import Ladder
 from othello_lab.experiments.pairing.openings import Opening, RandomOpenings
 from othello_lab.experiments.pairing.schedule import Pair, PairDraw, PairOutcome, PairOutcomes
 
@@ -66,15 +66,6 @@ def test_in_a_gauntlet_one_meets_all_others() -> None:
     assert [pair[0].pair for pair in pairs] == list(range(9))
     assert all(2 in (game.black, game.white) for pair in pairs for game in pair)
     assert all_pairs(Gauntlet(), NAMES, openings[:1], 7)[0][0].black == 0
-
-
-def test_neighbours_meet_those_next_to_them() -> None:
-    openings = RandomOpenings(plies=8).find(2, RULESETS["standard"], 1)
-    pairs = all_pairs(Neighbours(2), NAMES, openings, seed=7)
-    met = Counter((pair[0].black, pair[0].white) for pair in pairs)
-    assert met == dict.fromkeys([(0, 1), (0, 2), (1, 2), (1, 3), (2, 3)], 2)
-    with pytest.raises(ValueError, match="reach"):
-        Neighbours(0)
 
 
 def test_climbers_meet_rungs_of_their_strength() -> None:

@@ -194,14 +194,6 @@ def test_a_drawn_match_is_played_again_and_then_a_lot_decides() -> None:
     assert winners == {"a", "b"}
 
 
-def test_seeds_may_be_drawn_by_lot() -> None:
-    finals = set()
-    for seed in range(20):
-        _, rounds = tournament(Knockout(seeding="lot"), 4, seed=seed)
-        finals.add(frozenset((rounds[-1][0][0].black, rounds[-1][0][0].white)))
-    assert len(finals) > 1
-
-
 # ---------------------------------------------------------------------- a class
 
 
@@ -427,10 +419,6 @@ def test_a_match_of_python_objects_may_be_a_tournament(tmp_path: Path) -> None:
         (["schedule=swiss", "schedule.rounds=0"], "schedule.rounds=0: a whole number of 1 or more"),
         (["schedule=swiss", "schedule.rounds=4"], "rounds=4: a whole number from 1 to 3 is needed"),
         (["schedule=knockout", "schedule.replays=-1"], "schedule.replays=-1: a whole number of 0"),
-        (
-            ["schedule=knockout", "schedule.seeding=elo"],
-            "unknown seeding 'elo'; choose from line_u",
-        ),
         (["schedule=class", "schedule.preliminary=0"], "schedule.preliminary=0: a whole number of"),
         (["schedule=class", "schedule.win=-1"], "schedule.win=-1: a number of 0 or more"),
     ],
