@@ -279,7 +279,6 @@ def test_the_share_of_a_clock(timers: list[float]) -> None:
     for empties in range(1, 61):
         share = allotment(Limits(clock=0.001), empties)
         assert share is not None and 0 < share <= 0.0005
-    # benchmarks/limits.py measures how exactly a search keeps it.
     search = PVS(60, SquareWeights(), ordering="tt", iterative=True, clock_shares=2, **TABLE)
     for limits in (Limits(seconds=0.01), Limits(seconds=0.1), Limits(clock=2.5)):
         decision = search.decide(Position.start(), limits)  # would take years
