@@ -78,13 +78,9 @@ def test_few_openings_by_hand() -> None:
     assert [found.elo_low, found.elo_high] == pytest.approx(ends)
     assert found.los == pytest.approx(t.cdf(-1 / 60 / error, 2))
     assert math.isnan(found.nelo)  # three openings do not tell a variance
-
-
-def test_one_opening_gives_no_more_than_a_bound() -> None:
-    found = match_statistics([[10, 0, 0, 0, 90]])
-    assert (found.bound, found.score) == (">", 0.9)
-    assert found.elo < 0
-    assert math.isnan(found.los)
+    one = match_statistics([[10, 0, 0, 0, 90]])
+    assert (one.bound, one.score) == (">", 0.9)
+    assert one.elo < 0 and math.isnan(one.los)
 
 
 def test_superiority_is_never_certain() -> None:

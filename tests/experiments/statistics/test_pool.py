@@ -58,24 +58,6 @@ def played(elo: np.ndarray, pairs: int, seed: int, draws: float = 0.1) -> np.nda
 # ------------------------------------------------------------------ ratings
 
 
-def test_two_agents_have_the_closed_form() -> None:
-    ratings = rate(pool(2, {(0, 1): (10, 5, 30, 25, 30)}))
-    share = (5 * 0.25 + 30 * 0.5 + 25 * 0.75 + 30) / 100
-    assert ratings.elo[0] - ratings.elo[1] == pytest.approx(
-        400 * math.log10(share / (1 - share)), abs=1e-6
-    )
-    assert ratings.low[0] < ratings.elo[0] < ratings.high[0]
-    assert ratings.bound == ("", "")
-
-
-def test_a_known_ladder_is_recovered() -> None:
-    ladder = np.array([300.0, 150.0, 0.0, -150.0, -300.0])
-    ratings = rate(played(ladder, pairs=3000, seed=1))
-    np.testing.assert_allclose(ratings.elo, ladder, atol=15)
-    assert ratings.order.tolist() == [0, 1, 2, 3, 4]
-    assert (ratings.high - ratings.low < 30).all()
-
-
 def test_every_rated_agent_expects_the_points_it_made() -> None:
     """The likelihood equations of the Bradley-Terry model, on an incomplete, uneven pool."""
     pairs = pool(
@@ -86,11 +68,6 @@ def test_every_rated_agent_expects_the_points_it_made() -> None:
     expected = games * expected_score(elo[:, None] - elo[None, :])
     made = pairs @ np.arange(5) / 4
     np.testing.assert_allclose(expected.sum(axis=1), made.sum(axis=1), atol=1e-6)
-
-
-def test_the_mean_of_the_pool_is_zero() -> None:
-    ratings = rate(played(np.array([500.0, 0.0, 0.0, 100.0]), pairs=50, seed=2))
-    assert ratings.elo.mean() == pytest.approx(0, abs=1e-9)
 
 
 def test_names_and_colours_do_not_matter() -> None:
@@ -106,8 +83,7 @@ def test_the_seed_decides_the_intervals() -> None:
     pairs = played(np.zeros(3), pairs=20, seed=4)
     one, same, other = rate(pairs, seed=5), rate(pairs, seed=5), rate(pairs, seed=6)
     assert (one.low == same.low).all() and (one.high == same.high).all()
-    assert (one.low != other.low).any()
-    assert (one.elo == other.elo).all()
+    assert (one.low != other.low).any() and (one.elo == other.elo).all()
 
 
 def test_an_evenly_split_pool_is_flagged_and_keeps_an_interval() -> None:
@@ -137,44 +113,44 @@ def test_perfect_agents_do_not_disturb_the_others() -> None:
     outer = pool(5, {(3, j): wins(20) for j in (0, 1, 2, 4)} | {(j, 4): wins(9) for j in range(3)})
     outer[:3, :3] = inner
     alone, together = rate(inner), rate(outer)
-    for one, other in zip(
-        (alone.elo, alone.low, alone.high),
-        (together.elo, together.low, together.high),
-        strict=True,
-    ):
-        np.testing.assert_array_equal(one, other[:3])
+    for name in ("elo", "low", "high"):
+        np.testing.assert_array_equal(getattr(alone, name), getattr(together, name)[:3])
     assert together.bound == ("", "", "", ">", "<")
     # the record that is just 5 % probable, over the rated opponents
     best = expected_score(together.elo[3] - together.elo[:3])
-    assert math.prod(best**20) == pytest.approx(0.05, abs=1e-6)
     worst = expected_score(together.elo[:3] - together.elo[4])
-    assert math.prod(worst**9) == pytest.approx(0.05, abs=1e-6)
+    assert [math.prod(best**20), math.prod(worst**9)] == pytest.approx([0.05, 0.05], abs=1e-6)
     assert together.order.tolist() == [3, 0, 1, 2, 4]
 
 
-def test_agents_become_perfect_when_others_are_set_aside() -> None:
-    """0 beats all, 1 beats all but 0; 2 and 3 are rated."""
-    results = {(0, j): wins(10) for j in (1, 2, 3)} | {(1, j): wins(10) for j in (2, 3)}
-    ratings = rate(pool(4, results | {(2, 3): (1, 2, 3, 2, 4)}))
-    assert ratings.bound == (">", ">", "", "")
-    assert ratings.elo[0] > ratings.elo[1] > ratings.elo[2] > ratings.elo[3]
-    assert ratings.elo[2:].mean() == pytest.approx(0, abs=1e-9)
+LAYERS = {
+    "the better always wins": (
+        {(i, j): wins(30) for i in range(4) for j in range(i + 1, 4)},
+        (">", ">", "<", "<"),
+    ),
+    "the middle of three is rated": (
+        {(0, 1): wins(10), (1, 2): wins(10), (0, 2): wins(10)},
+        (">", "", "<"),
+    ),
+    "perfect once others are set aside": (
+        {(i, j): wins(10) for i in range(2) for j in range(i + 1, 4)} | {(2, 3): (4, 2, 3, 2, 5)},
+        (">", ">", "", ""),
+    ),
+}
 
 
-def test_a_pool_in_which_the_better_always_wins() -> None:
-    results = {(i, j): wins(30) for i in range(4) for j in range(i + 1, 4)}
-    ratings = rate(pool(4, results))
-    assert ratings.bound == (">", ">", "<", "<")
-    assert ratings.order.tolist() == [0, 1, 2, 3]
+@pytest.mark.parametrize(("results", "bound"), LAYERS.values(), ids=LAYERS)
+def test_layers_of_perfect_records(
+    results: dict[tuple[int, int], Outcomes], bound: tuple[str, ...]
+) -> None:
+    ratings = rate(pool(len(bound), results))
+    assert ratings.bound == bound
+    assert ratings.order.tolist() == list(range(len(bound)))
     assert (np.diff(ratings.elo) < 0).all()
-    np.testing.assert_allclose(ratings.elo, -ratings.elo[::-1], atol=1e-6)
-
-
-def test_the_middle_of_three_is_rated() -> None:
-    ratings = rate(pool(3, {(0, 1): wins(10), (1, 2): wins(10), (0, 2): wins(10)}))
-    assert ratings.bound == (">", "", "<")
-    assert ratings.elo[1] == 0
-    assert ratings.elo[0] == pytest.approx(elo_of_score(0.05**0.1), abs=1e-6)
+    if bound[0] != bound[-1] and bound[-1]:  # as seen from the other end
+        np.testing.assert_allclose(ratings.elo, -ratings.elo[::-1], atol=1e-6)
+    if len(bound) == 3:
+        assert ratings.elo[0] == pytest.approx(elo_of_score(0.05**0.1), abs=1e-6)
 
 
 def test_one_group_always_beats_another() -> None:
@@ -213,8 +189,7 @@ def test_few_wins_prove_nothing_but_still_rank() -> None:
 def test_an_anchor_holds_the_scale() -> None:
     pairs = played(np.array([200.0, 0.0, -200.0]), pairs=50, seed=8)
     free, held = rate(pairs), rate(pairs, anchor=2)
-    assert held.anchor == 2
-    assert held.elo[2] == held.low[2] == held.high[2] == 0
+    assert held.anchor == 2 and held.elo[2] == held.low[2] == held.high[2] == 0
     np.testing.assert_allclose(np.diff(held.elo), np.diff(free.elo), atol=1e-9)
     # the differences from the anchor are less certain than those from the mean
     assert (held.high - held.low > free.high - free.low)[:2].all()
@@ -222,12 +197,11 @@ def test_an_anchor_holds_the_scale() -> None:
 
 
 def test_two_agents_one_of_them_the_anchor_show_their_difference() -> None:
-    ratings = rate(pool(2, {(0, 1): (5, 0, 40, 0, 55)}), anchor=1)
+    counts = (5, 0, 40, 0, 55)
+    ratings, alone = rate(pool(2, {(0, 1): counts}), anchor=1), match_statistics(counts)
     assert ratings.elo[0] == pytest.approx(elo_of_score(0.75))
-    alone = match_statistics([5, 0, 40, 0, 55])
-    assert ratings.high[0] - ratings.low[0] == pytest.approx(
-        alone.elo_high - alone.elo_low, rel=0.1
-    )
+    width = alone.elo_high - alone.elo_low
+    assert ratings.high[0] - ratings.low[0] == pytest.approx(width, rel=0.1)
 
 
 def test_an_anchor_without_a_rating_is_let_go() -> None:
@@ -282,9 +256,7 @@ def test_blacks_advantage_is_recovered_with_the_ratings() -> None:
     ratings = rate(told_apart)
     assert ratings.advantage is not None
     low, best, high = ratings.advantage
-    assert low < 80 < high
-    assert high - low < 20
-    assert low < best < high
+    assert low < 80 < high and low < best < high < low + 20
     np.testing.assert_allclose(ratings.elo, elo, atol=12)
     # The likelihood equations: Black made the points that it was expected to make.
     gap = ratings.elo[:, None] - ratings.elo[None, :] + best
@@ -322,18 +294,11 @@ def test_an_advantage_that_cannot_be_told_leaves_the_ratings_as_they_are() -> No
 
 def test_results_by_colour_must_be_told_from_both_sides() -> None:
     told_apart = played_by_colour(np.array([200.0, 0.0]), 100, pairs=99, seed=1)
-    wrong = told_apart.copy()
+    wrong, other_colours = told_apart.copy(), told_apart.copy()
     wrong[0, 1, 0, 0] += 1
-    other_colours = told_apart.copy()
     other_colours[1, 0] = other_colours[1, 0].T
-    for table, message in (
-        (wrong, "backwards"),
-        (other_colours, "backwards"),
-        (told_apart[:1], "shape"),
-        (told_apart.astype(float), "whole numbers"),
-        (-told_apart, "negative"),
-    ):
-        with pytest.raises(ValueError, match=message):
+    for table in (wrong, other_colours):
+        with pytest.raises(ValueError, match="backwards"):
             rate(table)
 
 
@@ -385,42 +350,36 @@ def test_an_opening_suits_an_agent_against_everybody() -> None:
 
 
 def test_one_opening_has_no_interval() -> None:
-    table = pool(3, {(0, 1): (0, 0, 0, 1, 0), (1, 2): (0, 0, 0, 1, 0), (0, 2): (0, 0, 0, 1, 0)})
+    table = pool(3, dict.fromkeys([(0, 1), (1, 2), (0, 2)], (0, 0, 0, 1, 0)))
     ratings = rate(table[None])
     assert ratings.elo[0] > 0
-    assert np.isnan([ratings.low, ratings.high]).all()
-    assert np.isnan(ratings.superiority).all()
-    three = rate(by_opening(table, 3))
-    assert (three.high - three.low > 200).all()
+    assert np.isnan([ratings.low, ratings.high]).all() and np.isnan(ratings.superiority).all()
+    three, many = (rate(by_opening(table, openings)) for openings in (3, 100))
+    assert (three.high - three.low > 200).all() and (many.high - many.low < 100).all()
     assert 0.5 < three.superiority[0, 2] < 0.975
-    many = rate(by_opening(table, 100))
-    assert (many.high - many.low < 100).all()
 
 
 def test_a_perfect_record_counts_openings() -> None:
     """Three agents, two of them equal, whom the first always beats: 20 pairs from 10 openings."""
     table = pool(3, {(0, 1): wins(1), (0, 2): wins(1), (1, 2): (0, 0, 1, 0, 0)})
-    ratings = rate(by_opening(table, 10))
+    ratings, apart = rate(by_opening(table, 10)), rate(10 * table)
     assert ratings.bound == (">", "", "")
     assert expected_score(ratings.elo[0]) == pytest.approx(0.05 ** (1 / 10))
-    apart = rate(10 * table)
     assert expected_score(apart.elo[0]) == pytest.approx(0.05 ** (1 / 20))
 
 
 def test_agents_of_one_strategy_are_rated_as_one() -> None:
-    rng = np.random.default_rng(2)
-    tables = np.stack(
-        [played(np.array([100.0, 0.0, -100.0]), 1, rng.integers(99)) for _ in range(30)]
-    )
-    alone = rate(tables)
-    ((members, found),) = rate_pools(tables, strategies=[1, 0, 1, 2, 1], anchor=3)
+    ladder, rng = np.array([100.0, 0.0, -100.0]), np.random.default_rng(2)
+    tables = np.stack([played(ladder, 1, rng.integers(99)) for _ in range(30)])
+    plays = [1, 0, 1, 2, 1]
+    ((members, found),) = rate_pools(tables, strategies=plays, anchor=3)
     assert members.tolist() == [0, 1, 2, 3, 4]
     anchored = rate(tables, anchor=2)
-    np.testing.assert_array_equal(found.elo, anchored.elo[[1, 0, 1, 2, 1]])
-    np.testing.assert_array_equal(found.low, anchored.low[[1, 0, 1, 2, 1]])
-    assert (found.anchor, found.strategy.tolist()) == (3, [1, 0, 1, 2, 1])
+    np.testing.assert_array_equal(found.elo, anchored.elo[plays])
+    np.testing.assert_array_equal(found.low, anchored.low[plays])
+    assert (found.anchor, found.strategy.tolist()) == (3, plays)
     assert found.superiority[0, 2] == found.superiority[4, 0] == 0.5
-    assert found.superiority[1, 4] == alone.superiority[0, 1]
+    assert found.superiority[1, 4] == rate(tables).superiority[0, 1]
     assert np.isnan(np.diag(found.superiority)).all()
     assert found.order.tolist() == [1, 0, 2, 4, 3]
 
@@ -450,27 +409,24 @@ def test_a_pool_in_parts_is_rated_in_parts() -> None:
 # ------------------------------------------------------------------ what is refused
 
 
-def test_a_pool_in_parts_is_refused_and_the_parts_are_named() -> None:
-    with pytest.raises(ValueError, match=r"2 parts never met, agents 0, 1 \| 2, 3"):
-        rate(pool(4, {(0, 1): wins(2), (2, 3): (1, 1, 1, 1, 1)}))
-    with pytest.raises(ValueError, match=r"agents 0, 1 \| 2$"):
-        rate(pool(3, {(0, 1): wins(2)}))
-    with pytest.raises(ValueError, match="a pool of 1 agents"):
-        rate(pool(1, {}))
+NOTHING = pool(2, {})
 
 
 @pytest.mark.parametrize(
     ("pairs", "message"),
     [
-        (np.zeros((2, 2), dtype=int), "shape"),
-        (np.zeros((2, 2, 3), dtype=int), "shape"),
-        (np.zeros((2, 2, 5)), "whole numbers"),
+        (pool(4, {(0, 1): wins(2), (2, 3): (1, 1, 1, 1, 1)}), r"0, 1 \| 2, 3"),
+        (pool(3, {(0, 1): wins(2)}), r"0, 1 \| 2$"),
+        (pool(1, {}), "1 agents"),
+        (NOTHING[..., 0], "shape"),
+        (NOTHING[..., :3], "shape"),
+        (NOTHING.astype(float), "whole numbers"),
         (pool(2, {(0, 1): (0, 0, -1, 0, 0)}), "negative"),
         (np.ones((2, 2, 5), dtype=int), "itself"),
         (np.array([[[0] * 5, [1, 0, 0, 0, 0]], [[1, 0, 0, 0, 0], [0] * 5]]), "backwards"),
     ],
 )
-def test_tables_that_are_no_tables_are_refused(pairs: np.ndarray, message: str) -> None:
+def test_tables_that_are_no_pool_are_refused(pairs: np.ndarray, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         rate(pairs)
 
@@ -478,9 +434,6 @@ def test_tables_that_are_no_tables_are_refused(pairs: np.ndarray, message: str) 
 def test_few_replicates_are_refused() -> None:
     with pytest.raises(ValueError, match="at least 100"):
         rate(pool(2, {(0, 1): (1, 1, 1, 1, 1)}), replicates=10)
-
-
-# ------------------------------------------------------------------ scores
 
 
 def test_score_matrix_leaves_blank_who_never_met() -> None:
@@ -538,41 +491,6 @@ def test_any_pool_of_perfect_records_has_finite_ratings(agents: int, data: st.Da
     check(rate(pool(agents, results), replicates=100))
 
 
-# ------------------------------------------------------------------ coverage
-
-
-def coverage(elo: np.ndarray, pairs: int, seeds: int) -> float:
-    """Return the share of 95 % intervals that hold the true rating, over agents and pools.
-
-    Pools in which an agent has no finite rating are left out.
-    """
-    held = []
-    for seed in range(seeds):
-        ratings = rate(played(elo, pairs, seed), seed=seed)
-        if not any(ratings.bound):
-            held.append((ratings.low <= elo) & (elo <= ratings.high))
-    return float(np.mean(held))
-
-
-@pytest.mark.integration
-@pytest.mark.parametrize(
-    ("agents", "gap", "pairs", "pools"),
-    [
-        (2, 0, 100, 500),
-        (8, 0, 10, 150),
-        (20, 0, 1, 50),
-        (2, 400, 30, 500),
-        (8, 150, 10, 150),
-    ],
-)
-def test_coverage(agents: int, gap: int, pairs: int, pools: int) -> None:
-    """Agents are ``gap`` Elo apart; each two play ``pairs`` pairs. The standard error of a share is
-    about 0.01."""
-    share = coverage(gap * (np.arange(agents) - (agents - 1) / 2), pairs, pools)
-    print(f"\n{agents} agents {gap} Elo apart, {pairs} pairs a pairing: {share:.3f} hold the truth")
-    assert 0.92 <= share <= 0.98
-
-
 # ------------------------------------------------------------------ contrasts
 
 
@@ -595,5 +513,5 @@ def test_a_contrast_with_a_perfect_record_is_unknown() -> None:
 
 @pytest.mark.parametrize("weights", [[[1, 1, -2]], [[1, 0]], [1, -1]])
 def test_weights_that_are_no_contrast_are_refused(weights: list) -> None:
-    with pytest.raises(ValueError, match="add up to 0"):
+    with pytest.raises(ValueError, match="add up"):
         rate_contrasts(pool(2, {(0, 1): (5, 0, 40, 0, 55)}), weights)

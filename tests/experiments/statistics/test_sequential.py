@@ -11,8 +11,6 @@ from scipy.optimize import minimize
 from othello_lab.experiments.statistics.elo import NELO
 from othello_lab.experiments.statistics.sequential import MODELS, Sprt
 
-SHARE = np.arange(5) / 4
-
 # Log-likelihood ratios that fastchess checks itself against (app/tests/sprt_test.cpp), which took
 # them from Stockfish's testing site, and one that it printed for a real match.
 PUBLISHED = [
@@ -27,35 +25,27 @@ PUBLISHED = [
 
 @pytest.mark.parametrize(("model", "elo0", "elo1", "counts", "published"), PUBLISHED)
 def test_published_ratios(model, elo0, elo1, counts, published):
-    assert Sprt(elo0, elo1, model=model).llr(counts) == pytest.approx(
-        published, abs=0.006, rel=3e-4
-    )
+    found = Sprt(elo0, elo1, model=model).llr(counts)
+    assert found == pytest.approx(published, abs=0.006, rel=3e-4)
 
 
 def constrained(counts, model, elo):
     """The greatest log-likelihood under a hypothesis, by a general optimiser."""
-    seen = np.where(np.asarray(counts) == 0, 0.001, counts)
+    seen, share = np.where(np.asarray(counts) == 0, 0.001, counts), np.arange(5) / 4
 
     def constraint(p):
-        mean = p @ SHARE
+        mean = p @ share
         if model == "logistic":
             return mean - 1 / (1 + 10 ** (-elo / 400))
-        return mean - 0.5 - elo * math.sqrt(2) / NELO * math.sqrt(p @ SHARE**2 - mean**2)
+        return mean - 0.5 - elo * math.sqrt(2) / NELO * math.sqrt(p @ share**2 - mean**2)
 
     best = -math.inf
     for start in (np.full(5, 0.2), seen / seen.sum() * 0.9 + 0.02):
         found = minimize(
-            lambda p: -(seen @ np.log(p)) / seen.sum(),
-            start,
-            jac=lambda p: -seen / p / seen.sum(),
-            bounds=[(1e-9, 1)] * 5,
-            constraints=[
-                {"type": "eq", "fun": lambda p: p.sum() - 1},
-                {"type": "eq", "fun": constraint},
-            ],
-            method="SLSQP",
-            options={"maxiter": 1000, "ftol": 1e-14},
-        )
+            lambda p: -(seen @ np.log(p)) / seen.sum(), start, jac=lambda p: -seen / p / seen.sum(),
+            bounds=[(1e-9, 1)] * 5, method="SLSQP", options={"maxiter": 1000, "ftol": 1e-14},
+            constraints=[{"type": "eq", "fun": each} for each in (lambda p: p.sum() - 1, constraint)],
+        )  # fmt: skip
         if found.success and abs(constraint(found.x)) < 1e-8:
             best = max(best, -found.fun * seen.sum())
     return best
@@ -113,26 +103,26 @@ def test_splitting_every_pair_ends_at_no_difference(model):
 
 
 @pytest.mark.parametrize(
-    ("settings", "words"),
+    ("elos", "more", "words"),
     [
-        ({"elo0": 5, "elo1": 5}, "elo0 must be below elo1"),
-        ({"elo0": 5, "elo1": 0}, "elo0=5 elo1=0"),
-        ({"elo0": float("nan"), "elo1": 0}, "elo0 must be below elo1"),
-        ({"elo0": 0, "elo1": 9999}, "elo1=9999"),
-        ({"elo0": -500, "elo1": 0, "model": "normalized"}, "between -400 and 400"),
-        ({"elo0": 0, "elo1": 5, "alpha": 0}, "alpha=0"),
-        ({"elo0": 0, "elo1": 5, "beta": 0.5}, "beta=0.5"),
-        ({"elo0": 0, "elo1": 5, "beta": float("nan")}, "beta=nan"),
-        ({"elo0": 0, "elo1": 5, "model": "bayesian"}, "logistic, normalized"),
+        ((5, 5), {}, "elo0"),
+        ((5, 0), {}, "elo0=5 elo1=0"),
+        ((float("nan"), 0), {}, "elo0"),
+        ((0, 9999), {}, "elo1=9999"),
+        ((-500, 0), {"model": "normalized"}, "-400 and 400"),
+        ((0, 5), {"alpha": 0}, "alpha=0"),
+        ((0, 5), {"beta": 0.5}, "beta=0.5"),
+        ((0, 5), {"beta": float("nan")}, "beta=nan"),
+        ((0, 5), {"model": "bayesian"}, "logistic, normalized"),
     ],
 )
-def test_a_test_that_makes_no_sense_is_refused(settings, words):
+def test_a_test_that_makes_no_sense_is_refused(elos, more, words):
     with pytest.raises(ValueError, match=words) as error:
-        Sprt(**settings)
+        Sprt(*elos, **more)
     assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("counts", [[1, 2, 3], [1, 2, 3, 4, -1], [[1, 2, 3, 4, 5]]])
 def test_counts_that_are_none_are_refused(counts):
-    with pytest.raises(ValueError, match="five numbers of pairs"):
+    with pytest.raises(ValueError, match="five numbers"):
         Sprt(0, 5).llr(counts)
