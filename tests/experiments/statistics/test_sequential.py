@@ -39,12 +39,15 @@ def constrained(counts, model, elo):
             return mean - 1 / (1 + 10 ** (-elo / 400))
         return mean - 0.5 - elo * math.sqrt(2) / NELO * math.sqrt(p @ share**2 - mean**2)
 
+    def total(p):
+        return p.sum() - 1
+
     best = -math.inf
     for start in (np.full(5, 0.2), seen / seen.sum() * 0.9 + 0.02):
         found = minimize(
             lambda p: -(seen @ np.log(p)) / seen.sum(), start, jac=lambda p: -seen / p / seen.sum(),
             bounds=[(1e-9, 1)] * 5, method="SLSQP", options={"maxiter": 1000, "ftol": 1e-14},
-            constraints=[{"type": "eq", "fun": each} for each in (lambda p: p.sum() - 1, constraint)],
+            constraints=[{"type": "eq", "fun": each} for each in (total, constraint)],
         )  # fmt: skip
         if found.success and abs(constraint(found.x)) < 1e-8:
             best = max(best, -found.fun * seen.sum())
