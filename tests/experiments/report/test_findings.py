@@ -1,71 +1,98 @@
-"""The list of a run's findings."""
+"""Remarks on the time that agents of a run had, used, and did not get."""
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
 
-import numpy as np
 import pytest
+from records import edit_moves
+from rich.console import Console
+from shared import copied
 
-from othello_lab import MCTS, Limits
-from othello_lab.experiments.report import findings
-from othello_lab.experiments.report.moves import RecordedMoves
+from othello_lab import Limits
+from othello_lab.experiments.config import read
+from othello_lab.experiments.jobs.run import run
+from othello_lab.experiments.jobs.run_kind import facts_of
+from othello_lab.experiments.report.facts import RunFacts
+from othello_lab.experiments.report.findings import findings
 from othello_lab.experiments.report.tables import limits_in_words
 
 
-def test_every_kind_of_finding_is_in_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
-    kinds = [name for name in vars(findings) if name.startswith(("_about_", "_one_strategy"))]
-    kinds += ["match_findings", "repeated", "about_forfeits"]
-    assert len(kinds) >= 10
-    for kind in kinds:
-        monkeypatch.setattr(findings, kind, lambda *_, kind=kind: [kind])
-    monkeypatch.setattr(findings, "lead", lambda facts: ["the lead"])
-    facts: Any = SimpleNamespace(record=None, plan=None, matches=None)
-    found = findings.findings(facts)
-    assert found.lead == ["the lead"]
-    told = [remark.partition(" ")[0] for remark in found.remarks]
-    assert sorted(told) == sorted(kinds)
+@pytest.fixture(scope="module")
+def timed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    words = ["agents=duel", "agent@first=iterative", "agent@second=random", "first.depth=1"]
+    words += ["games=2", "executor=serial", "figures=none", "isolation=none", "limits.seconds=9"]
+    results = tmp_path_factory.mktemp("results")
+    return run(read([*words, f"results={results}"]), "test", Console(quiet=True)).folder
 
 
-def _unused(limits: Limits, spent: float, waited: float = 0.0) -> str:
-    """Sentences on a run in which every move of the middle game took this long, in seconds."""
-    count = 4
-    nanoseconds, zeros = np.full(count, 1e9 * spent), np.zeros(count)
-    moves = RecordedMoves(
-        agent=np.zeros(count, dtype=np.int64),
-        black=np.ones(count, dtype=bool),
-        ply=np.arange(30, 30 + count),
-        nanoseconds=nanoseconds,
-        waited_nanoseconds=np.full(count, 1e9 * waited),
-        cpu_nanoseconds=nanoseconds / 2,
-        nodes=zeros,
-        value=zeros,
-        games=1,
-        recorded=1,
-    )
-    agents = {"mcts": MCTS(2000)}
-    facts: Any = SimpleNamespace(plan=SimpleNamespace(agents=agents, limits=limits), moves=moves)
-    return " ".join(findings._about_unused_time(facts))
+def remarks(folder: Path, edit: str, limits: Limits | None = None) -> str:
+    """Return all remarks on a run, after an edit of its moves and with other limits."""
+    with closing(sqlite3.connect(folder / "games.sqlite")) as connection, connection:
+        edit_moves(connection, edit)
+    with facts_of(folder, Console(quiet=True)) as facts:
+        plan = replace(facts.plan, limits=limits) if limits else facts.plan
+        return "\n".join(findings(RunFacts(facts.record, plan)).remarks)
 
 
-def test_searches_that_end_long_before_the_limit_on_time_are_told() -> None:
-    told = _unused(Limits(seconds=0.05), spent=0.0075)
-    assert "mcts used 15 % of its time" in told
-    assert "(playouts 2,000)" in told
-    assert _unused(Limits(seconds=0.05), spent=0.03) == ""
-    assert "mcts used 30 % of its time" in _unused(Limits(cpu_seconds=0.05), spent=0.03)
-    assert "mcts used 0 % of its time" in _unused(Limits(seconds=0.05), spent=0)
+MILLISECONDS = "update moves set nanoseconds = 1e6 * {}, waited_nanoseconds = 1e6 * {}, late = 0"
 
 
-def test_time_that_an_agent_waited_for_a_processor_is_not_unused() -> None:
-    assert _unused(Limits(seconds=0.05), spent=0.015, waited=0.035) == ""
-    assert "used 20 %" in _unused(Limits(seconds=0.05), spent=0.005, waited=0.025)
+@pytest.mark.parametrize(
+    ("limits", "spent", "waited", "share"),
+    [
+        (Limits(seconds=0.05), 7.5, 0, "15 %"),
+        (Limits(seconds=0.05), 30, 0, ""),
+        (Limits(seconds=0.05), 0, 0, "0 %"),
+        (Limits(cpu_seconds=0.05), 30, 0, "30 %"),
+        # What it waited for a processor is not unused.
+        (Limits(seconds=0.05), 15, 35, ""),
+        (Limits(seconds=0.05), 5, 25, "20 %"),
+        # More than the time of a move is limited.
+        (Limits(), 1, 0, ""),
+        (Limits(clock=1), 1, 0, ""),
+        (Limits(nodes=9, seconds=0.05), 1, 0, ""),
+    ],
+    ids=str,
+)
+def test_searches_that_end_long_before_the_limit_on_time_are_told(
+    timed: Path, tmp_path: Path, limits: Limits, spent: float, waited: float, share: str
+) -> None:
+    edit = MILLISECONDS.format(spent + waited, waited)
+    told = remarks(copied(timed, tmp_path), f"{edit}, cpu_nanoseconds = 5e5 * {spent}", limits)
+    assert f"iterative used {share}" in told if share else "iterative used" not in told
+    assert "(depth 1)" in told or not share
 
 
-@pytest.mark.parametrize("limits", [Limits(), Limits(clock=1), Limits(nodes=9, seconds=0.05)])
-def test_where_the_run_limits_more_than_time_no_time_is_unused(limits: Limits) -> None:
-    assert _unused(limits, spent=0.001) == ""
+@pytest.mark.parametrize(
+    ("edit", "told"),
+    [
+        ("update moves set nanoseconds = 1000, cpu_nanoseconds = 500", "50 % of"),
+        ("update moves set nanoseconds = 1000, cpu_nanoseconds = 990", ""),
+        ("delete from moves", ""),
+    ],
+)
+def test_little_processor_time_for_much_thinking_is_told(
+    timed: Path, tmp_path: Path, edit: str, told: str
+) -> None:
+    found = remarks(copied(timed, tmp_path), edit)
+    assert ("oversubscribed" in found) == bool(told) and told in found
+    assert "isolation=none" in found
+
+
+@pytest.mark.parametrize(("plies", "moves"), [(20, "iterative"), (0, "")])
+def test_moves_that_stand_though_late_by_the_wall_clock_are_counted(
+    timed: Path, tmp_path: Path, plies: int, moves: str
+) -> None:
+    folder = copied(timed, tmp_path)
+    late = f"update moves set late = (agent = 0 and ply < {plies} and game = 0)"
+    found = remarks(folder, late)
+    with closing(sqlite3.connect(folder / "games.sqlite")) as connection:
+        ((count,),) = connection.execute("select count(*) from moves where late = 1").fetchall()
+    assert (f": iterative {count}." in found) == bool(moves) == bool(count)
 
 
 def test_limits_in_words() -> None:
