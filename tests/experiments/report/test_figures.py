@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -46,6 +46,8 @@ from othello_lab.experiments.report.figures.pruning import MOST_POSITIONS, pruni
 from othello_lab.experiments.report.figures.searches import cost_chart, depth_chart
 from othello_lab.experiments.report.figures.times import time_chart
 from othello_lab.experiments.report.tables import time_text
+
+Patch = pytest.MonkeyPatch
 
 LONG = [
     "alphabeta-depth-8-mobility-and-corner-weights-with-parity",
@@ -149,34 +151,90 @@ def words(figure: Figure) -> set[str]:
     return {text.get_text() for text in drawn(figure)}
 
 
-# ------------------------------------------------------------------ Elo
+# ------------------------------------------------------------------ a row for each agent
 
 
-ELO_CASES = {
-    "1 agent": standings(names_of(1)),
-    "2 perfect agents": standings(names_of(2), bounds=True),
-    "5 long names, bounds": standings(LONG, bounds=True),
-    "30 agents": standings(names_of(30)),
-    "all equal": standings(names_of(4), equal=True),
+def times(names: list[str], longest: float) -> pd.DataFrame:
+    """Invented times, from none that can be measured to the longest, in microseconds."""
+    median = np.linspace(0, longest / 3, len(names))
+    frame = pd.DataFrame({"agent": names, "median_microseconds": median})
+    return frame.assign(p95_microseconds=3 * median)
+
+
+def by_colour(names: list[str]) -> pd.DataFrame:
+    rows = [
+        (name, side, 0.5 + place / 100, 0.4, 0.9, 20)
+        for place, name in enumerate(names)
+        for side in ("Black", "White")
+    ]
+    frame = pd.DataFrame(rows, columns=["agent", "side", "score", "low", "high", "games"])
+    frame.loc[0, ["low", "high"]] = np.nan
+    return frame
+
+
+def of_discs(names: list[str]) -> pd.DataFrame:
+    rows = [(name, difference, 3) for name in names for difference in (-64, -2, 0, 1)]
+    return pd.DataFrame(rows, columns=["agent", "difference", "games"])
+
+
+def of_pairs(names: list[str]) -> pd.DataFrame:
+    return pd.DataFrame(np.arange(5 * len(names)).reshape(len(names), 5), names)
+
+
+win_rates = partial(matrix_chart, label="score of the row agent, %", across="opponent")
+
+CHARTS: dict[str, Callable[[list[str]], Figure]] = {
+    "elo": lambda names: elo_chart(standings(names)),
+    "bounds": lambda names: elo_chart(standings(names, bounds=True)),
+    "equal": lambda names: elo_chart(standings(names, equal=True)),
+    "scores": lambda names: win_rates(scores(names)),
+    "equal scores": lambda names: win_rates(scores(names, equal=True)),
+    "times": lambda names: time_chart(times(names, 2000 * len(names) ** 3)),
+    "colours": lambda names: colours_chart(by_colour(names), "some games", names),
+    "pairs": lambda names: pairs_chart(of_pairs(names), "some games"),
+    "discs": lambda names: discs_chart(of_discs(names), "some games", names),
 }
+TWENTY = [f"{LONG[number % 4]} {number}" for number in range(20)]
+LINE_UPS = pytest.mark.parametrize(
+    "names",
+    [
+        pytest.param(names_of(2), id="2 agents"),
+        pytest.param(LONG, id="long names"),
+        pytest.param(TWENTY, id="20 long names", marks=pytest.mark.integration),
+    ],
+)
 
 
-def cases(frames: dict[str, pd.DataFrame], *slow: str) -> pytest.MarkDecorator:
-    """A test for each frame; the largest take seconds to draw."""
-    marks = {name: [pytest.mark.integration] if name in slow else [] for name in frames}
-    drawn = [pytest.param(frame, id=name, marks=marks[name]) for name, frame in frames.items()]
-    return pytest.mark.parametrize("frame", drawn)
-
-
-@cases(ELO_CASES, "2 perfect agents", "30 agents")
-def test_elo_chart_shows_everyone(frame: pd.DataFrame) -> None:
-    figure = elo_chart(frame)
+@LINE_UPS
+@pytest.mark.parametrize("chart", CHARTS)
+def test_charts_show_everyone(chart: str, names: list[str]) -> None:
+    figure = CHARTS[chart](names)
     check_texts(figure)
-    (axes,) = figure.axes
-    assert tick_names(axes.yaxis) == [squeezed(name) for name in frame["agent"]]
-    assert axes.yaxis_inverted(), "the first agent must be at the top"
-    low, high = axes.get_xlim()
-    assert low < frame["low"].min() and frame["high"].max() < high
+    axes, shown = figure.axes[0], words(figure)
+    (low, high) = axes.get_xlim()
+    assert tick_names(axes.yaxis) == [squeezed(name) for name in names]
+    if chart in ("elo", "bounds", "equal"):
+        frame = standings(names, chart == "bounds", chart == "equal")
+        assert axes.yaxis_inverted(), "the first agent must be at the top"
+        assert low < frame["low"].min() and frame["high"].max() < high
+    elif "scores" in chart:
+        assert (axes.get_xlabel(), axes.get_ylabel()) == ("opponent", "agent")
+        assert figure.axes[1].get_ylabel() == "score of the row agent, %"
+        assert tick_names(axes.xaxis) == tick_names(axes.yaxis)
+        box = axes.get_window_extent()
+        assert box.width == pytest.approx(box.height, rel=0.03), "cells must be square"
+    elif chart == "times":
+        assert axes.get_xscale() == "log" and len(shown_ticks(axes.xaxis)) >= 2
+        for row in times(names, 2000 * len(names) ** 3).itertuples():
+            assert {time_text(row.median_microseconds), time_text(row.p95_microseconds)} <= shown
+            assert low < max(1, row.median_microseconds) and row.p95_microseconds < high
+    elif chart == "colours":
+        assert {"Black", "White", f"{49 + len(names)}.0"} <= shown
+    elif chart == "pairs":
+        ends = [bar.get_x() + bar.get_width() for bar in axes.containers[-1]]
+        assert ends == pytest.approx([100] * len(names))
+    else:
+        assert f"{MINUS}16.2" in shown and low <= -66 and high >= 66
 
 
 def test_elo_chart_writes_the_values() -> None:
@@ -210,32 +268,6 @@ def test_elo_chart_says_what_zero_means(
     assert zero in chart.axes[0].get_xlabel()
 
 
-# ------------------------------------------------------------------ scores
-
-
-win_rates = partial(matrix_chart, label="score of the row agent, %", across="opponent")
-
-SCORE_CASES = {
-    **{f"{agents} agents": scores(names_of(agents)) for agents in (2, 3)},
-    "5 long names": scores(LONG),
-    "20 long names": scores([f"{LONG[number % 4]} {number}" for number in range(20)]),
-    "all equal": scores(names_of(4), equal=True),
-}
-
-
-@cases(SCORE_CASES, "20 long names")
-def test_matrix_chart_shows_everyone(frame: pd.DataFrame) -> None:
-    figure = win_rates(frame)
-    check_texts(figure)
-    axes, bar = figure.axes
-    assert (axes.get_xlabel(), axes.get_ylabel()) == ("opponent", "agent")
-    assert bar.get_ylabel() == "score of the row agent, %"
-    expected = [squeezed(name) for name in frame.index]
-    assert tick_names(axes.xaxis) == tick_names(axes.yaxis) == expected
-    box = axes.get_window_extent()
-    assert box.width == pytest.approx(box.height, rel=0.03), "cells must be square"
-
-
 def test_matrix_chart_writes_per_cent_and_leaves_blank_who_never_met() -> None:
     names = names_of(3)
     nan = float("nan")
@@ -244,36 +276,6 @@ def test_matrix_chart_writes_per_cent_and_leaves_blank_who_never_met() -> None:
     assert sorted(text.get_text() for text in figure.axes[0].texts) == ["0", "100", "25", "75"]
     (mesh,) = figure.axes[0].collections
     assert mesh.get_clim() == (0, 100)
-
-
-# ------------------------------------------------------------------ times
-
-
-def times(names: list[str], longest: float) -> pd.DataFrame:
-    """Invented times, from none that can be measured to the longest, in microseconds."""
-    median = np.linspace(0, longest / 3, len(names))
-    frame = pd.DataFrame({"agent": names, "median_microseconds": median})
-    return frame.assign(p95_microseconds=3 * median)
-
-
-TIME_CASES = {
-    "1 agent": times(names_of(1), 10),
-    "5 long names": times(LONG, 4000),
-    "20 agents, seconds": times(names_of(20), 30e6),
-}
-
-
-@cases(TIME_CASES, "20 agents, seconds")
-def test_time_chart_shows_everyone(frame: pd.DataFrame) -> None:
-    figure = time_chart(frame)
-    check_texts(figure)
-    (axes,) = figure.axes
-    assert axes.get_xscale() == "log" and len(shown_ticks(axes.xaxis)) >= 2
-    assert tick_names(axes.yaxis) == [squeezed(name) for name in frame["agent"]]
-    (low, high), shown = axes.get_xlim(), words(figure)
-    for row in frame.itertuples():
-        assert {time_text(row.median_microseconds), time_text(row.p95_microseconds)} <= shown
-        assert low < max(1, row.median_microseconds) and row.p95_microseconds < high
 
 
 # ------------------------------------------------------------------ pruning
@@ -332,9 +334,7 @@ def test_pruning_chart_takes_the_colours_of_those_who_search() -> None:
     assert lines["minimax"] not in COLOURS  # it is nobody's
 
 
-def test_a_search_from_outside_is_named_beside_the_lab_s_own(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_search_from_outside_is_named_beside_the_lab_s_own(monkeypatch: Patch) -> None:
     """Its counts are not those of the figure on pruning."""
 
     class Mine(Agent):
@@ -358,11 +358,6 @@ def test_a_search_from_outside_is_named_beside_the_lab_s_own(
 
 # ------------------------------------------------------------------ agents in all figures
 
-MANY = pytest.param(names_of(30), id="30 agents", marks=pytest.mark.integration)
-LINE_UPS = pytest.mark.parametrize(
-    "names", [pytest.param(names_of(2), id="2 agents"), pytest.param(LONG, id="long names"), MANY]
-)
-
 
 def test_an_agent_keeps_its_colour_and_place_whoever_else_is_drawn() -> None:
     order = names_of(12)
@@ -372,40 +367,6 @@ def test_an_agent_keeps_its_colour_and_place_whoever_else_is_drawn() -> None:
     assert all(all_of_them[name] == colour for name, colour in some)
     assert coloured(["b", "a", "b"]) == [("b", COLOURS[0]), ("a", COLOURS[1])]
     assert len({tuple(style.items()) for _, style in styled(names_of(40))}) == 40
-
-
-def by_colour(names: list[str]) -> pd.DataFrame:
-    rows = [
-        (name, side, 0.5 + place / 100, 0.4, 0.9, 20)
-        for place, name in enumerate(names)
-        for side in ("Black", "White")
-    ]
-    frame = pd.DataFrame(rows, columns=["agent", "side", "score", "low", "high", "games"])
-    frame.loc[0, ["low", "high"]] = np.nan
-    return frame
-
-
-@LINE_UPS
-def test_charts_with_a_row_for_each_agent(names: list[str]) -> None:
-    rows = [(name, difference, 3) for name in names for difference in (-64, -2, 0, 1)]
-    differences = pd.DataFrame(rows, columns=["agent", "difference", "games"])
-    fives = np.arange(5 * len(names)).reshape(len(names), 5)
-    charts = [
-        (colours_chart(by_colour(names), "some games", names), f"{49 + len(names)}.0"),
-        (pairs_chart(pd.DataFrame(fives, names), "some games"), ""),
-        (discs_chart(differences, "some games", names), f"{MINUS}16.2"),
-    ]
-    for chart, value in charts:
-        check_texts(chart)
-        (axes,) = chart.axes
-        assert tick_names(axes.yaxis) == [squeezed(name) for name in names]
-        assert not value or value in words(chart)
-    colours, pairs, discs = (chart.axes[0] for chart, _ in charts)
-    assert {"Black", "White"} <= words(colours.figure)
-    ends = [bar.get_x() + bar.get_width() for bar in pairs.containers[-1]]
-    assert ends == pytest.approx([100] * len(names))
-    low, high = discs.get_xlim()
-    assert low <= -66 and high >= 66
 
 
 def test_openings_chart_names_agents_and_openings() -> None:
@@ -549,7 +510,11 @@ RATED = standings(names_of(2))
         (elo_chart, RATED.iloc[:0], "no rows"),
         (pruning_chart, counts(2, 2).drop(columns=["nodes", "positions"]), "nodes, positions"),
         (pruning_chart, counts(2, 2).replace("minimax", "pvs"), "'pvs'"),
-        (partial(cost_chart, subtitle=""), ONE_ROW[["agent", "nodes"]], "positions, openings, depth"),
+        (
+            partial(cost_chart, subtitle=""),
+            ONE_ROW[["agent", "nodes"]],
+            "positions, openings, depth",
+        ),
         (partial(depth_chart, baseline="a"), ONE_ROW, "openings, nodes_ratio, nodes_low"),
         (win_rates, scores(names_of(3)).iloc[:2], "same agents"),
         (win_rates, pd.DataFrame(), "at least one"),
@@ -583,9 +548,7 @@ def test_pyplot_keeps_no_figure_and_no_setting() -> None:
     assert dict(plt.rcParams) == before
 
 
-def test_figures_that_would_show_nearly_nobody_are_left_out(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_figures_that_would_show_nearly_nobody_are_left_out(monkeypatch: Patch) -> None:
     """As of a class: single games, and two moves at a ply."""
     counts = np.zeros((3, 3, 5), int)
     facts: Any = SimpleNamespace(all_split=False, pair_counts=counts, moves=None, names=names_of(3))

@@ -13,7 +13,7 @@ from othello_lab.core.notation import PASS, split_transcript
 from othello_lab.experiments.jobs.run import run_match
 from othello_lab.experiments.jobs.run_kind import facts_of
 from othello_lab.experiments.record.store import Record
-from othello_lab.experiments.report.games import MOST_PAIRS, GameSample, game_sample
+from othello_lab.experiments.report.games import MOST_PAIRS, game_sample
 
 
 def played(folder: Path, agents: dict[str, Any], **how: Any) -> Path:
@@ -21,16 +21,12 @@ def played(folder: Path, agents: dict[str, Any], **how: Any) -> Path:
     return run_match(agents, results=folder, **quiet, **how).folder
 
 
-def sample_of(folder: Path) -> GameSample:
-    with facts_of(folder, Console(quiet=True)) as facts:
-        return game_sample(facts)
-
-
 @pytest.mark.parametrize("rules", ["standard", "wpi", "mini4"])
 def test_what_is_flipped_leads_to_the_same_boards(tmp_path: Path, rules: str) -> None:
     agents = {"greedy": GreedyAgent(), "random": RandomAgent(), "deep": AlphaBeta(2, DiscCount())}
     folder = played(tmp_path, agents, games=4, ruleset=rules)
-    sample = sample_of(folder)
+    with facts_of(folder, Console(quiet=True)) as facts:
+        sample = game_sample(facts)
     assert (sample.pairs, sample.all_pairs, sample.is_all) == (6, 6, True)
     seen = set()
     with Record.open(folder) as record:
@@ -65,13 +61,11 @@ def check_plies(game: dict[str, Any], row: Any, record: Record, rules: str) -> N
 
 @pytest.mark.integration
 def test_of_many_pairings_those_of_the_best(tmp_path: Path) -> None:
-    agents = {f"random {number}": RandomAgent() for number in range(12)}
-    folder = played(tmp_path, agents, games=2)
-    sample = sample_of(folder)
+    folder = played(tmp_path, {f"random {n}": RandomAgent() for n in range(12)}, games=2)
+    with facts_of(folder, Console(quiet=True)) as facts:
+        sample, standing = game_sample(facts), facts.standings["agent"].tolist()
     assert (sample.pairs, sample.all_pairs, sample.each) == (MOST_PAIRS, 66, 1)
     assert not sample.every_pairing
-    with facts_of(folder, Console(quiet=True)) as facts:
-        standing = facts.standings["agent"].tolist()
     names = sample.data["agents"]
     pairings = [each["agents"] for each in sample.data["pairings"]]
     there = {frozenset(names[agent] for agent in each) for each in pairings}

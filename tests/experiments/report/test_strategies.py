@@ -7,11 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from records import handmade
 from rich.console import Console
 
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import run
-from othello_lab.experiments.record.store import FORMAT, AgentRow, GameRow, PlayedGame, Record
+from othello_lab.experiments.record.store import GameRow, PlayedGame, Record
 from othello_lab.experiments.report.standings import matches, pairs_by_opening, rated_parts
 from othello_lab.experiments.report.strategies import strategies
 
@@ -20,12 +21,7 @@ Moves = tuple[int, int, str]  # Black, White, transcript
 
 @pytest.fixture
 def record(tmp_path: Path) -> Iterator[Record]:
-    with Record.create(tmp_path / "games.sqlite") as made:
-        about = dict.fromkeys(("config", "versions", "machine"), "{}") | {"started": "", "seed": 0}
-        made.write_row(
-            "run", about | {"name": "x", "format": FORMAT, "ruleset": "standard", "command": ""}
-        )
-        made.write_agents(AgentRow.of(n, f"a{n}", {}, 1, True, False) for n in range(3))
+    with handmade(tmp_path / "games.sqlite", ["a0", "a1", "a2"]) as made:
         yield made
 
 
@@ -42,8 +38,12 @@ def add(record: Record, *games: Moves, opening: str = "f5", ends: Sequence[str] 
     record.write_games(rows)
 
 
+MUTUAL: list[Moves] = [(0, 1, "d6c3"), (1, 0, "d6c3")]
+AGAINST_A_THIRD: list[Moves] = [(0, 2, "d6c3"), (2, 0, "f6f4"), (1, 2, "d6c3"), (2, 1, "f6f4")]
+
+
 def test_two_that_play_the_same_game_with_either_colour(record: Record) -> None:
-    add(record, (0, 1, "d6c3"), (1, 0, "d6c3"))
+    add(record, *MUTUAL)
     add(record, (0, 1, "f6e6"), (1, 0, "f6e6"), opening="e6")
     assert strategies(record).tolist() == [0, 0, 1]  # nothing is known of the third
     add(record, (0, 1, "d6c3"), (1, 0, "d6c4"), opening="d3")
@@ -51,17 +51,16 @@ def test_two_that_play_the_same_game_with_either_colour(record: Record) -> None:
 
 
 def test_two_that_play_alike_against_a_third(record: Record) -> None:
-    add(record, (0, 2, "d6c3"), (2, 0, "f6f4"), (1, 2, "d6c3"), (2, 1, "f6f4"))
+    add(record, *AGAINST_A_THIRD)
     assert strategies(record).tolist() == [0, 0, 1]
 
 
 def test_who_chooses_differently_first_is_another_strategy(record: Record) -> None:
     """After the opening White is to move: in the first two games that is the third, which may play
     by chance, in the others each of the two."""
-    mutual: list[Moves] = [(0, 1, "d6c3"), (1, 0, "d6c3")]
-    add(record, *mutual, (0, 2, "d6c3"), (1, 2, "f6e6"))
+    add(record, *MUTUAL, (0, 2, "d6c3"), (1, 2, "f6e6"))
     assert strategies(record).tolist() == [0, 0, 1]
-    add(record, *mutual, (2, 0, "d6c3"), (2, 1, "f6e6"), opening="e6")
+    add(record, *MUTUAL, (2, 0, "d6c3"), (2, 1, "f6e6"), opening="e6")
     assert strategies(record)[0] != strategies(record)[1]
 
 
@@ -77,10 +76,8 @@ def test_repeated_rounds_are_compared_round_by_round(record: Record) -> None:
 
 
 def test_tables_count_a_strategy_once(record: Record) -> None:
-    games: list[Moves] = [(0, 1, "d6c3"), (1, 0, "d6c3")]
-    games += [(0, 2, "d6c3"), (2, 0, "f6f4"), (1, 2, "d6c3"), (2, 1, "f6f4")]
     for opening in ("f5", "e6"):
-        add(record, *games, opening=opening)
+        add(record, *MUTUAL, *AGAINST_A_THIRD, opening=opening)
     tables, times = pairs_by_opening(record, strategies(record))
     assert (tables.shape, times.tolist()) == ((1, 2, 2, 3, 3), [2])
     assert tables.sum() == 2  # one pair, from either side
@@ -104,7 +101,7 @@ def test_of_a_run_from_one_opening_chance_makes_the_units(record: Record) -> Non
 @pytest.mark.integration
 def test_alike_searches_from_two_openings_are_not_sure_of_their_order(tmp_path: Path) -> None:
     """Thirteen searches that differ little but in their cost: 312 games are two results."""
-    words = ["agents=search_family", "depth=3", "games=4", "figures=false", "executor=serial"]
+    words = ["agents=search_family", "depth=2", "games=4", "figures=false", "executor=serial"]
     result = run(read([*words, f"results={tmp_path}"]), "test", Console(quiet=True))
     with Record.open(result.folder) as record:
         ((members, ratings),) = rated_parts(record)
@@ -120,9 +117,6 @@ def test_alike_searches_from_two_openings_are_not_sure_of_their_order(tmp_path: 
         assert (among[~np.eye(len(inside), dtype=bool)] == 0.5).all()
     assert np.nanmax(ratings.superiority) < 0.95
     assert (ratings.high - ratings.low > 300).all()
-    report = (result.folder / "report.md").read_text(encoding="utf-8")
-    assert "| independent results | 2 openings, shared by all pairings" in report
-    assert f"{', '.join(same)} play the same moves. They are one strategy" in report.replace(
-        "\\_", "_"
-    )
-    assert "All games come from 2 openings" in report
+    report = (result.folder / "report.md").read_text(encoding="utf-8").replace("\\_", "_")
+    assert "| independent results | 2 openings" in report and "from 2 openings" in report
+    assert f"{', '.join(same)} play the same moves." in report

@@ -90,8 +90,7 @@ def test_superiority_is_never_certain() -> None:
 
 
 @pytest.mark.parametrize(
-    ("counts", "points"),
-    [([0, 0, 2, 0, 98], 99), ([0, 0, 0, 52, 0], 39), ([1, 0, 0, 0, 1], 1)],
+    ("counts", "points"), [([0, 0, 2, 0, 98], 99), ([0, 0, 0, 52, 0], 39), ([1, 0, 0, 0, 1], 1)]
 )
 def test_the_bound_is_that_of_clopper_and_pearson(counts: list[int], points: int) -> None:
     """98 of 100 pairs won: 99 +- 1.4 % leaves the scale. Every pair 3/4: no variance."""

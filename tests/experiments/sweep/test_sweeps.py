@@ -40,6 +40,9 @@ from othello_lab.experiments.sweep.figures import (
 )
 from othello_lab.experiments.sweep.folder import State, Sweep
 
+Capture = pytest.CaptureFixture[str]
+Patch = pytest.MonkeyPatch
+
 QUICK = ["agents=ab_mirror", "games=4", "executor=serial", "figures=none"]
 
 
@@ -63,10 +66,7 @@ GOING_ON = [  # the state, True if there is a record, the games wanted instead o
 
 
 def go_on(
-    folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    *cases: tuple[State, bool, int, str],
-    **ends: bool,
+    folder: Path, monkeypatch: Patch, *cases: tuple[State, bool, int, str], **ends: bool
 ) -> list[str]:
     """Resume a sweep of combinations in these states; return what was called, in order."""
     known = [[f"games={games}"] for _, _, games, _ in cases]
@@ -106,9 +106,7 @@ def go_on(
     return calls
 
 
-def test_combinations_go_on_by_their_states(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_combinations_go_on_by_their_states(tmp_path: Path, monkeypatch: Patch) -> None:
     calls = go_on(tmp_path, monkeypatch, *GOING_ON)
     assert calls == [called for *_, called in GOING_ON if called]
     for number, (_, _, games, called) in enumerate(GOING_ON):
@@ -119,7 +117,7 @@ def test_combinations_go_on_by_their_states(
 
 @pytest.mark.parametrize(("interrupted", "complete"), [(True, True), (True, False), (False, False)])
 def test_a_combination_that_is_cut_short_ends_the_sweep(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, interrupted: bool, complete: bool
+    tmp_path: Path, monkeypatch: Patch, interrupted: bool, complete: bool
 ) -> None:
     ends = {"interrupted": interrupted, "complete": complete}
     with pytest.raises(KeyboardInterrupt):
@@ -172,7 +170,7 @@ def test_combinations_that_make_no_sense(words: list[str], message: str) -> None
     ],
 )
 def test_nothing_is_written_when_a_combination_cannot_be_run(
-    words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    words: str, tmp_path: Path, capsys: Capture, monkeypatch: Patch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(words.split()) == 2
@@ -197,7 +195,7 @@ def test_keys_that_vary_together_are_one() -> None:
 
 
 @pytest.mark.integration
-def test_one_table_and_one_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_table_and_one_report(tmp_path: Path, capsys: Capture) -> None:
     words = ["agents.left.depth=zip(1,2)", "agents.right.depth=zip(2,3)", "games=zip(2,4)"]
     words += [*QUICK[:1], *QUICK[2:], f"results={tmp_path}", "export=zip([parquet],[csv])"]
     assert main(["run", "-m", *words]) == 0
@@ -369,9 +367,7 @@ def test_many_agents_are_rows_of_a_heat_map(other: str | None) -> None:
 
 
 @pytest.mark.integration
-def test_a_combination_reads_nothing_of_the_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_combination_reads_nothing_of_the_others(tmp_path: Path, monkeypatch: Patch) -> None:
     """Each folder is read twice, before its run and at the end, and the settings are compared twice
     in all, however many combinations there are."""
     counts: Counter[str] = Counter()
@@ -398,7 +394,7 @@ def test_a_combination_reads_nothing_of_the_others(
 
 @pytest.mark.integration
 def test_failures_and_ctrl_c_end_in_a_report_and_resume_does_the_rest(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, capsys: Capture, monkeypatch: Patch
 ) -> None:
     whole, trouble = runs.run, {2: RuntimeError("no such luck"), 3: KeyboardInterrupt()}
 
@@ -430,10 +426,7 @@ def test_failures_and_ctrl_c_end_in_a_report_and_resume_does_the_rest(
 
 @pytest.mark.integration
 def test_games_are_added_to_all_runs_of_a_sweep(
-    recorded_sweep: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    recorded_sweep: Path, tmp_path: Path, capsys: Capture, monkeypatch: Patch
 ) -> None:
     folder = copied(recorded_sweep, tmp_path)
     for words, complaint in (
@@ -467,18 +460,14 @@ def test_games_are_added_to_all_runs_of_a_sweep(
 
 
 @pytest.mark.integration
-def test_a_sweep_over_games_is_not_extended(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_sweep_over_games_is_not_extended(tmp_path: Path, capsys: Capture) -> None:
     assert main(["run", "-m", *QUICK, "depth=1", "games=2,4", f"results={tmp_path}"]) == 0
     assert main(["extend", str(folder_of(tmp_path)), "games=8"]) == 2
     assert "varies games" in capsys.readouterr().err
 
 
 @pytest.mark.integration
-def test_a_sweep_that_is_being_played_is_watched(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_sweep_that_is_being_played_is_watched(tmp_path: Path, monkeypatch: Patch) -> None:
     seen: list[str] = []
     whole = runs.run
 
