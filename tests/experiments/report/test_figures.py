@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from xml.etree import ElementTree
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -18,10 +19,10 @@ from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
+from PIL import Image
 
-from othello_lab import Agent, AlphaBeta, Decision, Limits, Position
-from othello_lab.agents.evaluation import SquareWeights
-from othello_lab.experiments.report.figures import course, matrices, pruning
+from othello_lab import Agent, Decision, GreedyAgent, Limits, Position, RandomAgent, run_match
+from othello_lab.experiments.report.figures import course, matrices
 from othello_lab.experiments.report.figures.cost import elo_cost_chart, pareto, surely
 from othello_lab.experiments.report.figures.course import course_chart, values_chart
 from othello_lab.experiments.report.figures.discs import discs_chart
@@ -42,7 +43,7 @@ from othello_lab.experiments.report.figures.openings import (
     pairs_chart,
 )
 from othello_lab.experiments.report.figures.palette import BLUE, COLOURS, ORANGE
-from othello_lab.experiments.report.figures.pruning import MOST_POSITIONS, pruning_chart
+from othello_lab.experiments.report.figures.pruning import pruning_chart
 from othello_lab.experiments.report.figures.searches import cost_chart, depth_chart
 from othello_lab.experiments.report.figures.times import time_chart
 from othello_lab.experiments.report.tables import time_text
@@ -334,28 +335,6 @@ def test_pruning_chart_takes_the_colours_of_those_who_search() -> None:
     assert lines["minimax"] not in COLOURS  # it is nobody's
 
 
-def test_a_search_from_outside_is_named_beside_the_lab_s_own(monkeypatch: Patch) -> None:
-    """Its counts are not those of the figure on pruning."""
-
-    class Mine(Agent):
-        def decide(self, position: Position, limits: Limits) -> Decision:
-            return Decision(position.moves[0])
-
-    own = AlphaBeta(2, SquareWeights())
-    agents = {"mine": Mine(), "silent": Mine(), "alphabeta": own}
-    facts: Any = SimpleNamespace(
-        standings=pd.DataFrame({"agent": list(agents), "nodes_per_move": [5.0, np.nan, 3.0]}),
-        plan=SimpleNamespace(agents=agents, settings=SimpleNamespace(seed=1)),
-        record=SimpleNamespace(rows=lambda sql: [(MOST_POSITIONS + 1,)]),
-        context="standard",
-        order=list(agents),
-        searchers={"alphabeta": own},
-    )
-    monkeypatch.setattr(pruning, "searched_positions", lambda *_: [("f5", Position.start())])
-    (figure,) = pruning.pruning_figures(facts)
-    assert " mine" in figure.caption and "silent" not in figure.caption
-
-
 # ------------------------------------------------------------------ agents in all figures
 
 
@@ -554,3 +533,34 @@ def test_figures_that_would_show_nearly_nobody_are_left_out(monkeypatch: Patch) 
     facts: Any = SimpleNamespace(all_split=False, pair_counts=counts, moves=None, names=names_of(3))
     monkeypatch.setattr(course, "course", lambda moves, names: course_of(names[:1]))
     assert [*matrices.win_rates_figures(facts), *course.course_figures(facts)] == []
+
+
+NAMES = ("<script>alert(1)</script>", "$x_1$ & _y", "オセロ", "never moves")
+MOVERS = {"discs", "cost", "times", "course", "values"}
+FIGURES = {*MOVERS, "elo", "win_rates", "superiority", "colours", "pairs", "openings"}
+
+
+class Stubborn(Agent):
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        raise RuntimeError("I will not move")
+
+
+@pytest.mark.integration
+def test_all_figures_of_a_run_come_out(tmp_path: Path) -> None:
+    players = (GreedyAgent(), RandomAgent(), RandomAgent(), Stubborn())
+    folder = run_match(
+        dict(zip(NAMES, players, strict=True)), 20, isolation="none", trial=False, workers=0,
+        ruleset="mini6", openings={"kind": "random", "plies": 4}, results=tmp_path,
+        figures="files", quiet=True,
+    ).folder  # fmt: skip
+    assert {path.stem for path in folder.glob("*.svg")} == FIGURES
+    report = (folder / "report.md").read_text(encoding="utf-8")
+    for name in FIGURES:
+        with Image.open(folder / f"{name}.png") as image:
+            assert round(image.info["dpi"][0]) == 200
+        tree = ElementTree.parse(folder / f"{name}.svg")
+        assert not list(tree.iter("{http://www.w3.org/2000/svg}script"))
+        told = "".join("".join(tree.getroot().itertext()).split())
+        assert NAMES[0] in told, "the name stands there as it is"
+        assert "nevermoves" in told or name in MOVERS
+        assert f"({name}.png)" in report

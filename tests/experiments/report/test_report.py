@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import io
 import math
 import re
 from io import StringIO
@@ -14,13 +15,18 @@ import numpy as np
 import pandas as pd
 import pytest
 from rich.console import Console
+from shared import copied
 
 from othello_lab import Decision, GreedyAgent, Limits, Position, RandomAgent, run_match
+from othello_lab.__main__ import main
 from othello_lab.agents.config import ConfigError
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import RunResult, run
 from othello_lab.experiments.pairing.sprt import SequentialMatch
+from othello_lab.experiments.report import progress
+from othello_lab.experiments.report.citing import bibtex
 from othello_lab.experiments.report.findings import FEW, repeated
+from othello_lab.experiments.report.progress import Tally, progress_bar
 from othello_lab.experiments.report.tables import (
     COLUMNS,
     MATCH_COLUMNS,
@@ -44,6 +50,7 @@ def play(folder: Path, *overrides: str) -> tuple[RunResult, str, str]:
     return result, " ".join(console.export_text().split()), report
 
 
+Capture = pytest.CaptureFixture[str]
 DUEL = ("agents=duel", "agent@first=greedy", "agent@second=random")
 
 
@@ -146,9 +153,7 @@ class Slips(RandomAgent):
         return super().decide(position, limits)
 
 
-def test_forfeits_are_told_with_their_last_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_forfeits_are_told_with_their_last_line(tmp_path: Path, capsys: Capture) -> None:
     agents = {"greedy": GreedyAgent(), "slips": Slips()}
     quick: dict[str, Any] = {"workers": 0, "isolation": "none", "figures": False}
     done = run_match(agents, games=4, results=tmp_path, quiet=False, **quick)
@@ -211,3 +216,95 @@ def test_agents_are_described_by_what_sets_them_apart() -> None:
 def test_nodes_a_second_in_few_digits(nodes: float, text: str) -> None:
     told = COLUMNS["nodes/s"](SimpleNamespace(nodes_per_second=nodes))
     assert told.replace("\N{NO-BREAK SPACE}", " ") == text
+
+
+FIELDS = {"before": 0, "note": "", "warnings": []}
+
+
+def test_wins_draws_and_losses_are_counted() -> None:
+    tally = Tally(["ann", "bob", "[b]eve"])
+    tally.tell([(0, 1, "black", 2), (1, 0, "black", 1), (2, 0, "draw", 1), (1, 2, "white", 3)])
+    console = Console(width=80, file=io.StringIO())
+    with console.capture() as shown:
+        console.print(tally.table())
+    rows = [line.split() for line in shown.get().splitlines() if len(line.split()) > 2]
+    assert rows == [
+        ["agent", "games", "wins", "draws", "losses", "%"],
+        ["[b]eve", "4", "3", "1", "0", "87.5"],
+        ["ann", "4", "2", "1", "1", "62.5"],
+        ["bob", "6", "1", "0", "5", "16.7"],
+    ]
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_standings_are_shown_while_a_run_lasts(
+    terminal: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tally = Tally(["ann", "bob"])
+    console = Console(width=100, file=io.StringIO(), force_terminal=terminal)
+
+    def shown(bar: progress.RunProgress) -> bool:
+        with console.capture() as text:
+            console.print(bar.get_renderable())
+        return "losses" in text.get()
+
+    stopping: list[bool] = []
+    with progress_bar(console, tally, lambda: bool(stopping)) as bar:
+        bar.add_task("run", total=10, **FIELDS)
+        assert not shown(bar), "not at once"
+        monkeypatch.setattr(progress, "STANDINGS_AFTER", -1.0)
+        assert not shown(bar), "there is no game yet"
+        tally.tell([(0, 1, "black", 1)])
+        assert shown(bar) is terminal
+        stopping.append(True)
+        assert not shown(bar)
+    assert not shown(bar), "the report's table comes in its place"
+
+
+def printed_tables(folder: Path, capsys: Capture) -> tuple[str, list[Any]]:
+    """What ``report`` prints for a paper, and the rows of its tables, as cells."""
+    assert main(["report", str(folder), "--latex", "--bibtex"]) == 0
+    text = capsys.readouterr().out
+    tables = []
+    for form, content in re.findall(
+        r"\\begin{tabular}{([lr]+)}\n(.*?)\\end{tabular}", text, re.DOTALL
+    ):
+        assert [content.count(rule) for rule in ("toprule", "midrule", "bottomrule")] == [1, 1, 1]
+        lines = [line for line in content.splitlines() if line.endswith("\\\\")]
+        assert {line.count(" & ") for line in lines} == {len(form) - 1}
+        assert not any(re.search(r"(?<!\\)[%_#]", line) for line in lines)
+        tables.append([line.split(" & ") for line in lines])
+    return text, tables
+
+
+def test_tables_and_reference_of_a_run(recorded_duel: Path, capsys: Capture) -> None:
+    before = (recorded_duel / "report.md").read_bytes()
+    text, tables = printed_tables(recorded_duel, capsys)
+    assert (recorded_duel / "report.md").read_bytes() == before
+    assert len(tables) == 2
+    assert "duel: 8 games from 4 openings, standard" in text and "seed 1" in text
+    versions = re.search(r"pip install (.*)  # Python 3", before.decode())
+    assert versions is not None
+    assert {"numba", "numpy"} <= {word.partition("==")[0] for word in versions[1].split()}
+
+
+def test_a_reference_has_no_sign_that_latex_reads() -> None:
+    head = {"name": "50%_a", "command": "lab run a={x}#~", "seed": 3, "versions": {}}
+    text = bibtex({**head, "started": "2026-01-31T12:00:00"})
+    assert r"50\%\_a" in text
+    assert r"a=\{x\}\#\textasciitilde{}" in text
+    assert "year = {2026}" in text
+
+
+@pytest.mark.integration
+def test_table_and_reference_of_a_sweep(
+    recorded_sweep: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    folder = copied(recorded_sweep, tmp_path)
+    text, ((heads, *rows),) = printed_tables(folder, capsys)
+    assert heads[:3] == ["depth", "agent", r"Elo [95 \%]"]
+    assert [row[0] for row in rows] == ["1", "1", "2", "2"]
+    assert "seed 1, code " in text and "depth=1,2" in text
+    assert main(["report", str(folder), "--figures", "files"]) == 0
+    assert (folder / "nodes_per_move.png").exists()
+    assert (folder / "report.html").read_text().count("<figure ") == 2

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -230,34 +229,21 @@ def test_one_or_two_settings_are_drawn_and_three_are_a_table_alone(tmp_path: Pat
         for i, (a, b, c) in enumerate(runs_of)
         for agent, elo in zip(("one", "two"), rng.normal(0, 50, 2), strict=True)
     ]
-    columns = [
-        "run",
-        "a",
-        "b",
-        "c",
-        "agent",
-        "elo",
-        "low",
-        "high",
-        "bound",
-        "split",
-        "nodes_per_move",
-    ]
+    columns = ["run", *"abc", "agent", "elo", "low", "high", "bound", "split", "nodes_per_move"]
     table = pd.DataFrame(rows, columns=columns)
     table = table.assign(games=40, reference="", question="match")
 
-    def names(table: pd.DataFrame, keys: str, folder: Path = tmp_path, files: bool = False) -> Any:
+    def names(table: pd.DataFrame, keys: str) -> list[str]:
         facts = SweepFacts(table, {key: [key] for key in keys})
-        return [figure.name for figure in draw_figures(SWEEP_FIGURES, facts, folder, files)]
+        drawn = draw_figures(SWEEP_FIGURES, facts, tmp_path, files=False)
+        for word in (
+            ("one", "two", "iago" if "b" in keys else "3", f">{keys[:1]}<") if drawn else ()
+        ):
+            assert word in drawn[0].svg
+        return [figure.name for figure in drawn]
 
-    for keys in ("a", "bc"):
-        (folder := tmp_path / keys).mkdir()
-        maps = ["elo_map", "nodes_map"] if len(keys) == 2 else []
-        assert names(table, keys, folder, files=True) == ["elo", "nodes_per_move", *maps]
-        text = (folder / "elo.svg").read_text(encoding="utf-8")
-        for word in ("one", "two", "iago" if "b" in keys else "3", f">{keys[0]}<"):
-            assert word in text
-        assert ">12 runs, 40 games an agent<" in text
+    assert names(table, "a") == ["elo", "nodes_per_move"]
+    assert names(table, "bc") == ["elo", "nodes_per_move", "elo_map", "nodes_map"]
     assert names(table, "abc") == names(table, "") == []
     assert names(table.assign(split=True, elo=0.0), "a") == ["nodes_share", "nodes_per_move"]
 
@@ -366,29 +352,6 @@ def test_many_agents_are_rows_of_a_heat_map(other: str | None) -> None:
     assert "Bars" in next(setting_figures(SweepFacts(few, varied))).caption
 
 
-@pytest.mark.integration
-def test_a_combination_reads_nothing_of_the_others(tmp_path: Path, monkeypatch: Patch) -> None:
-    """Each folder is read twice, before its run and at the end, and the settings are compared twice
-    in all, however many combinations there are."""
-    counts: Counter[str] = Counter()
-
-    def count(module: ModuleType, name: str) -> None:
-        whole = getattr(module, name)
-
-        def counted(*arguments: Any) -> Any:
-            counts[name] += 1
-            return whole(*arguments)
-
-        monkeypatch.setattr(module, name, counted)
-
-    for module in (folders, sweep_session):
-        count(module, "read_combination")
-        count(module, "varied")
-    monkeypatch.setattr(runs, "run", lambda *_, **__: 1 / 0)
-    assert main(["run", "-m", *QUICK, "depth=range(1,4)", f"results={tmp_path}"]) == 1
-    assert counts == {"varied": 2, "read_combination": 2 * 3}
-
-
 # ---------------------------------------------------------------------- going on
 
 
@@ -459,11 +422,10 @@ def test_games_are_added_to_all_runs_of_a_sweep(
     assert "2 finished" in printed and "depth=2 finished 8 of 8" in printed
 
 
-@pytest.mark.integration
-def test_a_sweep_over_games_is_not_extended(tmp_path: Path, capsys: Capture) -> None:
-    assert main(["run", "-m", *QUICK, "depth=1", "games=2,4", f"results={tmp_path}"]) == 0
-    assert main(["extend", str(folder_of(tmp_path)), "games=8"]) == 2
-    assert "varies games" in capsys.readouterr().err
+def test_a_sweep_over_games_is_not_extended(tmp_path: Path) -> None:
+    folders.write_about(tmp_path, "", [], [["games=2"], ["games=4"]])
+    with pytest.raises(ConfigError, match="varies games"):
+        sweep_session.extend(tmp_path, 8, Console(quiet=True))
 
 
 @pytest.mark.integration
