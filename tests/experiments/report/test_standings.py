@@ -80,15 +80,17 @@ def test_a_match_is_seen_from_its_first_agent(record: Record) -> None:
     writer.add("ann", "bob", result(0, "c"), result(6, "d"))  # drawn, lost: -3
     # bob has Black first: he wins, and then ann forfeits with Black
     writer.add("bob", "ann", result(2, "e"), (0.0, None, "time exceeded", "f"))
-    table = matches(record)
-    (row,) = table.itertuples()
+    (row,) = matches(record).itertuples()
     assert (row.first, row.second, row.games) == ("ann", "bob", 6)
-    assert (row.wins, row.draws, row.losses) == (2, 1, 3)
-    assert (row.black_wins, row.black_draws, row.black_losses) == (1, 1, 1)
-    assert (row.white_wins, row.white_draws, row.white_losses) == (1, 0, 2)
+    for found, expected in (
+        ((row.wins, row.draws, row.losses), (2, 1, 3)),
+        ((row.black_wins, row.black_draws, row.black_losses), (1, 1, 1)),
+        ((row.white_wins, row.white_draws, row.white_losses), (1, 0, 2)),
+        ((row.LL, row.LD, row.DD_WL, row.WD, row.WW), (1, 1, 0, 0, 1)),
+        ((row.all_pairs, row.pairs, row.distinct_games, row.openings), (3, 3, 6, 1)),
+    ):
+        assert found == expected
     assert row.score == pytest.approx(2.5 / 6)
-    assert [row.LL, row.LD, row.DD_WL, row.WD, row.WW] == [1, 1, 0, 0, 1]
-    assert (row.all_pairs, row.pairs, row.distinct_games, row.openings) == (3, 3, 6, 1)
     assert row.ends == "finished 5, time exceeded 1"
     means = np.array([7, -3, -2])
     assert row.discs == pytest.approx(means.mean())
@@ -197,8 +199,8 @@ def test_a_pair_without_its_second_game_does_not_count(record: Record) -> None:
 def test_disc_differences_are_cut_at_the_possible(record: Record) -> None:
     """Two pairs tell so little that Student's interval reaches beyond a won board."""
     writer = Writer(record)
-    writer.add("ann", "bob", result(30, "a"), result(-30, "b"))
-    writer.add("ann", "bob", result(-30, "c"), result(30, "d"))
+    for sign in (1, -1):
+        writer.add("ann", "bob", result(30 * sign, f"a{sign}"), result(-30 * sign, f"b{sign}"))
     (row,) = matches(record).itertuples()
     assert (row.discs, row.discs_low, row.discs_high) == (0, -64, 64)
 
@@ -318,8 +320,11 @@ def test_two_that_play_the_same_game_with_either_colour(trio: Record) -> None:
     assert strategies(trio).tolist() == [0, 1, 2]
 
 
-def test_two_that_play_alike_against_a_third(trio: Record) -> None:
+def test_two_that_play_alike_against_a_third_and_repeated_rounds(trio: Record) -> None:
     add(trio, *AGAINST_A_THIRD)
+    assert strategies(trio).tolist() == [0, 0, 1]
+    for moves in ("d6c3", "f6e6"):
+        add(trio, (0, 1, moves), (1, 0, moves))
     assert strategies(trio).tolist() == [0, 0, 1]
 
 
@@ -335,12 +340,6 @@ def test_who_chooses_differently_first_is_another_strategy(trio: Record) -> None
 def test_a_forfeit_after_the_same_moves_is_another_choice(trio: Record) -> None:
     add(trio, (0, 1, "d6"), (1, 0, "d6"), ends=["finished", "illegal move"])
     assert strategies(trio).tolist() == [0, 1, 2]
-
-
-def test_repeated_rounds_are_compared_round_by_round(trio: Record) -> None:
-    for moves in ("d6c3", "f6e6"):
-        add(trio, (0, 1, moves), (1, 0, moves))
-    assert strategies(trio).tolist() == [0, 0, 1]
 
 
 def test_tables_count_a_strategy_once(trio: Record) -> None:

@@ -27,37 +27,31 @@ def _load() -> ModuleType:
 
 
 VALIDITY: Any = _load()
-MATCHES = [(0, 100, 0.04, 0.0), (400, 100, 0.04, 0.0)]
+CASES = {
+    2000: [(0, 100, 0.04, 0.0), (400, 100, 0.04, 0.0)],
+    5000: [*VALIDITY.MATCHES, *VALIDITY.FEW_PAIRS],
+}
 
 
 @pytest.mark.parametrize(
     ("matches", "case"),
-    rows_mostly_nightly(
-        [*((2000, case) for case in MATCHES), *((5000, case) for case in VALIDITY.MATCHES)], [2000]
-    ),
+    rows_mostly_nightly([(n, case) for n, cases in CASES.items() for case in cases], [2000]),
     ids=str,
 )
 def test_intervals_of_a_match_hold_the_truth(matches: int, case: tuple[Any, ...]) -> None:
-    """93 to 97 % within three standard errors of a share, for Elo and normalised Elo."""
+    """93 to 97 % within three standard errors of a share, for Elo and normalised Elo; of few pairs
+    not less."""
     held, nelo_held, bounds = VALIDITY.coverage(*case, matches, seed=1)
     print(f"\n{case}: Elo {held:.3f}, nElo {nelo_held:.3f}, only a bound {bounds:.4f}")
     slack = 3 * math.sqrt(0.05 * 0.95 / matches)
-    for share in (held, nelo_held):
-        assert 0.93 - slack <= share <= 0.97 + slack
+    assert min(held, nelo_held) >= 0.93 - slack
+    assert case[1] < 100 or max(held, nelo_held) <= 0.97 + slack
 
 
 def test_bounds_of_a_match_hold_the_truth() -> None:
     """700 Elo apart few matches of 50 pairs have an interval; the rest get a bound, at 95 %."""
     held, _, bounds = VALIDITY.coverage(700, 50, 0.01, 0.0, 2000, seed=1)
     assert bounds > 0.5 and held > 0.935
-
-
-@pytest.mark.parametrize("case", VALIDITY.FEW_PAIRS, ids=str)
-@pytest.mark.nightly
-def test_few_pairs_are_no_surer_than_they_may(case: tuple[float, int, float, float]) -> None:
-    held, nelo_held, bounds = VALIDITY.coverage(*case, 5000, seed=1)
-    print(f"\n{case}: Elo {held:.3f}, nElo {nelo_held:.3f}, only a bound {bounds:.4f}")
-    assert held >= 0.93
 
 
 @pytest.mark.integration

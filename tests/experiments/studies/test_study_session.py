@@ -20,8 +20,7 @@ Capture = pytest.CaptureFixture[str]
 
 YAMLS = {
     "growing": "# Runs that grow\n_target_: studied.Growing\nmost: 4\n",
-    "asking": "# Asks\n_target_: studied.Asking\ncount: 6\nfailing: []\ndeadly: []\n"
-    "stopping: []\nwhere: ''\n",
+    "asking": "# Asks\n_target_: studied.Asking\ncount: 6\ntrouble: ''\nat: 0\nwhere: ''\n",
 }
 
 
@@ -85,18 +84,19 @@ def test_a_cluster_gives_the_same(folder: Path) -> None:
 def test_a_piece_whose_worker_dies_is_done_again(folder: Path) -> None:
     for number in range(2):
         (folder / f"life{number}").touch()
-    words = ["executor.workers=2", "study.deadly=[2]", f"study.where={folder}"]
+    words = ["executor.workers=2", "study.trouble=kills", "study.at=2", f"study.where={folder}"]
     code, where = study(folder, "asking", *words)
     assert code == 0 and len(rows(where)) == 12
     assert not list(folder.glob("life*"))
 
 
 def test_a_piece_that_fails_is_told_and_can_be_done_again(folder: Path, capsys: Capture) -> None:
-    words = ["executor=serial", "study.failing=[1]", f"study.where={folder}"]
+    (folder / "life").touch()
+    words = ["executor=serial", "study.trouble=fails", "study.at=1", f"study.where={folder}"]
     code, where = study(folder, "asking", *words)
     assert code == 1 and len(rows(where)) == 10
     assert "piece 1: ValueError: no 1" in capsys.readouterr().out
-    (folder / "mended").touch()
+    (folder / "life").unlink()
     assert main(["resume", str(where)]) == 2  # its code is not the lab's
     assert main(["resume", str(where), "--trust", "--retry-skipped"]) == 0
     assert len(rows(where)) == 12
@@ -105,7 +105,7 @@ def test_a_piece_that_fails_is_told_and_can_be_done_again(folder: Path, capsys: 
 @pytest.mark.integration
 def test_after_ctrl_c_the_rest_is_done_by_resume(folder: Path, capsys: Capture) -> None:
     (folder / "life").touch()
-    words = ["executor=serial", "study.stopping=[2]", f"study.where={folder}"]
+    words = ["executor=serial", "study.trouble=stops", "study.at=2", f"study.where={folder}"]
     code, where = study(folder, "asking", *words)
     assert code == 130 and len(rows(where)) == 6
     printed = re.sub(r"\s+", " ", capsys.readouterr().out)

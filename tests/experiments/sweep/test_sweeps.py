@@ -50,9 +50,6 @@ def folder_of(results: Path) -> Path:
     return found
 
 
-# ---------------------------------------------------------------------- how a sweep goes on
-
-
 GOING_ON = [  # the state, True if there is a record, the games wanted instead of 4, what is done
     (State.WAITING, False, 4, "run"),
     (State.STOPPED, True, 4, "resume None"),
@@ -123,9 +120,6 @@ def test_a_combination_that_is_cut_short_ends_the_sweep(
         go_on(tmp_path, monkeypatch, GOING_ON[0], **ends)
 
 
-# ---------------------------------------------------------------------- what is run
-
-
 def test_crossed_and_zipped_keys() -> None:
     found = composing.expand(
         ["a=zip(1,2,3)", "group@first=x,y", "c=range(0,4,2)", "+b=zip(p,[q,r],null)"]
@@ -188,9 +182,6 @@ def test_keys_that_vary_together_are_one() -> None:
         {"run": range(4), "a": [1, 2, 1, 2], "b": ["x", "y", "x", "y"], "c": [1, 1, 2, 2]}
     )
     assert results.grouped(table, ["a", "b", "c"]) == [["a", "b"], ["c"]]
-
-
-# ---------------------------------------------------------------------- what comes out
 
 
 @pytest.mark.integration
@@ -350,9 +341,6 @@ def test_many_agents_are_rows_of_a_heat_map(other: str | None) -> None:
     assert len(shown) == MOST_LINES and "agent 0" not in shown  # it counts none
     few = table[table["agent"] != best]
     assert "Bars" in next(setting_figures(SweepFacts(few, varied))).caption
-
-
-# ---------------------------------------------------------------------- going on
 
 
 @pytest.mark.integration
