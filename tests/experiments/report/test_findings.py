@@ -1,24 +1,36 @@
-"""Remarks on the time that agents of a run had, used, and did not get."""
+"""What a run's findings say: its lead, and remarks on the time that agents had and used."""
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from records import edit_moves
 from rich.console import Console
 from shared import copied
 
-from othello_lab import Limits
+from othello_lab import (
+    AlphaBeta,
+    DiscCount,
+    GreedyAgent,
+    Limits,
+    Minimax,
+    RandomAgent,
+    SquareWeights,
+)
 from othello_lab.experiments.config import read
-from othello_lab.experiments.jobs.run import run
+from othello_lab.experiments.jobs.run import run, run_match
 from othello_lab.experiments.jobs.run_kind import facts_of
+from othello_lab.experiments.report.elo_lead import lead
 from othello_lab.experiments.report.facts import RunFacts
 from othello_lab.experiments.report.findings import findings
-from othello_lab.experiments.report.tables import limits_in_words
+from othello_lab.experiments.report.question import Question
+from othello_lab.experiments.report.tables import limits_in_words, share_text
 
 
 @pytest.fixture(scope="module")
@@ -109,3 +121,137 @@ def test_limits_in_words() -> None:
         "depth at most 4",
     ]
     assert limits_in_words(Limits()) == []
+
+
+def told(folder: Path, agents: dict[str, Any], **how: Any) -> tuple[list[str], Any, Path]:
+    """The lead of a run, its standings by agent, and its folder."""
+    quiet: dict[str, Any] = {"workers": 0, "figures": False, "quiet": True}
+    done = run_match(agents, results=folder, **quiet, **how)
+    with facts_of(done.folder, Console(quiet=True)) as facts:
+        return lead(facts), done.standings.set_index("agent"), done.folder
+
+
+def test_the_same_moves_for_less(tmp_path: Path) -> None:
+    """Names that read as words are quoted."""
+    agents = {"none": Minimax(3, DiscCount()), "static": AlphaBeta(3, DiscCount())}
+    (said, times), standings, _ = told(tmp_path, agents, games=6)
+    assert "median" in times and "50.0 % of 6 games" in said and "all 3 pairs" in said
+    found = re.match(r"'static' visited ([\d.]+) % of the nodes of 'none' at", said)
+    nodes = standings["nodes_per_move"]
+    assert found is not None
+    assert float(found[1]) == pytest.approx(100 * nodes["static"] / nodes["none"], abs=0.01)
+
+
+def test_a_decided_lead_has_its_interval(tmp_path: Path) -> None:
+    """The sentence, the table of matches and the ratings agree, also if the second leads."""
+    agents = {"discs": AlphaBeta(1, DiscCount()), "squares": AlphaBeta(2, SquareWeights())}
+    (said, *_), standings, folder = told(tmp_path, agents, games=60)
+    with facts_of(folder, Console(quiet=True)) as facts:
+        (row,) = facts.matches.itertuples()
+    ends = [2 * standings.loc["squares", name] for name in ("elo", "low", "high")]
+    assert [-row.elo, -row.elo_high, -row.elo_low] == pytest.approx(ends)
+    value, low, high = (f"{end:z.0f}" for end in ends)
+    assert 0 < int(low) < int(value) < int(high)
+    assert f"squares leads discs by {value} [{low}, {high}] Elo, in 60 games." == said
+
+
+@pytest.mark.parametrize(
+    ("first", "games", "pattern"),
+    [
+        (GreedyAgent, 24, r"undecided\. .* some ([\d,]+) games a pairing instead of 24 .* 90 %"),
+        (RandomAgent, 8, r"undecided\. 4 openings are too few"),
+        # Each of two agents takes all of one opening: the rating of both is 0.
+        (RandomAgent, 4, r"^Between \w+ and \w+ there are 0 \[-\d+, \d+\] Elo: undecided\. 2 "),
+    ],
+)
+def test_what_is_not_decided_takes_more_games_or_openings(
+    tmp_path: Path, first: Any, games: int, pattern: str
+) -> None:
+    for seed in range(1, 60):
+        agents = {"one": first(), "other": RandomAgent()}
+        (said, *_), _, _ = told(tmp_path, agents, games=games, seed=seed)
+        if found := re.search(pattern, said):
+            break
+    else:
+        pytest.fail(f"never said; the last: {said}")
+    assert all(int(number.replace(",", "")) > 24 for number in found.groups())
+
+
+def test_a_match_with_all_games_won_has_no_elo(tmp_path: Path) -> None:
+    agents = {"strong": AlphaBeta(3, SquareWeights()), "random": RandomAgent()}
+    (said, *_), _, _ = told(tmp_path, agents, games=2)
+    assert said.startswith("strong leads random: ") and "all 2 games" in said
+
+
+FEW = [(0, 1, "white", "finished", 8), (1, 0, "black", "finished", 1)]
+FORFEITS = [
+    (0, 1, "black", "never answered", 2),
+    (1, 0, "white", "never answered", 1),
+    (0, 1, "white", "illegal move", 1),
+]
+
+
+@pytest.mark.parametrize(
+    ("ends", "forfeits"),
+    [
+        ([*FEW[:1], *FORFEITS], ["4 of 12 games", "3 of them by random (never answered)"]),
+        ([*FEW, *FORFEITS[1:]], ["2 of 11 games", "by"]),
+        ([*FEW, FORFEITS[2]], []),  # a tenth
+        (FEW, []),
+    ],
+)
+def test_many_forfeits_come_first(
+    recorded_duel: Path, monkeypatch: pytest.MonkeyPatch, ends: list[Any], forfeits: list[str]
+) -> None:
+    monkeypatch.setattr(RunFacts, "ends", ends)
+    with facts_of(recorded_duel, Console(quiet=True)) as facts:
+        first = lead(facts)[0]
+    assert ("forfeit" in first) == bool(forfeits)
+    assert all(words in first for words in forfeits)
+
+
+@pytest.mark.integration
+def test_searches_with_the_same_values_are_led_by_their_nodes(tmp_path: Path) -> None:
+    agents = {
+        "minimax": Minimax(3, SquareWeights()),
+        "sorted": AlphaBeta(3, SquareWeights(), ordering="mobility"),
+        "table": AlphaBeta(3, SquareWeights(), ordering="tt+static", table_mb=1),
+    }
+    (first, order, why, times), standings, folder = told(tmp_path, agents, games=12)
+    with facts_of(folder, Console(quiet=True)) as facts:
+        assert facts.question is Question.COST
+    nodes = standings["nodes_per_move"]
+    cheapest = nodes.idxmin()
+    assert first.startswith(f"{cheapest if cheapest != 'sorted' else repr(cheapest)} visits")
+    share = nodes[cheapest] / nodes["minimax"]
+    assert f"in their own games: {share_text(share)} of those of minimax" in first
+    assert order.index("table") != order.index("minimax 100 %") > 0
+    assert "same values" in why and "median" in times
+    shallow = agents | {"table": AlphaBeta(2, SquareWeights())}
+    (_, ranks), _, folder = told(tmp_path / "shallow", shallow, games=20)
+    with facts_of(folder, Console(quiet=True)) as facts:
+        assert facts.question is Question.RANKS
+    assert re.match(r"All ranks: \S+ [>≈] \S+ [>≈] \S+\.", ranks)
+
+
+@pytest.mark.integration
+def test_split_pairs_and_single_games(tmp_path: Path) -> None:
+    agents: dict[str, Any] = {name: GreedyAgent() for name in "abc"}
+    (said, *_), _, _ = told(tmp_path, agents, games=4)
+    assert "pair was split" in said
+    agents |= {"a": AlphaBeta(2, SquareWeights()), "b": RandomAgent()}
+    for schedule, words in (("class", "wins the knockout"), ("swiss", "is first of 3 (points ")):
+        (said, *_), standings, _ = told(tmp_path, agents, games=2, schedule=schedule)
+        assert said.startswith(f"{standings.index[0]} {words}")
+
+
+def test_strategies_are_known_from_ratings(tmp_path: Path) -> None:
+    agents = {
+        "minimax": Minimax(2, DiscCount()),
+        "random": RandomAgent(),
+        "pruned": AlphaBeta(2, DiscCount()),
+        "squares": AlphaBeta(2, SquareWeights()),
+    }
+    (first, ranks, *rest), _, _ = told(tmp_path, agents, games=10)
+    assert " lead" in first and "minimax = pruned" in ranks
+    assert "at equal strength" in " ".join(rest)

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from records import handmade
 
 from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
 from othello_lab.experiments.record.store import (
-    AgentRow,
     GameRow,
     MoveRow,
     PlayedGame,
@@ -42,11 +42,8 @@ def turns(game: int, black: int) -> list[Any]:
 @pytest.fixture
 def record(tmp_path: Path) -> Iterator[Record]:
     """Six games, ann having Black in those of even numbers, and one whose moves nobody wrote."""
-    with Record.create(tmp_path / "games.sqlite") as made:
-        made.write_agents(
-            AgentRow.of(number, name, {}, 1, True, False) for number, name in enumerate(AGENTS)
-        )
-        about = ("black", 1.0, 2, 33, 31, "finished", "f5", 0, "f5d6")
+    about = ("black", 1.0, 2, 33, 31, "finished", "f5", 0, "f5d6")
+    with handmade(tmp_path / "games.sqlite", AGENTS) as made:
         made.write_games(
             PlayedGame(
                 GameRow(game, game // 2, game % 2, 1 - game % 2, *about),

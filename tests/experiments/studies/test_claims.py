@@ -15,7 +15,7 @@ from othello_lab.__main__ import main
 from othello_lab.experiments.config import read
 from othello_lab.experiments.studies import claims, load
 from othello_lab.experiments.studies.claims import HOLDS, UNDECIDED, Claims
-from othello_lab.experiments.studies.grammar import CostClaim, StrengthClaim, parse
+from othello_lab.experiments.studies.grammar import parse
 
 Capture = pytest.CaptureFixture[str]
 
@@ -42,16 +42,6 @@ def test_all_wrong_claims_are_told_at_once() -> None:
     claims = Claims(claims=["greedy >= random + 20", "greedy > random", "random > random"])
     with pytest.raises(ValueError, match=r"^greedy >= random \+ 20: .*; random > random: "):
         _ = claims.parsed
-
-
-def test_a_claim_has_its_parts() -> None:
-    strength = parse("alphabeta(depth 4, iago) >= greedy + 200 Elo")
-    assert isinstance(strength, StrengthClaim)
-    assert (strength.first.settings, strength.first.evaluation) == ((("depth", 4),), "iago")
-    assert (strength.compare, strength.second.name, strength.elo) == (">=", "greedy", 200)
-    cost = parse("nodes(a) <= 0.2 x nodes(b)")
-    assert isinstance(cost, CostClaim)
-    assert (cost.measure, cost.number, str(cost.second)) == ("nodes", 0.2, "b")
 
 
 WRONG = {

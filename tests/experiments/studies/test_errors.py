@@ -98,10 +98,10 @@ def test_profile_has_shares_that_stay_within_0_and_1() -> None:
 def test_the_most_costly_agent_is_sure_if_the_intervals_are_apart(
     step: int, overlap: bool, openings: int
 ) -> None:
-    """Each opening costs bob as much more than ann as the step says."""
+    """Each opening costs bob as much more than ann as the step says; the first one a disc."""
     rows = [
-        (name, f"{opening}", 2, opening % 3 + dear, False, False)
-        for name, dear in (("ann", 0), ("bob", step or 0.01))
+        (name, f"{opening}", 2, opening % 3 + dear * (step or opening == 0), False, False)
+        for dear, name in enumerate(("ann", "bob"))
         for opening in range(openings)
     ]
     moves = pd.DataFrame(rows, columns=["agent", *MOVES.columns])

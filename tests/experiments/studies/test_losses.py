@@ -93,7 +93,7 @@ def test_report_says_who_loses_where(made: Path) -> None:
         assert row["loss_game_low"] <= row["loss_game"] <= row["loss_game_high"]
     gap = tables["differences"].set_index("plies").loc["all", "difference"]
     by_game = whole["loss_game"]
-    assert gap == pytest.approx(by_game["random"] - by_game["alphabeta"])
+    assert gap == pytest.approx(by_game["alphabeta"] - by_game["random"])
     assert moves["microseconds"].notna().all()
     assert (moves.loc[moves["agent"] == "alphabeta", "depth"] == 1).all()
     figures = list(loss_figures(tables["losses"], "some", 56))

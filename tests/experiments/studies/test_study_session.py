@@ -77,7 +77,7 @@ def test_a_cluster_gives_the_same(folder: Path) -> None:
         studies.load(studies.make("errors", *words, f"executor={name}", quiet=True).folder)["moves"]
         for name in ("serial", "dask")
     )
-    assert first.equals(second) and len(first) > 20
+    assert first.equals(second) and len(first) > 10
 
 
 @pytest.mark.integration
@@ -155,7 +155,7 @@ REFUSED = {
     "errors --nothing": "--nothing",
     "losses agents=classics": "two agents",
     f"losses {DUEL}=greedy record=games": "record=all",
-    f"losses {DUEL}=greedy ruleset=mini6 evaluation=disc_count": "6x6; set study.evaluation",
+    f"losses {DUEL}=greedy ruleset=mini6": "6x6; set study.evaluation",
     f"losses {DUEL}=greedy study.evaluation=mobility": "set study.per_disc",
     "losses study.evaluation=nonsense": "nonsense",
     "losses study.first_ply=9 study.last_ply=8": "study.first_ply=9",
