@@ -51,11 +51,10 @@ def result(recorded_searches: Path) -> RunResult:
 
 
 def test_all_positions_of_the_games_are_each_taken_once(result: RunResult) -> None:
-    seen = set()
-    for game in result.games.itertuples():
+    seen, games, moves = set(), result.games, result.moves
+    for game in games.itertuples():
         position = Position.from_transcript(game.opening)
-        moves = result.moves[result.moves["game"] == game.game]
-        for move in moves.itertuples():
+        for move in moves[moves["game"] == game.game].itertuples():
             if not pd.isna(move.depth):
                 seen.add(position)
             position = position.play(int(move.square))
@@ -66,7 +65,7 @@ def test_all_positions_of_the_games_are_each_taken_once(result: RunResult) -> No
     assert len(every) == len(seen)
     assert {position for _, position in every} == seen
     assert len(few) == 5
-    assert {opening for opening, _ in every} == set(result.games["opening"])
+    assert {opening for opening, _ in every} == set(games["opening"])
 
 
 def test_counts_are_those_of_the_searches(random_game: RandomGame) -> None:
@@ -131,12 +130,12 @@ def test_single_games_are_the_first_plies_of_one_game_an_opening(result: RunResu
     agents = {"alphabeta": AlphaBeta(2, SquareWeights())}
     with Record.open(result.folder) as record:
         costs = game_costs(record, agents, 3)
-    assert set(costs["opening"]) == set(result.games["opening"])
+    games, moves = result.games, result.moves
+    assert set(costs["opening"]) == set(games["opening"])
     for opening, group in costs.groupby("opening"):
-        game = result.games[result.games["opening"] == opening].iloc[0]
-        moves = result.moves[result.moves["game"] == game["game"]]["square"].tolist()
+        first = games.loc[games["opening"] == opening, "game"].iloc[0]
         position, nodes = Position.from_transcript(str(opening)), 0
-        for move in moves[:3]:
+        for move in moves.loc[moves["game"] == first, "square"].head(3):
             nodes += agents["alphabeta"].search(position).stats.nodes
             position = position.play(int(move))
         assert group["nodes"].tolist() == [nodes]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -65,20 +64,14 @@ def go_on(
     folder: Path, monkeypatch: Patch, *cases: tuple[State, bool, int, str], **ends: bool
 ) -> list[str]:
     """Resume a sweep of combinations in these states; return what was called, in order."""
-    known = [[f"games={games}"] for _, _, games, _ in cases]
-    folders.write_about(folder, "", [], known)
+    folders.write_about(folder, "", [], [[f"games={games}"] for _, _, games, _ in cases])
     calls: list[str] = []
     before = [
         folders.Combination(number, folder / str(number), ("games=4",), state)
         for number, (state, *_) in enumerate(cases)
     ]
-
-    def seen(asked: Sweep) -> list[folders.Combination]:
-        to_extend = [games != 4 and state is State.FINISHED for state, _, games, _ in cases]
-        return [
-            replace(each, state=State.STOPPED) if more else each
-            for each, more in zip(before, to_extend, strict=True)
-        ]
+    for each in before:
+        each.folder.mkdir()
 
     def done(call: str) -> SimpleNamespace:
         calls.append(call)
@@ -87,15 +80,12 @@ def go_on(
     def plan(words: list[str], _: Any) -> SimpleNamespace:
         return SimpleNamespace(settings=SimpleNamespace(games=int(words[0].partition("=")[2])))
 
-    monkeypatch.setattr(Sweep, "combinations", seen)
-    for name, instead in {
-        "read_combination": lambda place: before[int(place.name)],
-        "has_begun": lambda place: cases[int(place.name)][1],
-        "read": plan,
-        "foreign_in": lambda asked: [],
-        "conclude": lambda *_: None,
-    }.items():
-        monkeypatch.setattr(sweep_session, name, instead)
+    for module in (folders, sweep_session):
+        monkeypatch.setattr(module, "read_combination", lambda place: before[int(place.name)])
+    monkeypatch.setattr(sweep_session, "has_begun", lambda place: cases[int(place.name)][1])
+    monkeypatch.setattr(sweep_session, "read", plan)
+    monkeypatch.setattr(sweep_session, "foreign_in", lambda asked: [])
+    monkeypatch.setattr(sweep_session, "conclude", lambda *_: None)
     monkeypatch.setattr(runs, "run", lambda *words: done("run"))
     monkeypatch.setattr(runs, "resume", lambda *_, games, **__: done(f"resume {games}"))
     assert sweep_session.resume(folder, Console(quiet=True)) == 1  # these states never change
@@ -106,9 +96,8 @@ def test_combinations_go_on_by_their_states(tmp_path: Path, monkeypatch: Patch) 
     calls = go_on(tmp_path, monkeypatch, *GOING_ON)
     assert calls == [called for *_, called in GOING_ON if called]
     for number, (_, _, games, called) in enumerate(GOING_ON):
-        if called:
-            note = folders.read_combination(tmp_path / str(number))
-            assert note.settings == (f"games={games}",)
+        note = tmp_path / str(number) / folders.COMBINATION
+        assert not called or f"games={games}" in note.read_text()
 
 
 @pytest.mark.parametrize(("interrupted", "complete"), [(True, True), (True, False), (False, False)])
