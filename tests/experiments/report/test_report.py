@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import io
 import math
 import re
 from io import StringIO
@@ -218,13 +217,10 @@ def test_nodes_a_second_in_few_digits(nodes: float, text: str) -> None:
     assert told.replace("\N{NO-BREAK SPACE}", " ") == text
 
 
-FIELDS = {"before": 0, "note": "", "warnings": []}
-
-
 def test_wins_draws_and_losses_are_counted() -> None:
     tally = Tally(["ann", "bob", "[b]eve"])
     tally.tell([(0, 1, "black", 2), (1, 0, "black", 1), (2, 0, "draw", 1), (1, 2, "white", 3)])
-    console = Console(width=80, file=io.StringIO())
+    console = Console(width=80, file=StringIO())
     with console.capture() as shown:
         console.print(tally.table())
     rows = [line.split() for line in shown.get().splitlines() if len(line.split()) > 2]
@@ -240,25 +236,24 @@ def test_wins_draws_and_losses_are_counted() -> None:
 def test_standings_are_shown_while_a_run_lasts(
     terminal: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tally = Tally(["ann", "bob"])
-    console = Console(width=100, file=io.StringIO(), force_terminal=terminal)
-
-    def shown(bar: progress.RunProgress) -> bool:
-        with console.capture() as text:
-            console.print(bar.get_renderable())
-        return "losses" in text.get()
-
-    stopping: list[bool] = []
+    tally, stopping = Tally(["ann", "bob"]), list[bool]()
+    console = Console(width=100, file=StringIO(), force_terminal=terminal)
     with progress_bar(console, tally, lambda: bool(stopping)) as bar:
-        bar.add_task("run", total=10, **FIELDS)
-        assert not shown(bar), "not at once"
+
+        def shown() -> bool:
+            with console.capture() as text:
+                console.print(bar.get_renderable())
+            return "losses" in text.get()
+
+        bar.add_task("run", total=10, before=0, note="", warnings=[])
+        assert not shown(), "not at once"
         monkeypatch.setattr(progress, "STANDINGS_AFTER", -1.0)
-        assert not shown(bar), "there is no game yet"
+        assert not shown(), "there is no game yet"
         tally.tell([(0, 1, "black", 1)])
-        assert shown(bar) is terminal
+        assert shown() is terminal
         stopping.append(True)
-        assert not shown(bar)
-    assert not shown(bar), "the report's table comes in its place"
+        assert not shown()
+    assert not shown(), "the report's table comes in its place"
 
 
 def printed_tables(folder: Path, capsys: Capture) -> tuple[str, list[Any]]:

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from othello_lab.__main__ import main
+from othello_lab.agents.config import ConfigError
 from othello_lab.experiments.config import read
 from othello_lab.experiments.studies import claims, load
 from othello_lab.experiments.studies.claims import HOLDS, UNDECIDED, Claims
@@ -19,6 +20,7 @@ from othello_lab.experiments.studies.grammar import parse
 
 Capture = pytest.CaptureFixture[str]
 
+Patch = pytest.MonkeyPatch
 READ = {
     "alphabeta(depth 4, iago) >= greedy + 200 Elo": None,
     "a<b": "a < b",
@@ -151,37 +153,32 @@ def test_a_students_class_is_handed_an_evaluation_and_no_claim_holds_by_forfeits
     assert "Forfeits do not show" in table["evidence"][1]
 
 
-@pytest.mark.parametrize(("forfeits", "verdict"), [(0, HOLDS), (50, HOLDS), (51, UNDECIDED)])
-def test_a_claim_holds_if_no_more_than_half_of_its_games_are_forfeited(
-    forfeits: int, verdict: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def judged(monkeypatch: Patch, forfeits: int, name: str = "greedy > random") -> list[str]:
+    """The verdict on a claim by a run of this claim's name, most of whose pairs were won."""
     pairs = np.zeros((2, 2, 5), dtype=int)
     pairs[0, 1] = 0, 0, 5, 15, 30
     monkeypatch.setattr(claims, "pair_counts", lambda record: pairs)
     monkeypatch.setattr(claims, "about_forfeits", lambda record: ["late"])
     record = SimpleNamespace(
         count_games=lambda forfeited=False: forfeits if forfeited else 100,
-        run=lambda: {"config": {"name": "claims: greedy > random"}},
+        run=lambda: {"config": {"name": f"claims: {name}"}},
     )
-    played: Any = SimpleNamespace(number=0, record=lambda: nullcontext(record))
+    played: Any = SimpleNamespace(number=0, folder="0", record=lambda: nullcontext(record))
     plan = read(["agents=duel", "agent@first=greedy", "agent@second=random"])
     found = Claims(claims=["greedy > random"], tolerance=200).conclude(plan, [played])
-    assert found.frames["claims"]["verdict"].tolist() == [verdict]
+    return list(found.frames["claims"]["verdict"])
 
 
-@pytest.mark.integration
-def test_claims_that_have_changed_are_not_judged_by_games_of_others(
-    tmp_path: Path, capsys: Capture
+@pytest.mark.parametrize(("forfeits", "verdict"), [(0, HOLDS), (50, HOLDS), (51, UNDECIDED)])
+def test_a_claim_holds_if_no_more_than_half_of_its_games_are_forfeited(
+    forfeits: int, verdict: str, monkeypatch: Patch
 ) -> None:
-    """The first one fails, which is an exit code."""
-    file = tmp_path / "claims.yaml"
-    file.write_text("- random > weighted + 200 Elo\n")
-    assert study(tmp_path, f"study.claims={file}", "games=200") == 1
-    file.write_text("- random > weighted - 900 Elo\n")
-    (folder,) = (tmp_path / "claims").iterdir()
-    capsys.readouterr()
-    assert main(["resume", str(folder)]) == 2
-    assert "claims have changed" in capsys.readouterr().err
+    assert judged(monkeypatch, forfeits) == [verdict]
+
+
+def test_claims_that_have_changed_are_not_judged_by_games_of_others(monkeypatch: Patch) -> None:
+    with pytest.raises(ConfigError, match="claims have changed"):
+        judged(monkeypatch, 0, "greedy > greedy")
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +20,6 @@ from othello_lab.experiments.studies.figures.losses import loss_chart, loss_figu
 from othello_lab.experiments.studies.loss_profile import difference_profile, loss_profile
 from othello_lab.experiments.studies.losses import Losses
 from othello_lab.experiments.studies.record import FILE
-from othello_lab.experiments.studies.study_session import resume
 
 DEPTH, EXACT = 4, 5
 QUICK = [f"study.depth={DEPTH}", f"study.exact={EXACT}", "executor=serial", "figures=false"]
@@ -122,21 +119,6 @@ def test_balanced_games_are_half_lost_by_each(tmp_path: Path) -> None:
     games = profile[profile["plies"] == ALL].set_index(["result", "agent"])["games"]
     assert "drawn" not in games
     assert len(set(games["won"])) == 1 and games["won"].tolist() == games["lost"].tolist()
-
-
-@pytest.mark.integration
-def test_a_killed_study_goes_on(made: Path, recorded_duel: Path, tmp_path: Path) -> None:
-    again = study(recorded_duel, tmp_path)
-    with closing(sqlite3.connect(again / FILE)) as connection, connection:
-        for statement in (
-            "delete from pieces where piece > 3",
-            "delete from results where piece > 3",
-            "update study set complete = 0",
-        ):
-            connection.execute(statement)
-    assert resume(again).complete
-    first, second = (studies.load(where)["moves"] for where in (made, again))
-    assert first.equals(second)
 
 
 def test_profiles_count_games_without_moves() -> None:

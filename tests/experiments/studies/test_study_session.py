@@ -7,12 +7,14 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
 from shared import copied
 
 from othello_lab.__main__ import main
 from othello_lab.agents.config import choices
 from othello_lab.experiments import studies
+from othello_lab.experiments.studies import load
 from othello_lab.experiments.studies.record import FILE, StudyRecord
 from othello_lab.experiments.studies.study_command import study_help
 
@@ -53,19 +55,19 @@ def rows(folder: Path) -> list[tuple[object, ...]]:
 
 
 @pytest.mark.integration
-def test_every_number_of_workers_gives_the_same(folder: Path, capsys: Capture) -> None:
-    made = [
-        study(folder, "asking", *executor)
-        for executor in (["executor=serial"], ["executor=processes", "executor.workers=2"])
-    ]
-    assert [code for code, _ in made] == [0, 0]
-    assert "12 <b>moves</b>." in capsys.readouterr().out
-    first, second = (rows(where) for _, where in made)
-    assert first == second and len(first) == 12
-    where = made[0][1]
-    assert len(studies.load(where)["moves"]) == 12
+def test_every_number_of_workers_gives_the_same_though_one_dies(
+    folder: Path, capsys: Capture
+) -> None:
+    code, where = study(folder, "asking", "executor=serial")
+    assert code == 0 and "12 <b>moves</b>." in capsys.readouterr().out
     assert "<b>" not in (where / "report.html").read_text()
     assert "othello-lab study asking" in (where / "report.md").read_text()
+    for number in range(2):
+        (folder / f"life{number}").touch()
+    words = ["executor.workers=2", "study.trouble=kills", "study.at=2", f"study.where={folder}"]
+    code, again = study(folder, "asking", *words)
+    assert code == 0 and not list(folder.glob("life*"))
+    assert rows(again) == rows(where) and len(studies.load(again)["moves"]) == 12
 
 
 @pytest.mark.integration
@@ -78,16 +80,6 @@ def test_a_cluster_gives_the_same(folder: Path) -> None:
         for name in ("serial", "dask")
     )
     assert first.equals(second) and len(first) > 10
-
-
-@pytest.mark.integration
-def test_a_piece_whose_worker_dies_is_done_again(folder: Path) -> None:
-    for number in range(2):
-        (folder / f"life{number}").touch()
-    words = ["executor.workers=2", "study.trouble=kills", "study.at=2", f"study.where={folder}"]
-    code, where = study(folder, "asking", *words)
-    assert code == 0 and len(rows(where)) == 12
-    assert not list(folder.glob("life*"))
 
 
 def test_a_piece_that_fails_is_told_and_can_be_done_again(folder: Path, capsys: Capture) -> None:
@@ -199,3 +191,34 @@ def test_a_damaged_record_is_told_in_a_line(
     (where / FILE).write_bytes(b"nothing" * 100)
     assert main(["watch", str(where), "--once"]) == 2
     assert "damaged" in capsys.readouterr().err
+
+
+MIRROR = "study.by=nodes agents=ab_mirror agents.left.iterative=true agents.right.iterative=true"
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize(
+    "words",
+    [
+        "games=8 study.levels=[1,2] evaluation@agents.iago.evaluation=mobility",
+        f"games=4 study.levels=[20,40] {MIRROR}",
+    ],
+    ids=["depth", "nodes"],
+)
+def test_elo_by_doubling(tmp_path: Path, words: str) -> None:
+    """The finding is the slope of the levels' ratings."""
+    quick = ["executor=serial", "openings.plies=6", "figures=files", f"results={tmp_path}"]
+    assert main(["study", "scaling", *words.split(), *quick]) == 0
+    (folder,) = (tmp_path / "scaling").iterdir()
+    assert sorted(path.stem for path in folder.glob("*.png")) == ["cost", "scaling"]
+    if "nodes" in words:
+        return
+    tables = load(folder)
+    levels, gains = tables["levels"], tables["doublings"]
+    assert sorted(levels["name"])[:2] == ["disc_count 1", "disc_count 2"]
+    own = levels[(levels["agent"] == "iago") & levels["bound"].isna()]
+    gain = gains[(gains["agent"] == "iago") & (gains["effort"] == "depth")].iloc[0]
+    slope = np.polyfit(np.log2(own["level"]), own["elo"], 1)[0]
+    assert gain["elo"] == pytest.approx(slope, abs=0.01)
+    assert gain["low"] < gain["elo"] < gain["high"]
+    assert "each doubling of depth" in (folder / "report.md").read_text()
