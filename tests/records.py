@@ -5,19 +5,15 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from othello_lab.experiments.record.store import (
     COUNTS,
-    FORMAT,
     TOTALS,
-    AgentRow,
     GameRow,
     MoveRow,
-    Record,
     seat_totals,
     written,
 )
@@ -87,14 +83,3 @@ def edit_moves(connection: sqlite3.Connection, *statements: str) -> None:
         except (KeyError, TypeError):  # what tests write there is not always what can be added up
             continue
         connection.execute(change, (*black, *white, game))
-
-
-@contextmanager
-def handmade(file: Path, agents: Sequence[str]) -> Iterator[Record]:
-    """Make a record of a run that nobody played, with these agents and no game yet."""
-    with Record.create(file) as made:
-        head = {"name": "test", "format": FORMAT, "ruleset": "standard", "seed": 0, "config": {}}
-        head |= {"command": "", "versions": {}, "machine": {}, "started": ""}
-        made.write_row("run", head)
-        made.write_agents(AgentRow.of(n, name, {}, 1, True, False) for n, name in enumerate(agents))
-        yield made

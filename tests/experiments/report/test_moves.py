@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from records import handmade
+from handmade import handmade
 
 from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
 from othello_lab.experiments.record.store import (

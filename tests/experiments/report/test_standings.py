@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from records import handmade
+from handmade import handmade
 from rich.console import Console
 
 from othello_lab.experiments.config import read

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from records import handmade
+from handmade import handmade
 
 from othello_lab import PASS, Position
 from othello_lab.__main__ import main
