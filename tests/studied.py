@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from othello_lab.core.position import Position
-from othello_lab.core.system.settings import Each, Whole
+from othello_lab.core.system.settings import Whole
 from othello_lab.experiments.config import Plan
 from othello_lab.experiments.playing.tasks import Tables, WorkerContext
 from othello_lab.experiments.record.store import Record
@@ -38,10 +38,8 @@ class Growing(MatchStudy):
         first = changed(plan.settings, games=2)
         if not played:
             return [RunRequest(first, "two games")]
-        return [
-            RunRequest(changed(first, games=self.most), "more games"),
-            RunRequest(changed(first, seed=2), "seed 2"),
-        ]
+        more, other = changed(first, games=self.most), changed(first, seed=2)
+        return [RunRequest(more, "more games"), RunRequest(other, "seed 2")]
 
     def conclude(self, plan: Plan, played: Sequence[PlayedRun]) -> Conclusion:
         counts = []
@@ -56,28 +54,26 @@ class Growing(MatchStudy):
 class Asking(PositionStudy):
     """What every agent decides at the start.
 
-    failing: pieces that raise an exception. deadly: that kill the worker, as long as there is a
-    file in the folder ``where``, of which they remove one. stopping: that ask the driver to stop.
+    at: the piece that has trouble, as long as there is a file life* in the folder ``where``: it
+    fails, or takes such a file and kills the worker, or asks the driver to stop.
     """
 
     count: Annotated[int, Whole(1)] = 6
-    failing: Annotated[Sequence[int], Each(Whole())] = ()
-    deadly: Annotated[Sequence[int], Each(Whole())] = ()
-    stopping: Annotated[Sequence[int], Each(Whole())] = ()
+    trouble: str = ""
+    at: Annotated[int, Whole()] = 0
     where: str = ""
 
     def pieces(self, plan: Plan, record: Record | None) -> Sequence[Any]:
         return list(range(self.count))
 
     def work(self, place: WorkerContext, piece: Any) -> Tables:
-        if piece in self.failing and not (Path(self.where) / "mended").exists():
+        lives = sorted(Path(self.where).glob("life*")) if self.trouble and piece == self.at else []
+        if lives and self.trouble == "fails":
             raise ValueError(f"no {piece}")
-        lives = sorted(Path(self.where).glob("life*"))
-        if piece in self.deadly and lives:
+        if lives:
             lives[0].unlink()
-            os.kill(os.getpid(), signal.SIGKILL)
-        if piece in self.stopping and lives:
-            lives[0].unlink()
+            if self.trouble == "kills":
+                os.kill(os.getpid(), signal.SIGKILL)
             signal.raise_signal(signal.SIGINT)
         start = Position.start(place.conditions.rules)
         return {

@@ -1,4 +1,4 @@
-"""The page of a match of two agents: judged moves, colours, phases."""
+"""The page of a match of two agents, judged moves, colours and phases; the games in a page."""
 
 from __future__ import annotations
 
@@ -8,33 +8,35 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from rich.console import Console
 
-from othello_lab import match
+from othello_lab import AlphaBeta, DiscCount, GreedyAgent, Position, RandomAgent, match
 from othello_lab.agents.config import ConfigError
 from othello_lab.agents.evaluation.helpers import CORNERS, count
 from othello_lab.agents.search.endgame.solver import EndgameSolver
-from othello_lab.core.notation import parse_square
-from othello_lab.core.position import Position
+from othello_lab.core.notation import PASS, parse_square, split_transcript
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.result import RunResult
+from othello_lab.experiments.jobs.run import run_match
+from othello_lab.experiments.jobs.run_kind import facts_of
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.disagreements import Judge, disagreements
+from othello_lab.experiments.report.games import MOST_PAIRS, game_sample
 
 
 @pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
-    place = tmp_path_factory.mktemp("match")
-    return match(
-        "iago", "disc_count", "judging.disagreements=8", "judging.depth=4", games=12, depth=2,
-        results=str(place), workers=1,
-    )  # fmt: skip
+def duel(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
+    place = str(tmp_path_factory.mktemp("match"))
+    asked = "judging.disagreements=8", "judging.depth=4", "executor=serial"
+    return match("iago", "disc_count", *asked, games=12, depth=2, results=place)
 
 
-def test_positions_are_met_by_both_with_these_moves(played: RunResult) -> None:
-    with Record.open(played.folder) as record:
+@pytest.mark.integration
+def test_positions_are_met_by_both_with_these_moves(duel: RunResult) -> None:
+    with Record.open(duel.folder) as record:
         found = disagreements(record, 8, 1, 4)
         names = record.agents()["name"].tolist()
-    moves = played.moves
+    moves = duel.moves
     assert 0 < len(found) <= 8
     assert found["gap"].abs().is_monotonic_decreasing
     for row in found.to_dict("records"):
@@ -48,9 +50,8 @@ def test_positions_are_met_by_both_with_these_moves(played: RunResult) -> None:
 
 def test_a_judge_near_the_end_is_right() -> None:
     judge, solver = Judge(4), EndgameSolver(table_mb=1)
-    position = Position.from_obf(
-        "XXXXXXXXXOOOXXXXXOXOXXXXXOOXOXXXXOXOOXXXXOOXXXOX--OOOOXX---OO--- X;"
-    )
+    board = "XXXXXXXXXOOOXXXXXOXOXXXXXOOXOXXXXOXOOXXXXOOXXXOX--OOOOXX---OO--- X;"
+    position = Position.from_obf(board)
     assert position.moves
     for move in position.moves:
         after = position.play(move)
@@ -63,38 +64,31 @@ def test_a_judge_near_the_end_is_right() -> None:
         assert judge.value(position, move) == exact
 
 
-def test_the_page_has_names_and_tables_of_the_two(played: RunResult) -> None:
-    text = (played.folder / "report.md").read_text(encoding="utf-8")
+@pytest.mark.integration
+def test_the_page_has_names_and_tables_of_the_two(duel: RunResult) -> None:
+    text = (duel.folder / "report.md").read_text(encoding="utf-8")
     assert text.startswith("# iago against disc_count")
     for heading in ("Where they disagree most", "By colour", "By phase of the game"):
         assert f"## {heading}" in text
-    assert "The lead of one agent is the difference of both" in " ".join(text.split())
-    assert "Late moves against perfect play" in text
-    assert played.findings[0].startswith("iago leads")
-
-
-def test_the_tables_by_colour_add_up(played: RunResult) -> None:
-    text = (played.folder / "report.md").read_text(encoding="utf-8")
+    assert "against perfect play" in text
+    assert duel.findings[0].startswith("iago leads")
     block = text.partition("## By colour")[2].partition("##")[0]
     rows = [line.strip("| ").split(" | ") for line in block.splitlines() if line.startswith("| ")]
     counts = {(row[0], row[1]): list(map(int, row[2:5])) for row in rows[1:]}
     assert len(counts) == 4
     assert all(sum(found) == 6 for found in counts.values())
-    iago = [
-        sum(both) for both in zip(*(counts["iago", c] for c in ("Black", "White")), strict=True)
-    ]
-    table = played.summary.set_index("agent")
-    assert iago == table.loc["iago", ["wins", "draws", "losses"]].tolist()
+    iago = zip(counts["iago", "Black"], counts["iago", "White"], strict=True)
+    table = duel.summary.set_index("agent")
+    assert [*map(sum, iago)] == table.loc["iago", ["wins", "draws", "losses"]].tolist()
 
 
 def test_a_function_of_a_program_plays(tmp_path: Path) -> None:
     def corners(mover: int, opponent: int) -> int:
         return count(mover & CORNERS) - count(opponent & CORNERS)
 
-    result = match(
-        corners, "random", "judging.late=0", "judging.disagreements=0", games=4, depth=1,
-        results=str(tmp_path), workers=1, figures="none",
-    )  # fmt: skip
+    words = "judging.late=0", "judging.disagreements=0", "executor=serial"
+    quick: dict[str, Any] = {"results": str(tmp_path), "figures": "none"}
+    result = match(corners, "random", *words, games=4, depth=1, **quick)
     table = result.summary.set_index("agent")
     assert set(table.index) == {"corners", "random"}
     assert table.loc["corners", "nodes"] > 1
@@ -114,3 +108,61 @@ def test_what_is_no_side_or_no_match_is_refused(tmp_path: Path) -> None:
 def test_only_two_agents_on_the_usual_board_disagree(rules: str, agents: int) -> None:
     record: Any = SimpleNamespace(run=lambda: {"ruleset": rules}, agents=lambda: range(agents))
     assert disagreements(record, 8, 1, 4).empty  # no position is read
+
+
+def played(folder: Path, agents: dict[str, Any], **how: Any) -> Path:
+    quiet: dict[str, Any] = {"workers": 0, "figures": False, "quiet": True}
+    return run_match(agents, results=folder, **quiet, **how).folder
+
+
+@pytest.mark.parametrize("rules", ["standard", "wpi", "mini4"])
+def test_what_is_flipped_leads_to_the_same_boards(tmp_path: Path, rules: str) -> None:
+    agents = {"greedy": GreedyAgent(), "random": RandomAgent(), "deep": AlphaBeta(2, DiscCount())}
+    folder = played(tmp_path, agents, games=4, ruleset=rules)
+    with facts_of(folder, Console(quiet=True)) as facts:
+        sample = game_sample(facts)
+    assert (sample.pairs, sample.all_pairs, sample.is_all) == (6, 6, True)
+    seen = set()
+    with Record.open(folder) as record:
+        known = {row.game: row for row in record.games().itertuples()}
+        for pairing in sample.data["pairings"]:
+            for game in (game for pair in pairing["pairs"] for game in pair):
+                seen.add(game["number"])
+                row = known[game["number"]]
+                names = [sample.data["agents"][game[color]] for color in ("black", "white")]
+                assert names == [row.black, row.white]
+                assert sorted(pairing["agents"]) == sorted((game["black"], game["white"]))
+                check_plies(game, row, record, rules)
+    assert seen == set(known)
+
+
+def check_plies(game: dict[str, Any], row: Any, record: Record, rules: str) -> None:
+    position = Position.start(rules)
+    assert f"{game['board']} {game['turn']}" == position.to_obf()
+    turns = {turn.ply: turn for turn in record.turns(game["number"])}
+    moves = position.follow(split_transcript(row.transcript))[1]
+    assert [square for square, *_ in game["plies"]] == list(moves)
+    for ply, (square, flipped, *decided) in enumerate(game["plies"], start=1):
+        after = position.play(square)
+        changed = (position.black ^ after.black) & (position.white ^ after.white)
+        assert sum(1 << each for each in flipped) == changed
+        assert bool(flipped) == (square != PASS)
+        turn = turns.get(ply)
+        stated = turn is not None and turn.nodes is not None
+        assert decided[:3] == ([turn.value, turn.nodes, turn.depth] if stated else [])
+        position = after
+
+
+@pytest.mark.integration
+def test_of_many_pairings_those_of_the_best(tmp_path: Path) -> None:
+    folder = played(tmp_path, {f"random {n}": RandomAgent() for n in range(12)}, games=2)
+    with facts_of(folder, Console(quiet=True)) as facts:
+        sample, standing = game_sample(facts), facts.standings["agent"].tolist()
+    assert (sample.pairs, sample.all_pairs, sample.each) == (MOST_PAIRS, 66, 1)
+    assert not sample.every_pairing
+    names = sample.data["agents"]
+    pairings = [each["agents"] for each in sample.data["pairings"]]
+    there = {frozenset(names[agent] for agent in each) for each in pairings}
+    best = standing[:11]  # 55 pairings; the last one meets five of them
+    assert {frozenset((one, other)) for one in best for other in best if one != other} <= there
+    assert len(there) == MOST_PAIRS

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
+from handmade import handmade
 
 from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
 from othello_lab.experiments.record.store import (
-    AgentRow,
     GameRow,
     MoveRow,
     PlayedGame,
     Record,
     written,
 )
-from othello_lab.experiments.report.facts import RunFacts
 from othello_lab.experiments.report.figures import course as figures
-from othello_lab.experiments.report.figures.course import course, values, values_figures
+from othello_lab.experiments.report.figures.course import course, values
 from othello_lab.experiments.report.moves import RecordedMoves, quantiles_by, recorded_moves
 
 AGENTS = ("ann", "bob")
@@ -42,11 +42,8 @@ def turns(game: int, black: int) -> list[Any]:
 @pytest.fixture
 def record(tmp_path: Path) -> Iterator[Record]:
     """Six games, ann having Black in those of even numbers, and one whose moves nobody wrote."""
-    with Record.create(tmp_path / "games.sqlite") as made:
-        made.write_agents(
-            AgentRow.of(number, name, {}, 1, True, False) for number, name in enumerate(AGENTS)
-        )
-        about = ("black", 1.0, 2, 33, 31, "finished", "f5", 0, "f5d6")
+    about = ("black", 1.0, 2, 33, 31, "finished", "f5", 0, "f5d6")
+    with handmade(tmp_path / "games.sqlite", AGENTS) as made:
         made.write_games(
             PlayedGame(
                 GameRow(game, game // 2, game % 2, 1 - game % 2, *about),
@@ -67,9 +64,6 @@ def test_moves_are_those_that_somebody_decided(record: Record) -> None:
     assert moves.nanoseconds[:3].tolist() == [900, 1900, 3900]
     assert moves.nodes[:3].tolist() == [10, 20, 40]
     assert moves.value[0] == 5 and np.isnan(moves.value[1])
-
-
-def test_of_many_games_a_sample_is_read(record: Record) -> None:
     some, again = recorded_moves(record, 4), recorded_moves(record, 4)
     assert (some.games, some.recorded, some.sampled) == (4, 6, True)
     assert some.agent.tolist() == again.agent.tolist()
@@ -79,8 +73,7 @@ def test_nothing_is_read_where_nothing_is_recorded(tmp_path: Path) -> None:
     with Record.create(tmp_path / "games.sqlite") as record:
         moves = recorded_moves(record, 10)
     assert (len(moves.ply), moves.games) == (0, 0)
-    assert course(moves, AGENTS).empty
-    assert values(moves, AGENTS).empty
+    assert course(moves, AGENTS).empty and values(moves, AGENTS).empty
 
 
 def test_quantiles_are_values_of_their_group() -> None:
@@ -111,35 +104,40 @@ def test_values_are_blacks_and_end_before_the_game_is_decided(record: Record) ->
     ]
 
 
+def decided(agent: np.ndarray) -> RecordedMoves:
+    """Moves of these agents, all at the first ply."""
+    one = np.ones(len(agent))
+    return RecordedMoves(agent, one > 0, one.astype(int), *[one] * 5, 5, 5)
+
+
+def facts_with(moves: RecordedMoves, names: list[str]) -> Any:
+    return SimpleNamespace(moves=moves, names=names, order=names, context="")
+
+
 @pytest.mark.parametrize(
-    ("agents", "titles"),
-    [
-        (2, ["Values over the game"]),
-        (5, ["Values over the game, 1 to 2", "Values over the game, 3 to 5"]),
-    ],
+    ("agents", "places"), [(2, [""]), (5, [", 1 to 2", ", 3 to 5"])], ids=["one", "two"]
 )
 def test_no_figure_of_values_is_left_with_one_agent(
-    agents: int, titles: list[str], monkeypatch: pytest.MonkeyPatch
+    agents: int, places: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(figures, "MOST_PANELS", 4)
-    one = np.ones(agents)
-    moves = RecordedMoves(np.arange(agents), one > 0, one.astype(int), *[one] * 5, 5, 5)
     names = [f"agent {number}" for number in range(agents)]
-    facts = cast(RunFacts, SimpleNamespace(moves=moves, names=names, order=names, context=""))
-    drawn = list(values_figures(facts))
-    assert [figure.title for figure in drawn] == titles
-    assert [figure.name for figure in drawn] == ["values", "values_2"][: len(titles)]
+    drawn = list(figures.values_figures(facts_with(decided(np.arange(agents)), names)))
+    assert [figure.title for figure in drawn] == [f"Values over the game{each}" for each in places]
+    assert [figure.name for figure in drawn] == ["values", "values_2"][: len(places)]
+
+
+def test_agents_with_too_few_moves_are_told() -> None:
+    """At no ply has the last agent five moves, as the others have."""
+    moves = decided(np.array([0] * 6 + [1] * 5 + [2] * 4))
+    (figure,) = figures.course_figures(facts_with(moves, ["often", "too", "seldom"]))
+    assert "fewer than 5 moves" in figure.caption and ": seldom." in figure.caption
+    assert set(figure.data["agent"]) == {"often", "too"}
+    (told,) = figures.course_figures(facts_with(decided(np.arange(10) % 2), ["often", "too"]))
+    assert "fewer" not in told.caption
 
 
 def test_a_ply_beyond_all_games_is_left_out() -> None:
-    moves: Any = SimpleNamespace(
-        agent=np.zeros(2, dtype=int),
-        ply=np.array([255, 256]),
-        black=np.ones(2, dtype=bool),
-        nodes=np.ones(2),
-        nanoseconds=np.ones(2),
-        value=np.ones(2),
-    )
+    moves = replace(decided(np.zeros(2, dtype=int)), ply=np.array([255, 256]))
     for table in (course(moves, AGENTS), values(moves, AGENTS)):
-        assert table["ply"].tolist() == [255]
-        assert table["agent"].tolist() == ["ann"]
+        assert table["ply"].tolist() == [255] and table["agent"].tolist() == ["ann"]

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from io import StringIO
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from handmade import handmade
+from rich.console import Console
 
+from othello_lab.experiments.config import read
+from othello_lab.experiments.jobs.run import run
 from othello_lab.experiments.record.store import (
-    FORMAT,
-    AgentRow,
     GameRow,
     MoveRow,
     PlayedGame,
@@ -31,6 +32,7 @@ from othello_lab.experiments.report.standings import (
     scores_from,
     standings,
 )
+from othello_lab.experiments.report.strategies import strategies
 from othello_lab.experiments.report.tables import from_winners, time_text
 from othello_lab.experiments.statistics.match import match_statistics
 
@@ -46,13 +48,7 @@ def result(difference: int, transcript: str) -> Result:
 
 @pytest.fixture
 def record(tmp_path: Path) -> Iterator[Record]:
-    with Record.create(tmp_path / "games.sqlite") as made:
-        head = {"name": "test", "format": FORMAT, "ruleset": "standard", "seed": 0, "config": {}}
-        head |= {"command": "", "versions": {}, "machine": {}, "started": ""}
-        made.write_row("run", head)
-        made.write_agents(
-            AgentRow.of(number, name, {}, 1, True, False) for number, name in enumerate(AGENTS)
-        )
+    with handmade(tmp_path / "games.sqlite", AGENTS) as made:
         yield made
 
 
@@ -66,16 +62,14 @@ class Writer:
         self, first: str, second: str, one: Result, other: Result | None, opening: str = "f5"
     ) -> None:
         """A pair: the first agent's game with Black, and its game with White, if there was one."""
-        rows = []
         seats = [AGENTS.index(first), AGENTS.index(second)]
-        for place, game in enumerate((one, other)):
-            if game is not None:
-                points, difference, reason, transcript = game
-                winner = {0: "white", 0.5: "draw", 1: "black"}[points]
-                number = 2 * self.pair + place
-                seated = seats[:: 1 if place == 0 else -1]
-                about = winner, points, difference, 0, 0, reason, opening, 0, transcript
-                rows.append(PlayedGame(GameRow(number, self.pair, *seated, *about), "[]"))
+        rows = []
+        for number, game in enumerate(filter(None, (one, other)), 2 * self.pair):
+            points, difference, reason, transcript = game
+            winner = {0: "white", 0.5: "draw", 1: "black"}[points]
+            about = winner, points, difference, 0, 0, reason, opening, 0, transcript
+            rows.append(PlayedGame(GameRow(number, self.pair, *seats, *about), "[]"))
+            seats.reverse()
         self.record.write_games(rows)
         self.pair += 1
 
@@ -86,15 +80,17 @@ def test_a_match_is_seen_from_its_first_agent(record: Record) -> None:
     writer.add("ann", "bob", result(0, "c"), result(6, "d"))  # drawn, lost: -3
     # bob has Black first: he wins, and then ann forfeits with Black
     writer.add("bob", "ann", result(2, "e"), (0.0, None, "time exceeded", "f"))
-    table = matches(record)
-    (row,) = table.itertuples()
+    (row,) = matches(record).itertuples()
     assert (row.first, row.second, row.games) == ("ann", "bob", 6)
-    assert (row.wins, row.draws, row.losses) == (2, 1, 3)
-    assert (row.black_wins, row.black_draws, row.black_losses) == (1, 1, 1)
-    assert (row.white_wins, row.white_draws, row.white_losses) == (1, 0, 2)
+    for found, expected in (
+        ((row.wins, row.draws, row.losses), (2, 1, 3)),
+        ((row.black_wins, row.black_draws, row.black_losses), (1, 1, 1)),
+        ((row.white_wins, row.white_draws, row.white_losses), (1, 0, 2)),
+        ((row.LL, row.LD, row.DD_WL, row.WD, row.WW), (1, 1, 0, 0, 1)),
+        ((row.all_pairs, row.pairs, row.distinct_games, row.openings), (3, 3, 6, 1)),
+    ):
+        assert found == expected
     assert row.score == pytest.approx(2.5 / 6)
-    assert [row.LL, row.LD, row.DD_WL, row.WD, row.WW] == [1, 1, 0, 0, 1]
-    assert (row.all_pairs, row.pairs, row.distinct_games, row.openings) == (3, 3, 6, 1)
     assert row.ends == "finished 5, time exceeded 1"
     means = np.array([7, -3, -2])
     assert row.discs == pytest.approx(means.mean())
@@ -113,29 +109,25 @@ def test_a_match_is_told_from_its_winner(record: Record) -> None:
     writer.add("ann", "cid", result(12, "g"), result(-2, "h"))
     table = matches(record)
     turned = from_winners(table)
-    (lost, won), (same, kept) = table.to_dict("records"), turned.to_dict("records")
-    assert (same["first"], same["second"]) == ("bob", "ann")
     pd.testing.assert_frame_equal(turned.iloc[1:], table.iloc[1:])
-    assert kept["first"] == won["first"] == "ann"
+    lost, same = table.iloc[0], turned.iloc[0]
+    assert (same["first"], same["second"]) == ("bob", "ann")
     for one, other in (("wins", "losses"), ("black_wins", "black_losses"), ("LL", "WW")):
         assert (same[one], same[other]) == (lost[other], lost[one])
-    assert same["score"] == pytest.approx(1 - lost["score"]) and same["draws"] == lost["draws"]
-    assert same["discs"] == pytest.approx(-lost["discs"])
-    assert [same["discs_low"], same["discs_high"]] == pytest.approx(
-        [-lost["discs_high"], -lost["discs_low"]]
-    )
+    ends = [1 - lost["score"], lost["draws"], *-lost[["discs", "discs_high", "discs_low"]]]
+    names = ["score", "draws", "discs", "discs_low", "discs_high"]
+    assert same[names].tolist() == pytest.approx(ends)
 
 
 def test_pairs_by_colour_agree_with_the_games(record: Record) -> None:
     writer = Writer(record)
     writer.add("ann", "bob", result(10, "a"), result(0, "b"))
-    writer.add(
-        "bob", "ann", result(10, "c"), result(8, "d")
-    )  # ann: lost with White, won with Black
+    # ann lost with White, and won with Black
+    writer.add("bob", "ann", result(10, "c"), result(8, "d"))
     tables, times = pairs_by_opening(record)
     counts = np.tensordot(times, tables, axes=1)
-    assert counts[0, 1, 2, 1] == 1 and counts[0, 1, 2, 0] == 1
-    assert counts[1, 0, 1, 0] == 1 and counts[1, 0, 2, 0] == 1
+    assert counts[0, 1, 2, 1] == counts[0, 1, 2, 0] == 1
+    assert counts[1, 0, 1, 0] == counts[1, 0, 2, 0] == 1
     assert counts.sum() == 4
     assert pair_counts(record)[0, 1].tolist() == [0, 0, 1, 1, 0]
 
@@ -177,6 +169,10 @@ def test_disc_differences_are_counted_as_each_agent_sees_them(record: Record) ->
     writer.add("ann", "bob", result(10, "a"), (0.0, None, "time exceeded", "b"))
     writer.add("bob", "ann", result(-10, "c"), None)
     assert disc_differences(record).to_numpy().tolist() == [[0, 10, 2], [1, -10, 2]]
+    writer.add("ann", "cid", (1.0, None, "never answered", "a"), (1.0, None, "never answered", "a"))
+    *_, row = matches(record).itertuples()
+    assert np.isnan(row.discs) and np.isnan(row.discs_low)
+    assert row.ends == "never answered 2"
 
 
 def test_games_from_two_positions_are_two_games(record: Record) -> None:
@@ -190,31 +186,28 @@ def test_games_from_two_positions_are_two_games(record: Record) -> None:
     assert (row.all_pairs, row.pairs, row.distinct_games) == (4, 3, 6)
 
 
-def test_a_pair_without_its_second_game_does_not_count(record: Record) -> None:
+@pytest.mark.parametrize("complete", [0, 1])
+def test_a_pair_without_its_second_game_does_not_count(record: Record, complete: int) -> None:
     writer = Writer(record)
-    writer.add("ann", "bob", result(10, "a"), result(4, "b"))
     writer.add("ann", "bob", result(10, "c"), None)
-    writer.add("ann", "cid", result(10, "c"), None)
-    (row,) = matches(record).itertuples()
-    assert (row.games, row.pairs) == (2, 1)
-    assert pair_counts(record).sum() == 2
+    if complete:
+        writer.add("ann", "bob", result(10, "a"), result(4, "b"))
+        writer.add("ann", "cid", result(10, "c"), None)
+    assert pair_counts(record).sum() == 2 * complete
+    assert [(row.games, row.pairs) for row in matches(record).itertuples()] == [(2, 1)] * complete
+    if not complete:
+        table = standings(record, rated_parts(record))
+        assert table["elo"].isna().all() and (table["part"] == -1).all()
+        assert table["agent"].tolist() == ["ann", "bob"]
 
 
 def test_disc_differences_are_cut_at_the_possible(record: Record) -> None:
     """Two pairs tell so little that Student's interval reaches beyond a won board."""
     writer = Writer(record)
-    writer.add("ann", "bob", result(30, "a"), result(-30, "b"))
-    writer.add("ann", "bob", result(-30, "c"), result(30, "d"))
+    for sign in (1, -1):
+        writer.add("ann", "bob", result(30 * sign, f"a{sign}"), result(-30 * sign, f"b{sign}"))
     (row,) = matches(record).itertuples()
     assert (row.discs, row.discs_low, row.discs_high) == (0, -64, 64)
-
-
-def test_nothing_but_forfeits_has_no_disc_difference(record: Record) -> None:
-    forfeit: Result = (1.0, None, "never answered", "a")
-    Writer(record).add("ann", "bob", forfeit, forfeit)
-    (row,) = matches(record).itertuples()
-    assert np.isnan(row.discs) and np.isnan(row.discs_low)
-    assert row.ends == "never answered 2"
 
 
 def a_game(turns: list[Any]) -> PlayedGame:
@@ -227,15 +220,11 @@ def a_game(turns: list[Any]) -> PlayedGame:
 def test_speed_is_by_processor_time_and_time_by_what_a_player_could_use(record: Record) -> None:
     """Moves of ann: nodes, wall, processor and waited microseconds; bob counts no nodes."""
     moves = [(100, 50, 10, 30), (300, 90, 30, 50), (0, 15, 0, 5), (800, 1000, 80, 0)]
-    rows: list[tuple[Any, ...]] = [
-        MoveRow(0, ply, 0, 19, None, None, 1000 * wall, 1000 * cpu, nodes, 0, 0,
-                waited_nanoseconds=1000 * waited, late=0)
+    rows: list[Any] = [
+        move(ply, 0, 1000 * wall, 1000 * cpu, nodes, 1000 * waited)
         for ply, (nodes, wall, cpu, waited) in enumerate(moves)
-    ]  # fmt: skip
-    rows += [
-        MoveRow(0, ply, 1, 19, None, None, 1000 * wall, 1000 * wall, *[0] * 3, waited_nanoseconds=0)
-        for ply, wall in enumerate(range(1, 101), start=10)
     ]
+    rows += [move(9 + wall, 1, 1000 * wall, 1000 * wall, 0, 0) for wall in range(1, 101)]
     record.write_games([a_game(rows)])
     table = standings(record, rated_parts(record)).set_index("agent")
     ann, bob = table.loc["ann"], table.loc["bob"]
@@ -245,9 +234,14 @@ def test_speed_is_by_processor_time_and_time_by_what_a_player_could_use(record: 
     assert np.isnan(bob.nodes_per_second)
 
 
+def move(ply: int, agent: int, wall: int, cpu: int, nodes: int, waited: int) -> MoveRow:
+    """A move with these nanoseconds."""
+    times = {"nanoseconds": wall, "cpu_nanoseconds": cpu, "waited_nanoseconds": waited}
+    return MoveRow(0, ply, agent, 19, None, None, nodes=nodes, evaluations=0, late=0, **times)
+
+
 def test_without_processor_times_speed_is_by_the_wall_clock(record: Record) -> None:
-    move = MoveRow(0, 1, 0, 19, None, None, 50_000, 0, 500, 0, 0, waited_nanoseconds=0)
-    record.write_games([a_game([move])])
+    record.write_games([a_game([move(1, 0, 50_000, 0, 500, 0)])])
     table = standings(record, rated_parts(record)).set_index("agent")
     assert table.loc["ann", "nodes_per_second"] == pytest.approx(1e7)
 
@@ -259,15 +253,6 @@ def test_without_processor_times_speed_is_by_the_wall_clock(record: Record) -> N
 )  # fmt: skip
 def test_times_in_words(microseconds: float, text: str) -> None:
     assert time_text(microseconds).replace("\N{NO-BREAK SPACE}", " ") == text
-
-
-def test_no_complete_pair_at_all(record: Record) -> None:
-    Writer(record).add("ann", "bob", result(10, "a"), None)
-    assert matches(record).empty
-    table = standings(record, rated_parts(record))
-    assert table["elo"].isna().all()
-    assert (table["part"] == -1).all()
-    assert table["agent"].tolist() == ["ann", "bob"]
 
 
 def test_parts_that_never_met_are_rated_apart(record: Record) -> None:
@@ -298,9 +283,104 @@ def test_blacks_advantage_is_fitted_on_request(record: Record) -> None:
     assert fitted.advantage[0] > 0
 
 
-def test_a_match_table_has_plain_columns(record: Record) -> None:
-    Writer(record).add("ann", "bob", result(10, "a"), result(4, "b"))
-    table = matches(record)
-    assert not table.columns.duplicated().any()
-    again = pd.read_csv(StringIO(table.to_csv(index=False)))
-    assert again["first"].tolist() == ["ann"]
+Moves = tuple[int, int, str]  # Black, White, transcript
+
+
+@pytest.fixture
+def trio(tmp_path: Path) -> Iterator[Record]:
+    with handmade(tmp_path / "games.sqlite", ["a0", "a1", "a2"]) as made:
+        yield made
+
+
+def add(record: Record, *games: Moves, opening: str = "f5", ends: Sequence[str] = ()) -> None:
+    """Games of one opening, drawn; two of the same agents are a pair."""
+    begun = record.count_games()
+    pairs: dict[frozenset[int], int] = {}
+    rows = []
+    for number, (black, white, transcript) in enumerate(games):
+        pair = pairs.setdefault(frozenset((black, white)), begun + number)
+        end = ends[number] if ends else "finished"
+        about = "draw", 0.5, 0, 32, 32, end, opening, 0, opening + transcript
+        rows.append(PlayedGame(GameRow(begun + number, pair, black, white, *about), None))
+    record.write_games(rows)
+
+
+MUTUAL: list[Moves] = [(0, 1, "d6c3"), (1, 0, "d6c3")]
+AGAINST_A_THIRD: list[Moves] = [(0, 2, "d6c3"), (2, 0, "f6f4"), (1, 2, "d6c3"), (2, 1, "f6f4")]
+
+
+def test_two_that_play_the_same_game_with_either_colour(trio: Record) -> None:
+    add(trio, *MUTUAL)
+    add(trio, (0, 1, "f6e6"), (1, 0, "f6e6"), opening="e6")
+    assert strategies(trio).tolist() == [0, 0, 1]  # nothing is known of the third
+    add(trio, (0, 1, "d6c3"), (1, 0, "d6c4"), opening="d3")
+    assert strategies(trio).tolist() == [0, 1, 2]
+
+
+def test_two_that_play_alike_against_a_third_and_repeated_rounds(trio: Record) -> None:
+    add(trio, *AGAINST_A_THIRD)
+    assert strategies(trio).tolist() == [0, 0, 1]
+    for moves in ("d6c3", "f6e6"):
+        add(trio, (0, 1, moves), (1, 0, moves))
+    assert strategies(trio).tolist() == [0, 0, 1]
+
+
+def test_who_chooses_differently_first_is_another_strategy(trio: Record) -> None:
+    """After the opening White is to move: in the first two games that is the third, which may play
+    by chance, in the others each of the two."""
+    add(trio, *MUTUAL, (0, 2, "d6c3"), (1, 2, "f6e6"))
+    assert strategies(trio).tolist() == [0, 0, 1]
+    add(trio, *MUTUAL, (2, 0, "d6c3"), (2, 1, "f6e6"), opening="e6")
+    assert strategies(trio)[0] != strategies(trio)[1]
+
+
+def test_a_forfeit_after_the_same_moves_is_another_choice(trio: Record) -> None:
+    add(trio, (0, 1, "d6"), (1, 0, "d6"), ends=["finished", "illegal move"])
+    assert strategies(trio).tolist() == [0, 1, 2]
+
+
+def test_tables_count_a_strategy_once(trio: Record) -> None:
+    for opening in ("f5", "e6"):
+        add(trio, *MUTUAL, *AGAINST_A_THIRD, opening=opening)
+    tables, times = pairs_by_opening(trio, strategies(trio))
+    assert (tables.shape, times.tolist()) == ((1, 2, 2, 3, 3), [2])
+    assert tables.sum() == 2  # one pair, from either side
+    alone, often = pairs_by_opening(trio)
+    assert (alone.shape, alone.sum(), often.tolist()) == ((1, 3, 3, 3, 3), 6, [2])
+    assert matches(trio)["pairs"].tolist() == [2, 2, 2]
+    ((members, ratings),) = rated_parts(trio)
+    assert members.tolist() == [0, 1, 2]
+    assert ratings.strategy.tolist() == [0, 0, 1]
+    assert ratings.superiority[0, 1] == 0.5
+
+
+def test_of_a_run_from_one_opening_chance_makes_the_units(trio: Record) -> None:
+    for reply in ("d6", "f6", "f4"):
+        add(trio, (0, 1, reply), (1, 0, reply + "c3" * (reply == "d6")))
+    add(trio, (0, 1, "d6"), (1, 0, "d6c3"))
+    tables, times = pairs_by_opening(trio)
+    assert (tables.sum(), times.tolist()) == (2, [3])  # the fourth repeats the first
+
+
+@pytest.mark.integration
+def test_alike_searches_from_two_openings_are_not_sure_of_their_order(tmp_path: Path) -> None:
+    """Thirteen searches that differ little but in their cost: 312 games are two results."""
+    words = ["agents=search_family", "depth=2", "games=4", "figures=false", "executor=serial"]
+    result = run(read([*words, f"results={tmp_path}"]), "test", Console(quiet=True))
+    with Record.open(result.folder) as record:
+        ((members, ratings),) = rated_parts(record)
+        plays = strategies(record)
+        names = record.agents()["name"].tolist()
+    assert len(members) == 13
+    same = [names[n] for n in range(13) if plays[n] == plays[0]]
+    assert {"minimax", "ab_none"} <= set(same)
+    for group in set(plays.tolist()):
+        inside = np.flatnonzero(plays == group)
+        assert len(set(ratings.elo[inside])) == len(set(ratings.low[inside])) == 1
+        among = ratings.superiority[np.ix_(inside, inside)]
+        assert (among[~np.eye(len(inside), dtype=bool)] == 0.5).all()
+    assert np.nanmax(ratings.superiority) < 0.95
+    assert (ratings.high - ratings.low > 300).all()
+    report = (result.folder / "report.md").read_text(encoding="utf-8").replace("\\_", "_")
+    assert "| independent results | 2 openings" in report and "from 2 openings" in report
+    assert f"{', '.join(same)} play the same moves." in report

@@ -1,17 +1,18 @@
 """Sequential tests: published log-likelihood ratios, an independent optimiser, error rates."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import minimize
 
-from othello_lab.experiments.statistics.elo import NELO
-from othello_lab.experiments.statistics.sequential import MODELS, Sprt
-
-SHARE = np.arange(5) / 4
+from othello_lab.experiments.jobs.sample_size import pair_shares
+from othello_lab.experiments.statistics.match import match_statistics
+from othello_lab.experiments.statistics.sequential import MODELS, Sprt, simulate
+from othello_lab.experiments.statistics.stopped_match import stopped_estimate, stopped_estimates
 
 # Log-likelihood ratios that fastchess checks itself against (app/tests/sprt_test.cpp), which took
 # them from Stockfish's testing site, and one that it printed for a real match.
@@ -27,48 +28,8 @@ PUBLISHED = [
 
 @pytest.mark.parametrize(("model", "elo0", "elo1", "counts", "published"), PUBLISHED)
 def test_published_ratios(model, elo0, elo1, counts, published):
-    assert Sprt(elo0, elo1, model=model).llr(counts) == pytest.approx(
-        published, abs=0.006, rel=3e-4
-    )
-
-
-def constrained(counts, model, elo):
-    """The greatest log-likelihood under a hypothesis, by a general optimiser."""
-    seen = np.where(np.asarray(counts) == 0, 0.001, counts)
-
-    def constraint(p):
-        mean = p @ SHARE
-        if model == "logistic":
-            return mean - 1 / (1 + 10 ** (-elo / 400))
-        return mean - 0.5 - elo * math.sqrt(2) / NELO * math.sqrt(p @ SHARE**2 - mean**2)
-
-    best = -math.inf
-    for start in (np.full(5, 0.2), seen / seen.sum() * 0.9 + 0.02):
-        found = minimize(
-            lambda p: -(seen @ np.log(p)) / seen.sum(),
-            start,
-            jac=lambda p: -seen / p / seen.sum(),
-            bounds=[(1e-9, 1)] * 5,
-            constraints=[
-                {"type": "eq", "fun": lambda p: p.sum() - 1},
-                {"type": "eq", "fun": constraint},
-            ],
-            method="SLSQP",
-            options={"maxiter": 1000, "ftol": 1e-14},
-        )
-        if found.success and abs(constraint(found.x)) < 1e-8:
-            best = max(best, -found.fun * seen.sum())
-    return best
-
-
-@pytest.mark.parametrize("model", MODELS)
-def test_ratio_is_that_of_a_general_optimiser(model):
-    rng = np.random.default_rng(1)
-    for _ in range(12):
-        counts = rng.multinomial(rng.integers(30, 300), rng.dirichlet(np.ones(5) * 2))
-        elo0, elo1 = sorted(rng.uniform(-120, 120, size=2))
-        expected = constrained(counts, model, elo1) - constrained(counts, model, elo0)
-        assert Sprt(elo0, elo1, model=model).llr(counts) == pytest.approx(expected, abs=1e-3)
+    found = Sprt(elo0, elo1, model=model).llr(counts)
+    assert found == pytest.approx(published, abs=0.006, rel=3e-4)
 
 
 pairs = st.lists(st.integers(0, 10**6), min_size=5, max_size=5)
@@ -113,26 +74,75 @@ def test_splitting_every_pair_ends_at_no_difference(model):
 
 
 @pytest.mark.parametrize(
-    ("settings", "words"),
+    ("elos", "more", "words"),
     [
-        ({"elo0": 5, "elo1": 5}, "elo0 must be below elo1"),
-        ({"elo0": 5, "elo1": 0}, "elo0=5 elo1=0"),
-        ({"elo0": float("nan"), "elo1": 0}, "elo0 must be below elo1"),
-        ({"elo0": 0, "elo1": 9999}, "elo1=9999"),
-        ({"elo0": -500, "elo1": 0, "model": "normalized"}, "between -400 and 400"),
-        ({"elo0": 0, "elo1": 5, "alpha": 0}, "alpha=0"),
-        ({"elo0": 0, "elo1": 5, "beta": 0.5}, "beta=0.5"),
-        ({"elo0": 0, "elo1": 5, "beta": float("nan")}, "beta=nan"),
-        ({"elo0": 0, "elo1": 5, "model": "bayesian"}, "logistic, normalized"),
+        ((5, 5), {}, "elo0"),
+        ((5, 0), {}, "elo0=5 elo1=0"),
+        ((float("nan"), 0), {}, "elo0"),
+        ((0, 9999), {}, "elo1=9999"),
+        ((-500, 0), {"model": "normalized"}, "-400 and 400"),
+        ((0, 5), {"alpha": 0}, "alpha=0"),
+        ((0, 5), {"beta": 0.5}, "beta=0.5"),
+        ((0, 5), {"beta": float("nan")}, "beta=nan"),
+        ((0, 5), {"model": "bayesian"}, "logistic, normalized"),
     ],
 )
-def test_a_test_that_makes_no_sense_is_refused(settings, words):
+def test_a_test_that_makes_no_sense_is_refused(elos, more, words):
     with pytest.raises(ValueError, match=words) as error:
-        Sprt(**settings)
+        Sprt(*elos, **more)
     assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("counts", [[1, 2, 3], [1, 2, 3, 4, -1], [[1, 2, 3, 4, 5]]])
 def test_counts_that_are_none_are_refused(counts):
-    with pytest.raises(ValueError, match="five numbers of pairs"):
+    with pytest.raises(ValueError, match="five numbers"):
         Sprt(0, 5).llr(counts)
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize(("elo", "split"), [(25, 0.0), (50, 0.4), (200, 0.0)])
+def test_intervals_hold_the_truth_and_estimates_are_median_unbiased(
+    elo: float, split: float
+) -> None:
+    """400 simulated tests of 0 against 50 Elo each: three standard errors around 95 and 50 %."""
+    test = Sprt(0, 50)
+    counts, _ = simulate(test, pair_shares(elo, 0.04, split), 400, seed=3)
+    found, low, high = stopped_estimates(test, counts)
+    assert ((low <= found) & (found <= high)).all()
+    assert 0.92 <= ((low <= elo) & (elo <= high)).mean() <= 0.985
+    assert 0.425 <= (found < elo).mean() <= 0.575
+
+
+def test_the_bias_of_a_stopped_score_is_taken_back() -> None:
+    """H1 accepted early: the score is too good."""
+    test, counts = Sprt(0, 50), [4, 6, 14, 12, 14]
+    assert test.decide(counts) == "H1"
+    found = stopped_estimate(test, counts)
+    assert 0 < found.low < found.elo < match_statistics(counts).elo
+    assert found.elo < found.high
+
+
+def test_a_test_seen_from_the_other_side() -> None:
+    one = stopped_estimate(Sprt(-10, 30), [4, 16, 30, 24, 26])
+    other = stopped_estimate(Sprt(-30, 10), [26, 24, 30, 16, 4])
+    assert one.elo == pytest.approx(-other.elo)
+    assert [one.low, one.high] == pytest.approx([-other.high, -other.low])
+
+
+def test_an_undecided_test_has_about_the_interval_of_its_match() -> None:
+    """Far within bounds that lie far out nothing was stopped."""
+    counts = [10, 20, 40, 30, 20]
+    match = match_statistics(counts)
+    found = stopped_estimate(Sprt(-60, 60, alpha=1e-14, beta=1e-14), counts)
+    assert [found.elo, found.low, found.high] == pytest.approx(
+        [match.elo, match.elo_low, match.elo_high], abs=4
+    )
+
+
+def test_a_perfect_record_has_no_upper_end() -> None:
+    test = Sprt(0, 50)
+    won = stopped_estimate(test, [0, 0, 0, 0, 60])
+    assert won.high > 500 and won.low > 150
+    assert np.isfinite(won.low)
+    lost = stopped_estimate(test, [60, 0, 0, 0, 0])
+    assert lost.elo < lost.high < 0

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from othello_lab.__main__ import main
+from othello_lab.agents.config import ConfigError
+from othello_lab.experiments.config import read
 from othello_lab.experiments.studies import claims, load
 from othello_lab.experiments.studies.claims import HOLDS, UNDECIDED, Claims
-from othello_lab.experiments.studies.grammar import CostClaim, StrengthClaim, parse
+from othello_lab.experiments.studies.grammar import parse
 
+Capture = pytest.CaptureFixture[str]
+
+Patch = pytest.MonkeyPatch
 READ = {
     "alphabeta(depth 4, iago) >= greedy + 200 Elo": None,
     "a<b": "a < b",
     "./mine.py:Bot(depth=2) > random -20 Elo": "./mine.py:Bot(depth 2) > random - 20 Elo",
-    "nodes(ab(ordering tt+mobility)) < 20 % x nodes(mm)": (
-        "nodes(ab(ordering tt+mobility)) < 0.2 x nodes(mm)"
-    ),
+    "nodes(a(order tt+static)) < 20 % x nodes(b)": "nodes(a(order tt+static)) < 0.2 x nodes(b)",
     "evaluations(pvs) <= 5000": None,
     "time(a) <= time(b)": None,
     "a(iterative true, table_mb null) >= b": None,
@@ -32,42 +37,29 @@ READ = {
 @pytest.mark.parametrize(("text", "read"), READ.items(), ids=list(READ))
 def test_claims_are_read(text: str, read: str | None) -> None:
     claim = parse(text)
-    assert str(claim) == (read or text)
-    assert parse(str(claim)) == claim
+    assert str(claim) == (read or text) and parse(str(claim)) == claim
 
 
 def test_all_wrong_claims_are_told_at_once() -> None:
     claims = Claims(claims=["greedy >= random + 20", "greedy > random", "random > random"])
-    with pytest.raises(
-        ValueError, match=r"^greedy >= random \+ 20: it ends .*; random > random: an"
-    ):
+    with pytest.raises(ValueError, match=r"^greedy >= random \+ 20: .*; random > random: "):
         _ = claims.parsed
 
 
-def test_a_claim_has_its_parts() -> None:
-    strength = parse("alphabeta(depth 4, iago) >= greedy + 200 Elo")
-    assert isinstance(strength, StrengthClaim)
-    assert (strength.first.settings, strength.first.evaluation) == ((("depth", 4),), "iago")
-    assert (strength.compare, strength.second.name, strength.elo) == (">=", "greedy", 200)
-    cost = parse("nodes(a) <= 0.2 x nodes(b)")
-    assert isinstance(cost, CostClaim)
-    assert (cost.measure, cost.number, str(cost.second)) == ("nodes", 0.2, "b")
-
-
 WRONG = {
-    "a >= b + 20": "it ends where Elo is needed",
-    "a >= b + lots Elo": "'lots' where a number of Elo is needed",
-    "a >=": "it ends where an agent is needed",
-    "a b": "'b' where one of >= <= > < is needed",
-    "nodes(a) <= 2 nodes(b)": "'nodes' where x is needed",
+    "a >= b + 20": "Elo is needed",
+    "a >= b + lots Elo": "'lots'",
+    "a >=": "an agent",
+    "a b": "'b' where one of >= <= > <",
+    "nodes(a) <= 2 nodes(b)": "'nodes' where x",
     "nodes(a) <= 2 x b": "'b' where one of nodes,",
-    "nodes(a) <= time(b)": "nodes and time cannot be compared",
-    "a(depth 4 >= b": "'>=' where , or ) is needed",
-    "a(iago, mobility) >= b": "'mobility' has no value, and iago is the evaluation",
-    "a(iago, evaluation=mobility) >= b": "'mobility' is a second evaluation, beside iago",
-    "a() > b": "')' where a setting or an evaluation is needed",
+    "nodes(a) <= time(b)": "nodes and time",
+    "a(depth 4 >= b": "'>=' where , or )",
+    "a(iago, mobility) >= b": "'mobility' has no value, and iago",
+    "a(iago, evaluation=mobility) >= b": "'mobility' is a second",
+    "a() > b": "')' where a setting",
     "a > b - 5 Elo or so": "'or' is too much",
-    "": "where an agent is needed",
+    "": "an agent",
 }
 
 
@@ -79,14 +71,18 @@ def test_what_is_no_claim_is_refused_in_a_line_that_names_it(text: str, why: str
 
 
 def study(folder: Path, *overrides: str) -> int:
-    return main(["study", "claims", f"results={folder}", "executor=serial", "figures=false",
-                 "depth=2", *overrides])  # fmt: skip
+    words = [f"results={folder}", "executor=serial", "figures=false", "depth=2", *overrides]
+    return main(["study", "claims", *words])
+
+
+def verdicts(folder: Path) -> pd.DataFrame:
+    """The table of the one study of claims in a folder of results."""
+    (made,) = (folder / "claims").iterdir()
+    return load(made)["claims"]
 
 
 @pytest.mark.integration
-def test_claims_hold_fail_or_stay_undecided(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_claims_hold_fail_or_stay_undecided(tmp_path: Path, capsys: Capture) -> None:
     claims = tmp_path / "homework.yaml"
     claims.write_text(
         "claims:\n"
@@ -96,27 +92,25 @@ def test_claims_hold_fail_or_stay_undecided(
         "  - weighted(modified_square_weights) > weighted\n"
     )
     assert study(tmp_path, f"study.claims={claims}", "study.positions=40", "games=100") == 1
-    told = capsys.readouterr().out
-    assert "Of 4 claims 1 holds, 2 fail, 1 is undecided." in " ".join(told.split())
-    (folder,) = (tmp_path / "claims").iterdir()
-    table = load(folder)["claims"]
+    told = " ".join(capsys.readouterr().out.split())
+    assert "4 claims 1 holds, 2 fail, 1 is undecided" in told
+    table = verdicts(tmp_path)
     assert table["verdict"].tolist() == ["fails", "holds", "fails", "undecided"]
     assert table["ratio"][1] < 1
     assert table["high"][0] < 0
 
 
+@pytest.mark.integration
 def test_all_claims_hold(tmp_path: Path) -> None:
     claims = 'study.claims=["weighted >= random", "nodes(weighted) <= 20"]'
     assert study(tmp_path, claims, "games=100", "study.tolerance=100", "study.positions=40") == 0
-    (folder,) = (tmp_path / "claims").iterdir()
-    strength, cost = load(folder)["claims"].to_dict("records")
+    strength, cost = verdicts(tmp_path).to_dict("records")
     assert strength["low"] < strength["elo"] < strength["high"]
     assert cost["amount"] == "40 positions" and np.isnan(cost["ratio"])
 
 
 STUDENT = """
 from othello_lab.agents.agent import Agent, Decision
-
 
 class Student(Agent):
     def __init__(self, depth, evaluation):
@@ -125,113 +119,89 @@ class Student(Agent):
     def decide(self, position, limits):
         return Decision(position.moves[0], value=float(self.evaluation.plain(position)))
 
-
 class Broken(Student):
     def decide(self, position, limits):
         raise TypeError("it is broken")
 """
 
 
-@pytest.mark.integration
-def test_a_students_class_is_handed_an_evaluation_and_no_claim_holds_by_forfeits(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture
+def student(tmp_path: Path) -> Path:
     file = tmp_path / "student.py"
     file.write_text(STUDENT)
+    return file
+
+
+@pytest.mark.integration
+def test_a_students_class_is_handed_an_evaluation_and_no_claim_holds_by_forfeits(
+    tmp_path: Path, student: Path, capsys: Capture
+) -> None:
     claims = tmp_path / "claims.yaml"
     claims.write_text(
-        f"- {file}:Student(depth 1, square_weights) > random - 300 Elo\n"
-        f"- {file}:Broken(depth 1, evaluation=iago) <= random\n"
-        f"- {file}:Broken(depth 1, iago) > random\n"
+        f"- {student}:Student(depth 1, square_weights) > random - 300 Elo\n"
+        f"- {student}:Broken(depth 1, evaluation=iago) <= random\n"
+        f"- {student}:Broken(depth 1, iago) > random\n"
     )
     assert study(tmp_path, f"study.claims={claims}", "games=100", "study.tolerance=200") == 1
     told = " ".join(capsys.readouterr().out.split())
-    (folder,) = (tmp_path / "claims").iterdir()
-    table = load(folder)["claims"]
+    table = verdicts(tmp_path)
     assert table["verdict"].tolist() == ["holds", "undecided", "fails"]
     games = [int(amount.split()[0]) for amount in table["amount"]]
     assert table["forfeits"].tolist() == [0, *games[1:]]
     assert f"{games[1]} of {games[1]} games forfeited: " in told and "it is broken" in told
     assert table["amount"][1] == f"{games[1]} games, {games[1]} forfeited"
+    assert "Forfeits do not show" in table["evidence"][1]
 
 
-@pytest.mark.integration
-def test_forfeits_alone_do_not_make_a_claim_hold(tmp_path: Path) -> None:
-    file = tmp_path / "student.py"
-    file.write_text(STUDENT)
-    claim = f'study.claims=["{file}:Broken(depth 1, iago) <= random"]'
-    assert study(tmp_path, claim, "games=8", "study.tolerance=200", "study.error=0.4") == 3
-    (folder,) = (tmp_path / "claims").iterdir()
-    (found,) = load(folder)["claims"].to_dict("records")
-    assert found["verdict"] == "undecided" and found["forfeits"] > 0
-    assert "Forfeits do not show" in found["evidence"]
-
-
-@pytest.mark.parametrize(("forfeits", "verdict"), [(0, HOLDS), (50, HOLDS), (51, UNDECIDED)])
-def test_a_claim_holds_if_no_more_than_half_of_its_games_are_forfeited(
-    forfeits: int, verdict: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def judged(monkeypatch: Patch, forfeits: int, name: str = "greedy > random") -> list[str]:
+    """The verdict on a claim by a run of this claim's name, most of whose pairs were won."""
     pairs = np.zeros((2, 2, 5), dtype=int)
     pairs[0, 1] = 0, 0, 5, 15, 30
     monkeypatch.setattr(claims, "pair_counts", lambda record: pairs)
     monkeypatch.setattr(claims, "about_forfeits", lambda record: ["late"])
-    record: Any = SimpleNamespace(
-        count_games=lambda forfeited=False: forfeits if forfeited else 100
+    record = SimpleNamespace(
+        count_games=lambda forfeited=False: forfeits if forfeited else 100,
+        run=lambda: {"config": {"name": f"claims: {name}"}},
     )
-    claim = parse("a > b")
-    assert isinstance(claim, StrengthClaim)
-    assert Claims(claims=[str(claim)], tolerance=200)._of_strength(claim, record).verdict == verdict
+    played: Any = SimpleNamespace(number=0, folder="0", record=lambda: nullcontext(record))
+    plan = read(["agents=duel", "agent@first=greedy", "agent@second=random"])
+    found = Claims(claims=["greedy > random"], tolerance=200).conclude(plan, [played])
+    return list(found.frames["claims"]["verdict"])
 
 
-def test_a_claim_says_what_a_students_class_needs(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(("forfeits", "verdict"), [(0, HOLDS), (50, HOLDS), (51, UNDECIDED)])
+def test_a_claim_holds_if_no_more_than_half_of_its_games_are_forfeited(
+    forfeits: int, verdict: str, monkeypatch: Patch
 ) -> None:
-    file = tmp_path / "student.py"
-    file.write_text(STUDENT)
-    assert study(tmp_path, f'study.claims=["{file}:Student(depth 1) > random"]') == 2
-    assert "needs evaluation" in capsys.readouterr().err
-    assert study(tmp_path, f'study.claims=["{file}:Student(depth 1, iagoo) > random"]') == 2
-    assert "Did you mean 'iago'?" in capsys.readouterr().err
+    assert judged(monkeypatch, forfeits) == [verdict]
 
 
-@pytest.mark.integration
-def test_claims_that_have_changed_are_not_judged_by_games_of_others(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The first one fails, which is an exit code."""
-    file = tmp_path / "claims.yaml"
-    file.write_text("- random > weighted + 200 Elo\n")
-    assert study(tmp_path, f"study.claims={file}", "games=200") == 1
-    file.write_text("- random > weighted - 900 Elo\n")
-    (folder,) = (tmp_path / "claims").iterdir()
-    capsys.readouterr()
-    assert main(["resume", str(folder)]) == 2
-    assert "the claims have changed since" in capsys.readouterr().err
+def test_claims_that_have_changed_are_not_judged_by_games_of_others(monkeypatch: Patch) -> None:
+    with pytest.raises(ConfigError, match="claims have changed"):
+        judged(monkeypatch, 0, "greedy > greedy")
 
 
 @pytest.mark.parametrize(
     ("claim", "why"),
     [
-        ("[alphabeta(dept 3) >= greedy]", "alphabeta has no setting 'dept'; it has depth,"),
-        ("[alphabta >= greedy]", "Did you mean 'alphabeta'?"),
-        ("[alphabeta(iago, depth 1) >= alphabeta(depth 1, iago)]", "compared with itself"),
-        ("[random(iago) >= greedy]", "random has no evaluation that iago could be"),
-        ("[nodes(random) <= 5]", "random does not search"),
-        ("[5]", "study.claims[0]=5: a claim in words is needed"),
-        ("[]", "a list of claims, or a YAML file"),
+        ('["alphabeta(dept 3) >= greedy"]', "alphabeta has no setting 'dept'; it has depth,"),
+        ('["alphabta >= greedy"]', "Did you mean 'alphabeta'?"),
+        ('["alphabeta(iago, depth 1) >= alphabeta(depth 1, iago)"]', "itself"),
+        ('["random(iago) >= greedy"]', "random has no evaluation"),
+        ('["nodes(random) <= 5"]', "random does not search"),
+        ("[5]", "study.claims[0]=5"),
+        ("[]", "a list of claims"),
         ("nowhere.yaml", "nowhere.yaml"),
+        ('["FILE:Student(depth 1) > random"]', "needs evaluation"),
+        ('["FILE:Student(depth 1, iagoo) > random"]', "Did you mean 'iago'?"),
     ],
 )
 def test_bad_claims_are_refused_in_a_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], claim: str, why: str
+    student: Path, capsys: Capture, claim: str, why: str
 ) -> None:
-    assert study(tmp_path, f"study.claims={_quoted(claim)}") == 2
+    claim = claim.replace("FILE", str(student))
+    results = student.parent / "results"
+    assert study(results, f"study.claims={claim}") == 2
     told = capsys.readouterr().err.strip()
     assert why in told and "\n" not in told
-    assert not list(tmp_path.iterdir())
-
-
-def _quoted(claims: str) -> str:
-    """As Hydra's grammar wants parentheses in a list."""
-    inside = claims[1:-1]
-    return f'["{inside}"]' if claims.startswith("[") and inside not in ("", "5") else claims
+    assert not results.exists()

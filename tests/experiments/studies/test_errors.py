@@ -12,8 +12,9 @@ from othello_lab.__main__ import main
 from othello_lab.agents.search.endgame.solver import EndgameSolver
 from othello_lab.core.rules import ruleset
 from othello_lab.experiments import studies
+from othello_lab.experiments.config import read
 from othello_lab.experiments.report.late_moves import ALL, costliest, error_profile, judged
-from othello_lab.experiments.studies.errors import FEW_OPENINGS, _findings
+from othello_lab.experiments.studies.errors import FEW_OPENINGS, Errors
 from othello_lab.experiments.studies.figures.errors import error_figures
 from othello_lab.experiments.studies.record import FILE
 
@@ -22,15 +23,9 @@ from othello_lab.experiments.studies.record import FILE
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a small study that plays its own games."""
     folder = tmp_path_factory.mktemp("errors")
-    words = ["agents=duel", "agent@first=random", "agent@second=alphabeta", "depth=1", "games=6"]
-    more = [
-        "second.endgame=6",
-        "figures=false",
-        "study.empties=6",
-        "executor=serial",
-        f"results={folder}",
-    ]
-    assert main(["study", "errors", *words, *more]) == 0
+    words = "agents=duel agent@first=random agent@second=alphabeta depth=1 games=6"
+    more = "second.endgame=6 study.empties=6 figures=false executor=serial"
+    assert main(["study", "errors", *f"{words} {more} results={folder}".split()]) == 0
     (record,) = folder.rglob(FILE)
     return record.parent
 
@@ -57,8 +52,7 @@ def test_losses_are_those_of_perfect_play(made: Path) -> None:
 
 def test_it_is_said_in_words_and_a_figure(made: Path) -> None:
     told = (made / "report.md").read_text()
-    assert "alphabeta made the best" in told
-    assert "from 3 openings" in told and "All moves come from 3 openings" in told
+    assert "alphabeta made the best" in told and "All moves come from 3 openings" in told
     assert (made / "games" / "games.sqlite").is_file()
     profile = studies.load(made)["errors"]
     costly = costliest(studies.load(made)["moves"], 2)
@@ -70,8 +64,8 @@ def test_it_is_said_in_words_and_a_figure(made: Path) -> None:
     assert max(right.lines[0].get_ydata()) <= 100
 
 
-def test_a_run_is_judged_with_its_own_agents(made: Path, tmp_path: Path) -> None:
-    words = [f"study.run={made / 'games'}", "study.empties=3", "study.positions=5"]
+def test_a_run_is_judged_with_its_own_agents(recorded_duel: Path, tmp_path: Path) -> None:
+    words = [f"study.run={recorded_duel}", "study.empties=3", "study.positions=5"]
     more = ["executor=serial", "figures=false", f"results={tmp_path}"]
     assert main(["study", "errors", *words, *more]) == 0
     (record,) = tmp_path.rglob(FILE)
@@ -85,37 +79,35 @@ def test_a_blunder_changes_the_outcome() -> None:
     assert (about["score"], about["loss"], about["blunder"]) == (-10, 0, False)
 
 
+MOVES = pd.DataFrame(
+    [("a", 3, 0, True, False), ("a", 2, 4, False, True), ("b", 2, 2, False, False)],
+    columns=["opening", "empties", "loss", "is_best", "blunder"],
+)
+
+
 def test_profile_has_shares_that_stay_within_0_and_1() -> None:
-    moves = pd.DataFrame(
-        {
-            "agent": "one",
-            "opening": ["a", "a", "b"],
-            "empties": [3, 2, 2],
-            "loss": [0, 4, 2],
-            "is_best": [True, False, False],
-            "blunder": [False, True, False],
-        }
-    )
-    found = error_profile(moves).set_index("empties")
+    found = error_profile(MOVES.assign(agent="one")).set_index("empties")
     assert found.loc[ALL, ["moves", "openings", "loss"]].tolist() == [3, 2, 2]
     assert found.loc[2, ["moves", "loss", "best_share", "blunder_share"]].tolist() == [2, 3, 0, 0.5]
     shares = found.loc[[ALL, 2], [name for name in found if "share" in name]].to_numpy()
     assert ((shares >= 0) & (shares <= 1)).all()
 
 
-@pytest.mark.parametrize(("low", "overlap"), [(0.4, True), (0.5, True), (0.51, False)])
+@pytest.mark.parametrize(("step", "overlap"), [(0, True), (5, False)])
+@pytest.mark.parametrize("openings", [FEW_OPENINGS - 1, FEW_OPENINGS])
 def test_the_most_costly_agent_is_sure_if_the_intervals_are_apart(
-    low: float, overlap: bool
+    step: int, overlap: bool, openings: int
 ) -> None:
-    whole = pd.DataFrame({"agent": ["ann", "bob"], "blunder_share": [0.1, 0.2]})
-    for name, values in {
-        "loss": [0.3, 0.9],
-        "loss_low": [0.1, low],
-        "loss_high": [0.5, 1.3],
-        **{name: [0.8, 0.7] for name in ("best_share", "best_share_low", "best_share_high")},
-    }.items():
-        whole[name] = values
-    _, lost, _ = _findings(whole, "40 moves", FEW_OPENINGS)
-    assert lost.startswith("bob lost most: 0.90 ")
-    assert ("The intervals overlap" in lost) == overlap
-    assert len(list(_findings(whole, "40 moves", FEW_OPENINGS - 1))) == 4
+    """Each opening costs bob as much more than ann as the step says; the first one a disc."""
+    rows = [
+        (name, f"{opening}", 2, opening % 3 + dear * (step or opening == 0), False, False)
+        for dear, name in enumerate(("ann", "bob"))
+        for opening in range(openings)
+    ]
+    moves = pd.DataFrame(rows, columns=["agent", *MOVES.columns])
+    moves = moves.assign(game=1, move="a1", best="a2", score=0, position="")
+    plan = read(["agents=duel", "agent@first=random", "agent@second=greedy"])
+    said = Errors().conclude(plan, {"moves": moves}).findings
+    assert said[1].startswith("bob lost most")
+    assert ("overlap" in said[1]) == overlap
+    assert len(said) == 3 + (openings < FEW_OPENINGS)

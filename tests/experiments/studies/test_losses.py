@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
+from handmade import handmade
 
 from othello_lab import PASS, Position
 from othello_lab.__main__ import main
@@ -13,32 +15,20 @@ from othello_lab.agents.config import load_evaluation
 from othello_lab.agents.evaluation import FINAL_UNIT, Evaluation
 from othello_lab.core.notation import parse_square
 from othello_lab.experiments import studies
-from othello_lab.experiments.record.store import FILE as RUN_FILE
 from othello_lab.experiments.report.late_moves import ALL
 from othello_lab.experiments.studies.figures.losses import loss_chart, loss_figures
 from othello_lab.experiments.studies.loss_profile import difference_profile, loss_profile
 from othello_lab.experiments.studies.losses import Losses
-from othello_lab.experiments.studies.record import FILE, StudyRecord
-from othello_lab.experiments.studies.study_session import resume
+from othello_lab.experiments.studies.record import FILE
 
 DEPTH, EXACT = 4, 5
 QUICK = [f"study.depth={DEPTH}", f"study.exact={EXACT}", "executor=serial", "figures=false"]
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a run of two agents."""
-    folder = tmp_path_factory.mktemp("run")
-    words = ["agents=duel", "agent@first=greedy", "agent@second=alphabeta", "depth=2", "games=6"]
-    assert main(["run", *words, "executor=serial", "figures=false", f"results={folder}"]) == 0
-    (record,) = folder.rglob(RUN_FILE)
-    return record.parent
-
-
-@pytest.fixture(scope="module")
-def made(run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a study of it."""
-    return study(run, tmp_path_factory.mktemp("losses"))
+def made(recorded_duel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a study of alpha-beta's eight games against a random agent."""
+    return study(recorded_duel, tmp_path_factory.mktemp("losses"))
 
 
 def study(run: Path, folder: Path, *words: str) -> Path:
@@ -86,23 +76,23 @@ def test_losses_are_those_of_a_slow_search(made: Path) -> None:
         assert row["is_best"] == (played == best), said
 
 
+@pytest.mark.integration
 def test_report_says_who_loses_where(made: Path) -> None:
     told = (made / "report.md").read_text()
-    assert "In 6 games greedy gives away" in told and "discs a game and alphabeta" in told
-    assert "All moves come from 3 openings" in told
+    assert "In 8 games random gives away" in told and "All moves come from 4 openings" in told
     tables = studies.load(made)
     whole = tables["losses"].query("result == 'all' and plies == 'all'").set_index("agent")
     moves = tables["moves"]
     for agent, row in whole.iterrows():
         own = moves[moves["agent"] == agent]
         assert row["loss_move"] == pytest.approx(own["loss"].mean())
-        assert row["loss_game"] == pytest.approx(own["loss"].sum() / 6)
+        assert row["loss_game"] == pytest.approx(own["loss"].sum() / 8)
         assert row["loss_game_low"] <= row["loss_game"] <= row["loss_game_high"]
     gap = tables["differences"].set_index("plies").loc["all", "difference"]
     by_game = whole["loss_game"]
-    assert gap == pytest.approx(by_game["greedy"] - by_game["alphabeta"])
+    assert gap == pytest.approx(by_game["alphabeta"] - by_game["random"])
     assert moves["microseconds"].notna().all()
-    assert (moves.loc[moves["agent"] == "alphabeta", "depth"] == 2).all()
+    assert (moves.loc[moves["agent"] == "alphabeta", "depth"] == 1).all()
     figures = list(loss_figures(tables["losses"], "some", 56))
     assert figures[0].name == "losses_by_ply" and "95 % intervals" in figures[0].caption
     chart = loss_chart(tables["losses"].query("result == 'all' and plies != 'all'"), "some", 56)
@@ -110,9 +100,9 @@ def test_report_says_who_loses_where(made: Path) -> None:
     assert labels == ["discs given away a game", "mean time a move", "plies ahead (mean)"]
 
 
-def test_games_and_plies_are_chosen(run: Path, tmp_path: Path) -> None:
+def test_games_and_plies_are_chosen(recorded_duel: Path, tmp_path: Path) -> None:
     words = ["study.games=2", "study.first_ply=50", "study.last_ply=55", "study.band=3"]
-    tables = studies.load(study(run, tmp_path, *words))
+    tables = studies.load(study(recorded_duel, tmp_path, *words))
     assert tables["moves"]["game"].nunique() == 2
     assert tables["moves"]["ply"].between(50, 55).all()
     assert set(tables["differences"]["plies"]) <= {"48-50", "51-53", "54-56", ALL}
@@ -131,31 +121,15 @@ def test_balanced_games_are_half_lost_by_each(tmp_path: Path) -> None:
     assert len(set(games["won"])) == 1 and games["won"].tolist() == games["lost"].tolist()
 
 
-@pytest.mark.integration
-def test_a_killed_study_goes_on(made: Path, run: Path, tmp_path: Path) -> None:
-    again = study(run, tmp_path)
-    with StudyRecord.append(again) as record, record.transaction():
-        record._connection.execute("delete from pieces where piece > 3")
-        record._connection.execute("delete from results where piece > 3")
-        record._connection.execute("update study set complete = 0")
-    assert resume(again).complete
-    first, second = (studies.load(where)["moves"] for where in (made, again))
-    assert first.equals(second)
-
-
 def test_profiles_count_games_without_moves() -> None:
-    moves = pd.DataFrame(
-        {
-            "game": [0, 0, 1, 2],
-            "opening": ["a", "a", "b", "c"],
-            "agent": ["ann", "bob", "ann", "bob"],
-            "result": ["won", "lost", "won", "drawn"],
-            "ply": [9, 10, 9, 20],
-            "loss": [1.0, 4.0, 2.0, 3.0],
-            "microseconds": [1.0, 2.0, 3.0, None],
-            "depth": [5, None, 7, None],
-        }
-    )
+    rows = [
+        (0, "a", "ann", "won", 9, 1.0, 1.0, 5),
+        (0, "a", "bob", "lost", 10, 4.0, 2.0, None),
+        (1, "b", "ann", "won", 9, 2.0, 3.0, 7),
+        (2, "c", "bob", "drawn", 20, 3.0, None, None),
+    ]
+    columns = "game opening agent result ply loss microseconds depth"
+    moves = pd.DataFrame(rows, columns=columns.split())
     found = loss_profile(moves, ["ann", "bob"], 8).set_index(["agent", "result", "plies"])
     assert found.loc[("ann", ALL, ALL), ["moves", "games", "loss_game"]].tolist() == [2, 3, 1]
     assert found.loc[("ann", "won", "8-15"), ["loss_move", "depth"]].tolist() == [1.5, 6]
@@ -164,58 +138,11 @@ def test_profiles_count_games_without_moves() -> None:
     assert gaps.tolist() == pytest.approx([-1 / 3, -1, -4 / 3])
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["agents=classics"], "two agents are needed; this run has"),
-        (["record=games"], "record=games: the moves are needed, record=all"),
-        (
-            ["ruleset=mini6", "evaluation=disc_count"],
-            "is not made for boards of 6x6; set study.evaluation",
-        ),
-        (["study.evaluation=mobility"], "mobility does not count discs; set study.per_disc"),
-        (["study.evaluation=nonsense"], "nonsense"),
-        (["study.first_ply=9", "study.last_ply=8"], "study.first_ply=9 is after"),
-        (["study.depth=2"], "depth"),
-        (["study.run=nowhere"], "there is no run in that folder"),
-    ],
-)
-def test_bad_input_is_one_line(
-    words: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["study", "losses", *words, f"results={tmp_path}"]) == 2
-    told = capsys.readouterr().err.strip()
-    assert said in told.replace("\n", " ") and "Traceback" not in told
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["agents=classics"], "two agents are needed"),
-        (
-            ["agents=duel", "agent@first=random", "agent@second=greedy", "record=games"],
-            "record=all",
-        ),
-        (
-            ["agents=duel", "agent@first=random", "agent@second=greedy", "ruleset=mini6"],
-            "boards of 6x6",
-        ),
-    ],
-)
-def test_a_run_that_cannot_be_judged_is_refused(
-    words: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    common = ["games=2", "executor=serial", "figures=false", f"results={tmp_path}"]
-    assert main(["run", *words, *common]) == 0
-    (record,) = tmp_path.rglob(RUN_FILE)
-    capsys.readouterr()
-    out = tmp_path / "out"
-    assert main(["study", "losses", f"study.run={record.parent}", f"results={out}"]) == 2
-    assert said in capsys.readouterr().err
-    assert not out.exists()
-
-
-def test_settings_of_its_own_are_checked() -> None:
-    with pytest.raises(ValueError, match="exact"):
-        Losses(exact=61)
+@pytest.mark.parametrize(("agents", "said"), [("abc", "two agents"), ("ab", "record=all")])
+def test_a_run_that_cannot_be_judged_is_refused(tmp_path: Path, agents: str, said: str) -> None:
+    plan: Any = None
+    with (
+        handmade(tmp_path / "games.sqlite", agents) as record,
+        pytest.raises(ValueError, match=said),
+    ):
+        Losses().pieces(plan, record)

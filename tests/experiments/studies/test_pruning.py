@@ -21,23 +21,24 @@ from othello_lab.experiments.studies.efficiency import (
 )
 from othello_lab.experiments.studies.record import FILE
 
+Capture = pytest.CaptureFixture[str]
+
 PARTS = ["agents=duel", "agent@first=alphabeta", "agent@second=pvs", "second.ordering=static"]
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
-    """The folder of a small study, and its exit code."""
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a small study."""
     folder = tmp_path_factory.mktemp("pruning")
     words = [*PARTS, "study.depths=[1,2,3]", "study.tree_depth=3", "study.positions=2"]
-    code = main(["study", "pruning", *words, "executor=serial", f"results={folder}"])
+    assert main(["study", "pruning", *words, "executor=serial", f"results={folder}"]) == 0
     (record,) = folder.rglob(FILE)
-    return record.parent, code
+    return record.parent
 
 
-def test_searches_stand_between_minimax_and_the_smallest_tree(made: tuple[Path, int]) -> None:
-    folder, code = made
-    tables = studies.load(folder)
-    assert code == 0
+@pytest.mark.integration
+def test_searches_stand_between_minimax_and_the_smallest_tree(made: Path) -> None:
+    tables = studies.load(made)
     table = tables["searches"]
     assert (table["value"] == table["minimax_value"]).all()
     assert (table["smallest"] <= table["leaves"]).all()
@@ -53,22 +54,14 @@ def test_searches_stand_between_minimax_and_the_smallest_tree(made: tuple[Path, 
     assert whole.loc[MINIMAX, "nodes_share"] == 1
     assert whole["positions"].eq(6).all()
     assert whole.loc[FLOOR, "ebf"] < whole.loc["pvs", "ebf"] < whole.loc[MINIMAX, "ebf"]
-
-
-def test_the_report_says_it_in_words_and_figures(made: tuple[Path, int]) -> None:
-    folder, _ = made
-    told = (folder / "report.md").read_text()
-    page = (folder / "report.html").read_text()
-    assert "looked at the fewest leaves" in told
-    assert "of minimax's nodes, with an efficiency of" in told
-    assert "All 36 searches that ought to find minimax's value found it." in told
+    told, page = ((made / f"report.{ending}").read_text() for ending in ("md", "html"))
+    assert "the fewest leaves" in told and "with an efficiency of" in told
+    assert "All 36 searches" in told
     for name in ("tree_sizes", "efficiency", "branching"):
         assert f"(report.html#figure-{name})" in told and f'id="figure-{name}"' in page
 
 
-def test_the_tree_of_a_search_from_outside_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_tree_of_a_search_from_outside_is_refused(tmp_path: Path, capsys: Capture) -> None:
     mine = tmp_path / "mine.py"
     mine.write_text(
         "from othello_lab import Agent\n\nclass Student(Agent):\n"
@@ -82,29 +75,24 @@ def test_the_tree_of_a_search_from_outside_is_refused(
 
 
 def test_positions_come_from_the_games_of_a_run(
-    made: tuple[Path, int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    recorded_duel: Path, tmp_path: Path, capsys: Capture
 ) -> None:
-    words = ["games=4", "depth=1", f"results={tmp_path}", "executor=serial", "figures=false"]
-    assert main(["run", "agents=ab_vs_minimax", *words]) == 0
-    (run,) = (path.parent for path in tmp_path.rglob("games.sqlite"))
-    more = ["study.positions=3", "study.depths=[2]", f"study.run={run}"]
-    assert main(["study", "pruning", *PARTS, *more, *words[2:]]) == 0
+    words = [*PARTS, "study.positions=3", "study.depths=[2]", f"study.run={recorded_duel}"]
+    words += [f"results={tmp_path}", "executor=serial", "figures=false"]
+    assert main(["study", "pruning", *words]) == 0
     (folder,) = (path.parent for path in tmp_path.rglob(FILE))
     found = studies.load(folder)["positions"]
     assert 0 < len(found) <= 9 and found["position"].is_unique
-    wrong = [*PARTS, *more, *words[2:], "ruleset=mini6", "evaluation=disc_count"]
-    assert main(["study", "pruning", *wrong]) == 2
-    assert "ruleset=standard is needed" in capsys.readouterr().err
+    assert main(["study", "pruning", *words, "ruleset=mini6", "evaluation=disc_count"]) == 2
+    assert "ruleset=standard" in capsys.readouterr().err
 
 
 def test_positions_may_be_those_of_a_file(tmp_path: Path) -> None:
     lines = ["-------------O---XXX-O-----OXO-----XO--------------------------- X", "f5d6c3"]
     (tmp_path / "suite.txt").write_text("\n".join(lines))
-    words = [f"openings.file={tmp_path}/suite.txt", "study.play_out=false", "study.depths=[2]"]
-    made = studies.make(
-        "pruning", *PARTS, "openings=file", *words, "figures=false", f"results={tmp_path}",
-        "executor=serial", quiet=True,
-    )  # fmt: skip
+    words = f"openings=file openings.file={tmp_path}/suite.txt study.play_out=false"
+    words += f" study.depths=[2] figures=false results={tmp_path} executor=serial"
+    made = studies.make("pruning", *PARTS, *words.split(), quiet=True)
     found = studies.load(made.folder)["positions"]
     assert set(found["position"]) == {lines[0], Position.from_transcript(lines[1]).to_obf()}
 

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
+from shared import copied
 
 from othello_lab.__main__ import main
 from othello_lab.agents.config import choices
 from othello_lab.experiments import studies
+from othello_lab.experiments.studies import load
 from othello_lab.experiments.studies.record import FILE, StudyRecord
 from othello_lab.experiments.studies.study_command import study_help
 
+Capture = pytest.CaptureFixture[str]
+
 YAMLS = {
     "growing": "# Runs that grow\n_target_: studied.Growing\nmost: 4\n",
-    "asking": "# Asks\n_target_: studied.Asking\ncount: 6\nfailing: []\ndeadly: []\n"
-    "stopping: []\nwhere: ''\n",
+    "asking": "# Asks\n_target_: studied.Asking\ncount: 6\ntrouble: ''\nat: 0\nwhere: ''\n",
 }
 
 
@@ -49,68 +54,54 @@ def rows(folder: Path) -> list[tuple[object, ...]]:
         return sorted(map(tuple, record.tables()["moves"].to_numpy().tolist()))
 
 
-def test_every_number_of_workers_gives_the_same(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.integration
+def test_every_number_of_workers_gives_the_same_though_one_dies(
+    folder: Path, capsys: Capture
 ) -> None:
-    made = [
-        study(folder, "asking", *executor)
-        for executor in (["executor=serial"], ["executor=processes", "executor.workers=2"])
-    ]
-    assert [code for code, _ in made] == [0, 0]
-    assert "12 <b>moves</b>." in capsys.readouterr().out
-    first, second = (rows(where) for _, where in made)
-    assert first == second and len(first) == 12
-    where = made[0][1]
-    assert len(studies.load(where)["moves"]) == 12
+    code, where = study(folder, "asking", "executor=serial")
+    assert code == 0 and "12 <b>moves</b>." in capsys.readouterr().out
     assert "<b>" not in (where / "report.html").read_text()
     assert "othello-lab study asking" in (where / "report.md").read_text()
+    for number in range(2):
+        (folder / f"life{number}").touch()
+    words = ["executor.workers=2", "study.trouble=kills", "study.at=2", f"study.where={folder}"]
+    code, again = study(folder, "asking", *words)
+    assert code == 0 and not list(folder.glob("life*"))
+    assert rows(again) == rows(where) and len(studies.load(again)["moves"]) == 12
 
 
 @pytest.mark.integration
 def test_a_cluster_gives_the_same(folder: Path) -> None:
     pytest.importorskip("distributed")
-    words = ["agents=classics", "games=2", "study.positions=2"]
-    words += ["figures=false", f"results={folder}"]
-    made = [
-        studies.make("errors", *words, executor, quiet=True).folder
-        for executor in ("executor=serial", "executor=dask")
-    ]
-    first, second = (studies.load(where)["moves"] for where in made)
-    assert first.equals(second) and len(first) > 20
-
-
-def test_a_piece_whose_worker_dies_is_done_again(folder: Path) -> None:
-    for number in range(2):
-        (folder / f"life{number}").touch()
-    words = ["executor.workers=2", "study.deadly=[2]", f"study.where={folder}"]
-    code, where = study(folder, "asking", *words)
-    assert code == 0 and len(rows(where)) == 12
-    assert not list(folder.glob("life*"))
-
-
-def test_a_piece_that_fails_is_told_and_can_be_done_again(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, where = study(
-        folder, "asking", "executor=serial", "study.failing=[1]", f"study.where={folder}"
+    words = ["agents=duel", "agent@first=random", "agent@second=greedy", "games=4"]
+    words += ["study.positions=2", "figures=false", f"results={folder}"]
+    first, second = (
+        studies.load(studies.make("errors", *words, f"executor={name}", quiet=True).folder)["moves"]
+        for name in ("serial", "dask")
     )
+    assert first.equals(second) and len(first) > 10
+
+
+def test_a_piece_that_fails_is_told_and_can_be_done_again(folder: Path, capsys: Capture) -> None:
+    (folder / "life").touch()
+    words = ["executor=serial", "study.trouble=fails", "study.at=1", f"study.where={folder}"]
+    code, where = study(folder, "asking", *words)
     assert code == 1 and len(rows(where)) == 10
-    assert "failed  piece 1: ValueError: no 1" in capsys.readouterr().out
-    (folder / "mended").touch()
+    assert "piece 1: ValueError: no 1" in capsys.readouterr().out
+    (folder / "life").unlink()
     assert main(["resume", str(where)]) == 2  # its code is not the lab's
     assert main(["resume", str(where), "--trust", "--retry-skipped"]) == 0
     assert len(rows(where)) == 12
 
 
-def test_after_ctrl_c_the_rest_is_done_by_resume(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.integration
+def test_after_ctrl_c_the_rest_is_done_by_resume(folder: Path, capsys: Capture) -> None:
     (folder / "life").touch()
-    words = ["executor=serial", "study.stopping=[2]", f"study.where={folder}"]
+    words = ["executor=serial", "study.trouble=stops", "study.at=2", f"study.where={folder}"]
     code, where = study(folder, "asking", *words)
     assert code == 130 and len(rows(where)) == 6
     printed = re.sub(r"\s+", " ", capsys.readouterr().out)
-    assert f"go on with othello-lab resume {where} --trust" in printed
+    assert f"othello-lab resume {where} --trust" in printed
     assert main(["watch", str(where), "--once"]) == 0
     assert "asking: 3 of 6 pieces, stopped" in capsys.readouterr().out
     assert main(["resume", str(where), "--trust", "--executor", "serial"]) == 0
@@ -120,9 +111,7 @@ def test_after_ctrl_c_the_rest_is_done_by_resume(
 
 
 @pytest.mark.integration
-def test_a_study_of_matches_asks_for_runs_until_it_has_all(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_study_of_matches_asks_for_runs_until_it_has_all(folder: Path, capsys: Capture) -> None:
     code, where = study(folder, "growing", "executor=serial")
     assert code == 1  # the conclusion's
     assert "Games: [4, 2]." in capsys.readouterr().out
@@ -141,55 +130,95 @@ def test_help_tells_of_every_study() -> None:
         assert f"study {name}" in study_help(name)
 
 
-@pytest.mark.parametrize(
-    ("words", "refusal"),
-    [
-        (["nothing"], "unknown study 'nothing'; choose from"),
-        (["depth=3"], "depth=3: first the name of a study; choose from"),
-        (["pruning", "study.nothing=1"], "unknown setting 'study.nothing'"),
-        (
-            ["pruning", "positions=5"],
-            "unknown setting 'positions'. Did you mean 'study.positions'?",
-        ),
-        (["pruning", "study.positions=0"], "positions=0: a whole number of 1 or more"),
-        (["pruning", "agents=heuristics"], "no agent of this line-up is a search of the lab's"),
-        (["pruning", "study.depths=[]"], "study.depths is empty"),
-        (["pruning", "limits.nodes=5"], "limits do not go with it"),
-        (["pruning", "study.run=nowhere"], "study.run=nowhere: there is no run in that folder"),
-        (
-            ["pruning", "ruleset=mini4", "evaluation=disc_count", "study.depths=[12]"],
-            "no positions",
-        ),
-        (["errors", "study.run=nowhere"], "study.run=nowhere: there is no run in that folder"),
-        (["errors", "study.empties=31"], "empties=31: a whole number from 1 to 30"),
-        (["errors", "--nothing"], "unknown option --nothing"),
-    ],
-)
+DUEL = "agents=duel agent@first=random agent@second"
+REFUSED = {
+    "nothing": "study 'nothing'; choose from",
+    "depth=3": "depth=3: first the name of a study; choose from",
+    "pruning study.nothing=1": "unknown setting 'study.nothing'",
+    "pruning positions=5": "'positions'. Did you mean 'study.positions'?",
+    "pruning study.positions=0": "positions=0",
+    "pruning agents=heuristics": "no agent of this line-up is a search",
+    "pruning study.depths=[]": "study.depths is empty",
+    "pruning limits.nodes=5": "limits do not go",
+    "pruning study.run=nowhere": "study.run=nowhere",
+    "pruning ruleset=mini4 evaluation=disc_count study.depths=[12]": "no positions",
+    "errors study.run=nowhere": "study.run=nowhere",
+    "errors study.empties=31": "empties=31",
+    "errors --nothing": "--nothing",
+    "losses agents=classics": "two agents",
+    f"losses {DUEL}=greedy record=games": "record=all",
+    f"losses {DUEL}=greedy ruleset=mini6": "6x6; set study.evaluation",
+    f"losses {DUEL}=greedy study.evaluation=mobility": "set study.per_disc",
+    "losses study.evaluation=nonsense": "nonsense",
+    "losses study.first_ply=9 study.last_ply=8": "study.first_ply=9",
+    "losses study.depth=2": "depth",
+    "losses study.exact=61": "exact",
+    "losses study.run=nowhere": "study.run=nowhere",
+    "scaling study.levels=[2]": "two or more, ascending",
+    "scaling study.levels=[2,1]": "two or more, ascending",
+    "scaling study.levels=[1.5,2]": "whole numbers",
+    "scaling study.levels=[1,100]": "64 at most",
+    "scaling study.by=nodes": "iteratively",
+    f"scaling {DUEL}=pvs": "has no depth",
+}
+
+
+@pytest.mark.parametrize(("words", "refusal"), REFUSED.items(), ids=REFUSED)
 def test_bad_input_gets_one_line_and_nothing_is_written(
-    words: list[str], refusal: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    words: str, refusal: str, tmp_path: Path, capsys: Capture
 ) -> None:
-    assert main(["study", *words, *([f"results={tmp_path}"] if len(words) > 1 else [])]) == 2
+    results = [f"results={tmp_path}"] if " " in words else []
+    assert main(["study", *words.split(), *results]) == 2
     said = capsys.readouterr().err.strip()
     assert refusal in said and "\n" not in said
     assert not list(tmp_path.iterdir())
 
 
 def test_what_is_no_study_is_told(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="is no folder of a study"):
+    with pytest.raises(ValueError, match="no folder of a study"):
         studies.load(tmp_path)
 
 
 def test_a_damaged_record_is_told_in_a_line(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    recorded_study: Path, tmp_path: Path, capsys: Capture
 ) -> None:
-    _, where = study(folder, "asking", "executor=serial")
-    with sqlite3.connect(where / FILE) as connection:
+    where = copied(recorded_study, tmp_path)
+    with closing(sqlite3.connect(where / FILE)) as connection, connection:
         connection.execute("create trigger late after insert on pieces begin select 1; end")
-    connection.close()
-    capsys.readouterr()
     for words in (["resume", str(where)], ["watch", str(where), "--once"]):
         assert main(words) == 2
-        assert "its tables are others" in capsys.readouterr().err
+        assert "tables are others" in capsys.readouterr().err
     (where / FILE).write_bytes(b"nothing" * 100)
     assert main(["watch", str(where), "--once"]) == 2
-    assert "is damaged" in capsys.readouterr().err
+    assert "damaged" in capsys.readouterr().err
+
+
+MIRROR = "study.by=nodes agents=ab_mirror agents.left.iterative=true agents.right.iterative=true"
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize(
+    "words",
+    [
+        "games=8 study.levels=[1,2] evaluation@agents.iago.evaluation=mobility",
+        f"games=4 study.levels=[20,40] {MIRROR}",
+    ],
+    ids=["depth", "nodes"],
+)
+def test_elo_by_doubling(tmp_path: Path, words: str) -> None:
+    """The finding is the slope of the levels' ratings."""
+    quick = ["executor=serial", "openings.plies=6", "figures=files", f"results={tmp_path}"]
+    assert main(["study", "scaling", *words.split(), *quick]) == 0
+    (folder,) = (tmp_path / "scaling").iterdir()
+    assert sorted(path.stem for path in folder.glob("*.png")) == ["cost", "scaling"]
+    if "nodes" in words:
+        return
+    tables = load(folder)
+    levels, gains = tables["levels"], tables["doublings"]
+    assert sorted(levels["name"])[:2] == ["disc_count 1", "disc_count 2"]
+    own = levels[(levels["agent"] == "iago") & levels["bound"].isna()]
+    gain = gains[(gains["agent"] == "iago") & (gains["effort"] == "depth")].iloc[0]
+    slope = np.polyfit(np.log2(own["level"]), own["elo"], 1)[0]
+    assert gain["elo"] == pytest.approx(slope, abs=0.01)
+    assert gain["low"] < gain["elo"] < gain["high"]
+    assert "each doubling of depth" in (folder / "report.md").read_text()
