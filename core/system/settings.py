@@ -321,11 +321,13 @@ def _annotations(declared_by: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
     """Yield names and annotations of a function's arguments, or of a class's and its bases' fields.
     One with a name imported for type checkers alone is left out."""
     for part in reversed(getattr(declared_by, "__mro__", (declared_by,))):
-        known = getattr(part, "__globals__", None) or vars(sys.modules[part.__module__])
         try:
             hints = inspect.get_annotations(part)
         except NameError:  # from Python 3.14 on they are evaluated here
             continue
+        if not hints:
+            continue
+        known = getattr(part, "__globals__", None) or vars(sys.modules[part.__module__])
         for name, hint in hints.items():
             with suppress(NameError):
                 yield name, eval(hint, known) if isinstance(hint, str) else hint

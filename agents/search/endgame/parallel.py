@@ -166,6 +166,7 @@ def search_shared(
         lower, upper, known_move = lower_of(known), upper_of(known), best_move_of(known)
         if lower >= beta or upper <= alpha or lower == upper:
             count(context, layout.TABLE_RETURNS)
+            _note_top_move(context, known_move, empties)  # another thread was quicker at the root
             return upper if upper <= alpha else lower
     # Step 3: no moves.
     board = np.uint64(load(context, layout.BOARD))
