@@ -18,7 +18,7 @@ opening, and it may suit one of them against everybody (Cameron & Miller 2015, J
 Resources 50). Drawing weights rather than openings has two merits. Nobody becomes perfect by
 chance, so every replicate has finite ratings; and few openings still show their uncertainty. Three
 corrections make it hold for few openings and for wide pools; ``benchmarks/ validity.py`` and
-``tests/experiments/statistics/test_pool.py`` measure their effect:
+``tests/experiments/statistics/test_validity.py`` measure their effect:
 
 - A sample of alike openings has no trace of the outcomes it missed. Imagined pairs, won
   or lost outright by the odds of the fitted ratings, join each replicate: half as many as one

@@ -254,7 +254,9 @@ def test_matrix_chart_writes_per_cent_and_leaves_blank_who_never_met() -> None:
     table = pd.DataFrame([[nan, 0.75, nan], [0.25, nan, 1], [nan, 0, nan]], names, names)
     axes = win_rates(table).axes[0]
     assert sorted(text.get_text() for text in axes.texts) == ["0", "100", "25", "75"]
-    assert axes.collections[0].get_clim() == (0, 100)
+    mesh = axes.collections[0]
+    assert mesh.get_clim() == (0, 100)
+    assert mesh.get_array().tolist() == [[None, 75, None], [25, None, 100], [None, 0, None]]
 
 
 MANY_EVALUATIONS = [counts(0, 5).assign(evaluation=f"a long heuristic {n}") for n in range(15)]

@@ -89,6 +89,9 @@ def test_report_says_who_loses_where(made: Path) -> None:
         assert row["loss_game"] == pytest.approx(own["loss"].sum() / 8)
         assert row["loss_game_low"] <= row["loss_game"] <= row["loss_game_high"]
     gap = tables["differences"].set_index("plies").loc["all", "difference"]
+    bands = tables["differences"].query("plies != 'all'")
+    assert ("alphabeta loses most" in told) == (bands["difference_low"] > 0).any()
+    assert ("random loses most" in told) == (bands["difference_high"] < 0).any()
     by_game = whole["loss_game"]
     assert gap == pytest.approx(by_game["alphabeta"] - by_game["random"])
     assert moves["microseconds"].notna().all()
