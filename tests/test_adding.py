@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+pytestmark = pytest.mark.nightly
 
 HEURISTIC = '''"""Edge discs: discs on the edge, the mover's minus the opponent's."""
 
@@ -193,6 +194,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     code = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "experiments/results", folder / "experiments/results", ignore=code)
     for changes in ADDITIONS.values():
+        assert len({change.path for change in changes}) == 2
         for change in changes:
             path = folder / change.path
             assert path.exists() == bool(change.after)
@@ -206,12 +208,10 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(folder: Path, *words: str) -> str:
     """Run a module of Python in the copy and return its output."""
-    environment = {**os.environ, "PYTHONPATH": str(folder)}
-    environment.pop("PYTEST_CURRENT_TEST", None)
     done = subprocess.run(
         [sys.executable, "-m", *words],
         cwd=folder,
-        env=environment,
+        env={**os.environ, "PYTHONPATH": str(folder)},
         capture_output=True,
         text=True,
         timeout=1500,
@@ -220,19 +220,12 @@ def run(folder: Path, *words: str) -> str:
     return done.stdout
 
 
-def test_each_is_two_files() -> None:
-    for what, changes in ADDITIONS.items():
-        assert len({change.path for change in changes}) == 2, what
-
-
-@pytest.mark.integration
 def test_the_tests_of_their_rooms_pass(copy: Path) -> None:
     said = run(copy, "pytest", "-v", "-n", "2", "-k", NEW, *TESTS)
     for name in ("edge_discs", "scout", "white6", "moves"):
         assert re.search(rf"PASSED .*\[.*\b{name}\b", said), name
 
 
-@pytest.mark.integration
 def test_they_are_used_by_a_run(copy: Path) -> None:
     run(copy, "experiments", "run", "agents=heuristics", "games=2", "name=all", "figures=false")
     (report,) = copy.glob("results/all/*/report.md")

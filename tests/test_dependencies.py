@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import subprocess
 import sys
 import tomllib
 from importlib.metadata import packages_distributions
@@ -26,8 +25,6 @@ BY_PARTS = {"seaborn"}
 """Loaded without its own ``__init__``, by experiments/report/figures/quick_seaborn.py."""
 ELSEWHERE = {"docs", "benchmarks"}
 """Extras of what is not in the rooms and not in the tests."""
-WITH_PLAY = "othello_lab.play.web"
-"""The server of the page belongs to the extra ``play``; all other modules need none."""
 
 
 def declared() -> dict[str, set[str]]:
@@ -82,19 +79,3 @@ def test_all_that_is_declared_is_used() -> None:
     used = imported((*ROOMS, "othello_lab", "tests", "docs"))
     assert wanted - used == (RUN | BY_PARTS) & wanted
     assert set(declared()) >= RUN | BY_PARTS
-
-
-@pytest.mark.integration
-def test_every_module_is_imported_without_extras() -> None:
-    """Whatever is not of the lab's own dependencies is hidden."""
-    ended = subprocess.run(
-        [sys.executable, ROOT / "tests" / "without_extras.py"],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-    )
-    assert ended.returncode == 0, ended.stderr
-    *missing, last = ended.stdout.splitlines()
-    assert int(last.removesuffix(" modules")) > 400
-    assert [line for line in missing if not line.startswith(WITH_PLAY)] == []
-    assert any("uvicorn" in line for line in missing)  # extras are hidden indeed

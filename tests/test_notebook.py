@@ -33,7 +33,7 @@ def test_the_notebook_of_a_course(tmp_path: Path) -> None:
     assert list(tmp_path.glob("results/hollow_vs_iago/*/report.html"))
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 def test_the_notebook_of_researchers(tmp_path: Path) -> None:
     text, pictures = shown_by("notebook_research.ipynb", tmp_path)
     assert "mobility" in text and "4 of 40 games replayed" in text

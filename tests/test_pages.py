@@ -1,4 +1,4 @@
-"""The commands on the pages work, and print what the pages show.
+"""What the pages link to is there; their commands work, and print what the pages show.
 
 A page of ``docs/`` marks its fenced blocks:
 
@@ -25,7 +25,6 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from chosen import mostly_nightly
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
 from othello_lab.__main__ import main, room_main
@@ -46,10 +45,11 @@ UNMARKED = {
 }
 """Pages whose commands are only understood, as nobody has marked yet which of them can be run."""
 
-TRIED = [page for page in sorted(DOCS.glob("*.md")) if page.name not in UNMARKED]
-READ = [ROOT / "README.md", ROOT / "results" / "README.md", *sorted(DOCS.rglob("*.md"))]
-QUICK = [READ[0], *(page for page in READ if page.name in ("play.md", "search.md"))]
-"""Pages whose commands are always understood; the others name very many."""
+TRIED = [page.name for page in sorted(DOCS.glob("*.md")) if page.name not in UNMARKED]
+PAGES = {
+    str(page.relative_to(ROOT)): page
+    for page in (ROOT / "README.md", ROOT / "results" / "README.md", *sorted(DOCS.rglob("*.md")))
+}
 
 NEEDS = {"class.md": ("cc", "javac"), "students.md": ("cc", "javac")}
 """Programs that a page's commands need beside the lab."""
@@ -58,6 +58,32 @@ MISSING = "needs the extra"
 """The error on a package that a test's machine may lack."""
 
 SECONDS = 600  # for one block, on a loaded machine
+
+
+# ------------------------------------------------------------------ links
+
+
+def anchors(page: Path) -> set[str]:
+    """The headings of a page as GitHub names them."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        if "://" not in target:
+            file, _, anchor = target.partition("#")
+            there = (page.parent / file).resolve() if file else page
+            assert there.exists(), target
+            assert not anchor or anchor in anchors(there), target
+
+
+def test_every_page_is_in_the_contents() -> None:
+    contents = DOCS / "README.md"
+    linked = re.findall(r"^- .*\]\((.*)\)$", contents.read_text(encoding="utf-8"), re.MULTILINE)
+    named = {(contents.parent / target).resolve() for target in linked} | {contents}
+    assert [name for name, page in PAGES.items() if page not in named] == []
 
 
 # ------------------------------------------------------------------ blocks of a page
@@ -166,13 +192,17 @@ def follow(text: str, folder: Path) -> int:
     return number
 
 
-@pytest.mark.integration
-@pytest.mark.parametrize("page", TRIED, ids=lambda page: page.name)
-def test_the_commands_of_a_page_print_what_it_shows(page: Path, tmp_path: Path) -> None:
-    missing_tools = [tool for tool in NEEDS.get(page.name, ()) if shutil.which(tool) is None]
+def tier(page: str) -> pytest.MarkDecorator:
+    quick = page in ("start.md", "heuristic.md", "tuning.md")
+    return pytest.mark.integration if quick else pytest.mark.nightly
+
+
+@pytest.mark.parametrize("name", [pytest.param(page, marks=tier(page)) for page in TRIED])
+def test_the_commands_of_a_page_print_what_it_shows(name: str, tmp_path: Path) -> None:
+    missing_tools = [tool for tool in NEEDS.get(name, ()) if shutil.which(tool) is None]
     if missing_tools:
         pytest.skip(f"needs {', '.join(missing_tools)}")
-    follow(page.read_text(encoding="utf-8"), tmp_path)
+    follow((DOCS / name).read_text(encoding="utf-8"), tmp_path)
 
 
 PAGE = """\
@@ -204,10 +234,6 @@ false
 """
 
 
-def test_a_page_is_followed(tmp_path: Path) -> None:
-    assert follow(PAGE, tmp_path) == 2
-
-
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
@@ -225,11 +251,11 @@ def test_a_page_that_is_wrong_is_found(tmp_path: Path, old: str, new: str, told:
     assert told in str(error.value)
 
 
-def test_shown_lines_are_printed_whole() -> None:
-    printed = "a b\nc  d\n"
-    assert missing("a   b\n...\nc ...", printed) is None
-    assert missing("a", printed) == "a"
-    assert missing("a b\na b", printed) == "a b"
+def test_a_page_is_followed_and_shown_lines_are_printed_whole(tmp_path: Path) -> None:
+    assert follow(PAGE, tmp_path) == 2
+    assert missing("a   b\n...\nc ...", "a b\nc  d\n") is None
+    assert missing("a", "a b\n") == "a"
+    assert missing("a b\na b", "a b\n") == "a b"
 
 
 # ------------------------------------------------------------------ commands that are understood
@@ -293,7 +319,6 @@ def is_composed(words: list[str], config: str) -> None:
         folders = [words[place + 1]]
         words = words[:place] + words[place + 2 :]
     words = [word for word in words if "=" in word]
-    words = [re.sub(r"=zip\(([^,)]*).*\)$", r"=\1", word) for word in words]
     parsed = OverridesParser.create().parse_overrides(words)
     for place, each in enumerate(parsed):
         if each.is_sweep_override() and each.is_choice_sweep():
@@ -308,9 +333,7 @@ def is_composed(words: list[str], config: str) -> None:
         compose(config, words, folders)
 
 
-@pytest.mark.parametrize(
-    "page", mostly_nightly(READ, QUICK), ids=lambda page: str(page.relative_to(ROOT))
-)
+@pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
 def test_commands_are_understood(
     page: Path,
     tmp_path: Path,
@@ -345,5 +368,9 @@ def test_commands_are_understood(
 
 
 def test_commands_are_found() -> None:
-    names = [name for page in READ for name, _ in shell_commands(page.read_text(encoding="utf-8"))]
+    names = [
+        name
+        for page in PAGES.values()
+        for name, _ in shell_commands(page.read_text(encoding="utf-8"))
+    ]
     assert len(names) > 60 and {"run", "play terminal", "agents check"} <= set(names)

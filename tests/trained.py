@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from othello_lab.agents.evaluation import Corners, Mobility
-from othello_lab.core.system.settings import Number, Text, Whole
+from othello_lab.core.system.settings import Number, Whole
 from othello_lab.experiments.pairing import ResultTable
 from othello_lab.training.data import TRAIN, VALIDATION, Positions
 from othello_lab.training.training import LearningResult, Training, TrainingContext
@@ -25,15 +23,10 @@ FEATURES = {"corners": Corners, "mobility": Mobility}
 
 @dataclass(frozen=True, kw_only=True)
 class TwoWeights(Training):
-    """Linear regression on corners and mobility, by gradient descent.
-
-    stopping: the step at which it asks the driver to stop, as long as there is the file ``life``.
-    """
+    """Linear regression on corners and mobility, by gradient descent."""
 
     steps: Annotated[int, Whole(1)] = 20
     rate: Annotated[float, Number(above=0)] = 0.02
-    stopping: Annotated[int | None, Whole()] = None
-    life: Annotated[str, Text(".*", "a path")] = ""
 
     def learn(self, work: TrainingContext) -> LearningResult:
         train, held = (work.positions.part(part) for part in (TRAIN, VALIDATION))
@@ -53,9 +46,6 @@ class TwoWeights(Training):
                 work.note(step=step, train=float(np.mean(missed**2)), validation=loss)
                 work.keep("weights", {"weights": weights, "step": step + 1})
                 bar.advance()
-                if step == self.stopping and Path(self.life).is_file():
-                    Path(self.life).unlink()
-                    signal.raise_signal(signal.SIGINT)
         named = {name: round(float(w * UNIT), 3) for name, w in zip(FEATURES, weights, strict=True)}
         table = ResultTable(
             "Weights", ["feature", "weight"], [[n, str(w)] for n, w in named.items()]
