@@ -30,15 +30,9 @@ EDGES = np.uint64(0xFF818181818181FF)
 
 
 class EdgeDiscs(Evaluation):
-    """Discs on the edge, the mover's minus the opponent's.
-
-    Range -28 to 28, in discs. Antisymmetric, unchanged under the board's symmetries.
-
-    Why: discs on an edge can be flipped only along that edge.
-    """
+    """Discs on the edge, from -28 to 28. Why: they can be flipped only along that edge."""
 
     as_features = (Feature("edge_discs", 28),)
-
     sides = frozenset({8})
 
     @staticmethod
@@ -65,10 +59,7 @@ class Scout(WindowSearch):
     null_windows = True
 '''
 
-PROTOCOL = '''"""Programs that read the legal moves as a line and answer with one of them.
-
-Run as a program, this module is such a player: it answers with the first move.
-"""
+PROTOCOL = '''"""Programs that read the legal moves as a line and answer with one of them."""
 
 from __future__ import annotations
 

@@ -25,7 +25,6 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from hydra.core.override_parser.overrides_parser import OverridesParser
 
 from othello_lab.__main__ import main, room_main
 from othello_lab.agents.config import compose
@@ -36,27 +35,17 @@ from othello_lab.training.steps import read as read_training
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 
-UNMARKED = {
-    "file_protocol.md",
-    "inside.md",
-    "line_protocol.md",
-    "speed.md",
-    "words.md",
-}
+UNMARKED = ("file_protocol.md", "line_protocol.md")
 """Pages whose commands are only understood, as nobody has marked yet which of them can be run."""
-
 TRIED = [page.name for page in sorted(DOCS.glob("*.md")) if page.name not in UNMARKED]
 PAGES = {
     str(page.relative_to(ROOT)): page
     for page in (ROOT / "README.md", ROOT / "results" / "README.md", *sorted(DOCS.rglob("*.md")))
 }
-
 NEEDS = {"class.md": ("cc", "javac"), "students.md": ("cc", "javac")}
 """Programs that a page's commands need beside the lab."""
-
 MISSING = "needs the extra"
 """The error on a package that a test's machine may lack."""
-
 SECONDS = 600  # for one block, on a loaded machine
 
 
@@ -266,17 +255,9 @@ COMMAND = re.compile(
 )
 ROOMS = ("agents", "core", "play")
 """Rooms that are commands of ``othello-lab``."""
-COMPOSED = {
-    "run": "run",
-    "study": "run",
-    "train": "train",
-    "selfplay": "data",
-    "positions": "data",
-    "play terminal": "play",
-    "play series": "play",
-    "play web": "play",
-}
-"""Commands whose words compose a configuration, and which one."""
+COMPOSED = ["run", "study", "train", "selfplay", "positions"]
+COMPOSED += ["play terminal", "play series", "play web"]
+"""Commands whose words compose a configuration."""
 PARSED = ("agents", "core")
 """Rooms all of whose commands have a parser that lists their options."""
 
@@ -292,45 +273,37 @@ def shell_commands(text: str) -> Iterator[tuple[str, list[str]]]:
         yield name, words[len(name.split()) :]
 
 
-def brought_along(folder: Path, text: str) -> None:
-    """What a page, and those before it, say that a reader has."""
-    mine = [
-        block.text
-        for name in ("heuristic.md", "search.md")
-        for block in blocks((DOCS / name).read_text(encoding="utf-8"))
-        if block.file == "mine.py"
-    ]
-    files = {
-        "my_conf/agent/corners.yaml": "# Corners\n_target_: ./mine.py:Corners\n",
-        "mine.py": "\n".join(mine),
-    }
-    for name, content in files.items():
-        write_file(folder, Block("", content, name, 0))
-    for block in blocks(text):
+def bring_along(folder: Path, text: str) -> None:
+    """Write what a page, and those before it, say that a reader has."""
+    before = "".join(
+        (DOCS / name).read_text(encoding="utf-8") for name in ("heuristic.md", "search.md")
+    )
+    mine = "\n".join(block.text for block in blocks(before) if block.file == "mine.py")
+    corners = "# Corners\n_target_: ./mine.py:Corners\n"
+    files = [Block("", mine, "mine.py", 0), Block("", corners, "my_conf/agent/corners.yaml", 0)]
+    for block in (*files, *blocks(text)):
         if block.file:
             write_file(folder, block)
 
 
-def is_composed(words: list[str], config: str) -> None:
-    """Raises ConfigError for what cannot be; of a sweep the first run is looked at."""
+def compose_command(name: str, words: list[str]) -> None:
+    """Raise ConfigError for what cannot be composed; of a sweep the first run is looked at."""
     folders = []
     if "--config-dir" in words:
         place = words.index("--config-dir")
         folders = [words[place + 1]]
         words = words[:place] + words[place + 2 :]
-    words = [word for word in words if "=" in word]
-    parsed = OverridesParser.create().parse_overrides(words)
-    for place, each in enumerate(parsed):
-        if each.is_sweep_override() and each.is_choice_sweep():
-            words[place] = f"{each.key_or_group}={next(iter(each.sweep_string_iterator()))}"
-    if config == "train":
-        read_training(words[0].partition("=")[2], words[1:], folders)
-    elif config == "play":
-        read(words, folders)
-    elif config == "data":
-        read_data(words, folders)
+    settings = [re.sub(r"^([^=]*=[^,\[{(]*),.*", r"\1", word) for word in words if "=" in word]
+    if name == "train":
+        read_training(words[0], settings, folders)
+    elif name in ("selfplay", "positions"):
+        read_data(settings, folders)
+    elif name.startswith("play"):
+        series = "series." if name == "play series" else ""
+        read([re.sub(r"^(games|points)=", rf"{series}\1=", each) for each in settings], folders)
     else:
-        compose(config, words, folders)
+        study = [f"+study={words[0]}"] if name == "study" else []
+        compose("run", study + settings, folders)
 
 
 @pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
@@ -342,17 +315,13 @@ def test_commands_are_understood(
 ) -> None:
     """Those with settings are composed; of the others the command and its options are known."""
     text = page.read_text(encoding="utf-8")
-    brought_along(tmp_path, text)
+    bring_along(tmp_path, text)
     monkeypatch.chdir(tmp_path)
     for name, words in shell_commands(text):
         told = f"{name} {' '.join(words)}"
         if name in COMPOSED and not {"--help", "--ship"} & set(words):
-            if name in ("study", "train"):
-                words = [f"+{name}={words[0]}", *words[1:]]
-            if name == "play series":
-                words = [re.sub(r"^(games|points)=", r"series.\1=", word) for word in words]
             try:
-                is_composed(words, COMPOSED[name])
+                compose_command(name, words)
             except ValueError as error:
                 if MISSING not in str(error):
                     pytest.fail(f"{told}: {error}")
@@ -368,9 +337,6 @@ def test_commands_are_understood(
 
 
 def test_commands_are_found() -> None:
-    names = [
-        name
-        for page in PAGES.values()
-        for name, _ in shell_commands(page.read_text(encoding="utf-8"))
-    ]
+    texts = (page.read_text(encoding="utf-8") for page in PAGES.values())
+    names = [name for text in texts for name, _ in shell_commands(text)]
     assert len(names) > 60 and {"run", "play terminal", "agents check"} <= set(names)

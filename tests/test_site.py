@@ -91,27 +91,23 @@ def test_every_page_opens_from_disk_on_a_phone(site: Path, visit: Visit) -> None
     assert wide == []
 
 
-KINDS = {
-    "start": "index.html",
-    "text": "docs/line_protocol.html",
-    "agents": "build/pages/agents/ladder.html",
-    "agent": "build/pages/agents/champion.html",
-    "settings": "build/pages/settings/openings.html",
-    "code": "build/pages/api/evaluations.html",
-    "search": "search.html",
-    "gallery": "docs/gallery.html",
-}
+KINDS = [
+    "index.html",
+    "build/pages/settings/openings.html",
+    "build/pages/api/evaluations.html",
+    "docs/line_protocol.html",
+    "build/pages/agents/ladder.html",
+    "build/pages/agents/champion.html",
+    "search.html",
+    "docs/gallery.html",
+]
 """A page of each kind."""
 
 
 def test_everybody_can_read_each_kind_of_page(site: Path, visit: Visit) -> None:
-    for scheme, width, kinds in (
-        ("light", PHONE, list(KINDS)),
-        ("dark", PHONE, ["start", "settings", "code"]),
-        ("light", DESK, ["start", "settings"]),
-    ):
-        for kind in kinds:
-            check_accessible(visit(site / KINDS[kind], width, scheme))
+    for scheme, width, kinds in (("light", PHONE, 8), ("dark", PHONE, 3), ("light", DESK, 2)):
+        for kind in KINDS[:kinds]:
+            check_accessible(visit(site / kind, width, scheme))
 
 
 def test_links_of_the_site_lead_somewhere(site: Path) -> None:
