@@ -1,4 +1,5 @@
-"""Each package that the lab needs is declared, used, and explained in docs/inside.md."""
+"""Each package that the lab needs is declared, used, and explained in docs/inside.md; all files
+that name the version name the same."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
+import yaml
 from packaging.requirements import Requirement
 from without_extras import LAB, canonical
 
@@ -61,6 +63,15 @@ def explained() -> dict[str, set[str]]:
     rows = [(package, extras.strip()) for package, extras in rows if package != "package"]
     assert len(rows) > 20
     return {canonical(package): set(extras.split(", ")) for package, extras in rows}
+
+
+def test_version_changelog_and_citation_agree() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    headings = re.findall(r"^## (\S+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.M)
+    assert PROJECT["version"] == str(citation["version"]) == headings[0]
+    assert citation["license"] == PROJECT["license"]
+    assert citation["abstract"].rstrip(".") == PROJECT["description"]
+    assert headings == sorted(headings, key=lambda v: [*map(int, v.split("."))], reverse=True)
 
 
 def test_each_package_has_its_reason() -> None:
