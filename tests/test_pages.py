@@ -264,6 +264,10 @@ def shell_commands(text: str) -> Iterator[tuple[str, list[str]]]:
         yield name, words[len(name.split()) :]
 
 
+QUICK = ("README.md", "docs/start.md", "docs/heuristic.md", "docs/cluster.md")
+"""Pages whose commands the default tests compose; the integration tests do all the others'."""
+
+
 def bring_along(folder: Path, text: str) -> None:
     """Write what a page, and those before it, say that a reader has."""
     before = "".join(
@@ -297,15 +301,18 @@ def compose_command(name: str, words: list[str]) -> None:
         compose("run", study + settings, folders)
 
 
-@pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=() if name in QUICK else pytest.mark.integration) for name in PAGES],
+)
 def test_commands_are_understood(
-    page: Path,
+    name: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Those with settings are composed; of the others the command and its options are known."""
-    text = page.read_text(encoding="utf-8")
+    text = PAGES[name].read_text(encoding="utf-8")
     bring_along(tmp_path, text)
     monkeypatch.chdir(tmp_path)
     for name, words in shell_commands(text):

@@ -113,7 +113,9 @@ def test_chance_follows_from_the_seed() -> None:
     assert not np.array_equal(learned(3), learned(4))
 
 
-@pytest.mark.parametrize("rules", ["standard", "mini6", "mini4"])
+@pytest.mark.parametrize(
+    "rules", ["mini4", pytest.param("standard", marks=pytest.mark.integration)]
+)
 def test_what_is_learned_is_what_a_pattern_evaluation_says(rules: str, tmp_path: Path) -> None:
     known = board(RULESETS[rules], 7)
     rng = np.random.default_rng(5)

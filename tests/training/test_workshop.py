@@ -24,6 +24,7 @@ def positions() -> Positions:
     return taught_positions({name: UNIT * weight for name, weight in TRUE.items()}, noise=1)
 
 
+@pytest.mark.integration
 def test_weights_that_made_the_scores_are_found(positions: Positions, tmp_path: Path) -> None:
     work = TrainingContext(tmp_path, positions=positions)
     learned = TwoWeights(steps=300).learn(work)
