@@ -233,8 +233,7 @@ def test_a_learning_curve_measures_every_stop(tmp_path: Path) -> None:
     assert code == 0
     report = (folder / "report.md").read_text()
     assert "## Learning curve" in report and "From 0.01 to 0.02 minutes on 2 cores" in report
-    names = ("learning_curve", "opponents", "error_by_stage", "calibration", "history", "weights")
-    for name in names:
+    for name in ("learning_curve", "opponents", "error_by_stage", "calibration", "history"):
         assert (folder / f"{name}.svg").is_file() and f"({name}.png)" in report, name
     for label in ("two_0.01min", "two_0.02min"):
         settings = load("evaluation", f"trained_{label}", [folder / "conf"])

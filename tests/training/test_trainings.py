@@ -89,8 +89,8 @@ def test_an_interrupted_training_learns_the_same(
             np.testing.assert_array_equal(found.weights.arrays[array], values)
     else:
         assert found.evaluation == wanted.evaluation
-    histories = [[row | {"minutes": 0} for row in work.history] for work in (parts, whole)]
-    assert histories[0] == histories[1] != []
+    histories = [str([row | {"minutes": 0} for row in work.history]) for work in (parts, whole)]
+    assert histories[0] == histories[1] != "[]"
 
 
 @trainings("two weights", "tuned", "trees", "network")

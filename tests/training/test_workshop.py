@@ -31,7 +31,7 @@ def test_weights_that_made_the_scores_are_found(positions: Positions, tmp_path: 
     found = learned.evaluation["weights"]
     for name, weight in TRUE.items():
         assert found[name] / UNIT == pytest.approx(weight, abs=0.3)
-    assert work.history[-1]["validation"] < 2 < work.history[0]["validation"]
+    assert work.history[-1]["loss"] < 2 < work.history[0]["loss"]
 
 
 def test_states_outlive_the_program(tmp_path: Path) -> None:
