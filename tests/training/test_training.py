@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
 import shutil
@@ -15,21 +14,17 @@ import pandas as pd
 import pytest
 import yaml
 from rich.console import Console
-from scipy.stats import binomtest
 from taught import taught_positions
 from trained import TwoWeights
 
-from othello_lab import run_match
 from othello_lab.__main__ import main
 from othello_lab.agents.config import build, choices, load
 from othello_lab.agents.evaluation import Composite, Evaluation
-from othello_lab.agents.learned.patterns import VERSION
-from othello_lab.agents.learned.weights import LearnedWeights
 from othello_lab.experiments.config import RunConfig
 from othello_lab.experiments.studies.record import TRAINING, StudyRecord
 from othello_lab.training import rounds, shipping, training_session
 from othello_lab.training.data import Positions
-from othello_lab.training.learned_files import StepResult, player
+from othello_lab.training.learned_files import StepResult
 from othello_lab.training.reporting import about_guessing, about_matches
 from othello_lab.training.rounds import parts_of
 from othello_lab.training.steps import LearnStep, MatchStep, PlayStep, read, steps_of
@@ -65,41 +60,6 @@ def positions_of(training: Path) -> str:
     """The setting by which a training learns from the positions of another one."""
     (part,) = parts_of(training / "rounds" / "outcomes")
     return f"train.data=[{part}]"
-
-
-@pytest.mark.integration
-def test_patterns_are_learned_in_less_than_a_minute(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """From nothing, by the training of the weights that ship, only shorter; and shipped."""
-    rounds = "{outcomes: {depth: 1, evaluation: iago, games: 1500, exact: 6}}"
-    words = [f"train.rounds={rounds}", "figures=false", "train.matches=false"]
-    code, folder = train(tmp_path, *words, name="patterns")
-    assert code == 0
-    settings = load("evaluation", "trained_patterns", [folder / "conf"])
-    learned = LearnedWeights.read(settings["weights"], "patterns", VERSION)
-    monkeypatch.setattr(shipping, "conf_folder", lambda: tmp_path / "conf")
-    monkeypatch.setattr("othello_lab.agents.learned.weights.SHIPPED", tmp_path / "shipped")
-    (tmp_path / "conf" / "evaluation").mkdir()
-    assert main(["train", "--ship", str(folder)]) == 0
-    shipped = LearnedWeights.read("patterns", "patterns", VERSION)
-    assert {"training", "command", "seed", "data_hash", "scores"} <= set(shipped.about)
-    assert "weights: patterns" in (tmp_path / "conf" / "evaluation" / "patterns.yaml").read_text()
-    rng, won, lost = np.random.default_rng(4), 0, 0
-    for number in range(3):  # against weights in another order
-        arrays = {
-            name: rng.permuted(array) if array.dtype.kind == "i" else array
-            for name, array in learned.arrays.items()
-        }
-        path = tmp_path / f"drawn{number}.npz"
-        dataclasses.replace(learned, arrays=arrays).write(path)
-        others = {"learned": settings, "drawn": settings | {"weights": str(path)}}
-        agents = {name: build(player("alphabeta", each, 1), name) for name, each in others.items()}
-        options = {"workers": 0, "results": tmp_path, "figures": False, "quiet": True}
-        (row,) = run_match(agents, 40, seed=number, **options).matches.to_dict("records")
-        won += row["WD"] + row["WW"]
-        lost += row["LL"] + row["LD"]
-    assert binomtest(int(won), int(won + lost), alternative="greater").pvalue < 0.001
 
 
 @pytest.mark.integration

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 from taught import taught_positions
-from trained import TwoWeights
+from trained import UNIT, TwoWeights
 
+from othello_lab.agents.learned.patterns import PatternEvaluation
 from othello_lab.experiments.config import Plan, read
+from othello_lab.training.data import TRAIN, VALIDATION
 from othello_lab.training.evolution import Evolved
 from othello_lab.training.linear import TunedWeights
 from othello_lab.training.network import NetworkTraining
@@ -91,6 +93,21 @@ def test_an_interrupted_training_learns_the_same(
         assert found.evaluation == wanted.evaluation
     histories = [str([row | {"minutes": 0} for row in work.history]) for work in (parts, whole)]
     assert histories[0] == histories[1] != "[]"
+
+
+@pytest.mark.integration
+def test_patterns_foretell_scores(tmp_path: Path) -> None:
+    positions = taught_positions(games=150)
+    work = TrainingContext(tmp_path, positions=positions, plan=plan())
+    found = PatternTraining(**DATA, width=60).learn(work)
+    assert found.weights is not None
+    evaluation = PatternEvaluation(found.weights.write(tmp_path / "patterns.npz"))
+    held = positions.part(VALIDATION)
+    missed = evaluation.values(held.mover, held.opponent) / UNIT - held.score
+    stage = work.history[0]
+    assert stage["validation"] == pytest.approx(np.mean(missed**2), rel=0.02)
+    assert stage["validation"] < 0.5 * np.var(held.score)
+    assert stage["positions"] == len(positions.part(TRAIN))
 
 
 @trainings("two weights", "tuned", "trees", "network")
