@@ -188,7 +188,7 @@ def test_numbers_that_are_none_stop_it(
 
 @pytest.mark.integration
 def test_a_learning_curve_measures_every_stop(tmp_path: Path) -> None:
-    words = ["train.curve=[0.01,0.02]", "games=2", "train.ladder=classics", "figures=files"]
+    words = ["train.curve=[0.01,0.02]", "games=2", "train.ladder=ab_vs_minimax", "figures=files"]
     code, folder = train(tmp_path, *words)
     assert code == 0
     report = (folder / "report.md").read_text()

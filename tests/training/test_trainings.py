@@ -25,7 +25,7 @@ from othello_lab.training.trees import TreesTraining
 
 DATA: dict[str, Any] = {"data": ["made up"]}
 TRAININGS: dict[str, Training] = {
-    "two weights": TwoWeights(**DATA),
+    "two weights": TwoWeights(**DATA, steps=15),
     "tuned": TunedWeights(**DATA),
     "trees": TreesTraining(**DATA, trees=6, stages=3, rate=0.3, smallest_leaf=20),
     "patterns": PatternTraining(**DATA, width=20, iterations=5),
@@ -44,6 +44,7 @@ TRAININGS: dict[str, Training] = {
 }
 LIBRARIES = {"trees": "sklearn", "evolution": "cma", "network": "torch"}
 TIERS = {
+    "trees": pytest.mark.integration,
     "patterns": pytest.mark.integration,
     "td": pytest.mark.integration,
     "evolution": pytest.mark.integration,
