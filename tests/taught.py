@@ -11,6 +11,7 @@ import numpy as np
 from othello_lab.agents.evaluation import Composite
 from othello_lab.core.notation import PASS
 from othello_lab.core.position import Position
+from othello_lab.experiments.config import Plan, read
 from othello_lab.training.data import Positions
 
 Line = tuple[Position, list[int]]
@@ -68,3 +69,10 @@ def taught_positions(
     score = score + np.random.default_rng(1).normal(0, noise, len(mover))
     score = np.clip(score, -64, 64).astype(np.float32)
     return Positions.of_games(mover, opponent, score, np.zeros(len(mover), dtype=bool), number)
+
+
+def plan(*words: str, rules: str = "standard") -> Plan:
+    """The plan of the matches of a training that plays some itself."""
+    openings = "balanced" if rules == "standard" else "all"
+    duel = ["agents=duel", "agent@first=random", "agent@second=greedy", f"openings={openings}"]
+    return read([*duel, f"ruleset={rules}", "executor=serial", *words])

@@ -24,7 +24,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import nbformat
 import pytest
+from nbclient import NotebookClient
 
 from othello_lab.__main__ import main, room_main
 from othello_lab.agents.config import compose
@@ -219,7 +221,6 @@ false
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("", "", ""),
         ("12 nodes\n──────", "13 nodes\n──────", "not printed: took ... s, 13 nodes"),
         ("Anna\ntook ... s, 12 nodes\n", "took ...\nAnna\n", "not printed: Anna"),
         ("sub/name.txt;", "none.txt;", "failed: cat none.txt"),
@@ -227,13 +228,8 @@ false
         ("file: sub/", "file: ../", "../name.txt"),
     ],
 )
-def test_a_page_is_followed_and_what_is_wrong_is_found(
-    tmp_path: Path, old: str, new: str, told: str
-) -> None:
-    if not old:
-        assert follow(PAGE, tmp_path) == 2
-        return
-    assert old in PAGE
+def test_what_is_wrong_on_a_page_is_found(tmp_path: Path, old: str, new: str, told: str) -> None:
+    assert follow(PAGE, tmp_path) == 2 and old in PAGE
     with pytest.raises(AssertionError, match=re.escape(told)):
         follow(PAGE.replace(old, new), tmp_path)
 
@@ -338,3 +334,35 @@ def test_commands_are_found() -> None:
     texts = (page.read_text(encoding="utf-8") for page in PAGES.values())
     names = [name for text in texts for name, _ in shell_commands(text)]
     assert len(names) > 60 and {"run", "play terminal", "agents check"} <= set(names)
+
+
+# ------------------------------------------------------------------ notebooks
+
+
+@pytest.mark.parametrize(
+    ("notebook", "words", "made"),
+    [
+        pytest.param(
+            "notebook.ipynb",
+            ("hollow", "discs_lost", " leads "),
+            "hollow_vs_iago/*/report.html",
+            marks=pytest.mark.integration,
+        ),
+        pytest.param(
+            "notebook_research.ipynb",
+            ("mobility", "4 of 40 games replayed"),
+            "squares_or_freedom/*-sweep/*/games.sqlite",
+            marks=pytest.mark.nightly,
+        ),
+    ],
+)
+def test_a_notebook_runs(notebook: str, words: tuple[str, ...], made: str, tmp_path: Path) -> None:
+    """It shows these words and two pictures; no cell prints."""
+    content = nbformat.read(DOCS / notebook, as_version=4)
+    NotebookClient(content, timeout=SECONDS, resources={"metadata": {"path": tmp_path}}).execute()
+    outputs = [output for cell in content.cells for output in cell.get("outputs", [])]
+    assert {output["output_type"] for output in outputs} == {"execute_result"}
+    shown = "".join(f"{output['data']}" for output in outputs)
+    assert [word for word in words if word not in shown] == []
+    assert sum("image/png" in output["data"] for output in outputs) == 2
+    assert len(list(tmp_path.glob(f"results/{made}"))) == (6 if "sweep" in made else 1)

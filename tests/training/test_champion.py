@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from functools import partial
 from pathlib import Path
 
@@ -149,17 +148,6 @@ def test_it_fits_into_its_time(name: str, minutes: int) -> None:
     steps = {"patterns", "probcut", "openings", "held_out", "solver", "match"}
     assert set(study.minutes) >= steps
     assert sum(study.minutes[step] for step in steps) <= minutes
-
-
-def test_without_pyarrow_no_plan_is_made(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    found = importlib.util.find_spec
-    monkeypatch.setattr(
-        "importlib.util.find_spec", lambda name, *m: None if name == "pyarrow" else found(name, *m)
-    )
-    assert main(["train", "champion_tiny", f"results={tmp_path}"]) == 2
-    assert "pyarrow" in capsys.readouterr().err and not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from taught import plan
 
 from othello_lab.agents.config import build
 from othello_lab.agents.evaluation import Composite
 from othello_lab.core.rules import RULESETS
-from othello_lab.experiments.config import Plan, read
 from othello_lab.training.evolution import (
     CandidateMatches,
     Evolution,
@@ -37,11 +37,6 @@ SMALL = Evolved(
     population=6,
     generations=4,
 )
-
-
-def plan(*words: str) -> Plan:
-    duel = ["agents=duel", "agent@first=random", "agent@second=greedy", "openings=balanced"]
-    return read([*duel, *words])
 
 
 def learned(training: Evolved, folder: Path, executor: str = "serial") -> LearningResult:
@@ -117,7 +112,7 @@ def test_the_best_mean_is_the_latest_of_equals() -> None:
 
 def test_evolution_beats_what_it_plays_against(tmp_path: Path) -> None:
     """From no weights at all, in four generations of six: greedy takes at most a third."""
-    work = TrainingContext(tmp_path, plan=plan("executor=serial"))
+    work = TrainingContext(tmp_path, plan=plan())
     found = SMALL.learn(work)
     assert found.about["score"] > 0.66
     assert found.about["score"] == pytest.approx(max(row["fitness_mean"] for row in work.history))

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 import scipy
 from chosen import mostly_nightly
+from taught import plan
 
 from othello_lab import Position
 from othello_lab.agents.learned.geometry import geometry
 from othello_lab.agents.learned.patterns import PatternEvaluation
 from othello_lab.core.notation import PASS
 from othello_lab.core.rules import RULESETS
-from othello_lab.experiments.config import Plan, read
 from othello_lab.training import td
 from othello_lab.training.kernels.selfplay import (
     CLASSES_AT,
@@ -31,12 +31,6 @@ from othello_lab.training.training import NotFinite, TrainingContext
 
 MINI = RULESETS["mini4"]
 SMALL = TemporalDifferences(games=1200, batch=300, stage=4, climbs=30, opening=6)
-
-
-def plan(rules: str = "standard") -> Plan:
-    openings = "openings=balanced" if rules == "standard" else "openings=all"
-    duel = ["agents=duel", "agent@first=random", "agent@second=greedy", "executor=serial"]
-    return read([*duel, openings, f"ruleset={rules}"])
 
 
 # ------------------------------------------------------------------ the kernel
@@ -170,7 +164,7 @@ def test_it_learns_to_beat_random_moves(tmp_path: Path) -> None:
 def test_it_learns_the_4x4_game(tmp_path: Path) -> None:
     """White wins it, and so does who has learned it, from either side of most positions."""
     training = dataclasses.replace(SMALL, games=3000, batch=1000, climbs=60, opening=4)
-    work = TrainingContext(tmp_path, plan=plan("mini4"))
+    work = TrainingContext(tmp_path, plan=plan(rules="mini4"))
     learned = training.learn(work)
     assert learned.weights is not None
     path = learned.weights.write(tmp_path / "mini.npz")

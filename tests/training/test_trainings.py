@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from taught import taught_positions
+from taught import plan, taught_positions
 from trained import UNIT, TwoWeights
 
 from othello_lab.agents.learned.patterns import PatternEvaluation
-from othello_lab.experiments.config import Plan, read
 from othello_lab.training.data import TRAIN, VALIDATION
 from othello_lab.training.evolution import Evolved
 from othello_lab.training.linear import TunedWeights
@@ -55,11 +54,6 @@ TIERS = {
 def trainings(*names: str) -> pytest.MarkDecorator:
     cases = [pytest.param(name, marks=TIERS.get(name, ()), id=name) for name in names]
     return pytest.mark.parametrize("name", cases)
-
-
-def plan(*words: str) -> Plan:
-    duel = ["agents=duel", "agent@first=random", "agent@second=greedy", "executor=serial"]
-    return read([*duel, "openings=balanced", *words])
 
 
 def training_of(name: str) -> Training:
