@@ -49,7 +49,7 @@ def test_stages_cover_all_numbers_of_empties_once(width: int) -> None:
     assert covered == list(range(61))
     assert min(last + 1 - first for first, last in stages) >= width
     numbers = stage_numbers(stages, np.array([*range(61), 64]))
-    assert [stages[n][0] <= e <= stages[n][1] for n, e in zip(numbers, covered, strict=False)]
+    assert all(stages[n][0] <= e <= stages[n][1] for n, e in zip(numbers, covered, strict=False))
     assert numbers[-1] == len(stages) - 1
 
 
