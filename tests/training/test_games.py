@@ -139,7 +139,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "place", "content"), CASES)
+@pytest.mark.parametrize(("name", "place", "content"), CASES, ids=[place for _, place, _ in CASES])
 def test_what_cannot_be_read(read: Reader, name: str, place: str, content: bytes | str) -> None:
     """Its place is named, and the rest is used where that is asked for."""
     with pytest.raises(ConfigError, match=re.escape(f"{name}, {place}")):

@@ -373,7 +373,8 @@ def test_an_evaluation_of_a_match_is_named_as_in_a_run() -> None:
 def test_a_round_that_was_killed_before_it_began_is_made_in_its_place(tmp_path: Path) -> None:
     """Else a resumed training found a folder ``0-2``, and could never be resumed again."""
     (tmp_path / "0").mkdir()
-    settings = {"agents": {"player": {"_target_": "othello_lab.GreedyAgent"}}, "games": 4}
+    agents = {"player": {"_target_": "othello_lab.GreedyAgent"}}
+    settings = {"agents": agents, "games": 4, "executor": "serial"}
     rounds.make_round(settings, tmp_path, Console(quiet=True), None, lambda: 0.0)
     assert list(tmp_path.iterdir()) == [tmp_path / "0"]
     shutil.copytree(tmp_path / "0", tmp_path / "0-2")  # of a training that was begun before
