@@ -117,6 +117,7 @@ def test_evolution_beats_what_it_plays_against(tmp_path: Path) -> None:
     assert found.about["score"] > 0.66
     assert found.about["score"] == pytest.approx(max(row["fitness_mean"] for row in work.history))
     assert [row["generation"] for row in work.history] == [1, 2, 3, 4]
+    assert (found.about["generations"], found.about["games"]) == (4, 4 * 6 * 12 * 2)
     assert "disc_count at 1 plies" in found.findings[0]
     composite = build(found.evaluation, "evaluation", Composite)
     assert composite.weights_at(20)["corners"] > 0

@@ -155,7 +155,7 @@ def test_it_learns_to_beat_random_moves(tmp_path: Path) -> None:
     assert [row["games"] for row in work.history] == [300, 600, 1200]
     won = work.history[-1]["score_random"]
     assert scipy.stats.binomtest(round(60 * won), 60, alternative="greater").pvalue < 0.001
-    assert "1,200 games" in learned.findings[0]
+    assert "1,200 games" in learned.findings[0] and learned.about["games"] == 1200
     used = learned.findings[1].split()
     assert used[1] == "%" and 0 < int(used[0]) < 100
     assert learned.tables[0].columns[2:] == ["random", "greedy", "square_weights", "iago"]
