@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+pytestmark = pytest.mark.nightly
 
 HEURISTIC = '''"""Edge discs: discs on the edge, the mover's minus the opponent's."""
 
@@ -29,15 +30,9 @@ EDGES = np.uint64(0xFF818181818181FF)
 
 
 class EdgeDiscs(Evaluation):
-    """Discs on the edge, the mover's minus the opponent's.
-
-    Range -28 to 28, in discs. Antisymmetric, unchanged under the board's symmetries.
-
-    Why: discs on an edge can be flipped only along that edge.
-    """
+    """Discs on the edge, from -28 to 28. Why: they can be flipped only along that edge."""
 
     as_features = (Feature("edge_discs", 28),)
-
     sides = frozenset({8})
 
     @staticmethod
@@ -64,10 +59,7 @@ class Scout(WindowSearch):
     null_windows = True
 '''
 
-PROTOCOL = '''"""Programs that read the legal moves as a line and answer with one of them.
-
-Run as a program, this module is such a player: it answers with the first move.
-"""
+PROTOCOL = '''"""Programs that read the legal moves as a line and answer with one of them."""
 
 from __future__ import annotations
 
@@ -193,6 +185,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     code = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "experiments/results", folder / "experiments/results", ignore=code)
     for changes in ADDITIONS.values():
+        assert len({change.path for change in changes}) == 2
         for change in changes:
             path = folder / change.path
             assert path.exists() == bool(change.after)
@@ -206,12 +199,10 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(folder: Path, *words: str) -> str:
     """Run a module of Python in the copy and return its output."""
-    environment = {**os.environ, "PYTHONPATH": str(folder)}
-    environment.pop("PYTEST_CURRENT_TEST", None)
     done = subprocess.run(
         [sys.executable, "-m", *words],
         cwd=folder,
-        env=environment,
+        env={**os.environ, "PYTHONPATH": str(folder)},
         capture_output=True,
         text=True,
         timeout=1500,
@@ -220,19 +211,12 @@ def run(folder: Path, *words: str) -> str:
     return done.stdout
 
 
-def test_each_is_two_files() -> None:
-    for what, changes in ADDITIONS.items():
-        assert len({change.path for change in changes}) == 2, what
-
-
-@pytest.mark.integration
 def test_the_tests_of_their_rooms_pass(copy: Path) -> None:
     said = run(copy, "pytest", "-v", "-n", "2", "-m", "not nightly", "-k", NEW, *TESTS)
     for name in ("edge_discs", "scout", "white6", "moves"):
         assert re.search(rf"PASSED .*\[.*\b{name}\b", said), name
 
 
-@pytest.mark.integration
 def test_they_are_used_by_a_run(copy: Path) -> None:
     run(copy, "experiments", "run", "agents=heuristics", "games=2", "name=all", "figures=false")
     (report,) = copy.glob("results/all/*/report.md")

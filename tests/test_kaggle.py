@@ -28,7 +28,7 @@ def test_it_plays_whole_games(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "SECONDS", 0.01)
     assert module.agent({"step": 0}, {}) == {"submission": -1}
     rng = np.random.default_rng(3)
-    for color in (*Color, *Color):
+    for color in Color:
         position, plies = Position.start(), []
         while not position.is_over:
             if position.to_move is color:
@@ -52,7 +52,7 @@ def test_it_passes_where_it_has_to() -> None:
     assert module.agent(asked(position, plies), {}) == {"submission": PASS}
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 def test_it_wins_in_kaggles_environment() -> None:
     environments = pytest.importorskip("kaggle_environments", reason="needs kaggle-environments")
     settings = {"strictMode": True, "includeLegalActions": True}

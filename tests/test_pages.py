@@ -1,4 +1,4 @@
-"""The commands on the pages work, and print what the pages show.
+"""What the pages link to is there; their commands work, and print what the pages show.
 
 A page of ``docs/`` marks its fenced blocks:
 
@@ -24,9 +24,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import nbformat
 import pytest
-from chosen import mostly_nightly
-from hydra.core.override_parser.overrides_parser import OverridesParser
+from nbclient import NotebookClient
 
 from othello_lab.__main__ import main, room_main
 from othello_lab.agents.config import compose
@@ -37,27 +37,48 @@ from othello_lab.training.steps import read as read_training
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 
-UNMARKED = {
-    "file_protocol.md",
-    "inside.md",
-    "line_protocol.md",
-    "speed.md",
-    "words.md",
-}
+UNMARKED = ("file_protocol.md", "line_protocol.md")
 """Pages whose commands are only understood, as nobody has marked yet which of them can be run."""
-
-TRIED = [page for page in sorted(DOCS.glob("*.md")) if page.name not in UNMARKED]
-READ = [ROOT / "README.md", ROOT / "results" / "README.md", *sorted(DOCS.rglob("*.md"))]
-QUICK = [READ[0], *(page for page in READ if page.name in ("play.md", "search.md"))]
-"""Pages whose commands are always understood; the others name very many."""
-
+TRIED = [
+    page.name
+    for page in sorted(DOCS.glob("*.md"))
+    if page.name not in UNMARKED and re.search(r"^```sh(?! norun)", page.read_text("utf-8"), re.M)
+]
+PAGES = {
+    str(page.relative_to(ROOT)): page
+    for page in (ROOT / "README.md", ROOT / "results" / "README.md", *sorted(DOCS.rglob("*.md")))
+}
 NEEDS = {"class.md": ("cc", "javac"), "students.md": ("cc", "javac")}
 """Programs that a page's commands need beside the lab."""
-
 MISSING = "needs the extra"
 """The error on a package that a test's machine may lack."""
-
 SECONDS = 600  # for one block, on a loaded machine
+
+
+# ------------------------------------------------------------------ links
+
+
+def anchors(page: Path) -> set[str]:
+    """The headings of a page as GitHub names them."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        if "://" not in target:
+            file, _, anchor = target.partition("#")
+            there = (page.parent / file).resolve() if file else page
+            assert there.exists(), target
+            assert not anchor or anchor in anchors(there), target
+
+
+def test_every_page_is_in_the_contents() -> None:
+    contents = DOCS / "README.md"
+    linked = re.findall(r"^- .*\]\((.*)\)$", contents.read_text(encoding="utf-8"), re.MULTILINE)
+    named = {(contents.parent / target).resolve() for target in linked} | {contents}
+    assert [name for name, page in PAGES.items() if page not in named] == []
 
 
 # ------------------------------------------------------------------ blocks of a page
@@ -166,13 +187,17 @@ def follow(text: str, folder: Path) -> int:
     return number
 
 
-@pytest.mark.integration
-@pytest.mark.parametrize("page", TRIED, ids=lambda page: page.name)
-def test_the_commands_of_a_page_print_what_it_shows(page: Path, tmp_path: Path) -> None:
-    missing_tools = [tool for tool in NEEDS.get(page.name, ()) if shutil.which(tool) is None]
+def tier(page: str) -> pytest.MarkDecorator:
+    quick = page in ("start.md", "heuristic.md", "tuning.md")
+    return pytest.mark.integration if quick else pytest.mark.nightly
+
+
+@pytest.mark.parametrize("name", [pytest.param(page, marks=tier(page)) for page in TRIED])
+def test_the_commands_of_a_page_print_what_it_shows(name: str, tmp_path: Path) -> None:
+    missing_tools = [tool for tool in NEEDS.get(name, ()) if shutil.which(tool) is None]
     if missing_tools:
         pytest.skip(f"needs {', '.join(missing_tools)}")
-    follow(page.read_text(encoding="utf-8"), tmp_path)
+    follow((DOCS / name).read_text(encoding="utf-8"), tmp_path)
 
 
 PAGE = """\
@@ -180,56 +205,37 @@ PAGE = """\
 ```text
 Anna
 ```
-
 ```sh
-cat sub/name.txt  # a file of the page
-echo "took 0.3 s,    12 nodes"; echo ────────
+cat sub/name.txt; echo "took 0.3 s,    12 nodes"; echo ────────
 ```
-
-prints
-
 ```text
 Anna
 took ... s, 12 nodes
 ──────
 ```
-
 ```sh norun
 exit 3
 ```
-
 ```sh exit=1
 false
 ```
 """
 
 
-def test_a_page_is_followed(tmp_path: Path) -> None:
-    assert follow(PAGE, tmp_path) == 2
-
-
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("12 nodes\n──────", "13 nodes\n──────", "line 13: not printed: took ... s, 13 nodes"),
+        ("12 nodes\n──────", "13 nodes\n──────", "not printed: took ... s, 13 nodes"),
         ("Anna\ntook ... s, 12 nodes\n", "took ...\nAnna\n", "not printed: Anna"),
-        ("sub/name.txt  #", "none.txt  #", "failed: cat none.txt"),
-        ("```sh exit=1", "```sh", "line 23: exit code 1"),
+        ("sub/name.txt;", "none.txt;", "failed: cat none.txt"),
+        ("```sh exit=1", "```sh", "exit code 1"),
         ("file: sub/", "file: ../", "../name.txt"),
     ],
 )
-def test_a_page_that_is_wrong_is_found(tmp_path: Path, old: str, new: str, told: str) -> None:
-    assert old in PAGE
-    with pytest.raises(AssertionError) as error:
+def test_what_is_wrong_on_a_page_is_found(tmp_path: Path, old: str, new: str, told: str) -> None:
+    assert follow(PAGE, tmp_path) == 2 and old in PAGE
+    with pytest.raises(AssertionError, match=re.escape(told)):
         follow(PAGE.replace(old, new), tmp_path)
-    assert told in str(error.value)
-
-
-def test_shown_lines_are_printed_whole() -> None:
-    printed = "a b\nc  d\n"
-    assert missing("a   b\n...\nc ...", printed) is None
-    assert missing("a", printed) == "a"
-    assert missing("a b\na b", printed) == "a b"
 
 
 # ------------------------------------------------------------------ commands that are understood
@@ -240,17 +246,9 @@ COMMAND = re.compile(
 )
 ROOMS = ("agents", "core", "play")
 """Rooms that are commands of ``othello-lab``."""
-COMPOSED = {
-    "run": "run",
-    "study": "run",
-    "train": "train",
-    "selfplay": "data",
-    "positions": "data",
-    "play terminal": "play",
-    "play series": "play",
-    "play web": "play",
-}
-"""Commands whose words compose a configuration, and which one."""
+COMPOSED = ["run", "study", "train", "selfplay", "positions"]
+COMPOSED += ["play terminal", "play series", "play web"]
+"""Commands whose words compose a configuration."""
 PARSED = ("agents", "core")
 """Rooms all of whose commands have a parser that lists their options."""
 
@@ -266,70 +264,62 @@ def shell_commands(text: str) -> Iterator[tuple[str, list[str]]]:
         yield name, words[len(name.split()) :]
 
 
-def brought_along(folder: Path, text: str) -> None:
-    """What a page, and those before it, say that a reader has."""
-    mine = [
-        block.text
-        for name in ("heuristic.md", "search.md")
-        for block in blocks((DOCS / name).read_text(encoding="utf-8"))
-        if block.file == "mine.py"
-    ]
-    files = {
-        "my_conf/agent/corners.yaml": "# Corners\n_target_: ./mine.py:Corners\n",
-        "mine.py": "\n".join(mine),
-    }
-    for name, content in files.items():
-        write_file(folder, Block("", content, name, 0))
-    for block in blocks(text):
+QUICK = ("README.md", "docs/start.md", "docs/heuristic.md", "docs/cluster.md")
+"""Pages whose commands the default tests compose; the integration tests do all the others'."""
+
+
+def bring_along(folder: Path, text: str) -> None:
+    """Write what a page, and those before it, say that a reader has."""
+    before = "".join(
+        (DOCS / name).read_text(encoding="utf-8") for name in ("heuristic.md", "search.md")
+    )
+    mine = "\n".join(block.text for block in blocks(before) if block.file == "mine.py")
+    corners = "# Corners\n_target_: ./mine.py:Corners\n"
+    files = [Block("", mine, "mine.py", 0), Block("", corners, "my_conf/agent/corners.yaml", 0)]
+    for block in (*files, *blocks(text)):
         if block.file:
             write_file(folder, block)
 
 
-def is_composed(words: list[str], config: str) -> None:
-    """Raises ConfigError for what cannot be; of a sweep the first run is looked at."""
+def compose_command(name: str, words: list[str]) -> None:
+    """Raise ConfigError for what cannot be composed; of a sweep the first run is looked at."""
     folders = []
     if "--config-dir" in words:
         place = words.index("--config-dir")
         folders = [words[place + 1]]
         words = words[:place] + words[place + 2 :]
-    words = [word for word in words if "=" in word]
-    words = [re.sub(r"=zip\(([^,)]*).*\)$", r"=\1", word) for word in words]
-    parsed = OverridesParser.create().parse_overrides(words)
-    for place, each in enumerate(parsed):
-        if each.is_sweep_override() and each.is_choice_sweep():
-            words[place] = f"{each.key_or_group}={next(iter(each.sweep_string_iterator()))}"
-    if config == "train":
-        read_training(words[0].partition("=")[2], words[1:], folders)
-    elif config == "play":
-        read(words, folders)
-    elif config == "data":
-        read_data(words, folders)
+    settings = [re.sub(r"^([^=]*=[^,\[{(]*),.*", r"\1", word) for word in words if "=" in word]
+    if name == "train":
+        read_training(words[0], settings, folders)
+    elif name in ("selfplay", "positions"):
+        read_data(settings, folders)
+    elif name.startswith("play"):
+        series = "series." if name == "play series" else ""
+        read([re.sub(r"^(games|points)=", rf"{series}\1=", each) for each in settings], folders)
     else:
-        compose(config, words, folders)
+        study = [f"+study={words[0]}"] if name == "study" else []
+        compose("run", study + settings, folders)
 
 
 @pytest.mark.parametrize(
-    "page", mostly_nightly(READ, QUICK), ids=lambda page: str(page.relative_to(ROOT))
+    "name",
+    [pytest.param(name, marks=() if name in QUICK else pytest.mark.integration) for name in PAGES],
 )
 def test_commands_are_understood(
-    page: Path,
+    name: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Those with settings are composed; of the others the command and its options are known."""
-    text = page.read_text(encoding="utf-8")
-    brought_along(tmp_path, text)
+    text = PAGES[name].read_text(encoding="utf-8")
+    bring_along(tmp_path, text)
     monkeypatch.chdir(tmp_path)
     for name, words in shell_commands(text):
         told = f"{name} {' '.join(words)}"
         if name in COMPOSED and not {"--help", "--ship"} & set(words):
-            if name in ("study", "train"):
-                words = [f"+{name}={words[0]}", *words[1:]]
-            if name == "play series":
-                words = [re.sub(r"^(games|points)=", r"series.\1=", word) for word in words]
             try:
-                is_composed(words, COMPOSED[name])
+                compose_command(name, words)
             except ValueError as error:
                 if MISSING not in str(error):
                     pytest.fail(f"{told}: {error}")
@@ -345,5 +335,38 @@ def test_commands_are_understood(
 
 
 def test_commands_are_found() -> None:
-    names = [name for page in READ for name, _ in shell_commands(page.read_text(encoding="utf-8"))]
+    texts = (page.read_text(encoding="utf-8") for page in PAGES.values())
+    names = [name for text in texts for name, _ in shell_commands(text)]
     assert len(names) > 60 and {"run", "play terminal", "agents check"} <= set(names)
+
+
+# ------------------------------------------------------------------ notebooks
+
+
+@pytest.mark.parametrize(
+    ("notebook", "words", "made"),
+    [
+        pytest.param(
+            "notebook.ipynb",
+            ("hollow", "discs_lost", " leads "),
+            "hollow_vs_iago/*/report.html",
+            marks=pytest.mark.integration,
+        ),
+        pytest.param(
+            "notebook_research.ipynb",
+            ("mobility", "4 of 40 games replayed"),
+            "squares_or_freedom/*-sweep/*/games.sqlite",
+            marks=pytest.mark.nightly,
+        ),
+    ],
+)
+def test_a_notebook_runs(notebook: str, words: tuple[str, ...], made: str, tmp_path: Path) -> None:
+    """It shows these words and two pictures; no cell prints."""
+    content = nbformat.read(DOCS / notebook, as_version=4)
+    NotebookClient(content, timeout=SECONDS, resources={"metadata": {"path": tmp_path}}).execute()
+    outputs = [output for cell in content.cells for output in cell.get("outputs", [])]
+    assert {output["output_type"] for output in outputs} == {"execute_result"}
+    shown = "".join(f"{output['data']}" for output in outputs)
+    assert [word for word in words if word not in shown] == []
+    assert sum("image/png" in output["data"] for output in outputs) == 2
+    assert len(list(tmp_path.glob(f"results/{made}"))) == (6 if "sweep" in made else 1)

@@ -58,7 +58,7 @@ def told(path: Path) -> list[str]:
     return TIMES.sub("~", path.read_text(encoding="utf-8")).splitlines()
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 @pytest.mark.parametrize("job", JOBS)
 def test_records_and_reports_are_the_same_on_every_processor(job: str, tmp_path: Path) -> None:
     one, other = (made(tmp_path / processor, job, processor) for processor in PROCESSORS)

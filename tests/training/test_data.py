@@ -6,55 +6,39 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from taught import Line, random_games, scored
 
 from othello_lab.core.bitboard import mirror
-from othello_lab.core.notation import PASS
 from othello_lab.core.position import Position
+from othello_lab.core.rules import ruleset
 from othello_lab.core.system.settings import ConfigError
 from othello_lab.training import data
 from othello_lab.training.data import TEST, TRAIN, VALIDATION, Positions
 from othello_lab.training.measuring import FEW, errors_by_stage
 
 
-def played(games: int, seed: int = 1, rules: str = "standard") -> list[list[Position]]:
-    """All positions of random games, the last one included."""
-    rng, found = np.random.default_rng(seed), []
-    for _ in range(games):
-        line = [Position.start(rules)]
-        while not line[-1].is_over:
-            moves = line[-1].moves
-            line.append(line[-1].play(int(rng.choice(moves)) if moves else PASS))
-        found.append(line)
-    return found
-
-
-def collected(games: list[list[Position]], **options: float) -> Positions:
+def collected(games: list[Line], mirrored: bool = False, **options: float) -> Positions:
     rows = [
-        (each.mover, each.opponent, line[-1], each, number)
+        (*position.masks, score, number)
         for number, line in enumerate(games)
-        for each in line[:-1]
+        for position, score in scored(line)
     ]
-    score = [
-        last.disc_difference * (1 if last.to_move is each.to_move else -1)
-        for *_, last, each, _ in rows
-    ]
-    return Positions.of_games(
-        *(np.array([row[place] for row in rows], dtype=np.uint64) for place in (0, 1)),
-        np.array(score),
-        np.zeros(len(rows), dtype=bool),
-        np.array([row[4] for row in rows]),
-        side=games[0][0].ruleset.side,
-        **options,
-    )
+    masks = [np.array([row[place] for row in rows], dtype=np.uint64) for place in (0, 1)]
+    if mirrored:
+        masks = [mirror(each) for each in masks]
+    scores, numbers = (np.array([row[place] for row in rows]) for place in (2, 3))
+    side = games[0][0].ruleset.side
+    exact = np.zeros(len(rows), dtype=bool)
+    return Positions.of_games(*masks, scores, exact, numbers, side=side, **options)
 
 
 @pytest.fixture(scope="module")
-def games() -> list[list[Position]]:
-    return played(60)
+def games() -> list[Line]:
+    return random_games(60)
 
 
 @pytest.fixture(scope="module")
-def positions(games: list[list[Position]]) -> Positions:
+def positions(games: list[Line]) -> Positions:
     return collected(games)
 
 
@@ -65,15 +49,11 @@ def file(positions: Positions, tmp_path: Path) -> Path:
     return path
 
 
-def test_positions_are_those_of_the_games_once(
-    games: list[list[Position]], positions: Positions
-) -> None:
+def test_positions_are_those_of_the_games_once(games: list[Line], positions: Positions) -> None:
     scores: dict[tuple[int, int], list[int]] = {}
     for line in games:
-        for each in line[:-1]:
-            form, last = each.canonical(), line[-1]
-            sign = 1 if last.to_move is each.to_move else -1
-            scores.setdefault((form.mover, form.opponent), []).append(sign * last.disc_difference)
+        for position, score in scored(line):
+            scores.setdefault(position.canonical().masks, []).append(score)
     found = list(zip(positions.mover.tolist(), positions.opponent.tolist(), strict=True))
     assert sorted(scores) == found
     start = found.index(next(iter(scores)))
@@ -89,55 +69,53 @@ def test_positions_are_those_of_the_games_once(
 
 
 def test_a_small_board_has_its_own_images() -> None:
-    found = collected(played(5, rules="mini6"))
-    some = Position(
-        int(found.mover[9]), int(found.opponent[9]), ruleset=Position.start("mini6").ruleset
-    )
+    found = collected(random_games(5, "mini6"))
+    some = Position(int(found.mover[9]), int(found.opponent[9]), ruleset=ruleset("mini6"))
     assert some.canonical() == some and found.empties.max() == 32
 
 
-def test_games_are_split_whatever_is_read_with_them(games: list[list[Position]]) -> None:
+def test_games_are_split_whatever_is_read_with_them(
+    games: list[Line], positions: Positions
+) -> None:
     """And alike for mirror images."""
-    whole, half = collected(games), collected(games[:30])
-    late = half.stage(0, 20)  # which no two games share
-    places = {form: row for row, form in enumerate(zip(whole.mover, whole.opponent, strict=True))}
+    late = collected(games[:30]).stage(0, 20)  # which no two games share
+    forms = zip(positions.mover, positions.opponent, strict=True)
+    places = {form: row for row, form in enumerate(forms)}
     rows = [places[form] for form in zip(late.mover, late.opponent, strict=True)]
-    assert whole.split[rows].tolist() == late.split.tolist()
-    turned = [[Position(mirror(p.mover), mirror(p.opponent), p.to_move) for p in g] for g in games]
-    assert collected(turned).data_hash == whole.data_hash
+    assert positions.split[rows].tolist() == late.split.tolist()
+    assert collected(games, mirrored=True).data_hash == positions.data_hash
 
 
-def test_no_position_is_on_two_sides(games: list[list[Position]]) -> None:
+def test_no_position_is_on_two_sides(games: list[Line], positions: Positions) -> None:
     found = collected(games, validation=0.3, test=0.3)
     counts = np.bincount(found.split, minlength=3)
     assert counts.sum() == len(found) and counts.min() > 300
     assert len(set(zip(found.mover, found.opponent, strict=True))) == len(found)
-    both = Positions.together([collected(games[:30]), collected(games)])
+    both = Positions.together([collected(games[:30]), positions])
     assert both.data_hash != found.data_hash
-    again = collected(games)
-    assert [both.mover.tolist(), both.split.tolist()] == [
-        again.mover.tolist(),
-        again.split.tolist(),
-    ]
+    assert both.mover.tolist() == positions.mover.tolist()
+    assert both.split.tolist() == positions.split.tolist()
+
+
+def test_shares_of_the_games_are_those_asked_for() -> None:
+    masks = np.arange(2000, dtype=np.uint64), np.zeros(2000, dtype=np.uint64)
+    split = data.splits(*masks, np.arange(2000), 0.3, 0.1)
+    counts = {side: int((split == side).sum()) for side in (TRAIN, VALIDATION, TEST)}
+    assert counts == pytest.approx({TRAIN: 1200, VALIDATION: 600, TEST: 200}, abs=80)
+    assert not data.splits(*masks, np.arange(2000), 0.0, 0.0).any()
 
 
 def test_an_exact_score_outweighs_others() -> None:
-    a, b = (np.array([mask] * 3, dtype=np.uint64) for mask in (1, 2))
+    masks = (np.full(3, mask, dtype=np.uint64) for mask in (1, 2))
+    exact = np.array([False, True, False])
     found = Positions.of_games(
-        a,
-        b,
-        np.array([10, -2, 30]),
-        np.array([False, True, False]),
-        np.arange(3),
-        test=0,
-        validation=0,
+        *masks, np.array([10, -2, 30]), exact, np.arange(3), test=0, validation=0
     )
     assert (found.score.tolist(), found.exact.tolist(), found.games.tolist()) == ([-2], [True], [1])
 
 
 def test_parts_of_them(positions: Positions) -> None:
-    some = positions.stage(10, 12)
-    assert set(some.empties.tolist()) == {10, 11, 12}
+    assert set(positions.stage(10, 12).empties.tolist()) == {10, 11, 12}
     assert set(positions.part(VALIDATION).split.tolist()) == {VALIDATION}
     drawn = positions.sample(100, np.random.default_rng(1))
     assert len({*zip(drawn.mover.tolist(), drawn.opponent.tolist(), strict=True)}) == 100
@@ -146,55 +124,52 @@ def test_parts_of_them(positions: Positions) -> None:
 
 def test_a_file_holds_them_all(positions: Positions, file: Path) -> None:
     again = Positions.read(str(file))
-    assert again.data_hash == positions.data_hash
-    assert data.provenance(file)["data_hash"] == positions.data_hash
+    assert again.data_hash == data.provenance(file)["data_hash"] == positions.data_hash
     assert "seed: 1" in data.beside(file).read_text()
     assert np.array_equal(Positions.read([file, file]).score, positions.score)
 
 
 @pytest.mark.parametrize(
-    ("begin", "end", "message"),
-    [
-        (0, 3, r"byte 0: PAR1"),
-        (7, 5000, r"byte 0: PAR1"),
-        (0, -20, r"byte \d+: PAR1, which a Parquet file ends with, is expected; the file is cut"),
-    ],
+    ("begin", "end", "place"), [(0, 3, "byte 0"), (7, 5000, "byte 0"), (0, -20, r"byte \d+.*cut")]
 )
-def test_a_damaged_file_is_named(file: Path, begin: int, end: int, message: str) -> None:
+def test_a_damaged_file_is_named(file: Path, begin: int, end: int, place: str) -> None:
     file.write_bytes(file.read_bytes()[begin:end])
-    with pytest.raises(ConfigError, match=rf"positions.parquet: {message}"):
+    with pytest.raises(ConfigError, match=rf"positions.parquet: {place}"):
         Positions.read(file)
-    with pytest.raises(ConfigError, match="no positions to learn from"):
+    with pytest.raises(ConfigError, match="no positions"):
         Positions.read(file, partly=True)
 
 
-def test_what_is_not_damaged_is_used_if_asked(
-    file: Path, positions: Positions, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(data, "_ROWS", 1000)
-    positions.write(file, {})
+def test_what_is_not_damaged_is_used_if_asked(file: Path, positions: Positions) -> None:
+    import pyarrow.parquet as pq
+
+    groups = {"row_group_size": 1000, "write_page_checksum": True}
+    pq.write_table(pq.read_table(file), file, **groups)
     content = bytearray(file.read_bytes())
     content[100] ^= 1
     file.write_bytes(content)
-    with pytest.raises(ConfigError, match=r"byte 4: column mover of 1,000 positions \(row group 0"):
+    place = "byte 4: column mover of 1,000 positions"
+    with pytest.raises(ConfigError, match=place):
         Positions.read(file)
     told: list[str] = []
     rest = Positions.read(file, partly=True, tell=told.append)
     assert np.array_equal(rest.mover, positions.mover[1000:])
-    assert len(told) == 1 and "byte 4: column mover" in told[0]
+    assert len(told) == 1 and place in told[0]
 
 
 @pytest.mark.parametrize(
-    ("column", "value", "message"),
+    ("column", "value", "reason"),
     [
         ("opponent", (1 << 64) - 1, "row 7: two masks"),
-        ("score", np.nan, "row 7: a score from -64 to 64"),
-        ("games", 0, "row 7: one game or more"),
-        ("split", 3, "row 7: a split from 0 to 2"),
+        ("score", np.nan, "row 7: a score"),
+        ("score", -64.5, "row 7: a score"),
+        ("games", 0, "row 7: one game"),
+        ("split", 3, "row 7: a split"),
+        ("mover", None, "column mover of type uint64"),
     ],
 )
 def test_rows_that_cannot_be(
-    positions: Positions, tmp_path: Path, column: str, value: float, message: str
+    positions: Positions, tmp_path: Path, column: str, value: float | None, reason: str
 ) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -203,55 +178,33 @@ def test_rows_that_cannot_be(
     positions[:20].write(path, {})
     table = pq.read_table(path)
     values = table[column].to_numpy().copy()
-    values[7] = value
+    if value is None:
+        values = values.astype(np.int32)
+    else:
+        values[7] = value
     place = table.schema.get_field_index(column)
     pq.write_table(table.set_column(place, column, pa.array(values)), path)
-    with pytest.raises(ConfigError, match=message):
-        Positions.read(path)
-
-
-def test_another_table_is_refused(tmp_path: Path) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    path = tmp_path / "other.parquet"
-    pq.write_table(pa.table({"mover": [1, 2]}), path)
-    with pytest.raises(ConfigError, match="column mover of type uint64 is expected"):
+    with pytest.raises(ConfigError, match=reason):
         Positions.read(path)
 
 
 def test_without_pyarrow_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(ConfigError, match=r"pip install '\.\[learn\]'"):
+    with pytest.raises(ConfigError, match=r"pyarrow.*\[learn\]"):
         Positions.read("nothing.parquet")
 
 
-def test_no_file_is_no_data() -> None:
-    with pytest.raises(ConfigError, match="no positions to learn from"):
-        Positions.read([])
-    with pytest.raises(ConfigError, match=r"nowhere\.parquet: cannot be read"):
-        Positions.read("nowhere.parquet")
+@pytest.mark.parametrize("files", [[], "nowhere.parquet"])
+def test_no_file_is_no_data(files: list[str] | str) -> None:
+    with pytest.raises(ConfigError, match=r"no positions|nowhere\.parquet"):
+        Positions.read(files)
 
 
 def test_a_stage_with_fifty_positions_is_measured() -> None:
     rng = np.random.default_rng(1)
     for count, measured in ((FEW, 1), (FEW - 1, 0)):
         discs = np.full(count, (1 << 20) - 1, dtype=np.uint64)  # 44 squares are empty
-        positions = Positions(
-            discs,
-            np.zeros(count, dtype=np.uint64),
-            rng.normal(size=count).astype(np.float32),
-            np.ones(count, dtype=np.int32),
-            np.zeros(count, dtype=bool),
-            np.arange(count, dtype=np.int64),
-            np.zeros(count, dtype=np.uint8),
-        )
+        score, ones = rng.normal(size=count).astype(np.float32), np.ones(count, dtype=np.int32)
+        zeros = [np.zeros(count, dtype=kind) for kind in (np.uint64, bool, np.int64, np.uint8)]
+        positions = Positions(discs, zeros[0], score, ones, *zeros[1:])
         assert len(errors_by_stage(np.zeros(count), positions, 0)) == measured
-
-
-def test_a_share_is_of_the_hashes_below_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(data, "_mixed", lambda numbers: numbers)
-    quarters = np.arange(4, dtype=np.uint64) << np.uint64(62)
-    games = quarters, np.zeros(4, dtype=np.uint64), np.arange(4)
-    assert data.splits(*games, 0.25, 0.25).tolist() == [TEST, VALIDATION, TRAIN, TRAIN]
-    assert data.splits(*games, 0.0, 0.0).tolist() == [TRAIN] * 4

@@ -29,18 +29,17 @@ def judged(one: Agent, other: Agent, opening: Opening) -> list[float]:
 
 
 def test_a_duel_is_what_the_judge_would_see() -> None:
-    openings = BalancedOpenings().find(12, STANDARD, 5) + RandomOpenings(plies=7).find(
-        8, STANDARD, 5
-    )
-    one, other = AlphaBeta(2, Iago()), GreedyAgent()
+    openings = [
+        *BalancedOpenings().find(12, STANDARD, 5),
+        *RandomOpenings(plies=7).find(8, STANDARD, 5),
+    ]
+    starts, one, other = starts_of(openings, STANDARD), AlphaBeta(2, Iago()), GreedyAgent()
     for agent in (one, other):
         agent.prepare()
     prepare_games()
-    found = duel(one, other, starts_of(openings, STANDARD), STANDARD)
+    found = duel(one, other, starts, STANDARD)
     assert found.tolist() == [judged(one, other, opening) for opening in openings]
-    assert np.array_equal(
-        duel(other, one, starts_of(openings, STANDARD), STANDARD)[:, ::-1], -found
-    )
+    assert np.array_equal(duel(other, one, starts, STANDARD)[:, ::-1], -found)
 
 
 def test_points_are_those_of_both_games() -> None:
@@ -59,6 +58,5 @@ def test_chance_follows_from_the_seed() -> None:
 
 
 def test_agents_that_decide_in_python_are_refused() -> None:
-    starts = starts_of([Opening()], STANDARD)
-    with pytest.raises(ValueError, match=r"MCTS.*does not play in compiled code"):
-        duel(MCTS(playouts=1), GreedyAgent(), starts, STANDARD)
+    with pytest.raises(ValueError, match="MCTS"):
+        duel(MCTS(playouts=1), GreedyAgent(), starts_of([Opening()], STANDARD), STANDARD)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +13,11 @@ from othello_lab.agents.learned import TreeEvaluation
 from othello_lab.agents.learned.features import NAMES, features
 from othello_lab.agents.learned.trees import QUESTIONS
 from othello_lab.core.position import Position
-from othello_lab.core.system.optional_libraries import needs
-from othello_lab.training import trees as module
 from othello_lab.training.data import VALIDATION, Positions
 from othello_lab.training.stages import MOST_EMPTIES, stages_of_empties
-from othello_lab.training.training import LearningResult, NotFinite, TrainingContext
-from othello_lab.training.tree_figures import _TreeLayout, tree_figures
+from othello_lab.training.training import LearningResult, TrainingContext
+from othello_lab.training.tree_figures import tree_figures
 from othello_lab.training.tree_growing import (
-    ALWAYS,
     SingleTree,
     TreeStage,
     answers,
@@ -37,8 +32,8 @@ SMALL = TreesTraining(data=["made up"], trees=12, stages=3, rate=0.3, smallest_l
 
 
 @pytest.fixture(scope="module")
-def positions(random_game: Callable[[str, int], list[Position]]) -> Positions:
-    return taught_positions(random_game)
+def positions() -> Positions:
+    return taught_positions()
 
 
 @pytest.fixture(scope="module")
@@ -58,16 +53,8 @@ def test_what_is_exported_is_what_scikit_learn_grew(positions: Positions) -> Non
     )
     with threadpool_limits(1):  # several threads wait for each other most of the time
         model.fit(given, positions.score)
-    found = grow(
-        given,
-        positions.score,
-        given[:0],
-        positions.score[:0],
-        trees=7,
-        depth=4,
-        rate=0.3,
-        smallest_leaf=15,
-    )
+    none = given[:0], positions.score[:0]
+    found = grow(given, positions.score, *none, trees=7, depth=4, rate=0.3, smallest_leaf=15)
     foretold = found.start + answers(found, given).sum(axis=0)
     np.testing.assert_allclose(foretold, model.predict(given), atol=1e-9)
     missed = ((foretold - positions.score) ** 2).sum()
@@ -97,33 +84,6 @@ def test_the_single_tree_plays(trained: tuple[TrainingContext, LearningResult]) 
     assert TreeEvaluation(file).trees == 1
 
 
-def test_an_interrupted_training_goes_on(
-    positions: Positions,
-    trained: tuple[TrainingContext, LearningResult],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    grown = []
-    grow_stage = module.grow
-
-    def counted(*args: Any, **settings: Any) -> TreeStage:
-        grown.append(1)
-        if len(grown) == 3:
-            raise KeyboardInterrupt
-        return grow_stage(*args, **settings)
-
-    monkeypatch.setattr(module, "grow", counted)
-    with pytest.raises(KeyboardInterrupt):
-        SMALL.learn(TrainingContext(tmp_path, positions=positions))
-    again = TrainingContext(tmp_path, positions=positions)
-    learned = SMALL.learn(again)
-    assert len(grown) == 4  # the last stage twice
-    for name, array in trained[1].weights.arrays.items():
-        np.testing.assert_array_equal(learned.weights.arrays[name], array)
-    first = trained[0].history
-    assert [row["train"] for row in again.history] == [row["train"] for row in first]
-
-
 def test_a_stage_without_positions_answers_with_the_mean(
     positions: Positions, tmp_path: Path
 ) -> None:
@@ -132,15 +92,6 @@ def test_a_stage_without_positions_answers_with_the_mean(
     evaluation = TreeEvaluation(learned.weights)
     mean = float(np.mean(late.part(0).score))
     assert evaluation(Position.start()) == round(100 * mean)
-
-
-def test_scores_that_are_no_numbers_stop_it(positions: Positions, tmp_path: Path) -> None:
-    score = positions.score.copy()
-    score[::7] = np.nan
-    broken = dataclasses.replace(positions, score=score)
-    with pytest.raises(NotFinite, match=r"stage 0: scores: .* no longer finite") as refusal:
-        SMALL.learn(TrainingContext(tmp_path, positions=broken))
-    assert "\n" not in str(refusal.value)
 
 
 @pytest.mark.parametrize("stages", [1, 6, 10, 61])
@@ -180,16 +131,3 @@ def test_figures_are_drawn(trained: tuple[TrainingContext, LearningResult]) -> N
     silent = TreeStage.constant(1, 0.0)
     leaf = next(iter(tree_figures(SingleTree(silent), [silent], np.zeros(65, int))))
     assert {text.get_text() for text in leaf.chart.axes[0].texts} == {"+0.0"}
-
-
-def test_a_missing_library_is_named() -> None:
-    with pytest.raises(ValueError, match=r"needs x; pip install '\.\[learn\]' in the folder"):
-        needs("this training", "no_such_library", "learn", "x")
-
-
-def test_a_tree_is_drawn_downwards_with_questions_over_the_middle_of_their_answers() -> None:
-    threshold = np.full(QUESTIONS, ALWAYS)
-    threshold[:2] = ALWAYS - 1  # the root, and its first answer
-    layout = _TreeLayout(threshold)
-    assert layout.where == {0: (1.25, 0), 1: (0.5, 1), 2: (2.0, 1), 3: (0.0, 2), 4: (1.0, 2)}
-    assert (layout.depth, layout.leaves) == (2, 3)

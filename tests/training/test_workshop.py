@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from taught import taught_positions
 from trained import UNIT, TwoWeights
 
-from othello_lab import PASS, Position
-from othello_lab.agents.evaluation import Composite, SquareWeights
-from othello_lab.core.system.settings import SettingError
 from othello_lab.training import training
 from othello_lab.training.data import Positions
 from othello_lab.training.training import NotFinite, TrainingContext
@@ -19,34 +19,9 @@ TRUE = {"corners": 4.0, "mobility": 0.5}
 """Discs: what the made-up scores are made of."""
 
 
-def made_up(games: int = 60, noise: float = 1.0) -> Positions:
-    """Positions of random games, whose scores are those of a known evaluation, and noise."""
-    rng = np.random.default_rng(5)
-    rows = []
-    for game in range(games):
-        position = Position.start("standard")
-        while not position.is_over:
-            moves = position.moves
-            position = position.play(moves[rng.integers(len(moves))] if moves else PASS)
-            rows.append((*position.masks, game))
-    mover, opponent, number = (np.array(column) for column in zip(*rows, strict=True))
-    mover, opponent = mover.astype(np.uint64), opponent.astype(np.uint64)
-    truth = Composite({name: weight * UNIT for name, weight in TRUE.items()})
-    score = truth.values(mover, opponent) / UNIT + noise * rng.normal(size=len(mover))
-    score = np.clip(score, -64, 64).astype(np.float32)
-    return Positions.of_games(mover, opponent, score, np.zeros(len(mover), dtype=bool), number)
-
-
 @pytest.fixture(scope="module")
 def positions() -> Positions:
-    return made_up()
-
-
-def test_values_of_many_positions_are_those_of_each(positions: Positions) -> None:
-    few = positions[:50]
-    heuristic = SquareWeights()
-    for row, value in enumerate(heuristic.values(few.mover, few.opponent)):
-        assert heuristic(Position(int(few.mover[row]), int(few.opponent[row]))) == value
+    return taught_positions({name: UNIT * weight for name, weight in TRUE.items()}, noise=1)
 
 
 @pytest.mark.integration
@@ -56,20 +31,7 @@ def test_weights_that_made_the_scores_are_found(positions: Positions, tmp_path: 
     found = learned.evaluation["weights"]
     for name, weight in TRUE.items():
         assert found[name] / UNIT == pytest.approx(weight, abs=0.3)
-    assert work.history[-1]["validation"] < 2 < work.history[0]["validation"]
-
-
-def test_an_interrupted_training_learns_the_same(positions: Positions, tmp_path: Path) -> None:
-    whole = TrainingContext(tmp_path / "whole", positions=positions)
-    (tmp_path / "life").touch()
-    training = TwoWeights(stopping=7, life=str(tmp_path / "life"))
-    wanted = TwoWeights().learn(whole)
-    with pytest.raises(KeyboardInterrupt):
-        training.learn(TrainingContext(tmp_path / "parts", positions=positions))
-    again = TrainingContext(tmp_path / "parts", positions=positions)
-    assert training.learn(again).evaluation == wanted.evaluation
-    steps = [{key: row[key] for key in ("step", "validation")} for row in again.history]
-    assert steps == [{key: row[key] for key in ("step", "validation")} for row in whole.history]
+    assert work.history[-1]["loss"] < 2 < work.history[0]["loss"]
 
 
 def test_states_outlive_the_program(tmp_path: Path) -> None:
@@ -90,7 +52,7 @@ def test_states_outlive_the_program(tmp_path: Path) -> None:
 def test_a_damaged_checkpoint_is_told(tmp_path: Path) -> None:
     path = TrainingContext(tmp_path).keep("state", {"weights": np.zeros(9)})
     path.write_bytes(path.read_bytes()[:-40])
-    with pytest.raises(ValueError, match=r"state\.checkpoint: no checkpoint that can be read"):
+    with pytest.raises(ValueError, match=r"state\.checkpoint"):
         TrainingContext(tmp_path).kept("state")
 
 
@@ -98,7 +60,7 @@ def test_numbers_that_are_none_stop_a_training(positions: Positions, tmp_path: P
     work = TrainingContext(tmp_path, positions=positions)
     with (
         np.errstate(all="ignore"),
-        pytest.raises(NotFinite, match=r"^step \d+: weights: . of 2 numbers are no longer finite"),
+        pytest.raises(NotFinite, match=r"^step \d+: weights: . of 2 numbers"),
     ):
         TwoWeights(rate=1e6, steps=200).learn(work)
     last = TrainingContext(tmp_path).kept("weights")
@@ -123,16 +85,6 @@ def test_minutes_are_those_of_the_processor(
 
 
 def test_time_of_a_process_below_counts() -> None:
-    import subprocess
-    import sys
-
     before = training.processor_seconds()
     subprocess.run([sys.executable, "-c", "sum(range(3_000_000))"], check=True)
     assert training.processor_seconds() > before
-
-
-def test_settings_are_checked() -> None:
-    with pytest.raises(SettingError, match="minutes=0: a number of more than 0"):
-        TwoWeights(minutes=0)
-    with pytest.raises(SettingError, match="rounds=4: settings of selfplay by name of the round"):
-        TwoWeights(rounds=4)  # type: ignore[arg-type]

@@ -1,0 +1,156 @@
+"""Every training goes on where it was interrupted, stops at numbers that are none, and names
+wrong settings."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from taught import plan, taught_positions
+from trained import UNIT, TwoWeights
+
+from othello_lab.agents.learned.patterns import PatternEvaluation
+from othello_lab.training.data import TRAIN, VALIDATION
+from othello_lab.training.evolution import Evolved
+from othello_lab.training.linear import TunedWeights
+from othello_lab.training.network import NetworkTraining
+from othello_lab.training.patterns import PatternTraining
+from othello_lab.training.td import TemporalDifferences
+from othello_lab.training.training import NotFinite, Training, TrainingContext
+from othello_lab.training.trees import TreesTraining
+
+DATA: dict[str, Any] = {"data": ["made up"]}
+TRAININGS: dict[str, Training] = {
+    "two weights": TwoWeights(**DATA, steps=15),
+    "tuned": TunedWeights(**DATA),
+    "trees": TreesTraining(**DATA, trees=6, stages=3, rate=0.3, smallest_leaf=20),
+    "patterns": PatternTraining(**DATA, width=20, iterations=5),
+    "td": TemporalDifferences(games=900, batch=300, stage=4, climbs=30, opening=6),
+    "evolution": Evolved(
+        features=["corners", "disc_count"],
+        knots=[20],
+        opponents=["disc_count"],
+        plies=1,
+        openings=12,
+        checks=40,
+        population=6,
+        generations=3,
+    ),
+    "network": NetworkTraining(**DATA, epochs=3, batch=128, rate=0.006, stages=3),
+}
+LIBRARIES = {"trees": "sklearn", "evolution": "cma", "network": "torch"}
+TIERS = {
+    "trees": pytest.mark.integration,
+    "patterns": pytest.mark.integration,
+    "td": pytest.mark.integration,
+    "evolution": pytest.mark.integration,
+    "network": pytest.mark.nightly,
+}
+
+
+def trainings(*names: str) -> pytest.MarkDecorator:
+    cases = [pytest.param(name, marks=TIERS.get(name, ()), id=name) for name in names]
+    return pytest.mark.parametrize("name", cases)
+
+
+def training_of(name: str) -> Training:
+    if name in LIBRARIES:
+        pytest.importorskip(LIBRARIES[name])
+    return TRAININGS[name]
+
+
+@trainings(*(name for name in TRAININGS if name != "tuned"))  # which is done in one step
+def test_an_interrupted_training_learns_the_same(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    training, positions, keep = training_of(name), taught_positions(), TrainingContext.keep
+
+    def context(folder: str) -> TrainingContext:
+        return TrainingContext(tmp_path / folder, positions=positions, plan=plan())
+
+    def keep_and_stop(work: TrainingContext, *state: Any) -> None:
+        keep(work, *state)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(TrainingContext, "keep", keep_and_stop)
+        with pytest.raises(KeyboardInterrupt):
+            training.learn(context("parts"))
+    whole, parts = context("whole"), context("parts")
+    wanted, found = training.learn(whole), training.learn(parts)
+    if wanted.weights is not None and found.weights is not None:
+        for array, values in wanted.weights.arrays.items():
+            np.testing.assert_array_equal(found.weights.arrays[array], values)
+    else:
+        assert found.evaluation == wanted.evaluation
+    histories = [str([row | {"minutes": 0} for row in work.history]) for work in (parts, whole)]
+    assert histories[0] == histories[1] != "[]"
+
+
+@pytest.mark.integration
+def test_patterns_foretell_scores(tmp_path: Path) -> None:
+    positions = taught_positions(games=150)
+    work = TrainingContext(tmp_path, positions=positions, plan=plan())
+    found = PatternTraining(**DATA, width=60).learn(work)
+    assert found.weights is not None
+    evaluation = PatternEvaluation(found.weights.write(tmp_path / "patterns.npz"))
+    held = positions.part(VALIDATION)
+    missed = evaluation.values(held.mover, held.opponent) / UNIT - held.score
+    stage = work.history[0]
+    assert stage["validation"] == pytest.approx(np.mean(missed**2), rel=0.02)
+    assert stage["validation"] < 0.5 * np.var(held.score)
+    assert stage["positions"] == len(positions.part(TRAIN))
+
+
+@trainings("two weights", "tuned", "trees", "network")
+def test_scores_that_are_no_numbers_stop_it(name: str, tmp_path: Path) -> None:
+    positions = taught_positions()
+    score = positions.score.copy()
+    score[::7] = np.nan
+    broken = dataclasses.replace(positions, score=score)
+    place = {"two weights": "step 0: weights", "tuned": "sums of features"}
+    with pytest.raises(NotFinite, match=place.get(name, "scores")):
+        training_of(name).learn(TrainingContext(tmp_path, positions=broken))
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings", "words", "named"),
+    [
+        (TwoWeights, {"minutes": 0}, "", "minutes=0"),
+        (TwoWeights, {"rounds": 4}, "", "rounds=4"),
+        (TwoWeights, {"steps": 0}, "", "steps=0"),
+        (TunedWeights, {"features": ["mobilty"]}, "", "mobilty.*'mobility'"),
+        (TunedWeights, {"features": []}, "", "at least one"),
+        (TunedWeights, {"features": ["corners", "corners"]}, "", "none twice"),
+        (TunedWeights, {"stage": 61}, "", "stage=61: .* 60"),
+        (TunedWeights, {}, "ruleset=mini6 openings=random", "corner_closeness.*8x8"),
+        (TemporalDifferences, {"rungs": ["igo"]}, "", "'igo'.*'iago'"),
+        (TemporalDifferences, {"rungs": []}, "", "at least one"),
+        (TemporalDifferences, {"rungs": ["iago"]}, "ruleset=mini6 openings=all", "iago.*mini6"),
+        (TemporalDifferences, {"trace": 1.5}, "", "trace=1.5"),
+        (Evolved, {"opponents": ["igo"]}, "", "'igo'.*'iago'"),
+        (Evolved, {"opponents": []}, "", "at least one"),
+        (Evolved, {"knots": [10, 10]}, "", "none twice"),
+        (Evolved, {"knots": [61]}, "", "61: .* 60"),
+        (Evolved, {"start": "iago"}, "", "train.start=iago"),
+        (Evolved, {"start": "composite", "features": ["parity"]}, "", "none of train.features"),
+        (Evolved, {}, "ruleset=mini6 openings=random", "corner_closeness.*8x8"),
+        (Evolved, {}, "openings=start", "train.checks=250: of 1 openings"),
+    ],
+)
+def test_wrong_settings_are_named(
+    kind: type[Training], settings: dict[str, Any], words: str, named: str
+) -> None:
+    if kind is Evolved:
+        pytest.importorskip("cma")
+    with pytest.raises(ValueError, match=named):
+        kind(**settings).check(plan(*words.split()))
+
+
+def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ValueError, match=r"cma.*\[learn\]"):
+        Evolved().check(plan())
