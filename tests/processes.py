@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
+import select
 import signal
 import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from othello_lab.__main__ import main
+from othello_lab.core.system import processes
+
+_PR_SET_CHILD_SUBREAPER = 36
 
 
 def await_(there: Callable[[], object], timeout: float = 120) -> None:
@@ -22,16 +28,40 @@ def await_(there: Callable[[], object], timeout: float = 120) -> None:
         time.sleep(0.01)
 
 
-def descendants(process: int) -> Iterator[int]:
-    """The processes below one, nearest first; needs /proc."""
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            parent = int(path.read_text().rpartition(")")[2].split()[1])
-        except OSError:
-            continue
-        if parent == process:
-            yield int(path.parent.name)
-            yield from descendants(int(path.parent.name))
+def descendants(process: int) -> list[int]:
+    """The living processes below one; needs /proc."""
+    return processes.descendants([process])
+
+
+def _stat(process: int) -> list[str]:
+    """The fields behind a process's name; those of one that is dead if it is gone."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return ["X", "0"]
+
+
+def lives(process: int) -> bool:
+    """Return True if a process is there, and has not ended; needs /proc."""
+    return _stat(process)[0] not in "ZX"
+
+
+def parent_of(process: int) -> int:
+    """The parent's number, 0 if the process is gone; needs /proc."""
+    return int(_stat(process)[1])
+
+
+@contextmanager
+def adopted() -> Iterator[Callable[[], list[int]]]:
+    """Meanwhile this process becomes the parent of all below it that lose theirs; a function
+    returns what lives below it and was not there before. In the end that is killed."""
+    before = set(descendants(os.getpid()))
+    processes.adopt_orphans()
+    try:
+        yield lambda: [n for n in descendants(os.getpid()) if n not in before]
+    finally:
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+        processes.end_descendants([os.getpid()], before)
 
 
 class Command:
@@ -91,9 +121,21 @@ class Command:
 
     def wait(self, timeout: float = 120) -> int:
         """The exit code, once it has ended; AssertionError if that takes too long."""
-        await_(lambda: self.poll() is not None, timeout)
-        assert self.returncode is not None
-        return self.returncode
+        if self.poll() is None:
+            with os.fdopen(os.pidfd_open(self.pid)) as end:
+                select.select([end], [], [], timeout)
+        code = self.poll()
+        assert code is not None, f"it has not ended within {timeout} s: {self.printed}"
+        return code
+
+    def says(self, words: str, times: int = 1, timeout: float = 120) -> None:
+        """Wait until it has printed these words so often; AssertionError if it ends before."""
+        until = time.monotonic() + timeout
+        while self._printed.count(words) < times:
+            if not select.select([self._output], [], [], max(0, until - time.monotonic()))[0]:
+                raise AssertionError(f"it did not say {words!r} within {timeout} s")
+            before = self._printed
+            assert self.printed != before, f"it ended, and did not say {words!r}: {before}"
 
     def kill(self) -> None:
         if self.poll() is None:

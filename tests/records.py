@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections import defaultdict
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from othello_lab.experiments.record.store import (
     TOTALS,
     GameRow,
     MoveRow,
+    PlayedGame,
+    Record,
     seat_totals,
     written,
 )
@@ -49,6 +52,26 @@ def games_in(folder: Path) -> int:
         return int(query(runs_in(folder)[0], "select count(*) from games")[0][0])
     except (IndexError, sqlite3.OperationalError):
         return 0
+
+
+def after_games(least: int, act: Callable[[], object]) -> Callable[[], None]:
+    """Return what lets the runs of this process do something within themselves, once, as soon as
+    they are about to have written so many games."""
+
+    def prepare() -> None:
+        write, count = Record.write_games, 0
+
+        def written(record: Record, games: Iterable[PlayedGame]) -> None:
+            nonlocal count
+            games = list(games)
+            write(record, games)
+            before, count = count, count + len(games)
+            if before < least <= count:
+                act()
+
+        Record.write_games = written  # type: ignore[method-assign]
+
+    return prepare
 
 
 def edit(connection: sqlite3.Connection, *statements: str) -> None:
