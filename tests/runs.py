@@ -48,7 +48,8 @@ def told(*words: object, code: int = 0) -> str:
 
 
 def changed(folder: Path, *statements: str) -> Path:
-    """Change the record of a run by SQL."""
-    with closing(sqlite3.connect(folder / "games.sqlite", isolation_level=None)) as connection:
+    """Change the record of a run, or of a study, by SQL."""
+    (path,) = folder.glob("*.sqlite")
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         edit(connection, *statements)
     return folder
