@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import Any
 
 import pytest
 from records import runs_in
-from rich.console import Console
 from runs import told
 
-from othello_lab.agents.sides import Side, side_of
+from othello_lab.agents.sides import side_of
 from othello_lab.experiments.config import match_name
-from othello_lab.experiments.jobs import two_sides
 from othello_lab.experiments.jobs.two_sides import MatchSide, planned, search_and_settings
 from othello_lab.experiments.record.store import Record
 
@@ -107,27 +104,12 @@ class Student(Agent):
 """
 
 
-def test_a_check_is_announced_before_it_begins(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = io.StringIO()
-
-    def check(side: Side) -> list[str]:
-        assert "mine.py:Student" in said.getvalue() and "--no-check" in said.getvalue()
-        return ["fine", "right"]
-
-    monkeypatch.setattr(two_sides, "planned", lambda *_: (None, []))
-    monkeypatch.setattr(two_sides, "run", lambda *_, **__: None)
-    monkeypatch.setattr(two_sides, "check_side", check)
-    student = Side("Student", "an agent", [], "mine.py:Student", is_agent=True)
-    sides = [MatchSide(side) for side in (student, Side("pvs", "an agent", []))]
-    two_sides.play_sides(sides, [], "match", Console(file=said, width=120))
-    assert said.getvalue().splitlines()[1:] == ["fine", "right"]
-
-
 @pytest.mark.integration
 def test_a_class_is_checked_before_it_plays(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(STUDENT)
     words = [f"{tmp_path}/mine.py:Student", "alphabeta", "depth=2", "games=2"]
     said, _, _ = played(tmp_path / "results", *words)
     (report,) = tmp_path.glob("results/*/*/report.md")
+    assert said.index("mine.py:Student") < said.index("--no-check") < said.index("keeps to")
     for finding in ("Student keeps to the contract", "does not search as minimax does"):
         assert finding in said and finding in report.read_text(encoding="utf-8")

@@ -7,24 +7,21 @@ import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 from records import content, query
-from runs import DUEL, played, told
+from runs import DUEL, follow_games, played, told
 
 from othello_lab import (
     PASS,
     AlphaBeta,
     GreedyAgent,
     Minimax,
-    Position,
     RandomAgent,
     SquareWeights,
     run_match,
 )
 from othello_lab.agents.config import ConfigError
-from othello_lab.core.notation import square_name
 from othello_lab.experiments.config import read
 from othello_lab.experiments.record.store import Record
 
@@ -48,23 +45,8 @@ def test_the_record_can_be_replayed(tmp_path: Path) -> None:
     result = played(tmp_path, *words.split())
     games, moves = result.games, result.moves
     assert (games.dtypes["disc_difference"], moves.dtypes["nodes"]) == ("Int64", "Int64")
-    for game in games.itertuples():
-        position = Position.from_transcript(game.opening, "wpi")
-        for move in moves[moves["game"] == game.game].itertuples():
-            name = game.black if position.to_move.value == "black" else game.white
-            assert move.agent == name
-            assert (move.square == PASS) == position.must_pass == pd.isna(move.nodes)
-            assert move.move == square_name(move.square)
-            position = position.play(int(move.square))
-        assert position == Position.from_transcript(game.transcript, "wpi")
-        assert position.is_over
-        assert game.black_discs == position.black.bit_count()
-        assert game.white_discs == position.white.bit_count()
-        mine = position.disc_difference
-        assert game.disc_difference == (mine if position.to_move.value == "black" else -mine)
-        points = {"black": 1.0, "draw": 0.5, "white": 0.0}
-        assert game.black_points == points[game.result]
-        assert np.sign(game.disc_difference) == np.sign(2 * game.black_points - 1)
+    follow_games(result, "wpi")
+    assert (moves["nodes"].isna() == (moves["square"] == PASS)).all()
     with Record.open(result.folder) as record:
         agents = record.agents()
     assert [json.loads(config)["depth"] for config in agents["config"]] == [2, 1]

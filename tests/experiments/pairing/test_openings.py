@@ -15,7 +15,7 @@ from chosen import mostly_nightly
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from omegaconf import OmegaConf
-from runs import played, told
+from runs import follow_games, played, told
 
 from othello_lab import PASS, RULESETS, Color, Position, Ruleset
 from othello_lab.agents.config import ConfigError
@@ -296,15 +296,6 @@ def test_a_file_of_wthor_games(tmp_path: Path) -> None:
             choose(1, rules, kind="file", file=str(path), plies=plies)
 
 
-def test_a_game_that_is_over_at_the_ply_asked_for_is_left_out(tmp_path: Path) -> None:
-    path = Path(file_of(tmp_path, whole_game(), "f5d6c3", whole_game(), WHOLE_GAME))
-    openings = FileOpenings(file=str(path), plies=9)
-    assert [o.text for o in openings.find(1, STANDARD, 1)] == ["f5d6c3"]
-    assert f"3 games of {path} are over by ply 9" in openings.remark(STANDARD)
-    with pytest.raises(ConfigError, match=r"line 1: .*over .*openings\.plies=N"):
-        read_openings(path, STANDARD)
-
-
 def whole_game() -> str:
     """A game of nine moves in GGF."""
     plies = Position.start().follow(split_transcript(WHOLE_GAME))[1]
@@ -352,34 +343,12 @@ def test_a_run_from_positions_of_its_own_can_be_replayed(tmp_path: Path, executo
         searched = searched_positions(record, 6, 1)
         assert set() < {text for text, _ in searched} <= set(record.openings())
         assert all(position.moves for _, position in searched)
-    games, moves = result.games, result.moves
-    assert games["opening"].nunique() == 3
-    assert set(games["opening"].value_counts()) == {len(games) // 3}
-    for game in games.itertuples():
-        opening = Opening.read(game.opening, STANDARD)
-        position = opening.reach(STANDARD)
-        for move in moves[moves["game"] == game.game].itertuples():
-            assert move.agent == (game.black if position.to_move.value == "black" else game.white)
-            position = position.play(int(move.square))
-        whole = split_transcript(game.transcript)
-        assert opening.begin(STANDARD).follow(whole)[0] == position
-        assert position.is_over == (game.end_reason == "finished")
-        assert game.black_discs == position.black.bit_count()
+    counts = result.games["opening"].value_counts()
+    assert len(counts) == 3 and set(counts) == {len(result.games) // 3}
+    follow_games(result, "standard")
     report = (result.folder / "report.md").read_text(encoding="utf-8")
     assert f"3 (from {path}), each played twice" in report
     assert "1 game of" in report and "over by ply 9" in report
-
-
-@pytest.mark.integration
-def test_a_run_from_the_start(tmp_path: Path) -> None:
-    words = ["agents=duel", "agent@first=random", "agent@second=random", "games=6"]
-    words += ["openings=start"]
-    with pytest.raises(ConfigError, match=r"games=6: .*only one opening"):
-        played(tmp_path, *words)
-    result = played(tmp_path, *words, "openings.repeats=true")
-    assert set(result.games["opening"]) == {""}
-    assert result.games["transcript"].nunique() > 1
-    assert result.moves["ply"].min() == 1
 
 
 # ------------------------------------------------------------------ balanced
@@ -444,20 +413,6 @@ def one() -> balanced.BalancedList:
 
 
 @pytest.mark.integration
-def test_balanced_openings_do_not_depend_on_the_number_of_workers(
-    one: balanced.BalancedList,
-) -> None:
-    two = balanced.make(QUICK, 2)
-    assert one.openings == two.openings
-    assert one.notes == two.notes
-    assert 0 < one.notes["kept"] == len(one.openings) < one.notes["candidates"] == 60
-    searcher = balanced.PositionSearcher(QUICK)
-    curve = balanced.ScoreCurve(one.notes["fit"]["intercept"], one.notes["fit"]["slope"])
-    for opening in one.openings:
-        assert 0.4 <= curve.score(searcher.value(3, opening.reach(STANDARD))) <= 0.6
-
-
-@pytest.mark.integration
 def test_the_command_writes_a_file_that_openings_file_reads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, one: balanced.BalancedList
 ) -> None:
@@ -474,7 +429,12 @@ def test_the_command_writes_a_file_that_openings_file_reads(
     assert balanced.Recipe(**about.settings) == QUICK
     assert about.command == f"othello-lab {words}"
     openings = choose(about.kept, kind="file", file="mine.txt")
-    assert openings == one.openings
+    assert openings == one.openings  # by any number of workers
+    assert 0 < one.notes["kept"] == about.kept == len(openings) < about.candidates == 60
+    searcher = balanced.PositionSearcher(QUICK)
+    curve = balanced.ScoreCurve(about.fit.intercept, about.fit.slope)
+    for opening in openings:
+        assert 0.4 <= curve.score(searcher.value(3, opening.reach(STANDARD))) <= 0.6
 
 
 @pytest.mark.integration

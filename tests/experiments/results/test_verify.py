@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from chosen import mostly_nightly
-from records import query
 from runs import DUEL, changed, played, told
 from shared import copied
 
-from othello_lab import Color, Position
-from othello_lab.core.notation import PASS, square_name
+from othello_lab import RULESETS, AlphaBeta, DiscCount, Limits, Minimax
 from othello_lab.experiments.record.reading import reading
+from othello_lab.experiments.record.store import GameRow
+from othello_lab.experiments.results.verify.independent import (
+    Deadline,
+    plain_decisions,
+    plain_search,
+)
 from othello_lab.experiments.results.verify.verify_command import RecordVerification
 
 SEARCHES = ("agents=ab_vs_minimax", "depth=2", "games=6", "openings.plies=9")
@@ -289,52 +293,26 @@ def test_plain_python_finds_a_lie(plainly: Path, tmp_path: Path, lie: str) -> No
     assert any(said.startswith(f"{check}: game ") for said in found), found
 
 
-def with_another_move(folder: Path) -> None:
-    """Change one move of game 0 of a record, and finish the game so that all of it is legal and
-    its result is that of its last board."""
-    ((text, opening),) = query(
-        folder, "select turns, opening from turns join games using (game) where game = 0"
-    )
-    turns = json.loads(text)
-    position = before = Position.from_transcript(opening, "mini6")
-    place = 0
-    for number, (_, _, square, *_) in enumerate(turns):
-        if len(position.moves) > 1:
-            before, place = position, number
-        position = position.play(square)
-    decided = {turn[1]: turn for turn in turns if turn[2] != PASS}
-    mover = turns[place][1]
-    agents = {before.to_move: mover, before.to_move.other: 1 - mover}
-    kept, position, avoid = turns[:place], before, turns[place][2]
-    while not position.is_over:
-        square = next((move for move in position.moves if move != avoid), PASS)
-        agent = agents[position.to_move]
-        rest = decided[agent][3:] if square != PASS else []
-        kept.append([turns[0][0] + len(kept), agent, square, *rest])
-        position, avoid = position.play(square), PASS
-    squares = "".join(square_name(turn[2]) for turn in kept if turn[2] != PASS)
-    black, white = position.black.bit_count(), position.white.bit_count()
-    won = (black > white) - (black < white)
-    discs = position.disc_difference * (1 if position.to_move is Color.BLACK else -1)
-    changed(
-        folder,
-        f"update turns set turns = '{json.dumps(kept)}' where game = 0",
-        f"update games set transcript = '{opening + squares}', black_points = {(won + 1) / 2}, "
-        f"result = '{('draw', 'black', 'white')[won]}', disc_difference = {discs}, "
-        f"black_discs = {black}, white_discs = {white} where game = 0",
-        "update moves set ply = ply",  # so that the games' totals follow
-    )
-
-
-def test_a_legal_move_that_no_agent_chose_is_found_by_plain_search_alone(
-    plainly: Path, tmp_path: Path
-) -> None:
-    folder = copied(plainly, tmp_path)
-    with_another_move(folder)
-    (folder / "matches.csv").unlink()
-    assert findings(folder) == []
-    found = findings(folder, plainly=True)
-    assert found and all(said.startswith("plain search: game 0, ply ") for said in found)
+def test_another_move_than_the_agents_is_found_by_plain_search(plainly: Path) -> None:
+    """By minimax's twin always, by the others where it is worth less."""
+    searches = [
+        Minimax(2, DiscCount()),
+        AlphaBeta(3, DiscCount(), table_mb=1, iterative=True, endgame=5),
+    ]
+    agents = dict(enumerate(map(plain_search, searches)))
+    with reading(plainly) as record:
+        rows = record.turns(0)
+        game = GameRow._make(record.rows("select * from games where game = 0")[0])
+    found = set()
+    for decision in plain_decisions(game, rows, agents, Limits(), RULESETS["mini6"]):
+        assert decision.differences(Deadline(600)) == []
+        for move in set(decision.position.moves) - {decision.row.square}:
+            another = replace(decision, row=decision.row._replace(square=move))
+            wrong = another.differences(Deadline(600))
+            assert wrong or decision.row.agent
+            if wrong:
+                found.add((decision.row.agent, decision.solved))
+    assert found >= {(0, False), (1, False), (1, True)}
 
 
 NO_KERNEL = """
