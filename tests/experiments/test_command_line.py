@@ -120,13 +120,6 @@ def test_the_configuration_can_be_shown(tmp_path: Path, monkeypatch: pytest.Monk
     assert not list(tmp_path.iterdir())
 
 
-def test_list_names_every_choice() -> None:
-    printed = told("agents", "list")
-    for name in ("alphabeta", "weighted", "square_weights", "disc_count", "ab_vs_minimax", "duel"):
-        assert name in printed
-    assert "alphabeta" not in told("agents", "list", "evaluations")
-
-
 @pytest.mark.integration
 def test_ctrl_c_twice_stops_at_once(tmp_path: Path) -> None:
     process = Command("run", "depth=12", f"results={tmp_path}")
@@ -173,18 +166,13 @@ def test_all_commands_from_a_folder_with_files_of_the_same_names(
 
 @pytest.mark.integration
 @pytest.mark.parametrize("room", mostly_nightly(ROOMS, ["play"]))
-def test_each_room_is_a_command_of_a_checkout(room: str, tmp_path: Path) -> None:
+def test_each_room_is_a_command_of_a_checkout_and_no_package(room: str, tmp_path: Path) -> None:
     process = in_folder(tmp_path, "-m", room, "--help")
     assert process.returncode == 0
     assert process.stdout.startswith("usage: othello-lab")
-
-
-@pytest.mark.integration
-@pytest.mark.parametrize("room", mostly_nightly(ROOMS, ["core"]))
-def test_a_room_of_a_checkout_is_not_imported_a_second_time(room: str, tmp_path: Path) -> None:
     process = in_folder(tmp_path, "-c", f"import {room}")
     assert process.returncode == 1
-    assert f"ImportError: {room} is part of the lab: othello_lab.{room}" in process.stderr
+    assert "ImportError: " in process.stderr and f"othello_lab.{room}" in process.stderr
 
 
 IMPORT_ALL = """

@@ -5,15 +5,14 @@ from __future__ import annotations
 import inspect
 import textwrap
 from collections import Counter
-from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
 
 import pytest
 from records import content
-from runs import QUIET, played
+from runs import played
 
-from othello_lab import RULESETS, resume
+from othello_lab import RULESETS
 from othello_lab.agents.config import ConfigError
 from othello_lab.experiments.config import read
 from othello_lab.experiments.pairing import Gauntlet, Neighbours, RoundRobin, Schedule
@@ -144,32 +143,6 @@ def test_a_schedule_from_outside_plays_the_same_games_on_any_number_of_workers(
         points = one[5] + 1 - other[5]
         winners.add(one[2] if points >= 1 else one[3])
     assert set(met[2]) == winners
-
-
-def only(
-    pairs: int, take: Callable[[PairDraw, int], list[Pair]]
-) -> Callable[[PairDraw, int], list[Pair]]:
-    """``take``, but for so many pairs alone."""
-    left = iter(range(pairs))
-    return lambda draw, most: take(draw, most) if next(left, None) is not None else []
-
-
-@pytest.mark.integration
-def test_a_schedule_from_outside_is_resumed(
-    cup: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Stopped after each number of pairs, also before the final is known."""
-    results, folders = tmp_path / "results", [tmp_path / "conf"]
-    whole = content(played(results, *cup, folders=folders).folder)
-    for pairs in (1, 2):
-        with monkeypatch.context() as patched:
-            patched.setattr(PairDraw, "take", only(pairs, PairDraw.take))
-            stopped = played(results, *cup, folders=folders)
-        assert not stopped.complete
-        assert len(content(stopped.folder)["games"]) == 2 * pairs
-        resumed = resume(stopped.folder, console=QUIET, trust=True)
-        assert resumed.complete
-        assert content(resumed.folder) == whole
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chosen import mostly_nightly, rows_mostly_nightly
+from chosen import mostly_nightly
 from records import content
 from rich.console import Console
 from runs import QUIET, played, told
@@ -337,11 +337,10 @@ def test_the_headline_of_a_knockout_names_who_won_the_final() -> None:
 
 
 WORDS = ["agents=classics", "games=2"]
-KINDS = ["swiss", "knockout", "class"]
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("schedule", mostly_nightly(KINDS, ["class"]))
+@pytest.mark.parametrize("schedule", mostly_nightly(["swiss", "knockout", "class"], ["class"]))
 def test_a_tournament_is_the_same_on_any_number_of_workers_and_after_an_interruption(
     schedule: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -369,42 +368,18 @@ def test_a_tournament_is_the_same_on_any_number_of_workers_and_after_an_interrup
     assert resumed.standings["place"].tolist() == whole.standings["place"].tolist()
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize("schedule", ["swiss", "class"])
-def test_a_tournament_is_the_same_on_a_cluster(schedule: str, tmp_path: Path) -> None:
-    pytest.importorskip("distributed", reason="needs the extra dask")
-    words = [*WORDS, f"schedule={schedule}"]
-    here, there = (played(tmp_path, *words, f"executor={name}") for name in ("serial", "dask"))
-    assert there.complete
-    assert content(there.folder) == content(here.folder)
-
-
 @pytest.mark.integration
-@pytest.mark.parametrize(
-    ("schedule", "columns", "title"),
-    rows_mostly_nightly(
-        [
-            ("swiss", ["place", "points", "Buchholz"], "Rounds"),
-            ("knockout", ["place", "reached"], "Knockout"),
-            ("class", ["place", "points", "knockout"], "Preliminary games"),
-        ],
-        ("class",),
-    ),
-)
-def test_report_and_terminal_show_points_and_rounds(
-    schedule: str, columns: list[str], title: str, tmp_path: Path
-) -> None:
+def test_report_and_terminal_show_points_and_rounds(tmp_path: Path) -> None:
     console = Console(record=True, width=200, file=io.StringIO())
-    words = [*WORDS, f"schedule={schedule}", f"results={tmp_path}", "executor=serial"]
-    result = run(read([*words, "figures=none"]), "test", console)
-    assert list(result.standings.columns[1 : 1 + len(columns)]) == columns
+    words = [*WORDS, "schedule=class", f"results={tmp_path}", "executor=serial", "figures=none"]
+    result = run(read(words), "test", console)
+    columns = ["place", "points", "knockout"]
+    assert list(result.standings.columns[1:4]) == columns
     report = (result.folder / "report.md").read_text(encoding="utf-8")
     assert f"| agent | {' | '.join(columns)} | " in report
-    assert f"## {title}" in report
+    assert "## Preliminary games" in report
     said = console.export_text()
-    assert title in said
-    assert all(column in said for column in columns)
-    assert ("Elo" in said) == (schedule != "class")
+    assert all(word in said for word in ("Preliminary games", *columns)) and "Elo" not in said
     told("watch", result.folder, "--once")
     with pytest.raises(ConfigError, match="games=4: "):  # a tournament cannot grow
         resume(result.folder, console=QUIET, games=4)

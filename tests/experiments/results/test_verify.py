@@ -84,69 +84,52 @@ def test_forfeits_hold(tmp_path: Path, how: str) -> None:
     assert f"from outside the lab, --trust runs it: agents.random: misbehaving.{how}" in printed
 
 
-AT = "where game = 2 and ply = 30"
-# What is changed in the record, and the check that finds it.
+WINNER = "result = case result when 'black' then 'white' else 'black' end"
+OF_GAME_2 = {  # what is changed in the record, and the check that finds it
+    "transcript = (select transcript from games where game = 0)": "transcripts",
+    "transcript = substr(transcript, 1, 60)": "results",
+    f"{WINNER}, black_points = 1 - black_points": "results",
+    "black_points = 0.25": "results",
+    "black_discs = black_discs + 1": "results",
+    "disc_difference = 64": "results",
+    "end_reason = 'time exceeded'": "results",
+    "detail = 'bored'": "results",
+    "end_reason = 'bored'": "results",
+    "seed = seed + 2": "schedule",
+    "black = white, white = black": "pairs",
+}
+OF_PLY_30 = {
+    "agent = 1 - agent": "moves",
+    "square = 0": "moves",
+    "late = 2": "moves",
+    "late = 7": "counts",
+    "nodes = -1": "counts",
+    "first_move_cutoffs = cutoffs + 1": "counts",
+    "leaves = null": "counts",
+}
+GONE = "delete from moves where game"
 LIES = {
-    "another game": (
-        "transcripts",
-        "update games set transcript = (select transcript from games where game = 0) "
-        "where game = 5",
-    ),
-    "a shorter game": (
-        "results",
-        "update games set transcript = substr(transcript, 1, 60) where game = 1",
-    ),
-    "the other winner": (
-        "results",
-        "update games set result = case result when 'black' then 'white' else 'black' end, "
-        "black_points = 1 - black_points where game = 2",
-    ),
-    "more points": ("results", "update games set black_points = 0.25 where game = 2"),
-    "more discs": ("results", "update games set black_discs = black_discs + 1 where game = 2"),
-    "a higher win": ("results", "update games set disc_difference = 64 where game = 2"),
-    "a forfeit": ("results", "update games set end_reason = 'time exceeded' where game = 2"),
-    "a reason": ("results", "update games set detail = 'bored' where game = 2"),
-    "an unheard-of end": ("results", "update games set end_reason = 'bored' where game = 2"),
-    "another mover": ("moves", f"update moves set agent = 1 - agent {AT}"),
-    "another square": ("moves", f"update moves set square = 0 {AT}"),
-    "a move less": ("moves", f"delete from moves {AT}"),
-    "a late move": ("moves", f"update moves set late = 2 {AT}"),
-    "late as never": ("counts", f"update moves set late = 7 {AT}"),
-    "negative nodes": ("counts", f"update moves set nodes = -1 {AT}"),
-    "more first cutoffs": ("counts", f"update moves set first_move_cutoffs = cutoffs + 1 {AT}"),
-    "a count missing": ("counts", f"update moves set leaves = null {AT}"),
-    "another seed": ("schedule", "update games set seed = seed + 2 where game = 2"),
-    "a pair that was not drawn": (
-        "schedule",
-        "update games set pair = 9, game = game + 14 where pair = 2",
-        "update moves set game = game + 14 where game in (4, 5)",
-    ),
-    "complete too soon": (
-        "schedule",
-        "delete from games where pair = 2",
-        "delete from moves where game in (4, 5)",
-    ),
-    "the same colours": ("pairs", "update games set black = white, white = black where game = 2"),
-    "half a pair": (
-        "pairs",
-        "delete from games where game = 2",
-        "delete from moves where game = 2",
-    ),
-    "skipped and played": ("pairs", "insert into skipped values (1, 'no reason')"),
-    "another seed of the run": ("settings", "update run set seed = 99"),
-    "another agent's settings": (
-        "settings",
-        "update agents set config = json_set(config, '$.depth', 9) where agent = 1",
-    ),
-    "other openings": ("settings", "update openings set text = 'd3c3c4' where number = 0"),
+    **{f"update games set {lie} where game = 2": check for lie, check in OF_GAME_2.items()},
+    **{
+        f"update moves set {lie} where game = 2 and ply = 30": check
+        for lie, check in OF_PLY_30.items()
+    },
+    f"{GONE} = 2 and ply = 30": "moves",
+    "update games set pair = 9, game = game + 14 where pair = 2; "
+    "update moves set game = game + 14 where game in (4, 5)": "schedule",
+    f"delete from games where pair = 2; {GONE} in (4, 5)": "schedule",  # complete too soon
+    f"delete from games where game = 2; {GONE} = 2": "pairs",
+    "insert into skipped values (1, 'no reason')": "pairs",
+    "update run set seed = 99": "settings",
+    "update agents set config = json_set(config, '$.depth', 9) where agent = 1": "settings",
+    "update openings set text = 'd3c3c4' where number = 0": "settings",
 }
 
 
 @pytest.mark.parametrize("lie", LIES)
 def test_a_lie_is_found(honest: Path, tmp_path: Path, lie: str) -> None:
-    check, *statements = LIES[lie]
-    found = findings(changed(copied(honest, tmp_path), *statements))
-    assert any(said.startswith(f"{check}: ") for said in found), found
+    found = findings(changed(copied(honest, tmp_path), *lie.split("; ")))
+    assert any(said.startswith(f"{LIES[lie]}: ") for said in found), found
 
 
 @pytest.mark.parametrize(
@@ -258,39 +241,27 @@ def test_plain_python_checks_all_games_and_decisions(plainly: Path) -> None:
     assert printed.endswith(" moves checked by plain searches")
 
 
-ENDGAME = "(select max(ply) - 3 from moves where game = 1)"
+END = "(select max(ply) from moves where game = 1)"
 VALUE = "update moves set value = value +"
 PLAIN_LIES = {
-    "another game": ("plain rules", *LIES["another game"][1:]),
-    "the other winner": ("plain rules", *LIES["the other winner"][1:]),
-    "a disc more": ("plain rules", *LIES["more discs"][1:]),
-    "another square": ("plain rules", "update moves set square = 0 where game = 2 and ply = 20"),
-    "one node more": ("plain search", "update moves set nodes = nodes + 1 where agent = 0"),
-    "one more made": ("plain search", "update moves set made = made + 1 where agent = 0"),
-    "minimax's value": ("plain search", f"{VALUE} 1 where agent = 0"),
-    "alpha-beta's value": ("plain search", f"{VALUE} 1 where game = 1 and ply in (14, 15)"),
-    "the solver's value": (
-        "plain search",
-        f"{VALUE} 33554432 where game = 1 and ply in ({ENDGAME}, {ENDGAME} + 1)",
-    ),
-    "another depth": (
-        "plain search",
-        "update moves set depth = 2 where agent = 1 and ply between 14 and 16",
-    ),
-    "swapped colours": (
-        "plain search",
-        "update games set black = white, white = black",
-        "update moves set agent = 1 - agent",
-    ),
+    **{sql: "plain rules" for sql in LIES if "transcript" in sql or "discs" in sql},
+    "update moves set square = 0 where game = 2 and ply = 20": "plain rules",
+    "update moves set nodes = nodes + 1 where agent = 0": "plain search",
+    "update moves set made = made + 1 where agent = 0": "plain search",
+    f"{VALUE} 1 where agent = 0": "plain search",
+    # one of these is alpha-beta's, and the solver's
+    f"{VALUE} 1 where game = 1 and ply in (14, 15)": "plain search",
+    f"{VALUE} 33554432 where game = 1 and ply in ({END} - 3, {END} - 2)": "plain search",
+    "update moves set depth = 2 where agent = 1 and ply between 14 and 16": "plain search",
+    "update games set black = white, white = black; "
+    "update moves set agent = 1 - agent": "plain search",
 }
 
 
 @pytest.mark.parametrize("lie", PLAIN_LIES)
 def test_plain_python_finds_a_lie(plainly: Path, tmp_path: Path, lie: str) -> None:
-    check, *statements = PLAIN_LIES[lie]
-    statements = [sql.replace("game = 5", "game = 3") for sql in statements]  # of four games
-    found = findings(changed(copied(plainly, tmp_path), *statements), plainly=True)
-    assert any(said.startswith(f"{check}: game ") for said in found), found
+    found = findings(changed(copied(plainly, tmp_path), *lie.split("; ")), plainly=True)
+    assert any(said.startswith(f"{PLAIN_LIES[lie]}: game ") for said in found), found
 
 
 def test_another_move_than_the_agents_is_found_by_plain_search(plainly: Path) -> None:
