@@ -137,9 +137,6 @@ def test_the_signature_of_the_searches() -> None:
     assert signature(rows) == SIGNATURE, "\n".join(str(row) for row in rows)
 
 
-# ------------------------------------------------------------------ from any folder
-
-
 BEGINNINGS = [("-m", "othello_lab"), ("-P", "-m", "othello_lab")]
 
 

@@ -340,8 +340,6 @@ def test_an_agent_without_any_limit_is_refused_before_a_game() -> None:
     read([*duel, "limits.seconds=1"])
 
 
-# ---------------------------------------------------------------------- strings
-
 HOME = "${oc.env:HOME}"
 
 

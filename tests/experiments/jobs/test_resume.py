@@ -103,9 +103,6 @@ def test_a_pipe_without_reader_does_not_stop_a_run(tmp_path: Path) -> None:
     assert query(runs_in(tmp_path)[0], "select complete from run") == [(1,)]
 
 
-# ---------------------------------------------------------------------- extending
-
-
 @pytest.mark.integration
 def test_a_run_can_be_extended(tmp_path: Path, uninterrupted: Path) -> None:
     folder = played(tmp_path, *WORDS, "games=2").folder
@@ -212,9 +209,6 @@ def test_a_record_that_is_being_read_is_resumed(tmp_path: Path, recorded_duel: P
     told("extend", folder, "games=10")
 
 
-# ---------------------------------------------------------------------- sequential tests
-
-
 def test_results_come_in_the_order_of_the_schedule() -> None:
     shuffled = [[4, 0], [2], [1, 3], [7], [6], [5]]
 
@@ -253,9 +247,6 @@ def test_a_test_without_decision_can_be_extended(tmp_path: Path) -> None:
     longer = resume(short.folder, console=QUIET, games=30)
     whole = played(tmp_path, *words, "games=30")
     assert content(longer.folder) == content(whole.folder)
-
-
-# ---------------------------------------------------------------------- watching
 
 
 def test_a_run_can_be_watched(tmp_path: Path, recorded_duel: Path) -> None:

@@ -66,9 +66,6 @@ def file_of(folder: Path, *lines: str) -> str:
     return str(path)
 
 
-# ------------------------------------------------------------------ an opening
-
-
 @given(name=st.sampled_from(list(RULESETS)), plies=st.integers(0, 11), seed=st.integers(0, 99))
 @settings(max_examples=25)
 def test_what_the_record_says_can_be_read_again(name: str, plies: int, seed: int) -> None:
@@ -90,9 +87,6 @@ def test_passes_are_plies_of_an_opening() -> None:
     assert cut.moves == opening.moves[:6]
     assert cut.text == FORCED_PASS[:10] + "--"
     assert Opening.read(cut.text, "mini4") == cut
-
-
-# ------------------------------------------------------------------ any kind
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -142,9 +136,6 @@ def test_more_pairs_than_openings(kind: str, there_are: int, tmp_path: Path) -> 
     assert again == (again[: len(lines) - 1 if kind == "file" else there_are] * 7)[:7]
 
 
-# ------------------------------------------------------------------ random, all
-
-
 @pytest.mark.parametrize("rules", RULESETS.values(), ids=RULESETS)
 def test_random_openings_are_legal_and_distinct_up_to_symmetry(rules: Ruleset) -> None:
     count, plies = (200, 8) if rules.side == 8 else (30, 6)
@@ -178,9 +169,6 @@ def test_openings_that_are_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
     for kind in ("all", "random"):
         with pytest.raises(ConfigError, match=r"openings\.plies=25: .*mini4"):
             choose(1, RULESETS["mini4"], kind=kind, plies=25)
-
-
-# ------------------------------------------------------------------ files
 
 
 def test_a_file_of_all_notations(tmp_path: Path) -> None:
@@ -306,9 +294,6 @@ def test_damaged_wthor_files_are_told_with_their_byte(tmp_path: Path) -> None:
         assert "\n" not in str(caught.value)
 
 
-# ------------------------------------------------------------------ runs
-
-
 @pytest.mark.integration
 @pytest.mark.parametrize("executor", mostly_nightly(["serial", "processes"], ["serial"]))
 def test_a_run_from_positions_of_its_own_can_be_replayed(tmp_path: Path, executor: str) -> None:
@@ -330,9 +315,6 @@ def test_a_run_from_positions_of_its_own_can_be_replayed(tmp_path: Path, executo
     report = (result.folder / "report.md").read_text(encoding="utf-8")
     assert f"3 (from {path}), each played twice" in report
     assert "1 game of" in report and "over by ply 9" in report
-
-
-# ------------------------------------------------------------------ balanced
 
 
 def test_the_shipped_openings_are_legal_and_distinct() -> None:

@@ -100,9 +100,6 @@ def test_pairs_are_handed_out_a_few_at_a_time_and_played_ones_left_out() -> None
     assert taken == [pair for pair in every if pair[0].pair not in (0, 7, 29)]
 
 
-# ---------------------------------------------------------------------- a schedule of one's own
-
-
 @pytest.fixture
 def cup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The command line of the cup in the docstring of Schedule, in files outside the repository."""

@@ -93,9 +93,6 @@ def standings(draw: PairDraw, size: int) -> dict[str, list[Any]]:
     return {key: list(each) for key, each in draw.schedule.standings(names, draw.results).items()}
 
 
-# ---------------------------------------------------------------------- Swiss
-
-
 @pytest.mark.parametrize("size", [2, 3, 4, 5, 8, 13])
 @pytest.mark.parametrize("longest", [False, True])
 def test_nobody_meets_another_twice_in_a_swiss_tournament(size: int, longest: bool) -> None:
@@ -145,19 +142,13 @@ def test_buchholz_is_the_sum_of_the_opponents_points() -> None:
 
 
 def test_a_bye_goes_to_the_last_who_has_had_none() -> None:
-    assert matched([4, 2, 1, 3, 0], lambda one, other: {one, other} != {0, BYE}) == [
-        (3, BYE),
-        (4, 2),
-        (1, 0),
-    ]
+    pairs = matched([4, 2, 1, 3, 0], lambda one, other: {one, other} != {0, BYE})
+    assert pairs == [(3, BYE), (4, 2), (1, 0)]
 
 
 def test_two_who_have_met_are_exchanged_with_the_lowest_pair() -> None:
     pairs = matched([0, 1, 2, 3], lambda one, other: {one, other} != {2, 3})
     assert sorted(sorted(pair) for pair in pairs) in ([[0, 2], [1, 3]], [[0, 3], [1, 2]])
-
-
-# ---------------------------------------------------------------------- knockout
 
 
 @pytest.mark.parametrize("size", [2, 3, 4, 5, 7, 8, 13])
@@ -191,14 +182,8 @@ def test_a_drawn_match_is_played_again_and_then_a_lot_decides() -> None:
 
 
 def test_seeds_may_be_drawn_by_lot() -> None:
-    finals = set()
-    for seed in range(20):
-        _, rounds = tournament(Knockout(seeding="lot"), 4, seed=seed)
-        finals.add(frozenset((rounds[-1][0][0].black, rounds[-1][0][0].white)))
-    assert len(finals) > 1
-
-
-# ---------------------------------------------------------------------- a class
+    tournaments = [tournament(Knockout(seeding="lot"), 4, seed=seed) for seed in range(20)]
+    assert len({frozenset((r[-1][0][0].black, r[-1][0][0].white)) for _, r in tournaments}) > 1
 
 
 def games_of(rounds: Sequence[Sequence[Pair]]) -> Counter[int]:
@@ -243,8 +228,7 @@ def test_a_game_that_only_helps_another_one_stands_in_brackets() -> None:
 def test_points_of_a_class_are_for_a_completed_game_and_for_results_after_it() -> None:
     draw, rounds = tournament(ClassTournament(replays=0), 4, nobody)
     assert len(rounds) == 5
-    played = games_of(rounds)
-    assert standings(draw, 4)["points"] == [5 + played[agent] - 1 for agent in range(4)]
+    assert standings(draw, 4)["points"] == [4 + games_of(rounds)[agent] for agent in range(4)]
     draw, rounds = tournament(ClassTournament(), 4, failing=[0])
     table = standings(draw, 4)
     assert table["points"][0] == 0  # never completed a game
@@ -307,21 +291,15 @@ def test_a_replay_pays_nothing_and_who_wins_the_final_is_first(seed: int) -> Non
         assert "Most points: " in headline
 
 
-@pytest.mark.parametrize(
-    ("own", "word"),
-    [
+def test_the_report_of_a_class_tells_the_points_and_another_scheme() -> None:
+    for own, word in (
         (ClassTournament(), ""),
         (ClassTournament(win=3), "3 for a win, 1 for a draw"),
         (ClassTournament(first_pays=True), "pays its win or draw too"),
-    ],
-)
-def test_the_report_of_a_class_tells_the_points_and_another_scheme(
-    own: ClassTournament, word: str
-) -> None:
-    draw, _ = tournament(own, 4)
-    note = own.tables([f"{agent}" for agent in range(4)], draw.results)[0].note
-    assert "5 for the first game completed" in note and word in note
-    assert ("usual points are 5, 2, 1" in note) == bool(word)
+    ):
+        note = own.tables(list("abcd"), tournament(own, 4)[0].results)[0].note
+        assert "5 for the first game completed" in note and word in note
+        assert ("usual points are 5, 2, 1" in note) == bool(word)
 
 
 def test_the_headline_of_a_knockout_names_who_won_the_final() -> None:
@@ -331,9 +309,6 @@ def test_the_headline_of_a_knockout_names_who_won_the_final() -> None:
     draw, _ = tournament(Knockout(replays=0), 2, nobody)
     assert draw.schedule.headline(["a", "b"], draw.results).endswith(" 1 - 1, by lot.")
     assert Knockout().headline(["a", "b"], PairOutcomes(1)) == ""
-
-
-# ---------------------------------------------------------------------- as runs
 
 
 WORDS = ["agents=classics", "games=2"]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
-from multiprocessing.queues import Queue
 from pathlib import Path
 
 import pytest
@@ -23,19 +21,6 @@ def test_the_driver_logs_through_it(tmp_path: Path) -> None:
             logging.getLogger("lab.test").info("line %d", number)
     lines = told.read_text(encoding="utf-8").splitlines()
     assert [line.rpartition(" ")[2] for line in lines] == [str(number) for number in range(100)]
-
-
-def test_nobody_waits_for_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The threads that write the files would look now and then whether they are to end; here they
-    never do, and must be woken."""
-    get = Queue.get
-    monkeypatch.setattr(Queue, "get", lambda self, timeout: get(self))
-    with logging_to(tmp_path / "log.txt", "info"):
-        threads = [each for each in threading.enumerate() if each.name.startswith("mp-handler")]
-        assert len(threads) == 2
-        logging.getLogger("lab.test").info("logged")
-    assert not any(thread.is_alive() for thread in threads)
-    assert (tmp_path / "log.txt").read_text(encoding="utf-8").count("\n") == 1
 
 
 def test_what_agents_print_has_a_file_of_its_own(

@@ -43,9 +43,6 @@ def data(*words: object) -> Any:
     return json.loads(told(*words, "--json"))
 
 
-# ---------------------------------------------------------------------- list
-
-
 def test_all_runs_are_listed(shelf: Path) -> None:
     found = data("list", shelf)
     assert sorted(each["name"] for each in found) == ["one", "one", "other", "two"]
@@ -161,9 +158,6 @@ def test_folders_without_runs(tmp_path: Path) -> None:
         assert "is no run" in told(command, tmp_path, code=2)
 
 
-# ---------------------------------------------------------------------- show and report
-
-
 @pytest.mark.integration
 def test_a_run_is_shown_and_reported_from_its_record_alone(shelf: Path, tmp_path: Path) -> None:
     """The same report again, though everything but the record is gone."""
@@ -233,9 +227,6 @@ def test_a_run_without_a_finished_pair(kept: int, recorded_duel: Path, tmp_path:
         text = (folder / "report.md").read_text(encoding="utf-8")
         assert "\n1 game of 8 (stopped early) from 1 opening" in text
         assert "> " not in text[: text.index("## Standings")]  # there is no finding
-
-
-# ---------------------------------------------------------------------- compare
 
 
 def test_runs_of_one_experiment_are_pooled(shelf: Path) -> None:

@@ -218,9 +218,6 @@ def test_totals_of_games_without_moves_are_played_again(tmp_path: Path) -> None:
     assert found.startswith("played again: game 1: white_evaluations is ")
 
 
-# ---------------------------------------------------------------------- without kernels
-
-
 @pytest.fixture(scope="module")
 def plainly(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of which nothing can be played again, as its versions are others."""
