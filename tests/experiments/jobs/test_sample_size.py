@@ -74,6 +74,7 @@ def test_the_command_tells_pairs_and_minutes() -> None:
         f"fixed match {fixed} {2 * fixed} ",
         *("SPRT if it is 60 Elo", "SPRT if it is 0 Elo"),
         *("greedy, random", "workers: none (serial)", "Not enough openings"),
+        "+60 [19, 101]",  # 60 Elo are 1.64 + 1.28 standard errors
     ):
         assert expected in printed
     assert "split" in told("plan", "--help")

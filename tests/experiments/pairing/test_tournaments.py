@@ -108,6 +108,8 @@ def test_nobody_meets_another_twice_in_a_swiss_tournament(size: int, longest: bo
     points = standings(draw, size)["points"]
     byes = len(rounds) * (size % 2)
     assert sum(points) == len(rounds) * (size // 2) + byes
+    (table,) = draw.schedule.tables([f"{agent}" for agent in range(size)], draw.results)
+    assert ("*bye*" in table.note) == (byes > 0) and "brackets" not in table.note
 
 
 def test_those_who_stand_alike_meet_and_the_best_wins() -> None:
