@@ -7,23 +7,27 @@ import sys
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 from chosen import mostly_nightly
-from rich.console import Console
+from runs import QUIET, played
 
-from othello_lab import AlphaBeta, DiscCount, GreedyAgent, SquareWeights
+from othello_lab import AlphaBeta, DiscCount
 from othello_lab.agents.config import ConfigError, choices
 from othello_lab.agents.external_agent import ExternalAgent
 from othello_lab.experiments.config import read, typed
-from othello_lab.experiments.jobs.run import resume, run
+from othello_lab.experiments.jobs.run import resume
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.studies.study_plan import read as study_plan
 from othello_lab.experiments.sweep.composing import expand
 
+LINE_UPS = set(choices("agents")) - {"alone", "duel", "folder"}
 
-@pytest.mark.parametrize("name", sorted(set(choices("agents")) - {"alone", "duel", "folder"}))
+
+@pytest.mark.integration
 @pytest.mark.parametrize("rules", mostly_nightly(["standard", "wpi"], ["standard"]))
+@pytest.mark.parametrize("name", sorted(LINE_UPS))
 def test_every_line_up_can_be_run(name: str, rules: str) -> None:
     plan = read([f"agents={name}", f"ruleset.name={rules}"])
     assert len(plan.agents) >= 2
@@ -33,10 +37,7 @@ def test_every_line_up_can_be_run(name: str, rules: str) -> None:
 # Evaluations: see test_heuristics.py, test_a_board_it_is_not_made_for_is_refused.
 @pytest.mark.parametrize("group", ["executor", "openings", "ruleset"])
 def test_every_option_of_every_group_can_be_chosen(group: str) -> None:
-    extra = {
-        "ruleset": ["evaluation=disc_count"],
-        "file": ["openings.file=my.txt"],
-    }
+    extra = {"ruleset": ["evaluation=disc_count"], "file": ["openings.file=my.txt"]}
     chosen = {}
     for option in choices(group):
         if option == "dask" and find_spec("distributed") is None:
@@ -46,37 +47,16 @@ def test_every_option_of_every_group_can_be_chosen(group: str) -> None:
     assert len(set(chosen.values())) == len(chosen), "two options are the same"
 
 
-def test_top_level_depth_and_evaluation_fill_what_a_line_up_leaves_open() -> None:
-    plan = read(["agents=ab_mirror", "depth=6", "evaluation=disc_count", "agents.left.depth=3"])
+def test_top_level_settings_fill_what_a_line_up_leaves_open() -> None:
+    words = ["depth=6", "evaluation=disc_count", "agents.left.depth=3", "seed=7", "games=400"]
+    plan = read(["agents=ab_mirror", *words, "executor.workers=2", "ruleset=wpi"])
     left, right = plan.agents["left"], plan.agents["right"]
-    assert isinstance(left, AlphaBeta)
-    assert isinstance(right, AlphaBeta)
+    assert isinstance(left, AlphaBeta) and isinstance(right, AlphaBeta)
     assert (left.depth, right.depth) == (3, 6)
     assert isinstance(left.evaluation, DiscCount)
-    assert plan.settings.agents["right"]["depth"] == 6
-
-
-def test_two_agents_meet_without_a_file() -> None:
-    plan = read(["agents=duel", "agent@first=alphabeta", "agent@second=greedy", "first.depth=5"])
-    first, second = plan.agents["alphabeta"], plan.agents["greedy"]
-    assert isinstance(first, AlphaBeta)
-    assert isinstance(second, GreedyAgent)
-    assert first.depth == 5
-    assert isinstance(first.evaluation, SquareWeights)
-
-
-def test_plain_overrides() -> None:
-    words = [
-        "depth=5",
-        "evaluation=disc_count",
-        "seed=7",
-        "games=400",
-        "executor.workers=2",
-        "ruleset=wpi",
-    ]
-    plan = read(words)
     settings = plan.settings
-    assert (settings.depth, settings.seed, settings.games) == (5, 7, 400)
+    assert settings.agents["right"]["depth"] == 6
+    assert (settings.depth, settings.seed, settings.games) == (6, 7, 400)
     assert (plan.executor.workers, plan.rules.name) == (2, "wpi")
 
 
@@ -139,16 +119,17 @@ COMPOSED = (
 )
 
 
-@pytest.mark.parametrize(("agent", "words", "expected"), COMPOSED)
-def test_an_evaluation_is_named_where_it_is_used(
-    agent: str,
-    words: list[str],
-    expected: object,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@pytest.fixture
+def own_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "hollow.py").write_text(MINE + HOLLOW, encoding="utf-8")
+
+
+@pytest.mark.usefixtures("own_file")
+@pytest.mark.parametrize(("agent", "words", "expected"), COMPOSED)
+def test_an_evaluation_is_named_where_it_is_used(
+    agent: str, words: list[str], expected: object
+) -> None:
     plan = read(["agents=duel", f"agent@first={agent}", "agent@second=greedy", *words])
     settings = plan.settings.agents[plan.names[0]]
     evaluation = settings.get("agent", settings)["evaluation"]
@@ -156,45 +137,37 @@ def test_an_evaluation_is_named_where_it_is_used(
     assert expected in (evaluation, evaluation.get("target"), weights.get("corners"))
 
 
-def test_a_line_up_names_the_evaluations_of_its_agents(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "hollow.py").write_text(HOLLOW, encoding="utf-8")
+@pytest.mark.usefixtures("own_file")
+def test_a_line_up_names_the_evaluations_of_its_agents(tmp_path: Path) -> None:
     (tmp_path / "agents").mkdir()
     (tmp_path / "agents" / "named.yaml").write_text(
         "# Named\ndefaults:\n  - /agent@a: weighted\n  - /agent@b: alphabeta\n\n"
         "a: {evaluation: composite}\nb: {depth: 2, evaluation: ./hollow.py:hollow}\n",
         encoding="utf-8",
     )
-    words = ["agents=named", "agents.a.evaluation.weights.corners=3"]
-    agents = read(words, [tmp_path]).settings.agents
-    assert agents["a"]["evaluation"]["weights"]["corners"] == 3
-    assert agents["b"]["evaluation"]["target"] == "./hollow.py:hollow"
-    agents = read([*words[:1], "agents.b.evaluation=iago"], [tmp_path]).settings.agents
-    assert agents["b"]["evaluation"] == IAGO
+    agents = read(["agents=named", "agents.a.evaluation.weights.corners=3"], [tmp_path]).settings
+    assert agents.agents["a"]["evaluation"]["weights"]["corners"] == 3
+    assert agents.agents["b"]["evaluation"]["target"] == "./hollow.py:hollow"
+    agents = read(["agents=named", "agents.b.evaluation=iago"], [tmp_path]).settings
+    assert agents.agents["b"]["evaluation"] == IAGO
 
 
-def test_a_sweep_varies_named_evaluations() -> None:
+def test_evaluations_of_sweeps_and_studies_are_named_in_the_same_way() -> None:
     words = ["agents=ab_mirror", "agents.left.evaluation=iago,composite", "depth=2"]
     found = [read(each).settings.agents["left"]["evaluation"] for each in expand(words)]
     assert [str(each["_target_"]).rpartition(".")[2] for each in found] == ["Iago", "Composite"]
-
-
-def test_an_evaluation_of_a_study_is_named_in_the_same_way() -> None:
-    words = ["agents=ab_mirror", "agents.left.evaluation=iago"]
-    plan = study_plan("pruning", words).plan
+    plan = study_plan("pruning", ["agents=ab_mirror", "agents.left.evaluation=iago"]).plan
     assert plan.settings.agents["left"]["evaluation"] == IAGO
-    with pytest.raises(ConfigError, match=r"^agents\.left\.evaluation: unknown evaluation 'igo'"):
-        study_plan("pruning", [*words[:1], "agents.left.evaluation=igo"])
+    with pytest.raises(ConfigError, match=r"^agents\.left\.evaluation: .*'igo'"):
+        study_plan("pruning", ["agents=ab_mirror", "agents.left.evaluation=igo"])
 
 
 @pytest.mark.parametrize(
     ("default", "complaint"),
     [
-        ("agent@a: greedy", r"slash, - /agent@NAME: greedy"),
-        ("/agent@a: gredy", r"unknown agent 'gredy'.*Did you mean 'greedy'"),
-        ("nothing: here", r"agents/two\.yaml names agents/nothing/here\.yaml, which is in none"),
+        ("agent@a: greedy", r"/agent@NAME: greedy"),
+        ("/agent@a: gredy", r"'gredy'.*'greedy'"),
+        ("nothing: here", r"agents/two\.yaml .*agents/nothing/here\.yaml"),
     ],
 )
 def test_a_line_ups_default_that_is_not_there(tmp_path: Path, default: str, complaint: str) -> None:
@@ -220,32 +193,27 @@ def test_agents_of_a_duel_are_named_by_their_choices() -> None:
 @pytest.mark.parametrize(
     ("words", "names"),
     [
-        ("alphabeta alphabeta", ["alphabeta_1", "alphabeta_2"]),
-        ("alphabeta alphabeta second.evaluation=iago", ["square_weights", "iago"]),
+        ("alphabeta alphabeta", "alphabeta_1, alphabeta_2"),
+        ("alphabeta alphabeta second.evaluation=iago", "square_weights, iago"),
         (
             "alphabeta alphabeta first.depth=5 second.evaluation=iago",
-            ["square_weights depth 5", "iago depth 4"],
+            "square_weights depth 5, iago depth 4",
         ),
-        ("alphabeta minimax", ["alphabeta", "minimax"]),
-        ("alphabeta minimax second.depth=2", ["alphabeta depth 4", "minimax depth 2"]),
-        ("alphabeta champion first.depth=2", ["alphabeta", "champion"]),
-        ("greedy alphabeta second.depth=2", ["greedy", "alphabeta"]),
-        ("mcts mcts first.playouts=50", ["playouts 50", "playouts 2000"]),
-        (
-            "pvs pvs first.endgame=8 first.table_mb=4",
-            ["table_mb 4 endgame 8", "table_mb 16 endgame 0"],
-        ),
+        ("alphabeta minimax second.depth=2", "alphabeta depth 4, minimax depth 2"),
+        ("alphabeta champion first.depth=2", "alphabeta, champion"),
+        ("greedy alphabeta second.depth=2", "greedy, alphabeta"),
+        ("pvs pvs first.endgame=8 first.table_mb=4", "table_mb 4 endgame 8, table_mb 16 endgame 0"),
         (
             "alphabeta alphabeta first.evaluation=composite second.evaluation=composite "
             "second.evaluation.weights.mobility=3",
-            ["mobility 8", "mobility 3"],
+            "mobility 8, mobility 3",
         ),
     ],
 )
-def test_agents_of_a_duel_are_named_by_what_differs(words: str, names: list[str]) -> None:
+def test_agents_of_a_duel_are_named_by_what_differs(words: str, names: str) -> None:
     first, second, *settings = words.split()
     plan = read(["agents=duel", f"agent@first={first}", f"agent@second={second}", *settings])
-    assert list(plan.agents) == names
+    assert ", ".join(plan.agents) == names
 
 
 def test_agents_and_heuristics_from_outside(tmp_path: Path) -> None:
@@ -265,109 +233,84 @@ def test_agents_and_heuristics_from_outside(tmp_path: Path) -> None:
     assert plan.agents["alphabeta"].evaluation.weights.sum() == 4  # type: ignore[attr-defined]
 
 
+DUEL = "agents=duel agent@first=%s agent@second=greedy "
 BAD = {
-    "evaluation=function": r"evaluation\.target is left open; set evaluation\.target=",
-    "evaluation=function evaluation.target=./nowhere.py:f": r"there is no file \./nowhere\.py",
-    "evaluation=iago ruleset=mini6": r"evaluation iago of agent 'minimax' .* boards of 8x8",
-    "evaluation=composite +evaluation.weights.mobilty=3": r"unknown feature 'mobilty'.*'mobility'",
+    "evaluation=function": r"evaluation\.target=",
+    "evaluation=iago ruleset=mini6": r"iago .*'minimax' .*8x8",
+    "evaluation=composite +evaluation.weights.mobilty=3": r"'mobilty'.*'mobility'",
+    "evaluation=composite evaluation.weights.mobilty=4": r"'.*\.mobility'",
     "evaluation=composite evaluation.weights.mobility=nan": r"mobility=nan: a number from",
-    "agents=clasics": r"unknown line-up 'clasics'; .*ab_mirror.* Did you mean 'classics'",
-    "agents=duel agent@first=alphabta agent@second=greedy": r"unknown agent 'alphabta'.*alphabeta",
+    "agents=clasics": r"'clasics'; .*ab_mirror.*'classics'",
+    DUEL % "alphabta": r"'alphabta'.*alphabeta",
     "agents=duel agent@first=greedy": r"agent@second",
-    "evaluation=disk_count": r"unknown evaluation 'disk_count'; .* Did you mean 'disc_count'",
-    "agents=duel agent@first=./nowhere.py:Mine agent@second=greedy": (
-        r"agent 'Mine': target: there is no file ./nowhere.py in /"
-    ),
-    "agents=duel agent@first=nowhere:Mine agent@second=greedy": r"'nowhere'.*\(searched: /.*\)",
-    "agents=duel agent@first=./mine.py agent@second=greedy": r"the class .*first=./mine.py:NAME",
-    "agents=duel agent@first=misbehaving:Raise agent@second=greedy": r"Did you mean 'Raises'",
-    "agents=duel agent@first=misbehaving:Raises agent@second=greedy first.dpth=3": (
-        r"agent 'Raises': .* has no setting 'dpth'"
-    ),
-    "agents=duel agent@first=alphabeta agent@second=greedy agents.greedy.depth=4": (
-        r"a duel are set as first\.depth and second\.depth"
-    ),
-    "agents=classics agents.greedy.depth=4": r"greedy has no setting 'depth'; it has: none",
-    "agents=classics agents.gredy.depth=4": r"line-up 'gredy'; .* Did you mean 'greedy'",
-    "evaluation=composite evaluation.weights.mobilty=4": r"Did you mean '.*\.mobility'",
-    "openings.file=mine.txt": r"openings\.file only goes with openings=file",
+    "evaluation=disk_count": r"'disk_count'; .*'disc_count'",
+    DUEL % "./nowhere.py:Mine": r"'Mine': target: .*\./nowhere\.py in /",
+    DUEL % "nowhere:Mine": r"'nowhere'.*\(searched: /.*\)",
+    DUEL % "./mine.py": r"first=\./mine\.py:NAME",
+    DUEL % "misbehaving:Raise": r"'Raises'",
+    DUEL % "misbehaving:Raises" + "first.dpth=3": r"'Raises': .*'dpth'",
+    DUEL % "alphabeta" + "agents.greedy.depth=4": r"first\.depth .*second\.depth",
+    DUEL % "alphabeta" + "second.depth=4": r"second\.depth: greedy .*: none",
+    DUEL % "alphabeta" + "first.dept=4": r"first\.dept: alphabeta .*depth",
+    DUEL % "random" + "depth=3": r"depth=3: no agent",
+    DUEL % "random" + "evaluation=disc_count": r"no effect",
+    "agents=classics agents.greedy.depth=4": r"greedy .*'depth'; .*: none",
+    "agents=classics agents.gredy.depth=4": r"'gredy'; .*'greedy'",
+    "agents=classics agents.greedy.evaluation=iago": r"greedy .*'evaluation'",
+    "openings.file=mine.txt": r"openings\.file .*openings=file",
     "agent=alphabeta": r"agents=duel agent@first=alphabeta agent@second=NAME",
     "+agent=greedy": r"agents=duel agent@first=greedy",
-    "agents=duel agent@first=alphabeta agent@second=greedy second.depth=4": (
-        r"second\.depth: greedy has no setting 'depth'; it has: none"
-    ),
-    "agents=duel agent@first=alphabeta agent@second=greedy first.dept=4": (
-        r"first\.dept: alphabeta has no setting 'dept'; it has: .*depth"
-    ),
-    "ruleset=wpy": r"unknown ruleset 'wpy'; choose from .* Did you mean 'wpi'",
-    "ruleset.name=chess": r"unknown ruleset\.name 'chess'; choose from",
-    "executor=threads": r"unknown executor 'threads'; choose from dask, processes, serial",
-    "executor._target_=othello_lab.AlphaBeta": r"executor: .*(has no setting|AlphaBeta)",
-    "executor._target_=othello_lab.GreedyAgent": r"executor: .*has no setting 'workers'",
-    "depth=0": r"depth=0: a whole number of 1 or more is needed",
-    "depth=-2": r"depth=-2",
-    "depth=deep": r"depth=deep.*whole number",
+    "ruleset=wpy": r"'wpy'; .*'wpi'",
+    "ruleset.name=chess": r"ruleset\.name 'chess'; choose",
+    "executor=threads": r"'threads'; .*dask, processes, serial",
+    "executor._target_=othello_lab.GreedyAgent": r"executor: .*'workers'",
+    "depth=0": r"depth=0: a whole number of 1 or more",
     "depth=2.5": r"depth=2\.5.*whole number",
     "depth=65": r"depth=65: a whole number from 1 to 64",
     "games=0": r"games=0: an even number",
     "games=7": r"games=7: an even number",
-    "games=-2": r"games=-2",
     "games=many": r"games=many",
     "seed=-1": r"seed=-1",
     "openings.plies=-1": r"openings\.plies=-1",
-    "openings.plies=null": r"openings\.plies=null: a whole number of 0 or more is needed",
-    "openings.plies=x": r"openings\.plies=x: a whole number",
-    "openings=al": r"unknown openings 'al'; choose from all, balanced, file, random, start\.",
-    "openings.kind=al": r"unknown setting 'openings\.kind'",
-    "openings=file": r"openings\.file is left open; set openings\.file=",
-    "openings=file openings.file=my.txt openings.plies=-1": r"openings\.plies=-1: .* or null, is",
-    "openings=start openings.plies=3": r"openings\.plies only goes with openings=all",
-    "openings=start +openings.plies=3": r"StartOpening has no setting 'plies'; .*repeats",
-    "+openings.file=my.txt": r"openings: .*RandomOpenings has no setting 'file'",
-    "openings=balanced ruleset=mini6 evaluation=disc_count": r"made for 8x8; ruleset mini6 is 6x6 "
-    r"\(openings=random is for all boards\)",
-    "openings=balanced ruleset=mini4 evaluation=disc_count": r"made for 8x8; ruleset mini4 is 4x4",
-    "executor.workers=0": r"executor\.workers=0: a whole number of 1 or more, or null, is needed",
-    "executor=serial executor.workers=2": r"executor\.workers only goes with executor=dask or",
+    "openings.plies=null": r"openings\.plies=null: a whole number of 0 or more",
+    "openings=al": r"'al'; .*all, balanced, file, random, start\.",
+    "openings.kind=al": r"'openings\.kind'",
+    "openings=file": r"openings\.file=",
+    "openings=file openings.file=my.txt openings.plies=-1": r"openings\.plies=-1: .* null",
+    "openings=start openings.plies=3": r"openings\.plies .*openings=all",
+    "openings=start +openings.plies=3": r"StartOpening .*'plies'; .*repeats",
+    "+openings.file=my.txt": r"openings: .*RandomOpenings .*'file'",
+    "openings=balanced ruleset=mini6 evaluation=disc_count": r"8x8; .*6x6 .*openings=random",
+    "executor.workers=0": r"executor\.workers=0: a whole number of 1 or more, or null",
+    "executor=serial executor.workers=2": r"executor\.workers .*executor=dask or",
     "executor=dask executor.workers=0": r"executor\.workers=0: a whole number of 1 or more",
     "executor=dask executor.address=tcp://x:1 executor.workers=2": r"executor\.workers=2: .* has",
-    "+executor.address=tcp://x:1": r"executor: .*Processes has no setting 'address'",
     "limits.seconds=0": r"limits\.seconds=0",
     "limits.grace=-1": r"limits\.grace=-1",
     "limits.hang=0": r"limits\.hang=0",
-    "export=[xls]": r"unknown export 'xls'; choose from csv, parquet",
-    "log_level=loud": r"unknown log_level 'loud'",
+    "export=[xls]": r"'xls'; .*csv, parquet",
+    "log_level=loud": r"log_level 'loud'",
     "name=../elsewhere": r"name=\.\./elsewhere",
-    "dpeth=3": r"unknown setting 'dpeth'\. Did you mean 'depth'",
-    "+dpeth=3": r"unknown setting 'dpeth'\. Did you mean 'depth'",
-    "executor.worker=3": r"unknown setting 'executor\.worker'.*'executor\.workers'",
-    "agents.minimax.depht=3": (
-        r"agents\.minimax\.depht: minimax has no setting .*mean 'agents.minimax.depth'"
-    ),
-    "depth": r"cannot read 'depth': settings are written key=value",
-    "=3": r"cannot read '=3'",
-    "ruleset=mini6": r"evaluation square weights of agent 'minimax' .* 8x8; .* mini6 is 6x6",
-    "agents=duel agent@first=random agent@second=greedy depth=3": r"depth=3: no agent .* open",
-    "agents=duel agent@first=random agent@second=greedy evaluation=disc_count": r"no effect",
-    "+agents.extra._target_=nowhere.Agent": r"agent 'extra'.*No module named 'nowhere'",
-    "+agents.extra._target_=misbehaving.Nobody": r"agent 'extra'.*misbehaving\.Nobody",
-    "+agents.extra._target_=misbehaving.NotAnAgent": r"agent 'extra'.*no Agent",
-    "+agents.extra._target_=othello_lab.AlphaBeta": (
-        r"'extra': othello_lab\.AlphaBeta needs depth.*; with depth: \?\?\?"
-    ),
-    "+agents.minimax.depht=3": r"agent 'minimax': .* no setting 'depht'.* mean 'depth'\?",
-    "+agents.extra.depth=3": r"agent 'extra' has no _target_",
+    "dpeth=3": r"'dpeth'.*'depth'",
+    "+dpeth=3": r"'dpeth'.*'depth'",
+    "agents.minimax.depht=3": r"agents\.minimax\.depht: .*'agents\.minimax\.depth'",
+    "depth": r"'depth': .*key=value",
+    "=3": r"'=3'",
+    "+agents.extra._target_=nowhere.Agent": r"'extra'.*'nowhere'",
+    "+agents.extra._target_=misbehaving.Nobody": r"'extra'.*misbehaving\.Nobody",
+    "+agents.extra._target_=misbehaving.NotAnAgent": r"'extra'.*no Agent",
+    "+agents.extra._target_=othello_lab.AlphaBeta": r"'extra': othello_lab\.AlphaBeta .*depth",
+    "+agents.minimax.depht=3": r"'minimax': .*'depht'.*'depth'",
+    "+agents.extra.depth=3": r"'extra' .*_target_",
     "agents.minimax.evaluation._target_=othello_lab.RandomAgent": "unknown setting|not an Eval",
-    "evaluation._target_=othello_lab.RandomAgent": r"othello_lab\.RandomAgent is no .*Evaluation",
+    "evaluation._target_=othello_lab.RandomAgent": r"othello_lab\.RandomAgent .*Evaluation",
     "agents.minimax=5": r"agent 'minimax'",
-    "agents.minimax.evaluation=igo": r"^agents\.minimax\.evaluation: unknown evaluation 'igo'; "
-    r"choose from .* Did you mean 'iago'\?$",
-    "agents.minimax.evaluation=./no.py:f": r"^agent 'minimax'\.evaluation: .* no file \./no\.py",
-    "agents.minimax.evaluation=./no.py": r"^agents\.minimax\.evaluation: \./no\.py: the function",
-    "agents=classics agents.greedy.evaluation=iago": r"greedy has no setting 'evaluation'",
-    "evaluation=./nowhere.py:f": r"^evaluation: target: there is no file \./nowhere\.py in ",
-    "evaluation=./nowhere.py": r"^evaluation=\./nowhere\.py: the function in that file is missing",
-    "+agent@agents.mine=./nowhere.py": r"the class in that file is missing; .*\.py:NAME is needed",
+    "agents.minimax.evaluation=igo": r"^agents\.minimax\.evaluation: .*'igo'; .*'iago'\?$",
+    "agents.minimax.evaluation=./no.py:f": r"^agent 'minimax'\.evaluation: .*\./no\.py",
+    "agents.minimax.evaluation=./no.py": r"^agents\.minimax\.evaluation: \./no\.py: .*function",
+    "evaluation=./nowhere.py:f": r"^evaluation: target: .*\./nowhere\.py in ",
+    "evaluation=./nowhere.py": r"^evaluation=\./nowhere\.py: .*function",
+    "+agent@agents.mine=./nowhere.py": r"class .*\.py:NAME",
 }
 
 
@@ -381,9 +324,7 @@ def test_bad_input_gets_one_line_that_names_the_bad_part(words: str) -> None:
 
 def test_without_dask_its_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(
-        ConfigError, match=r"executor=dask needs distributed; pip install .*\[dask\]"
-    ):
+    with pytest.raises(ConfigError, match=r"executor=dask .*distributed; .*\[dask\]"):
         read(["executor=dask"])
 
 
@@ -394,27 +335,23 @@ def test_a_missing_folder_of_yamls_is_named() -> None:
 
 def test_an_agent_without_any_limit_is_refused_before_a_game() -> None:
     duel = ["agents=duel", "agent@first=mcts", "agent@second=random", "first.playouts=null"]
-    with pytest.raises(ConfigError, match=r"agent 'mcts': playouts: set it, or seconds"):
+    with pytest.raises(ConfigError, match=r"agent 'mcts': playouts: .*seconds"):
         read(duel)
     read([*duel, "limits.seconds=1"])
 
-
-# ---------------------------------------------------------------------- strings
 
 HOME = "${oc.env:HOME}"
 
 
 @pytest.mark.integration
 def test_strings_of_a_record_stay_what_they_are(tmp_path: Path) -> None:
-    words = ["agents=ab_mirror", "depth=1", "games=2", "executor=serial", f"results={tmp_path}"]
-    words += ["+agents.mine._target_=misbehaving.Mine", "figures=false"]
+    words = ["agents=ab_mirror", "depth=1", "games=2", "+agents.mine._target_=misbehaving.Mine"]
     words += [f"+agents.mine.favourite='\\{HOME}'", f"name='a \\{HOME}'"]
-    plan = read(words)
-    assert plan.agents["mine"].make().favourite == HOME  # type: ignore[attr-defined]
-    console = Console(quiet=True)
-    folder = run(plan, "command", console).folder
+    mine: Any = read(words).agents["mine"]
+    assert mine.make().favourite == HOME
+    folder = played(tmp_path, *words).folder
     assert folder.parent == tmp_path / f"a {HOME}"
-    resume(folder, "command", console, games=4, trust=True)
+    resume(folder, "command", QUIET, games=4, trust=True)
     with Record.open(folder) as record:
         config = record.run()["config"]
         assert len(record.games()) == 4 * 3

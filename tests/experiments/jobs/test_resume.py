@@ -2,332 +2,211 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import random
-import shutil
+import resource
 import signal
 import sqlite3
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
-from processes import Command, await_, descendants
-from records import content, games_in, query, runs_in
-from rich.console import Console
+from processes import Command
+from records import after_games, content, games_in, query, runs_in
+from runs import DUEL, QUIET, changed, played, told
+from shared import copied
 
 from othello_lab import AlphaBeta, GreedyAgent, Maximizer, RandomAgent, SquareWeights
-from othello_lab.__main__ import main
 from othello_lab.agents.config import ConfigError
-from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.replan import about_object
-from othello_lab.experiments.jobs.run import in_order, resume, run, run_match
+from othello_lab.experiments.jobs.run import in_order, resume, run_match
 from othello_lab.experiments.pairing import RoundRobin, Schedule, SequentialMatch
 from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.pairing.schedule import PairDraw
 from othello_lab.experiments.playing.match import PairResult
-from othello_lab.experiments.record.store import PlayedGame, Record
+from othello_lab.experiments.record.folder import locked
+from othello_lab.experiments.record.store import Record
 
-WORDS = ["agents=classics", "games=20", "seed=3", "agents.alphabeta_5.depth=4", "figures=false"]
-SLOWLY = "compiled_games=false"  # so that there is time to do something to a run
-TOTAL = 15 * 20
-QUIET = Console(quiet=True)
+WORDS = ["agents=classics", "games=8", "seed=3", "agents.alphabeta_5.depth=2", "figures=none"]
+SLOWLY = "compiled_games=false"  # so that a run writes its games a few at a time
+TOTAL = 15 * 8
 
 
 @pytest.fixture(scope="module")
 def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("whole")
-    return run(read([*WORDS, f"results={folder}", "executor.workers=2"]), "test", QUIET).folder
+    return played(tmp_path_factory.mktemp("whole"), *WORDS).folder
 
 
-def await_games(folder: Path, games: int, process: Command) -> None:
-    await_(lambda: games_in(folder) >= games or process.poll() is not None)
+def interrupted(results: Path, before: Callable[[], None]) -> tuple[int | None, str, Path]:
+    """Begin the run in a process that does something before, and in which it is not finished:
+    its exit code, what it printed, and its folder."""
+    process = Command("run", *WORDS, SLOWLY, f"results={results}", before=before)
+    printed, _ = process.communicate()
+    (folder,) = runs_in(results)
+    assert games_in(results) < TOTAL, printed
+    assert {n for (n,) in query(folder, "select count(*) from games group by pair")} <= {2}
+    return process.returncode, printed, folder
 
 
-def kill_driver_at_random_moments(tmp_path: Path, uninterrupted: Path, kills: int) -> None:
-    chance = random.Random(kills)
-    words = ["run", *WORDS, SLOWLY, f"results={tmp_path}"]
-    process = Command(*words)
-    for number in range(kills):
-        moment = games_in(tmp_path) + chance.randrange(1, max(2, TOTAL // kills))
-        await_games(tmp_path, min(moment, TOTAL - 1), process)
-        time.sleep(chance.random() * 0.02)
-        process.kill()
-        process.communicate()
-        (folder,) = runs_in(tmp_path)
-        games = query(folder, "select count(*) from games group by pair")
-        assert all(count == 2 for (count,) in games), f"half a pair after {number} kills"
-        process = Command("resume", str(folder))
-    printed, _ = process.communicate(timeout=120)
-    assert process.returncode == 0, printed
-    assert content(folder) == content(uninterrupted)
+def fill_the_disk() -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 
 
+@pytest.mark.integration
 def test_a_killed_driver_is_resumed(tmp_path: Path, uninterrupted: Path) -> None:
-    kill_driver_at_random_moments(tmp_path, uninterrupted, 1)
-    (folder,) = runs_in(tmp_path)
+    kill = partial(signal.raise_signal, signal.SIGKILL)
+    code, _, folder = interrupted(tmp_path, after_games(30, kill))
+    assert code == -signal.SIGKILL and games_in(tmp_path) > 0
+    told("resume", folder)
+    assert content(folder) == content(uninterrupted)
     assert query(folder, "select complete from run") == [(1,)]
     assert len(query(folder, "select * from sessions")) == 2
 
 
 @pytest.mark.integration
-def test_the_driver_is_killed_at_twenty_random_moments(tmp_path: Path, uninterrupted: Path) -> None:
-    kill_driver_at_random_moments(tmp_path, uninterrupted, 20)
-
-
-@pytest.mark.integration
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
-def test_killed_workers_and_players_are_replaced(tmp_path: Path, uninterrupted: Path) -> None:
-    process = Command("run", *WORDS, SLOWLY, f"results={tmp_path}", "executor.workers=2")
-    chance = random.Random(1)
-    killed = 0
-    # A pair that is hit three times is given up, as it should be; so no more than twice.
-    while (games := games_in(tmp_path)) < TOTAL - 60 and process.poll() is None and killed < 2:
-        await_games(tmp_path, games + 20, process)
-        _, *others = descendants(process.pid)
-        if others:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(chance.choice(others), signal.SIGKILL)
-                killed += 1
-    printed, _ = process.communicate(timeout=120)
-    assert process.returncode == 0, printed
-    assert killed > 0
-    assert content(runs_in(tmp_path)[0]) == content(uninterrupted)
-
-
-@pytest.mark.integration
 def test_ctrl_c_names_the_way_on(tmp_path: Path, uninterrupted: Path) -> None:
-    def interrupt_after_the_first_games() -> None:  # in the run, however busy this machine is
-        write = Record.write_games
-
-        def written(record: Record, games: Iterable[PlayedGame]) -> None:
-            write(record, games)
-            Record.write_games = write  # type: ignore[method-assign]
-            os.killpg(0, signal.SIGINT)
-
-        Record.write_games = written  # type: ignore[method-assign]
-
-    before = interrupt_after_the_first_games
-    process = Command("run", *WORDS, SLOWLY, f"results={tmp_path}", before=before)
-    printed, _ = process.communicate(timeout=60)
-    (folder,) = runs_in(tmp_path)
-    assert process.returncode == 130, printed
+    interrupt = partial(os.killpg, 0, signal.SIGINT)
+    code, printed, folder = interrupted(tmp_path, after_games(1, interrupt))
+    assert code == 130
     assert "stopping after the pairs under way" in printed
     assert f"othello-lab resume {folder}" in printed
     assert "stopped early" in (folder / "report.md").read_text(encoding="utf-8")
     assert query(folder, "select complete from run") == [(0,)]
-    assert {n for (n,) in query(folder, "select count(*) from games group by pair")} == {2}
-    assert main(["resume", str(folder)]) == 0
+    told("resume", folder)
     assert content(folder) == content(uninterrupted)
 
 
 @pytest.mark.integration
 def test_a_full_disk_loses_nothing(tmp_path: Path, uninterrupted: Path) -> None:
-    import resource
-
-    def small_disk() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (600_000, 600_000))
-
-    process = Command("run", *WORDS, SLOWLY, f"results={tmp_path}", before=small_disk)
-    printed, _ = process.communicate(timeout=120)
-    assert process.returncode == 1, printed
-    assert "Traceback" not in printed
-    (folder,) = runs_in(tmp_path)
+    code, printed, folder = interrupted(tmp_path, after_games(30, fill_the_disk))
+    assert code == 1 and "Traceback" not in printed
     assert f"othello-lab resume {folder}" in printed
-    assert 0 < games_in(tmp_path) < TOTAL
-    resume(folder, console=QUIET)
+    assert games_in(tmp_path) > 0
+    told("resume", folder)
     assert content(folder) == content(uninterrupted)
 
 
+@pytest.mark.integration
 def test_a_disk_that_is_full_from_the_start_is_one_line(tmp_path: Path) -> None:
-    import resource
-
-    def no_disk() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
-
-    process = Command("run", *WORDS, SLOWLY, f"results={tmp_path}", before=no_disk)
-    printed, _ = process.communicate(timeout=120)
-    assert process.returncode == 1, printed
-    assert "Nothing was done; start it again" in printed
-    assert "Traceback" not in printed
+    process = Command("run", *WORDS, f"results={tmp_path}", before=fill_the_disk)
+    printed, _ = process.communicate()
+    assert process.returncode == 1 and "Traceback" not in printed
+    assert "start it again" in printed
 
 
-# ---------------------------------------------------------------------- extending
+@pytest.mark.integration
+def test_a_pipe_without_reader_does_not_stop_a_run(tmp_path: Path) -> None:
+    process = Command("run", *DUEL, "games=4", "figures=none", f"results={tmp_path}")
+    process.stop_listening()
+    assert process.wait() == 0
+    assert query(runs_in(tmp_path)[0], "select complete from run") == [(1,)]
 
 
 @pytest.mark.integration
 def test_a_run_can_be_extended(tmp_path: Path, uninterrupted: Path) -> None:
-    words = [word for word in WORDS if not word.startswith("games=")]
-    result = run(read([*words, "games=6", f"results={tmp_path}"]), "test", QUIET)
-    assert main(["extend", str(result.folder), "games=20"]) == 0
-    assert content(result.folder) == content(uninterrupted)
-    assert "games: 20" in (result.folder / "config.yaml").read_text()
+    folder = played(tmp_path, *WORDS, "games=2").folder
+    told("extend", folder, "games=8")
+    assert content(folder) == content(uninterrupted)
+    assert "games: 8" in (folder / "config.yaml").read_text()
 
 
+@pytest.mark.integration
 def test_objects_are_resumed_from_python(tmp_path: Path) -> None:
     agents = {"a": GreedyAgent(), "b": RandomAgent()}
     first = run_match(agents, games=6, workers=0, results=tmp_path, quiet=True, figures=False)
-    with pytest.raises(ConfigError, match="'a' was an object of a Python program"):
-        resume(first.folder, console=QUIET)
-    with pytest.raises(ConfigError, match="the run's are a, b"):
-        resume(first.folder, console=QUIET, agents={"a": GreedyAgent()})
-    with pytest.raises(ConfigError, match="is not what the run has"):
-        resume(first.folder, console=QUIET, agents=agents | {"a": Maximizer(SquareWeights())})
+    for given, complaint in (
+        (None, "'a' was an object"),
+        ({"a": GreedyAgent()}, "the run's are a, b"),
+        (agents | {"a": Maximizer(SquareWeights())}, "not what the run has"),
+    ):
+        with pytest.raises(ConfigError, match=complaint):
+            resume(first.folder, console=QUIET, agents=given)
     more = resume(first.folder, console=QUIET, agents=agents, games=10)
     assert more.complete and len(more.games) == 10
 
 
 @pytest.mark.integration
-def test_changed_code_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_changed_code_is_refused(tmp_path: Path) -> None:
     own = tmp_path / "mine.py"
     own.write_text(
         "from othello_lab.agents.evaluation import heuristic\n\n"
         "@heuristic\ndef flat(mover, opponent):\n    return 0\n"
     )
     words = ["agents=duel", "agent@first=maximizer", "agent@second=random", "games=2"]
-    words += ["figures=false"]
-    words += ["evaluation=function", f"evaluation.target={own}:flat", f"results={tmp_path}"]
-    folder = run(read(words), "test", QUIET).folder
+    folder = played(tmp_path, *words, f"first.evaluation={own}:flat").folder
     own.write_text(own.read_text().replace("return 0", "return 1"))
-    assert main(["extend", str(folder), "games=4"]) == 2
-    printed = capsys.readouterr().err
-    assert printed.count("\n") == 1
-    assert "mine.py" in printed and "--force" in printed
-    assert main(["extend", str(folder), "games=4", "--force"]) == 2
-    assert f"{own}, changed since the record" in capsys.readouterr().err
-    assert main(["extend", str(folder), "games=4", "--force", "--trust"]) == 0
+    extend = ["extend", folder, "games=4"]
+    assert all(word in told(*extend, code=2) for word in ("mine.py", "--force"))
+    assert f"{own}, changed since the record" in told(*extend, "--force", code=2)
+    told(*extend, "--force", "--trust")
     assert len(query(folder, "select * from games")) == 4
 
 
-@pytest.fixture(scope="module")
-def small_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("small")
-    words = ["agents=duel", "agent@first=greedy", "agent@second=random", "games=2", "figures=false"]
-    return run(read([*words, f"results={folder}", "executor=serial"]), "test", QUIET).folder
+def written(file: str, change: Callable[[bytes], bytes]) -> Callable[[Path], object]:
+    """Change the content of a file of a run."""
+    return lambda folder: (folder / file).write_bytes(change((folder / file).read_bytes()))
 
 
-def _edit_config(folder: Path) -> None:
-    path = folder / "config.yaml"
-    path.write_text(path.read_text().replace("seed: 1", "seed: 2"))
+BROKEN: dict[str, tuple[Callable[[Path], object] | str, str]] = {
+    "another setting": (
+        written("config.yaml", lambda text: text.replace(b"seed: 1", b"seed: 2")),
+        "config.yaml",
+    ),
+    "no YAML": (written("config.yaml", lambda _: b"{ ] :"), "config.yaml"),
+    "another numba": ("update run set versions = replace(versions, 'numba', 'nimba')", "numba"),
+    "another agent": ("update agents set version = 0 where agent = 0", "version 0 -> "),
+    "a newer format": ("update run set format = 99", "newer version"),
+    "no database": (written("games.sqlite", lambda _: b"something else " * 50), "not a database"),
+    "damaged": (written("games.sqlite", lambda all: all[:8192] + b"x" * 40_000), "malformed"),
+    "not begun": (written("games.sqlite", lambda _: b""), "before it had begun"),
+    "no record": (lambda folder: (folder / "games.sqlite").unlink(), "is no run"),
+}
 
 
-def _other_version(folder: Path) -> None:
-    with closing(sqlite3.connect(folder / "games.sqlite", isolation_level=None)) as connection:
-        connection.execute("update run set versions = replace(versions, 'numba', 'nimba')")
-
-
-def _newer_format(folder: Path) -> None:
-    with closing(sqlite3.connect(folder / "games.sqlite", isolation_level=None)) as connection:
-        connection.execute("update run set format = 99")
-
-
-def _older_agent(folder: Path) -> None:
-    with closing(sqlite3.connect(folder / "games.sqlite", isolation_level=None)) as connection:
-        connection.execute("update agents set version = 0 where name = 'greedy'")
-
-
-def _no_database(folder: Path) -> None:
-    (folder / "games.sqlite").write_text("something else, longer than a header " * 20)
-
-
-def _damaged(folder: Path) -> None:
-    path = folder / "games.sqlite"
-    path.write_bytes(path.read_bytes()[:8192] + b"x" * 40_000)
-
-
-def _config_of_nonsense(folder: Path) -> None:
-    (folder / "config.yaml").write_text("{ ] :")
-
-
-def _nothing_begun(folder: Path) -> None:
-    (folder / "games.sqlite").write_bytes(b"")
-
-
-def _no_record(folder: Path) -> None:
-    (folder / "games.sqlite").unlink()
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (_edit_config, "config.yaml"),
-        (_other_version, "numba none -> "),
-        (_older_agent, "agent 'greedy' version 0 -> 1"),
-        (_newer_format, "newer version of the lab"),
-        (_no_database, "not a database"),
-        (_damaged, "malformed"),
-        (_config_of_nonsense, "config.yaml"),
-        (_nothing_begun, "stopped before it had begun"),
-        (_no_record, "is no run"),
-    ],
-)
-def test_what_cannot_be_resumed_gets_one_line(
-    tmp_path: Path,
-    small_run: Path,
-    capsys: pytest.CaptureFixture[str],
-    change: Callable[[Path], None],
-    said: str,
+@pytest.mark.parametrize("change", BROKEN)
+def test_what_cannot_be_resumed_is_left_alone(
+    change: str, tmp_path: Path, recorded_duel: Path
 ) -> None:
-    folder = tmp_path / "run"
-    shutil.copytree(small_run, folder)
-    change(folder)
+    folder = copied(recorded_duel, tmp_path)
+    apply, said = BROKEN[change]
+    if isinstance(apply, str):
+        changed(folder, apply)
+    else:
+        apply(folder)
     before = {path: path.read_bytes() for path in folder.iterdir()}
-    capsys.readouterr()
-    assert main(["resume", str(folder)]) == 2
-    printed = capsys.readouterr().err
-    assert printed.count("\n") == 1
-    assert said in printed
+    assert said in told("resume", folder, code=2)
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 
+def test_a_record_in_use_is_locked(tmp_path: Path, recorded_duel: Path) -> None:
+    folder = copied(recorded_duel, tmp_path)
+    with locked(folder):
+        assert "is locked: another process" in told("resume", folder, code=2)
+
+
 @pytest.mark.integration
-def test_a_record_in_use_is_locked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    process = Command("run", "agents=ab_vs_minimax", "depth=9", f"results={tmp_path}")
-    await_(lambda: runs_in(tmp_path) and query(runs_in(tmp_path)[0], "select 1 from sqlite_master"))
-    try:
-        assert main(["resume", str(runs_in(tmp_path)[0])]) == 2
-        assert "is locked: another process" in capsys.readouterr().err
-    finally:
-        process.kill()
-        process.communicate()
-
-
 def test_an_interruption_between_record_and_config_is_no_change(
-    tmp_path: Path, small_run: Path
+    tmp_path: Path, recorded_duel: Path
 ) -> None:
-    folder = tmp_path / "run"
-    shutil.copytree(small_run, folder)
+    folder = copied(recorded_duel, tmp_path)
     before = (folder / "config.yaml").read_text()
-    assert main(["extend", str(folder), "games=4"]) == 0
+    told("extend", folder, "games=10")
     (folder / "config.yaml").write_text(before)
-    assert main(["resume", str(folder)]) == 0
+    told("resume", folder)
 
 
-def test_a_record_that_is_being_read_is_resumed(tmp_path: Path, small_run: Path) -> None:
-    folder = tmp_path / "run"
-    shutil.copytree(small_run, folder)
+@pytest.mark.integration
+def test_a_record_that_is_being_read_is_resumed(tmp_path: Path, recorded_duel: Path) -> None:
+    folder = copied(recorded_duel, tmp_path)
     with closing(sqlite3.connect(folder / "games.sqlite", isolation_level=None)) as reader:
         reader.execute("begin")
         reader.execute("select * from games limit 1").fetchone()
-        with Record.open(folder) as record:
-            assert record.run()["complete"] == 1
-        with Record.append(folder) as record:
-            record.run()
+        for opened in (Record.open, Record.append):
+            with opened(folder) as record:
+                assert record.run()["complete"] == 1
         reader.execute("rollback")
-    assert main(["extend", str(folder), "games=4"]) == 0
-
-
-def test_a_pipe_without_reader_does_not_stop_a_run(tmp_path: Path) -> None:
-    words = ["run", "agents=ab_vs_minimax", "depth=1", "games=4", "figures=false"]
-    process = Command(*words, f"results={tmp_path}")
-    process.stop_listening()
-    assert process.wait() == 0
-    assert query(runs_in(tmp_path)[0], "select complete from run") == [(1,)]
-
-
-# ---------------------------------------------------------------------- sequential tests
+    told("extend", folder, "games=10")
 
 
 def test_results_come_in_the_order_of_the_schedule() -> None:
@@ -342,15 +221,14 @@ def test_results_come_in_the_order_of_the_schedule() -> None:
     assert recorded(RoundRobin()) == shuffled
 
 
-SPRT = ["agents=duel", "agent@first=greedy", "agent@second=random", "schedule=sprt", "seed=2"]
-SPRT += ["figures=false"]
+SPRT = [*DUEL, "schedule=sprt", "seed=2"]
 
 
 @pytest.mark.integration
 def test_a_sequential_test_ends_at_the_same_pair_however_it_is_played(tmp_path: Path) -> None:
     results = [
-        run(read([*SPRT, "games=400", f"results={tmp_path}", *more]), "test", QUIET)
-        for more in (["executor=serial"], ["executor.workers=3"])
+        played(tmp_path, *SPRT, "games=400", executor)
+        for executor in ("executor=serial", "executor.workers=3")
     ]
     assert all(result.complete for result in results)
     one, other = (content(result.folder) for result in results)
@@ -363,31 +241,21 @@ def test_a_sequential_test_ends_at_the_same_pair_however_it_is_played(tmp_path: 
 
 @pytest.mark.integration
 def test_a_test_without_decision_can_be_extended(tmp_path: Path) -> None:
-    words = [*SPRT, "schedule.elo1=5", f"results={tmp_path}", "executor=serial"]
-    short = run(read([*words, "games=10"]), "test", QUIET)
+    words = [*SPRT, "schedule.elo1=5"]
+    short = played(tmp_path, *words, "games=10")
     assert len(short.games) == 10
     longer = resume(short.folder, console=QUIET, games=30)
-    whole = run(read([*words, "games=30"]), "test", QUIET)
+    whole = played(tmp_path, *words, "games=30")
     assert content(longer.folder) == content(whole.folder)
 
 
-# ---------------------------------------------------------------------- watching
-
-
-def test_a_run_can_be_watched(
-    tmp_path: Path, uninterrupted: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    process = Command("run", *WORDS, SLOWLY, f"results={tmp_path}")
-    await_games(tmp_path, 20, process)
-    assert main(["watch", str(runs_in(tmp_path)[0]), "--once"]) == 0
-    printed = capsys.readouterr().out
-    assert f"of {TOTAL} games" in printed and "alphabeta_5" in printed
-    process.kill()
-    process.communicate()
-    assert main(["watch", str(uninterrupted)]) == 0
-    assert f"{TOTAL} of {TOTAL} games, complete" in capsys.readouterr().out
-    assert main(["watch", str(tmp_path)]) == 2
-    assert "is no run" in capsys.readouterr().err
+def test_a_run_can_be_watched(tmp_path: Path, recorded_duel: Path) -> None:
+    assert "8 of 8 games, complete" in told("watch", recorded_duel)
+    folder = copied(recorded_duel, tmp_path / "part")
+    changed(folder, "delete from games where game > 3", "update run set complete = 0")
+    shown = told("watch", folder, "--once")
+    assert "4 of 8 games" in shown and "alphabeta" in shown and "complete" not in shown
+    assert "is no run" in told("watch", tmp_path, code=2)
 
 
 def test_agents_of_a_program_are_told_apart_by_their_settings() -> None:

@@ -7,79 +7,55 @@ import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
-from chosen import mostly_nightly
-from records import content
-from rich.console import Console
+from records import content, query
+from runs import DUEL, follow_games, played, told
 
 from othello_lab import (
     PASS,
     AlphaBeta,
     GreedyAgent,
     Minimax,
-    Position,
     RandomAgent,
     SquareWeights,
     run_match,
 )
 from othello_lab.agents.config import ConfigError
-from othello_lab.core.notation import square_name
 from othello_lab.experiments.config import read
-from othello_lab.experiments.jobs.run import RunResult, run
 from othello_lab.experiments.record.store import Record
 
 
-def play(folder: Path, *overrides: str) -> RunResult:
-    return run(
-        read([f"results={folder}", "figures=false", *overrides]), "test", Console(quiet=True)
-    )
-
-
+@pytest.mark.integration
 def test_the_same_games_with_any_number_of_workers(tmp_path: Path) -> None:
     """Minimax, alpha-beta and random: searches and random numbers alike."""
-    words = ["agents=classics", "games=2", "agents.alphabeta_5.depth=3", "seed=5"]
-    runs = [play(tmp_path, *words, f"executor.workers={n}") for n in (2, 7)]
-    runs.append(play(tmp_path, *words, "executor=serial"))
+    words = ["agents=classics", "games=2", "agents.alphabeta_5.depth=3"]
+    hands = ["executor.workers=2", "executor.workers=7", "executor=serial"]
+    runs = [played(tmp_path, *words, "seed=5", executor) for executor in hands]
     first = content(runs[0].folder)
     assert len(first["games"]) == 2 * 15
-    for other in runs[1:]:
-        assert content(other.folder) == first
+    assert all(content(other.folder) == first for other in runs)
     assert len({result.folder for result in runs}) == 3
-    different = play(tmp_path, *words[:3], "seed=6", "executor=serial")
+    different = played(tmp_path, *words, "seed=6")
     assert not runs[0].games["transcript"].equals(different.games["transcript"])
 
 
 def test_the_record_can_be_replayed(tmp_path: Path) -> None:
-    words = "agents=ab_mirror games=10 depth=2 ruleset=wpi executor=serial"
-    result = play(tmp_path, *words.split())
+    words = "agents=ab_mirror games=4 depth=1 agents.left.depth=2 ruleset=wpi"
+    result = played(tmp_path, *words.split())
     games, moves = result.games, result.moves
     assert (games.dtypes["disc_difference"], moves.dtypes["nodes"]) == ("Int64", "Int64")
-    for game in games.itertuples():
-        position = Position.from_transcript(game.opening, "wpi")
-        for move in moves[moves["game"] == game.game].itertuples():
-            name = game.black if position.to_move.value == "black" else game.white
-            assert move.agent == name
-            assert (move.square == PASS) == position.must_pass
-            assert pd.isna(move.nodes) == (move.square == PASS)
-            assert move.move == square_name(move.square)
-            position = position.play(int(move.square))
-        assert position == Position.from_transcript(game.transcript, "wpi")
-        assert position.is_over
-        assert game.black_discs == position.black.bit_count()
-        assert game.white_discs == position.white.bit_count()
-        mine = position.disc_difference
-        assert game.disc_difference == (mine if position.to_move.value == "black" else -mine)
-        points = {"black": 1.0, "draw": 0.5, "white": 0.0}
-        assert game.black_points == points[game.result]
-        assert np.sign(game.disc_difference) == np.sign(2 * game.black_points - 1)
+    follow_games(result, "wpi")
+    assert (moves["nodes"].isna() == (moves["square"] == PASS)).all()
+    with Record.open(result.folder) as record:
+        agents = record.agents()
+    assert [json.loads(config)["depth"] for config in agents["config"]] == [2, 1]
+    assert agents["reproducible"].tolist() == [1, 1]
 
 
 @pytest.mark.integration
 def test_no_figure_shows_that_everybody_is_equal(tmp_path: Path) -> None:
-    result = play(tmp_path, "agents=ab_vs_minimax", "games=4", "depth=2", "figures=files")
-    assert result.standings["split"].all()
+    result = played(tmp_path, "agents=ab_vs_minimax", "games=4", "depth=2", "figures=files")
     assert {path.stem for path in result.folder.glob("*.png")} == {
         "colours", "discs", "times", "course", "values", "pruning"
     }  # fmt: skip
@@ -88,7 +64,7 @@ def test_no_figure_shows_that_everybody_is_equal(tmp_path: Path) -> None:
 @pytest.mark.integration
 def test_a_run_leaves_what_results_readme_says(tmp_path: Path) -> None:
     words = "agents=ab_mirror +agents.third._target_=othello_lab.RandomAgent games=4 depth=2"
-    result = play(tmp_path, *words.split(), "export=[csv,parquet]", "figures=files")
+    result = played(tmp_path, *words.split(), "export=[csv,parquet]", "figures=files")
     names = {path.name for path in result.folder.iterdir()}
     figures = {
         f"{name}.{kind}"
@@ -112,18 +88,13 @@ def test_a_run_leaves_what_results_readme_says(tmp_path: Path) -> None:
     assert "http" not in html.replace("http://www.w3.org", "")
     with Record.open(result.folder) as record:
         head = record.run()
-    assert head["complete"] == 1
-    assert head["seed"] == 1
+    assert (head["complete"], head["seed"]) == (1, 1)
     assert head["config"]["agents"]["left"]["depth"] == 2
 
 
 @pytest.mark.integration
 def test_two_runs_of_one_second_do_not_overwrite_each_other(tmp_path: Path) -> None:
-    folders = {
-        play(tmp_path, "agents=ab_mirror", "games=2", "depth=1", "executor=serial").folder
-        for _ in range(3)
-    }
-    assert len(folders) == 3
+    assert len({played(tmp_path, *DUEL, "games=2").folder for _ in range(3)}) == 3
 
 
 TROUBLE = {
@@ -137,37 +108,31 @@ TROUBLE = {
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("workers", [1, 2])
-def test_a_misbehaving_agent_loses_its_games_and_nothing_else(tmp_path: Path, workers: int) -> None:
+def test_a_misbehaving_agent_loses_its_games_and_nothing_else(tmp_path: Path) -> None:
     extra = [f"+agents.{name.lower()}._target_=misbehaving.{name}" for name in TROUBLE]
-    result = play(
-        tmp_path,
-        "agents=ab_mirror",
-        "depth=1",
-        "games=2",
-        "limits.hang=0.5",
-        f"executor.workers={workers}",
-        *extra,
-    )
+    words = ["agents=ab_mirror", "depth=1", "games=2", "limits.hang=0.5", "executor.workers=2"]
+    result = played(tmp_path, *words, *extra)
     games = result.games
     assert result.complete
     assert len(games) == 2 * 8 * 7 // 2
     log = (result.folder / "log.txt").read_text(encoding="utf-8")
+    honest = ["left", "right"]
     for name, (reason, detail) in TROUBLE.items():
         agent = name.lower()
         # Against the two well-behaved agents the blame is clear.
         against = games[
-            ((games["black"] == agent) & games["white"].isin(["left", "right"]))
-            | ((games["white"] == agent) & games["black"].isin(["left", "right"]))
+            ((games["black"] == agent) & games["white"].isin(honest))
+            | ((games["white"] == agent) & games["black"].isin(honest))
         ]
         assert len(against) == 4
         assert set(against["end_reason"]) == {reason}, name
-        winners = against.apply(lambda game: game[game["result"]], axis=1)
-        assert set(winners) == {"left", "right"}
+        assert set(against.apply(lambda game: game[game["result"]], axis=1)) == set(honest)
         assert against["disc_difference"].isna().all()
         assert detail in log
-        assert all(detail in told for told in against["detail"]), name
-    mirror = games[games["black"].isin(["left", "right"]) & games["white"].isin(["left", "right"])]
+        assert all(detail in why for why in against["detail"]), name
+        forfeits = result.standings.set_index("agent")["forfeits"]
+        assert forfeits[agent] >= 4 and not forfeits[honest].any()
+    mirror = games[games["black"].isin(honest) & games["white"].isin(honest)]
     assert set(mirror["end_reason"]) == {"finished"}
     # A game cut short keeps its moves: three by the one who then hung.
     hung = games[games["end_reason"] == "never answered"].iloc[0]
@@ -181,55 +146,51 @@ def test_a_misbehaving_agent_loses_its_games_and_nothing_else(tmp_path: Path, wo
 
 
 @pytest.mark.integration
-def test_many_killed_players_in_a_row(tmp_path: Path) -> None:
-    result = play(
-        tmp_path,
-        "agents=ab_mirror",
-        "depth=1",
-        "games=20",
-        "~agents.right",
-        "+agents.dies._target_=misbehaving.Dies",
-    )
-    assert set(result.games["end_reason"]) == {"process died"}
-    assert result.standings["agent"].tolist() == ["left", "dies"]
-    assert result.standings["forfeits"].tolist() == [0, 20]
-
-
-@pytest.mark.integration
-def test_trouble_after_a_kill_and_amid_much_talk_is_found(tmp_path: Path) -> None:
-    words = "agents=duel agent@first=greedy agent@second=random games=2 executor.workers=1"
-    crashes = f"first._target_=misbehaving.Crashes +first.flag={tmp_path / 'killed'}"
-    for first, end in (
-        (crashes, "process died"),
+@pytest.mark.parametrize(
+    ("words", "end"),
+    [
+        ("first._target_=misbehaving.Crashes +first.flag=FLAG", "process died"),
         ("first._target_=misbehaving.Floods", "never answered"),
-    ):
-        result = play(tmp_path, "limits.hang=1", *words.split(), *first.split())
-        assert set(result.games["end_reason"]) == {end}
+    ],
+)
+def test_trouble_after_a_kill_and_amid_much_talk_is_found(
+    words: str, end: str, tmp_path: Path
+) -> None:
+    words = words.replace("FLAG", str(tmp_path / "killed"))
+    limits = ["games=2", "executor.workers=1", "limits.hang=1"]
+    result = played(tmp_path, *DUEL, *limits, *words.split())
+    assert set(result.games["end_reason"]) == {end}
 
 
 @pytest.mark.integration
-def test_a_late_answer_loses_and_says_so(tmp_path: Path) -> None:
-    words = "agents=ab_mirror depth=1 games=2 ~agents.right"
-    words += " +agents.slow._target_=misbehaving.Slow +agents.slow.after=24"
-    result = play(tmp_path, *words.split(), "limits.seconds=0.05")
-    assert set(result.games["end_reason"]) == {"time exceeded"}
-    patient = play(tmp_path, *words.split(), "limits.seconds=5")
-    assert set(patient.games["end_reason"]) == {"finished"}
+@pytest.mark.parametrize(("seconds", "end"), [(0.05, "time exceeded"), (5, "finished")])
+def test_a_late_answer_loses_and_says_so(seconds: float, end: str, tmp_path: Path) -> None:
+    words = [*DUEL, "games=2", "second._target_=misbehaving.Slow", "+second.after=24"]
+    result = played(tmp_path, *words, f"limits.seconds={seconds}")
+    assert set(result.games["end_reason"]) == {end}
 
 
-def test_alpha_beta_against_minimax_is_the_classic_lesson(tmp_path: Path) -> None:
-    result = play(tmp_path, "agents=ab_vs_minimax", "games=10", "depth=3", "executor=serial")
-    standings = result.standings.set_index("agent")
-    assert standings["score"].tolist() == [0.5, 0.5]
-    assert standings["split"].all()
-    nodes = standings["nodes_per_move"]
-    assert nodes["alphabeta"] < 0.6 * nodes["minimax"]
-    report = (result.folder / "report.md").read_text(encoding="utf-8")
-    moves = result.moves.dropna(subset="depth")
-    totals = moves.groupby("agent")["nodes"].sum()
+def test_alpha_beta_against_minimax_is_the_classic_lesson(recorded_searches: Path) -> None:
+    rows = json.loads(told("show", recorded_searches, "--json"))["standings"]
+    standings = {row["agent"]: row for row in rows}
+    assert [row["score"] for row in rows] == [0.5, 0.5]
+    assert all(row["split"] for row in rows)
+    nodes = {name: row["nodes_per_move"] for name, row in standings.items()}
+    assert nodes["alphabeta"] < 0.8 * nodes["minimax"]
+    totals = dict(
+        query(
+            recorded_searches,
+            "select name, sum(nodes) from moves join agents using (agent) group by name",
+        )
+    )
     share = f"{100 * totals['alphabeta'] / totals['minimax']:.2f} % of minimax's"
+    ((counted,),) = query(recorded_searches, "select count(*) from moves where depth is not null")
+    report = (recorded_searches / "report.md").read_text(encoding="utf-8")
     assert share in report
-    assert f"the same {len(moves) // 2:,} positions" in report
+    assert f"the same {counted // 2:,} positions" in report
+
+
+PROGRAM: dict[str, Any] = {"workers": 0, "quiet": True, "figures": False}
 
 
 @pytest.mark.integration
@@ -242,55 +203,52 @@ def test_run_match_plays_objects_and_names(tmp_path: Path) -> None:
     result = run_match(line_up, games=6, results=tmp_path, quiet=True, figures=False)
     assert len(result.games) == 18
     assert set(result.moves["agent"]) == set(line_up)
-    named = run_match(
-        ["weighted", "random"], games=2, results=tmp_path, quiet=True, workers=0, figures=False
-    )
+    named = run_match(["weighted", "random"], games=2, results=tmp_path, **PROGRAM)
     assert set(named.games["black"]) == {"weighted", "random"}
 
 
 @pytest.mark.integration
 def test_run_match_chooses_openings_and_schedule(tmp_path: Path) -> None:
     line_up = {name: RandomAgent() for name in "abc"}
-    settings: dict[str, Any] = {"workers": 0, "results": tmp_path, "quiet": True, "figures": False}
     result = run_match(
         line_up,
         games=4,
         openings={"kind": "all", "plies": 2},
         schedule={"kind": "gauntlet", "champion": "b"},
         export=["csv"],
-        **settings,
+        results=tmp_path,
+        **PROGRAM,
     )
     games = result.games
     assert len(games) == 8 and ((games["black"] == "b") | (games["white"] == "b")).all()
     assert set(games["opening"].str.len()) == {4}
     assert (result.folder / "games.csv").exists()
     pair = {name: line_up[name] for name in "ab"}
-    sprt = run_match(pair, games=40, openings="balanced", schedule="sprt", **settings)
-    assert 2 <= len(sprt.games) <= 40
-    for bad, complaint in (
-        ({"openings": "balance"}, "unknown openings 'balance'.*balanced"),
-        ({"openings": {"kind": "start", "ply": 3}}, "openings.*has no setting 'ply'"),
-        ({"openings": {"kind": "random", "plies": "x"}}, "openings.plies"),
-        (
-            {"openings": {"kind": "random", "plies": -1}},
-            "openings.plies=-1: a whole number of 0",
-        ),
-        ({"schedule": {"kind": "sprt", "elo1": -3}}, "elo0 must be below elo1"),
-    ):
-        with pytest.raises(ConfigError, match=complaint):
-            run_match(pair, **bad, **settings)
+    words: dict[str, Any] = {"openings": "balanced", "schedule": "sprt", "results": tmp_path}
+    assert 2 <= len(run_match(pair, games=40, **words, **PROGRAM).games) <= 40
 
 
-def test_run_match_refuses_what_it_cannot_play(tmp_path: Path) -> None:
-    random = RandomAgent()
-    with pytest.raises(ConfigError, match="at least two"):
-        run_match({"alone": random}, results=tmp_path)
-    with pytest.raises(ConfigError, match="even number"):
-        run_match({"a": random, "b": random}, games=3, results=tmp_path)
-    with pytest.raises(ConfigError, match=r"unknown agent 'randm'.*'random'"):
-        run_match(["randm", "greedy"], results=tmp_path)
-    with pytest.raises(ConfigError, match=r"no othello_lab\.Agent"):
-        run_match({"a": random, "b": 5}, results=tmp_path)  # type: ignore[dict-item]
+TWO = {"a": RandomAgent(), "b": RandomAgent()}
+
+
+@pytest.mark.parametrize(
+    ("agents", "settings", "complaint"),
+    [
+        (TWO, {"openings": "balance"}, "'balance'.*balanced"),
+        (TWO, {"openings": {"kind": "start", "ply": 3}}, "openings.*'ply'"),
+        (TWO, {"openings": {"kind": "random", "plies": -1}}, r"openings\.plies=-1"),
+        (TWO, {"schedule": {"kind": "sprt", "elo1": -3}}, "elo0 must be below elo1"),
+        (TWO, {"games": 3}, "even number"),
+        ({"alone": RandomAgent()}, {}, "at least two"),
+        (["randm", "greedy"], {}, "'randm'.*'random'"),
+        (TWO | {"b": 5}, {}, r"no othello_lab\.Agent"),
+    ],
+)
+def test_run_match_refuses_what_it_cannot_play(
+    agents: Any, settings: dict[str, Any], complaint: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigError, match=complaint):
+        run_match(agents, results=tmp_path, **settings, **PROGRAM)
     assert not list(tmp_path.iterdir())
 
 
@@ -302,42 +260,26 @@ def test_the_record_is_never_overwritten(tmp_path: Path) -> None:
         Record.open(tmp_path / "elsewhere")
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 def test_null_check_random_against_random(tmp_path: Path) -> None:
     """Of twenty 95 % intervals between equals, 16 to 20 contain 0."""
     contain = 0
     for seed in range(20):
-        line_up = {"a": RandomAgent(), "b": RandomAgent()}
-        result = run_match(
-            line_up, games=100, seed=seed, workers=1, results=tmp_path, figures=False
-        )
+        result = run_match(TWO, games=100, seed=seed, results=tmp_path, **PROGRAM)
         row = result.standings.iloc[0]
         contain += row["low"] <= 0 <= row["high"]
-    print(f"{contain} of 20 intervals contain 0")
     assert contain >= 16
 
 
-def test_agents_table_keeps_settings(tmp_path: Path) -> None:
-    words = "agents=ab_mirror games=2 depth=1 agents.left.depth=2 executor=serial"
-    result = play(tmp_path, *words.split())
-    with Record.open(result.folder) as record:
-        agents = record.agents()
-    settings = [json.loads(config) for config in agents["config"]]
-    assert [setting["depth"] for setting in settings] == [2, 1]
-    assert agents["reproducible"].tolist() == [1, 1]
-
-
-@pytest.mark.parametrize(
-    "line_up", mostly_nightly(["classics", "ab_vs_minimax"], ["ab_vs_minimax"])
-)
-def test_without_moves_a_run_has_its_report(tmp_path: Path, line_up: str) -> None:
-    common = ["games=4", "record=games", f"results={tmp_path}", "executor.workers=1"]
-    result = run(read([f"agents={line_up}", *common]), "test", Console(quiet=True))
+@pytest.mark.integration
+def test_without_moves_a_run_has_its_report(tmp_path: Path) -> None:
+    words = ["agents=ab_vs_minimax", "games=4", "record=games", "figures=report"]
+    result = played(tmp_path, *words)
     assert result.complete and len(result.moves) == 0
     assert result.standings["nodes_per_move"].max() > 0
     assert (result.folder / "report.html").is_file()
 
 
 def test_counting_what_searches_cost_needs_moves() -> None:
-    with pytest.raises(ConfigError, match=r"record=games: searches\.\* needs the moves"):
+    with pytest.raises(ConfigError, match=r"record=games: searches\.\*"):
         read(["record=games", "searches.positions=all"])

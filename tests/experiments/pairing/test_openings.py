@@ -9,20 +9,18 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from chosen import mostly_nightly
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from omegaconf import OmegaConf
-from rich.console import Console
+from runs import follow_games, played, told
 
 from othello_lab import PASS, RULESETS, Color, Position, Ruleset
-from othello_lab.__main__ import main
 from othello_lab.agents.config import ConfigError
 from othello_lab.core.notation import format_ggf, split_transcript
 from othello_lab.core.wthor import WthorGame, format_wthor
-from othello_lab.experiments.config import read
-from othello_lab.experiments.jobs.run import run
 from othello_lab.experiments.pairing import (
     AllOpenings,
     BalancedOpenings,
@@ -68,11 +66,8 @@ def file_of(folder: Path, *lines: str) -> str:
     return str(path)
 
 
-# ------------------------------------------------------------------ an opening
-
-
 @given(name=st.sampled_from(list(RULESETS)), plies=st.integers(0, 11), seed=st.integers(0, 99))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25)
 def test_what_the_record_says_can_be_read_again(name: str, plies: int, seed: int) -> None:
     rules = RULESETS[name]
     for opening in RandomOpenings(plies=plies).find(1, rules, seed):
@@ -94,28 +89,25 @@ def test_passes_are_plies_of_an_opening() -> None:
     assert Opening.read(cut.text, "mini4") == cut
 
 
-# ------------------------------------------------------------------ any kind
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_longer_list_begins_with_the_shorter_and_comes_from_the_arguments(
     kind: str, tmp_path: Path
 ) -> None:
     """Whatever was asked for before: runs are continued later, in other processes."""
-    setting: dict[str, Any] = {"kind": kind}
-    if kind in ("random", "all"):
-        setting["plies"] = 4
-    if kind == "file":
-        setting["file"] = file_of(tmp_path, *(o.text for o, _ in all_openings(4, STANDARD)))
-        setting["shuffle"] = True
-    if kind == "start":
-        setting["repeats"] = True
-    long = choose(50, **setting)
-    for count in (1, 7, 30, 49):
-        assert choose(count, **setting) == long[:count]
-    assert choose(50, **setting) == long
+    setting: dict[str, Any] = {
+        "random": {"plies": 4},
+        "all": {"plies": 4},
+        "start": {"repeats": True},
+        "file": {
+            "file": file_of(tmp_path, *(o.text for o, _ in all_openings(4, STANDARD))),
+            "shuffle": True,
+        },
+    }.get(kind, {})
+    long = choose(50, kind=kind, **setting)
+    for count in (1, 7, 30, 49, 50):
+        assert choose(count, kind=kind, **setting) == long[:count]
     if kind != "start":
-        assert choose(50, seed=2, **setting) != long
+        assert choose(50, seed=2, kind=kind, **setting) != long
         assert len(set(canonical(long, STANDARD))) == 50
 
 
@@ -131,24 +123,17 @@ def test_more_pairs_than_openings(kind: str, there_are: int, tmp_path: Path) -> 
         setting["file"] = file_of(tmp_path, *lines)
     few = choose(there_are, **setting)
     assert len(set(canonical(few, STANDARD))) == there_are
-    only = "is only one opening" if there_are == 1 else f"are only {there_are} distinct openings"
     with pytest.raises(ConfigError) as caught:
         choose(there_are + 1, **setting)
-    words = str(caught.value)
-    assert f"games={2 * there_are + 2}: there {only} (" in words
-    assert f"at most games={2 * there_are}, or set openings.repeats=true" in words
+    for part in (
+        f"games={2 * there_are + 2}: ",
+        "only one" if there_are == 1 else f"only {there_are}",
+        *(f"games={2 * there_are},", "openings.repeats=true"),
+    ):
+        assert part in str(caught.value)
     again = choose(7, repeats=True, **setting)
     assert again[:there_are] == few if kind != "file" else again[0] == few[0]
     assert again == (again[: len(lines) - 1 if kind == "file" else there_are] * 7)[:7]
-
-
-def test_balanced_openings_run_out_too() -> None:
-    there_are = len(BalancedOpenings().find(10_000, STANDARD, 1))
-    with pytest.raises(ConfigError, match=f"only {there_are:,} distinct openings"):
-        choose(there_are + 1, kind="balanced")
-
-
-# ------------------------------------------------------------------ random, all
 
 
 @pytest.mark.parametrize("rules", RULESETS.values(), ids=RULESETS)
@@ -178,15 +163,12 @@ def test_all_positions_of_a_ply_are_there_once() -> None:
 
 def test_openings_that_are_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(openings_module, "ENUMERABLE", 100)  # there are 60 at ply 4
-    with pytest.raises(ConfigError, match=r"than 100 .* at ply 5 .* at most 4, or openings=rand"):
+    with pytest.raises(ConfigError, match=r"100 .* ply 5 .* at most 4, .*openings=random"):
         choose(1, kind="all", plies=20)
     monkeypatch.undo()
     for kind in ("all", "random"):
-        with pytest.raises(ConfigError, match=r"openings\.plies=25: no game of ruleset mini4 goes"):
+        with pytest.raises(ConfigError, match=r"openings\.plies=25: .*mini4"):
             choose(1, RULESETS["mini4"], kind=kind, plies=25)
-
-
-# ------------------------------------------------------------------ files
 
 
 def test_a_file_of_all_notations(tmp_path: Path) -> None:
@@ -197,6 +179,8 @@ def test_a_file_of_all_notations(tmp_path: Path) -> None:
     path = file_of(
         tmp_path, "# my lines", "", "f5 d6 c3", scores, f"  {GGF}", f"2 {GGF}{other}", "% end"
     )
+    text = Path(path).read_bytes()  # as some editors write it
+    Path(path).write_bytes(b"\xef\xbb\xbf" + text.replace(b"\n", b"\r\n"))
     openings = read_openings(Path(path), STANDARD)
     moved = Position.from_transcript("d3c5e6f5")
     assert [o.text for o in openings[:4]] == ["f5d6c3", START_OBF, "d3c5e6f5", "d3c5e6f5"]
@@ -213,30 +197,23 @@ def test_a_file_of_all_notations(tmp_path: Path) -> None:
     assert every == [*openings, openings[0]]
 
 
-@pytest.mark.parametrize("ending", ["\r\n", "\n"])
-def test_files_from_elsewhere(ending: str, tmp_path: Path) -> None:
-    path = tmp_path / "mine.txt"
-    path.write_bytes(("\ufeff" + "f5d6" + ending + "f5f4").encode())
-    assert [o.text for o in read_openings(path, STANDARD)] == ["f5d6", "f5f4"]
-
-
 WHOLE_GAME = "e6f4e3f6g5d6e7f5c5"  # after nine moves White has no disc left
 BAD_LINES = {
-    "f5d6a1": r"move 3 of the transcript: a1: traps nothing",
-    "f5f5": r"move 2 of the transcript: f5: square occupied",
-    "f5d6c": r"transcript 'f5d6c': 'c' is left over",
-    "f5--": r"move 2 of the transcript: pass while moves exist",
-    "f5 d6 k9": r"move 3 of the transcript: 'k9': not a square \(squares are a1 to h8\)",
-    WHOLE_GAME: r"the game is over there; openings\.plies=N takes its first N plies",
-    START_OBF.replace("-", "X"): r"the game is over there",
-    START_OBF[1:]: r"63 squares instead of 64",
-    START_OBF[:-1]: r"side to move ''",
-    "-" * 16 + " X": r"16 squares instead of 64",
-    GGF.replace("W[f5]", "W[a1]"): r"move 4 of the transcript: a1: traps nothing",
-    GGF.replace("W[f5]", "B[f5]"): r"move 4 of the transcript: f5: white is to move",
-    GGF + GGF.replace("W[f5]", "W[a1]"): r"game 2: move 4 of the transcript: a1: traps nothing",
-    GGF[:-2]: r"GGF: the game is cut off",
-    "(;GM[Othello]BO[4 ---- -O*- -*O- ---- *];)": r"a game on 4x4; ruleset standard is 8x8",
+    "f5d6a1": r"move 3 .*a1",
+    "f5f5": r"move 2 .*f5: square occupied",
+    "f5d6c": r"'f5d6c': 'c'",
+    "f5--": r"move 2 .*pass",
+    "f5 d6 k9": r"move 3 .*'k9': .*a1 to h8",
+    WHOLE_GAME: r"over .*openings\.plies=N",
+    START_OBF.replace("-", "X"): r"is over",
+    START_OBF[1:]: r"63 squares .* 64",
+    START_OBF[:-1]: r"to move ''",
+    "-" * 16 + " X": r"16 squares .* 64",
+    GGF.replace("W[f5]", "W[a1]"): r"move 4 .*a1",
+    GGF.replace("W[f5]", "B[f5]"): r"move 4 .*f5: white",
+    GGF + GGF.replace("W[f5]", "W[a1]"): r"game 2: move 4 .*a1",
+    GGF[:-2]: r"GGF: .*cut off",
+    "(;GM[Othello]BO[4 ---- -O*- -*O- ---- *];)": r"4x4; .*8x8",
 }
 
 
@@ -249,23 +226,20 @@ def test_a_bad_line_is_named_with_the_reason(line: str, tmp_path: Path) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_a_board_that_is_not_the_rulesets(tmp_path: Path) -> None:
-    path = file_of(tmp_path, "f5d6")
-    with pytest.raises(ConfigError, match=r"line 1: move 1 .* 'f5': not a square .* a1 to d4"):
-        choose(1, RULESETS["mini4"], kind="file", file=path)
-
-
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    path = file_of(tmp_path, "f5d6")
+    with pytest.raises(ConfigError, match=r"line 1: move 1 .*'f5': .*a1 to d4"):
+        choose(1, RULESETS["mini4"], kind="file", file=path)
     empty, binary = file_of(tmp_path, "# nothing"), tmp_path / "binary"
     binary.write_bytes(b"\xff\xfe\x00")
     for path, why in (
-        (tmp_path / "nowhere.txt", "No such file"),
-        (tmp_path, "Is a directory"),
-        (binary, "not a text file"),
-        (empty, "no opening in it"),
+        (str(tmp_path / "nowhere.txt"), "No such file"),
+        (str(tmp_path), "Is a directory"),
+        (str(binary), "not a text file"),
+        (empty, "no opening"),
     ):
         with pytest.raises(ConfigError, match=re.escape(f"openings.file={path}: ") + f".*{why}"):
-            choose(1, kind="file", file=str(path))
+            choose(1, kind="file", file=path)
 
 
 def wthor_file(folder: Path, *transcripts: str) -> Path:
@@ -286,38 +260,33 @@ def test_a_file_of_wthor_games(tmp_path: Path) -> None:
     # These rules have another start, so the games lead to positions of their own.
     (first, _) = read_openings(path, RULESETS["wpi"], plies=3)
     assert first.start is not None and first.start.to_move is Color.WHITE
-    openings = FileOpenings(file=str(path), plies=9)  # where the second one is over
-    with pytest.raises(ConfigError, match="no opening in it: its games are over by ply 9"):
-        openings.choose(1, STANDARD, 1)
     openings = FileOpenings(file=str(path), plies=4)
     assert [o.text for o in openings.choose(1, STANDARD, 1)] == ["e6f4e3f6"]
-    assert openings.remark(STANDARD) == f"1 game of {path} is over by ply 4, and left out."
+    assert f"1 game of {path} is over by ply 4" in openings.remark(STANDARD)
     assert FileOpenings(file=str(path), plies=3).remark(STANDARD) == ""
-    with pytest.raises(ConfigError, match="a game on 8x8; ruleset mini6 is 6x6"):
-        read_openings(path, RULESETS["mini6"])
-    with pytest.raises(ConfigError, match=r"game 2, which begins at byte 84: the game is over"):
-        read_openings(path, STANDARD)
+    for rules, plies, complaint in (
+        (STANDARD, 9, "over by ply 9"),  # the second one too
+        (RULESETS["mini6"], 3, "8x8; .*6x6"),
+        (STANDARD, None, "game 2, .*byte 84: .*over"),
+    ):
+        with pytest.raises(ConfigError, match=complaint):
+            choose(1, rules, kind="file", file=str(path), plies=plies)
 
 
-def test_a_game_that_is_over_at_the_ply_asked_for_is_left_out(tmp_path: Path) -> None:
+def whole_game() -> str:
+    """A game of nine moves in GGF."""
     plies = Position.start().follow(split_transcript(WHOLE_GAME))[1]
     moves = list(zip(cycle(Color), plies, strict=False))
-    whole = format_ggf(Position.start().to_obf(), moves)
-    path = Path(file_of(tmp_path, whole, "f5d6c3", whole, WHOLE_GAME))
-    openings = FileOpenings(file=str(path), plies=9)
-    assert [o.text for o in openings.find(1, STANDARD, 1)] == ["f5d6c3"]
-    assert openings.remark(STANDARD) == f"3 games of {path} are over by ply 9, and left out."
-    with pytest.raises(ConfigError, match=r"line 1: the game is over there; openings\.plies=N"):
-        read_openings(path, STANDARD)
+    return format_ggf(Position.start().to_obf(), moves)
 
 
 def test_damaged_wthor_files_are_told_with_their_byte(tmp_path: Path) -> None:
     path = wthor_file(tmp_path, "f5d6c3", "f5d6c3")
     content = bytearray(path.read_bytes())
     for damaged, complaint in (
-        (content[:70], "byte 70: 2 games make 152 bytes"),
-        (content[:92] + b"\x0b" + content[93:], "game 2, which begins at byte 84: move 1 .* a1: "),
-        (content[:92] + b"\x0a" + content[93:], "byte 92: 10 as move 1 of game 2; 11 .a1. to 88"),
+        (content[:70], "byte 70: 2 games .*152"),
+        (content[:92] + b"\x0b" + content[93:], "game 2, .*byte 84: move 1 .* a1"),
+        (content[:92] + b"\x0a" + content[93:], "byte 92: 10 .*game 2; 11 .a1. to 88"),
     ):
         path.write_bytes(damaged)
         with pytest.raises(ConfigError, match=f"^{path}, {complaint}") as caught:
@@ -325,85 +294,35 @@ def test_damaged_wthor_files_are_told_with_their_byte(tmp_path: Path) -> None:
         assert "\n" not in str(caught.value)
 
 
-def test_a_bad_file_ends_a_run_before_anything_is_written(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("mine.txt").write_text("f5d6\nf5d6c3c3\n")
-    words = "agents=duel agent@first=random agent@second=greedy games=2 openings=file"
-    assert main(["run", *words.split(), "openings.file=mine.txt"]) == 2
-    error = capsys.readouterr().err.splitlines()
-    assert error[-1].endswith("mine.txt, line 2: move 4 of the transcript: c3: square occupied")
-    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
-
-
-# ------------------------------------------------------------------ runs
-
-
+@pytest.mark.integration
 @pytest.mark.parametrize("executor", mostly_nightly(["serial", "processes"], ["serial"]))
 def test_a_run_from_positions_of_its_own_can_be_replayed(tmp_path: Path, executor: str) -> None:
     """Also the game of a player whose process dies, which its watcher writes down."""
     positions = [Position.from_transcript(text).to_obf() for text in ("f5d6c3", "f5f6e6f4")]
-    path = file_of(tmp_path, positions[0], "f5d6c5", positions[1])
+    path = file_of(tmp_path, positions[0], "f5d6c5", positions[1], whole_game())
     words = ["agents=ab_mirror", "depth=2", "games=6", f"executor={executor}"]
     if executor == "processes":
         words.append("+agents.dies._target_=misbehaving.Dies")
-    plan = read(
-        [*words, "figures=false", f"results={tmp_path}", "openings=file", f"openings.file={path}"]
-    )
-    result = run(plan, "test", Console(quiet=True))
+    result = played(tmp_path, *words, "openings=file", f"openings.file={path}", "openings.plies=9")
     with Record.open(result.folder) as record:
         assert record.openings() == [positions[0], "f5d6c5", positions[1]]
         searched = searched_positions(record, 6, 1)
         assert set() < {text for text, _ in searched} <= set(record.openings())
         assert all(position.moves for _, position in searched)
-    games, moves = result.games, result.moves
-    assert games["opening"].value_counts().to_dict() == dict.fromkeys(
-        record_texts(games), len(games) // 3
-    )
-    for game in games.itertuples():
-        opening = Opening.read(game.opening, STANDARD)
-        position = opening.reach(STANDARD)
-        for move in moves[moves["game"] == game.game].itertuples():
-            assert move.agent == (game.black if position.to_move.value == "black" else game.white)
-            position = position.play(int(move.square))
-        assert opening.begin(STANDARD).follow(split(game.transcript))[0] == position
-        assert position.is_over == (game.end_reason == "finished")
-        assert game.black_discs == position.black.bit_count()
+    counts = result.games["opening"].value_counts()
+    assert len(counts) == 3 and set(counts) == {len(result.games) // 3}
+    follow_games(result, "standard")
     report = (result.folder / "report.md").read_text(encoding="utf-8")
     assert f"3 (from {path}), each played twice" in report
+    assert "1 game of" in report and "over by ply 9" in report
 
 
-def record_texts(games: Any) -> list[str]:
-    return list(dict.fromkeys(games["opening"]))
-
-
-def split(transcript: str) -> list[str]:
-    return [transcript[i : i + 2] for i in range(0, len(transcript), 2)]
-
-
-def test_a_run_from_the_start(tmp_path: Path) -> None:
-    words = "agents=duel agent@first=random agent@second=random games=6 openings=start"
-    with pytest.raises(ConfigError, match=r"games=6: there is only one opening"):
-        run(read(words.split()), "test", Console(quiet=True))
-    plan = read([*words.split(), "figures=false", "openings.repeats=true", f"results={tmp_path}"])
-    result = run(plan, "test", Console(quiet=True))
-    assert set(result.games["opening"]) == {""}
-    assert result.games["transcript"].nunique() > 1
-    assert result.moves["ply"].min() == 1
-
-
-# ------------------------------------------------------------------ balanced
-
-
-@pytest.mark.parametrize("name", ["standard", "wpi"])
-def test_the_shipped_openings_are_legal_and_distinct(name: str) -> None:
-    rules = RULESETS[name]
-    openings = BalancedOpenings().find(10_000, rules, 1)
+def test_the_shipped_openings_are_legal_and_distinct() -> None:
+    openings = BalancedOpenings().find(10_000, STANDARD, 1)
     about = OmegaConf.load(BALANCED.with_suffix(".yaml"))
     assert len(openings) == about.kept >= 1000
     assert {len(opening.moves) for opening in openings} == {8}
-    assert len(set(canonical(openings, rules))) == len(openings)
+    assert len(set(canonical(openings, STANDARD))) == len(openings)
 
 
 def test_wpi_plays_the_mirror_image() -> None:
@@ -426,15 +345,13 @@ def test_the_shipped_openings_are_balanced() -> None:
     curve = balanced.ScoreCurve(about.fit.intercept, about.fit.slope)
     searcher = balanced.PositionSearcher(recipe)
     searcher.prepare(lambda line: None)
-    for opening in choose(12, seed=5, kind="balanced"):
+    for opening in choose(6, seed=5, kind="balanced"):
         value = searcher.value(recipe.depth, opening.reach(STANDARD))
         assert recipe.low - 0.1 <= curve.score(value) <= recipe.high + 0.1, opening.text
     assert (recipe.low, recipe.high) == (0.45, 0.55)
 
 
 def test_the_curve_is_found_again() -> None:
-    import numpy as np
-
     rng = np.random.default_rng(1)
     values = rng.normal(5000, 20000, 20000)
     true = balanced.ScoreCurve(-0.3, 5e-5)
@@ -445,7 +362,7 @@ def test_the_curve_is_found_again() -> None:
     assert found.intercept == pytest.approx(true.intercept, abs=0.05)
     assert found.slope == pytest.approx(true.slope, rel=0.05)
     for hopeless in (np.ones(len(values)), (values > 0).astype(float), 1 - scores):
-        with pytest.raises(ConfigError, match=r"do not tell .* \(--games\)"):
+        with pytest.raises(ConfigError, match="--games"):
             balanced.fit_curve(values, hopeless)
 
 
@@ -458,32 +375,16 @@ def one() -> balanced.BalancedList:
     return balanced.make(QUICK, 1)
 
 
-def test_balanced_openings_do_not_depend_on_the_number_of_workers(
-    one: balanced.BalancedList,
-) -> None:
-    two = balanced.make(QUICK, 2)
-    assert one.openings == two.openings
-    assert one.notes == two.notes
-    assert 0 < one.notes["kept"] == len(one.openings) < one.notes["candidates"] == 60
-    searcher = balanced.PositionSearcher(QUICK)
-    curve = balanced.ScoreCurve(one.notes["fit"]["intercept"], one.notes["fit"]["slope"])
-    for opening in one.openings:
-        assert 0.4 <= curve.score(searcher.value(3, opening.reach(STANDARD))) <= 0.6
-
-
+@pytest.mark.integration
 def test_the_command_writes_a_file_that_openings_file_reads(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    one: balanced.BalancedList,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, one: balanced.BalancedList
 ) -> None:
     monkeypatch.chdir(tmp_path)
     words = (
         "openings mine.txt --plies 4 --evaluation square_weights --depth 3 --shallow 2 --games 40 "
         "--play-depth 1 --most 10 --seed 2 --band 0.4 0.6"
     )
-    assert main([*words.split(), "--workers", "2"]) == 0
-    printed = " ".join(capsys.readouterr().out.split())
+    printed = told(*words.split(), "--workers", "2")
     assert "60 positions at ply 4" in printed
     foretold = "60 positions, 60 of them searched 3 plies deep, 50 games"
     assert re.search(rf"about \d+ seconds by 2 workers: {foretold}", printed)
@@ -491,34 +392,29 @@ def test_the_command_writes_a_file_that_openings_file_reads(
     assert balanced.Recipe(**about.settings) == QUICK
     assert about.command == f"othello-lab {words}"
     openings = choose(about.kept, kind="file", file="mine.txt")
-    assert openings == one.openings
+    assert openings == one.openings  # by any number of workers
+    assert 0 < one.notes["kept"] == about.kept == len(openings) < about.candidates == 60
+    searcher = balanced.PositionSearcher(QUICK)
+    curve = balanced.ScoreCurve(about.fit.intercept, about.fit.slope)
+    for opening in openings:
+        assert 0.4 <= curve.score(searcher.value(3, opening.reach(STANDARD))) <= 0.6
 
 
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (
-            "x.txt --shallow 9 --depth 8",
-            "--shallow=9: a whole number from 1 to the depth, 8",
-        ),
-        ("x.txt --band 0.6 0.4", "--low=0.6: less than --high=0.4 is needed"),
-        ("x.txt --band 0.4 1.5", "--high=1.5: a number of more than 0 and less than 1 is needed"),
+        ("x.txt --shallow 9 --depth 8", "--shallow=9: "),
+        ("x.txt --band 0.6 0.4", "--low=0.6: less than --high=0.4"),
+        ("x.txt --band 0.4 1.5", "--high=1.5: "),
         ("x.txt --play-depth 99", "--play-depth=99: a whole number from 1 to 64"),
-        ("x.txt --evaluation iagu", "unknown evaluation 'iagu'"),
-        ("nowhere/x.txt", "nowhere/x.txt: not a file that can be written"),
-        ("x.yaml", "x.yaml: this name is taken"),
+        ("x.txt --evaluation iagu", "'iagu'"),
+        ("nowhere/x.txt", "nowhere/x.txt: "),
+        ("x.yaml", "x.yaml: "),
     ],
 )
 def test_a_recipe_that_cannot_be_followed(
-    words: str,
-    why: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    words: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(["openings", "--plies", "2", *words.split()]) == 2
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1
-    assert why in error
+    assert why in told("openings", "--plies", "2", *words.split(), code=2)
     assert not list(tmp_path.iterdir())

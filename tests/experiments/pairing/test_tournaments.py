@@ -4,18 +4,19 @@ are the same on any number of workers and after any interruption."""
 from __future__ import annotations
 
 import io
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from chosen import mostly_nightly, rows_mostly_nightly
+from chosen import mostly_nightly
 from records import content
 from rich.console import Console
+from runs import QUIET, played, told
 
-from othello_lab import RULESETS, resume, run_match
-from othello_lab.__main__ import main
+from othello_lab import RULESETS, resume
 from othello_lab.agents.config import ConfigError
 from othello_lab.core.game import FINISHED, RAISED
 from othello_lab.experiments.config import read
@@ -32,7 +33,6 @@ from othello_lab.experiments.pairing.schedule import (
 from othello_lab.experiments.pairing.swiss import BYE, matched
 from othello_lab.experiments.record.store import GameRow
 
-QUIET = Console(quiet=True)
 Winner = Callable[[ScheduledGame], int | None]
 """Who wins a game: an agent's number, None for nobody."""
 
@@ -66,7 +66,7 @@ def tournament(
     needed = schedule.openings_needed(names, pairs)
     openings = RandomOpenings(plies=8, repeats=True).choose(needed, RULESETS["standard"], 1)
     draw = PairDraw(schedule, names, openings, seed, pairs)
-    rounds, played = [], 0
+    rounds: list[list[Pair]] = []
     while taken := draw.take(10_000):
         rounds.append(taken)
         for pair in taken:
@@ -76,10 +76,10 @@ def tournament(
                 other = game.white if fails[:1] == [game.black] else game.black
                 rows.append(row(game, other, RAISED) if fails else row(game, winner(game)))
             draw.tell(pair[0].pair, rows)
-            played += 1
-    assert draw.complete(played, schedule.length(names, pairs))
-    assert played <= schedule.length(names, pairs)
-    assert [pair[0].pair for taken in rounds for pair in taken] == list(range(played))
+    numbers = [pair[0].pair for taken in rounds for pair in taken]
+    assert numbers == list(range(len(numbers)))
+    assert draw.complete(len(numbers), schedule.length(names, pairs))
+    assert len(numbers) <= schedule.length(names, pairs)
     return draw, rounds
 
 
@@ -93,10 +93,7 @@ def standings(draw: PairDraw, size: int) -> dict[str, list[Any]]:
     return {key: list(each) for key, each in draw.schedule.standings(names, draw.results).items()}
 
 
-# ---------------------------------------------------------------------- Swiss
-
-
-@pytest.mark.parametrize("size", [2, 3, 4, 5, 8, 13, 50])
+@pytest.mark.parametrize("size", [2, 3, 4, 5, 8, 13])
 @pytest.mark.parametrize("longest", [False, True])
 def test_nobody_meets_another_twice_in_a_swiss_tournament(size: int, longest: bool) -> None:
     most = (size + 1) // 2
@@ -111,6 +108,8 @@ def test_nobody_meets_another_twice_in_a_swiss_tournament(size: int, longest: bo
     points = standings(draw, size)["points"]
     byes = len(rounds) * (size % 2)
     assert sum(points) == len(rounds) * (size // 2) + byes
+    (table,) = draw.schedule.tables([f"{agent}" for agent in range(size)], draw.results)
+    assert ("*bye*" in table.note) == (byes > 0) and "brackets" not in table.note
 
 
 def test_those_who_stand_alike_meet_and_the_best_wins() -> None:
@@ -145,23 +144,13 @@ def test_buchholz_is_the_sum_of_the_opponents_points() -> None:
 
 
 def test_a_bye_goes_to_the_last_who_has_had_none() -> None:
-    assert matched([4, 2, 1, 3, 0], lambda one, other: {one, other} != {0, BYE}) == [
-        (3, BYE),
-        (4, 2),
-        (1, 0),
-    ]
+    pairs = matched([4, 2, 1, 3, 0], lambda one, other: {one, other} != {0, BYE})
+    assert pairs == [(3, BYE), (4, 2), (1, 0)]
 
 
 def test_two_who_have_met_are_exchanged_with_the_lowest_pair() -> None:
-    seen = [{2, 3}]
-    pairs = matched([0, 1, 2, 3], lambda one, other: {one, other} not in seen)
-    assert {frozenset(pair) for pair in pairs} in (
-        {frozenset((0, 2)), frozenset((1, 3))},
-        {frozenset((0, 3)), frozenset((1, 2))},
-    )
-
-
-# ---------------------------------------------------------------------- knockout
+    pairs = matched([0, 1, 2, 3], lambda one, other: {one, other} != {2, 3})
+    assert sorted(sorted(pair) for pair in pairs) in ([[0, 2], [1, 3]], [[0, 3], [1, 2]])
 
 
 @pytest.mark.parametrize("size", [2, 3, 4, 5, 7, 8, 13])
@@ -201,7 +190,7 @@ def games_of(rounds: Sequence[Sequence[Pair]]) -> Counter[int]:
     return Counter(a for taken in rounds for (game,) in taken for a in (game.black, game.white))
 
 
-@pytest.mark.parametrize("size", [2, 3, 4, 5, 6, 7, 13, 50])
+@pytest.mark.parametrize("size", [2, 3, 4, 5, 6, 7, 13])
 def test_every_program_of_a_class_gets_three_games_and_then_a_knockout(size: int) -> None:
     schedule = ClassTournament()
     draw, rounds = tournament(schedule, size)
@@ -239,8 +228,7 @@ def test_a_game_that_only_helps_another_one_stands_in_brackets() -> None:
 def test_points_of_a_class_are_for_a_completed_game_and_for_results_after_it() -> None:
     draw, rounds = tournament(ClassTournament(replays=0), 4, nobody)
     assert len(rounds) == 5
-    played = games_of(rounds)
-    assert standings(draw, 4)["points"] == [5 + played[agent] - 1 for agent in range(4)]
+    assert standings(draw, 4)["points"] == [4 + games_of(rounds)[agent] for agent in range(4)]
     draw, rounds = tournament(ClassTournament(), 4, failing=[0])
     table = standings(draw, 4)
     assert table["points"][0] == 0  # never completed a game
@@ -276,7 +264,7 @@ def _drawn_with_the_best(game: ScheduledGame) -> int | None:
     return None if 0 in (game.black, game.white) and game.number % 2 == 0 else better(game)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 def test_a_replay_pays_nothing_and_who_wins_the_final_is_first(seed: int) -> None:
     names = [f"agent {number}" for number in range(8)]
     draw, rounds = tournament(ClassTournament(), 8, _drawn_with_the_best, seed=seed)
@@ -299,144 +287,95 @@ def test_a_replay_pays_nothing_and_who_wins_the_final_is_first(seed: int) -> Non
         loser = names[final.black + final.white - champion]
         assert table["place"][champion] == 1 and table["knockout"][champion] == "winner"
         headline = draw.schedule.headline(names, draw.results)
-        assert headline.startswith(
-            f"{names[champion]} wins the knockout: the final against {loser}"
-        )
+        assert re.match(f"{names[champion]} wins .* against {loser}", headline)
         assert "Most points: " in headline
 
 
 def test_the_report_of_a_class_tells_the_points_and_another_scheme() -> None:
-    for own, told in (
-        (ClassTournament(), "A replay pays none. "),
-        (ClassTournament(win=3), "3 for a win, 1 for a draw. A replay pays none. The usual points"),
-        (ClassTournament(first_pays=True), "which pays its win or draw too; for each game after"),
+    for own, word in (
+        (ClassTournament(), ""),
+        (ClassTournament(win=3), "3 for a win, 1 for a draw"),
+        (ClassTournament(first_pays=True), "pays its win or draw too"),
     ):
-        draw, _ = tournament(own, 4)
-        before, _ = own.tables([f"{agent}" for agent in range(4)], draw.results)
-        assert (
-            before.note.startswith("Points: 5 for the first game completed") and told in before.note
-        )
-        assert ("The usual points are 5, 2, 1." in before.note) == (own.win != 2 or own.first_pays)
+        note = own.tables(list("abcd"), tournament(own, 4)[0].results)[0].note
+        assert "5 for the first game completed" in note and word in note
+        assert ("usual points are 5, 2, 1" in note) == bool(word)
 
 
 def test_the_headline_of_a_knockout_names_who_won_the_final() -> None:
     draw, _ = tournament(Knockout(), 4, lambda game: max(game.black, game.white), pairs=2)
-    assert draw.schedule.headline(["a", "b", "c", "d"], draw.results) == (
-        "d wins the knockout: the final against c ended 4 - 0."
-    )
+    headline = draw.schedule.headline(["a", "b", "c", "d"], draw.results)
+    assert re.match("d wins .* against c .* 4 - 0", headline)
     draw, _ = tournament(Knockout(replays=0), 2, nobody)
-    assert draw.schedule.headline(["a", "b"], draw.results).endswith(" ended 1 - 1, by lot.")
+    assert draw.schedule.headline(["a", "b"], draw.results).endswith(" 1 - 1, by lot.")
     assert Knockout().headline(["a", "b"], PairOutcomes(1)) == ""
 
 
-# ---------------------------------------------------------------------- as runs
-
-
-WORDS = ["agents=classics", "games=2", "figures=false"]
-
-
-@pytest.mark.parametrize("schedule", mostly_nightly(["swiss", "knockout", "class"], []))
-def test_a_tournament_is_the_same_on_any_number_of_workers_and_after_an_interruption(
-    schedule: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    words = [*WORDS, "~agents.minimax_2", f"schedule={schedule}", f"results={tmp_path}"]
-    whole = run(read([*words, "executor=serial"]), "test", QUIET)
-    assert whole.complete
-    among = run(read([*words, "executor.workers=2"]), "test", QUIET)
-    assert content(among.folder) == content(whole.folder)
-    assert whole.standings["place"].is_monotonic_increasing
-    assert main(["verify", str(whole.folder), "--games", "2"]) == 0
-    take = PairDraw.take
-    for pairs in (1, 3):
-        left = iter(range(pairs))
-        with monkeypatch.context() as patched:
-            patched.setattr(
-                PairDraw,
-                "take",
-                lambda draw, most, left=left: take(draw, 1) if next(left, None) is not None else [],
-            )
-            stopped = run(read([*words, "executor=serial"]), "test", QUIET)
-        assert not stopped.complete
-        assert len(content(stopped.folder)["games"]) < len(content(whole.folder)["games"])
-        resumed = resume(stopped.folder, console=QUIET)
-        assert resumed.complete
-        assert content(resumed.folder) == content(whole.folder)
-        assert resumed.standings["place"].tolist() == whole.standings["place"].tolist()
+WORDS = ["agents=classics", "games=2"]
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("schedule", ["swiss", "class"])
-def test_a_tournament_is_the_same_on_a_cluster(schedule: str, tmp_path: Path) -> None:
-    pytest.importorskip("distributed", reason="needs the extra dask")
-    words = [*WORDS, f"schedule={schedule}", f"results={tmp_path}"]
-    here, there = (
-        run(read([*words, f"executor={executor}"]), "test", QUIET)
-        for executor in ("serial", "dask")
-    )
-    assert there.complete
-    assert content(there.folder) == content(here.folder)
-
-
-@pytest.mark.parametrize(
-    ("schedule", "columns", "title"),
-    rows_mostly_nightly(
-        [
-            ("swiss", ["place", "points", "Buchholz"], "Rounds"),
-            ("knockout", ["place", "reached"], "Knockout"),
-            ("class", ["place", "points", "knockout"], "Preliminary games"),
-        ],
-        ("class",),
-    ),
-)
-def test_report_and_terminal_show_points_and_rounds(
-    schedule: str, columns: list[str], title: str, tmp_path: Path
+@pytest.mark.parametrize("schedule", mostly_nightly(["swiss", "knockout", "class"], ["class"]))
+def test_a_tournament_is_the_same_on_any_number_of_workers_and_after_an_interruption(
+    schedule: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    words = [*WORDS, "~agents.minimax_2", "~agents.alphabeta_5", f"schedule={schedule}"]
+    whole = played(tmp_path, *words)
+    assert whole.complete
+    among = played(tmp_path, *words, "executor.workers=2")
+    assert content(among.folder) == content(whole.folder)
+    assert whole.standings["place"].is_monotonic_increasing
+    told("verify", whole.folder, "--games", "2")
+    take = PairDraw.take
+    left = iter(range(3))
+    with monkeypatch.context() as patched:
+        patched.setattr(
+            PairDraw,
+            "take",
+            lambda draw, most: take(draw, 1) if next(left, None) is not None else [],
+        )
+        stopped = played(tmp_path, *words)
+    assert not stopped.complete
+    assert len(content(stopped.folder)["games"]) < len(content(whole.folder)["games"])
+    resumed = resume(stopped.folder, console=QUIET)
+    assert resumed.complete
+    assert content(resumed.folder) == content(whole.folder)
+    assert resumed.standings["place"].tolist() == whole.standings["place"].tolist()
+
+
+@pytest.mark.integration
+def test_report_and_terminal_show_points_and_rounds(tmp_path: Path) -> None:
     console = Console(record=True, width=200, file=io.StringIO())
-    words = [*WORDS, f"schedule={schedule}", f"results={tmp_path}", "executor=serial"]
+    words = [*WORDS, "schedule=class", f"results={tmp_path}", "executor=serial", "figures=none"]
     result = run(read(words), "test", console)
-    assert list(result.standings.columns[1 : 1 + len(columns)]) == columns
+    columns = ["place", "points", "knockout"]
+    assert list(result.standings.columns[1:4]) == columns
     report = (result.folder / "report.md").read_text(encoding="utf-8")
     assert f"| agent | {' | '.join(columns)} | " in report
-    assert f"## {title}" in report
+    assert "## Preliminary games" in report
     said = console.export_text()
-    assert title in said
-    assert all(column in said for column in columns)
-    assert ("Elo" in said) == (schedule != "class")
-    assert main(["watch", str(result.folder), "--once"]) == 0
-
-
-def test_a_match_of_python_objects_may_be_a_tournament(tmp_path: Path) -> None:
-    names = ["random", "greedy", "weighted"]
-    options: dict[str, Any] = {"results": tmp_path, "quiet": True, "figures": False, "workers": 0}
-    result = run_match(names, 4, schedule={"kind": "swiss", "rounds": 2}, **options)
-    assert len(result.games) == 8
-    assert result.standings["points"].sum() == 4
+    assert all(word in said for word in ("Preliminary games", *columns)) and "Elo" not in said
+    told("watch", result.folder, "--once")
+    with pytest.raises(ConfigError, match="games=4: "):  # a tournament cannot grow
+        resume(result.folder, console=QUIET, games=4)
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["schedule=swiss", "schedule.rounds=0"], "schedule.rounds=0: a whole number of 1 or more"),
-        (["schedule=swiss", "schedule.rounds=4"], "rounds=4: a whole number from 1 to 3 is needed"),
-        (["schedule=knockout", "schedule.replays=-1"], "schedule.replays=-1: a whole number of 0"),
-        (["schedule=class", "schedule.preliminary=0"], "schedule.preliminary=0: a whole number of"),
-        (["schedule=class", "schedule.win=-1"], "schedule.win=-1: a number of 0 or more"),
+        ("schedule=swiss schedule.rounds=0", "schedule.rounds=0: a whole number of 1 or more"),
+        ("schedule=swiss schedule.rounds=4", "rounds=4: a whole number from 1 to 3"),
+        ("schedule=knockout schedule.replays=-1", "schedule.replays=-1: a whole number of 0"),
+        ("schedule=class schedule.preliminary=0", "schedule.preliminary=0: a whole number of"),
+        ("schedule=class schedule.win=-1", "schedule.win=-1: a number of 0 or more"),
     ],
 )
-def test_bad_settings_are_refused(words: list[str], said: str) -> None:
+def test_bad_settings_are_refused(words: str, said: str) -> None:
     with pytest.raises(ConfigError) as refused:
-        read([*WORDS, *words])
+        read([*WORDS, *words.split()])
     assert said in str(refused.value)
 
 
 def test_too_few_openings_are_told(tmp_path: Path) -> None:
-    plan = read([*WORDS, "schedule=class", "openings=start", f"results={tmp_path}"])
-    with pytest.raises(ConfigError, match=r"may need 9, and there is only one opening .*repeats"):
-        run(plan, "test", QUIET)
-
-
-def test_a_tournament_cannot_grow(tmp_path: Path) -> None:
-    words = [*WORDS, "schedule=swiss", f"results={tmp_path}", "executor=serial"]
-    result = run(read(words), "test", QUIET)
-    with pytest.raises(ConfigError, match="games=4: in this run's schedule those who met went by"):
-        resume(result.folder, console=QUIET, games=4)
+    with pytest.raises(ConfigError, match=r"may need 9, .*only one opening .*repeats"):
+        played(tmp_path, *WORDS, "schedule=class", "openings=start")

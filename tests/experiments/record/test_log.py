@@ -1,54 +1,14 @@
-"""The log of a run, and why workers' lines do not travel through multiprocessing-logging."""
+"""The log of a run."""
 
 from __future__ import annotations
 
 import logging
-import multiprocessing
-import os
-import signal
-import threading
-import time
-from multiprocessing.queues import Queue
 from pathlib import Path
-from typing import Any
 
 import pytest
 from multiprocessing_logging import MultiProcessingHandler
 
 from othello_lab.experiments.record.log import OUTPUT, entries, logging_to
-
-
-def _dies_while_it_writes(queue: Any) -> None:
-    """What SIGKILL does to a process that is just writing a line, made certain."""
-    queue._wlock.acquire()
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def test_a_killed_process_silences_everybody_who_logs_through_the_queue(tmp_path: Path) -> None:
-    """The queue of multiprocessing-logging has one lock for all that write to it. Workers are
-    killed at any moment here, so what they log comes through a pipe of their own instead."""
-    told = tmp_path / "log.txt"
-    handler = MultiProcessingHandler("queue", logging.FileHandler(told))
-    logger = logging.Logger("through the queue")
-    logger.addHandler(handler)
-    logger.error("before")
-    deadline = time.monotonic() + 60
-    while "before" not in told.read_text():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    dying = multiprocessing.get_context("fork").Process(
-        target=_dies_while_it_writes, args=(handler.queue,)
-    )
-    dying.start()
-    dying.join()
-    try:
-        assert not handler.queue._wlock.acquire(timeout=0.1), "nobody holds the lock"
-        logger.error("after")
-        time.sleep(0.2)
-        assert "after" not in told.read_text()  # and would never be
-    finally:
-        handler.queue._wlock.release()
-        handler.close()
 
 
 def test_the_driver_logs_through_it(tmp_path: Path) -> None:
@@ -61,19 +21,6 @@ def test_the_driver_logs_through_it(tmp_path: Path) -> None:
             logging.getLogger("lab.test").info("line %d", number)
     lines = told.read_text(encoding="utf-8").splitlines()
     assert [line.rpartition(" ")[2] for line in lines] == [str(number) for number in range(100)]
-
-
-def test_nobody_waits_for_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The threads that write the files would look now and then whether they are to end; here they
-    never do, and must be woken."""
-    get = Queue.get
-    monkeypatch.setattr(Queue, "get", lambda self, timeout: get(self))
-    with logging_to(tmp_path / "log.txt", "info"):
-        threads = [each for each in threading.enumerate() if each.name.startswith("mp-handler")]
-        assert len(threads) == 2
-        logging.getLogger("lab.test").info("logged")
-    assert not any(thread.is_alive() for thread in threads)
-    assert (tmp_path / "log.txt").read_text(encoding="utf-8").count("\n") == 1
 
 
 def test_what_agents_print_has_a_file_of_its_own(

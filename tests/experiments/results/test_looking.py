@@ -4,42 +4,32 @@ from __future__ import annotations
 
 import json
 import shutil
-import sqlite3
-from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
+from runs import DUEL, changed, played, told
+from shared import copied
 
-from othello_lab.__main__ import main
-from othello_lab.experiments.config import read
-from othello_lab.experiments.jobs.run import run, run_match
+from othello_lab import AlphaBeta, GreedyAgent, SquareWeights
+from othello_lab.experiments.jobs.run import run_match
 from othello_lab.experiments.record.folder import locked
 from othello_lab.experiments.record.store import FILE, Record
 from othello_lab.experiments.results.compare import POOLED, compare
 from othello_lab.experiments.results.listing import look_into, places_below
 
-DUEL = ("agents=duel", "agent@first=greedy", "agent@second=random")
-
-
-def play(results: Path, *words: str) -> Path:
-    more = [f"results={results}", "executor=serial", "figures=false", "searches.positions=1"]
-    return run(read([*more, *words]), "test", Console(quiet=True)).folder
-
 
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Runs of the same duel with seeds 1, 2 and 1 again, and one by other rules."""
+    """Runs of the same duel with seeds 1 and 2, one by other rules, and the first once again."""
     results = tmp_path_factory.mktemp("results")
     for name, words in {
         "one": ["seed=1", "games=20"],
         "two": ["seed=2", "games=12"],
-        "again": ["seed=1", "games=20"],
         "other": ["ruleset=mini6", "games=4"],
     }.items():
-        play(results, *DUEL, f"name={name}", *words)
+        played(results, *DUEL, f"name={name}", "searches.positions=1", *words)
+    copied(at(results, "one"), results / "again")
     return results
 
 
@@ -48,76 +38,57 @@ def at(shelf: Path, name: str) -> Path:
     return folder
 
 
-Ask = Callable[..., Any]
+def data(*words: object) -> Any:
+    """What a command prints as JSON."""
+    return json.loads(told(*words, "--json"))
 
 
-@pytest.fixture
-def ask(capsys: pytest.CaptureFixture[str]) -> Ask:
-    """``ask("list", folder)``: what a command prints; of a refused one the one line."""
-
-    def asked(*words: object, code: int = 0) -> Any:
-        capsys.readouterr()
-        assert main([str(word) for word in words]) == code
-        out, err = capsys.readouterr()
-        if code:
-            assert not out
-            assert err.count("\n") == 1
-            return err
-        return json.loads(out) if "--json" in words else out
-
-    return asked
-
-
-# ---------------------------------------------------------------------- list
-
-
-def test_all_runs_are_listed(shelf: Path, ask: Ask) -> None:
-    found = {each["name"]: each for each in ask("list", shelf, "--json")}
-    assert set(found) == {"one", "two", "again", "other"}
-    one = found["one"]
-    assert (one["kind"], one["agents"], one["games"], one["state"]) == ("run", 2, 20, "complete")
-    with Record.open(at(shelf, "one")) as record:
+def test_all_runs_are_listed(shelf: Path) -> None:
+    found = data("list", shelf)
+    assert sorted(each["name"] for each in found) == ["one", "one", "other", "two"]
+    (two,) = (each for each in found if each["name"] == "two")
+    assert (two["kind"], two["agents"], two["games"], two["state"]) == ("run", 2, 12, "complete")
+    with Record.open(at(shelf, "two")) as record:
         points = dict.fromkeys(("greedy", "random"), 0.0)
         for game in record.games().itertuples():
             points[game.black] += game.black_points
             points[game.white] += 1 - game.black_points
     best = max(points, key=lambda name: points[name])
-    assert (one["leader"], one["score"]) == (best, pytest.approx(100 * points[best] / 20))
-    printed = ask("list", shelf)
-    assert best in printed
-    assert "complete" in printed
+    assert (two["leader"], two["score"]) == (best, pytest.approx(100 * points[best] / 12))
+    printed = told("list", shelf)
+    assert best in printed and "complete" in printed
 
 
-@pytest.mark.integration
-def test_the_list_is_filtered(tmp_path: Path, ask: Ask) -> None:
-    play(tmp_path, *DUEL, "name=tagged", "games=2", "tags=[draft,thesis]", "note=an old idea")
-    play(tmp_path, *DUEL, "name=plain", "games=4")
+def test_the_list_is_filtered(recorded_duel: Path, tmp_path: Path) -> None:
+    for name, config in (
+        ("plain", "'$.name', 'plain'"),
+        ("tagged", """'$.name', 'tagged', '$.note', 'an old idea', '$.tags', json('["b", "a"]')"""),
+    ):
+        folder = copied(recorded_duel, tmp_path / name)
+        changed(folder, f"update run set name = '{name}', config = json_set(config, {config})")
+    for words, names in {
+        ("agents=alphabeta,random",): {"plain", "tagged"},
+        ("tags=a",): {"tagged"},
+        ("tags=b,a",): {"tagged"},
+        ("tags=other",): set(),
+        ("agents=iago",): set(),
+        ("name=plain",): {"plain"},
+    }.items():
+        assert {each["name"] for each in data("list", tmp_path, *words)} == names, words
+    assert "an old idea (b, a)" in told("list", tmp_path)
+    assert "an old idea (b, a)" in told("show", folder)
+    assert "agents=" in told("list", tmp_path, "agent=iago", code=2)
 
-    def names(*words: str) -> list[str]:
-        return [each["name"] for each in ask("list", tmp_path, "--json", *words)]
 
-    assert names() == names("agents=greedy,random") and len(names()) == 2
-    assert names("tags=thesis") == names("tags=draft,thesis") == ["tagged"]
-    assert names("tags=other") == names("agents=iago") == []
-    assert names("name=plain") == ["plain"]
-    assert "an old idea (draft, thesis)" in " ".join(ask("list", tmp_path).split())
-    assert "an old idea (draft, thesis)" in ask("show", at(tmp_path, "tagged"))
-    assert "agents=" in ask("list", tmp_path, "agent=iago", code=2)
-
-
-def test_what_cannot_be_read_is_told_in_the_list(shelf: Path, tmp_path: Path) -> None:
-    sources = {name: tmp_path / name / "x" for name in ("damaged", "older", "stopped", "begun")}
-    for name, folder in sources.items():
-        folder.parent.mkdir()
-        if name == "begun":
-            folder.mkdir()
-            Record.create(folder / FILE).close()
-        else:
-            shutil.copytree(at(shelf, "one"), folder)
+def test_what_cannot_be_read_is_told_in_the_list(recorded_duel: Path, tmp_path: Path) -> None:
+    names = ("damaged", "older", "stopped")
+    sources = {name: copied(recorded_duel, tmp_path / name) for name in names}
     (sources["damaged"] / FILE).write_text("no database")
-    for name, change in (("older", "format = 3"), ("stopped", "complete = 0")):
-        with closing(sqlite3.connect(sources[name] / FILE)) as file, file:
-            file.execute(f"update run set {change}")
+    changed(sources["older"], "update run set format = 3")
+    changed(sources["stopped"], "update run set complete = 0")
+    sources["begun"] = tmp_path / "begun" / "x"
+    sources["begun"].mkdir(parents=True)
+    Record.create(sources["begun"] / FILE).close()
     states = {name: look_into(folder).state for name, folder in sources.items()}
     assert "is damaged" in states["damaged"]
     assert "older version" in states["older"]
@@ -127,136 +98,120 @@ def test_what_cannot_be_read_is_told_in_the_list(shelf: Path, tmp_path: Path) ->
     assert sorted(places_below(tmp_path)) == sorted(sources.values())
 
 
+def reported_anew(folder: Path) -> None:
+    (page := folder / "report.html").unlink()
+    told("report", folder)
+    assert page.is_file()
+
+
 @pytest.mark.integration
-def test_a_sweep_is_listed_shown_and_reported_as_one(tmp_path: Path, ask: Ask) -> None:
-    words = [f"results={tmp_path}", "agents=ab_vs_minimax", "games=2", "depth=1,2"]
-    main(["run", "-m", "executor=serial", "figures=false", *words])
-    (found,) = ask("list", tmp_path, "--json")
-    assert (found["kind"], found["games"], found["state"]) == ("sweep", 4, "sweep, 2 finished")
-    assert "depth=2" in ask("show", found["folder"])
-    assert len(ask("show", found["folder"], "--json")["runs"]) == 4
-    (page := Path(found["folder"], "report.html")).unlink()
-    ask("report", found["folder"])
-    assert page.is_file()
+def test_a_sweep_is_listed_shown_and_reported_as_one(recorded_sweep: Path, tmp_path: Path) -> None:
+    folder = copied(recorded_sweep, tmp_path)
+    (found,) = data("list", tmp_path)
+    assert (found["kind"], found["games"], found["state"]) == ("sweep", 8, "sweep, 2 finished")
+    assert "depth=2" in told("show", folder)
+    assert len(data("show", folder)["runs"]) == 4
+    reported_anew(folder)
 
 
-def test_a_study_is_listed_and_reported(tmp_path: Path, ask: Ask) -> None:
-    words = [f"results={tmp_path}", "agents=duel", "agent@first=greedy", "agent@second=weighted"]
-    words += ["executor=serial", "figures=false", "games=2", "study.positions=4"]
-    assert main(["study", "errors", *words]) == 0
-    (found,) = ask("list", tmp_path, "--json")
-    assert (found["kind"], found["name"]) == ("study", "errors")
-    assert found["state"] == "study errors, complete"
-    assert "is a study" in ask("show", found["folder"], code=2)
-    data = ask("show", found["folder"], "--json")
-    assert (data["kind"], data["name"], data["state"]) == ("study", "errors", "complete")
-    assert any(data["tables"].values())
-    assert "is a study, no single run" in ask("verify", found["folder"], code=2)
-    (page := Path(found["folder"], "report.html")).unlink()
-    ask("report", found["folder"])
-    assert page.is_file()
-    with closing(sqlite3.connect(Path(found["folder"], "study.sqlite"))) as file, file:
-        file.execute("update study set complete = 0")
-    assert "not complete" in ask("report", found["folder"], code=2)
-    assert "is a study, no single run" in ask("compare", found["folder"], tmp_path, code=2)
+@pytest.mark.integration
+def test_a_study_is_listed_and_reported(recorded_study: Path, tmp_path: Path) -> None:
+    folder = copied(recorded_study, tmp_path)
+    (found,) = data("list", tmp_path)
+    assert (found["kind"], found["name"]) == ("study", "pruning")
+    assert found["state"] == "study pruning, complete"
+    for words in (["show", folder], ["verify", folder], ["compare", folder, tmp_path]):
+        assert "is a study" in told(*words, code=2)
+    shown = data("show", folder)
+    assert (shown["kind"], shown["name"], shown["state"]) == ("study", "pruning", "complete")
+    assert any(shown["tables"].values())
+    reported_anew(folder)
+    changed(folder, "update study set complete = 0")
+    assert "not complete" in told("report", folder, code=2)
 
 
-def test_folders_without_runs(tmp_path: Path, ask: Ask) -> None:
-    assert "no run is here yet" in ask("list", tmp_path)
-    assert "no such folder" in ask("list", tmp_path / "nowhere", code=2)
+def test_folders_without_runs(tmp_path: Path) -> None:
+    assert "no run is here yet" in told("list", tmp_path)
+    assert "no such folder" in told("list", tmp_path / "nowhere", code=2)
     (text := tmp_path / "text.txt").write_text("no record", encoding="utf-8")
     for command in ("list", "show", "report", "verify"):
-        assert "is a file" in ask(command, text, code=2)
+        assert "is a file" in told(command, text, code=2)
     for command in ("show", "report"):
-        assert "is no run" in ask(command, tmp_path, code=2)
-    assert "is no run" in ask("compare", tmp_path, tmp_path / "other", code=2)
-
-
-# ---------------------------------------------------------------------- show and report
+        assert "is no run" in told(command, tmp_path, code=2)
 
 
 @pytest.mark.integration
-def test_a_run_is_shown_and_reported_from_its_record_alone(
-    shelf: Path, tmp_path: Path, ask: Ask
-) -> None:
+def test_a_run_is_shown_and_reported_from_its_record_alone(shelf: Path, tmp_path: Path) -> None:
     """The same report again, though everything but the record is gone."""
-    folder = tmp_path / "moved"
+    one, folder = at(shelf, "one"), tmp_path / "moved"
     folder.mkdir()
-    shutil.copy(at(shelf, "one") / FILE, folder)
-    shown = ask("show", folder, "--json")
+    shutil.copy(one / FILE, folder)
+    shown = data("show", folder)
     assert [path.name for path in folder.iterdir()] == [FILE]
     assert shown["games"] == 20
     assert {row["agent"] for row in shown["standings"]} == {"greedy", "random"}
-    assert shown["findings"]
-    assert shown["findings"][0] in " ".join(ask("show", folder).split())
-    ask("report", folder)
-    before = (at(shelf, "one") / "report.md").read_text(encoding="utf-8")
+    assert shown["findings"][0] in told("show", folder)
+    told("report", folder)
+    before = (one / "report.md").read_text(encoding="utf-8")
     after = (folder / "report.md").read_text(encoding="utf-8")
-    assert after.replace(str(folder), str(at(shelf, "one"))) == before
+    assert after.replace(str(folder), str(one)) == before
     assert not (folder / "elo.svg").exists()
-    ask("report", folder, "--figures=files")
+    told("report", folder, "--figures=files")
     assert (folder / "elo.svg").exists()
     assert 'id="figure-elo"' in (folder / "report.html").read_text(encoding="utf-8")
 
 
-def test_a_report_runs_no_code_from_outside(tmp_path: Path, ask: Ask) -> None:
+@pytest.mark.integration
+def test_a_report_runs_no_code_from_outside(tmp_path: Path) -> None:
     """An agent of somebody's is not needed any more, and not run though it is there."""
     outside = tmp_path / "mine.py"
     outside.write_text("from othello_lab import GreedyAgent\nclass Mine(GreedyAgent):\n    pass\n")
     words = ["agents=duel", f"agent@first={outside}:Mine", "agent@second=random", "games=4"]
-    folder = play(tmp_path, *words, "isolation=none")
+    folder = played(tmp_path, *words, "isolation=none").folder
     outside.write_text("raise SystemExit('it was run')\n")
-    ask("report", folder)
+    told("report", folder)
     assert "Mine" in (folder / "report.md").read_text(encoding="utf-8")
     outside.unlink()
-    assert "Mine" in ask("show", folder)
+    assert "Mine" in told("show", folder)
 
 
-def test_objects_of_a_program_are_reported_too(tmp_path: Path, ask: Ask) -> None:
-    from othello_lab import AlphaBeta, GreedyAgent, SquareWeights
-
+@pytest.mark.integration
+def test_objects_of_a_program_are_reported_too(tmp_path: Path) -> None:
     agents = {"ab": AlphaBeta(1, SquareWeights()), "greedy": GreedyAgent()}
-    folder = run_match(
-        agents, games=4, results=tmp_path, workers=0, figures=False, quiet=True
-    ).folder
-    ask("report", folder)
+    how: dict[str, Any] = {"workers": 0, "figures": False, "quiet": True}
+    folder = run_match(agents, games=4, results=tmp_path, **how).folder
+    told("report", folder)
     assert "AlphaBeta" in (folder / "report.md").read_text(encoding="utf-8")
 
 
-def test_a_schedule_from_outside_is_asked_for(shelf: Path, tmp_path: Path, ask: Ask) -> None:
-    folder = tmp_path / "foreign"
-    shutil.copytree(at(shelf, "one"), folder)
-    with closing(sqlite3.connect(folder / FILE)) as file, file:
-        config = json.loads(file.execute("select config from run").fetchone()[0])
-        config["schedule"] = {"_target_": "mine.py:Rounds"}
-        file.execute("update run set config = ?", [json.dumps(config)])
+def test_a_schedule_from_outside_is_asked_for(recorded_duel: Path, tmp_path: Path) -> None:
+    folder = copied(recorded_duel, tmp_path)
+    foreign = """json_set(config, '$.schedule', json('{"_target_": "mine.py:Rounds"}'))"""
+    changed(folder, f"update run set config = {foreign}")
     for command in ("show", "report"):
-        assert "--trust" in ask(command, folder, code=2)
+        assert "--trust" in told(command, folder, code=2)
 
 
-def test_a_run_without_a_finished_pair(shelf: Path, tmp_path: Path, ask: Ask) -> None:
+@pytest.mark.parametrize("kept", [0, 1])
+def test_a_run_without_a_finished_pair(kept: int, recorded_duel: Path, tmp_path: Path) -> None:
     """With one game of a pair there is something to tell; with none there is not."""
-    for keep, code in ((1, 0), (0, 2)):
-        folder = tmp_path / str(keep)
-        shutil.copytree(at(shelf, "one"), folder)
-        with closing(sqlite3.connect(folder / FILE)) as file, file:
-            file.execute("delete from games where game >= ?", [keep])
-            file.execute("delete from turns where game >= ?", [keep])
-            file.execute("update run set complete = 0")
-        for command in ("show", "report", *(["verify"] * (not keep))):
-            told = ask(command, folder, code=code)
-        if code:
-            assert "no game of this run has ended" in told
-        else:
-            text = (folder / "report.md").read_text(encoding="utf-8")
-            assert "\n1 game of 20 (stopped early) from 1 opening" in text
-            assert "> " not in text[: text.index("## Standings")]  # there is no finding
+    folder = copied(recorded_duel, tmp_path)
+    changed(
+        folder,
+        f"delete from games where game >= {kept}",
+        f"delete from turns where game >= {kept}",
+        "update run set complete = 0",
+    )
+    for command in ("show", "report", *(["verify"] * (not kept))):
+        shown = told(command, folder, code=0 if kept else 2)
+        assert kept or "no game" in shown
+    if kept:
+        text = (folder / "report.md").read_text(encoding="utf-8")
+        assert "\n1 game of 8 (stopped early) from 1 opening" in text
+        assert "> " not in text[: text.index("## Standings")]  # there is no finding
 
 
-# ---------------------------------------------------------------------- compare
-
-
-def test_runs_of_one_experiment_are_pooled(shelf: Path, ask: Ask) -> None:
+def test_runs_of_one_experiment_are_pooled(shelf: Path) -> None:
     one, two = at(shelf, "one"), at(shelf, "two")
     found = compare([one, two])
     assert set(found.settings) == {"seed", "games"}
@@ -269,15 +224,14 @@ def test_runs_of_one_experiment_are_pooled(shelf: Path, ask: Ask) -> None:
     # More openings make a narrower interval around a rating between the two.
     width = (whole["high"] - whole["low"])["greedy"]
     assert all(width < (part["high"] - part["low"])["greedy"] for part in parts)
-    told = ask("compare", one, two)
-    assert POOLED in told.split()
-    assert "Pooled, as they are one experiment" in " ".join(told.split())
+    shown = told("compare", one, two)
+    assert POOLED in shown.split() and "one experiment" in shown
 
 
-def test_a_run_is_rated_as_in_its_own_report(shelf: Path, ask: Ask) -> None:
+def test_a_run_is_rated_as_in_its_own_report(shelf: Path) -> None:
     """The bootstrap is of the same seed."""
     two, one = at(shelf, "two"), at(shelf, "one")
-    shown = {row["agent"]: row for row in ask("show", two, "--json")["standings"]}
+    shown = {row["agent"]: row for row in data("show", two)["standings"]}
     found = compare([two, one]).runs[0].among.set_index("agent")
     for column in ("elo", "low", "high"):
         assert found.loc["greedy", column] == shown["greedy"][column]
@@ -294,45 +248,50 @@ def test_games_that_several_runs_have_count_once(shelf: Path) -> None:
         assert both[column].tolist() == alone.loc[both.index, column].tolist()
 
 
-def test_other_conditions_are_told_and_not_pooled(shelf: Path, ask: Ask) -> None:
-    told = " ".join(ask("compare", at(shelf, "one"), at(shelf, "other")).split())
-    assert "Not pooled: they differ in ruleset.name" in told
-    assert "mini6" in told
-    data = ask("compare", at(shelf, "one"), at(shelf, "other"), "--json")
-    assert data["pooled"] is None
-    assert [run["label"] for run in data["runs"]] == ["A", "B"]
-    assert data["settings"]["ruleset.name"] == ["standard", "mini6"]
+def test_other_conditions_are_told_and_not_pooled(shelf: Path) -> None:
+    runs = at(shelf, "one"), at(shelf, "other")
+    shown = told("compare", *runs)
+    assert "Not pooled: " in shown and "ruleset.name" in shown and "mini6" in shown
+    compared = data("compare", *runs)
+    assert compared["pooled"] is None
+    assert [run["label"] for run in compared["runs"]] == ["A", "B"]
+    assert compared["settings"]["ruleset.name"] == ["standard", "mini6"]
 
 
-def test_agents_of_one_name_need_not_be_the_same(shelf: Path, tmp_path: Path, ask: Ask) -> None:
-    words = ["agents=duel", "agent@first=weighted", "agent@second=random", "games=4"]
-    other = play(tmp_path, *words)
-    told = " ".join(ask("compare", at(shelf, "one"), other).split())
-    assert "fewer than two agents of the same name" in told
-    assert "other agents greedy weighted" in told  # and not their settings against dashes
-    assert "agents.weighted" not in told
-    named = {"greedy": "weighted", "random": "random"}
-    with closing(sqlite3.connect(other / FILE)) as file, file:
-        for name, was in named.items():
-            file.execute("update agents set name = ? where name = ?", [name, was])
-        config = json.loads(file.execute("select config from run").fetchone()[0])
-        config["agents"] = {name: config["agents"][was] for name, was in named.items()}
-        file.execute("update run set config = ?", [json.dumps(config)])
-    data = ask("compare", at(shelf, "one"), other, "--json")
-    assert data["shared"] == ["greedy", "random"]
-    assert "agents.greedy._target_" in data["settings"]
-    assert data["pooled"] is None
+def test_agents_of_one_name_need_not_be_the_same(
+    shelf: Path, recorded_duel: Path, tmp_path: Path
+) -> None:
+    one, other = at(shelf, "one"), copied(recorded_duel, tmp_path)
+    shown = told("compare", one, other)
+    assert "fewer than two agents of the same name" in shown
+    assert "other agents greedy alphabeta" in shown  # and not their settings against dashes
+    assert "agents.alphabeta" not in shown
+    config = "replace(config, '\"alphabeta\":', '\"greedy\":')"
+    changed(other, "update agents set name = 'greedy' where agent = 0")
+    changed(other, f"update run set config = {config}")
+    compared = data("compare", one, other)
+    assert compared["shared"] == ["greedy", "random"]
+    assert "agents.greedy._target_" in compared["settings"]
+    assert compared["pooled"] is None
 
 
-def test_several_runs_give_one_report(shelf: Path, tmp_path: Path, ask: Ask) -> None:
+@pytest.mark.integration
+def test_several_runs_give_one_report(shelf: Path, tmp_path: Path) -> None:
     one, two, page = at(shelf, "one"), at(shelf, "two"), tmp_path / "both"
-    assert str(page) in ask("report", one, two, "--output", page)
+    assert str(page) in told("report", one, two, "--output", page)
     text = (page / "report.md").read_text(encoding="utf-8")
-    assert "Pooled, as they are one experiment" in text
-    for row in ask("compare", one, two, "--json")["pooled"]:
+    for row in data("compare", one, two)["pooled"]:
         assert f"| {row['agent']} | {POOLED} | {row['games']} |" in text
     assert 'href="' in (page / "report.html").read_text(encoding="utf-8")
-    assert "is a run itself" in ask("report", one, two, "--output", one, code=2)
-    assert "named twice" in ask("compare", one, one, code=2)
-    assert "two runs or more" in ask("compare", one, code=2)
-    assert "--output is for" in ask("report", one, "--output", page, code=2)
+
+
+def test_what_cannot_be_compared_is_refused(shelf: Path, tmp_path: Path) -> None:
+    one, two = at(shelf, "one"), at(shelf, "two")
+    for words, complaint in (
+        (["report", one, two, "--output", one], "a run itself"),
+        (["compare", one, one], "named twice"),
+        (["compare", one], "two runs"),
+        (["report", one, "--output", tmp_path], "--output"),
+        (["compare", tmp_path, one], "is no run"),
+    ):
+        assert complaint in told(*words, code=2)

@@ -1,0 +1,82 @@
+"""Runs and commands within the process of a test."""
+
+from __future__ import annotations
+
+import io
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing, redirect_stderr, redirect_stdout
+from pathlib import Path
+
+from records import edit
+from rich.console import Console
+
+from othello_lab.__main__ import main
+from othello_lab.core.notation import PASS, split_transcript, square_name
+from othello_lab.experiments.config import read
+from othello_lab.experiments.jobs.run import RunResult, run
+from othello_lab.experiments.pairing.openings import Opening
+
+QUIET = Console(quiet=True)
+DUEL = ("agents=duel", "agent@first=greedy", "agent@second=random")
+
+
+def played(results: Path, *words: str, folders: Sequence[Path] = ()) -> RunResult:
+    """Play a run, without figures and in this process where the words say nothing of them."""
+    for word in ("executor=serial", "figures=none"):
+        if not any(other.startswith(word[:8]) for other in words):
+            words = (*words, word)
+    return run(read([*words, f"results={results}"], folders), "test", QUIET)
+
+
+def told(*words: object, code: int = 0) -> str:
+    """Return what a command prints, as one line; it ends with this code.
+
+    Of code 2, for bad input, return its errors alone, which are one line.
+    """
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        try:
+            ended: object = main([str(word) for word in words])
+        except SystemExit as end:  # by the parser of a command
+            ended = end.code
+    printed = out.getvalue() + err.getvalue()
+    assert ended == code, printed
+    assert "Traceback" not in printed
+    if code == 2:
+        printed = err.getvalue()
+        assert printed.count("\n") == 1, printed
+    return " ".join(printed.split())
+
+
+def changed(folder: Path, *statements: str) -> Path:
+    """Change the record of a run, or of a study, by SQL."""
+    (path,) = folder.glob("*.sqlite")
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        edit(connection, *statements)
+    return folder
+
+
+def follow_games(result: RunResult, rules: str) -> None:
+    """Hold all games of a run to their moves."""
+    moves = result.moves
+    points = {"black": 1.0, "draw": 0.5, "white": 0.0}
+    for game in result.games.itertuples():
+        opening = Opening.read(game.opening, rules)
+        position = opening.reach(rules)
+        for move in moves[moves["game"] == game.game].itertuples():
+            assert move.agent == (game.black if position.to_move.value == "black" else game.white)
+            assert (move.square == PASS) == position.must_pass
+            assert move.move == square_name(move.square)
+            position = position.play(int(move.square))
+        whole = split_transcript(game.transcript)
+        assert opening.begin(rules).follow(whole)[0] == position
+        assert game.black_discs == position.black.bit_count()
+        assert game.white_discs == position.white.bit_count()
+        assert game.black_points == points[game.result]
+        assert position.is_over == (game.end_reason == "finished")
+        if position.is_over:
+            mine = position.disc_difference
+            discs = mine if position.to_move.value == "black" else -mine
+            assert game.disc_difference == discs
+            assert game.black_points == (1 + (discs > 0) - (discs < 0)) / 2
