@@ -225,7 +225,9 @@ SPRT = [*DUEL, "schedule=sprt", "seed=2"]
 
 
 @pytest.mark.integration
-def test_a_sequential_test_ends_at_the_same_pair_however_it_is_played(tmp_path: Path) -> None:
+def test_a_sequential_test_ends_at_the_same_pair_however_it_is_played(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     results = [
         played(tmp_path, *SPRT, "games=400", executor)
         for executor in ("executor=serial", "executor.workers=3")
@@ -235,8 +237,9 @@ def test_a_sequential_test_ends_at_the_same_pair_however_it_is_played(tmp_path: 
     assert one == other
     assert 2 < len(one["games"]) < 400
     # Going on adds nothing: the test has been decided.
-    again = resume(results[0].folder, console=QUIET)
+    again = resume(results[0].folder)
     assert again.complete and content(again.folder) == one
+    assert "accepted" in capsys.readouterr().out
 
 
 @pytest.mark.integration
