@@ -30,7 +30,6 @@ Look
   watch FOLDER            show the standings of a run in progress
   compare FOLDER FOLDER   compare runs: settings that differ, standings, pooled if alike
   report FOLDER ...       write the report again, or one that compares several runs
-  players [FOLDER ...]    write a page on each player: methods and test results
   verify FOLDER           check that a run's record is true
   export FOLDER FORMAT    write games and tables for other programs: ggf, wthor, csv, json, ...
 
@@ -46,7 +45,7 @@ Learn
 
 At hand
   play ...                play against agents, or connect another program
-  agents ...              list, check and evaluate agents and heuristics, solve positions, ...
+  agents ...              list, show and check agents and heuristics, solve positions, ...
   openings FILE           make balanced openings
   core perft              check the rules by counting
   bench                   count nodes of every search over fixed positions: the signature

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import MISSING
+from dataclasses import MISSING, replace
 from typing import Any
 
 from rich.console import Console
@@ -24,7 +24,7 @@ from othello_lab.agents.config import (
 )
 from othello_lab.agents.evaluation import Composite
 from othello_lab.agents.evaluation.catalogue import FEATURES
-from othello_lab.agents.ladder import Rung, ladder, levels
+from othello_lab.agents.ladder import Rung, ladder
 from othello_lab.agents.learned.weights import ABOUT, SHIPPED
 from othello_lab.core.system.escaping import visible
 from othello_lab.core.system.plain_yaml import read_yaml
@@ -182,18 +182,28 @@ def _class(kind: type, values: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _place(name: str) -> Iterator[str]:
-    """Yield the rows of the ladder that play an agent, level or evaluation."""
-    rows = [r for r in reversed(ladder()) if name in (r.name, r.agent, r.evaluation)]
+    """Yield the rows of the ladder that play an agent, level or evaluation. Agents with equal
+    settings share a row."""
+    rungs = ladder()
+    rows: dict[Rung, list[str]] = {}
+    for rung in reversed(rungs):
+        if name in (rung.name, rung.agent, rung.evaluation):
+            rows.setdefault(replace(rung, name=""), []).append(f"`{rung.name}`")
     yield "## On the ladder"
-    yield "\n".join(f"- `{row.name}`: {row.elo} {row.interval}{_between(row)}" for row in rows) or (
-        "No line-up plays it without a limit; `othello-lab match NAME LEVEL` measures it."
+    yield (
+        "\n".join(
+            f"- {', '.join(names)}: {rung.elo} {rung.interval}{_between(rung, rungs)}"
+            for rung, names in rows.items()
+        )
+        or "No line-up plays it without a limit; `othello-lab match NAME LEVEL` measures it."
     )
 
 
-def _between(rung: Rung) -> str:
+def _between(rung: Rung, rungs: Sequence[Rung]) -> str:
     """Return the levels above and below an agent, in words."""
-    below = [f"above {each.name} ({each.elo})" for each in levels() if each.elo <= rung.elo][-1:]
-    above = [f"below {each.name} ({each.elo})" for each in levels() if each.elo > rung.elo][:1]
+    levels = [each for each in rungs if not each.agent]
+    below = [f"above {each.name} ({each.elo})" for each in levels if each.elo <= rung.elo][-1:]
+    above = [f"below {each.name} ({each.elo})" for each in levels if each.elo > rung.elo][:1]
     return f", {', '.join(below + above)}" if rung.agent else " (level)"
 
 

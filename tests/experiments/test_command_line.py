@@ -102,6 +102,8 @@ def test_help_explains_itself(capsys: pytest.CaptureFixture[str]) -> None:
         assert capsys.readouterr().out == HELP
     for command in all_commands():
         assert f"\n  {command} " in HELP, command
+    listed = {line.split()[0] for line in HELP.splitlines() if re.match(r"  [a-z]+ .*  ", line)}
+    assert listed == set(all_commands())
     assert main(["run", "--help"]) == 0
     shown = capsys.readouterr().out
     for expected in (
