@@ -12,6 +12,8 @@ import functools
 from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 
+import pytest
+
 from othello_lab.core.system.rooms import ROOMS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -21,6 +23,12 @@ MOST_FLOORS = 9  # of experiments/
 LOOSE = {"__init__", "__main__", "command_line", "config", "help"}  # files beside its rooms
 
 LONGEST = 50  # lines of a function, signature and docstring included; kernels may be longer
+
+MOST_LINES = {
+    **{"core": 6950, "agents": 21050, "experiments": 29300, "training": 8000, "play": 8350},
+    **{"benchmarks": 2100, "docs": 900, "tests": 38500},
+}
+"""Lines of Python of each folder at the top. These numbers only go down."""
 
 FILES = {
     ".".join((LAB, *path.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__"): path
@@ -59,6 +67,12 @@ def room_of(module: str) -> str | None:
     """The room at the top that a module is in; None for the files above them."""
     parts = module.split(".")
     return parts[1] if len(parts) > 1 and parts[1] in ORDER else None
+
+
+@pytest.mark.parametrize("folder", MOST_LINES)
+def test_a_room_does_not_grow(folder: str) -> None:
+    lines = sum(len(path.read_bytes().splitlines()) for path in (ROOT / folder).rglob("*.py"))
+    assert lines <= MOST_LINES[folder]
 
 
 def test_imports_lead_downwards() -> None:
