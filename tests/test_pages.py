@@ -188,7 +188,7 @@ def follow(text: str, folder: Path) -> int:
 
 
 def tier(page: str) -> pytest.MarkDecorator:
-    quick = page in ("start.md", "heuristic.md", "tuning.md")
+    quick = page in ("heuristic.md", "tuning.md")
     return pytest.mark.integration if quick else pytest.mark.nightly
 
 

@@ -147,7 +147,7 @@ def test_the_progress_bar_shows_them() -> None:
 def test_tables_of_sweeps_show_them(played: tuple[Path, str], tmp_path: Path) -> None:
     folder, _ = played
     settings = [f"agents.{name}.depth=1" for name in NAMES[:2]]
-    (tmp_path / "sweep.yaml").write_text("{command: '[/b]', arguments: [], combinations: null}")
+    (tmp_path / "sweep.yaml").write_text("{command: '[/b]', arguments: [], combinations: []}")
     shutil.copytree(folder, tmp_path / "0")
     known = [Combination(0, tmp_path / "0", tuple(settings), State.FINISHED)]
     values = {NAMES[0]: {0: NAMES[1]}, NAMES[2]: {0: NAMES[3]}}

@@ -195,7 +195,7 @@ def test_a_tournament_of_submissions_is_resumed_with_trust(
         resume(result.folder, console=QUIET, trust=True)
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 def test_only_some_keep_their_processes_between_games(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -206,7 +206,7 @@ def test_the_file_of_a_game_runs_no_code(house: Server, tmp_path: Path) -> None:
             assert not struck.exists()
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 def test_a_page_that_does_not_read_is_closed_and_holds_up_nobody(house: Server) -> None:
     narrow = socket.socket()
     narrow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)

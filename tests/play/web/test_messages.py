@@ -71,7 +71,7 @@ STRANGE = st.recursive(
 
 
 @given(st.data(), st.sampled_from(MESSAGES), st.integers(0, 3))
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_strange_messages_are_read_or_refused_in_a_line(
     data: st.DataObject, message: dict[str, Any], changes: int
 ) -> None:
