@@ -277,6 +277,7 @@ DEAR = ("prepared twice", "gives up", "own lots", "lots go on", "late", "closed 
     "name",
     [pytest.param(each, marks=[pytest.mark.integration] * (each in DEAR)) for each in BROKEN],
 )
+@pytest.mark.integration
 def test_each_check_finds_who_breaks_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     agent, failed, why = BROKEN[name]
     ask_only(monkeypatch, *failed)
@@ -302,6 +303,7 @@ def test_passes_are_told_in_some_game(ignores: str, monkeypatch: pytest.MonkeyPa
     assert ignores == "passes" or "(exit code 11) after observe of the move --" in str(verdict)
 
 
+@pytest.mark.integration
 def test_nothing_more_is_asked_of_who_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
     ask_only(monkeypatch, "depth", "nodes", "close")
     verdict = check(Answers(hanging), patience=2)
@@ -368,6 +370,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "othello_lab.Minimax depth=1",
     ],
 )
+@pytest.mark.integration
 def test_check_says_that_an_agent_holds(
     words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

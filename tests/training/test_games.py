@@ -80,6 +80,7 @@ def expected(games: list[Line]) -> list[tuple[int, ...]]:
 
 
 @pytest.mark.parametrize("name", ["a.wtb", "A.WTB", "a.ggf", "b.ggf", "a.txt"])
+@pytest.mark.integration
 def test_every_format_holds_the_same_games(read: Reader, name: str) -> None:
     contents = {
         "wtb": as_wthor(GAMES),

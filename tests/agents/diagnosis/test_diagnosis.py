@@ -214,6 +214,7 @@ def test_who_hangs_is_told_so(tmp_path: Path) -> None:
 # ------------------------------------------------------------------ on the command line
 
 
+@pytest.mark.integration
 def test_the_command_tells_what_is_wrong(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

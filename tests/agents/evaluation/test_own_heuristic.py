@@ -377,6 +377,7 @@ def test_the_wrong_number_of_arguments(write: Write, arguments: str) -> None:
     ],
 )
 @pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.integration
 def test_one_that_never_ends_is_stopped(
     write: Write, body: str, compiled: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -143,6 +143,7 @@ DIALECTS = {
 
 
 @pytest.mark.parametrize("traits", DIALECTS)
+@pytest.mark.integration
 def test_an_engine_of_any_dialect_plays_with_both_colours_and_keeps_its_forms(traits: str) -> None:
     agent = GtpAgent(engine(traits), patience=30)
     limits = Limits(seconds=60)
@@ -212,6 +213,7 @@ def test_a_form_once_found_is_kept(tmp_path: Path) -> None:
         ("no-clear_board", GARBAGE, ["'clear_board'", "unknown command"]),
     ],
 )
+@pytest.mark.integration
 def test_an_engine_that_does_wrong_loses(trait: str, reason: str, told: list[str]) -> None:
     record = in_game(GtpAgent(engine(trait), patience=30))
     assert (record.winner, record.end_reason) == (Color.WHITE, reason)

@@ -44,6 +44,7 @@ TROUBLES = {
 
 
 @pytest.mark.parametrize("trouble", TROUBLES)
+@pytest.mark.integration
 def test_a_bot_that_does_wrong_loses_for_that_reason(trouble: str, tmp_path: Path) -> None:
     reason, told = TROUBLES[trouble]
     record = in_game(LineAgent(bot(tmp_path, trouble, after=1), 30))

@@ -81,6 +81,7 @@ def test_a_program_that_writes_while_it_is_written_to_is_listened_to(started: St
         ("sys.stderr.write('oh\\x1b!\\n'); raise SystemExit(1)", DIED, "\noh\\x1b!"),
     ],
 )
+@pytest.mark.integration
 def test_whatever_it_does_is_told_and_ends_it(
     code: str, reason: str, what: str, python: Start, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -112,6 +113,7 @@ def test_a_long_line_is_read(python: Start) -> None:
 
 
 @pytest.mark.skipif(not LINUX, reason="finds processes by /proc")
+@pytest.mark.integration
 def test_it_ends_with_all_that_it_has_started(python: Start) -> None:
     code = "import subprocess; subprocess.Popen(['sleep', '100'], start_new_session=True)"
     program = python(f"{code}; print('there', flush=True); input()")

@@ -109,6 +109,7 @@ def test_a_program_that_ends_too_early_has_played_what_it_wrote(
         ("signal.pause()", LATE, "player.out"),
     ],
 )
+@pytest.mark.integration
 def test_a_program_that_does_wrong_loses_for_that_reason(
     trouble: str, reason: str, told: str, tmp_path: Path, closed: list[WpiAgent]
 ) -> None:

@@ -199,6 +199,7 @@ LINE_UPS = pytest.mark.parametrize(
 
 @LINE_UPS
 @pytest.mark.parametrize("chart", CHARTS)
+@pytest.mark.integration
 def test_charts_show_everyone(chart: str, names: list[str]) -> None:
     figure = CHARTS[chart](names)
     check_texts(figure)

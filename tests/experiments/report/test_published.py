@@ -95,6 +95,7 @@ def test_the_series_of_18_8_is_the_books(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("games", "points", "least", "most"), [(10, 6.5, 60, 100), (10, 0, 0, 0.3), (9, 9, 0.1, 5)]
 )
+@pytest.mark.integration
 def test_the_probability_of_a_gap(
     tmp_path: Path, games: int, points: float, least: float, most: float
 ) -> None:

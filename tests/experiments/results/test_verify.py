@@ -145,6 +145,7 @@ def test_a_wrong_flag_of_an_agent_is_found(
 
 
 @pytest.mark.parametrize("count", ["nodes = nodes + 1", "value = value - 1", "made = made + 1"])
+@pytest.mark.integration
 def test_games_are_played_and_decisions_made_again(
     count: str, honest: Path, tmp_path: Path
 ) -> None:
