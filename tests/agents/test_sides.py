@@ -129,6 +129,7 @@ def test_what_is_no_side_is_told(mine: Path, word: str, parts: list[str]) -> Non
     assert all(part in str(refusal.value) for part in parts)
 
 
+@pytest.mark.integration
 def test_a_program_is_asked_for_its_protocol(tmp_path: Path) -> None:
     command = bot(tmp_path, hear="line.split()[0] in ('game', 'move', 'played') or sys.exit()")
     assert protocol_of(command) == "line"

@@ -263,6 +263,7 @@ def test_nobody_else_is_reached() -> None:
         assert refused(tricks) >= can
 
 
+@pytest.mark.integration
 def test_network_and_children_are_settings() -> None:
     def start() -> object:
         return subprocess.run(["true"], check=True)

@@ -71,6 +71,7 @@ def test_late_moves_lose_what_perfect_play_says(seed: int) -> None:
             position = position.play(move)  # a legal line
 
 
+@pytest.mark.integration
 def test_early_moves_are_estimates_and_all_boards_are_reviewed() -> None:
     for rules in ("standard", "mini6", "mini4"):
         game = a_game(rules, 5)

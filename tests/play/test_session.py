@@ -179,6 +179,7 @@ def test_wpi_begins_with_white_and_its_rows_are_counted_from_below(play: Play) -
     assert "White to move" in out
 
 
+@pytest.mark.integration
 def test_a_series_changes_colours_and_keeps_the_score(play: Play, tmp_path: Path) -> None:
     words = "black=greedy", "white=random", "ruleset=mini4"
     file = tmp_path / "games.txt"

@@ -73,6 +73,7 @@ class Opponent:
 
 
 @pytest.mark.parametrize("color", mostly_nightly(Color, [Color.WHITE]))
+@pytest.mark.integration
 def test_a_whole_game(color: Color, tmp_path: Path, commands: list[Command]) -> None:
     opponent = Opponent(tmp_path, commands, "agent=greedy")
     opponent.tell("W" if color is Color.WHITE else "B")

@@ -10,6 +10,7 @@ import pytest
 from othello_lab.core.system.removal import remove_tree
 
 
+@pytest.mark.integration
 def test_thousands_of_folders_in_each_other_are_removed(tmp_path: Path) -> None:
     folder = tmp_path / "deep"
     folder.mkdir()

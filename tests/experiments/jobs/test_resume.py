@@ -179,6 +179,7 @@ def test_what_cannot_be_resumed_is_left_alone(
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 
+@pytest.mark.integration
 def test_a_record_in_use_is_locked(tmp_path: Path, recorded_duel: Path) -> None:
     folder = copied(recorded_duel, tmp_path)
     with locked(folder):

@@ -180,6 +180,7 @@ def test_only_files_of_the_servers_folder_are_loaded(page: Page, tmp_path: Path)
         assert "this machine alone" in refused(other, "mine.py:Fair")
 
 
+@pytest.mark.integration
 def test_the_file_of_a_game_runs_no_code(house: Server, tmp_path: Path) -> None:
     """A person has the place of an agent that is none of the list."""
     with house.page() as page:
