@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import pytest
-
-
-def chosen_of(cases: Iterable[Any], chosen: Collection[Any]) -> list[Any]:
-    """The chosen cases, which stand for the others; with ALL_CASES=1 in the environment all."""
-    cases = list(cases)
-    assert all(case in cases for case in chosen)
-    return cases if os.environ.get("ALL_CASES") else list(chosen)
 
 
 def mostly_nightly(cases: Iterable[Any], always: Collection[Any]) -> list[Any]:

@@ -187,12 +187,8 @@ def follow(text: str, folder: Path) -> int:
     return number
 
 
-def tier(page: str) -> pytest.MarkDecorator:
-    quick = page in ("heuristic.md", "tuning.md")
-    return pytest.mark.integration if quick else pytest.mark.nightly
-
-
-@pytest.mark.parametrize("name", [pytest.param(page, marks=tier(page)) for page in TRIED])
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", TRIED)
 def test_the_commands_of_a_page_print_what_it_shows(name: str, tmp_path: Path) -> None:
     missing_tools = [tool for tool in NEEDS.get(name, ()) if shutil.which(tool) is None]
     if missing_tools:

@@ -385,6 +385,7 @@ def test_check_says_that_an_agent_holds(
     assert verdict.startswith(f"{words.split()[0]} ")
 
 
+@pytest.mark.integration
 def test_check_says_what_is_wrong(
     mine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -397,6 +398,7 @@ def test_check_says_what_is_wrong(
     assert printed.endswith(": moves\n")
 
 
+@pytest.mark.integration
 def test_check_finds_the_agents_of_ones_own_yamls(
     mine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

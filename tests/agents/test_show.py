@@ -31,6 +31,7 @@ def test_an_evaluation_is_shown_term_by_term(capsys: pytest.CaptureFixture[str])
     assert "Buro" in (text := shown(capsys, "patterns")) and "othello-lab train" in text
 
 
+@pytest.mark.integration
 def test_an_agent_is_shown_with_settings_and_evaluation(capsys: pytest.CaptureFixture[str]) -> None:
     assert "depth: to be given. Plies to look ahead" in shown(capsys, "alphabeta")
     text = shown(capsys, "search_family.ab_killer")

@@ -181,6 +181,7 @@ def test_nobody_elses_files_are_reached(tmp_path: Path, monkeypatch: pytest.Monk
         assert (file.name, file.read_text()) == ("B.in", "f5")
 
 
+@pytest.mark.integration
 def test_files_can_be_opened(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "text").write_text("mine")
@@ -197,6 +198,7 @@ def test_files_can_be_opened(tmp_path: Path) -> None:
     assert outcome(read, files=Files((str(tmp_path / "in"),))) == "done"
 
 
+@pytest.mark.integration
 def test_what_is_private_stays_closed(tmp_path: Path) -> None:
     """The record, though the folder around it is open."""
     record = tmp_path / "results" / "run" / "games.sqlite"
@@ -306,7 +308,7 @@ class Hops(RandomAgent):
         return super().decide(position, limits)
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 @AT_ONCE
 @pytest.mark.parametrize("kind", mostly_nightly([PROCESS, CLOSED], [PROCESS]))
 @pytest.mark.parametrize("how", ["forfeit", "killed supervisor"])
@@ -404,9 +406,10 @@ MEMORY_TRICKS: dict[str, Callable[[], object]] = {
 }
 
 
-def _fill(write: Callable[[bytes], object]) -> None:
+def _fill(write: Callable[[bytes], object]) -> object:
     for _ in range(400):
         write(bytes(1 << 20))
+    return write  # so that what was written stays
 
 
 def _child() -> None:

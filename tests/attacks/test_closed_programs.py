@@ -58,7 +58,7 @@ def hostile(folder: Path, trick: str) -> str:
     return player(folder, run, after=0, name="hostile")
 
 
-@pytest.mark.parametrize("trick", mostly_nightly(TRICKS, ["stops all others"]))
+@pytest.mark.parametrize("trick", mostly_nightly(TRICKS, ["kills its supervisor"]))
 def test_the_other_plays_on(
     trick: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], scratch: Path
 ) -> None:

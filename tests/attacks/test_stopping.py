@@ -109,6 +109,7 @@ def test_a_run_that_waits_for_a_lock_can_be_stopped(tmp_path: Path) -> None:
     assert games_in(tmp_path) == 2000
 
 
+@pytest.mark.integration
 def test_a_locked_record_is_told_as_such(
     tmp_path: Path, whole: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -232,6 +233,7 @@ def test_a_record_that_is_taken_away_stops_the_run(tmp_path: Path, name: str) ->
 # ---------------------------------------------------------------------- what is half there
 
 
+@pytest.mark.integration
 def test_half_a_pair_is_played_again(tmp_path: Path, whole: Path) -> None:
     folder = edited(
         whole,

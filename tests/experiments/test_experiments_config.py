@@ -75,6 +75,7 @@ class Mine(AlphaBeta):
 """
 
 
+@pytest.mark.integration
 def test_agents_by_the_path_of_their_class(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also in a file that is named like one of the lab's packages."""
     monkeypatch.chdir(tmp_path)
@@ -137,6 +138,7 @@ def test_an_evaluation_is_named_where_it_is_used(
     assert expected in (evaluation, evaluation.get("target"), weights.get("corners"))
 
 
+@pytest.mark.integration
 @pytest.mark.usefixtures("own_file")
 def test_a_line_up_names_the_evaluations_of_its_agents(tmp_path: Path) -> None:
     (tmp_path / "agents").mkdir()
@@ -216,6 +218,7 @@ def test_agents_of_a_duel_are_named_by_what_differs(words: str, names: str) -> N
     assert ", ".join(plan.agents) == names
 
 
+@pytest.mark.integration
 def test_agents_and_heuristics_from_outside(tmp_path: Path) -> None:
     (tmp_path / "agent").mkdir()
     (tmp_path / "agent" / "mine.yaml").write_text(

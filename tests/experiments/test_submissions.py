@@ -143,7 +143,7 @@ def test_to_compile_costs_no_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert ends(result, "anna") <= {FINISHED}
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 def test_a_program_is_told_the_reason_for_which_it_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -173,6 +173,7 @@ def test_other_sizes_of_board(server: GtpServer) -> None:
         assert refused.startswith("? unacceptable size") and size == "= 8"
 
 
+@pytest.mark.integration
 def test_an_agent_that_breaks_down_is_told_and_the_engine_lives() -> None:
     for server in served("agent=random agent._target_=misbehaving.Illegal +agent.after=1"):
         assert say(server, "genmove b", "reg_genmove w")[1].startswith("= ")

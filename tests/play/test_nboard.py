@@ -50,6 +50,7 @@ def test_a_session_as_nboard_holds_it() -> None:
     assert said[-2:] == ["pong 4", "learned"]
 
 
+@pytest.mark.integration
 def test_depth_is_a_bound_and_no_order() -> None:
     deep = [
         re.findall(r"nodestats (\d+)", "\n".join(session("agent=minimax agent.depth=3", *told)))

@@ -124,6 +124,7 @@ def test_accuracy_counts_moves_with_a_choice() -> None:
     assert found[Color.BLACK].moves == 0
 
 
+@pytest.mark.integration
 def test_the_command_reviews(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     game = a_game("mini4", 1)
     text = "".join(square_name(move) for move in game.moves if move != PASS)

@@ -18,6 +18,8 @@ from othello_lab.play.config import read
 from othello_lab.play.terminal.loop import play_at_terminal
 from othello_lab.play.terminal.screen import Screen
 
+pytestmark = pytest.mark.integration
+
 Play = Callable[..., str]
 
 

@@ -189,7 +189,7 @@ def test_a_file_that_is_none_ends_it_with_a_line(
     assert "anna.in" in last and complaint in last
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 def test_ours_against_ours_through_the_referee(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -110,6 +110,7 @@ def test_the_best_mean_is_the_latest_of_equals() -> None:
 # ------------------------------------------------------------------ the training
 
 
+@pytest.mark.integration
 def test_evolution_beats_what_it_plays_against(tmp_path: Path) -> None:
     """From no weights at all, in four generations of six: greedy takes at most a third."""
     work = TrainingContext(tmp_path, plan=plan())

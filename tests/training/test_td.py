@@ -148,6 +148,7 @@ def test_stages_are_numbered_from_the_end_of_the_game(stage: int, rules: str) ->
 # ------------------------------------------------------------------ the training
 
 
+@pytest.mark.integration
 def test_it_learns_to_beat_random_moves(tmp_path: Path) -> None:
     """From 1200 games against itself; p < 0.001 already for 45 of 60 games."""
     work = TrainingContext(tmp_path, plan=plan())

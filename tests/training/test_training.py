@@ -186,7 +186,7 @@ def test_numbers_that_are_none_stop_it(
     assert list(folder.rglob("weights.checkpoint"))
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 def test_a_learning_curve_measures_every_stop(tmp_path: Path) -> None:
     words = ["train.curve=[0.01,0.02]", "games=2", "train.ladder=ab_vs_minimax", "figures=files"]
     code, folder = train(tmp_path, *words)
@@ -314,6 +314,7 @@ def test_help_tells_of_every_training() -> None:
         assert common == (name not in ("all", "champion", "champion_tiny"))
 
 
+@pytest.mark.integration
 def test_what_cannot_be_learned_from_is_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

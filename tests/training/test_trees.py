@@ -77,6 +77,7 @@ def test_it_learns(positions: Positions, trained: tuple[TrainingContext, Learnin
     assert errors == sorted(errors, reverse=True)
 
 
+@pytest.mark.integration
 def test_the_single_tree_plays(trained: tuple[TrainingContext, LearningResult]) -> None:
     work, learned = trained
     file = work.saved("single_tree.npz")

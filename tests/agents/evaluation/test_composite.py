@@ -35,6 +35,7 @@ def test_one_feature_with_weight_one_is_that_feature(name: str, positions: list[
         assert len(composite.parts(position)) == 1
 
 
+@pytest.mark.integration
 def test_a_composite_is_the_weighted_sum(positions: list[Position]) -> None:
     rng = random.Random(2)
     for number in range(12):
@@ -134,6 +135,7 @@ def test_features_are_the_evaluations_there_are() -> None:
 LINE_UP = ["agents=ab_mirror", "evaluation=composite"]
 
 
+@pytest.mark.integration
 def test_weights_and_stages_from_the_command_line() -> None:
     position = Position.from_transcript("f5d6c3d3c4f4")
     for name, weight in (("iago", 0), ("iago", 4), ("parity", -0.5)):

@@ -88,6 +88,7 @@ def test_positions_as_typed(capsys: pytest.CaptureFixture[str]) -> None:
     assert rows(output)[0][:2] == ["now", "-1"]
 
 
+@pytest.mark.integration
 def test_a_finished_game(capsys: pytest.CaptureFixture[str]) -> None:
     over = "X" * 44 + "O" * 20 + " X"
     assert printed(capsys, "evaluate", over).count("+24 discs") == len(NAMES)
@@ -120,6 +121,7 @@ def test_on_a_small_board_only_what_is_made_for_it(capsys: pytest.CaptureFixture
     assert known == {"disc_count", "patterns6"}
 
 
+@pytest.mark.integration
 def test_all_heuristics_have_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:
     output = printed(capsys, "evaluate", "f5d6c3")
     position = Position.from_transcript("f5d6c3")

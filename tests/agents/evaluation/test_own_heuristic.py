@@ -98,6 +98,7 @@ def mine(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
+@pytest.mark.integration
 def test_an_integer_is_taken_as_it_is(mine: str) -> None:
     evaluation = FunctionEvaluation(f"{mine}:hollow")
     assert evaluation.name == "hollow"
@@ -117,6 +118,7 @@ def test_an_integer_is_taken_as_it_is(mine: str) -> None:
         assert "symmetric" in told
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("result", "scale", "value"),
     [
@@ -142,6 +144,7 @@ def test_a_float_is_scaled_and_rounded(result: str, scale: int, value: int, writ
         assert evaluation.floating is isinstance(eval(result), float | np.floating)
 
 
+@pytest.mark.integration
 def test_a_file_is_read_anew_and_a_module_may_be_named(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -197,6 +200,7 @@ def test_it_may_import_what_stands_beside_it(write: Write) -> None:
 LINE_UP = ["agents=ab_mirror", "evaluation=function"]
 
 
+@pytest.mark.integration
 def test_in_a_line_up(mine: str) -> None:
     words = [*LINE_UP, f"evaluation.target={mine}:hollow"]
     plan = read(words)
@@ -424,6 +428,7 @@ compiled = SimpleNamespace(
 )
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("form", [helpers, compiled], ids=["plain", "compiled"])
 def test_helpers(form: Any) -> None:
     boards = [oracle.masks(oracle.random_board(8, seed), oracle.BLACK) for seed in range(60)]

@@ -31,6 +31,7 @@ def closed() -> Iterator[list[WpiAgent]]:
         agent.close()
 
 
+@pytest.mark.integration
 def test_whole_games(tmp_path: Path, scratch: Path, closed: list[WpiAgent]) -> None:
     agent = WpiAgent(player(tmp_path, seed=3))
     closed.append(agent)

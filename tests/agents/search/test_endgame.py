@@ -175,6 +175,7 @@ def senseless(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return random_patterns(8).write(tmp_path_factory.mktemp("weights") / "senseless")
 
 
+@pytest.mark.integration
 def test_techniques_change_the_cost_and_never_the_score(
     random_game: RandomGame, senseless: Path
 ) -> None:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
+import pytest
 from boards import Nothing, RandomGame
 from refusals import refused
 
@@ -40,6 +41,7 @@ def some(random_game: RandomGame) -> Iterator[tuple[Position, int]]:
                 yield position, heuristic_depth
 
 
+@pytest.mark.integration
 def test_kernel_and_twin_count_the_same(random_game: RandomGame) -> None:
     heuristic = DiscCount()
     passes = 0

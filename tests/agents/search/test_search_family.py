@@ -380,6 +380,7 @@ def test_probcut_saves_nodes_and_says_so(random_game: RandomGame) -> None:
     assert same >= 4
 
 
+@pytest.mark.integration
 def test_probcut_is_fitted_saved_and_known_by_its_evaluation(tmp_path: Path) -> None:
     made = fit(Mobility(), "mobility", depth=4, positions=60, seed=3, command="a test")
     path = tmp_path / "mobility.yaml"
@@ -414,6 +415,7 @@ def glances(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
     return paths
 
 
+@pytest.mark.integration
 def test_probcut_asks_the_evaluation_whether_a_check_is_hopeful(
     glances: dict[int, Path], random_game: RandomGame
 ) -> None:

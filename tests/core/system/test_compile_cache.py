@@ -75,7 +75,7 @@ def copy(tmp_path: Path) -> Copy:
     return Copy(tmp_path)
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 def test_an_edited_kernel_or_constant_of_another_file_is_noticed(copy: Copy) -> None:
     first, _ = copy.run("-c", SCORE)
     assert first[-1] == "16"

@@ -40,6 +40,7 @@ def test_the_same_games_with_any_number_of_workers(tmp_path: Path) -> None:
     assert not runs[0].games["transcript"].equals(different.games["transcript"])
 
 
+@pytest.mark.integration
 def test_the_record_can_be_replayed(tmp_path: Path) -> None:
     words = "agents=ab_mirror games=4 depth=1 agents.left.depth=2 ruleset=wpi"
     result = played(tmp_path, *words.split())

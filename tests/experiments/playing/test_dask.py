@@ -242,7 +242,7 @@ def test_what_plays_ends_with_the_run_and_with_the_worker(
 # ---------------------------------------------------------------------- here, or nowhere
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 def test_ctrl_c_in_a_terminal_finishes_what_is_under_way_on_this_machine(
     tmp_path: Path, long_serial: Content
 ) -> None:

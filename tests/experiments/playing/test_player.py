@@ -77,17 +77,18 @@ def closing(folder: Path, how: str = "") -> list[str]:
 
 @pytest.mark.integration
 @pytest.mark.parametrize(
-    ("words", "processes"),
-    [(["executor.workers=2"], 2), (["executor=serial", "isolation=none"], 0)],
+    ("words", "most"),
+    [(["executor.workers=2"], 2), (["executor=serial", "isolation=none"], 1)],
 )
 def test_agents_are_closed_once_in_each_process_that_played(
-    tmp_path: Path, words: list[str], processes: int
+    tmp_path: Path, words: list[str], most: int
 ) -> None:
     notes = tmp_path / "notes"
     assert play(tmp_path, *closing(notes), *words).complete
     files = {int(path.name): path.read_text() for path in notes.iterdir()}
-    assert list(files.values()) == ["closed\n"] * max(processes, 1)
-    assert (os.getpid() in files) == (processes == 0)
+    assert 1 <= len(files) <= most  # one process may play all before the other has started
+    assert set(files.values()) == {"closed\n"}
+    assert (os.getpid() in files) == (most == 1)
 
 
 @pytest.mark.integration
@@ -97,11 +98,13 @@ def test_an_agent_that_misbehaves_when_closed_is_logged_and_holds_nobody_up(
 ) -> None:
     result = play(tmp_path, *closing(tmp_path / "notes", how), "executor.workers=2")
     assert result.complete
+    processes = [int(path.name) for path in (tmp_path / "notes").iterdir()]
     if how == "raises":
         assert "RuntimeError: a bug in a student's agent" in log_of(result)
     else:
-        assert log_of(result).count("agents were killed") == 2
-    assert not any(lives(int(path.name)) for path in (tmp_path / "notes").iterdir())
+        # One process may play all before the other has started.
+        assert log_of(result).count("agents were killed") == len(processes) > 0
+    assert not any(lives(process) for process in processes)
 
 
 def test_one_agent_with_two_names_is_closed_once(caplog: pytest.LogCaptureFixture) -> None:

@@ -230,6 +230,7 @@ def test_charts_show_everyone(chart: str, names: list[str]) -> None:
         assert f"{MINUS}16.2" in shown and low <= -66 and high >= 66
 
 
+@pytest.mark.integration
 def test_elo_chart_writes_the_values_and_what_zero_means() -> None:
     rows = [
         ("best", 620.4, 620.4, 620.4, ">", 40),

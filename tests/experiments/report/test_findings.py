@@ -142,6 +142,7 @@ def test_the_same_moves_for_less(tmp_path: Path) -> None:
     assert float(found[1]) == pytest.approx(100 * nodes["static"] / nodes["none"], abs=0.01)
 
 
+@pytest.mark.integration
 def test_a_decided_lead_has_its_interval(tmp_path: Path) -> None:
     """The sentence, the table of matches and the ratings agree, also if the second leads."""
     agents = {"discs": AlphaBeta(1, DiscCount()), "squares": AlphaBeta(2, SquareWeights())}
@@ -155,6 +156,7 @@ def test_a_decided_lead_has_its_interval(tmp_path: Path) -> None:
     assert f"squares leads discs by {value} [{low}, {high}] Elo, in 60 games." == said
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("first", "games", "pattern"),
     [
@@ -245,6 +247,7 @@ def test_split_pairs_and_single_games(tmp_path: Path) -> None:
         assert said.startswith(f"{standings.index[0]} {words}")
 
 
+@pytest.mark.integration
 def test_strategies_are_known_from_ratings(tmp_path: Path) -> None:
     agents = {
         "minimax": Minimax(2, DiscCount()),

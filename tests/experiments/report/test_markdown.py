@@ -93,6 +93,7 @@ def viewed(markdown: str) -> Page:
     return Page(MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(markdown))
 
 
+@pytest.mark.integration
 @given(st.lists(st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1), min_size=1))
 def test_a_line_of_any_characters_comes_through(words: list[str]) -> None:
     line = " ".join(words)

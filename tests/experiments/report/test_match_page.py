@@ -82,6 +82,7 @@ def test_the_page_has_names_and_tables_of_the_two(duel: RunResult) -> None:
     assert [*map(sum, iago)] == table.loc["iago", ["wins", "draws", "losses"]].tolist()
 
 
+@pytest.mark.integration
 def test_a_function_of_a_program_plays(tmp_path: Path) -> None:
     def corners(mover: int, opponent: int) -> int:
         return count(mover & CORNERS) - count(opponent & CORNERS)
@@ -115,6 +116,7 @@ def played(folder: Path, agents: dict[str, Any], **how: Any) -> Path:
     return run_match(agents, results=folder, **quiet, **how).folder
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("rules", ["standard", "wpi", "mini4"])
 def test_what_is_flipped_leads_to_the_same_boards(tmp_path: Path, rules: str) -> None:
     agents = {"greedy": GreedyAgent(), "random": RandomAgent(), "deep": AlphaBeta(2, DiscCount())}

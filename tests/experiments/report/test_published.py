@@ -33,6 +33,7 @@ def percent(cell: str) -> float:
 
 # That of a class needs programs: see test_submissions.py.
 # That of a class needs programs: see test_submissions.py.
+@pytest.mark.integration
 @pytest.mark.parametrize("name", sorted(set(choices("experiment")) - {"class"}))
 def test_every_experiment_can_be_run(name: str) -> None:
     plan = read([f"experiment={name}"])
@@ -72,6 +73,7 @@ def test_paips_table_of_orderings_comes_out_to_the_last_digit() -> None:
     assert means == [24743, 20003, 15627, 18777, 20004, 11737]  # as in the book
 
 
+@pytest.mark.integration
 def test_searches_and_the_plies_of_a_game_stand_beside_the_original(tmp_path: Path) -> None:
     done, rows = play(tmp_path, "experiment=paip_ordering", "depth=3", "games=8")
     measures, orders = ("made", "evaluations"), ("sorted", "static")

@@ -94,6 +94,7 @@ def test_an_anchor_that_is_not_there() -> None:
         read([*DUEL, "rating.anchor=randm"])
 
 
+@pytest.mark.integration
 def test_two_agents_without_chance_and_one_opening(tmp_path: Path) -> None:
     """Ten pairs, of which nine are the first again: one pair is what is known."""
     words = ("agents=duel", "agent@first=weighted", "agent@second=greedy", "games=20")

@@ -86,6 +86,7 @@ def test_ids_are_of_this_figure_and_all_are_used(drawing: str) -> None:
     assert set(ids) == set(re.findall(r'(?:url\(|href=")#([^")]*)', drawing))
 
 
+@pytest.mark.integration
 def test_the_same_figure_is_the_same_text(drawing: str, tmp_path: Path) -> None:
     again: Any = chart().chart
     assert inline_svg(again, "other", "") != drawing

@@ -126,12 +126,14 @@ LIES = {
 }
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("lie", LIES)
 def test_a_lie_is_found(honest: Path, tmp_path: Path, lie: str) -> None:
     found = findings(changed(copied(honest, tmp_path), *lie.split("; ")))
     assert any(said.startswith(f"{LIES[lie]}: ") for said in found), found
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("flag", "wrong"), [("reproducible", 0), ("reproducible", 1), ("selective", 1)]
 )
@@ -256,6 +258,7 @@ PLAIN_LIES = {
 }
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("lie", PLAIN_LIES)
 def test_plain_python_finds_a_lie(plainly: Path, tmp_path: Path, lie: str) -> None:
     found = findings(changed(copied(plainly, tmp_path), *lie.split("; ")), plainly=True)

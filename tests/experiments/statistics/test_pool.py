@@ -396,6 +396,7 @@ def check(ratings: Ratings) -> None:
     assert sorted(ratings.order) == list(range(len(elo)))
 
 
+@pytest.mark.integration
 @settings(max_examples=60, deadline=None)
 @given(st.integers(2, 6), st.booleans(), st.data())
 def test_any_connected_pool_has_finite_ratings(

@@ -35,6 +35,7 @@ def test_published_ratios(model, elo0, elo1, counts, published):
 pairs = st.lists(st.integers(0, 10**6), min_size=5, max_size=5)
 
 
+@pytest.mark.integration
 @given(pairs, st.sampled_from(MODELS), st.integers(-400, 399), st.integers(1, 800))
 @settings(max_examples=100)
 def test_any_counts_have_a_finite_ratio_that_turns_with_the_board(counts, model, elo0, width):

@@ -37,6 +37,7 @@ def best_score(position: Position) -> int:
     return max(-best_score(position.play(move)) for move in position.moves or (PASS,))
 
 
+@pytest.mark.integration
 def test_losses_are_those_of_perfect_play(made: Path) -> None:
     moves = studies.load(made)["moves"]
     assert len(moves) > 20
@@ -64,6 +65,7 @@ def test_it_is_said_in_words_and_a_figure(made: Path) -> None:
     assert max(right.lines[0].get_ydata()) <= 100
 
 
+@pytest.mark.integration
 def test_a_run_is_judged_with_its_own_agents(recorded_duel: Path, tmp_path: Path) -> None:
     words = [f"study.run={recorded_duel}", "study.empties=3", "study.positions=5"]
     more = ["executor=serial", "figures=false", f"results={tmp_path}"]

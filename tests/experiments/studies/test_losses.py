@@ -103,6 +103,7 @@ def test_report_says_who_loses_where(made: Path) -> None:
     assert labels == ["discs given away a game", "mean time a move", "plies ahead (mean)"]
 
 
+@pytest.mark.integration
 def test_games_and_plies_are_chosen(recorded_duel: Path, tmp_path: Path) -> None:
     words = ["study.games=2", "study.first_ply=50", "study.last_ply=55", "study.band=3"]
     tables = studies.load(study(recorded_duel, tmp_path, *words))

@@ -61,6 +61,7 @@ def test_searches_stand_between_minimax_and_the_smallest_tree(made: Path) -> Non
         assert f"(report.html#figure-{name})" in told and f'id="figure-{name}"' in page
 
 
+@pytest.mark.integration
 def test_the_tree_of_a_search_from_outside_is_refused(tmp_path: Path, capsys: Capture) -> None:
     mine = tmp_path / "mine.py"
     mine.write_text(
@@ -74,6 +75,7 @@ def test_the_tree_of_a_search_from_outside_is_refused(tmp_path: Path, capsys: Ca
     assert "Student" in said and "cannot be studied" in said and "run -m" in said
 
 
+@pytest.mark.integration
 def test_positions_come_from_the_games_of_a_run(
     recorded_duel: Path, tmp_path: Path, capsys: Capture
 ) -> None:

@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("starlette", reason="the extra play is not installed")
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
+from chosen import mostly_nightly
 from clicks import begin, check_for_all, click, play, square
 from playwright.sync_api import expect
 
@@ -191,6 +192,7 @@ def test_the_search_plays_by_itself(open_page: Open) -> None:
     assert step_of(panel) < int(panel.get_by_label("Steps of the search").get_attribute("max") or 0)
 
 
+@pytest.mark.nightly
 def test_two_searches_are_compared_in_one_switch(open_page: Open) -> None:
     page = open_page()
     position = some_moves(page)
@@ -266,6 +268,7 @@ def square_of_tree(panel: Locator, name: str) -> str:
     return panel.locator(f'.why-board [data-square="{name}"]').get_attribute("aria-label") or ""
 
 
+@pytest.mark.nightly
 def test_what_is_too_large_or_not_allowed_is_told(open_page: Open) -> None:
     page = open_page()
     some_moves(page)
@@ -323,7 +326,7 @@ def _start(page: Page) -> None:
     click(grown(page), "To the beginning of the search")
 
 
-@pytest.mark.parametrize("view", [_values, _parts, _graph, _cut, _start])
+@pytest.mark.parametrize("view", mostly_nightly([_values, _parts, _graph, _cut, _start], [_start]))
 def test_every_view_of_why_can_be_used_by_all(
     open_page: Open, shot: Shot, view: Callable[..., None]
 ) -> None:

@@ -165,6 +165,7 @@ def test_an_own_agent_that_fails_is_told_and_can_be_replaced(page: Page, house: 
         assert len(page.moves) == 2
 
 
+@pytest.mark.integration
 def test_only_files_of_the_servers_folder_are_loaded(page: Page, tmp_path: Path) -> None:
     def refused(page: Page, path: str) -> str:
         white = {"name": "own", "path": path}

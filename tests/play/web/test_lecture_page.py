@@ -146,7 +146,7 @@ def test_signs_turn_every_other_row(open_page: Open) -> None:
     ]
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 def test_what_comes_is_asked_before_it_is_shown(open_page: Open) -> None:
     page = open_page(width=1280, height=720)
     lecture(page, first="alphabeta:none", depth="3", predict="on")

@@ -136,7 +136,7 @@ def test_memory_is_that_of_the_machine_or_of_its_container(
     assert 10 <= (free_memory(tmp_path, system) or 0) <= 20
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 @pytest.mark.skipif(not LINUX, reason="the system tells shares of memory")
 def test_many_games_hold_the_bound_and_go_on(tmp_path: Path) -> None:
     bound = 180  # of some 300 that these games would use

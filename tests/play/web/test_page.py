@@ -13,6 +13,7 @@ import pytest
 pytest.importorskip("starlette", reason="the extra play is not installed")
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
+from chosen import mostly_nightly
 from clicks import begin, check_for_all, choose, click, play, press, put_in, square, start
 from playwright.sync_api import expect
 from served import served
@@ -518,7 +519,7 @@ VIEWS: dict[str, Callable[[Any], None]] = {
 }
 
 
-@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("view", mostly_nightly(VIEWS, ["game", "review"]))
 def test_every_view_can_be_used_by_all(open_page: Open, shot: Shot, view: str) -> None:
     page = open_page(reduced_motion="reduce")
     VIEWS[view](page)

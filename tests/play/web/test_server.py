@@ -50,6 +50,7 @@ def test_the_page_has_nothing_from_elsewhere(house: Server) -> None:
         assert not any(word in text for word in ("http://", "https://", " style=", "onclick="))
 
 
+@pytest.mark.integration
 def test_only_its_own_files_under_names_of_this_machine_are_served(
     house: Server, serve: Serve
 ) -> None:
@@ -305,6 +306,7 @@ def test_files_that_are_no_visits_are_left_alone(house: Server) -> None:
             assert page.moves == []
 
 
+@pytest.mark.integration
 def test_only_the_latest_visits_are_kept(serve: Serve, tmp_path: Path) -> None:
     server = serve("web.kept=2", "white=human")
     for age in range(4, 0, -1):
@@ -322,6 +324,7 @@ def closed_with(page: Page) -> int:
     return closed.value.rcvd.code
 
 
+@pytest.mark.integration
 def test_there_are_only_so_many_games_at_once(serve: Serve) -> None:
     server = serve("web.games=2", "white=human")
     with server.page() as one, server.page():
@@ -399,6 +402,7 @@ def test_what_cannot_be_asked(page: Page, name: str, options: dict[str, Any], wh
     assert page.move("d3") is None
 
 
+@pytest.mark.integration
 def test_too_many_messages_close_the_line(serve: Serve) -> None:
     with serve("web.messages=1", "white=human").page() as page:
         with contextlib.suppress(ConnectionClosed):  # before all is said

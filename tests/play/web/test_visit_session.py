@@ -166,6 +166,7 @@ def desks() -> set[int]:
     return {each.pid for each in psutil.process_iter(list(ours)) if each.info == ours}
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("playing", [True, False])
 @in_loop
 async def test_what_nobody_looks_at_or_asks_is_ended(
