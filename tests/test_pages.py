@@ -342,20 +342,19 @@ def test_commands_are_found() -> None:
 @pytest.mark.parametrize(
     ("notebook", "words", "made"),
     [
-        pytest.param(
+        (
             "notebook.ipynb",
             ("hollow", "discs_lost", " leads "),
             "hollow_vs_iago/*/report.html",
-            marks=pytest.mark.integration,
         ),
-        pytest.param(
+        (
             "notebook_research.ipynb",
             ("mobility", "4 of 40 games replayed"),
             "squares_or_freedom/*-sweep/*/games.sqlite",
-            marks=pytest.mark.nightly,
         ),
     ],
 )
+@pytest.mark.nightly
 def test_a_notebook_runs(notebook: str, words: tuple[str, ...], made: str, tmp_path: Path) -> None:
     """It shows these words and two pictures; no cell prints."""
     content = nbformat.read(DOCS / notebook, as_version=4)

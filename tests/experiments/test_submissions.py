@@ -52,7 +52,7 @@ def page(result: RunResult, name: str) -> str:
     return (result.folder / "programs" / f"{name}.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 def test_programs_of_all_kinds_play_each_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -123,7 +123,7 @@ def test_a_hostile_program_loses_for_that_reason_and_leaves_nothing(
     assert not living(tmp_path) and not list(scratch.iterdir())
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 def test_a_program_that_does_not_take_its_colour_loses(
     tmp_path: Path, refereed: Refereed, monkeypatch: pytest.MonkeyPatch
 ) -> None:

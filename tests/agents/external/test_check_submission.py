@@ -53,7 +53,7 @@ NAMES = ["anna.c", "bert", "carla.py", "dora.py", "emil.sh"]
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("name", mostly_nightly(NAMES, ["anna.c", "carla.py"]))
+@pytest.mark.parametrize("name", mostly_nightly(NAMES, ["carla.py"]))
 def test_the_examples_are_right(
     name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

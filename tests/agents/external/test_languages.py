@@ -80,7 +80,7 @@ def lab(folder: Path, *words: str) -> str:
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize(("language", "command"), in_each_language(PLAYERS, ("js",)))
+@pytest.mark.parametrize(("language", "command"), in_each_language(PLAYERS, ()))
 def test_players_of_the_file_protocol(
     language: str, command: str, tmp_path: Path, empty: Path
 ) -> None:

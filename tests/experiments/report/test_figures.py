@@ -192,7 +192,7 @@ LINE_UPS = pytest.mark.parametrize(
     [
         pytest.param(names_of(2), id="2 agents"),
         pytest.param(LONG, id="long names"),
-        pytest.param(TWENTY, id="20 long names", marks=pytest.mark.integration),
+        pytest.param(TWENTY, id="20 long names", marks=pytest.mark.nightly),
     ],
 )
 

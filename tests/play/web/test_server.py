@@ -113,7 +113,7 @@ def test_two_agents_play_step_by_step_or_by_themselves(page: Page) -> None:
     assert "3 moves" in str(page.tell("back", moves=4, ply=3))
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 def test_each_game_of_a_visit_has_a_seed_of_its_own(house: Server) -> None:
     played = []
     for _ in range(2):
