@@ -253,24 +253,34 @@ def test_a_learning_curve_plays_with_what_it_has_learned() -> None:
     assert isinstance(ladder, MatchStep) and ladder.labels == ("two_5min", "two_15min")
 
 
-@pytest.mark.integration
-def test_what_ships_says_how_it_was_made(
-    recorded_training: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folders ``evaluation`` and ``shipped`` that stand here for the lab's own."""
     (tmp_path / "evaluation").mkdir()
     (tmp_path / "evaluation" / "tuned.yaml").write_text("# Mine\n# to stay\n_target_: old\n")
     monkeypatch.setattr(shipping, "conf_folder", lambda: tmp_path)
     monkeypatch.setattr("othello_lab.agents.learned.weights.SHIPPED", tmp_path / "shipped")
+    return tmp_path
+
+
+@pytest.mark.integration
+def test_what_ships_says_how_it_was_made(
+    recorded_training: Path, shipped: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["train", "--ship", str(recorded_training)]) == 0
-    text = (tmp_path / "evaluation" / "tuned.yaml").read_text()
+    text = (shipped / "evaluation" / "tuned.yaml").read_text()
     assert text.startswith("# Mine\n# to stay\n_target_: othello_lab.agents.evaluation.Composite\n")
-    about = yaml.safe_load((tmp_path / "shipped" / "tuned.yaml").read_text())
+    about = yaml.safe_load((shipped / "shipped" / "tuned.yaml").read_text())
     assert {"command", "seed", "data_hash", "scores", "versions"} <= set(about)
+    assert "1 training" in capsys.readouterr().out
 
 
 @pytest.mark.integration
 def test_several_trainings_are_one_command(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    shipped: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     folders = [str(tmp_path / "conf")]
     monkeypatch.setattr(
@@ -282,11 +292,12 @@ def test_several_trainings_are_one_command(
         (conf / f"{name}.yaml").write_text(YAML)
     (conf / "both.yaml").write_text(
         "# Both\n_target_: othello_lab.training.training_group.TrainingGroup\n"
-        "trainings: {one: {steps: 5}, other: {data_of: one, steps: 6}}\nship: false\n"
+        "trainings: {one: {steps: 5}, other: {data_of: one, steps: 6}}\nship: true\n"
     )
     code, folder = train(tmp_path, "figures=false", name="both")
     assert code == 0
     assert not (folder / "other" / "rounds").exists()
+    assert {path.stem for path in (shipped / "shipped").iterdir()} >= {"one", "other"}
     report = (folder / "report.md").read_text()
     assert "2 trainings took" in report and "| other |" in report and "The agents" not in report
     capsys.readouterr()
