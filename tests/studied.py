@@ -85,4 +85,6 @@ class Asking(PositionStudy):
 
     def conclude(self, plan: Plan, tables: Mapping[str, pd.DataFrame]) -> Conclusion:
         frame = tables["moves"]
-        return Conclusion([f"{len(frame)} <b>moves</b>."], frames={"moves": frame})
+        rows = [[f"row{number}"] for number in range(20)]
+        long = [ResultTable("Many", ["row"], rows)]
+        return Conclusion([f"{len(frame)} <b>moves</b>."], long, frames={"moves": frame})

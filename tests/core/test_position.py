@@ -322,3 +322,10 @@ def test_the_picture_of_a_position_shows_what_is_printed(name: str) -> None:
     assert picture.count(f">{lines[-1]}<") == 1
     columns, rows = lines[0].split(), [line.split()[0] for line in lines[1:-1]]
     assert re.findall(r">(\w)</text>", picture) == [*columns, *rows]
+    # The edge has room for letters and numbers; below the board is a line of text, and no more.
+    (board,) = root.iter("{http://www.w3.org/2000/svg}rect")
+    edge, size = int(board.attrib["x"]), int(board.attrib["width"])
+    assert (edge, size) == (int(board.attrib["y"]), 40 * len(rows))
+    assert 0 < int(root.attrib["width"]) - edge - size <= edge
+    assert int(root.attrib["height"]) == 2 * edge + size
+    assert f'y="{2 * edge + size - 6}">{lines[-1]}<' in picture

@@ -92,6 +92,8 @@ def test_a_piece_that_fails_is_told_and_can_be_done_again(folder: Path, capsys: 
     assert main(["resume", str(where)]) == 2  # its code is not the lab's
     assert main(["resume", str(where), "--trust", "--retry-skipped"]) == 0
     assert len(rows(where)) == 12
+    shown = capsys.readouterr().out
+    assert "row0" in shown and "row19" not in shown and "first 16" in shown
 
 
 @pytest.mark.integration

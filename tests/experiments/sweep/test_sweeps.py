@@ -317,7 +317,16 @@ def test_many_agents_are_rows_of_a_heat_map(other: str | None) -> None:
     shown = [label.get_text() for label in nodes.chart.axes[0].get_yticklabels()]
     assert len(shown) == MOST_LINES and "agent 0" not in shown  # it counts none
     few = table[table["agent"] != best]
-    assert "Bars" in next(setting_figures(SweepFacts(few, varied))).caption
+    elo, nodes = setting_figures(SweepFacts(few, varied))
+    assert "Bars" in elo.caption
+    lines = {line.get_label(): line for line in nodes.chart.axes[0].get_lines()}
+    for name in few.loc[few["nodes_per_move"] > 0, "agent"]:
+        drawn = lines[name].get_xdata().tolist(), lines[name].get_ydata().tolist()
+        assert drawn == ([1, 2], [10, 100])
+    grown = elo.chart.axes[-1].containers if not other else ()
+    assert [each.lines[0].get_ydata().tolist() for each in grown] == [
+        [10 * number + 1, 10 * number + 2] for number in range(len(grown))
+    ]
 
 
 @pytest.mark.integration
