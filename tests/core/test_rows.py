@@ -28,7 +28,7 @@ class Squares:
 WANTED = [[n, n * n] for n in range(10)]
 
 
-def test_made_rows_are_not_made_again(tmp_path: Path) -> None:
+def test_made_rows_are_not_made_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     first, second, third = Squares(until=4), Squares(), Squares()
     with pytest.raises(KeyboardInterrupt):
         RowMaker(folder=tmp_path / "rows")("of ten", range(10), first)
@@ -37,6 +37,7 @@ def test_made_rows_are_not_made_again(tmp_path: Path) -> None:
     assert RowMaker(folder=tmp_path / "rows")("of ten", range(10), third) == WANTED
     assert not third.asked
     assert RowMaker(folder=tmp_path / "rows")("others", [3], third) == [[3, 9]]
+    assert not capsys.readouterr().out  # it is silent without a console
 
 
 @pytest.mark.parametrize("tail", [b"[4, ", b"[4, 16]", b"\0\0\0\n[5, 25]\n", b"{]\n"])

@@ -94,6 +94,7 @@ def test_a_piece_that_fails_is_told_and_can_be_done_again(folder: Path, capsys: 
     assert len(rows(where)) == 12
     shown = capsys.readouterr().out
     assert "row0" in shown and "row19" not in shown and "first 16" in shown
+    assert str(where / "report.html") in shown  # however long, in one line
 
 
 @pytest.mark.integration
