@@ -16,6 +16,7 @@ import json
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,8 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 ROOMS = ("core", "agents", "experiments", "training", "play")
+MOST_SECONDS = 1200
+"""For the tests of one mutant and tier; who takes longer turns round in a circle."""
 OTHER = {
     **{"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "is": "is not"},
     **{"+": "-", "-": "+", "*": "+", "/": "*", "//": "*", "%": "//", "&": "|", "|": "&"},
@@ -122,24 +125,24 @@ def killer(copy: Path, mutant: Mutant) -> str:
     environment = os.environ | {"PYTHONPATH": str(copy)}
     for folders in ([folder] for folder in [*tests_of(mutant.file), ""]):
         for tier in ("not integration and not nightly", "integration"):
-            command = [
-                sys.executable,
-                "-m",
-                "pytest",
-                "-x",
-                "-q",
-                "-m",
-                tier,
-                *filter(None, folders),
-            ]
-            done = subprocess.run(
-                command, cwd=copy, env=environment, capture_output=True, text=True, check=False
+            command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", tier]
+            process = subprocess.Popen(
+                [*command, *filter(None, folders)],
+                cwd=copy,
+                env=environment,
+                stdout=subprocess.PIPE,
+                text=True,
+                start_new_session=True,
             )
-            if done.returncode not in (0, 5):
-                failed = [
-                    row for row in done.stdout.splitlines() if row.startswith(("FAILED", "ERROR"))
-                ]
-                return (failed or done.stdout.splitlines()[-1:] or ["?"])[0][:200]
+            try:
+                printed = process.communicate(timeout=MOST_SECONDS)[0].splitlines()
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.communicate()
+                return f"no end within {MOST_SECONDS} s"
+            if process.returncode not in (0, 5):
+                failed = [row for row in printed if row.startswith(("FAILED", "ERROR"))]
+                return (failed or printed[-1:] or ["?"])[0][:200]
     return ""
 
 
