@@ -187,7 +187,7 @@ def test_numbers_that_are_none_stop_it(
 
 
 @pytest.mark.nightly
-def test_a_learning_curve_measures_every_stop(tmp_path: Path) -> None:
+def test_a_learning_curve_measures_every_stop(tmp_path: Path, shipped: Path) -> None:
     words = ["train.curve=[0.01,0.02]", "games=2", "train.ladder=ab_vs_minimax", "figures=files"]
     code, folder = train(tmp_path, *words)
     assert code == 0
@@ -198,6 +198,8 @@ def test_a_learning_curve_measures_every_stop(tmp_path: Path) -> None:
     for label in ("two_0.01min", "two_0.02min"):
         settings = load("evaluation", f"trained_{label}", [folder / "conf"])
         assert isinstance(build(settings, label, Evaluation), Composite)
+    assert main(["train", "--ship", str(folder)]) == 0
+    assert (shipped / "shipped" / "two.yaml").is_file()
 
 
 @pytest.mark.integration
