@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -54,6 +55,16 @@ def test_a_damaged_checkpoint_is_told(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-40])
     with pytest.raises(ValueError, match=r"state\.checkpoint"):
         TrainingContext(tmp_path).kept("state")
+
+
+def test_what_was_kept_before_numbers_that_are_none_is_named(tmp_path: Path) -> None:
+    work = TrainingContext(tmp_path)
+    with pytest.raises(NotFinite, match=r"^step 1: loss: it .* nothing was kept"):
+        work.finite("loss", np.nan, "step 1")
+    path = work.keep("state", {"weights": np.zeros(2)})
+    with pytest.raises(NotFinite, match=rf"loss: 1 of 2 numbers .* {re.escape(str(path))}$"):
+        work.finite("loss", [0, np.inf], "step 2")
+    assert work.finite("loss", [0, 1], "step 3") == [0, 1]
 
 
 def test_numbers_that_are_none_stop_a_training(positions: Positions, tmp_path: Path) -> None:

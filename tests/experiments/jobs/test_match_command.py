@@ -113,3 +113,4 @@ def test_a_class_is_checked_before_it_plays(tmp_path: Path) -> None:
     assert said.index("mine.py:Student") < said.index("--no-check") < said.index("keeps to")
     for finding in ("Student keeps to the contract", "does not search as minimax does"):
         assert finding in said and finding in report.read_text(encoding="utf-8")
+    assert f"agents check {tmp_path}" not in said  # as its contract is not broken

@@ -62,7 +62,13 @@ def test_it_is_said_in_words_and_a_figure(made: Path) -> None:
     assert "95 % intervals" in figure.caption
     left, right = figure.chart.axes
     assert {line.get_label() for line in left.lines} == {"alphabeta", "random"}
-    assert max(right.lines[0].get_ydata()) <= 100
+    for axes, measure, scale in ((left, "loss", 1), (right, "best_share", 100)):
+        for line, band in zip(axes.lines, axes.collections, strict=True):
+            rows = profile[profile["agent"] == line.get_label()].sort_values("empties")
+            assert sorted(line.get_ydata()) == sorted(scale * rows[measure])
+            edges = band.get_paths()[0].vertices[:, 1]
+            assert edges.min() == scale * rows[f"{measure}_low"].min()
+            assert edges.max() == scale * rows[f"{measure}_high"].max()
 
 
 @pytest.mark.integration

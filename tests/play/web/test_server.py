@@ -103,6 +103,8 @@ def test_two_agents_play_step_by_step_or_by_themselves(page: Page) -> None:
     assert "random" in str(page.move("a2"))
     assert page.tell("step") is None
     page.wait_for(lambda state: len(state["moves"]) == 1 and not state["thinking"])
+    assert page.tell("go") is None  # as a step, since the game does not play by itself
+    page.wait_for(lambda state: len(state["moves"]) == 2 and not state["thinking"])
     assert page.tell("pace", playing=True, delay=0) is None
     page.wait_for(lambda state: state["over"])
     assert "over" in str(page.tell("resign"))
