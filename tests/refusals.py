@@ -8,6 +8,17 @@ from contextlib import contextmanager
 import pytest
 
 
+def unannounced(text: str) -> str:
+    """Return what was printed without the lines of the compiler: whoever comes first has to wait
+    for it."""
+    lines = text.splitlines(keepends=True)
+    return "".join(
+        line
+        for line in lines
+        if not line.startswith("compiled ") and "for this machine" not in line
+    )
+
+
 @contextmanager
 def refused(*words: str, error: type[Exception] = ValueError) -> Iterator[None]:
     """Expect an error of one line that has all these words."""
@@ -30,6 +41,6 @@ def refuses(
         code: object = main(words)
     except SystemExit as end:
         code = end.code
-    out, err = capsys.readouterr()
+    out, err = map(unannounced, capsys.readouterr())
     assert (code, out, err.count("\n")) == (2, "", 1), err
     assert all(word in err for word in named), (err, named)

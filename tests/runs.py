@@ -9,6 +9,7 @@ from contextlib import closing, redirect_stderr, redirect_stdout
 from pathlib import Path
 
 from records import edit
+from refusals import unannounced
 from rich.console import Console
 
 from othello_lab.__main__ import main
@@ -44,7 +45,7 @@ def told(*words: object, code: int = 0) -> str:
     assert ended == code, printed
     assert "Traceback" not in printed
     if code == 2:
-        printed = err.getvalue()
+        printed = unannounced(err.getvalue())
         assert printed.count("\n") == 1, printed
     return " ".join(printed.split())
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from refusals import refuses
 
 from othello_lab.__main__ import main
 from othello_lab.agents.external import GtpAgent, LineAgent, WpiAgent
@@ -102,17 +103,7 @@ def test_bad_words_are_one_line(
     asked = command.format(words=words).replace("TMP", str(tmp_path)).split()
     if "file" in asked:
         asked = [word.replace("_", " ") for word in asked]
-    try:
-        code: object = main(asked)
-    except SystemExit as exit:
-        code = exit.code
-    printed = capsys.readouterr()
-    assert code == 2
-    assert printed.err.count("\n") == 1 and not printed.out, printed
-    place = 0
-    for part in named.split():
-        place = printed.err.find(part, place)
-        assert place >= 0, (part, printed.err)
+    refuses(main, asked, capsys, *named.split())
     assert not (tmp_path / "results").exists()
 
 
