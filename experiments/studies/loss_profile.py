@@ -110,7 +110,7 @@ def _bands(moves: pd.DataFrame, plies: int) -> Iterator[tuple[str, pd.Series[boo
     moves."""
     for number in sorted(set(moves["ply"] // plies)):
         yield band_of(int(number) * plies, plies), moves["ply"] // plies == number
-    yield ALL, moves["ply"] > 0
+    yield ALL, moves["ply"].notna()
 
 
 def _lost_by_game(moves: pd.DataFrame, games: pd.DataFrame) -> pd.Series[float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -101,16 +102,24 @@ class Student(Agent):
 
     def decide(self, position, limits):
         return Decision(min(position.moves, key=lambda m: self.evaluation(position.play(m))))
+
+class Broken(Student):
+    "Plays on a1, come what may."
+
+    def decide(self, position, limits):
+        return Decision(0)
 """
 
 
 @pytest.mark.integration
 def test_a_class_is_checked_before_it_plays(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(STUDENT)
-    words = [f"{tmp_path}/mine.py:Student", "alphabeta", "depth=2", "games=2"]
+    words = [f"{tmp_path}/mine.py:{name}" for name in ("Student", "Broken")]
+    words += ["depth=2", "games=2", "trial=false"]
     said, _, _ = played(tmp_path / "results", *words)
     (report,) = tmp_path.glob("results/*/*/report.md")
     assert said.index("mine.py:Student") < said.index("--no-check") < said.index("keeps to")
     for finding in ("Student keeps to the contract", "does not search as minimax does"):
         assert finding in said and finding in report.read_text(encoding="utf-8")
-    assert f"agents check {tmp_path}" not in said  # as its contract is not broken
+    named = re.findall(rf"agents check {tmp_path}/mine\.py:(\w+)\)", said)
+    assert set(named) == {"Broken"}  # whose contract is broken

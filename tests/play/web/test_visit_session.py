@@ -16,6 +16,7 @@ from typing import Any
 import psutil
 import pytest
 
+from othello_lab import Decision
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.core.system.processes import LINUX
@@ -27,6 +28,7 @@ from othello_lab.play.web.compute import ComputeClient, ComputeSlots
 from othello_lab.play.web.game_data import game_data, player_data
 from othello_lab.play.web.memory import MemoryBudget
 from othello_lab.play.web.visit_session import Outbox, RateLimit, VisitSession, VisitSessions
+from othello_lab.play.web.visits import Visit
 
 PERSON = {"name": "human", "settings": {}}
 Table = Callable[..., GameSetup]
@@ -59,6 +61,17 @@ def in_loop(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., Non
 async def until(fits: Callable[[], Any]) -> None:
     while not fits():
         await asyncio.sleep(0.01)
+
+
+def test_who_waits_for_agents_gets_one_move_at_a_time(table: Table) -> None:
+    setup = table("black=random", "white=random")
+    visit = Visit("a", GameState(Position.start()), dict(setup.players), 1, playing=False)
+    assert visit.waits and visit.watched
+    for _ in range(2):
+        visit.go()
+        assert (visit.steps, visit.waits) == (1, False)
+    visit.play_decided(Decision(visit.game.position.moves[0]), 0.0)
+    assert (visit.steps, visit.waits) == (0, True)
 
 
 @pytest.fixture
