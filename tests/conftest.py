@@ -97,6 +97,14 @@ def compile_once(worker: int) -> None:
             each.prepare()
 
 
+@pytest.fixture(autouse=True)
+def no_command_goes_on() -> Iterator[None]:
+    """Kill what a test has begun and, as it failed, not ended: it has a copy of every pipe here."""
+    yield
+    if "processes" in sys.modules:
+        sys.modules["processes"].end_commands()
+
+
 @pytest.fixture(scope="session")
 def random_game() -> Callable[[str, int], Game]:
     """``random_game(ruleset, seed)``: every position of one game of random moves, in order."""

@@ -64,11 +64,23 @@ def adopted() -> Iterator[Callable[[], list[int]]]:
         processes.end_descendants([os.getpid()], before)
 
 
+_commands: list[Command] = []
+
+
+def end_commands() -> None:
+    """Kill all commands that have not ended."""
+    while _commands:
+        with contextlib.suppress(ChildProcessError):  # somebody else has seen its end
+            _commands.pop().kill()
+
+
 class Command:
     """``othello-lab ...`` in a fork of this process, which spares it the second that a
     Python of its own takes to begin; used like :class:`subprocess.Popen`.
 
-    It leads a process group of its own, and may print as much as a pipe holds (64 KiB).
+    It leads a process group of its own, may print as much as a pipe holds (64 KiB), and is killed at
+    the end of the test. With Dask it gets a Python of its own: a fork lacks the threads that Dask
+    may have here, and would wait for them for ever.
 
     before: called in the new process before the command. main: of another package.
     """
@@ -94,6 +106,7 @@ class Command:
             finally:
                 os._exit(code)
         os.close(theirs)
+        _commands.append(self)
 
     def _run(self, output: int, words: Sequence[str], before: Callable[[], None]) -> int:
         os.close(self._output)
@@ -103,6 +116,8 @@ class Command:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests may run under nohup
         before()
+        if "executor=dask" in words:
+            os.execv(sys.executable, [sys.executable, "-m", "othello_lab", *words])
         try:
             return self._main(words)
         except BaseException:
