@@ -78,9 +78,9 @@ class Command:
     """``othello-lab ...`` in a fork of this process, which spares it the second that a
     Python of its own takes to begin; used like :class:`subprocess.Popen`.
 
-    It leads a process group of its own, may print as much as a pipe holds (64 KiB), and is killed at
-    the end of the test. With Dask it gets a Python of its own: a fork lacks the threads that Dask
-    may have here, and would wait for them for ever.
+    It leads a process group of its own, may print as much as a pipe holds (64 KiB), and is killed
+    at the end of the test. With Dask it gets a Python of its own: a fork lacks the threads that
+    Dask may have here, and would wait for them for ever.
 
     before: called in the new process before the command. main: of another package.
     """
