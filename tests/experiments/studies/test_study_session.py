@@ -19,6 +19,7 @@ from othello_lab.experiments.studies.record import FILE, StudyRecord
 from othello_lab.experiments.studies.study_command import study_help
 
 Capture = pytest.CaptureFixture[str]
+LONG = 10 * "long"  # paths longer than a line are printed in one all the same
 
 YAMLS = {
     "growing": "# Runs that grow\n_target_: studied.Growing\nmost: 4\n",
@@ -37,7 +38,7 @@ def folder(tmp_path: Path) -> Path:
 
 def study(folder: Path, name: str, *words: str) -> tuple[int, Path]:
     """Make a study; the exit code, and its folder."""
-    common = [f"results={folder}/results", "agents=duel", "agent@first=random"]
+    common = [f"results={folder}/results/{LONG}", "agents=duel", "agent@first=random"]
     common += ["agent@second=greedy", "figures=false", f"--config-dir={folder}/conf"]
     before = made_in(folder)
     code = main(["study", name, *common, *words])
@@ -46,7 +47,7 @@ def study(folder: Path, name: str, *words: str) -> tuple[int, Path]:
 
 
 def made_in(folder: Path) -> list[Path]:
-    return sorted(path.parent for path in folder.glob(f"results/*/*/{FILE}"))
+    return sorted(path.parent for path in folder.glob(f"results/{LONG}/*/*/{FILE}"))
 
 
 def rows(folder: Path) -> list[tuple[object, ...]]:
