@@ -30,7 +30,8 @@ EDGES = np.uint64(0xFF818181818181FF)
 
 
 class EdgeDiscs(Evaluation):
-    """Discs on the edge, from -28 to 28. Why: they can be flipped only along that edge."""
+    """Discs on the edge, from -28 to 28. Why: they can be flipped only along that edge.
+    Antisymmetric."""
 
     as_features = (Feature("edge_discs", 28),)
     sides = frozenset({8})

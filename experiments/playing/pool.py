@@ -39,8 +39,8 @@ from othello_lab.experiments.playing.nursery import (
 log = logging.getLogger("lab.pool")
 
 _FAILED_STARTS = 10
-"""So many workers and nurseries in a row that die before a worker has begun mean that none ever
-will."""
+"""So many workers and nurseries in a row that die before a worker has begun, or done a task, mean
+that none ever will."""
 _NURSERIES = 2  # that live at a time
 _MOST_LOST = 3
 """A task whose nursery was killed so often is no longer handed out by the pool itself."""
@@ -270,10 +270,11 @@ class WorkerPool(Executor):
         if kind == "log":
             self._handle(content)
             return
+        self._failed_starts = 0
         if kind == "begun":
             self._starting.remove(worker)
             self._running[worker] = None
-            self._failed_starts, self._has_begun = 0, True
+            self._has_begun = True
             return
         task = self._running[worker]
         assert task is not None

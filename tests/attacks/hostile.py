@@ -217,6 +217,7 @@ import numpy as np
 import othello_lab.core.game
 import othello_lab.core.system.forked as forked
 from othello_lab import PASS
+from othello_lab.core.game import SearchStats
 from othello_lab.core.notation import square_name
 """
 # ---------------------------------------------------------------------- the kinds

@@ -156,7 +156,7 @@ def test_killed_and_stopped_workers_and_players_are_replaced(
 @pytest.mark.parametrize("kills", mostly_nightly([1, 13], [1]))
 def test_killed_nurseries(tmp_path: Path, undisturbed: Undisturbed, kills: int) -> None:
     """Kill the driver's child or the one below it, which starts the workers."""
-    chance, games = random.Random(kills), GAMES * (1 if kills == 1 else 10)
+    chance, games = random.Random(kills), GAMES * (1 if kills == 1 else 60)
     whole = undisturbed(games)
     process = begin(games, tmp_path, [1])
     process.says("games", timeout=300)

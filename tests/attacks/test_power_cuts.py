@@ -24,7 +24,7 @@ from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import run
 from othello_lab.experiments.record.store import Record
 
-WORDS = ["agents=classics", "games=4", "seed=3", "agents.alphabeta_5.depth=4", "figures=false"]
+WORDS = ["agents=classics", "games=40", "seed=3", "agents.alphabeta_5.depth=4", "figures=false"]
 WORDS += ["executor.workers=2", "compiled_games=false"]  # slowly, so that there is time
 QUIET = Console(quiet=True)
 

@@ -42,7 +42,7 @@ Content = dict[str, list[tuple[object, ...]]]
 
 @contextmanager
 def python(
-    *words: str, path: Path = ROOT, config: dict[str, str] | None = None, **settings: object
+    *words: str, path: Path = ROOT, config: Path | None = None, **settings: object
 ) -> Iterator[subprocess.Popen[str]]:
     """A Python of its own, with the lab from ``path``; killed in the end."""
     process = subprocess.Popen(
@@ -224,7 +224,12 @@ def test_what_plays_ends_with_the_run_and_with_the_worker(
         scheduler.worker("only") as worker,
         python("-m", "experiments", *words, f"executor.address={scheduler.address}") as driver,
     ):
-        await_(lambda: len(descendants(worker.pid)) >= 3 or driver.poll() is not None)
+
+        def plays() -> bool:
+            logs = [path.read_text(encoding="utf-8") for path in results.rglob("log.txt")]
+            return any("begins" in log for log in logs) and len(descendants(worker.pid)) >= 3
+
+        await_(lambda: plays() or driver.poll() is not None)
         playing = descendants(worker.pid)
         if end == "driver killed":
             driver.kill()
@@ -344,9 +349,7 @@ def test_a_cluster_with_a_certificate_plays_for_those_who_have_it(tmp_path: Path
     with ExitStack() as stack:
 
         def started(*words: str, config: Path = ours) -> subprocess.Popen[str]:
-            process = python(
-                "-m", *words, stdout=subprocess.DEVNULL, config={"DASK_CONFIG": str(config)}
-            )
+            process = python("-m", *words, stdout=subprocess.DEVNULL, config=config)
             return stack.enter_context(process)
 
         processes = [started("dask", "scheduler", *scheduler)]
