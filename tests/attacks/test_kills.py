@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from chosen import mostly_nightly
 from processes import Command, adopted, await_, descendants, lives, parent_of
-from records import after_games, content, query, runs_in
+from records import after_games, content, games_in, query, runs_in
 from rich.console import Console
 
 from othello_lab.core.system.processes import LINUX, is_stopped
@@ -181,6 +181,9 @@ def test_killed_nurseries(tmp_path: Path, undisturbed: Undisturbed, kills: int) 
         # begun its work is not told at all.
         with contextlib.suppress(AssertionError):
             await_(lambda: replaced() > before or process.poll() is not None, 10)
+        # If none of many in a row lived until a worker played, the pool would give up.
+        done = games_in(tmp_path)
+        await_(lambda: games_in(tmp_path) > done or process.poll() is not None)  # noqa: B023
     ends_well(process, tmp_path, whole)
     assert replaced() >= kills - 1  # the last may come after the last game
 
