@@ -11,7 +11,7 @@ import numpy as np
 from othello_lab.core.system.escaping import counted
 from othello_lab.experiments.report.disagreements import JUDGE, judged_gap, judges_alike
 from othello_lab.experiments.report.facts import RunFacts, in_sentence
-from othello_lab.experiments.report.late_moves import ALL, mean_of
+from othello_lab.experiments.report.late_moves import ALL, ERROR_COLUMNS, error_cells, mean_of
 from othello_lab.experiments.report.sections import Section
 from othello_lab.experiments.report.tables import time_text
 from othello_lab.experiments.statistics.means import SHARE, Mean, mean_of_openings
@@ -157,21 +157,11 @@ def _late(facts: RunFacts) -> Iterator[Section]:
     """Return the loss of each agent against perfect play."""
     if (late := facts.late_moves) is None:
         return
-    rows = [
-        [
-            row["agent"],
-            f"{row['moves']:,}",
-            mean_of(row, "loss").text(),
-            mean_of(row, "best_share").text(0, 100),
-            mean_of(row, "blunder_share").text(1, 100),
-        ]
-        for row in late[late["empties"] == ALL].to_dict("records")
-    ]
     yield Section(
         "Late moves against perfect play",
-        ("agent", "moves", "discs lost [95 %]", "best move % [95 %]", "blunders % [95 %]"),
-        rows,
+        ERROR_COLUMNS,
+        error_cells(late[late["empties"] == ALL]),
         f"Moves with a choice and at most {facts.plan.settings.judging.empties} empty squares, by "
-        "the exact solver. *Discs lost* is the mean of discs given away by a move; a *blunder* "
-        "changes the outcome. Intervals are from a bootstrap over openings.",
+        "the exact solver. *Discs lost* is the mean of discs given away by a move; a *turning "
+        "move* changes the outcome. Intervals are from a bootstrap over openings.",
     )
