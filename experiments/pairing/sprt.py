@@ -8,7 +8,7 @@ from typing import Annotated
 from othello_lab.core.system.settings import Number, checked
 from othello_lab.experiments.pairing.schedule import Pairing, PairOutcomes, Schedule
 from othello_lab.experiments.statistics.sequential import IntArray, Sprt
-from othello_lab.experiments.statistics.stopped_match import stopped_estimate
+from othello_lab.experiments.statistics.stopped_match import StoppedEstimate, stopped_estimate
 
 _FIRST, _SECOND = 0, 1
 
@@ -52,13 +52,15 @@ class SequentialMatch(Schedule):
             results
         )
 
-    def outcome(self, counts: IntArray) -> str:
+    def stopped(self, counts: IntArray) -> StoppedEstimate | None:
         pairs = counts[_FIRST, _SECOND]
-        told = self.test.outcome(pairs)
-        if not pairs.any():
+        return stopped_estimate(self.test, pairs) if pairs.any() else None
+
+    def outcome(self, counts: IntArray) -> str:
+        told = self.test.outcome(counts[_FIRST, _SECOND])
+        if (stopped := self.stopped(counts)) is None:
             return told
-        elo = stopped_estimate(self.test, pairs).text
         return (
             f"{told} The first agent's Elo above the second, with the stopping taken into account: "
-            f"{elo} (median-unbiased, 95 % interval)."
+            f"{stopped.text} (median-unbiased, 95 % interval)."
         )

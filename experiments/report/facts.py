@@ -22,12 +22,11 @@ from othello_lab.experiments.report.searches import (
     searched_positions,
 )
 from othello_lab.experiments.report.standings import (
-    OpeningScores,
     matches,
     pair_counts,
     ranked,
     rated_as_asked,
-    scores_by_opening,
+    scores_by_colour,
     standings,
     tournament_results,
 )
@@ -107,9 +106,9 @@ class RunFacts:
         return marked_names(self.standings)
 
     @cached_property
-    def scores(self) -> OpeningScores:
-        """See :func:`experiments.report.standings.scores_by_opening`."""
-        return scores_by_opening(self.record)
+    def colours(self) -> pd.DataFrame:
+        """See :func:`experiments.report.standings.scores_by_colour`."""
+        return scores_by_colour(self.record, self.names)
 
     @cached_property
     def moves(self) -> RecordedMoves:

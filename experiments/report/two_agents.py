@@ -14,7 +14,8 @@ from othello_lab.experiments.report.facts import RunFacts, in_sentence
 from othello_lab.experiments.report.late_moves import ALL, ERROR_COLUMNS, error_cells, mean_of
 from othello_lab.experiments.report.sections import Section
 from othello_lab.experiments.report.tables import time_text
-from othello_lab.experiments.statistics.means import SHARE, Mean, mean_of_openings
+from othello_lab.experiments.statistics.intervals import student_mean
+from othello_lab.experiments.statistics.means import NO_MEAN, Mean
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,43 +71,46 @@ def _of_disagreements(facts: RunFacts, found: pd.DataFrame) -> str:
 # ------------------------------------------------------------------ colours
 
 
-# How many openings of a Black gave so many points and discs, in so many games.
+# How many openings of a Black gave so many discs, in so many games.
 _SUMS = """
     with of_openings as (
-        select black, sum(black_points) as points, count(*) as games,
-            coalesce(sum(disc_difference), 0) as discs, count(disc_difference) as finished
+        select black, coalesce(sum(disc_difference), 0) as discs,
+            count(disc_difference) as finished
         from games group by black, opening)
-    select black, points, games, discs, finished, count(*) as times from of_openings
-    group by black, points, games, discs, finished
+    select black, discs, finished, count(*) as times from of_openings
+    group by black, discs, finished
 """
 
 
 def _by_colour(facts: RunFacts) -> Section:
     sums = np.array(facts.record.rows(_SUMS), dtype=float)
-    rows = []
+    scores = facts.colours.set_index(["agent", "side"])[["score", "low", "high"]]
+    most, rows = facts.plan.rules.squares, []
     for agent, name in enumerate(facts.names):
         for colour, black in (("Black", agent), ("White", 1 - agent)):
             found = Counter[str]()
             for of, _, result, _, count in facts.ends:
                 found[result] += count * (of == black)
             lost = "white" if colour == "Black" else "black"
-            points, games, discs, finished, times = sums[sums[:, 0] == black, 1:].T
-            if colour == "White":
-                points, discs = games - points, -discs
+            discs, finished, times = sums[sums[:, 0] == black, 1:].T
+            ends = student_mean(discs if black == agent else -discs, finished, times.astype(int))
+            share = Mean(*scores.loc[name, colour]) if len(scores) else NO_MEAN
             rows.append(
                 [
                     name,
                     colour,
                     *(f"{found[result]:,}" for result in (colour.lower(), "draw", lost)),
-                    mean_of_openings(points, games, times, within=SHARE).text(1, 100),
-                    mean_of_openings(discs, finished, times).text(1),
+                    share.text(1, 100),
+                    Mean(*np.clip(ends, -most, most)).text(1),
                 ]
             )
+    repeats = bool((facts.matches["pairs"] < facts.matches["all_pairs"]).any())
     return Section(
         "By colour",
         ("agent", "as", "wins", "draws", "losses", "score % [95 %]", "discs [95 %]"),
         rows,
-        "*Discs* is the mean disc difference, the agent's minus the opponent's.",
+        "*Discs* is the mean disc difference, the agent's minus the opponent's."
+        + " *Score* leaves out pairs that repeat an earlier one move for move." * repeats,
         (0, 1),
     )
 

@@ -49,7 +49,7 @@ True
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy  # which loads its parts when they are used
@@ -135,6 +135,29 @@ def difference_of_two(ratings: Ratings) -> tuple[float, float, float, str]:
     (first, second), low, high = ratings.elo.tolist(), ratings.low, ratings.high
     ends = float(low[0] - high[1]), float(high[0] - low[1])
     return first - second, *ends, ratings.bound[0]
+
+
+def with_difference(ratings: Ratings, elo: float, low: float, high: float) -> Ratings:
+    """Return the ratings of two agents, but with this difference of the first from the second and
+    this interval. An infinite end makes the other one a bound; with two nothing is changed.
+
+    >>> pairs = np.zeros((2, 2, 5), dtype=int)
+    >>> pairs[0, 1], pairs[1, 0] = (5, 0, 40, 0, 55), (55, 0, 40, 0, 5)
+    >>> difference_of_two(with_difference(rate(pairs), 90.0, 50.0, 140.0))
+    (90.0, 50.0, 140.0, '')
+    >>> difference_of_two(with_difference(rate(pairs, anchor=0), 90.0, 50.0, np.inf))
+    (50.0, 50.0, 50.0, '>')
+    """
+    bound = ("", "") if np.isfinite(low + high) else (">", "<") if low > -np.inf else ("<", ">")
+    if bound[0]:
+        elo = low = high = low if bound[0] == ">" else high
+    if np.isinf(elo):
+        return ratings
+    parts = {None: (0.5, -0.5), 0: (0.0, -1.0), 1: (1.0, 0.0)}[ratings.anchor]
+    values = np.multiply.outer([elo, low, high], parts)
+    low_ends, high_ends = values[1:].min(axis=0), values[1:].max(axis=0)
+    order = np.argsort(-values[0], kind="stable")
+    return replace(ratings, elo=values[0], low=low_ends, high=high_ends, bound=bound, order=order)
 
 
 def score_matrix(pairs: ArrayLike) -> FloatArray:
