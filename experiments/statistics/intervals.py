@@ -75,8 +75,8 @@ def standard_error(sums: FloatArray, times: IntArray, pairs: int, openings: int)
 def student_mean(
     sums: FloatArray, numbers: FloatArray, times: IntArray
 ) -> tuple[float, float, float]:
-    """Return a mean over shared openings, and the ends of Student's 95 % interval: nan for less than
-    two openings.
+    """Return a mean over shared openings and the ends of its 95 % interval, Student's; the ends are
+    nan for less than two openings.
 
     sums, numbers: of every opening, shape (m,): the sum of its values, and their number. times:
         shape (m,), how many openings gave that. All nan without values.
