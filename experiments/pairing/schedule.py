@@ -111,7 +111,7 @@ class PairOutcomes(Sequence[PairOutcome]):
         """Note the outcome of the next pair."""
         self._outcomes.append(outcome)
         played = outcome.first, outcome.second, outcome.games
-        if len(outcome.games) == 2 and played not in self._seen:
+        if len(outcome.games) == 2 and not outcome.forfeits and played not in self._seen:
             self._seen.add(played)
             self.counts(outcome.first, outcome.second)[round(2 * outcome.points)] += 1
 
@@ -129,7 +129,8 @@ class PairOutcomes(Sequence[PairOutcome]):
         """Return the number of pairs of this pairing that gave its first agent 0, 1/2, 1, 3/2 and 2
         points, shape (5,).
 
-        A pair that repeats an earlier one move for move is no further evidence and is not counted.
+        A pair that repeats an earlier one move for move is no further evidence, and one with a
+        forfeit shows no strength: these are not counted.
         """
         return self._counts.setdefault((first, second), np.zeros(5, dtype=np.int64))
 
@@ -260,8 +261,8 @@ class Schedule(ABC):
         """
         return ""
 
-    def note(self, results: PairOutcomes) -> str:
-        """Return a note on the results for the progress bar; "" for none."""
+    def note(self, names: Sequence[str], results: PairOutcomes) -> str:
+        """Return a note on the results for the progress bar; "" for none. names: of the line-up."""
         return ""
 
     def stopped(self, counts: IntArray) -> StoppedEstimate | None:
@@ -269,11 +270,11 @@ class Schedule(ABC):
         None for any other. counts: as :meth:`outcome` has them."""
         return None
 
-    def outcome(self, counts: IntArray) -> str:
+    def outcome(self, names: Sequence[str], counts: IntArray) -> str:
         """Return a sentence on the end of the tournament for the report; "" for none.
 
-        counts: pentanomial counts of all pairings, shape (agents, agents, 5), see
-        :func:`experiments.report.standings.pair_counts`.
+        names: of the line-up. counts: pentanomial counts of all pairings, shape (agents, agents,
+        5), see :func:`experiments.report.standings.pair_counts`.
         """
         return ""
 
@@ -339,7 +340,7 @@ class PairDraw:
     @property
     def note(self) -> str:
         """The progress bar's note on the results."""
-        return self.schedule.note(self.results)
+        return self.schedule.note(self._names, self.results)
 
     def skip(self, played: Iterable[int]) -> None:
         """Never hand out the pairs of these numbers: they have been played."""

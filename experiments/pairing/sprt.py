@@ -46,7 +46,7 @@ class SequentialMatch(Schedule):
     def verdict(self, results: PairOutcomes) -> str:
         return self.test.decide(results.counts(_FIRST, _SECOND))
 
-    def note(self, results: PairOutcomes) -> str:
+    def note(self, names: Sequence[str], results: PairOutcomes) -> str:
         llr = self.test.llr(results.counts(_FIRST, _SECOND))
         return f"LLR {llr:+.2f} ({self.test.lower:.2f}, {self.test.upper:.2f}) " + self.verdict(
             results
@@ -56,11 +56,12 @@ class SequentialMatch(Schedule):
         pairs = counts[_FIRST, _SECOND]
         return stopped_estimate(self.test, pairs) if pairs.any() else None
 
-    def outcome(self, counts: IntArray) -> str:
-        told = self.test.outcome(counts[_FIRST, _SECOND])
+    def outcome(self, names: Sequence[str], counts: IntArray) -> str:
+        first, second = names
+        told = f"{first} against {second}: {self.test.outcome(counts[_FIRST, _SECOND])}"
         if (stopped := self.stopped(counts)) is None:
             return told
         return (
-            f"{told} The first agent's Elo above the second, with the stopping taken into account: "
+            f"{told} Elo of {first} above {second}, with the stopping taken into account: "
             f"{stopped.text} (median-unbiased, 95 % interval)."
         )

@@ -45,13 +45,19 @@ class UntilDecided(Schedule):
 
     def verdict(self, results: PairOutcomes) -> str:
         pairs = results.counts(_FIRST, _SECOND)
+        if len(results) in _LOOKS and 2 * sum(bool(pair.forfeits) for pair in results) > len(
+            results
+        ):
+            return "most pairs have a forfeit"
         if int(pairs.sum()) not in _LOOKS:
             return ""
         side = side_at_look(np.repeat(2 * SHARES - 1, pairs), len(_LOOKS), self.error_rate)
         return {-1: "the second agent is better", 0: "", 1: "the first agent is better"}[side]
 
-    def note(self, results: PairOutcomes) -> str:
-        found = match_statistics(results.counts(_FIRST, _SECOND))
+    def note(self, names: Sequence[str], results: PairOutcomes) -> str:
+        counts = results.counts(_FIRST, _SECOND)
+        best = _FIRST if counts @ SHARES >= counts.sum() / 2 else _SECOND
+        found = match_statistics(counts if best == _FIRST else counts[::-1])
         if not found.pairs:
             return ""
-        return f"{found.bound}{found.elo:+.0f} Elo" + (", decided" if self.verdict(results) else "")
+        return f"{names[best]} {found.elo_text} Elo" + ", decided" * bool(self.verdict(results))

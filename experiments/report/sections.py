@@ -60,7 +60,7 @@ def highest_matches(facts: RunFacts) -> pd.DataFrame:
     if len(matches) <= MOST_MATCHES:
         return matches
     place = {name: place for place, name in enumerate(facts.standings["agent"])}
-    lower = matches["first"].map(place).combine(matches["second"].map(place), max)
+    lower = matches["agent"].map(place).combine(matches["opponent"].map(place), max)
     return matches.loc[sorted(lower.sort_values(kind="stable").index[:MOST_MATCHES])]
 
 
@@ -225,8 +225,8 @@ def _duplicates(facts: RunFacts) -> Iterator[Section]:
         ("agent", "opponent", "games", "distinct", "pairs", "distinct pairs"),
         [
             (
-                row.first,
-                row.second,
+                row.agent,
+                row.opponent,
                 *(f"{each:,}" for each in (row.games, row.distinct_games)),
                 *(f"{each:,}" for each in (row.all_pairs, row.pairs)),
             )
