@@ -245,6 +245,11 @@ class Schedule(ABC):
         if the usual standings are enough."""
         return {}
 
+    def hub(self, names: Sequence[str]) -> int | None:
+        """Return the place in the line-up of the one agent that meets all others, who do not meet
+        each other; None if there is none. A report is about it."""
+        return None
+
     def headline(self, names: Sequence[str], results: PairOutcomes) -> str:
         """Return the sentence that names the winner, for the head of the report; "" if the best
         place says it. names: of the line-up."""

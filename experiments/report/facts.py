@@ -22,10 +22,12 @@ from othello_lab.experiments.report.searches import (
     searched_positions,
 )
 from othello_lab.experiments.report.standings import (
+    anchor_of,
     matches,
     pair_counts,
     ranked,
     rated_as_asked,
+    same_positions,
     scores_by_colour,
     standings,
     tournament_results,
@@ -94,6 +96,11 @@ class RunFacts:
     def matches(self) -> pd.DataFrame:
         """See :func:`experiments.report.standings.matches`."""
         return matches(self.record, self.parts)
+
+    @cached_property
+    def same_positions(self) -> pd.DataFrame:
+        """See :func:`experiments.report.standings.same_positions`."""
+        return same_positions(self.record)
 
     @cached_property
     def pair_counts(self) -> IntArray:
@@ -192,9 +199,8 @@ class RunFacts:
 
     @property
     def anchor(self) -> str | None:
-        """The agent rated 0; None where none is, so that the mean of the pool is 0."""
-        held = any(ratings.anchor is not None for _, ratings in self.parts)
-        return self.plan.settings.rating.anchor if held else None
+        """See :func:`experiments.report.standings.anchor_of`."""
+        return anchor_of(self.record, self.parts)
 
 
 _WORDS = {"all", "both", "fewer", "more", "none", "nothing", "opponent", "sorted", "static"}

@@ -307,11 +307,15 @@ def rated_parts(
 def rated_as_asked(record: Record, settings: RunConfig) -> list[tuple[IntArray, Ratings]]:
     """:func:`rated_parts` as the settings of the run ask.
 
-    The ratings of a match that its schedule ends by its results take that into account. A schedule
-    from outside the lab is not called for it.
+    If the anchor has no rating, as it won or lost everything, the next agent of the line-up with a
+    rating has 0 instead. The ratings of a match that its schedule ends by its results take that
+    into account; a schedule from outside the lab is not called for it.
     """
-    rating = settings.rating
-    parts = rated_parts(record, settings.seed, rating.anchor, rating.colour_advantage)
+    rating, plays = settings.rating, strategies(record)
+    how = rating.colour_advantage, plays
+    parts = rated_parts(record, settings.seed, rating.anchor, *how)
+    if rating.anchor is not None and anchor_of(record, parts) is None:
+        parts = rated_parts(record, settings.seed, _next_rated(record, parts, rating.anchor), *how)
     if not parts or not is_ours(str(settings.schedule.get("_target_"))):
         return parts
     schedule, _ = scheduled_of(settings)
@@ -325,6 +329,29 @@ def rated_as_asked(record: Record, settings: RunConfig) -> list[tuple[IntArray, 
     factor = student(openings, schedule.looks) / student(openings)
     low, high = (ratings.elo + factor * (end - ratings.elo) for end in (ratings.low, ratings.high))
     return [(members, replace(ratings, low=low, high=high))]
+
+
+def anchor_of(record: Record, parts: Sequence[tuple[IntArray, Ratings]]) -> str | None:
+    """Return the agent that is rated 0; None where none is, so that the mean of the pool is 0."""
+    held = [int(agents[ratings.anchor]) for agents, ratings in parts if ratings.anchor is not None]
+    return str(record.agents()["name"][held[0]]) if held else None
+
+
+def _next_rated(
+    record: Record, parts: Sequence[tuple[IntArray, Ratings]], anchor: str
+) -> str | None:
+    """Return the agent after this one in the line-up, and after the last the first, that is rated
+    in its pool; None if nobody is."""
+    names = record.agents()["name"].tolist()
+    first = names.index(anchor)
+    rated = [
+        agent
+        for agents, ratings in parts
+        if first in agents and not ratings.split.all()
+        for agent, bound in zip(agents.tolist(), ratings.bound, strict=True)
+        if not bound
+    ]
+    return names[min(rated, key=lambda agent: (agent - first) % len(names))] if rated else None
 
 
 def standings(record: Record, parts: Sequence[tuple[IntArray, Ratings]]) -> pd.DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.console import Console
 from rich.table import Table
@@ -18,15 +18,15 @@ from othello_lab.experiments.config import (
 )
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.citing import LATEX_PACKAGES, latex_table
+from othello_lab.experiments.report.facts import in_sentence
 from othello_lab.experiments.report.markdown import link, write_report
 from othello_lab.experiments.report.page import Drawing
-from othello_lab.experiments.report.tables import COLUMNS, cells, elo_text
+from othello_lab.experiments.report.tables import COLUMNS, cells, elo_words
 from othello_lab.experiments.report.terminal import terminal_table
-from othello_lab.experiments.statistics.intervals import interval_text
 from othello_lab.experiments.sweep.composing import in_a_line, short_names
 from othello_lab.experiments.sweep.folder import Combination, State, about
 from othello_lab.experiments.sweep.results import grouped, table_of
-from othello_lab.experiments.sweep.trend import trends, values_in_order
+from othello_lab.experiments.sweep.trend import Runs, trends, values_in_order
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,15 +108,16 @@ def latex_of_sweep(
 
 def _findings(table: pd.DataFrame, values: Mapping[str, Mapping[int, Any]]) -> Iterator[str]:
     """Yield the trend over the setting that was varied, or the leaders where several were."""
-    groups = grouped(table, list(values))
-    if len(groups) == 1 and len(set(table["run"])) > 1:
+    groups, ordered, name = grouped(table, list(values)), False, ""
+    runs: Runs = [(in_a_line(values, run), run) for run in dict.fromkeys(table["run"])]
+    if len(groups) == 1:
         runs, ordered = values_in_order(table, values, groups[0])
         short = short_names(values)
         name = ", ".join(short[key] for key in groups[0])
-        if said := list(trends(table, runs, name, ordered and name != "seed")):
-            yield from said
-            return
-    yield from _leaders(table, values)
+    said = list(trends(table, runs, name, ordered and name != "seed")) if len(runs) > 1 else []
+    yield from said or _leaders(table, values)
+    if said:
+        return
     if table["split"].all():
         yield "In every run every pair was split, so these games show costs alone."
 
@@ -131,29 +132,46 @@ def _leaders(table: pd.DataFrame, values: Mapping[str, Mapping[int, Any]]) -> It
     often = first["agent"].value_counts()
     runs = counted(table["run"].nunique(), "run")
     for name, number in list(often.items())[:MOST_LEADERS]:
-        own = first[first["agent"] == name]
-        ends = dict.fromkeys((own["elo"].idxmin(), own["elo"].idxmax()))
-        told = [
-            f"{_above(rated[rated['run'] == run])} ({in_a_line(values, run)})"
-            for run in own.loc[list(ends), "run"]
+        own = [
+            _above(rated[rated["run"] == run]) for run in first.loc[first["agent"] == name, "run"]
         ]
-        yield f"{name} stands highest in {number} of {runs}: {' to '.join(told)}."
+        own.sort(key=lambda lead: lead.elo)
+        known, limits = ([lead for lead in own if bool(lead.bound) is a] for a in (False, True))
+        # A bound is neither less nor more than a number: it is told apart from them.
+        parts = [dict.fromkeys([*known[:1], *known[-1:]]), limits[-1:]]
+        told = [" to ".join(lead.text(values) for lead in part) for part in parts if part]
+        yield f"{in_sentence(name)} stands highest in {number} of {runs}: {' and '.join(told)}."
     if len(often) > MOST_LEADERS:
         others = counted(len(often) - MOST_LEADERS, "further agent")
         stand = "stands" if len(often) == MOST_LEADERS + 1 else "stand"
         yield f"{others} {stand} highest in {counted(int(often[MOST_LEADERS:].sum()), 'run')}."
 
 
-def _above(rows: pd.DataFrame) -> str:
-    """Return the Elo of the first agent of a run above the reference, or where it is that itself
-    above the next one. rows: of the run."""
+class _Lead(NamedTuple):
+    """A lead in a run; over: the agent that it is over, in words."""
+
+    run: int
+    over: str
+    elo: float
+    low: float
+    high: float
+    bound: str
+    split: bool
+
+    def text(self, values: Mapping[str, Mapping[int, Any]]) -> str:
+        """The lead in words, with the settings of its run."""
+        return f"{elo_words(self)} Elo{self.over} ({in_a_line(values, self.run)})"
+
+
+def _above(rows: pd.DataFrame) -> _Lead:
+    """Return the lead of the first agent of a run over the reference, or where it is that itself
+    over the next one. rows: of the run."""
     first, second = list(rows.itertuples())[:2]
-    if not first.reference:
-        return f"{elo_text(first)} Elo"
     if first.agent != first.reference:
-        return f"{elo_text(first)} Elo above {first.reference}"
-    told = interval_text(-second.elo, -second.high, -second.low, ">" if second.bound else "")
-    return f"{told} Elo above {second.agent}"
+        over = f" above {in_sentence(first.reference)}" if first.reference else ""
+        return _Lead(first.run, over, first.elo, first.low, first.high, first.bound, first.split)
+    over, bound = f" above {in_sentence(second.agent)}", ">" if second.bound else ""
+    return _Lead(first.run, over, -second.elo, -second.high, -second.low, bound, second.split)
 
 
 def _draw(
