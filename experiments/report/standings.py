@@ -136,16 +136,6 @@ TIMED_GAMES = 2000
 """Of larger runs the times of moves are those of so many games, drawn by chance: reading every move
 of a million games would take longer than playing them."""
 
-_MAY_BE_MISSING = (
-    "disc_difference",
-    "nodes_per_move",
-    "nodes_per_second",
-    "evaluations_per_move",
-    "microseconds",
-    "median_microseconds",
-    "p95_microseconds",
-)
-
 # Games and results come from all complete pairs, the statistics from the different ones.
 _MATCHES = """
     select agent, opponent, 2 * count(*) as games, sum(b = 2) + sum(w = 2) as wins,
@@ -307,17 +297,12 @@ def rated_as_asked(record: Record, settings: RunConfig) -> list[tuple[IntArray, 
         return parts
     ((openings,),) = record.rows("select count(distinct opening) from games")
     factor = student(openings, looks) / student(openings)
-    return [
-        (
-            members,
-            replace(
-                ratings,
-                low=ratings.elo + factor * (ratings.low - ratings.elo),
-                high=ratings.elo + factor * (ratings.high - ratings.elo),
-            ),
-        )
-        for members, ratings in parts
-    ]
+
+    def widened(one: Ratings) -> Ratings:
+        low, high = (one.elo + factor * (end - one.elo) for end in (one.low, one.high))
+        return replace(one, low=low, high=high)
+
+    return [(members, widened(ratings)) for members, ratings in parts]
 
 
 def _looks(settings: RunConfig) -> int:
@@ -347,8 +332,7 @@ def standings(record: Record, parts: Sequence[tuple[IntArray, Ratings]]) -> pd.D
     times = _times(record)
     for column, name in enumerate(("median_microseconds", "p95_microseconds")):
         table[name] = [times.get(number, (np.nan, np.nan))[column] for number in table["number"]]
-    for name in _MAY_BE_MISSING:
-        table[name] = table[name].astype(float)  # all missing would make it a column of None
+    table[table.columns[table.isna().all()]] = np.nan  # what all lack is None otherwise
     table = table.assign(elo=np.nan, low=np.nan, high=np.nan, bound="", split=False, part=-1)
     table = table.set_index("number")
     listed: list[int] = []

@@ -94,10 +94,8 @@ def steady_names(
     swept = {key.removeprefix("agent@").split(".")[0] for key in values} & set(_PLACES)
     if not swept or {len(names) for names in line_ups.values()} != {len(_PLACES)}:
         return {number: list(names) for number, names in line_ups.items()}
-    steady = [
-        _steady_name(names, place in swept)
-        for place, names in zip(_PLACES, zip(*line_ups.values(), strict=True), strict=True)
-    ]
+    names = zip(*line_ups.values(), strict=True)
+    steady = [_steady_name(each, at in swept) for at, each in zip(_PLACES, names, strict=True)]
     if steady[0] == steady[1]:
         steady = [f"{name}_{number}" for number, name in enumerate(steady, start=1)]
     return dict.fromkeys(line_ups, steady)
@@ -107,7 +105,7 @@ def _steady_name(names: Sequence[str], swept: bool) -> str:
     """Return one name for an agent with these names; swept: True if its own settings change."""
     # Where both agents of a run are alike, they are numbered.
     telling = [name for name in names if not re.search(r"_\d$", name)] or list(names)
-    if not swept or len(set(telling)) == 1:
+    if not swept:
         return max(telling, key=telling.count)
     parts = zip(*(re.findall(r"[_ ]?[^_ ]+", name) for name in names), strict=False)
     common = "".join(each[0] for each in takewhile(lambda each: len(set(each)) == 1, parts))
