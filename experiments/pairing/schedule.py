@@ -111,7 +111,7 @@ class PairOutcomes(Sequence[PairOutcome]):
         """Note the outcome of the next pair."""
         self._outcomes.append(outcome)
         played = outcome.first, outcome.second, outcome.games
-        if len(outcome.games) == 2 and not outcome.forfeits and played not in self._seen:
+        if len(outcome.games) == 2 and played not in self._seen:
             self._seen.add(played)
             self.counts(outcome.first, outcome.second)[round(2 * outcome.points)] += 1
 
@@ -129,8 +129,7 @@ class PairOutcomes(Sequence[PairOutcome]):
         """Return the number of pairs of this pairing that gave its first agent 0, 1/2, 1, 3/2 and 2
         points, shape (5,).
 
-        A pair that repeats an earlier one move for move is no further evidence, and one with a
-        forfeit shows no strength: these are not counted.
+        A pair that repeats an earlier one move for move is no further evidence and is not counted.
         """
         return self._counts.setdefault((first, second), np.zeros(5, dtype=np.int64))
 

@@ -48,9 +48,8 @@ class SequentialMatch(Schedule):
 
     def note(self, names: Sequence[str], results: PairOutcomes) -> str:
         llr = self.test.llr(results.counts(_FIRST, _SECOND))
-        return f"LLR {llr:+.2f} ({self.test.lower:.2f}, {self.test.upper:.2f}) " + self.verdict(
-            results
-        )
+        bounds = f"{self.test.lower:.2f}, {self.test.upper:.2f}"
+        return f"LLR {llr:+.2f} ({bounds}) {self.verdict(results)}"
 
     def stopped(self, counts: IntArray) -> StoppedEstimate | None:
         pairs = counts[_FIRST, _SECOND]

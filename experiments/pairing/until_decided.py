@@ -9,7 +9,6 @@ import numpy as np
 
 from othello_lab.core.system.settings import Number, checked
 from othello_lab.experiments.pairing.schedule import Pairing, PairOutcomes, Schedule
-from othello_lab.experiments.statistics.match import match_statistics
 from othello_lab.experiments.statistics.pairs import SHARES
 from othello_lab.experiments.statistics.sequential_mean import looks, side_at_look
 
@@ -45,10 +44,6 @@ class UntilDecided(Schedule):
 
     def verdict(self, results: PairOutcomes) -> str:
         pairs = results.counts(_FIRST, _SECOND)
-        if len(results) in _LOOKS and 2 * sum(bool(pair.forfeits) for pair in results) > len(
-            results
-        ):
-            return "most pairs have a forfeit"
         if int(pairs.sum()) not in _LOOKS:
             return ""
         side = side_at_look(np.repeat(2 * SHARES - 1, pairs), len(_LOOKS), self.error_rate)
@@ -56,8 +51,8 @@ class UntilDecided(Schedule):
 
     def note(self, names: Sequence[str], results: PairOutcomes) -> str:
         counts = results.counts(_FIRST, _SECOND)
-        best = _FIRST if counts @ SHARES >= counts.sum() / 2 else _SECOND
-        found = match_statistics(counts if best == _FIRST else counts[::-1])
-        if not found.pairs:
+        if not counts.any():
             return ""
-        return f"{names[best]} {found.elo_text} Elo" + ", decided" * bool(self.verdict(results))
+        share = float(counts @ SHARES / counts.sum())
+        leads = f"{names[_FIRST if share >= 0.5 else _SECOND]} {100 * max(share, 1 - share):.1f} %"
+        return leads + ", decided" * bool(self.verdict(results))

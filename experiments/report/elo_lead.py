@@ -14,12 +14,8 @@ from othello_lab.core.system.escaping import counted, listed
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.facts import RunFacts, in_sentence, marked_names
 from othello_lab.experiments.report.question import Question, same_values
-from othello_lab.experiments.report.standings import (
-    matches,
-    pair_counts,
-    pairs_by_opening,
-)
-from othello_lab.experiments.report.tables import share_text, time_text
+from othello_lab.experiments.report.standings import matches, pairs_by_opening
+from othello_lab.experiments.report.tables import order_note, share_text, time_text
 from othello_lab.experiments.statistics.intervals import INSIDE
 from othello_lab.experiments.statistics.pairs import IntArray, pentanomial
 from othello_lab.experiments.statistics.pool import Ratings, difference_of_two, rate_contrasts
@@ -64,7 +60,7 @@ def _many_forfeits(facts: RunFacts) -> Iterator[str]:
         of = f"{most} of them" if others else "all"
         yield (
             f"{forfeits.total()} of {counted(games, 'game')} ended by a forfeit, {of} by "
-            f"{in_sentence(facts.names[agent])} ({reason}), so the results do not measure strength."
+            f"{in_sentence(facts.names[agent])} ({reason}), so points do not measure strength."
         )
 
 
@@ -176,9 +172,11 @@ def _same_moves(alike: pd.DataFrame) -> Iterator[str]:
 def _order(facts: RunFacts) -> Iterator[str]:
     """Return the leader and its lead, in words."""
     schedule = facts.plan.schedule
-    outcome = schedule.outcome(facts.plan.names, pair_counts(facts.record, rated=True))
+    outcome = schedule.outcome(facts.plan.names, facts.pair_counts)
     if outcome:
         yield outcome
+        if order_note(facts.standings):
+            yield "In this test a forfeit counts as a loss like any other."
     elif facts.merits:
         headline = schedule.headline(facts.plan.names, facts.results)
         yield headline or _first_of_tournament(facts)

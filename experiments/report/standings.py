@@ -145,16 +145,6 @@ TIMED_GAMES = 2000
 """Of larger runs the times of moves are those of so many games, drawn by chance: reading every move
 of a million games would take longer than playing them."""
 
-_MAY_BE_MISSING = (
-    "disc_difference",
-    "nodes_per_move",
-    "nodes_per_second",
-    "evaluations_per_move",
-    "microseconds",
-    "median_microseconds",
-    "p95_microseconds",
-)
-
 # Games and results come from all complete pairs, the statistics from the different ones.
 _MATCHES = """
     select agent, opponent, 2 * count(*) as games, sum(b = 2) + sum(w = 2) as wins,
@@ -320,7 +310,7 @@ def rated_as_asked(record: Record, settings: RunConfig) -> list[tuple[IntArray, 
         return parts
     schedule, _ = scheduled_of(settings)
     ((members, ratings), *_) = parts
-    stopped = schedule.stopped(pair_counts(record, rated=True))
+    stopped = schedule.stopped(pair_counts(record))  # as the test has counted
     if stopped is not None and not ratings.split.all():
         return [(members, with_difference(ratings, stopped.elo, stopped.low, stopped.high))]
     if schedule.looks == 1:
@@ -374,8 +364,7 @@ def standings(record: Record, parts: Sequence[tuple[IntArray, Ratings]]) -> pd.D
     times = _times(record)
     for column, name in enumerate(("median_microseconds", "p95_microseconds")):
         table[name] = [times.get(number, (np.nan, np.nan))[column] for number in table["number"]]
-    for name in _MAY_BE_MISSING:
-        table[name] = table[name].astype(float)  # all missing would make it a column of None
+    table[table.columns[table.isna().all()]] = np.nan  # what all lack is None otherwise
     table = table.assign(elo=np.nan, low=np.nan, high=np.nan, bound="", split=False, part=-1)
     table = table.set_index("number")
     listed: list[int] = []

@@ -215,7 +215,7 @@ def standings_by_part(
     if merits or (order_note(standings) and standings["part"].max() < 1):
         return [("", cells(columns, standings))]
     parts = [
-        ("without a complete pair" if part < 0 else f"pool {part + 1}", cells(columns, rows))
+        ("without a rating" if part < 0 else f"pool {part + 1}", cells(columns, rows))
         for part, rows in standings.groupby("part", sort=False)
     ]
     return parts if len(parts) > 1 else [("", parts[0][1])]
@@ -313,7 +313,7 @@ def standings_tables(
                 break
         missing = ", ".join(name for name in columns if name in LESS_NEEDED[:left_out])
         notes = [note, f"no room here for {missing}: see the report" if missing else ""]
-        shown.caption = plain("\n".join(filter(None, notes)))
+        shown.caption = Text("\n").join(map(plain, filter(None, notes)))
         yield shown
 
 

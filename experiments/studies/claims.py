@@ -219,7 +219,7 @@ class Claims(MatchStudy):
         test = SequentialMatch(
             **{k: v for k, v in self._schedule(claim).items() if k != "_target_"}
         )
-        counts = pair_counts(record, rated=True)[0, 1]
+        counts = pair_counts(record)[0, 1]
         pairs = int(counts.sum())
         amount, forfeits = counted(2 * pairs, "game"), record.count_games(forfeited=True)
         if not pairs:

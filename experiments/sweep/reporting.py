@@ -21,7 +21,7 @@ from othello_lab.experiments.report.citing import LATEX_PACKAGES, latex_table
 from othello_lab.experiments.report.facts import in_sentence
 from othello_lab.experiments.report.markdown import link, write_report
 from othello_lab.experiments.report.page import Drawing
-from othello_lab.experiments.report.tables import COLUMNS, cells, elo_words
+from othello_lab.experiments.report.tables import COLUMNS, cells, elo_words, order_note
 from othello_lab.experiments.report.terminal import terminal_table
 from othello_lab.experiments.sweep.composing import in_a_line, short_names
 from othello_lab.experiments.sweep.folder import Combination, State, about
@@ -108,6 +108,8 @@ def latex_of_sweep(
 
 def _findings(table: pd.DataFrame, values: Mapping[str, Mapping[int, Any]]) -> Iterator[str]:
     """Yield the trend over the setting that was varied, or the leaders where several were."""
+    if note := order_note(table):
+        yield note
     groups, ordered, name = grouped(table, list(values)), False, ""
     runs: Runs = [(in_a_line(values, run), run) for run in dict.fromkeys(table["run"])]
     if len(groups) == 1:
