@@ -14,7 +14,7 @@ from othello_lab.experiments.report.facts import RunFacts, in_sentence
 from othello_lab.experiments.report.late_moves import ALL, ERROR_COLUMNS, error_cells, mean_of
 from othello_lab.experiments.report.sections import Section
 from othello_lab.experiments.report.tables import time_text
-from othello_lab.experiments.statistics.intervals import student_mean
+from othello_lab.experiments.statistics.intervals import standard_error, student
 from othello_lab.experiments.statistics.means import NO_MEAN, Mean
 
 if TYPE_CHECKING:
@@ -93,7 +93,11 @@ def _by_colour(facts: RunFacts) -> Section:
                 found[result] += count * (of == black)
             lost = "white" if colour == "Black" else "black"
             discs, finished, times = sums[sums[:, 0] == black, 1:].T
-            ends = student_mean(discs if black == agent else -discs, finished, times.astype(int))
+            discs = discs if black == agent else -discs
+            number, openings = int(times @ finished), int(times[finished > 0].sum())
+            mean = (times @ discs) / number if number else np.nan
+            error = standard_error(discs - mean * finished, times.astype(int), number, openings)
+            ends = np.array([mean, *(mean + side * student(openings) * error for side in (-1, 1))])
             share = Mean(*scores.loc[name, colour]) if len(scores) else NO_MEAN
             rows.append(
                 [

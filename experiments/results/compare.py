@@ -36,7 +36,7 @@ from othello_lab.experiments.report.elo_lead import elo_lead
 from othello_lab.experiments.report.markdown import link, write_report
 from othello_lab.experiments.report.standings import rated_as_asked, rated_parts, standings
 from othello_lab.experiments.report.tables import COLUMNS, RATING, cells, order_note
-from othello_lab.experiments.report.terminal import terminal_table
+from othello_lab.experiments.report.terminal import short_path, terminal_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -372,14 +372,13 @@ def _tell(found: Comparison, console: Console) -> None:
     table = terminal_table(_RUNS)
     for column in table.columns[:3]:
         column.justify = "left"
-    table.columns[1].no_wrap, table.columns[1].overflow = False, "fold"
-    for row in _run_rows(found):
-        table.add_row(*map(plain, row))
+    for label, folder, *row in _run_rows(found):
+        table.add_row(label, short_path(folder, console), *map(plain, row))
     console.print(table)
     if found.settings:
         table = terminal_table(["setting", *found.labels])
         for column in table.columns:
-            column.justify, column.no_wrap, column.overflow = "left", False, "fold"
+            column.justify, column.no_wrap = "left", False
         for key, values in found.settings.items():
             table.add_row(*map(plain, (key, *values)))
         console.print(table)

@@ -72,23 +72,6 @@ def standard_error(sums: FloatArray, times: IntArray, pairs: int, openings: int)
     return math.sqrt(squares * openings / (openings - 1)) / pairs
 
 
-def student_mean(
-    sums: FloatArray, numbers: FloatArray, times: IntArray
-) -> tuple[float, float, float]:
-    """Return a mean over shared openings and the ends of its 95 % interval, Student's; the ends are
-    nan for less than two openings.
-
-    sums, numbers: of every opening, shape (m,): the sum of its values, and their number. times:
-        shape (m,), how many openings gave that. All nan without values.
-    """
-    number = int(times @ numbers)
-    if not number:
-        return math.nan, math.nan, math.nan
-    mean, openings = float(times @ sums) / number, int(times[numbers > 0].sum())
-    reach = student(openings) * standard_error(sums - mean * numbers, times, number, openings)
-    return mean, mean - reach, mean + reach
-
-
 def share_interval(
     counts: ArrayLike, times: ArrayLike | None = None
 ) -> tuple[float, float, float, int]:

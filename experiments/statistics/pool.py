@@ -138,13 +138,11 @@ def difference_of_two(ratings: Ratings, first: int = 0) -> tuple[float, float, f
 
 
 def with_difference(ratings: Ratings, elo: float, low: float, high: float) -> Ratings:
-    """Return the ratings of two agents, but with this difference of the first from the second and
-    this interval. An infinite end makes the other one a bound; with two nothing is changed.
+    """Return the ratings of two agents with this difference of the first from the second and this
+    interval instead; an infinite end makes the other one a bound, with two nothing is changed.
 
     >>> pairs = np.zeros((2, 2, 5), dtype=int)
     >>> pairs[0, 1], pairs[1, 0] = (5, 0, 40, 0, 55), (55, 0, 40, 0, 5)
-    >>> difference_of_two(with_difference(rate(pairs), 90.0, 50.0, 140.0))
-    (90.0, 50.0, 140.0, '')
     >>> difference_of_two(with_difference(rate(pairs, anchor=0), 90.0, 50.0, np.inf))
     (50.0, 50.0, 50.0, '>')
     """
@@ -154,10 +152,9 @@ def with_difference(ratings: Ratings, elo: float, low: float, high: float) -> Ra
     if np.isinf(elo):
         return ratings
     parts = {None: (0.5, -0.5), 0: (0.0, -1.0), 1: (1.0, 0.0)}[ratings.anchor]
-    values = np.multiply.outer([elo, low, high], parts)
-    low_ends, high_ends = values[1:].min(axis=0), values[1:].max(axis=0)
-    order = np.argsort(-values[0], kind="stable")
-    return replace(ratings, elo=values[0], low=low_ends, high=high_ends, bound=bound, order=order)
+    values, one, other = np.multiply.outer([elo, low, high], parts)
+    ends = {"low": np.minimum(one, other), "high": np.maximum(one, other)}
+    return replace(ratings, elo=values, **ends, bound=bound, order=np.argsort(-values))
 
 
 def score_matrix(pairs: ArrayLike) -> FloatArray:
