@@ -339,7 +339,7 @@ def matches_table(matches: pd.DataFrame) -> Table:
     rows = cells(MATCH_COLUMNS, matches)
     for agent, opponent, *_ in rows:
         names = Text("\n").join([plain(f"{agent} -"), plain(opponent)])
-        shown.add_column(names, justify="right")
+        shown.add_column(names, justify="right", no_wrap=True)
     for name, *values in list(zip(MATCH_COLUMNS, *rows, strict=True))[2:]:
         shown.add_row(name, *map(plain, values))
     return shown

@@ -50,9 +50,9 @@ def asks_for_costs(table: pd.DataFrame) -> bool:
 
 def _node_trends(table: pd.DataFrame, runs: Runs, name: str) -> Iterator[str]:
     """Yield each agent's share of the nodes of the most expensive one, by value."""
-    nodes = table.pivot(index="agent", columns="run", values="nodes_per_move")
-    nodes = nodes.reindex(dict.fromkeys(table["agent"]))
-    nodes = nodes.loc[nodes.fillna(0).min(axis=1) > 0, [run for _, run in runs]]
+    nodes = table.pivot_table("nodes_per_move", "agent", "run", sort=False)
+    nodes = nodes.reindex(columns=[run for _, run in runs])  # none may count any
+    nodes = nodes[nodes.fillna(0).min(axis=1) > 0]
     if len(nodes) < 2:
         return
     last = nodes.iloc[:, -1].sort_values(kind="stable")
