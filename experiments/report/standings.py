@@ -334,14 +334,12 @@ def _next_rated(
     in its pool; None if nobody is."""
     names = record.agents()["name"].tolist()
     first = names.index(anchor)
-    rated = [
-        agent
-        for agents, ratings in parts
-        if first in agents and not ratings.split.all()
-        for agent, bound in zip(agents.tolist(), ratings.bound, strict=True)
-        if not bound
-    ]
-    return names[min(rated, key=lambda agent: (agent - first) % len(names))] if rated else None
+    for agents, ratings in parts:
+        if first in agents and not ratings.split.all():
+            bounds = dict(zip(agents.tolist(), ratings.bound, strict=True))
+            order = [*range(first, len(names)), *range(first)]
+            return next((names[agent] for agent in order if bounds.get(agent) == ""), None)
+    return None
 
 
 def standings(record: Record, parts: Sequence[tuple[IntArray, Ratings]]) -> pd.DataFrame:

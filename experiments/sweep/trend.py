@@ -49,18 +49,18 @@ def asks_for_costs(table: pd.DataFrame) -> bool:
 
 
 def _node_trends(table: pd.DataFrame, runs: Runs, name: str) -> Iterator[str]:
-    """Yield each agent's share of the nodes of the most expensive one, by value."""
+    """Yield each agent's share of the nodes of the most expensive one on average, by value."""
     nodes = table.pivot_table("nodes_per_move", "agent", "run", sort=False)
     nodes = nodes.reindex(columns=[run for _, run in runs])  # none may count any
     nodes = nodes[nodes.fillna(0).min(axis=1) > 0]
     if len(nodes) < 2:
         return
-    last = nodes.iloc[:, -1].sort_values(kind="stable")
-    base = last.index[-1]
+    means = nodes.mean(axis=1).sort_values(kind="stable")
+    base = means.index[-1]
     cost = (table["question"] == Question.COST.name.lower()).all()
     same = "for the same values" if cost else "with every pair split"
     same = "for the same moves" if table["alike"].all() else same
-    for agent in [name for name in last.index if name != base][:MOST_AGENTS]:
+    for agent in means.index[:-1][:MOST_AGENTS]:
         shares = (nodes.loc[agent] / nodes.loc[base]).set_axis([value for value, _ in runs])
         told, where = listed([*map(share_text, shares)]), f"at {name} = {listed(shares.index)}"
         if not name:

@@ -31,7 +31,6 @@ from othello_lab.experiments.sweep.figures import (
     MOST_LINES,
     SWEEP_FIGURES,
     SweepFacts,
-    heat_chart,
     setting_figures,
 )
 from othello_lab.experiments.sweep.folder import State, Sweep
@@ -209,7 +208,7 @@ def test_one_or_two_settings_are_drawn_and_three_are_a_table_alone(tmp_path: Pat
         return [figure.name for figure in drawn]
 
     assert names(table, "a") == ["elo", "nodes_per_move"]
-    assert names(table, "bc") == ["elo", "nodes_per_move", "elo_map", "nodes_map"]
+    assert names(table, "bc") == ["elo", "nodes_per_move"]
     assert names(table, "abc") == names(table, "") == []
     assert names(table.assign(split=True, elo=0.0), "a") == ["nodes_share", "nodes_per_move"]
 
@@ -263,25 +262,6 @@ def test_agents_of_a_swept_duel_keep_their_names(tmp_path: Path) -> None:
     table = load(folder_of(tmp_path))
     assert set(table["agent"]) == {"alphabeta", "alphabeta_d2"}
     assert set(table["reference"]) <= {"alphabeta_d2", ""}
-
-
-def test_a_heat_map_has_a_cell_for_each_run() -> None:
-    grid = itertools.product((2, 1), ("iago", "mobility"), ("one", "two", "three"))
-    rows = [
-        (run, agent, 40, depth, name, 100 * depth + run, ">" if run == 0 else "", 10.0**depth)
-        for run, (depth, name, agent) in enumerate(grid)
-        if (depth, name) != (1, "iago")
-    ]
-    columns = ["run", "agent", "games", "depth", "evaluation", "elo", "bound", "nodes_per_move"]
-    table = pd.DataFrame(rows, columns=columns)
-    figure = heat_chart(table, "elo", "depth", "evaluation")
-    first = next(axes for axes in figure.axes if axes.get_title() == "one")
-    assert [text.get_text() for text in first.texts] == ["> +200", "+109", "+203"]
-    assert [label.get_text() for label in first.get_xticklabels()] == ["1", "2"]
-    shown = first.collections[0].get_array().tolist()
-    assert shown == [[None, 200], [109, 203]]
-    nodes = heat_chart(table, "nodes_per_move", "depth", "evaluation")
-    assert {"10", "100"} == {text.get_text() for axes in nodes.axes for text in axes.texts}
 
 
 @pytest.mark.parametrize("other", [None, "ordered"])
