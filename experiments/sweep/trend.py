@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from othello_lab.core.system.escaping import counted, listed
 from othello_lab.experiments.report.facts import in_sentence
 from othello_lab.experiments.report.question import Question
-from othello_lab.experiments.report.tables import elo_words, share_text
+from othello_lab.experiments.report.tables import share_text
+from othello_lab.experiments.statistics.intervals import elo_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,7 +88,7 @@ def _elo_trends(table: pd.DataFrame, runs: Runs, name: str, ordered: bool) -> It
     for agent in told:
         points = found[agent]
         shown = points if len(points) <= _MOST_VALUES else [points[0], points[-1]]
-        leads = listed([f"{elo_words(row)} at {name} = {value}" for value, row in shown])
+        leads = listed([f"{_in_words(row)} at {name} = {value}" for value, row in shown])
         who = f"{in_sentence(str(agent))} above {in_sentence(reference)}, Elo:"
         yield (
             f"{who} {leads}. {_change_text(changes[agent], ordered)}"
@@ -100,6 +101,10 @@ def _elo_trends(table: pd.DataFrame, runs: Runs, name: str, ordered: bool) -> It
         yield f"These are {len(told)} of {len(found)} agents{most}."
 
 
+def _in_words(row: Any) -> str:
+    return elo_words(row.elo, row.low, row.high, row.bound, row.split)
+
+
 def _least_and_greatest(points: Sequence[tuple[str, Any]]) -> str:
     """Return the ends of leads in words. A bound is neither less nor more than a number, so they
     are told apart."""
@@ -108,7 +113,7 @@ def _least_and_greatest(points: Sequence[tuple[str, Any]]) -> str:
         part = [point for point in points if bool(point[1].bound) is bounded]
         part.sort(key=lambda point: point[1].elo)
         ends = dict.fromkeys([*part[:1], *part[-1:]])
-        told += [" to ".join(f"{elo_words(row)} ({value})" for value, row in ends)] * bool(ends)
+        told += [" to ".join(f"{_in_words(row)} ({value})" for value, row in ends)] * bool(ends)
     return " and ".join(told)
 
 
