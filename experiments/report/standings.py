@@ -82,7 +82,7 @@ _DIFFERENT = """
 
 
 def _with_pairs(
-    record: Record, strategies: ArrayLike, rated: bool = False, ahead: str = _LINE_UP
+    record: Record, strategies: ArrayLike, rated: bool = False, ahead: str = _WINNERS
 ) -> str:
     """Return the beginning of a query about pairs, of agents that play these strategies, by number.
     rated: leave pairs with a forfeited game out of the different ones: they show no strength."""
