@@ -14,7 +14,12 @@ from othello_lab.core.system.escaping import counted
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.facts import RunFacts, in_sentence, marked_names
 from othello_lab.experiments.report.question import Question, same_values
-from othello_lab.experiments.report.standings import matches, pairs_by_opening, same_positions
+from othello_lab.experiments.report.standings import (
+    FORFEIT,
+    matches,
+    pairs_by_opening,
+    same_positions,
+)
 from othello_lab.experiments.report.tables import order_note, share_text, time_text
 from othello_lab.experiments.statistics.intervals import INSIDE
 from othello_lab.experiments.statistics.pairs import IntArray, pentanomial
@@ -353,8 +358,8 @@ def _rated_games(record: Record, *agents: int) -> int:
     between = " and min(black, white) = ? and max(black, white) = ?" if agents else ""
     ((games,),) = record.rows(
         "select count(*) from games "
-        f"where pair not in (select pair from games where end_reason != ?){between}",
-        [FINISHED, *sorted(agents)],
+        f"where pair not in (select pair from games where {FORFEIT}){between}",
+        sorted(agents),
     )
     return int(games)
 
