@@ -1,7 +1,7 @@
 """Names of agents by the settings in which they differ.
 
-Two agents that differ in their evaluation are *iago* and *mobility*, in depth *depth 5* and *depth
-3*, in both *iago depth 5* and *mobility depth 3*.
+Two agents that differ in their evaluation are *iago* and *mobility*, in depth *alphabeta_d5* and
+*alphabeta_d3*, in both *iago_d5* and *mobility_d3*.
 """
 
 from __future__ import annotations
@@ -33,26 +33,26 @@ def names_by_difference(agents: Sequence[Settings], options: Sequence[str] = ())
     the name of each one's YAML or class; default the names of the classes.
 
     Agents of different options are named by these, and by what they then differ in of the settings
-    that all of them leave open or have changed. Others are named by the differing settings alone.
-    If there are none, they are numbered.
+    that all of them leave open or have changed. Others are named by the differing settings alone,
+    or by their option where that is the depth. If there are none, they are numbered.
 
     >>> greedy, corners = {"_target_": "mine.Greedy"}, {"_target_": "mine.Corners", "depth": 2}
     >>> names_by_difference([greedy, corners])
     ['Greedy', 'Corners']
     >>> names_by_difference([corners, corners | {"depth": 3}])
-    ['depth 2', 'depth 3']
+    ['Corners_d2', 'Corners_d3']
     >>> names_by_difference([greedy, greedy], ["greedy", "greedy"])
     ['greedy_1', 'greedy_2']
     """
     own = list(options) or [short_name(str(agent.get(_TARGET, "agent"))) for agent in agents]
     if len(set(own)) == 1:
-        names = [_joined(words) or own[0] for words in _differences(agents)]
+        names = [_joined(words, own[0]) for words in _differences(agents)]
     else:
         chosen = [_chosen(agent, option) for agent, option in zip(agents, own, strict=True)]
         shared = set.intersection(*map(set, chosen))
         parts = [{key: agent[key] for key in shared} for agent in chosen]
         names = [
-            _joined([option, *words])
+            _joined([option, *words], option)
             for option, words in zip(own, _differences(parts), strict=True)
         ]
     return _numbered(names, own)
@@ -118,8 +118,10 @@ def _word(key: str, value: Any) -> str:
     """Return a setting with its value in a word or two; nothing for a long value.
 
     >>> [_word("depth", 5), _word("etc", True), _word("etc", False), _word("weight", 0.25)]
-    ['depth 5', 'etc', 'no etc', 'weight 0.25']
+    ['d5', 'etc', 'no etc', 'weight 0.25']
     """
+    if key == "depth" and type(value) is int:
+        return f"d{value}"
     if value is True:
         return key
     if value is None or value is False or value is _MISSING:
@@ -136,11 +138,13 @@ def _word(key: str, value: Any) -> str:
     return f"{key} {text}" if len(text) <= _LONGEST_VALUE else ""
 
 
-def _joined(words: Sequence[str]) -> str:
-    """Return the first words that a name has room for, on one line."""
+def _joined(words: Sequence[str], option: str) -> str:
+    """Return the first words that a name has room for, on one line; ``option`` if there are none,
+    and before a depth."""
     name = ""
-    for word in [" ".join(word.split()) for word in words if word][:_MOST]:
-        longer = f"{name} {word}".strip()
+    for word in [" ".join(word.split()) for word in words if word][:_MOST] or [option]:
+        is_depth = re.fullmatch(r"d\d+", word)
+        longer = f"{name or option}_{word}" if is_depth else f"{name} {word}".strip()
         if name and len(longer) > LONGEST:
             break
         name = longer[:LONGEST].strip()

@@ -70,7 +70,7 @@ def concluded(
 ) -> Conclusion:
     """Return findings and tables. found: the tables of the record."""
     with reading(files.match) as record:
-        (match,) = matches(record).to_dict("records")
+        (match,) = matches(record, winners=False).to_dict("records")
     return Conclusion(
         list(_findings(study, found, match)),
         list(_tables(files, found)),

@@ -99,7 +99,8 @@ def _of_positions(label: str, measured: Measurements) -> Iterator[ReportFigure]:
 def opponents(matches: pd.DataFrame) -> pd.DataFrame:
     """Matches as the chart of ratings has its rows, the weakest result first."""
     rows = matches.sort_values("score")
-    return rows.rename(columns={"elo_low": "low", "elo_high": "high"}).assign(agent=rows["second"])
+    columns = {"elo_low": "low", "elo_high": "high", "opponent": "agent"}
+    return rows.drop(columns="agent").rename(columns=columns)
 
 
 # ---------------------------------------------------------------------- charts

@@ -104,8 +104,8 @@ def measure(found: TrainingSteps, folder: Path, seed: int) -> Measurements:
     played = none
     if found.matches is not None:
         with Record.open(found.matches) as record:
-            played = matches(record)
-            played = played[played["first"] == PREFIX + found.final.label]
+            played = matches(record, winners=False)
+            played = played[played["agent"] == PREFIX + found.final.label]
     curve, gain = _curve(found, folder, seed), _gain(found, seed)
     scores = _scores(found, stages, parts, played)
     return Measurements(
@@ -330,5 +330,5 @@ def _scores(
         )
     for row in played.itertuples():
         elo = interval_text(row.elo, row.elo_low, row.elo_high, row.bound)
-        scores.setdefault("elo", {})[str(row.second)] = f"{elo}, {row.games} games"
+        scores.setdefault("elo", {})[str(row.opponent)] = f"{elo}, {row.games} games"
     return scores

@@ -99,17 +99,17 @@ def about_matches(name: str, training: Training, settings: RunConfig, matches: p
     games = counted(int(matches["games"].min()), "game")
     nearest = matches.loc[matches["score"].idxmin()]
     by = interval_text(nearest.elo, nearest.elo_low, nearest.elo_high, nearest.bound)
-    near = f"the strongest, {nearest.second}, by {by} Elo in {games}"
+    near = f"the strongest, {nearest.opponent}, by {by} Elo in {games}"
     if len(beaten) == len(matches) > 1:
         return f"{player}, {name} beats all {len(matches)} opponents: {near}."
     number = len(beaten) or "none"
     told = f"{player}, {name} beats {number} of {counted(len(matches), 'opponent')}"
     if len(lost):
-        told += f", and loses to {_named(lost['second'])}"
+        told += f", and loses to {_named(lost['opponent'])}"
     open_ = matches[~matches.index.isin([*beaten.index, *lost.index])]
     if len(open_):
-        told += f"; against {_named(open_['second'])} nothing is certain"
-    return f"{told}. Its result against {nearest.second}: {by} Elo in {games}."
+        told += f"; against {_named(open_['opponent'])} nothing is certain"
+    return f"{told}. Its result against {nearest.opponent}: {by} Elo in {games}."
 
 
 def _named(names: Sequence[str]) -> str:

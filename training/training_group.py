@@ -164,7 +164,7 @@ def _come_of(folder: Path) -> dict[str, Any]:
     if (folder / "matches.csv").is_file():
         matches = pd.read_csv(folder / "matches.csv", keep_default_na=False, na_values=[""])
         worst = matches.loc[matches["score"].idxmin()]
-        row["weakest"] = str(worst["second"])
+        row["weakest"] = str(worst["opponent"])
         bound = worst["bound"] if isinstance(worst["bound"], str) else ""
         row["elo"] = interval_text(worst["elo"], worst["elo_low"], worst["elo_high"], bound)
     return row

@@ -257,15 +257,15 @@ class Schedule(ABC):
         """
         return ""
 
-    def note(self, results: PairOutcomes) -> str:
-        """Return a note on the results for the progress bar; "" for none."""
+    def note(self, names: Sequence[str], results: PairOutcomes) -> str:
+        """Return a note on the results for the progress bar; "" for none. names: of the line-up."""
         return ""
 
-    def outcome(self, counts: IntArray) -> str:
+    def outcome(self, names: Sequence[str], counts: IntArray) -> str:
         """Return a sentence on the end of the tournament for the report; "" for none.
 
-        counts: pentanomial counts of all pairings, shape (agents, agents, 5), see
-        :func:`experiments.report.standings.pair_counts`.
+        names: of the line-up. counts: pentanomial counts of all pairings, shape (agents, agents,
+        5), see :func:`experiments.report.standings.pair_counts`.
         """
         return ""
 
@@ -331,7 +331,7 @@ class PairDraw:
     @property
     def note(self) -> str:
         """The progress bar's note on the results."""
-        return self.schedule.note(self.results)
+        return self.schedule.note(self._names, self.results)
 
     def skip(self, played: Iterable[int]) -> None:
         """Never hand out the pairs of these numbers: they have been played."""

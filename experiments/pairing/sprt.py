@@ -46,19 +46,18 @@ class SequentialMatch(Schedule):
     def verdict(self, results: PairOutcomes) -> str:
         return self.test.decide(results.counts(_FIRST, _SECOND))
 
-    def note(self, results: PairOutcomes) -> str:
+    def note(self, names: Sequence[str], results: PairOutcomes) -> str:
         llr = self.test.llr(results.counts(_FIRST, _SECOND))
-        return f"LLR {llr:+.2f} ({self.test.lower:.2f}, {self.test.upper:.2f}) " + self.verdict(
-            results
-        )
+        bounds = f"{self.test.lower:.2f}, {self.test.upper:.2f}"
+        return f"LLR {llr:+.2f} ({bounds}) {self.verdict(results)}"
 
-    def outcome(self, counts: IntArray) -> str:
-        pairs = counts[_FIRST, _SECOND]
-        told = self.test.outcome(pairs)
+    def outcome(self, names: Sequence[str], counts: IntArray) -> str:
+        pairs, (first, second) = counts[_FIRST, _SECOND], names
+        told = f"{first} against {second}: {self.test.outcome(pairs)}"
         if not pairs.any():
             return told
         elo = stopped_estimate(self.test, pairs).text
         return (
-            f"{told} The first agent's Elo above the second, with the stopping taken into account: "
+            f"{told} Elo of {first} above {second}, with the stopping taken into account: "
             f"{elo} (median-unbiased, 95 % interval)."
         )

@@ -9,7 +9,6 @@ import numpy as np
 
 from othello_lab.core.system.settings import Number, checked
 from othello_lab.experiments.pairing.schedule import Pairing, PairOutcomes, Schedule
-from othello_lab.experiments.statistics.match import match_statistics
 from othello_lab.experiments.statistics.pairs import SHARES
 from othello_lab.experiments.statistics.sequential_mean import looks, side_at_look
 
@@ -50,8 +49,10 @@ class UntilDecided(Schedule):
         side = side_at_look(np.repeat(2 * SHARES - 1, pairs), len(_LOOKS), self.error_rate)
         return {-1: "the second agent is better", 0: "", 1: "the first agent is better"}[side]
 
-    def note(self, results: PairOutcomes) -> str:
-        found = match_statistics(results.counts(_FIRST, _SECOND))
-        if not found.pairs:
+    def note(self, names: Sequence[str], results: PairOutcomes) -> str:
+        counts = results.counts(_FIRST, _SECOND)
+        if not counts.any():
             return ""
-        return f"{found.bound}{found.elo:+.0f} Elo" + (", decided" if self.verdict(results) else "")
+        share = float(counts @ SHARES / counts.sum())
+        leads = f"{names[_FIRST if share >= 0.5 else _SECOND]} {100 * max(share, 1 - share):.1f} %"
+        return leads + ", decided" * bool(self.verdict(results))

@@ -730,8 +730,7 @@ class Record:
     def count_games(self, forfeited: bool = False) -> int:
         """Return the number of games, or of forfeited ones."""
         only = "where end_reason != ?" if forfeited else "where ? is not null"
-        row = self._connection.execute(f"select count(*) from games {only}", [FINISHED])
-        return int(row.fetchone()[0])
+        return int(self.rows(f"select count(*) from games {only}", [FINISHED])[0][0])
 
     def results(self) -> list[tuple[int, int, str, int]]:
         """Return the count of each result: Black and White, by number, the result, and the number

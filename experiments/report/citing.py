@@ -16,7 +16,7 @@ from othello_lab.experiments.report.tables import (
     SELECTIVE_MARK,
     cells,
     columns_of,
-    from_winners,
+    order_note,
 )
 
 LATEX_PACKAGES = "% \\usepackage{booktabs, textcomp}"
@@ -44,9 +44,9 @@ def latex_tables(facts: RunFacts) -> str:
     """Return the standings and the matches of a run as LaTeX tables; they need ``booktabs``."""
     name = str(facts.record.run()["name"])
     columns = columns_of(facts.standings, facts.merits)
-    matches = from_winners(highest_matches(facts))
-    about = f"Standings of {name}: {facts.context}."
-    parts = [latex_table(columns, cells(columns, facts.standings), about, "standings")]
+    matches = highest_matches(facts)
+    about = f"Standings of {name}: {facts.context}. {order_note(facts.standings, facts.merits)}"
+    parts = [latex_table(columns, cells(columns, facts.standings), about.strip(), "standings")]
     if len(matches):
         found = cells(MATCH_COLUMNS, matches)
         parts.append(latex_table(MATCH_COLUMNS, found, f"Matches of {name}.", "matches"))

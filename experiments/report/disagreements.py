@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -80,28 +80,31 @@ def disagreements(record: Record, most: int, seed: int, depth: int) -> pd.DataFr
 
     most: the most positions, drawn with ``seed``. depth: plies that the judge looks ahead.
 
-    Columns: position (OBF), ply (discs on the board less 3), opening, first and second (the moves
-    of the agents, names of squares), first_game and second_game, first_value and second_value (in
-    discs, to the mover), gap (the first value less the second).
+    Columns: position (OBF), ply (discs on the board less 3), opening, gap (the value of the first
+    agent's move less that of the second's), and of each agent by its name, "move of iago" (a
+    square), "game of iago" and "value of iago" (in discs, to the mover).
     """
     import pandas as pd
 
     rules, judge = ruleset(record.run()["ruleset"]), Judge(depth)
-    columns = ["position", "ply", "opening", "first", "second", "first_game", "second_game"]
-    columns += ["first_value", "second_value", "gap"]
+    names = record.agents()["name"].tolist()
+    columns = ["position", "ply", "opening", "gap"]
+    columns += [f"{what} of {name}" for what in ("move", "game", "value") for name in names]
     rows: list[dict[str, Any]] = []
-    if rules.side == SIDE and len(record.agents()) == 2:
+    if rules.side == SIDE and len(names) == 2:
         found = sorted(_differing(record, seed), key=lambda item: item[0].to_obf())
         chosen = np.random.default_rng([seed, _PURPOSE]).permutation(len(found))[:most]
         for number in sorted(chosen.tolist()):
             position, choices = found[number]
-            rows.append(_row(position, choices, judge))
+            rows.append(_row(position, choices, judge, names))
     frame = pd.DataFrame(rows, columns=columns)
     order = frame["gap"].abs().sort_values(ascending=False, kind="stable").index
     return frame.loc[order].reset_index(drop=True)
 
 
-def _row(position: Position, choices: Mapping[int, MoveChoice], judge: Judge) -> dict[str, Any]:
+def _row(
+    position: Position, choices: Mapping[int, MoveChoice], judge: Judge, names: Sequence[str]
+) -> dict[str, Any]:
     values = {agent: judge.value(position, choices[agent].move) for agent in (0, 1)}
     row: dict[str, Any] = {
         "position": position.to_obf(),
@@ -109,9 +112,9 @@ def _row(position: Position, choices: Mapping[int, MoveChoice], judge: Judge) ->
         "opening": choices[0].opening,
         "gap": values[0] - values[1],
     }
-    for agent, name in enumerate(("first", "second")):
-        row[name] = square_name(choices[agent].move)
-        row |= {f"{name}_game": choices[agent].game, f"{name}_value": values[agent]}
+    for agent, name in enumerate(names):
+        row[f"move of {name}"] = square_name(choices[agent].move)
+        row |= {f"game of {name}": choices[agent].game, f"value of {name}": values[agent]}
     return row
 
 

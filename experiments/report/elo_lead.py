@@ -15,7 +15,7 @@ from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.facts import RunFacts, in_sentence, marked_names
 from othello_lab.experiments.report.question import Question, same_values
 from othello_lab.experiments.report.standings import matches, pairs_by_opening, same_positions
-from othello_lab.experiments.report.tables import share_text, time_text
+from othello_lab.experiments.report.tables import order_note, share_text, time_text
 from othello_lab.experiments.statistics.intervals import INSIDE
 from othello_lab.experiments.statistics.pairs import IntArray, pentanomial
 from othello_lab.experiments.statistics.pool import Ratings, difference_of_two, rate_contrasts
@@ -60,7 +60,7 @@ def _many_forfeits(facts: RunFacts) -> Iterator[str]:
         of = f"{most} of them" if others else "all"
         yield (
             f"{forfeits.total()} of {counted(games, 'game')} ended by a forfeit, {of} by "
-            f"{in_sentence(facts.names[agent])} ({reason}), so the results do not measure strength."
+            f"{in_sentence(facts.names[agent])} ({reason}), so points do not measure strength."
         )
 
 
@@ -167,9 +167,11 @@ def _same_moves(alike: pd.DataFrame) -> Iterator[str]:
 def _order(facts: RunFacts) -> Iterator[str]:
     """Return the leader and its lead, in words."""
     schedule = facts.plan.schedule
-    outcome = schedule.outcome(facts.pair_counts)
+    outcome = schedule.outcome(facts.plan.names, facts.pair_counts)
     if outcome:
         yield outcome
+        if order_note(facts.standings):
+            yield "In this test a forfeit counts as a loss like any other."
     elif facts.merits:
         headline = schedule.headline(facts.plan.names, facts.results)
         yield headline or _first_of_tournament(facts)
@@ -250,10 +252,7 @@ def _ranks(
     numbers = dict.fromkeys(ratings.strategy[place] for place in ratings.order)
     places = [np.flatnonzero(ratings.strategy == strategy) for strategy in numbers]
     if len(places) == 2 and len(members) == 2:
-        first = int(places[0][0])
-        value, low, high, bound = difference_of_two(ratings)
-        if first:
-            value, low, high = -value, -high, -low
+        value, low, high, bound = difference_of_two(ratings, first=int(places[0][0]))
         leads = [EloLead(value, low, high, bool(bound))]
     else:
         plays = _strategies(len(record.agents()), parts)
@@ -273,7 +272,7 @@ def _gaps(
     record: Record, plays: IntArray, order: Sequence[int], seed: int, colour_advantage: bool
 ) -> list[EloLead]:
     """Return the lead of each strategy over the next one, from the bootstrap of the ratings."""
-    tables, times = pairs_by_opening(record, plays)
+    tables, times = pairs_by_opening(record, plays, rated=True)
     inside = np.sort(order)
     tables = tables[np.ix_(np.arange(len(tables)), inside, inside)]
     weights = np.zeros((len(order) - 1, len(order)))
@@ -328,10 +327,11 @@ NO_LEAD = EloLead(math.nan, math.nan, math.nan)
 def _in_words(record: Record, best: _Rank, second: int) -> tuple[str, EloLead | None]:
     """By how much the best agent leads the second; and the difference if that is undecided."""
     found = best.above
-    games = f"in {counted(record.count_games(), 'game')}"
+    few = counted(_rated_games(record), "game")
+    games = f"in {few}"
     names = record.agents()["name"]
     if len(names) > 2:
-        met = _games_between(record, best.agents[0], second)
+        met = _rated_games(record, best.agents[0], second)
         games = f"by the ratings of {games[3:]}, {met:,} of them between these two"
     if math.isnan(found.value) or found.bounded:
         limit = found.value
@@ -339,7 +339,6 @@ def _in_words(record: Record, best: _Rank, second: int) -> tuple[str, EloLead | 
             limit = _limit(matches(record), names[best.agents[0]], names[second])
         if limit > 0:
             return f" by more than {limit:.0f} Elo, {games}", None
-        few = counted(record.count_games(), "game")
         if found.bounded:  # so it won every game
             return f": it won all {few}, too few for an Elo", None
         return f"; {few} are too few to say by how much", None
@@ -349,10 +348,13 @@ def _in_words(record: Record, best: _Rank, second: int) -> tuple[str, EloLead | 
     return (f"{by}, {games}", None) if found.low > 0 else (by, found)
 
 
-def _games_between(record: Record, one: int, other: int) -> int:
+def _rated_games(record: Record, *agents: int) -> int:
+    """Return the number of games, or those of two agents, in pairs without a forfeit."""
+    between = " and min(black, white) = ? and max(black, white) = ?" if agents else ""
     ((games,),) = record.rows(
-        "select count(*) from games where min(black, white) = ? and max(black, white) = ?",
-        sorted((one, other)),
+        "select count(*) from games "
+        f"where pair not in (select pair from games where end_reason != ?){between}",
+        [FINISHED, *sorted(agents)],
     )
     return int(games)
 
@@ -361,8 +363,8 @@ def _limit(matches: pd.DataFrame, best: str, second: str) -> float:
     """By how much at least one agent leads another that it met, Elo; nan where only more games can
     say that."""
     for row in matches.itertuples():
-        if row.bound and {row.first, row.second} == {best, second}:
-            return float(row.elo if row.first == best else -row.elo)
+        if row.bound and {row.agent, row.opponent} == {best, second}:
+            return float(row.elo if row.agent == best else -row.elo)
     return math.nan
 
 

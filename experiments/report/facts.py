@@ -31,7 +31,7 @@ from othello_lab.experiments.report.standings import (
     standings,
     tournament_results,
 )
-from othello_lab.experiments.report.tables import limits_in_words, marked
+from othello_lab.experiments.report.tables import limits_in_words, marked, order_note
 from othello_lab.experiments.statistics.pairs import IntArray
 from othello_lab.experiments.statistics.pool import Ratings
 
@@ -82,7 +82,7 @@ class RunFacts:
         """See :func:`experiments.report.standings.standings` and :func:`~.standings.ranked`. Where
         the question is of costs, the agent with the fewest nodes is the first."""
         table = standings(self.record, self.parts)
-        if self.question is Question.COST and len(self.parts) == 1:
+        if self.question is Question.COST and len(self.parts) == 1 and not order_note(table):
             table = table.sort_values("nodes_per_move", kind="stable", ignore_index=True)
         return ranked(table, self.plan.names, self.merits)
 

@@ -124,16 +124,21 @@ def _about_openings(facts: RunFacts) -> Iterable[str]:
 
 def _about_ratings(facts: RunFacts) -> Iterable[str]:
     """Yield sentences on the basis of the ratings, if it is unusual."""
+    unrated = facts.standings.loc[facts.standings["part"] < 0, "agent"]
+    met = {*facts.matches["agent"], *facts.matches["opponent"]}
+    forfeited = [in_sentence(name) for name in unrated if name in met]
     rating, parts = facts.plan.settings.rating, facts.parts
     if not facts.plan.schedule.both_colours:
         yield (
             "There are no ratings: agents met in single games, not in pairs with colours swapped."
         )
-    elif not parts or len(parts[0][0]) < len(facts.standings):
+    elif len(unrated) > len(forfeited) or len(parts) > 1:
         yield (
             "Some agents did not meet, not even through others. So the pool falls into parts, and "
             "ratings of different parts cannot be compared."
         )
+    if forfeited:
+        yield f"No rating, as none of their pairs is without a forfeit: {', '.join(forfeited)}."
     if rating.anchor is not None and facts.anchor is None:
         yield f"{rating.anchor} has no rating to be the anchor, so the mean of the pool is 0 Elo."
     if rating.colour_advantage:
@@ -157,14 +162,14 @@ def repeated(matches: pd.DataFrame) -> Iterable[str]:
         if row.pairs <= row.openings:
             openings = "the one opening" if row.openings == 1 else f"the {row.openings:,} openings"
             yield (
-                f"{row.first} and {row.second} play without chance and have run out of openings: "
+                f"{row.agent} and {row.opponent} play without chance and have run out of openings: "
                 f"from {openings} only {row.pairs:,} of their {row.all_pairs:,} pairs are "
                 f"distinct. {counted}"
             )
         else:
             yield (
-                f"{row.all_pairs - row.pairs:,} of the {row.all_pairs:,} pairs of {row.first} and "
-                f"{row.second} repeat an earlier one move for move. {counted}"
+                f"{row.all_pairs - row.pairs:,} of the {row.all_pairs:,} pairs of {row.agent} and "
+                f"{row.opponent} repeat an earlier one move for move. {counted}"
             )
 
 

@@ -32,9 +32,9 @@ from othello_lab.experiments.report.tables import (
     cells,
     columns_of,
     described,
-    from_winners,
     match_columns,
     matches_table,
+    order_note,
     result_table,
     standings_by_part,
     standings_tables,
@@ -106,8 +106,8 @@ def _write(facts: RunFacts, said: Findings, figures: Sequence[Drawing], folder: 
     }
     tables = standings_by_part(facts.standings, facts.merits, columns)
     place = {name: place for place, name in enumerate(facts.standings["agent"])}
-    matches = from_winners(highest_matches(facts)).sort_values(
-        ["first", "second"], key=lambda names: names.map(place)
+    matches = highest_matches(facts).sort_values(
+        ["agent", "opponent"], key=lambda names: names.map(place)
     )
     pairings = cells(match_columns(matches), matches)
     write_report(
@@ -119,6 +119,7 @@ def _write(facts: RunFacts, said: Findings, figures: Sequence[Drawing], folder: 
         lead=said.lead,
         columns=columns,
         tables=_linked(tables, programs),
+        order=order_note(facts.standings, facts.merits),
         rounds=facts.tables,
         zero=zero_text(facts.anchor) if RATING in columns else "",
         two=facts.anchor is None and len(facts.names) == 2,

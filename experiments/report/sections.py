@@ -60,7 +60,7 @@ def highest_matches(facts: RunFacts) -> pd.DataFrame:
     if len(matches) <= MOST_MATCHES:
         return matches
     place = {name: place for place, name in enumerate(facts.standings["agent"])}
-    lower = matches["first"].map(place).combine(matches["second"].map(place), max)
+    lower = matches["agent"].map(place).combine(matches["opponent"].map(place), max)
     return matches.loc[sorted(lower.sort_values(kind="stable").index[:MOST_MATCHES])]
 
 
@@ -218,19 +218,15 @@ def _duplicates(facts: RunFacts) -> Iterator[Section]:
         note = "No two games of any pairing, same agents in the same seats, are the same."
         yield Section("Duplicates", note=note)
         return
+    counts = ("games", "distinct_games", "all_pairs", "pairs")
     more = len(rows) - MOST_MATCHES
     cut = f" {more:,} further pairings are in matches.csv." if more > 0 else ""
     yield Section(
         "Duplicates",
         ("agent", "opponent", "games", "distinct", "pairs", "distinct pairs"),
         [
-            (
-                row.first,
-                row.second,
-                *(f"{each:,}" for each in (row.games, row.distinct_games)),
-                *(f"{each:,}" for each in (row.all_pairs, row.pairs)),
-            )
-            for row in rows.head(MOST_MATCHES).itertuples()
+            (row["agent"], row["opponent"], *(f"{row[each]:,}" for each in counts))
+            for row in rows.head(MOST_MATCHES).to_dict("records")
         ],
         "Games, same agents in the same seats, that repeat an earlier one move for move say "
         f"nothing new: Elo and all intervals count distinct pairs.{cut}",

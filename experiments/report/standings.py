@@ -35,60 +35,64 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # `fingerprint` is that of experiments.record.store; `plays` says as which strategy an agent counts.
-# `low` and `high` are a pair's strategies by number; `b` and `w` the half points that `low` made
-# with Black and with White; `discs` the mean disc difference of its games, as `low` sees it; `one`
-# and `other` tell its games from others. The games of a pair stand next to each other, which makes
-# it cheap to find them. `pairs` are the complete ones, `different` those of them that repeat no
-# earlier one move for move. `unit` is the opening, which all pairings share; of a run from one
-# opening the pairs of each pairing by their number, as chance alone makes them differ.
+# A row of `pairs` is a complete pair as its `agent` sees it, against its `opponent`, both by number
+# of strategy; `{ahead}` chooses one agent for all pairs of a pairing. `b` and `w` are the half
+# points that it made with Black and with White; `discs` its mean disc difference, null if a game
+# was forfeited; `one` and `other` tell the games from others. The games of a pair stand next to
+# each other, which makes it cheap to find them. `different` are the pairs that repeat no earlier
+# one move for move. `unit` is the opening, which all pairings share; of a run from one opening the
+# pairs of each pairing by their number, as chance alone makes them differ.
 _PAIRS = """
     both_games as (
         select a.pair, a.opening, b.strategy as black, w.strategy as white,
             2 * a.black_points as first, 2 - 2 * z.black_points as second,
-            a.disc_difference as difference, z.disc_difference as difference_back,
+            (a.disc_difference - z.disc_difference) / 2.0 as discs,
             fingerprint(a.opening, a.transcript) as one,
             fingerprint(z.opening, z.transcript) as other, a.end_reason as one_end,
             z.end_reason as other_end
         from games a join games z on z.game = a.game + 1 and z.pair = a.pair
         join plays b on b.agent = a.black join plays w on w.agent = a.white
         where a.black = z.white and a.white = z.black and b.strategy != w.strategy),
+    views(agent, opponent, points, discs) as (
+        select black, white, first + second - 2, discs from both_games
+        union all select white, black, 2 - first - second, -discs from both_games),
+    ahead as (
+        select agent, opponent from views group by agent, opponent having {ahead}),
     pairs as (
-        select pair, black as low, white as high, opening, first as b, second as w, one, other,
-            one_end, other_end,
-            coalesce((difference - difference_back) / 2.0, difference, -difference_back) as discs
-        from both_games where black < white
-        union all select pair, white, black, opening, 2 - second, 2 - first, other, one,
-            other_end, one_end,
-            coalesce((difference_back - difference) / 2.0, difference_back, -difference)
-        from both_games where black > white)
+        select pair, agent, opponent, opening, first as b, second as w, one, other, one_end,
+            other_end, discs
+        from both_games join ahead on agent = black and opponent = white
+        union all select pair, agent, opponent, opening, 2 - second, 2 - first, other, one,
+            other_end, one_end, -discs
+        from both_games join ahead on agent = white and opponent = black)
 """
+_LINE_UP = "opponent > agent"
+_WINNERS = "(sum(points), coalesce(sum(discs), 0.0), opponent) > (0.0, 0.0, agent)"
 _DIFFERENT = """
     distinct_pairs as materialized (
-        select min(pair) as pair, min(opening) as opening, low, high, b, w, discs
-        from pairs group by low, high, one, other),
+        select min(pair) as pair, min(opening) as opening, agent, opponent, b, w, discs
+        from pairs group by agent, opponent, one, other),
     spread as (select min(opening) < max(opening) as several from distinct_pairs),
     different as (
         select *, opening as unit from distinct_pairs where (select several from spread)
         union all
-        select *, row_number() over (partition by low, high order by pair) from distinct_pairs
-        where not (select several from spread))
+        select *, row_number() over (partition by agent, opponent order by pair)
+        from distinct_pairs where not (select several from spread))
 """
 
 
-def _with_pairs(record: Record, strategies: ArrayLike) -> str:
-    """The beginning of a query about pairs, of agents that play these strategies, by number."""
+def _with_pairs(
+    record: Record, strategies: ArrayLike, rated: bool = False, ahead: str = _WINNERS
+) -> str:
+    """Return the beginning of a query about pairs, of agents that play these strategies, by number.
+    rated: leave pairs with a forfeited game out of the different ones: they show no strength."""
     rows = ", ".join(f"({agent}, {each})" for agent, each in enumerate(np.asarray(strategies)))
     plays = f"plays(agent, strategy) as (values {rows})"
-    pairs = record.kept(f"with {plays}, {_PAIRS} select * from pairs")
+    pairs = record.kept(f"with {plays}, {_PAIRS.format(ahead=ahead)} select * from pairs")
     beginning = f"with pairs as (select * from {pairs})"
     different = record.kept(f"{beginning}, {_DIFFERENT} select * from different")
-    return f"{beginning}, different as (select * from {different})"
-
-
-def _units(record: Record) -> str:
-    """The table of all units, every agent counting for itself."""
-    beginning = _with_pairs(record, np.arange(len(record.agents())))
-    return record.kept(beginning + _UNITS)
+    chosen = " where discs is not null" if rated else ""
+    return f"{beginning}, different as (select * from {different}{chosen})"
 
 
 SEATS = f"""
@@ -132,55 +136,37 @@ TIMED_GAMES = 2000
 """Of larger runs the times of moves are those of so many games, drawn by chance: reading every move
 of a million games would take longer than playing them."""
 
-_MAY_BE_MISSING = (
-    "disc_difference",
-    "nodes_per_move",
-    "nodes_per_second",
-    "evaluations_per_move",
-    "microseconds",
-    "median_microseconds",
-    "p95_microseconds",
-)
-
 # Games and results come from all complete pairs, the statistics from the different ones.
 _MATCHES = """
-    , sums as (
-        select low, high, 2 * count(*) as games, sum(b = 2) as black_wins,
-            sum(b = 1) as black_draws, sum(b = 0) as black_losses, sum(w = 2) as white_wins,
-            sum(w = 1) as white_draws, sum(w = 0) as white_losses, avg(b + w) / 4 as score,
-            count(distinct one) + count(distinct other) as distinct_games,
-            count(*) as all_pairs, count(distinct opening) as openings
-        from pairs group by low, high)
-    select low, high, f.name as first, s.name as second, games,
-        black_wins + white_wins as wins, black_draws + white_draws as draws,
-        black_losses + white_losses as losses, black_wins, black_draws, black_losses,
-        white_wins, white_draws, white_losses, score, distinct_games, all_pairs, openings
-    from sums join agents f on f.agent = low join agents s on s.agent = high order by low, high
+    select agent, opponent, 2 * count(*) as games, sum(b = 2) + sum(w = 2) as wins,
+        sum(b = 1) + sum(w = 1) as draws, sum(b = 0) + sum(w = 0) as losses,
+        sum(b = 2) as black_wins, sum(b = 1) as black_draws, sum(b = 0) as black_losses,
+        sum(w = 2) as white_wins, sum(w = 1) as white_draws, sum(w = 0) as white_losses,
+        avg(b + w) / 4 as score, count(distinct one) + count(distinct other) as distinct_games,
+        count(discs) as all_pairs, count(distinct opening) as openings
+    from pairs group by agent, opponent order by min(agent, opponent), max(agent, opponent)
 """
 
-# A row for each unit of a pairing: how many of its pairs gave how many points, and
-# n of them have a disc difference, d in all.
-_UNITS = """
-    select low, high, sum(b + w = 0) as LL, sum(b + w = 1) as LD,
-        sum(b + w = 2) as DD_WL, sum(b + w = 3) as WD, sum(b + w = 4) as WW,
-        count(discs) as n, coalesce(sum(discs), 0.0) as d
-    from different group by low, high, unit
-"""
-
-# How many units of a pairing are alike in points, and sums over these.
+# How many units of a pairing are alike: how many of their pairs gave how many points. n of them
+# have a disc difference, d in all; sums over these.
 _ALIKE = """
-    select low, high, LL, LD, DD_WL, WD, WW, count(*) as times, sum(n > 0) as units,
+    , units as (
+        select agent, opponent, sum(b + w = 0) as LL, sum(b + w = 1) as LD,
+            sum(b + w = 2) as DD_WL, sum(b + w = 3) as WD, sum(b + w = 4) as WW,
+            count(discs) as n, coalesce(sum(discs), 0.0) as d
+        from different group by agent, opponent, unit)
+    select agent, opponent, LL, LD, DD_WL, WD, WW, count(*) as times, sum(n > 0) as units,
         sum(n) as n, sum(d) as d, sum(n * n) as nn, sum(n * d) as nd, sum(d * d) as dd
-    from {units} group by low, high, LL, LD, DD_WL, WD, WW order by low, high
+    from units group by agent, opponent, LL, LD, DD_WL, WD, WW order by agent, opponent
 """
 
 # How often a pairing's games ended how, the most frequent first.
 _ENDS = """
     , ended as (
-        select low, high, one_end as reason from pairs
-        union all select low, high, other_end from pairs)
-    select low, high, reason || ' ' || count(*) as text from ended
-    group by low, high, reason order by low, high, count(*) desc, reason
+        select agent, opponent, one_end as reason from pairs
+        union all select agent, opponent, other_end from pairs)
+    select agent, opponent, reason || ' ' || count(*) as text from ended
+    group by agent, opponent, reason order by agent, opponent, count(*) desc, reason
 """
 
 MATCH_STATISTICS = (
@@ -189,14 +175,17 @@ MATCH_STATISTICS = (
 """Columns of :func:`matches`: fields of :class:`experiments.statistics.match.MatchStatistics`."""
 
 OUTCOME_COLUMNS = ("LL", "LD", "DD_WL", "WD", "WW")
-"""Columns of :func:`matches`: pairs of which the first agent took 0 to 4 half points."""
+"""Columns of :func:`matches`: pairs of which the agent took 0 to 4 half points."""
 
 
-def pairs_by_opening(record: Record, plays: ArrayLike | None = None) -> tuple[IntArray, IntArray]:
+def pairs_by_opening(
+    record: Record, plays: ArrayLike | None = None, rated: bool = False
+) -> tuple[IntArray, IntArray]:
     """Return outcomes of all complete pairs that repeat no earlier one, opening by opening.
 
     plays: the strategy of every agent, see :mod:`experiments.studies.strategies`; None to count
-    every agent for itself. Pairs of a strategy with itself are left out.
+    every agent for itself. Pairs of a strategy with itself are left out. rated: leave out pairs
+    with a forfeited game, too, as ratings do.
 
     Returns the different tables of openings, shape (m, n, n, 3, 3) for n strategies, and the number
     of openings of each, shape (m,). In a table, ``[i, j, b, w]`` are the pairs with b/2 points for
@@ -205,29 +194,30 @@ def pairs_by_opening(record: Record, plays: ArrayLike | None = None) -> tuple[In
     """
     plays = np.arange(len(record.agents())) if plays is None else np.asarray(plays)
     rows = record.each(
-        f"{_with_pairs(record, plays)} select unit, low, high, cast(b as integer), "
-        "cast(w as integer), count(*) from different group by unit, low, high, b, w "
-        "order by unit, low, high, b, w"
+        f"{_with_pairs(record, plays, rated)} select unit, agent, opponent, cast(b as integer), "
+        "cast(w as integer), count(*) from different group by unit, agent, opponent, b, w "
+        "order by unit, agent, opponent, b, w"
     )
     units = (tuple(row[1:] for row in group) for _, group in groupby(rows, key=itemgetter(0)))
     often = Counter(units)
     size = int(plays.max(initial=-1)) + 1
     tables = np.zeros((len(often), size, size, 3, 3), dtype=np.int64)
     for table, unit in zip(tables, often, strict=True):
-        for low, high, black, white, pairs in unit:
-            table[low, high, black, white] = table[high, low, 2 - white, 2 - black] = pairs
+        for one, other, black, white, pairs in unit:
+            table[one, other, black, white] = table[other, one, 2 - white, 2 - black] = pairs
     return tables, np.array(list(often.values()), dtype=np.int64)
 
 
-def pair_counts(record: Record) -> IntArray:
+def pair_counts(record: Record, rated: bool = False) -> IntArray:
     """The same of all openings and colours together and of every agent for itself, shape
     (agents, agents, 5): in ``counts[i, j, k]`` pairs agent i scored k/2 points against agent j."""
     size = len(record.agents())
     counts = np.zeros((size, size, OUTCOMES), dtype=np.int64)
-    sums = ", ".join(f"sum({outcome})" for outcome in OUTCOME_COLUMNS)
-    rows = record.rows(f"select low, high, {sums} from {_units(record)} group by low, high")
-    for low, high, *pairs in rows:
-        counts[low, high], counts[high, low] = pairs, pairs[::-1]
+    for agent, opponent, half_points, pairs in record.rows(
+        f"{_with_pairs(record, np.arange(size), rated)} select agent, opponent, "
+        "cast(b + w as integer) as points, count(*) from different group by agent, opponent, points"
+    ):
+        counts[agent, opponent, half_points] = counts[opponent, agent, 4 - half_points] = pairs
     return counts
 
 
@@ -261,8 +251,8 @@ def scores_from(record: Record) -> pd.DataFrame:
     return record.query(
         _with_pairs(record, np.arange(len(record.agents())))
         + """, seats as (
-            select opening, low as agent, b + w as half_points from different union all
-            select opening, high, 4 - b - w from different)
+            select opening, agent, b + w as half_points from different union all
+            select opening, opponent, 4 - b - w from different)
         select opening, agent, avg(half_points) / 4 as score, count(*) as pairs
         from seats group by opening, agent order by opening, agent"""
     )
@@ -283,9 +273,9 @@ def rated_parts(
     """
     names = record.agents()["name"].tolist()
     plays = strategies(record) if plays is None else plays
-    tables, times = pairs_by_opening(record, plays)
+    tables, times = pairs_by_opening(record, plays, rated=True)
     # Agents that play alike are one strategy, which meets nobody; they have pairs all the same.
-    if not tables.any() and not pair_counts(record).any():
+    if not tables.any() and not pair_counts(record, rated=True).any():
         return []
     return rate_pools(
         tables if colour_advantage else pentanomial(tables),
@@ -307,17 +297,12 @@ def rated_as_asked(record: Record, settings: RunConfig) -> list[tuple[IntArray, 
         return parts
     ((openings,),) = record.rows("select count(distinct opening) from games")
     factor = student(openings, looks) / student(openings)
-    return [
-        (
-            members,
-            replace(
-                ratings,
-                low=ratings.elo + factor * (ratings.low - ratings.elo),
-                high=ratings.elo + factor * (ratings.high - ratings.elo),
-            ),
-        )
-        for members, ratings in parts
-    ]
+
+    def widened(one: Ratings) -> Ratings:
+        low, high = (one.elo + factor * (end - one.elo) for end in (one.low, one.high))
+        return replace(one, low=low, high=high)
+
+    return [(members, widened(ratings)) for members, ratings in parts]
 
 
 def _looks(settings: RunConfig) -> int:
@@ -329,6 +314,8 @@ def _looks(settings: RunConfig) -> int:
 
 def standings(record: Record, parts: Sequence[tuple[IntArray, Ratings]]) -> pd.DataFrame:
     """Return one row an agent, best first; if the pool falls into parts, the largest part first.
+    With forfeits the one with the largest share of points is the first: forfeited games are points,
+    but pairs with one are in no rating.
 
     Columns: agent, games, wins, draws, losses, score (share of points, 0 to 1), elo with its 95 %
     interval low and high, bound (``>`` or ``<`` if the agent won or lost everything), split (true
@@ -345,8 +332,7 @@ def standings(record: Record, parts: Sequence[tuple[IntArray, Ratings]]) -> pd.D
     times = _times(record)
     for column, name in enumerate(("median_microseconds", "p95_microseconds")):
         table[name] = [times.get(number, (np.nan, np.nan))[column] for number in table["number"]]
-    for name in _MAY_BE_MISSING:
-        table[name] = table[name].astype(float)  # all missing would make it a column of None
+    table[table.columns[table.isna().all()]] = np.nan  # what all lack is None otherwise
     table = table.assign(elo=np.nan, low=np.nan, high=np.nan, bound="", split=False, part=-1)
     table = table.set_index("number")
     listed: list[int] = []
@@ -358,7 +344,10 @@ def standings(record: Record, parts: Sequence[tuple[IntArray, Ratings]]) -> pd.D
         table.loc[members, "part"] = part
         listed += members[ratings.order].tolist()
     others = table.drop(index=listed).sort_values("score", ascending=False, kind="stable")
-    return table.loc[[*listed, *others.index]].reset_index(drop=True)
+    table = table.loc[[*listed, *others.index]]
+    if table["forfeits"].any():
+        table = table.sort_values("score", ascending=False, kind="stable")
+    return table.reset_index(drop=True)
 
 
 def points_of_agents(record: Record) -> dict[str, float]:
@@ -417,61 +406,58 @@ def ranked(
     return standings.sort_values("place", kind="stable", ignore_index=True)
 
 
-def matches(record: Record, parts: Sequence[tuple[IntArray, Ratings]] = ()) -> pd.DataFrame:
-    """One row a pairing, in the order of the line-up; everything from its first agent's view.
+def matches(
+    record: Record, parts: Sequence[tuple[IntArray, Ratings]] = (), winners: bool = True
+) -> pd.DataFrame:
+    """One row a pairing, in the order of the line-up; everything as its ``agent`` sees it.
 
     Only complete pairs count. parts: of :func:`rated_parts`; two agents that met nobody else have
-    the difference of these ratings as their Elo. Columns:
+    the difference of these ratings as their Elo. winners: the agent is the one with more points, or
+    with as many more discs; False for the one that comes earlier in the line-up. Columns:
 
-    - first, second: names.
+    - agent, opponent: names.
     - games, wins, draws, losses; black_wins, black_draws, black_losses, white_wins,
-      white_draws, white_losses: of the first agent, and with each colour. score: its share of
-      points, 0 to 1.
+      white_draws, white_losses: of the agent, and with each colour. score: its share of points, 0
+      to 1.
     - distinct_games: without repetitions of an earlier one, same agents in the same seats,
-      move for move. all_pairs, pairs: the complete pairs, and the distinct ones among them.
-      openings: from how many.
-    - LL, LD, DD_WL, WD, WW: the pentanomial counts of the distinct pairs, the basis of all of
+      move for move. all_pairs, pairs: the complete pairs without a forfeit, and the distinct ones
+      among them. openings: from how many.
+    - LL, LD, DD_WL, WD, WW: the pentanomial counts of these distinct pairs, the basis of all of
       the following.
     - elo, elo_low, elo_high, bound, nelo, nelo_low, nelo_high, los, split: see
       :class:`experiments.statistics.match.MatchStatistics`.
-    - discs, discs_low, discs_high: mean disc difference over pairs (games played to the end),
-      and the ends of its 95 % interval (Student's, over openings), cut at the largest possible;
-      nan if there are none, or only one.
+    - discs, discs_low, discs_high: mean disc difference over pairs, and the ends of its 95 %
+      interval (Student's, over openings), cut at the largest possible; nan if there are none, or
+      only one.
     - ends: how the games ended, as ``finished 98, time exceeded 2``.
     """
     import pandas as pd
 
-    beginning = _with_pairs(record, np.arange(len(record.agents())))
+    names = dict(enumerate(record.agents()["name"]))
+    ahead = _WINNERS if winners else _LINE_UP
+    beginning = _with_pairs(record, np.arange(len(names)), rated=True, ahead=ahead)
     table = record.query(beginning + _MATCHES)
-    units = groupby(record.each(_ALIKE.format(units=_units(record))), key=itemgetter(0, 1))
+    units = groupby(record.each(beginning + _ALIKE), key=itemgetter(0, 1))
+    found = {pairing: np.array([row[2:] for row in rows]) for pairing, rows in units}
     most = ruleset(record.run()["ruleset"]).squares
-    found = [
-        {"low": low, "high": high} | _of_units(np.array([row[2:] for row in rows]), most)
-        for (low, high), rows in units
-    ]
+    of_two = {tuple(agents.tolist()): ratings for agents, ratings in parts if len(agents) == 2}
+    rows = []
+    for pairing in zip(table["agent"], table["opponent"], strict=True):
+        row = _of_units(found.get(pairing, _NO_UNITS), most)
+        ratings = of_two.get(tuple(sorted(pairing)))
+        if ratings is not None and not ratings.split.all():
+            elo, low, high, bound = difference_of_two(ratings, first=int(pairing[0] > pairing[1]))
+            low, high = (np.nan, np.nan) if bound else (low, high)
+            row |= {"elo": elo, "elo_low": low, "elo_high": high, "bound": bound}
+        rows.append(row)
     columns = ["pairs", *OUTCOME_COLUMNS, *MATCH_STATISTICS, "discs", "discs_low", "discs_high"]
-    numbers = pd.DataFrame(found, columns=["low", "high", *columns])
-    table = table.merge(numbers.astype({"low": int, "high": int}), on=["low", "high"])
-    _take_ratings(table, parts)
     ends = record.query(beginning + _ENDS)
-    joined = ends.groupby(["low", "high"], sort=False)["text"].agg(", ".join).rename("ends")
-    return table.merge(joined, on=["low", "high"]).drop(columns=["low", "high"])
+    joined = ends.groupby(["agent", "opponent"])["text"].agg(", ".join).rename("ends")
+    table = table.join(pd.DataFrame(rows, columns=columns)).join(joined, on=["agent", "opponent"])
+    return table.assign(agent=table["agent"].map(names), opponent=table["opponent"].map(names))
 
 
-def _take_ratings(table: pd.DataFrame, parts: Sequence[tuple[IntArray, Ratings]]) -> None:
-    """Put the difference of ratings in the place of a match's own Elo where the parts of the pool
-    are two agents, so that there is one interval for it.
-
-    table: with columns ``low`` and ``high``, the agents' numbers; changed in place.
-    """
-    for members, ratings in parts:
-        if len(members) != 2 or ratings.split.all():
-            continue
-        elo, low, high, bound = difference_of_two(ratings)
-        if bound:
-            low = high = np.nan
-        row = (table["low"] == members[0]) & (table["high"] == members[1])
-        table.loc[row, ["elo", "elo_low", "elo_high", "bound"]] = elo, low, high, bound
+_NO_UNITS = np.zeros((1, OUTCOMES + 7))
 
 
 def _of_units(units: FloatArray, most: int) -> dict[str, Any]:

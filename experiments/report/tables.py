@@ -199,16 +199,27 @@ def standings_by_part(
     columns: Mapping[str, Callable[[Any], str]] | None = None,
 ) -> list[tuple[str, list[list[str]]]]:
     """Return the cells for each part of the pool that met, with a heading if there are several
-    parts; all in one table if the schedule ranks the agents (``merits``). columns: default those of
-    :func:`columns_of`."""
+    parts; all in one table if the schedule ranks the agents (``merits``), or points rank those of a
+    single part. columns: default those of :func:`columns_of`."""
     columns = columns_of(standings, merits) if columns is None else columns
-    if merits:
+    if merits or (order_note(standings) and standings["part"].max() < 1):
         return [("", cells(columns, standings))]
     parts = [
-        ("without a complete pair" if part < 0 else f"pool {part + 1}", cells(columns, rows))
+        ("without a rating" if part < 0 else f"pool {part + 1}", cells(columns, rows))
         for part, rows in standings.groupby("part", sort=False)
     ]
     return parts if len(parts) > 1 else [("", parts[0][1])]
+
+
+def order_note(standings: pd.DataFrame, merits: Collection[str] = ()) -> str:
+    """Return the sentence on a table with forfeits: its order, and the reason; else ""."""
+    if not (games := int(standings["forfeits"].sum())):
+        return ""
+    order = "" if merits else "Ordered by points: "
+    return (
+        f"{order}{counted(games, 'game')} ended by a forfeit. That counts as points, but shows no "
+        "strength: ratings leave out pairs with such a game."
+    )
 
 
 def cells(columns: Mapping[str, Callable[[Any], str]], frame: pd.DataFrame) -> list[list[str]]:
@@ -237,8 +248,8 @@ def _ends(row: Any) -> str:
 
 
 MATCH_COLUMNS: dict[str, Callable[[Any], str]] = {
-    "agent": lambda row: row.first,
-    "opponent": lambda row: row.second,
+    "agent": lambda row: row.agent,
+    "opponent": lambda row: row.opponent,
     "games": lambda row: f"{row.games:,}",
     "W-D-L": lambda row: _dashes(row, "wins", "draws", "losses"),
     "as Black": lambda row: _dashes(row, "black_wins", "black_draws", "black_losses"),
@@ -260,62 +271,39 @@ _IDLE = {"nElo [95 %]": "-", "LOS": "-", "ends": FINISHED}
 
 def match_columns(matches: pd.DataFrame) -> dict[str, Callable[[Any], str]]:
     """Return those of MATCH_COLUMNS that say something in this table: ``pairs`` if some repeat
-    others, so that they are not half of the games."""
+    others, or have a forfeit, so that they are not half of the games."""
     rows = list(matches.itertuples())
     idle = {name for name, text in _IDLE.items() if {*map(MATCH_COLUMNS[name], rows)} == {text}}
-    if (matches["pairs"] == matches["all_pairs"]).all():
+    if (2 * matches["pairs"] == matches["games"]).all():
         idle.add("pairs")
     return {name: cell for name, cell in MATCH_COLUMNS.items() if name not in idle}
-
-
-def from_winners(matches: pd.DataFrame) -> pd.DataFrame:
-    """Return a table of :func:`experiments.report.standings.matches` with each match as the agent
-    sees it that has more points, or with as many more discs."""
-    lost = (matches["score"] < 0.5) | ((matches["score"] == 0.5) & (matches["discs"] < 0))
-    if not lost.any():
-        return matches
-    turned = matches.copy()
-    for one, other in _EXCHANGED:
-        turned[one], turned[other] = matches[other], matches[one]
-    for mean in ("elo", "nelo", "discs"):
-        low, high = f"{mean}_low", f"{mean}_high"
-        turned[mean], turned[low], turned[high] = -matches[mean], -matches[high], -matches[low]
-    turned["score"], turned["los"] = 1 - matches["score"], 1 - matches["los"]
-    turned["bound"] = matches["bound"].map({"<": ">", ">": "<", "": ""})
-    return turned.where(lost, matches).astype(matches.dtypes)
-
-
-_EXCHANGED = (
-    *(("first", "second"), ("wins", "losses"), ("black_wins", "black_losses")),
-    *(("white_wins", "white_losses"), ("LL", "WW"), ("LD", "WD")),
-)
-"""Columns of matches that change places when the other agent sees them."""
 
 
 # ---------------------------------------------------------------------- on the terminal
 
 
 def standings_tables(
-    standings: pd.DataFrame, console: Console, merits: Iterable[str] = ()
+    standings: pd.DataFrame, console: Console, merits: Collection[str] = ()
 ) -> Iterable[Table]:
     """Return the standings for a terminal, a table for each part of the pool that met, as in
     :func:`standings_by_part`. A narrow terminal leaves out some columns rather than cut numbers,
     and refers to the report."""
     unbounded = console.options.update(width=10_000)
+    note = order_note(standings, merits)
     columns = columns_of(standings, merits)
     for heading, rows in standings_by_part(standings, merits):
         for left_out in range(len(LESS_NEEDED) + 1):
             wanted = [name not in LESS_NEEDED[:left_out] for name in columns]
             shown = terminal_table(compress(columns, wanted))
             shown.title = heading or None
-            if left_out:
-                missing = ", ".join(name for name in columns if name in LESS_NEEDED[:left_out])
-                shown.caption = plain(f"no room here for {missing}: see the report")
             for row in rows:
                 shown.add_row(*map(plain, compress(row, wanted)))
             # asked of a console without an edge, or it would never be more
             if console.measure(shown, options=unbounded).maximum <= console.width:
                 break
+        missing = ", ".join(name for name in columns if name in LESS_NEEDED[:left_out])
+        notes = [note, f"no room here for {missing}: see the report" if missing else ""]
+        shown.caption = Text("\n").join(map(plain, filter(None, notes)))
         yield shown
 
 
@@ -337,10 +325,10 @@ def result_table(table: ResultTable, end: bool = True) -> Table:
 def matches_table(matches: pd.DataFrame) -> Table:
     """The table of a few matches on its side: one column a pairing."""
     shown = terminal_table()
-    shown.add_column("as the first sees it")
-    rows = cells(MATCH_COLUMNS, from_winners(matches))
-    for first, second, *_ in rows:
-        names = Text("\n").join([plain(f"{first} -"), plain(second)])
+    shown.add_column("agent -\nopponent")
+    rows = cells(MATCH_COLUMNS, matches)
+    for agent, opponent, *_ in rows:
+        names = Text("\n").join([plain(f"{agent} -"), plain(opponent)])
         shown.add_column(names, justify="right")
     for name, *values in list(zip(MATCH_COLUMNS, *rows, strict=True))[2:]:
         shown.add_row(name, *map(plain, values))

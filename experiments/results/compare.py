@@ -34,7 +34,7 @@ from othello_lab.experiments.record.store import FILE, AgentRow, GameRow, Played
 from othello_lab.experiments.report.elo_lead import elo_lead
 from othello_lab.experiments.report.markdown import link, write_report
 from othello_lab.experiments.report.standings import rated_parts, standings
-from othello_lab.experiments.report.tables import COLUMNS, RATING, cells
+from othello_lab.experiments.report.tables import COLUMNS, RATING, cells, order_note
 from othello_lab.experiments.report.terminal import terminal_table
 
 if TYPE_CHECKING:
@@ -357,6 +357,9 @@ def _sentences(found: Comparison) -> list[str]:
             said.append(f"In all: {found.finding}")
     else:
         said.append(f"Not pooled: {found.apart}.")
+    order = found.runs[0].among if found.pooled is None else found.pooled
+    if len(order) and (note := order_note(order)):
+        said.append(note)
     if found.versions:
         said.append(f"Versions differ: {'; '.join(found.versions)}.")
     return said

@@ -122,9 +122,9 @@ class Ratings:
     advantage: tuple[float, float, float] | None = None
 
 
-def difference_of_two(ratings: Ratings) -> tuple[float, float, float, str]:
-    """Return by how much the first of two agents is rated above the second, Elo, the ends of the 95
-    % interval, and the bound, as :class:`Ratings` has them.
+def difference_of_two(ratings: Ratings, first: int = 0) -> tuple[float, float, float, str]:
+    """Return by how much one of two agents, by number, is rated above the other, Elo, the ends of
+    the 95 % interval, and the bound, as :class:`Ratings` has them.
 
     >>> pairs = np.zeros((2, 2, 5), dtype=int)
     >>> pairs[0, 1, 4] = pairs[1, 0, 0] = 100  # every pair won
@@ -132,9 +132,9 @@ def difference_of_two(ratings: Ratings) -> tuple[float, float, float, str]:
     >>> print(bound, round(value), low == value == high)
     > 607 True
     """
-    (first, second), low, high = ratings.elo.tolist(), ratings.low, ratings.high
-    ends = float(low[0] - high[1]), float(high[0] - low[1])
-    return first - second, *ends, ratings.bound[0]
+    (elo, low, high), second = (ratings.elo, ratings.low, ratings.high), 1 - first
+    found = elo[first] - elo[second], low[first] - high[second], high[first] - low[second]
+    return *map(float, found), ratings.bound[first]  # type: ignore[return-value]
 
 
 def score_matrix(pairs: ArrayLike) -> FloatArray:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class PairPool:
-    """The complete pairs of a run, every agent for itself.
+    """The complete pairs of a run without a forfeit, every agent for itself.
 
     names: of its agents. pairs, times: as :func:`experiments.statistics.pool.rate` takes them.
     """
@@ -30,7 +30,7 @@ class PairPool:
 
     @classmethod
     def of(cls, record: Record) -> PairPool:
-        tables, times = pairs_by_opening(record)
+        tables, times = pairs_by_opening(record, rated=True)
         return cls(record.agents()["name"].tolist(), pentanomial(tables), times)
 
     @property

@@ -20,7 +20,7 @@ from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.citing import LATEX_PACKAGES, latex_table
 from othello_lab.experiments.report.markdown import link, write_report
 from othello_lab.experiments.report.page import Drawing
-from othello_lab.experiments.report.tables import COLUMNS, cells, elo_text
+from othello_lab.experiments.report.tables import COLUMNS, cells, elo_text, order_note
 from othello_lab.experiments.report.terminal import terminal_table
 from othello_lab.experiments.statistics.intervals import interval_text
 from othello_lab.experiments.sweep.composing import in_a_line, short_names
@@ -108,6 +108,8 @@ def latex_of_sweep(
 
 def _findings(table: pd.DataFrame, values: Mapping[str, Mapping[int, Any]]) -> Iterator[str]:
     """Yield the trend over the setting that was varied, or the leaders where several were."""
+    if note := order_note(table):
+        yield note
     groups = grouped(table, list(values))
     if len(groups) == 1 and len(set(table["run"])) > 1:
         runs, ordered = values_in_order(table, values, groups[0])

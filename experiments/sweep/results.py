@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from othello_lab.agents.config import ConfigError
+from othello_lab.agents.naming import LONGEST
 from othello_lab.experiments.config import typed
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.question import question_of
@@ -19,6 +22,8 @@ from othello_lab.experiments.sweep.folder import Combination, State, Sweep
 
 if TYPE_CHECKING:
     import pandas as pd  # loaded when a table is made, since a run starts sooner without it
+
+_PLACES = ("first", "second")  # of the agents of a duel, in overrides
 
 
 def load(folder: Path | str) -> pd.DataFrame:
@@ -77,22 +82,34 @@ def steady_names(
     line_ups: Mapping[int, Sequence[str]], values: Mapping[str, Mapping[int, Any]]
 ) -> dict[int, list[str]]:
     """Return the names of the agents of each run. An agent of a duel whose name the sweep changes
-    has its place for a name.
+    has what its names begin with for a name, or all of them.
 
     line_ups: names by number of run. values: as :func:`table_of` has them.
 
-    >>> steady_names({0: ["depth 1", "greedy"], 1: ["depth 2", "greedy"]}, {"first.depth": {}})
-    {0: ['first', 'greedy'], 1: ['first', 'greedy']}
+    >>> steady_names({0: ["pvs_d1", "pvs_1"], 1: ["pvs_d3", "pvs_d2"]}, {"first.depth": {}})
+    {0: ['pvs', 'pvs_d2'], 1: ['pvs', 'pvs_d2']}
+    >>> steady_names({0: ["pvs", "greedy"], 1: ["mtdf", "greedy"]}, {"agent@first": {}})
+    {0: ['pvs/mtdf', 'greedy'], 1: ['pvs/mtdf', 'greedy']}
     """
-    places = ("first", "second")
-    swept = any(key.removeprefix("agent@").split(".")[0] in places for key in values)
-    if not swept or {len(names) for names in line_ups.values()} != {len(places)}:
+    swept = {key.removeprefix("agent@").split(".")[0] for key in values} & set(_PLACES)
+    if not swept or {len(names) for names in line_ups.values()} != {len(_PLACES)}:
         return {number: list(names) for number, names in line_ups.items()}
-    steady = [
-        names.pop() if len(names) == 1 else place
-        for place, names in zip(places, map(set, zip(*line_ups.values(), strict=True)), strict=True)
-    ]
+    names = zip(*line_ups.values(), strict=True)
+    steady = [_steady_name(each, at in swept) for at, each in zip(_PLACES, names, strict=True)]
+    if steady[0] == steady[1]:
+        steady = [f"{name}_{number}" for number, name in enumerate(steady, start=1)]
     return dict.fromkeys(line_ups, steady)
+
+
+def _steady_name(names: Sequence[str], swept: bool) -> str:
+    """Return one name for an agent with these names; swept: True if its own settings change."""
+    # Where both agents of a run are alike, they are numbered.
+    telling = [name for name in names if not re.search(r"_\d$", name)] or list(names)
+    if not swept:
+        return max(telling, key=telling.count)
+    parts = zip(*(re.findall(r"[_ ]?[^_ ]+", name) for name in names), strict=False)
+    common = "".join(each[0] for each in takewhile(lambda each: len(set(each)) == 1, parts))
+    return common or "/".join(dict.fromkeys(telling))[:LONGEST]
 
 
 def _reference(scores: Sequence[Mapping[str, float]], values: Mapping[str, Any]) -> str:
@@ -104,7 +121,7 @@ def _reference(scores: Sequence[Mapping[str, float]], values: Mapping[str, Any])
     """
     everywhere = [name for name in scores[0] if all(0 < run.get(name, 0) < 1 for run in scores)]
     swept = {part for key in values for part in key.removeprefix("agent@").split(".")[:2]}
-    own = dict(zip(("first", "second"), scores[0], strict=False))
+    own = dict(zip(_PLACES, scores[0], strict=False))
     swept |= {own[place] for place in swept & set(own)}
     steady = [name for name in everywhere if name not in swept] or everywhere
     means = {name: round(sum(run[name] for run in scores), 9) for name in reversed(steady)}

@@ -187,9 +187,9 @@ def test_agents_of_a_duel_are_named_by_their_choices() -> None:
     assert (plan.settings.rating.anchor, plan.settings.searches.baseline) == ("greedy", "alphabeta")
     names = ["agents=duel", "agent@first=alphabeta", "agent@second=alphabeta"]
     plan = read([*names, "second.depth=2", "schedule=gauntlet", "schedule.champion=second"])
-    assert list(plan.agents) == ["depth 4", "depth 2"]
-    assert plan.agents["depth 2"].depth == 2  # type: ignore[attr-defined]
-    assert plan.settings.schedule["champion"] == "depth 2"
+    assert list(plan.agents) == ["alphabeta_d4", "alphabeta_d2"]
+    assert plan.agents["alphabeta_d2"].depth == 2  # type: ignore[attr-defined]
+    assert plan.settings.schedule["champion"] == "alphabeta_d2"
 
 
 @pytest.mark.parametrize(
@@ -199,9 +199,9 @@ def test_agents_of_a_duel_are_named_by_their_choices() -> None:
         ("alphabeta alphabeta second.evaluation=iago", "square_weights, iago"),
         (
             "alphabeta alphabeta first.depth=5 second.evaluation=iago",
-            "square_weights depth 5, iago depth 4",
+            "square_weights_d5, iago_d4",
         ),
-        ("alphabeta minimax second.depth=2", "alphabeta depth 4, minimax depth 2"),
+        ("alphabeta minimax second.depth=2", "alphabeta_d4, minimax_d2"),
         ("alphabeta champion first.depth=2", "alphabeta, champion"),
         ("greedy alphabeta second.depth=2", "greedy, alphabeta"),
         ("pvs pvs first.endgame=8 first.table_mb=4", "table_mb 4 endgame 8, table_mb 16 endgame 0"),

@@ -93,7 +93,7 @@ def test_only_what_is_certain_is_said_of_matches() -> None:
         ("bound", 0.9, -20.0, np.nan, np.nan, ">"),
         ("beaten", 0.9, 380.0, 300.0, 500.0, ""),
     ]
-    columns = ["second", "score", "elo", "elo_low", "elo_high", "bound"]
+    columns = ["opponent", "score", "elo", "elo_low", "elo_high", "bound"]
     matches = pd.DataFrame(rows, columns=columns).assign(games=100)
     training, settings = TwoWeights(), RunConfig(depth=4)
     said = about_matches("two", training, settings, matches)

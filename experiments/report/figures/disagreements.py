@@ -25,14 +25,10 @@ def disagreement_figures(facts: RunFacts) -> Iterator[ReportFigure]:
     for axes, row in zip(places, rows, strict=True):
         position = Position.from_obf(row["position"], facts.plan.rules)
         labels, lines = {}, [turn_text(position)]
-        for agent, name in zip(("first", "second"), facts.names, strict=True):
-            value = row[f"{agent}_value"]
-            labels[parse_square(row[agent])] = signed(value)
-            lines.append(
-                wrapped(
-                    f"{name}: {row[agent]} {signed(value, 1)} (game {row[f'{agent}_game']})", 44
-                )
-            )
+        for agent, name in zip(facts.plan.names, facts.names, strict=True):
+            move, game, value = (row[f"{what} of {agent}"] for what in ("move", "game", "value"))
+            labels[parse_square(move)] = signed(value)
+            lines.append(wrapped(f"{name}: {move} {signed(value, 1)} (game {game})", 44))
         draw_board(axes, position, labels, "\n".join(lines))
     first, second = facts.names
     depth = facts.plan.settings.judging.depth

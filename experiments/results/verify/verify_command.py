@@ -284,7 +284,7 @@ class RecordVerification:
         import csv
 
         counted = ("games", "wins", "draws", "losses", "pairs", "LL", "LD", "DD_WL", "WD", "WW")
-        columns = ["first", "second", *counted]
+        columns = ["agent", "opponent", *counted]
         own = matches(self.record)[columns].astype(str).to_numpy().tolist()
         try:
             with written.open(encoding="utf-8", newline="") as file:

@@ -55,6 +55,8 @@ def test_settings_of_a_match() -> None:
     assert settings.agents["mobility"]["_target_"].endswith("PVS")
     assert (settings.games, settings.minutes, settings.limits.nodes) == (4, None, 500)
     assert planned_of("alphabeta", "mobility")[0].minutes > 0
+    alike = planned_of("iago", "iago", "first.depth=2", "second.depth=4")[0].agents
+    assert list(alike) == ["iago_d2", "iago_d4"]
 
 
 @pytest.mark.parametrize(

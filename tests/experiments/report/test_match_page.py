@@ -40,12 +40,13 @@ def test_positions_are_met_by_both_with_these_moves(duel: RunResult) -> None:
     assert 0 < len(found) <= 8
     assert found["gap"].abs().is_monotonic_decreasing
     for row in found.to_dict("records"):
-        assert row["first"] != row["second"]
+        assert len({row[f"move of {name}"] for name in names}) == 2
         position = Position.from_obf(row["position"])
-        for place, name in zip(("first", "second"), names, strict=True):
-            made = moves[(moves["game"] == row[f"{place}_game"]) & (moves["move"] == row[place])]
+        for name in names:
+            game, move = row[f"game of {name}"], row[f"move of {name}"]
+            made = moves[(moves["game"] == game) & (moves["move"] == move)]
             assert made["agent"].tolist() == [name]
-            assert parse_square(row[place]) in position.moves
+            assert parse_square(move) in position.moves
 
 
 def test_a_judge_near_the_end_is_right() -> None:
@@ -107,7 +108,8 @@ def test_what_is_no_side_or_no_match_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("rules", "agents"), [("mini6", 2), ("standard", 1), ("standard", 3)])
 def test_only_two_agents_on_the_usual_board_disagree(rules: str, agents: int) -> None:
-    record: Any = SimpleNamespace(run=lambda: {"ruleset": rules}, agents=lambda: range(agents))
+    table = pd.DataFrame({"name": list("abc")[:agents]})
+    record: Any = SimpleNamespace(run=lambda: {"ruleset": rules}, agents=lambda: table)
     assert disagreements(record, 8, 1, 4).empty  # no position is read
 
 

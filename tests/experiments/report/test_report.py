@@ -59,7 +59,7 @@ def test_a_duel_shows_its_match_on_the_terminal_and_in_the_report(tmp_path: Path
     (row,) = result.matches.itertuples()
     assert len(pd.read_csv(result.folder / "matches.csv")) == 1
     standings = result.standings.set_index("agent")
-    assert (row.first, row.wins) == ("greedy", standings.loc["greedy", "wins"])
+    assert (row.agent, row.wins) == ("greedy", standings.loc["greedy", "wins"])
     assert row.wins + row.draws + row.losses == 40
     shown = match_columns(result.matches)
     assert set(MATCH_COLUMNS) - set(shown) == {"nElo [95 %]", "pairs", "ends"}
@@ -77,7 +77,7 @@ def test_a_duel_shows_its_match_on_the_terminal_and_in_the_report(tmp_path: Path
 def test_many_agents_get_no_matches_on_the_terminal(tmp_path: Path) -> None:
     words = ("agents=classics", "games=4", "agents.alphabeta_5.depth=2", "rating.anchor=greedy")
     result, printed, report = play(tmp_path, *words)
-    assert "as the first sees it" not in printed
+    assert "opponent" not in printed
     assert len(pd.read_csv(result.folder / "matches.csv")) == 15
     assert result.standings.set_index("agent").loc["greedy", "elo"] == 0
     assert "relative to greedy" in report and "0 (anchor)" in report
@@ -126,7 +126,7 @@ def test_agents_may_have_any_names(named: RunResult) -> None:
     shown = named._repr_html_()
     assert html.escape(NAMES[0]) in shown and str(named.folder) in shown
     (row,) = named.matches.itertuples()
-    assert ({row.first, row.second}, row.games) == (set(NAMES), 4)
+    assert ({row.agent, row.opponent}, row.games) == (set(NAMES), 4)
 
 
 @pytest.mark.parametrize("width", [60, 80, 200])
@@ -166,7 +166,7 @@ def test_forfeits_are_told_with_their_last_line(tmp_path: Path, capsys: Capture)
 
 def repetitions(**columns: list[int]) -> pd.DataFrame:
     rows = len(columns["pairs"])
-    names = {"first": [f"a{n}" for n in range(rows)], "second": [f"b{n}" for n in range(rows)]}
+    names = {"agent": [f"a{n}" for n in range(rows)], "opponent": [f"b{n}" for n in range(rows)]}
     return pd.DataFrame(names | columns)
 
 
@@ -190,8 +190,8 @@ def test_the_outcome_of_a_sequential_test_is_told() -> None:
         assert words in accepted
     undecided = test.outcome([0, 0, 1, 0, 0])
     assert "no decision" in undecided and "1 pair;" in undecided
-    told = SequentialMatch(0, 10).outcome(np.array([[[0] * 5, counts]]))
-    assert told.startswith(accepted) and "+25 [11, 39]" in told
+    told = SequentialMatch(0, 10).outcome(["ann", "bob"], np.array([[[0] * 5, counts]]))
+    assert accepted in told and "ann above bob" in told and "+25 [11, 39]" in told
 
 
 def test_agents_are_described_by_what_sets_them_apart() -> None:

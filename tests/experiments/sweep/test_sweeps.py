@@ -272,8 +272,8 @@ def test_agents_of_a_swept_duel_keep_their_names(tmp_path: Path) -> None:
     words = ["games=4", "second.depth=2", "first.depth=1,2,3", f"results={tmp_path}"]
     assert main(["run", "-m", *TWO_AGENTS, *words]) == 0
     table = load(folder_of(tmp_path))
-    assert set(table["agent"]) == {"first", "second"}
-    assert set(table["reference"]) <= {"second", ""}
+    assert set(table["agent"]) == {"alphabeta", "alphabeta_d2"}
+    assert set(table["reference"]) <= {"alphabeta_d2", ""}
 
 
 def test_a_heat_map_has_a_cell_for_each_run() -> None:
