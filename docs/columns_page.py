@@ -29,7 +29,8 @@ def columns_text() -> str:
             moves,
         )
     )
-    for title, function in (("matches.csv", standings.matches), ("Standings", standings.standings)):
+    tables = (("standings.csv", standings.standings), ("matches.csv", standings.matches))
+    for title, function in tables:
         name = f"{function.__module__}.{function.__name__}"
         parts.append(f"## {title}\n\n```{{eval-rst}}\n.. autofunction:: {name}\n```")
     return "\n\n".join(parts) + "\n"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from othello_lab.agents.agent import Decision
 from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
+from othello_lab.core.game import SearchStats
 from othello_lab.core.notation import PASS, square_name
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
@@ -168,15 +169,16 @@ def decision_lines(turn: PlayedTurn) -> list[str]:
         about.append(f"depth {decision.depth}")
     if decision.pv:
         about.append(f"line {line_text(decision.pv)}")
-    stats = decision.stats
-    counts = []
-    if stats.nodes:  # an agent that does not search counts none
-        counts = [
-            f"{stats.nodes:,} game states examined",
-            f"{stats.evaluations:,} evaluations",
-            f"{stats.cutoffs:,} cutoffs",
-        ]
-    if stats.playouts:
-        counts.insert(1, f"{stats.playouts:,} playouts")
-    counts.append(f"{turn.seconds:.3f} s")
+    counts = [*counts_told(decision.stats), f"{turn.seconds:.3f} s"]
     return [", ".join(line) for line in (about, counts) if line]
+
+
+def counts_told(stats: SearchStats) -> list[str]:
+    """Return the counts of a search in words, without those of 0: few agents count everything."""
+    words = {
+        "game states examined": stats.nodes,
+        "playouts": stats.playouts,
+        "evaluations": stats.evaluations,
+        "cutoffs": stats.cutoffs,
+    }
+    return [f"{number:,} {word}" for word, number in words.items() if number]

@@ -47,6 +47,6 @@ def rival(who: PlayerSettings, pruned: PlayerSettings) -> PlayerSettings:
 def _like(who: PlayerSettings, name: str) -> PlayerSettings:
     assert who.agent is not None
     if not {"depth", "evaluation"} <= set(who.agent):
-        raise ConfigError(f"pruning: {who.name} does not search to a depth")
+        raise ConfigError(f"pruning: {who.name} has no depth and evaluation to compare")
     same = {key: who.agent[key] for key in ("depth", "evaluation")}
     return PlayerSettings(name, load("agent", name) | same)

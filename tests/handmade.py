@@ -1,12 +1,27 @@
-"""A record of a run that nobody played."""
+"""Records of runs that nobody played."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from othello_lab.experiments.record.store import FORMAT, AgentRow, Record
+from othello_lab.experiments.config import read
+from othello_lab.experiments.record.store import (
+    FORMAT,
+    AgentRow,
+    GameRow,
+    MoveRow,
+    PlayedGame,
+    Record,
+    seat_totals,
+    written,
+)
+from othello_lab.experiments.report.facts import RunFacts
+
+Pair = tuple[int, int, int | str, int | str]
+"""The agents with Black and White in its first game, by number, and both results as the first agent
+sees them: discs, or the kind of forfeit by which it lost."""
 
 
 @contextmanager
@@ -18,3 +33,43 @@ def handmade(file: Path, agents: Sequence[str]) -> Iterator[Record]:
         made.write_row("run", head)
         made.write_agents(AgentRow.of(n, name, {}, 1, True, False) for n, name in enumerate(agents))
         yield made
+
+
+@contextmanager
+def handmade_run(
+    file: Path,
+    words: str,
+    pairs: Iterable[Pair],
+    nodes: Mapping[int, int] | None = None,
+    openings: int = 1000,
+    alike: bool = False,
+) -> Iterator[RunFacts]:
+    """Make a run with the settings of a command and these pairs, and give its facts.
+
+    nodes: of each move of an agent, by number; others count none. openings: so many pairs have an
+    opening of their own, the others begin anew. alike: the two games of a pair are the same.
+    """
+    plan = read([*words.split(), "executor=serial", "figures=none"])
+    with handmade(file, plan.names) as made:
+        rows = []
+        for number, (first, second, *results) in enumerate(pairs):
+            for place, result in enumerate(results):
+                game, seats = 2 * number + place, (second, first) if place else (first, second)
+                discs = None if isinstance(result, str) else result * (1 - 2 * place)
+                points = place if discs is None else 0.5 + 0.5 * (discs > 0) - 0.5 * (discs < 0)
+                name = {0: "white", 0.5: "draw", 1: "black"}[points]
+                turns = [
+                    MoveRow(
+                        *(game, 3 + seat, agent, 19, None, 4, 10_000, 10_000),
+                        nodes=(nodes or {}).get(agent, 0),
+                        **{"evaluations": 0, "late": 0, "waited_nanoseconds": 0},
+                    )
+                    for seat, agent in enumerate(seats)
+                ]
+                about = name, points, discs, 0, 0, result if discs is None else "finished"
+                text = f"opening {number % openings}", 0, f"{number}" if alike else f"{game}", ""
+                totals = [total for part in seat_totals(turns, seats) for total in part]
+                row = GameRow(game, number, *seats, *about, *text, *totals)
+                rows.append(PlayedGame(row, written(turns)))
+        made.write_games(rows)
+        yield RunFacts(made, plan)

@@ -25,6 +25,7 @@ from functools import partial
 from pathlib import Path
 
 import nbformat
+import pandas as pd
 import pytest
 from nbclient import NotebookClient
 
@@ -72,6 +73,19 @@ def test_links_lead_somewhere(page: Path) -> None:
             there = (page.parent / file).resolve() if file else page
             assert there.exists(), target
             assert not anchor or anchor in anchors(there), target
+
+
+@pytest.mark.integration
+def test_pages_name_only_files_that_jobs_write(
+    recorded_ladder: Path, recorded_sweep: Path, recorded_study: Path
+) -> None:
+    jobs = (recorded_ladder, recorded_sweep, recorded_study)
+    written = {path.name for folder in jobs for path in folder.rglob("*")}
+    written |= {"claims.csv"}  # by class.md's own commands
+    for name, page in PAGES.items():
+        named = re.findall(r"`(\w+\.(?:csv|sqlite))`", page.read_text(encoding="utf-8"))
+        assert not set(named) - written, name
+    assert len(pd.read_csv(recorded_ladder / "standings.csv")) == 6
 
 
 def test_every_page_is_in_the_contents() -> None:

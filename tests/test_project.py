@@ -16,6 +16,7 @@ from packaging.requirements import Requirement
 from without_extras import LAB, canonical
 
 from othello_lab.core.system.rooms import ROOMS
+from othello_lab.play.review import MARKS
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -72,6 +73,18 @@ def test_version_changelog_and_citation_agree() -> None:
     assert citation["license"] == PROJECT["license"]
     assert citation["abstract"].rstrip(".") == PROJECT["description"]
     assert headings == sorted(headings, key=lambda v: [*map(int, v.split("."))], reverse=True)
+
+
+def test_a_blunder_is_one_thing() -> None:
+    """The review's marks are as words.md has them; the rest of the lab has another word."""
+    words = (ROOT / "docs" / "words.md").read_text(encoding="utf-8")
+    (told,) = re.findall(r"^- \*\*inaccuracy\*\*.*$", words, re.MULTILINE)
+    assert re.findall(r"\*\*(\w+)\*\*", told) == [*reversed(MARKS)]
+    assert [*map(float, re.findall(r"\d+", told))] == sorted(MARKS.values())
+    for file in (file for room in ("experiments", "conf") for file in (ROOT / room).rglob("*.*")):
+        assert (
+            file.suffix == ".pyc" or b"lunder" not in file.read_bytes() or file.name == "errors.py"
+        )
 
 
 def test_each_package_has_its_reason() -> None:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from othello_lab.core.system.escaping import counted
+from othello_lab.core.system.escaping import counted, listed
 from othello_lab.experiments.config import RunConfig
 from othello_lab.experiments.pairing import ResultTable
 from othello_lab.experiments.report.tables import MATCH_COLUMNS, RATING, cells, elo_text
@@ -116,7 +116,7 @@ def _named(names: Sequence[str]) -> str:
     several = list(names)
     if len(several) > _MOST_NAMED:
         return f"{', '.join(several[:_MOST_NAMED])} and {len(several) - _MOST_NAMED} more"
-    return " and ".join(filter(None, [", ".join(several[:-1]), several[-1]]))
+    return listed(several)
 
 
 def _about_curve(curve: pd.DataFrame, gain: tuple[float, float, float]) -> Iterator[str]:

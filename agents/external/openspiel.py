@@ -1,7 +1,7 @@
 """Bots of OpenSpiel as agents, agents of the lab as bots of OpenSpiel, and states both ways.
 
 OpenSpiel (https://github.com/google-deepmind/open_spiel) is an extra:
-``pip install 'othello-strategy-lab[openspiel]'``. Its game ``othello`` has the lab's numbers of
+``pip install '.[openspiel]'``. Its game ``othello`` has the lab's numbers of
 squares (a1 = 0) and of a pass (64); a pass is an action like any other. Player 0 begins.
 """
 

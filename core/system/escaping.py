@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import codecs
 import unicodedata
+from collections.abc import Sequence
 from functools import cache
 
 from rich.text import Text
@@ -35,6 +36,15 @@ def _seen(character: str) -> str:
     if character.isprintable() or unicodedata.category(character) == "Zs":
         return character
     return character.encode("unicode_escape").decode()
+
+
+def listed(words: Sequence[str]) -> str:
+    """Return words as a sentence has them.
+
+    >>> listed(["a"]), listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
 def counted(number: int, noun: str) -> str:

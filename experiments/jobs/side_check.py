@@ -76,7 +76,7 @@ def _on_search(side: Side, code: int | None, said: str) -> str:
     causes: Sequence[dict[str, str]] = json.loads(said)["causes"]
     cause = f": probable cause: {causes[0]['name']}" if causes else ""
     return (
-        f"{side.label} does not search as minimax does{cause} (othello-lab agents check --search "
+        f"{side.label}: its search fails a check{cause} (othello-lab agents check --search "
         f"{side.target})."
     )
 

@@ -19,8 +19,11 @@ class Gauntlet(Schedule):
         if self.champion is not None and self.champion not in names:
             raise ValueError(unknown_choice("champion", self.champion, names))
 
+    def hub(self, names: Sequence[str]) -> int:
+        return 0 if self.champion is None else list(names).index(self.champion)
+
     def pairings(
         self, number: int, names: Sequence[str], results: PairOutcomes
     ) -> Sequence[Pairing]:
-        champion = 0 if self.champion is None else list(names).index(self.champion)
-        return [(champion, other) for other in range(len(names)) if other != champion]
+        hub = self.hub(names)
+        return [(hub, other) for other in range(len(names)) if other != hub]

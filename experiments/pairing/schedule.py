@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, product
 from operator import attrgetter
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from othello_lab.core.random import spawned_words
 from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.record.store import GameRow
 from othello_lab.experiments.statistics.sequential import IntArray
+
+if TYPE_CHECKING:
+    from othello_lab.experiments.statistics.stopped_match import StoppedEstimate
 
 _GAMES, _LOTS = 2, 3  # keep these random numbers apart, and from those of the openings (1)
 
@@ -241,6 +244,11 @@ class Schedule(ABC):
         if the usual standings are enough."""
         return {}
 
+    def hub(self, names: Sequence[str]) -> int | None:
+        """Return the place in the line-up of the one agent that meets all others, who do not meet
+        each other; None if there is none. A report is about it."""
+        return None
+
     def headline(self, names: Sequence[str], results: PairOutcomes) -> str:
         """Return the sentence that names the winner, for the head of the report; "" if the best
         place says it. names: of the line-up."""
@@ -260,6 +268,11 @@ class Schedule(ABC):
     def note(self, names: Sequence[str], results: PairOutcomes) -> str:
         """Return a note on the results for the progress bar; "" for none. names: of the line-up."""
         return ""
+
+    def stopped(self, counts: IntArray) -> StoppedEstimate | None:
+        """Return the difference between the two agents of a match that its own result has ended;
+        None for any other. counts: as :meth:`outcome` has them."""
+        return None
 
     def outcome(self, names: Sequence[str], counts: IntArray) -> str:
         """Return a sentence on the end of the tournament for the report; "" for none.

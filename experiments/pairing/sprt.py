@@ -8,7 +8,7 @@ from typing import Annotated
 from othello_lab.core.system.settings import Number, checked
 from othello_lab.experiments.pairing.schedule import Pairing, PairOutcomes, Schedule
 from othello_lab.experiments.statistics.sequential import IntArray, Sprt
-from othello_lab.experiments.statistics.stopped_match import stopped_estimate
+from othello_lab.experiments.statistics.stopped_match import StoppedEstimate, stopped_estimate
 
 _FIRST, _SECOND = 0, 1
 
@@ -51,13 +51,16 @@ class SequentialMatch(Schedule):
         bounds = f"{self.test.lower:.2f}, {self.test.upper:.2f}"
         return f"LLR {llr:+.2f} ({bounds}) {self.verdict(results)}"
 
+    def stopped(self, counts: IntArray) -> StoppedEstimate | None:
+        pairs = counts[_FIRST, _SECOND]
+        return stopped_estimate(self.test, pairs) if pairs.any() else None
+
     def outcome(self, names: Sequence[str], counts: IntArray) -> str:
-        pairs, (first, second) = counts[_FIRST, _SECOND], names
-        told = f"{first} against {second}: {self.test.outcome(pairs)}"
-        if not pairs.any():
+        first, second = names
+        told = f"{first} against {second}: {self.test.outcome(counts[_FIRST, _SECOND])}"
+        if (stopped := self.stopped(counts)) is None:
             return told
-        elo = stopped_estimate(self.test, pairs).text
         return (
             f"{told} Elo of {first} above {second}, with the stopping taken into account: "
-            f"{elo} (median-unbiased, 95 % interval)."
+            f"{stopped.text} (median-unbiased, 95 % interval)."
         )

@@ -9,6 +9,7 @@ import os
 import platform
 import shlex
 import shutil
+import subprocess
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -24,7 +25,9 @@ from othello_lab.core.system.processes import available_cores
 from othello_lab.core.system.promises import broken
 
 PACKAGES = (DISTRIBUTION, "numba", "llvmlite", "numpy", "scipy", "pandas")
-_HARMLESS = ("scipy", "pandas")  # for reports, not for games
+COMMIT = "commit"
+"""Of the repository that the lab runs from, among the versions; a wheel has none."""
+_HARMLESS = ("scipy", "pandas", COMMIT)  # for reports, not for games; `code` tells of the source
 OURS = "othello_lab"
 """The lab's own package."""
 _SHAPE_GAMES = (
@@ -60,6 +63,13 @@ def _installed() -> dict[str, str]:
             found[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
             found[package] = "not installed"
+    lab = Path(__file__).resolve().parents[2]
+    if (lab / ".git").exists():
+        with suppress(OSError, subprocess.SubprocessError):
+            asked = ["git", "-C", str(lab), "rev-parse", "HEAD"]
+            found[COMMIT] = subprocess.check_output(asked, text=True, stderr=subprocess.DEVNULL)[
+                :40
+            ]
     return found
 
 

@@ -8,7 +8,7 @@ from importlib import metadata
 from typing import Any
 
 from othello_lab.core.system.cli import DISTRIBUTION
-from othello_lab.experiments.record.provenance import PACKAGES
+from othello_lab.experiments.record.provenance import COMMIT, PACKAGES
 from othello_lab.experiments.report.facts import RunFacts
 from othello_lab.experiments.report.sections import highest_matches
 from othello_lab.experiments.report.tables import (
@@ -27,17 +27,23 @@ _PRINTED = {SELECTIVE_MARK: r"\dag{}", ">": "$>$", "<": "$<$", "µ": r"\textmu{}
 
 
 def pinned(versions: Mapping[str, str]) -> str:
-    """Return the command that installs the packages of a run, at its versions.
+    """Return the commands that install the lab and the packages of a run, at its versions. No index
+    of packages has the lab: its source is the commit of the run, or the tag of its version.
 
-    >>> print(pinned({"python": "3.11.7", "numpy": "2.4.6", "code": "146318838ffa"}))
-    pip install numpy==2.4.6  # Python 3.11.7
+    >>> known = {"python": "3.11.7", DISTRIBUTION: "0.3.0", "numpy": "2.4.6", "code": "14631"}
+    >>> print(pinned(known))
+    git checkout v0.3.0  # in a clone of the lab's repository; version 0.3.0, code 14631
+    pip install . numpy==2.4.6  # Python 3.11.7
     """
-    words = [
-        f"{package}=={versions[package]}"
-        for package in PACKAGES
-        if re.match(r"\d", versions.get(package, ""))
-    ]
-    return f"pip install {' '.join(words)}  # Python {versions.get('python', '?')}"
+    known = {name: text for name, text in versions.items() if re.fullmatch(r"[\w.+]+", text)}
+    lab = known.pop(DISTRIBUTION, "?")
+    source = known.get(COMMIT, f"v{lab}")
+    packages = " ".join(f"{name}=={known[name]}" for name in PACKAGES if name in known)
+    return (
+        f"git checkout {source}  # in a clone of the lab's repository; version {lab}, "
+        f"code {known.get('code', '?')}\n"
+        f"pip install . {packages}  # Python {known.get('python', '?')}"
+    )
 
 
 def latex_tables(facts: RunFacts) -> str:

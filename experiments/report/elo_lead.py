@@ -10,16 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from othello_lab.core.game import FINISHED
-from othello_lab.core.system.escaping import counted
+from othello_lab.core.system.escaping import counted, listed
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.facts import RunFacts, in_sentence, marked_names
 from othello_lab.experiments.report.question import Question, same_values
-from othello_lab.experiments.report.standings import (
-    FORFEIT,
-    matches,
-    pairs_by_opening,
-    same_positions,
-)
+from othello_lab.experiments.report.standings import FORFEIT, matches, pairs_by_opening
 from othello_lab.experiments.report.tables import order_note, share_text, time_text
 from othello_lab.experiments.statistics.intervals import INSIDE
 from othello_lab.experiments.statistics.pairs import IntArray, pentanomial
@@ -71,7 +66,7 @@ def _many_forfeits(facts: RunFacts) -> Iterator[str]:
 
 def _answer(facts: RunFacts) -> list[str]:
     """Return the answer to the question of the run."""
-    alike = same_positions(facts.record)
+    alike = facts.same_positions
     said = list(_same_moves(alike)) if len(alike) <= FEW else []
     if facts.question is Question.COST:
         two = len(facts.names) == 2
@@ -92,8 +87,11 @@ def _nodes_in_order(facts: RunFacts) -> Iterator[str]:
         return
     order = sorted(nodes, key=lambda name: nodes[name])
     base = facts.plan.settings.searches.baseline or order[-1]
-    cheap, dear = in_sentence(order[0]), in_sentence(base)
-    fewest = f"{cheap} visits the fewest nodes of {len(nodes)} searches"
+    least, dear = [each for each in order if nodes[each] == nodes[order[0]]], in_sentence(base)
+    visit = "visits" if len(least) == 1 else "visit"
+    fewest = (
+        f"{listed([*map(in_sentence, least)])} {visit} the fewest nodes of {len(nodes)} searches"
+    )
     share = share_text(nodes[order[0]] / nodes[base])
     if positions:
         few, many = (positions * nodes[name] for name in (order[0], base))
@@ -129,9 +127,11 @@ def _times_in_order(facts: RunFacts) -> Iterator[str]:
     if len(times) < 2:
         return
     shown = times if len(times) <= FEW else times.iloc[[0, -1]]
+    texts = [time_text(median) for median in shown["median_microseconds"]]
+    if len(set(texts)) == 1:
+        return  # there is no order to tell
     said = ", ".join(
-        f"{in_sentence(name)} {time_text(median)}"
-        for name, median in zip(shown["agent"], shown["median_microseconds"], strict=True)
+        f"{in_sentence(name)} {text}" for name, text in zip(shown["agent"], texts, strict=True)
     )
     yield f"Time of a move (median), from the fastest to the slowest: {said}."
 
@@ -188,7 +188,8 @@ def _order(facts: RunFacts) -> Iterator[str]:
         )
     elif facts.parts:
         settings = facts.plan.settings
-        how = settings.seed, settings.rating.colour_advantage, settings.games
+        hub = schedule.hub(facts.plan.names)
+        how = settings.seed, settings.rating.colour_advantage, settings.games, hub
         yield from elo_lead(facts.record, facts.parts, *how)
 
 
@@ -201,7 +202,7 @@ def _first_of_tournament(facts: RunFacts) -> str:
     )
     of = f"of {len(facts.names)} ({said})" if said else f"of {len(facts.names)}"
     if len(first) > 1:
-        return f"{', '.join(first[:-1])} and {first[-1]} share the first place {of}."
+        return f"{listed(first)} share the first place {of}."
     return f"{first[0]} is first {of}."
 
 
@@ -211,12 +212,15 @@ def elo_lead(
     seed: int = 0,
     colour_advantage: bool = False,
     games: int | None = None,
+    hub: int | None = None,
 ) -> list[str]:
     """Return the lead of the largest pool's leader over the next strategy, and of more than two all
     ranks; nothing if all are one strategy.
 
     parts: of :func:`experiments.report.standings.rated_parts`; the other arguments are its. games:
-    games a pairing plays, used for the number that would decide an open question.
+    games a pairing plays, used for the number that would decide an open question. hub: the agent
+    that meets all others, who do not meet each other, by number: its place and its neighbours come
+    instead of the leader.
     """
     ratings = parts[0][1]
     if ratings.split.all():
@@ -225,16 +229,17 @@ def elo_lead(
     if len(ranks) < 2:
         return []
     names = [in_sentence(name) for name in marked_names(record.agents(), "name")]
-    best, second = ranks[:2]
-    leaders = " and ".join(names[agent] for agent in best.agents)
-    leads = f"{leaders} {'leads' if len(best.agents) == 1 else 'lead'} {names[second.agents[0]]}"
-    by, undecided = _in_words(record, best, second.agents[0])
-    if abs(best.above.value) < 0.5:  # it would lead by 0
-        leads = f"Between {names[best.agents[0]]} and {names[second.agents[0]]} there are"
-        by = by.removeprefix(" by")
-    more = _how_many_more(record, undecided, games) if undecided else ""
-    said = [f"{leads}{by}{': undecided.' if undecided else '.'}{more}"]
-    return [*said, _all_ranks(ranks, names)] if len(ranks) > 2 else said
+    if len(ranks) == 2:
+        return [_lead_in_words(record, names, ranks, games, more=True)]
+    order = _all_ranks(ranks, names)
+    place = next((place for place, rank in enumerate(ranks) if hub in rank.agents), None)
+    if hub is None or place is None:
+        return [_lead_in_words(record, names, ranks[:2], games, more=True), order]
+    ranks[place] = ranks[place]._replace(agents=[hub])
+    around = [ranks[max(0, place - 1) : place + 1], ranks[place : place + 2]]
+    told = [_lead_in_words(record, names, two) for two in around if len(two) == 2]
+    first = f"{names[hub]}, which met all others, is on place {place + 1} of {len(ranks)}."
+    return [" ".join([first, *told]), order]
 
 
 class _Rank(NamedTuple):
@@ -329,28 +334,50 @@ class EloLead(NamedTuple):
 NO_LEAD = EloLead(math.nan, math.nan, math.nan)
 
 
-def _in_words(record: Record, best: _Rank, second: int) -> tuple[str, EloLead | None]:
-    """By how much the best agent leads the second; and the difference if that is undecided."""
-    found = best.above
-    few = counted(_rated_games(record), "game")
-    games = f"in {few}"
-    names = record.agents()["name"]
+def _lead_in_words(
+    record: Record,
+    names: Sequence[str],
+    two: Sequence[_Rank],
+    asked: int | None = None,
+    more: bool = False,
+) -> str:
+    """Return a sentence on the lead of a strategy over the next one; with ``more`` and an undecided
+    lead, one on the games that would decide it, instead of those asked for a pairing."""
+    (best, second), all_games = two, _rated_games(record)
+    first, other, found = best.agents[0], second.agents[0], best.above
+    met = _rated_games(record, first, other)
+    among = f"in {counted(all_games, 'game')}"
     if len(names) > 2:
-        met = _rated_games(record, best.agents[0], second)
-        games = f"by the ratings of {games[3:]}, {met:,} of them between these two"
-    if math.isnan(found.value) or found.bounded:
-        limit = found.value
-        if not found.bounded:
-            limit = _limit(matches(record), names[best.agents[0]], names[second])
-        if limit > 0:
-            return f" by more than {limit:.0f} Elo, {games}", None
-        if found.bounded:  # so it won every game
-            return f": it won all {few}, too few for an Elo", None
-        return f"; {few} are too few to say by how much", None
+        among = f"by the ratings of {all_games:,} games, {met:,} of them between these two"
+    if math.isnan(found.value):  # one of them has only a bound among all: their own games tell
+        found, among = _own_lead(record, first, other), f"in the {met:,} games between these two"
+    who, stands = listed([names[agent] for agent in best.agents]), "s" * (len(best.agents) == 1)
+    if math.isnan(found.value):
+        return f"{who} stand{stands} above {names[other]}; no games tell by how much."
+    leads = f"{who} lead{stands} {names[other]}"
+    if found.bounded:
+        by = f" by more than {found.value:.0f} Elo" if found.value > 0 else ""
+        return f"{leads}{by}, {among}{'' if by else ': too few for an Elo'}."
     if math.isnan(found.low):
-        return f" by {found.value:.0f} Elo, from one opening: nothing is decided", None
-    by = f" by {found.value:.0f} [{found.low:z.0f}, {found.high:z.0f}] Elo"
-    return (f"{by}, {games}", None) if found.low > 0 else (by, found)
+        return f"{leads} by {found.value:.0f} Elo, from one opening: nothing is decided."
+    by = f"{found.value:z.0f} [{found.low:z.0f}, {found.high:z.0f}] Elo"
+    if found.low > 0:
+        return f"{leads} by {by}, {among}."
+    further = _how_many_more(record, found, asked) if more else ""
+    if found.value < 0.5:  # it would lead by 0, or stand above another that leads between the two
+        return f"Between {names[first]} and {names[other]} there are {by}: undecided.{further}"
+    return f"{leads} by {by}: undecided.{further}"
+
+
+def _own_lead(record: Record, first: int, other: int) -> EloLead:
+    """Return the lead of an agent over another in their own games."""
+    names = record.agents()["name"]
+    for row in matches(record, winners=False).itertuples():
+        if {row.agent, row.opponent} == {names[first], names[other]} and not row.split:
+            lead = EloLead(row.elo, row.elo_low, row.elo_high, bool(row.bound))
+            turned = EloLead(-row.elo, -row.elo_high, -row.elo_low, bool(row.bound))
+            return lead if row.agent == names[first] else turned
+    return NO_LEAD
 
 
 def _rated_games(record: Record, *agents: int) -> int:
@@ -362,15 +389,6 @@ def _rated_games(record: Record, *agents: int) -> int:
         sorted(agents),
     )
     return int(games)
-
-
-def _limit(matches: pd.DataFrame, best: str, second: str) -> float:
-    """By how much at least one agent leads another that it met, Elo; nan where only more games can
-    say that."""
-    for row in matches.itertuples():
-        if row.bound and {row.agent, row.opponent} == {best, second}:
-            return float(row.elo if row.agent == best else -row.elo)
-    return math.nan
 
 
 def _how_many_more(record: Record, found: EloLead, asked: int | None) -> str:

@@ -22,12 +22,13 @@ from othello_lab.experiments.report.searches import (
     searched_positions,
 )
 from othello_lab.experiments.report.standings import (
-    OpeningScores,
+    anchor_of,
     matches,
     pair_counts,
     ranked,
     rated_as_asked,
-    scores_by_opening,
+    same_positions,
+    scores_by_colour,
     standings,
     tournament_results,
 )
@@ -97,6 +98,11 @@ class RunFacts:
         return matches(self.record, self.parts)
 
     @cached_property
+    def same_positions(self) -> pd.DataFrame:
+        """See :func:`experiments.report.standings.same_positions`."""
+        return same_positions(self.record)
+
+    @cached_property
     def pair_counts(self) -> IntArray:
         """See :func:`experiments.report.standings.pair_counts`."""
         return pair_counts(self.record)
@@ -107,9 +113,9 @@ class RunFacts:
         return marked_names(self.standings)
 
     @cached_property
-    def scores(self) -> OpeningScores:
-        """See :func:`experiments.report.standings.scores_by_opening`."""
-        return scores_by_opening(self.record)
+    def colours(self) -> pd.DataFrame:
+        """See :func:`experiments.report.standings.scores_by_colour`."""
+        return scores_by_colour(self.record, self.names)
 
     @cached_property
     def moves(self) -> RecordedMoves:
@@ -193,9 +199,8 @@ class RunFacts:
 
     @property
     def anchor(self) -> str | None:
-        """The agent rated 0; None where none is, so that the mean of the pool is 0."""
-        held = any(ratings.anchor is not None for _, ratings in self.parts)
-        return self.plan.settings.rating.anchor if held else None
+        """See :func:`experiments.report.standings.anchor_of`."""
+        return anchor_of(self.record, self.parts)
 
 
 _WORDS = {"all", "both", "fewer", "more", "none", "nothing", "opponent", "sorted", "static"}

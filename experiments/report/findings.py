@@ -20,7 +20,7 @@ from othello_lab.experiments.record.folder import CHECKS
 from othello_lab.experiments.record.provenance import BROKEN, BROKEN_CLOSED, differences
 from othello_lab.experiments.record.store import LEAST_TIME, Record, starved_side
 from othello_lab.experiments.report.elo_lead import FEW, FEW_OPENINGS, lead
-from othello_lab.experiments.report.facts import RunFacts, in_sentence
+from othello_lab.experiments.report.facts import RunFacts, in_sentence, zero_text
 from othello_lab.experiments.report.standings import SEATS
 from othello_lab.experiments.report.tables import marked, share_text
 from othello_lab.experiments.report.two_agents import MIDDLE_GAME, match_findings
@@ -86,7 +86,7 @@ def _about_checks(record: Record) -> Iterable[str]:
 
 def _one_strategy(facts: RunFacts) -> Iterable[str]:
     """Yield sentences on agents that count as one, as all their moves are the same."""
-    if len(facts.names) == 2:
+    if len(facts.names) == 2 and len(facts.same_positions):
         return  # the same moves were told already, and nobody else is there
     for members, ratings in facts.parts:
         for strategy in np.unique(ratings.strategy):
@@ -104,11 +104,11 @@ def _about_openings(facts: RunFacts) -> Iterable[str]:
         yield remark
     if facts.matches.empty or facts.openings >= FEW_OPENINGS:
         return
+    more = "" if facts.plan.openings.repeats else " More games make more openings."
     if facts.openings > 1:
         yield (
             f"All games come from {facts.openings} openings, so there are no more independent "
-            "results than that, however many games: the intervals are wide. More games make more "
-            "openings."
+            f"results than that, however many games: the intervals are wide.{more}"
         )
     elif facts.matches["pairs"].max() > 1:
         yield (
@@ -118,7 +118,7 @@ def _about_openings(facts: RunFacts) -> Iterable[str]:
     elif not (facts.standings["split"] | (facts.standings["bound"] != "")).all():
         yield (
             "All games come from one opening, so no interval can be given: another opening may end "
-            "otherwise. More games make more openings."
+            f"otherwise.{more}"
         )
 
 
@@ -139,8 +139,12 @@ def _about_ratings(facts: RunFacts) -> Iterable[str]:
         )
     if forfeited:
         yield f"No rating, as none of their pairs is without a forfeit: {', '.join(forfeited)}."
-    if rating.anchor is not None and facts.anchor is None:
-        yield f"{rating.anchor} has no rating to be the anchor, so the mean of the pool is 0 Elo."
+    if rating.anchor is not None and facts.anchor != rating.anchor:
+        instead = zero_text(facts.anchor)
+        yield (
+            f"{in_sentence(rating.anchor)} has no rating to be the anchor, as it won or lost "
+            f"everything: {instead if facts.anchor is None else in_sentence(instead)} is 0 Elo."
+        )
     if rating.colour_advantage:
         for number, (_, ratings) in enumerate(parts, start=1):
             where = f" in pool {number}" if len(parts) > 1 else ""

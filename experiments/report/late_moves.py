@@ -52,6 +52,12 @@ class ChosenMove(NamedTuple):
 ALL = "all"
 """Stands for all numbers of empty squares together."""
 
+ERROR_COLUMNS = (
+    *("agent", "moves", "discs lost [95 %]", "best move % [95 %]"),
+    "turning moves % [95 %]",
+)
+"""The columns of a table of :func:`error_profile`."""
+
 
 def drawn_games(record: Record, seed: int) -> list[int]:
     """Return the numbers of all games in an order drawn with ``seed``."""
@@ -110,7 +116,7 @@ def late_game(
 
 def judged(position: Position, move: int, solver: EndgameSolver) -> dict[str, Any]:
     """Compare a move with the best one: ``score``, the discs with perfect play; ``best``, a move
-    that gets them; ``loss``, discs given away; ``is_best``; ``blunder``, true if the move changes
+    that gets them; ``loss``, discs given away; ``is_best``; ``turning``, true if the move changes
     the outcome."""
     solution = solver.solve(position)
     assert solution.score is not None  # nothing limits the solver
@@ -127,7 +133,7 @@ def judged(position: Position, move: int, solver: EndgameSolver) -> dict[str, An
         "score": solution.score,
         "loss": solution.score - got,
         "is_best": got == solution.score,
-        "blunder": bool(np.sign(got) < np.sign(solution.score)),
+        "turning": bool(np.sign(got) < np.sign(solution.score)),
     }
 
 
@@ -155,10 +161,10 @@ def error_profile(moves: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     """Return the quality of each agent's moves, in all and by empty squares.
 
     moves: one row a move; columns ``agent``, ``opening``, ``empties``, ``loss``, ``is_best`` and
-    ``blunder``.
+    ``turning``.
 
     One row an agent and number of ``empties`` (or ALL), the agent that loses least first. Columns:
-    moves, openings; ``loss``, the mean discs lost a move, ``best_share`` and ``blunder_share``,
+    moves, openings; ``loss``, the mean discs lost a move, ``best_share`` and ``turning_share``,
     each with the ends of its 95 % interval, ``_low`` and ``_high``.
     """
     import pandas as pd
@@ -166,7 +172,7 @@ def error_profile(moves: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     measures = {
         "loss": ("loss", (0.0, np.inf)),
         "best_share": ("is_best", SHARE),
-        "blunder_share": ("blunder", SHARE),
+        "turning_share": ("turning", SHARE),
     }
     rows = []
     for part in (moves.assign(empties=ALL), moves.sort_values("empties", ascending=False)):
@@ -187,6 +193,20 @@ def error_profile(moves: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
 def mean_of(row: Mapping[str, Any], name: str) -> Mean:
     """Return a measure of a row of :func:`error_profile`, with its interval."""
     return Mean(row[name], row[f"{name}_low"], row[f"{name}_high"])
+
+
+def error_cells(rows: pd.DataFrame) -> list[list[str]]:
+    """Return the cells of a table of :data:`ERROR_COLUMNS`; rows: of :func:`error_profile`."""
+    return [
+        [
+            row["agent"],
+            f"{row['moves']:,}",
+            mean_of(row, "loss").text(),
+            mean_of(row, "best_share").text(0, 100),
+            mean_of(row, "turning_share").text(1, 100),
+        ]
+        for row in rows.to_dict("records")
+    ]
 
 
 def costliest(moves: pd.DataFrame, count: int) -> pd.DataFrame:

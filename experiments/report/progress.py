@@ -16,7 +16,7 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from othello_lab.core.system.escaping import plain
@@ -103,16 +103,17 @@ class RunProgress(Progress):
         self._since = self._drawn = time.monotonic()
         self._table: Table | None = None
         self._live = console.is_terminal
+        whole = Column(no_wrap=True)
         super().__init__(
             _Description(),
             BarColumn(),
-            MofNCompleteColumn(),
+            MofNCompleteColumn(table_column=whole),
             TextColumn("games"),
-            _GamesPerSecond(),
+            _GamesPerSecond(table_column=whole),
             TextColumn("left"),
-            TimeRemainingColumn(),
+            TimeRemainingColumn(table_column=whole),
             TextColumn("elapsed"),
-            TimeElapsedColumn(),
+            TimeElapsedColumn(table_column=whole),
             _Note(),
             console=console,
             disable=console.quiet,

@@ -69,6 +69,7 @@ def tell(facts: RunFacts, said: Findings, console: Console) -> None:
 
 def write(facts: RunFacts, said: Findings, folder: Path, console: Console) -> None:
     """Write the tables, figures and reports of a run, and print where they are."""
+    facts.standings.to_csv(folder / "standings.csv", index=False)
     facts.matches.to_csv(folder / "matches.csv", index=False)
     if facts.costs is not None:
         facts.costs.to_csv(folder / "searches.csv", index=False)

@@ -1,5 +1,4 @@
-"""Further tables of a run's report: scores between agents, costs of agents, ends of games, and
-repeated games."""
+"""Further tables of a run's report: scores between agents, costs of agents, and ends of games."""
 
 from __future__ import annotations
 
@@ -45,7 +44,7 @@ class Section:
 def sections(facts: RunFacts) -> list[Section]:
     """The tables that a run gives, in the order of the report."""
     parts = (_crosstable(facts), _costs(facts), _counts(facts))
-    return [*chain.from_iterable(parts), _ends(facts), *_duplicates(facts)]
+    return [*chain.from_iterable(parts), _ends(facts)]
 
 
 def without_costs(columns: dict[str, Callable[[Any], str]]) -> dict[str, Callable[[Any], str]]:
@@ -201,34 +200,5 @@ def _ends(facts: RunFacts) -> Section:
         ("end", "lost by", "games"),
         [(FINISHED, "-", f"{finished:,}"), *told],
         f"{counted(draws, 'draw')} among the finished games." if finished else "",
-        (0, 1),
-    )
-
-
-# ---------------------------------------------------------------------- the same games
-
-
-def _duplicates(facts: RunFacts) -> Iterator[Section]:
-    """Return the table of pairings in which games repeat earlier ones."""
-    matches = facts.matches
-    if matches.empty:
-        return
-    rows = matches[matches["distinct_games"] < matches["games"]]
-    if rows.empty:
-        note = "No two games of any pairing, same agents in the same seats, are the same."
-        yield Section("Duplicates", note=note)
-        return
-    counts = ("games", "distinct_games", "all_pairs", "pairs")
-    more = len(rows) - MOST_MATCHES
-    cut = f" {more:,} further pairings are in matches.csv." if more > 0 else ""
-    yield Section(
-        "Duplicates",
-        ("agent", "opponent", "games", "distinct", "pairs", "distinct pairs"),
-        [
-            (row["agent"], row["opponent"], *(f"{row[each]:,}" for each in counts))
-            for row in rows.head(MOST_MATCHES).to_dict("records")
-        ],
-        "Games, same agents in the same seats, that repeat an earlier one move for move say "
-        f"nothing new: Elo and all intervals count distinct pairs.{cut}",
         (0, 1),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,11 @@ from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.record.store import TOTALS, Record
 from othello_lab.experiments.report.moves import quantiles_by, recorded_moves
 from othello_lab.experiments.report.strategies import strategies
-from othello_lab.experiments.statistics.intervals import standard_error, student
+from othello_lab.experiments.statistics.intervals import (
+    points_interval,
+    standard_error,
+    student,
+)
 from othello_lab.experiments.statistics.match import match_statistics
 from othello_lab.experiments.statistics.pairs import (
     OUTCOMES,
@@ -29,7 +33,12 @@ from othello_lab.experiments.statistics.pairs import (
     IntArray,
     pentanomial,
 )
-from othello_lab.experiments.statistics.pool import Ratings, difference_of_two, rate_pools
+from othello_lab.experiments.statistics.pool import (
+    Ratings,
+    difference_of_two,
+    rate_pools,
+    with_difference,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -224,28 +233,27 @@ def pair_counts(record: Record, rated: bool = False) -> IntArray:
     return counts
 
 
-@dataclass(frozen=True, eq=False)
-class OpeningScores:
-    """Scores of n agents from each opening, over all pairs that repeat no earlier one.
+def scores_by_colour(record: Record, names: Sequence[str]) -> pd.DataFrame:
+    """Return each agent's score with each colour, over all pairs that repeat no earlier one.
 
-    points: by colour, Black first, shape (m, n, 2). pairs: of each agent, shape (m, n): as many
-    games as it had with each colour. times: number of openings with such a row, shape (m,).
+    names: of the agents, by number. Columns: agent, side ("Black" or "White"), score (share of
+    points, 0 to 1), low and high (its 95 % interval, over openings), and games. Agents without a
+    complete pair are left out.
     """
+    import pandas as pd
 
-    points: FloatArray
-    pairs: IntArray
-    times: IntArray
-
-
-def scores_by_opening(record: Record) -> OpeningScores:
-    """See :class:`OpeningScores`."""
     tables, times = pairs_by_opening(record)
-    halves = np.arange(3) / 2
-    points = np.stack(
-        [(tables.sum(axis=(2, 4)) * halves).sum(-1), (tables.sum(axis=(2, 3)) * halves).sum(-1)],
-        axis=-1,
-    )
-    return OpeningScores(points, tables.sum(axis=(2, 3, 4)), times)
+    pairs, rows = tables.sum(axis=(2, 3, 4)), []
+    for agent, name in enumerate(names):
+        for side, axes in zip(SIDES, ((1, 3), (1, 2)), strict=True):
+            points = tables[:, agent].sum(axis=axes) @ (np.arange(3) / 2)
+            share = points_interval(points, pairs[:, agent], times)
+            rows.append((name, side, *share, int(times @ pairs[:, agent])))
+    table = pd.DataFrame(rows, columns=["agent", "side", "score", "low", "high", "games"])
+    return table[table["games"] > 0]
+
+
+SIDES = ("Black", "White")
 
 
 def scores_from(record: Record) -> pd.DataFrame:
@@ -292,27 +300,51 @@ def rated_parts(
 def rated_as_asked(record: Record, settings: RunConfig) -> list[tuple[IntArray, Ratings]]:
     """:func:`rated_parts` as the settings of the run ask.
 
-    Intervals of a match that its schedule ends when it is decided are as wide as that needs.
+    If the anchor has no rating, as it won or lost everything, the next agent of the line-up with a
+    rating has 0 instead. The ratings of a match that its schedule ends by its results take that
+    into account; a schedule from outside the lab is not called for it.
     """
-    rating, looks = settings.rating, _looks(settings)
-    parts = rated_parts(record, settings.seed, rating.anchor, rating.colour_advantage)
-    if looks == 1:
+    rating, plays = settings.rating, strategies(record)
+    how = rating.colour_advantage, plays
+    parts = rated_parts(record, settings.seed, rating.anchor, *how)
+    if rating.anchor is not None and anchor_of(record, parts) is None:
+        parts = rated_parts(record, settings.seed, _next_rated(record, parts, rating.anchor), *how)
+    if not parts or not is_ours(str(settings.schedule.get("_target_"))):
+        return parts
+    schedule, _ = scheduled_of(settings)
+    ((members, ratings), *_) = parts
+    stopped = schedule.stopped(pair_counts(record))  # as the test has counted
+    if stopped is not None and not ratings.split.all():
+        return [(members, with_difference(ratings, stopped.elo, stopped.low, stopped.high))]
+    if schedule.looks == 1:
         return parts
     ((openings,),) = record.rows("select count(distinct opening) from games")
-    factor = student(openings, looks) / student(openings)
-
-    def widened(one: Ratings) -> Ratings:
-        low, high = (one.elo + factor * (end - one.elo) for end in (one.low, one.high))
-        return replace(one, low=low, high=high)
-
-    return [(members, widened(ratings)) for members, ratings in parts]
+    factor = student(openings, schedule.looks) / student(openings)
+    low, high = (ratings.elo + factor * (end - ratings.elo) for end in (ratings.low, ratings.high))
+    return [(members, replace(ratings, low=low, high=high))]
 
 
-def _looks(settings: RunConfig) -> int:
-    """Return how often the schedule looks at results to stop; 1 for one from outside the lab."""
-    if not is_ours(str(settings.schedule.get("_target_"))):
-        return 1
-    return scheduled_of(settings)[0].looks
+def anchor_of(record: Record, parts: Sequence[tuple[IntArray, Ratings]]) -> str | None:
+    """Return the agent that is rated 0; None where none is, so that the mean of the pool is 0."""
+    held = [int(agents[ratings.anchor]) for agents, ratings in parts if ratings.anchor is not None]
+    return str(record.agents()["name"][held[0]]) if held else None
+
+
+def _next_rated(
+    record: Record, parts: Sequence[tuple[IntArray, Ratings]], anchor: str
+) -> str | None:
+    """Return the agent after this one in the line-up, and after the last the first, that is rated
+    in its pool; None if nobody is."""
+    names = record.agents()["name"].tolist()
+    first = names.index(anchor)
+    rated = [
+        agent
+        for agents, ratings in parts
+        if first in agents and not ratings.split.all()
+        for agent, bound in zip(agents.tolist(), ratings.bound, strict=True)
+        if not bound
+    ]
+    return names[min(rated, key=lambda agent: (agent - first) % len(names))] if rated else None
 
 
 def standings(record: Record, parts: Sequence[tuple[IntArray, Ratings]]) -> pd.DataFrame:

@@ -19,7 +19,7 @@ from othello_lab.core.game import FINISHED, Limits
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.experiments.pairing import ResultTable
 from othello_lab.experiments.report.standings import MATCH_STATISTICS, OUTCOME_COLUMNS
-from othello_lab.experiments.report.terminal import terminal_table
+from othello_lab.experiments.report.terminal import WholeTable, terminal_table
 from othello_lab.experiments.statistics.intervals import EVERY_SPLIT, interval_text
 from othello_lab.experiments.statistics.match import MatchStatistics
 
@@ -96,6 +96,16 @@ def elo_text(row: Any) -> str:
     if not row.bound and row.elo == row.low == row.high == 0:
         return "0 (anchor)"
     return interval_text(row.elo, row.low, row.high, row.bound)
+
+
+def elo_words(row: Any) -> str:
+    """Return a difference in Elo as a sentence has it: ``+123 [103, 145]``, ``more than +620``, or
+    ``unknown (every pair split)``."""
+    if row.split or np.isnan(row.elo):
+        return f"unknown ({EVERY_SPLIT if row.split else 'no complete pair'})"
+    if row.bound:
+        return f"{'more' if row.bound == '>' else 'less'} than {row.elo:+z.0f}"
+    return interval_text(row.elo, row.low, row.high)
 
 
 def _count(value: float) -> str:
@@ -309,11 +319,11 @@ def standings_tables(
 
 def result_table(table: ResultTable, end: bool = True) -> Table:
     """A table of a tournament, or of a study: of a long one the end, or the beginning."""
-    shown = Table(box=box.SIMPLE_HEAD, header_style="bold", padding=(0, 1, 0, 0))
+    shown = WholeTable(box=box.SIMPLE_HEAD, header_style="bold", padding=(0, 1, 0, 0))
     shown.title = plain(table.title)
     for number, name in enumerate(table.columns):
         side = "left" if number in table.words else "right"
-        shown.add_column(plain(name), justify=side, no_wrap=True)  # type: ignore[arg-type]
+        shown.add_column(plain(name), justify=side, no_wrap=side == "right")  # type: ignore[arg-type]
     if len(table.rows) > LONGEST_SHOWN:
         which = "last" if end else "first"
         shown.caption = f"the {which} {LONGEST_SHOWN} of {len(table.rows)} rows: see the report"

@@ -11,10 +11,11 @@ import numpy as np
 from othello_lab.core.system.escaping import counted
 from othello_lab.experiments.report.disagreements import JUDGE, judged_gap, judges_alike
 from othello_lab.experiments.report.facts import RunFacts, in_sentence
-from othello_lab.experiments.report.late_moves import ALL, mean_of
+from othello_lab.experiments.report.late_moves import ALL, ERROR_COLUMNS, error_cells, mean_of
 from othello_lab.experiments.report.sections import Section
 from othello_lab.experiments.report.tables import time_text
-from othello_lab.experiments.statistics.means import SHARE, Mean, mean_of_openings
+from othello_lab.experiments.statistics.intervals import standard_error, student
+from othello_lab.experiments.statistics.means import NO_MEAN, Mean
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,43 +71,50 @@ def _of_disagreements(facts: RunFacts, found: pd.DataFrame) -> str:
 # ------------------------------------------------------------------ colours
 
 
-# How many openings of a Black gave so many points and discs, in so many games.
+# How many openings of a Black gave so many discs, in so many games.
 _SUMS = """
     with of_openings as (
-        select black, sum(black_points) as points, count(*) as games,
-            coalesce(sum(disc_difference), 0) as discs, count(disc_difference) as finished
+        select black, coalesce(sum(disc_difference), 0) as discs,
+            count(disc_difference) as finished
         from games group by black, opening)
-    select black, points, games, discs, finished, count(*) as times from of_openings
-    group by black, points, games, discs, finished
+    select black, discs, finished, count(*) as times from of_openings
+    group by black, discs, finished
 """
 
 
 def _by_colour(facts: RunFacts) -> Section:
     sums = np.array(facts.record.rows(_SUMS), dtype=float)
-    rows = []
+    scores = facts.colours.set_index(["agent", "side"])[["score", "low", "high"]]
+    most, rows = facts.plan.rules.squares, []
     for agent, name in enumerate(facts.names):
         for colour, black in (("Black", agent), ("White", 1 - agent)):
             found = Counter[str]()
             for of, _, result, _, count in facts.ends:
                 found[result] += count * (of == black)
             lost = "white" if colour == "Black" else "black"
-            points, games, discs, finished, times = sums[sums[:, 0] == black, 1:].T
-            if colour == "White":
-                points, discs = games - points, -discs
+            discs, finished, times = sums[sums[:, 0] == black, 1:].T
+            discs = discs if black == agent else -discs
+            number, openings = int(times @ finished), int(times[finished > 0].sum())
+            mean = (times @ discs) / number if number else np.nan
+            error = standard_error(discs - mean * finished, times.astype(int), number, openings)
+            ends = np.array([mean, *(mean + side * student(openings) * error for side in (-1, 1))])
+            share = Mean(*scores.loc[name, colour]) if len(scores) else NO_MEAN
             rows.append(
                 [
                     name,
                     colour,
                     *(f"{found[result]:,}" for result in (colour.lower(), "draw", lost)),
-                    mean_of_openings(points, games, times, within=SHARE).text(1, 100),
-                    mean_of_openings(discs, finished, times).text(1),
+                    share.text(1, 100),
+                    Mean(*np.clip(ends, -most, most)).text(1),
                 ]
             )
+    repeats = bool((facts.matches["pairs"] < facts.matches["all_pairs"]).any())
     return Section(
         "By colour",
         ("agent", "as", "wins", "draws", "losses", "score % [95 %]", "discs [95 %]"),
         rows,
-        "*Discs* is the mean disc difference, the agent's minus the opponent's.",
+        "*Discs* is the mean disc difference, the agent's minus the opponent's."
+        + " *Score* leaves out pairs that repeat an earlier one move for move." * repeats,
         (0, 1),
     )
 
@@ -157,21 +165,11 @@ def _late(facts: RunFacts) -> Iterator[Section]:
     """Return the loss of each agent against perfect play."""
     if (late := facts.late_moves) is None:
         return
-    rows = [
-        [
-            row["agent"],
-            f"{row['moves']:,}",
-            mean_of(row, "loss").text(),
-            mean_of(row, "best_share").text(0, 100),
-            mean_of(row, "blunder_share").text(1, 100),
-        ]
-        for row in late[late["empties"] == ALL].to_dict("records")
-    ]
     yield Section(
         "Late moves against perfect play",
-        ("agent", "moves", "discs lost [95 %]", "best move % [95 %]", "blunders % [95 %]"),
-        rows,
+        ERROR_COLUMNS,
+        error_cells(late[late["empties"] == ALL]),
         f"Moves with a choice and at most {facts.plan.settings.judging.empties} empty squares, by "
-        "the exact solver. *Discs lost* is the mean of discs given away by a move; a *blunder* "
-        "changes the outcome. Intervals are from a bootstrap over openings.",
+        "the exact solver. *Discs lost* is the mean of discs given away by a move; a *turning "
+        "move* changes the outcome. Intervals are from a bootstrap over openings.",
     )

@@ -26,6 +26,7 @@ from othello_lab.agents.config import ConfigError
 from othello_lab.core.system.cli import Parser
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.system.json_output import print_json, rows_of
+from othello_lab.experiments.config import typed
 from othello_lab.experiments.jobs.kinds import KINDS, check_single, state_of
 from othello_lab.experiments.record.folder import new_folder
 from othello_lab.experiments.record.provenance import differences
@@ -33,9 +34,9 @@ from othello_lab.experiments.record.reading import reading
 from othello_lab.experiments.record.store import FILE, AgentRow, GameRow, PlayedGame, Record
 from othello_lab.experiments.report.elo_lead import elo_lead
 from othello_lab.experiments.report.markdown import link, write_report
-from othello_lab.experiments.report.standings import rated_parts, standings
+from othello_lab.experiments.report.standings import rated_as_asked, rated_parts, standings
 from othello_lab.experiments.report.tables import COLUMNS, RATING, cells, order_note
-from othello_lab.experiments.report.terminal import terminal_table
+from othello_lab.experiments.report.terminal import short_path, terminal_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -167,19 +168,21 @@ def _compared(folder: Path, head: dict[str, Any], shared: Sequence[str]) -> Comp
         games,
         openings,
         state_of(folder, bool(head["complete"])),
-        _standings(folder, shared, int(head["seed"])),
+        _standings(folder, shared),
     )
 
 
-def _standings(folder: Path, names: Sequence[str], seed: int) -> pd.DataFrame:
-    """Return the standings of a run's games among some agents, their mean at 0 Elo. seed: the
-    run's, also used for the bootstrap of its own report."""
+def _standings(folder: Path, names: Sequence[str]) -> pd.DataFrame:
+    """Return the standings of a run's games among some agents, their mean at 0 Elo, otherwise as in
+    its own report."""
     if len(names) < 2:
         import pandas as pd
 
         return pd.DataFrame({"agent": []})
     with pooled_record([folder], names) as record:
-        return standings(record, rated_parts(record, seed))
+        settings = typed(record.run()["config"])
+        settings.rating.anchor = None
+        return standings(record, rated_as_asked(record, settings))
 
 
 # ---------------------------------------------------------------------- the conditions
@@ -369,14 +372,13 @@ def _tell(found: Comparison, console: Console) -> None:
     table = terminal_table(_RUNS)
     for column in table.columns[:3]:
         column.justify = "left"
-    table.columns[1].no_wrap, table.columns[1].overflow = False, "fold"
-    for row in _run_rows(found):
-        table.add_row(*map(plain, row))
+    for label, folder, *row in _run_rows(found):
+        table.add_row(label, short_path(folder, console), *map(plain, row))
     console.print(table)
     if found.settings:
         table = terminal_table(["setting", *found.labels])
         for column in table.columns:
-            column.justify, column.no_wrap, column.overflow = "left", False, "fold"
+            column.justify, column.no_wrap = "left", False
         for key, values in found.settings.items():
             table.add_row(*map(plain, (key, *values)))
         console.print(table)

@@ -17,7 +17,7 @@ from othello_lab.core.system.json_output import print_json
 from othello_lab.experiments.config import labelled
 from othello_lab.experiments.jobs.kinds import KINDS, RUN, JobSummary, kind_name, kind_of
 from othello_lab.experiments.record.reading import DAMAGES
-from othello_lab.experiments.report.terminal import terminal_table
+from othello_lab.experiments.report.terminal import short_path, terminal_table
 
 RESULTS = Path("results")
 _LONGEST = 60  # characters of what is wrong with a run
@@ -98,12 +98,11 @@ def _print_table(found: Sequence[JobSummary], console: Console) -> None:
     for name in ("folder", "leader", "state", "tags, note"):
         if name in columns:
             table.columns[columns.index(name)].justify = "left"
-    table.columns[0].no_wrap = table.columns[5].no_wrap = False
-    table.columns[0].overflow = "fold"
+    table.columns[5].no_wrap = False
     for each in found:
-        cells = [each.folder, each.agents, each.games, each.leader, each.score, each.state]
+        cells = [each.agents, each.games, each.leader, each.score, each.state]
         cells += [labelled({"tags": each.tags, "note": each.note})] * ("tags, note" in columns)
-        table.add_row(*map(plain, map(_cell, cells)))
+        table.add_row(short_path(each.folder, console), *map(plain, map(_cell, cells)))
     console.print(table)
 
 

@@ -35,6 +35,10 @@ class Mean(NamedTuple):
         return f"{said[0]} [{'?' if np.isnan(self.low) else ', '.join(said[1:])}]"
 
 
+NO_MEAN = Mean(np.nan, np.nan, np.nan)
+"""That of no values."""
+
+
 def mean_interval(
     values: ArrayLike,
     openings: ArrayLike,
@@ -53,7 +57,7 @@ def mean_interval(
     measured: FloatArray = np.asarray(values, dtype=float)
     there = ~np.isnan(measured)
     if not there.any():
-        return Mean(np.nan, np.nan, np.nan)
+        return NO_MEAN
     _, place = np.unique(np.asarray(openings)[there], return_inverse=True)
     each = np.ones(len(place)) if weights is None else np.asarray(weights, dtype=float)[there]
     sums, numbers = (
@@ -77,7 +81,7 @@ def mean_of_openings(
     measured = numbers > 0
     sums, numbers, times = sums[measured], numbers[measured], times[measured]
     if not len(sums):
-        return Mean(np.nan, np.nan, np.nan)
+        return NO_MEAN
     openings = int(times.sum())
     mean = float((times * sums).sum() / (times * numbers).sum())
     # The weights of openings that are alike, exponential each, add up to a gamma's.

@@ -49,7 +49,7 @@ True
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy  # which loads its parts when they are used
@@ -135,6 +135,26 @@ def difference_of_two(ratings: Ratings, first: int = 0) -> tuple[float, float, f
     (elo, low, high), second = (ratings.elo, ratings.low, ratings.high), 1 - first
     found = elo[first] - elo[second], low[first] - high[second], high[first] - low[second]
     return *map(float, found), ratings.bound[first]  # type: ignore[return-value]
+
+
+def with_difference(ratings: Ratings, elo: float, low: float, high: float) -> Ratings:
+    """Return the ratings of two agents with this difference of the first from the second and this
+    interval instead; an infinite end makes the other one a bound, with two nothing is changed.
+
+    >>> pairs = np.zeros((2, 2, 5), dtype=int)
+    >>> pairs[0, 1], pairs[1, 0] = (5, 0, 40, 0, 55), (55, 0, 40, 0, 5)
+    >>> difference_of_two(with_difference(rate(pairs, anchor=0), 90.0, 50.0, np.inf))
+    (50.0, 50.0, 50.0, '>')
+    """
+    bound = ("", "") if np.isfinite(low + high) else (">", "<") if low > -np.inf else ("<", ">")
+    if bound[0]:
+        elo = low = high = low if bound[0] == ">" else high
+    if np.isinf(elo):
+        return ratings
+    parts = {None: (0.5, -0.5), 0: (0.0, -1.0), 1: (1.0, 0.0)}[ratings.anchor]
+    values, one, other = np.multiply.outer([elo, low, high], parts)
+    ends = {"low": np.minimum(one, other), "high": np.maximum(one, other)}
+    return replace(ratings, elo=values, **ends, bound=bound, order=np.argsort(-values))
 
 
 def score_matrix(pairs: ArrayLike) -> FloatArray:

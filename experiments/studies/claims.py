@@ -118,7 +118,9 @@ class Claims(MatchStudy):
                         "counted; othello-lab agents check TARGET --search does that"
                     )
                 if not isinstance(agent, SearchAgent):
-                    raise ValueError(f"{claim}: {text} does not search, so it has no such cost")
+                    raise ValueError(
+                        f"{claim}: {text} is no search to a depth: it has no such cost"
+                    )
 
     @cached_property
     def parsed(self) -> list[Claim]:

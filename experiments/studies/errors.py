@@ -17,8 +17,10 @@ from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.elo_lead import FEW_OPENINGS
 from othello_lab.experiments.report.late_moves import (
     ALL,
+    ERROR_COLUMNS,
     LateGame,
     costliest,
+    error_cells,
     error_profile,
     judged_moves,
     late_games,
@@ -45,8 +47,8 @@ DRAWN = 6
 class Errors(RecordedStudy):
     """Moves of the agents of a run against perfect play. Forced moves are left out.
 
-    The loss of a move is the number of discs of the final result that it gives away. A blunder
-    changes the outcome.
+    The loss of a move is the number of discs of the final result that it gives away. A turning
+    move changes the outcome.
 
     empties: the largest number of empty squares. positions: the most moves of each agent, from
     whole games; or ``all``.
@@ -72,15 +74,16 @@ class Errors(RecordedStudy):
         return {"moves": rows}
 
     def conclude(self, plan: Plan, tables: Mapping[str, pd.DataFrame]) -> Conclusion:
-        moves = tables["moves"]
+        moves = tables["moves"].rename(columns={"blunder": "turning"})  # as it was called before
         run = self.judged_run(plan)
         moves["agent"] = [marked(name, bool(run.selective.get(name))) for name in moves["agent"]]
         profile = error_profile(moves, plan.settings.seed)
         whole = profile[profile["empties"] == ALL]
+        table = ResultTable("Moves against perfect play", ERROR_COLUMNS, error_cells(whole))
         about = f"{counted(len(moves), 'move')} with {self.empties} or fewer empty squares"
         return Conclusion(
             findings=list(_findings(whole, about, moves["opening"].nunique())),
-            tables=[_errors_table(whole), *worst_moves(moves)],
+            tables=[table, *worst_moves(moves)],
             frames={"errors": profile, "moves": moves},
             figures=lambda: _figures(profile, costliest(moves, DRAWN), run.rules, about),
             notes=[_NOTE],
@@ -91,7 +94,7 @@ class Errors(RecordedStudy):
 
 _NOTE = """\
 The loss of a move is how many discs of the final difference it gives away against perfect play of
-both sides, by the exact solver. A blunder changes the outcome: a won position becomes drawn or
+both sides, by the exact solver. A turning move changes the outcome: a won position becomes drawn or
 lost, a drawn one lost. Only moves with a choice count. Intervals are 95 %, from a bootstrap over
 openings."""
 
@@ -113,8 +116,8 @@ def _findings(whole: pd.DataFrame, about: str, openings: int) -> Iterable[str]:
             f"{worst['agent']} lost most: {mean_of(worst, 'loss').text()} discs a move, a best "
             f"move in {mean_of(worst, 'best_share').text(0, 100)} %.{sure}"
         )
-    blunders = sorted(rows, key=lambda row: -row["blunder_share"])
-    told = ", ".join(f"{row['agent']} {100 * row['blunder_share']:.1f} %" for row in blunders[:6])
+    turning = sorted(rows, key=lambda row: -row["turning_share"])
+    told = ", ".join(f"{row['agent']} {100 * row['turning_share']:.1f} %" for row in turning[:6])
     more = f", and {len(rows) - 6} more agents with fewer" if len(rows) > 6 else ""
     yield f"Moves that changed the outcome: {told}{more}."
     yield from few_openings_warning(openings)
@@ -128,21 +131,6 @@ def few_openings_warning(openings: int) -> Iterable[str]:
             "are much alike: so few may agree by chance, and the intervals say too much. More "
             "games (games=...) have more openings."
         )
-
-
-def _errors_table(whole: pd.DataFrame) -> ResultTable:
-    columns = ["agent", "moves", "discs lost [95 %]", "best move % [95 %]", "blunders % [95 %]"]
-    rows = [
-        [
-            row["agent"],
-            f"{row['moves']:,}",
-            mean_of(row, "loss").text(),
-            mean_of(row, "best_share").text(0, 100),
-            mean_of(row, "blunder_share").text(1, 100),
-        ]
-        for row in whole.to_dict("records")
-    ]
-    return ResultTable("Moves against perfect play", columns, rows)
 
 
 def worst_moves(moves: pd.DataFrame, form: str = "+d") -> Iterable[ResultTable]:

@@ -50,7 +50,7 @@ class NeutralJudge:
         ``is_best``; ``exact``, true if the solver judged."""
         if position.empties <= self.empties:
             row = judged(position, move, self._solver)
-            return {**{key: row[key] for key in row if key != "blunder"}, "exact": True}
+            return {**{key: row[key] for key in row if key != "turning"}, "exact": True}
         values = self.values(position)
         best = max(values, key=values.__getitem__)
         loss = values[best] - values[move]

@@ -12,13 +12,13 @@ from othello_lab.agents.search import Minimax, SearchAgent
 from othello_lab.agents.search.context import MAX_DEPTH
 from othello_lab.agents.search.window.proof import prepare_proofs, smallest_tree
 from othello_lab.core.system.compile import Announce
-from othello_lab.core.system.escaping import counted
+from othello_lab.core.system.escaping import counted, listed
 from othello_lab.core.system.settings import Each, Whole
 from othello_lab.experiments.config import Plan
 from othello_lab.experiments.playing.tasks import Tables, WorkerContext
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.searches import cost_rows
-from othello_lab.experiments.report.tables import marked, time_text
+from othello_lab.experiments.report.tables import marked, share_text, time_text
 from othello_lab.experiments.statistics.means import Mean
 from othello_lab.experiments.studies.positions import PHASES, SampledPosition, SampledStudy
 from othello_lab.experiments.studies.study import Conclusion, ResultTable
@@ -226,28 +226,34 @@ def _findings(
     if agents.empty:
         yield "Every position was solved exactly, so there is nothing to compare."
         return
-    best, worst = agents.iloc[0], agents.iloc[-1]
+    best = agents.iloc[0]
     where = " from ".join(counted(int(best[f"{each}s"]), each) for each in ("position", "opening"))
+    measure = "leaves" if len(with_trees) else "nodes"
+    agents = agents.sort_values(measure, kind="stable")
+    best, worst = agents.iloc[0], agents.iloc[-1]
+    least = listed(agents.loc[agents[measure] == best[measure], "agent"].tolist())
     if len(with_trees):
         yield (
-            f"At depth {depth}, on {where}, {best['agent']} looked at the fewest leaves: it "
-            f"visited {100 * best['nodes_share']:.2g} % of minimax's nodes, with an efficiency of "
+            f"At depth {depth}, on {where}, {least} looked at the fewest leaves: "
+            f"{share_text(best['nodes_share'])} of minimax's nodes, with an efficiency of "
             f"{_efficiency(best)}, where 1 is the smallest tree that proves the value."
         )
         if elsewhere := list(_best_elsewhere(agents)):
             yield f"In other counts others are best: {', '.join(elsewhere)}."
-        if len(agents) > 1:
+        if worst["leaves"] > best["leaves"]:
             yield (
-                f"{worst['agent']} prunes least: {100 * worst['nodes_share']:.2g} % of minimax's "
+                f"{worst['agent']} prunes least: {share_text(worst['nodes_share'])} of minimax's "
                 f"nodes, efficiency {_efficiency(worst)}; that is "
                 f"{worst['nodes'] / best['nodes']:.1f} times the nodes of {best['agent']}."
             )
-    elif len(agents) > 1:
+    elif worst["nodes"] > best["nodes"]:
         yield (
-            f"At depth {depth}, on {where}, {best['agent']} visited the fewest nodes, "
+            f"At depth {depth}, on {where}, {least} visited the fewest nodes, "
             f"{best['nodes'] * best['positions']:,.0f}; "
             f"{worst['agent']} {worst['nodes'] * worst['positions']:,.0f}."
         )
+    elif len(agents) > 1:
+        yield f"At depth {depth}, on {where}, all visited as many nodes: nothing tells them apart."
     yield _values(table, wrong)
     solved = table[table["solved"].astype(bool)]
     for name, rows in solved.groupby("agent", sort=False):

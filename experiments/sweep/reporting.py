@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.table import Table
 
-from othello_lab.core.system.escaping import counted, plain
+from othello_lab.core.system.escaping import plain
 from othello_lab.experiments.config import (
     FIGURE_FILES,
     IN_REPORT,
@@ -20,13 +20,12 @@ from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.citing import LATEX_PACKAGES, latex_table
 from othello_lab.experiments.report.markdown import link, write_report
 from othello_lab.experiments.report.page import Drawing
-from othello_lab.experiments.report.tables import COLUMNS, cells, elo_text, order_note
+from othello_lab.experiments.report.tables import COLUMNS, cells, order_note
 from othello_lab.experiments.report.terminal import terminal_table
-from othello_lab.experiments.statistics.intervals import interval_text
 from othello_lab.experiments.sweep.composing import in_a_line, short_names
 from othello_lab.experiments.sweep.folder import Combination, State, about
 from othello_lab.experiments.sweep.results import grouped, table_of
-from othello_lab.experiments.sweep.trend import trends, values_in_order
+from othello_lab.experiments.sweep.trend import Runs, trends, values_in_order
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,9 +40,6 @@ PRINTED = {
     name: COLUMNS[name] for name in ("agent", "Elo [95 %]", "score %", "games", "nodes/move")
 }
 """The columns of a sweep's table in a paper, after those of its settings."""
-
-MOST_LEADERS = 3
-"""Agents that stand highest in some run, told one by one."""
 
 
 def conclude(
@@ -83,7 +79,6 @@ def conclude(
 def sweep_table(table: pd.DataFrame, values: Mapping[str, Mapping[int, Any]]) -> Table:
     """All runs of a sweep for the terminal; the arguments as :func:`conclude` has them."""
     drawn = terminal_table(["settings", *SHOWN])
-    drawn.columns[0].no_wrap = False
     for number, rows in table.groupby("run"):
         for texts in cells(SHOWN, rows):
             drawn.add_row(*map(plain, (in_a_line(values, number), *texts)))
@@ -107,55 +102,19 @@ def latex_of_sweep(
 
 
 def _findings(table: pd.DataFrame, values: Mapping[str, Mapping[int, Any]]) -> Iterator[str]:
-    """Yield the trend over the setting that was varied, or the leaders where several were."""
+    """Yield the trend over the settings that were varied."""
     if note := order_note(table):
         yield note
-    groups = grouped(table, list(values))
-    if len(groups) == 1 and len(set(table["run"])) > 1:
+    groups, short, name = grouped(table, list(values)), short_names(values), ""
+    runs: Runs = [(in_a_line(values, run), run) for run in dict.fromkeys(table["run"])]
+    ordered = False
+    if len(groups) == 1 and len(runs) > 1:
         runs, ordered = values_in_order(table, values, groups[0])
-        short = short_names(values)
         name = ", ".join(short[key] for key in groups[0])
-        if said := list(trends(table, runs, name, ordered and name != "seed")):
-            yield from said
-            return
-    yield from _leaders(table, values)
-    if table["split"].all():
-        yield "In every run every pair was split, so these games show costs alone."
-
-
-def _leaders(table: pd.DataFrame, values: Mapping[str, Mapping[int, Any]]) -> Iterator[str]:
-    """Return the agents that stand highest, with the number of runs and their settings; the
-    arguments are those of :func:`sweep_table`. Runs in which nobody has a rating, or all have the
-    same, are left out."""
-    rated = table[(table["part"] == 0) & table["elo"].notna()]
-    decided = rated.groupby("run")["elo"].transform("nunique") > 1
-    first = rated[decided].drop_duplicates("run")  # the standings begin with the highest
-    often = first["agent"].value_counts()
-    runs = counted(table["run"].nunique(), "run")
-    for name, number in list(often.items())[:MOST_LEADERS]:
-        own = first[first["agent"] == name]
-        ends = dict.fromkeys((own["elo"].idxmin(), own["elo"].idxmax()))
-        told = [
-            f"{_above(rated[rated['run'] == run])} ({in_a_line(values, run)})"
-            for run in own.loc[list(ends), "run"]
-        ]
-        yield f"{name} stands highest in {number} of {runs}: {' to '.join(told)}."
-    if len(often) > MOST_LEADERS:
-        others = counted(len(often) - MOST_LEADERS, "further agent")
-        stand = "stands" if len(often) == MOST_LEADERS + 1 else "stand"
-        yield f"{others} {stand} highest in {counted(int(often[MOST_LEADERS:].sum()), 'run')}."
-
-
-def _above(rows: pd.DataFrame) -> str:
-    """Return the Elo of the first agent of a run above the reference, or where it is that itself
-    above the next one. rows: of the run."""
-    first, second = list(rows.itertuples())[:2]
-    if not first.reference:
-        return f"{elo_text(first)} Elo"
-    if first.agent != first.reference:
-        return f"{elo_text(first)} Elo above {first.reference}"
-    told = interval_text(-second.elo, -second.high, -second.low, ">" if second.bound else "")
-    return f"{told} Elo above {second.agent}"
+    said = list(trends(table, runs, name, ordered and name != "seed"))
+    if not said and table["split"].all():
+        said = ["In every run every pair was split, so these games show costs alone."]
+    yield from said
 
 
 def _draw(

@@ -14,6 +14,8 @@ from othello_lab.experiments.config import typed
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.question import question_of
 from othello_lab.experiments.report.standings import (
+    anchor_of,
+    matches,
     points_of_agents,
     rated_as_asked,
     standings,
@@ -32,9 +34,10 @@ def load(folder: Path | str) -> pd.DataFrame:
     Columns: run (the combination's number), folder (its name), one for each key that was varied,
     by its name (``games`` as games_per_pairing), numbers as numbers, then the standings' (see
     :func:`experiments.report.standings.standings`), reference, question (cost, match or ranks),
-    and complete. Elo is relative to the reference, so it can be compared
-    between runs; it is an agent of all runs, or "" for the mean of each run, where there is none.
-    Raises ConfigError where the folder is no sweep's.
+    alike (all agents of the run play the same moves), and complete. Elo is relative to the
+    reference, so it can be compared between runs; it is an agent of all runs, or "" for the mean of
+    each run, where there is none. In a run where the reference has no rating, Elo is that of the
+    agent's own games against it. Raises ConfigError where the folder is no sweep's.
     """
     sweep = Sweep.read(folder)
     known = sweep.combinations()
@@ -61,9 +64,12 @@ def table_of(known: Sequence[Combination], values: Mapping[str, Mapping[int, Any
         steady = dict(zip(line_ups[each.number], names[each.number], strict=True))
         with Record.open(each.folder) as record:
             settings = typed(record.run()["config"])
-            if reference:
-                settings.rating.anchor = next(n for n in steady if steady[n] == reference)
-            table = standings(record, rated_as_asked(record, settings))
+            zero = next((name for name in steady if steady[name] == reference), None)
+            settings.rating.anchor = zero or settings.rating.anchor
+            parts = rated_as_asked(record, settings)
+            table = standings(record, parts)
+            if zero and anchor_of(record, parts) != zero:
+                _compare(table, zero, matches(record, parts))
         table["agent"] = table["agent"].map(steady)
         head = {"run": each.number, "folder": each.folder.name}
         tables.append(
@@ -72,6 +78,7 @@ def table_of(known: Sequence[Combination], values: Mapping[str, Mapping[int, Any
             .assign(
                 reference=reference,
                 question=question_of(settings).name.lower(),
+                alike=all(len(set(ratings.strategy)) == 1 for _, ratings in parts),
                 complete=each.state is State.FINISHED,
             )
         )
@@ -101,6 +108,23 @@ def steady_names(
     return dict.fromkeys(line_ups, steady)
 
 
+def _compare(table: pd.DataFrame, reference: str, found: pd.DataFrame) -> None:
+    """Make Elo that of the matches against one agent, which has 0. table: the standings, changed in
+    place. found: of :func:`experiments.report.standings.matches`."""
+    columns = ["elo", "low", "high", "bound", "split"]
+    table.loc[table["agent"] == reference, columns] = 0.0, 0.0, 0.0, "", False
+    for row in found.itertuples():
+        if reference not in (row.agent, row.opponent):
+            continue
+        elo, low, high, bound, name = row.elo, row.elo_low, row.elo_high, row.bound, row.agent
+        if name == reference:
+            elo, low, high, name = -elo, -high, -low, row.opponent
+            bound = bound.translate(str.maketrans("<>", "><"))
+        if bound:
+            low = high = elo
+        table.loc[table["agent"] == name, columns] = elo, low, high, bound, row.split
+
+
 def _steady_name(names: Sequence[str], swept: bool) -> str:
     """Return one name for an agent with these names; swept: True if its own settings change."""
     # Where both agents of a run are alike, they are numbered.
@@ -115,11 +139,13 @@ def _steady_name(names: Sequence[str], swept: bool) -> str:
 def _reference(scores: Sequence[Mapping[str, float]], values: Mapping[str, Any]) -> str:
     """Return the agent to which the others are compared in every run, "" if there is none.
 
-    It is in all runs, and won or lost everything in none. If there are several, it is one whose own
-    settings are the same in all runs, the one with the least points, the last in the line-up.
-    scores: the share of points of each agent, by run. values: as :func:`table_of` has them.
+    It is in all runs, and if possible won or lost everything in none. If there are several, it is
+    one whose own settings are the same in all runs, the one with the least points, the last in the
+    line-up. scores: the share of points of each agent, by run. values: as :func:`table_of` has
+    them.
     """
-    everywhere = [name for name in scores[0] if all(0 < run.get(name, 0) < 1 for run in scores)]
+    present = [name for name in scores[0] if all(name in run for run in scores)]
+    everywhere = [name for name in present if all(0 < run[name] < 1 for run in scores)] or present
     swept = {part for key in values for part in key.removeprefix("agent@").split(".")[:2]}
     own = dict(zip(_PLACES, scores[0], strict=False))
     swept |= {own[place] for place in swept & set(own)}

@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from othello_lab.core.system.escaping import counted, listed
 from othello_lab.experiments.report.facts import in_sentence
 from othello_lab.experiments.report.question import Question
-from othello_lab.experiments.report.tables import elo_text, share_text
+from othello_lab.experiments.report.tables import elo_words, share_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,15 +24,23 @@ Runs = Sequence[tuple[str, int]]
 
 
 def trends(table: pd.DataFrame, runs: Runs, name: str, ordered: bool) -> Iterator[str]:
-    """Yield the trend over the values of one setting, a run each.
+    """Yield the trend over the values of one setting, a run each; over those of several the least
+    and the greatest numbers, and who stands highest.
 
-    table: of :func:`experiments.sweep.results.table_of`. runs: of the values, at least two. name:
-    the setting's. ordered: true if the values are numbers, so that a change has a direction.
+    table: of :func:`experiments.sweep.results.table_of`. runs: of the values. name: the setting's,
+    "" for several. ordered: true if the values are numbers, so that a change has a direction.
     """
     if asks_for_costs(table):
         yield from _node_trends(table, runs, name)
-    else:
+        return
+    if table["reference"].iloc[0]:
         yield from _elo_trends(table, runs, name, ordered)
+    rated = table[(table["part"] == 0) & table["elo"].notna()]
+    decided = rated.groupby("run")["elo"].transform("nunique") > 1
+    first = rated[decided].drop_duplicates("run")["agent"]  # the standings begin with the highest
+    often = [f"{in_sentence(name)} in {number}" for name, number in first.value_counts().items()]
+    if often and not name:
+        yield f"Of {counted(len(runs), 'run')} these stand highest: {listed(often[:_MOST_VALUES])}."
 
 
 def asks_for_costs(table: pd.DataFrame) -> bool:
@@ -47,13 +56,18 @@ def _node_trends(table: pd.DataFrame, runs: Runs, name: str) -> Iterator[str]:
         return
     last = nodes.iloc[:, -1].sort_values(kind="stable")
     base = last.index[-1]
-    same = "for the same moves" if table["split"].all() else "for the same values"
+    cost = (table["question"] == Question.COST.name.lower()).all()
+    same = "for the same values" if cost else "with every pair split"
+    same = "for the same moves" if table["alike"].all() else same
     for agent in [name for name in last.index if name != base][:MOST_AGENTS]:
-        shares = [share_text(share) for share in nodes.loc[agent] / nodes.loc[base]]
-        yield (
-            f"{in_sentence(agent)} visits {_listed(shares)} of the nodes of {in_sentence(base)} "
-            f"at {name} = {_listed([value for value, _ in runs])}, {same}."
-        )
+        shares = (nodes.loc[agent] / nodes.loc[base]).set_axis([value for value, _ in runs])
+        told, where = listed([*map(share_text, shares)]), f"at {name} = {listed(shares.index)}"
+        if not name:
+            ends = dict.fromkeys((shares.idxmin(), shares.idxmax()))
+            told = " to ".join(f"{share_text(shares[value])} ({value})" for value in ends)
+            where = f"in {counted(len(runs), 'run')}"
+        whose = f"of the nodes of {in_sentence(base)}"
+        yield f"{in_sentence(agent)} visits {told} {whose} {where}, {same}."
     if len(nodes) > MOST_AGENTS + 1:
         yield f"These are the {MOST_AGENTS} of {len(nodes)} agents that visit the fewest."
 
@@ -65,20 +79,36 @@ def _elo_trends(table: pd.DataFrame, runs: Runs, name: str, ordered: bool) -> It
     for agent, rows in table[table["agent"] != reference].groupby("agent", sort=False):
         by_run = {row.run: row for row in rows.itertuples() if not math.isnan(row.elo)}
         points = [(value, by_run[run]) for value, run in runs if run in by_run]
-        if len(points) > 1:
+        if len(points) > 1 or not name:
             found[agent] = points
     changes = {agent: _change(points, ordered) for agent, points in found.items()}
     told = sorted(found, key=lambda agent: -abs(changes[agent][0]))[:MOST_AGENTS]
     for agent in told:
         points = found[agent]
-        listed = points if len(points) <= _MOST_VALUES else [points[0], points[-1]]
-        leads = _listed([f"{elo_text(row)} at {name} = {value}" for value, row in listed])
+        shown = points if len(points) <= _MOST_VALUES else [points[0], points[-1]]
+        leads = listed([f"{elo_words(row)} at {name} = {value}" for value, row in shown])
+        who = f"{in_sentence(str(agent))} above {in_sentence(reference)}, Elo:"
         yield (
-            f"{in_sentence(str(agent))} above {in_sentence(reference)}, Elo: {leads}. "
-            f"{_change_text(changes[agent], ordered)}"
+            f"{who} {leads}. {_change_text(changes[agent], ordered)}"
+            if name
+            else (f"{who} {_least_and_greatest(points)}.")
         )
     if len(found) > len(told):
-        yield f"These are the {MOST_AGENTS} of {len(found)} agents whose lead changes most."
+        known = all(math.isfinite(low) for _, low, *_ in changes.values())
+        most = " whose lead changes most" if known else ""
+        yield f"These are {len(told)} of {len(found)} agents{most}."
+
+
+def _least_and_greatest(points: Sequence[tuple[str, Any]]) -> str:
+    """Return the ends of leads in words. A bound is neither less nor more than a number, so they
+    are told apart."""
+    told = []
+    for bounded in (False, True):
+        part = [point for point in points if bool(point[1].bound) is bounded]
+        part.sort(key=lambda point: point[1].elo)
+        ends = dict.fromkeys([*part[:1], *part[-1:]])
+        told += [" to ".join(f"{elo_words(row)} ({value})" for value, row in ends)] * bool(ends)
+    return " and ".join(told)
 
 
 def _change(points: Sequence[tuple[str, Any]], ordered: bool) -> tuple[float, float, float, str]:
@@ -107,10 +137,6 @@ def _change_text(change: tuple[float, float, float, str], ordered: bool) -> str:
     else:
         kind, told = "greatest difference", "surely different" if sure else ""
     return f"The {kind} {where}: {value:+z.0f} [{low:z.0f}, {high:z.0f}], {told or 'undecided'}."
-
-
-def _listed(words: Sequence[str]) -> str:
-    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else words[0]
 
 
 def values_in_order(

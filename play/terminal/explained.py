@@ -65,7 +65,7 @@ def show_tree(
     assert turn.decision is not None
     try:
         if not isinstance(agent, SearchAgent):
-            raise ValueError(f"{turn.by} does not search; agent alphabeta does")
+            raise ValueError(f"{turn.by} shows no search tree; agent alphabeta does")
         if limits.nodes or limits.timed:
             raise ValueError("a search with a limit on nodes or time has none")
         nodes = turn.decision.stats.nodes

@@ -15,7 +15,7 @@ from othello_lab.core.notation import PASS, square_name
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.core.system.escaping import counted
-from othello_lab.play.game import value_text
+from othello_lab.play.game import counts_told, value_text
 from othello_lab.play.search_tree import Cutoff, OrderingLook, TracedNode, watched
 
 MOST_LINES = 300_000
@@ -82,8 +82,4 @@ def _explained(root: TracedNode, position: Position, decision: Decision) -> Iter
     yield f"The tree below {name}'s move. B d3 +5: Black plays d3, worth +5 to Black."
     yield "<= and >=: only a bound, as the rest was cut. *: the chosen line."
     yield from _lines(root, position.to_move.other, 0, set(root.line(decision.pv)))
-    stats = decision.stats
-    yield (
-        f"In all {stats.nodes:,} game states, {stats.evaluations:,} evaluations, "
-        f"{stats.cutoffs:,} cutoffs."
-    )
+    yield f"In all {', '.join(counts_told(decision.stats))}."

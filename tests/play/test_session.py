@@ -131,13 +131,13 @@ def test_debug_shows_the_tree_on_the_screen_or_in_a_file(play: Play, tmp_path: P
     file = tmp_path / "tree.txt"
     out = play(f"debug on once\nd3\nc6\nundo\ndebug to {file} depth 2\nc6\n", "white.depth=3")
     assert out.count("The tree below White's move.") == 1
-    assert "In all 49 game states, 34 evaluations, 6 cutoffs." in out
+    assert "In all 49 game states examined, 34 evaluations, 6 cutoffs." in out
     assert f"the tree is in {file}" in out.replace("\n", " ").replace("  ", " ")
     assert "game states below are not shown" in file.read_text()
     for words, told in (
         (["white=pvs", "white.depth=2"], "no tree: table_mb"),
-        (["white=random"], "random does not search"),
-        (["white=greedy"], "In all 4 game states, 3 evaluations, 0 cutoffs."),
+        (["white=random"], "random shows no search tree"),
+        (["white=greedy"], "In all 4 game states examined, 3 evaluations."),
     ):
         assert told in play("debug on\nd3\n", *words)
 

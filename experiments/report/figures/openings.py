@@ -28,14 +28,12 @@ from othello_lab.experiments.report.figures.drawing import (
 )
 from othello_lab.experiments.report.figures.palette import DIVERGING, GREY, LINE, PAGE, scale
 from othello_lab.experiments.report.figures.svg import annotate
-from othello_lab.experiments.report.standings import scores_from
-from othello_lab.experiments.statistics.intervals import points_interval
+from othello_lab.experiments.report.standings import SIDES, scores_from
 from othello_lab.experiments.statistics.pairs import OUTCOMES
 
 MOST_OPENINGS = 30
 """Up to so many openings are shown one by one."""
 
-SIDES = ("Black", "White")
 _POINTS = ("lost both games", "½ point", "1 point", "1½ points", "won both")
 _SHADES = (2, 6, 10, 14, 18)  # places in the scale, one for each number of half points
 _BAR = 0.22  # inches, of the 0.33 that a name of one line has
@@ -44,16 +42,8 @@ _LONGEST = 24  # letters of an opening's name
 
 def colours_figures(facts: RunFacts) -> Iterator[ReportFigure]:
     """Yield the figure of every agent's score with Black and with White."""
-    scores = facts.scores
-    rows = []
-    for name in facts.order:
-        agent = facts.names.index(name)
-        pairs = scores.pairs[:, agent]
-        for colour, side in enumerate(SIDES):
-            share = points_interval(scores.points[:, agent, colour], pairs, scores.times)
-            rows.append((name, side, *share, int(scores.times @ pairs)))
-    table = pd.DataFrame(rows, columns=["agent", "side", "score", "low", "high", "games"])
-    table = table[table["games"] > 0]
+    place = {name: place for place, name in enumerate(facts.order)}
+    table = facts.colours.sort_values("agent", key=lambda names: names.map(place), kind="stable")
     if table.empty:
         return
     several = facts.openings > 1

@@ -275,8 +275,8 @@ function drawAboutMove(move) {
     ["by", move.by === state.players[move.color].described ? "" : move.by],
     ["value", said.value === null ? "" : said.value_text], ["depth", said.depth], ["line", said.pv.join(" ")],
     ["game states", said.nodes && count(said.nodes)],
-    ["evaluations", said.nodes && count(said.evaluations)],
-    ["cutoffs", said.nodes && count(said.cutoffs)], ["playouts", said.playouts && count(said.playouts)],
+    ["evaluations", said.evaluations && count(said.evaluations)],
+    ["cutoffs", said.cutoffs && count(said.cutoffs)], ["playouts", said.playouts && count(said.playouts)],
     ["time", `${said.seconds.toFixed(3)} s`],
   ];
   box.replaceChildren(...facts.filter(([, value]) => value || value === "0").flatMap(

@@ -121,7 +121,7 @@ def test_a_class_is_checked_before_it_plays(tmp_path: Path) -> None:
     said, _, _ = played(tmp_path / "results", *words)
     (report,) = tmp_path.glob("results/*/*/report.md")
     assert said.index("mine.py:Student") < said.index("--no-check") < said.index("keeps to")
-    for finding in ("Student keeps to the contract", "does not search as minimax does"):
+    for finding in ("Student keeps to the contract", "its search fails a check"):
         assert finding in said and finding in report.read_text(encoding="utf-8")
     named = re.findall(rf"agents check {tmp_path}/mine\.py:(\w+)\)", said)
     assert set(named) == {"Broken"}  # whose contract is broken

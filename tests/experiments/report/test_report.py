@@ -19,11 +19,13 @@ from shared import copied
 from othello_lab import Decision, GreedyAgent, Limits, Position, RandomAgent, run_match
 from othello_lab.__main__ import main
 from othello_lab.agents.config import ConfigError
+from othello_lab.core.system.cli import DISTRIBUTION
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import RunResult, run
 from othello_lab.experiments.pairing.sprt import SequentialMatch
+from othello_lab.experiments.record.provenance import COMMIT, PACKAGES
 from othello_lab.experiments.report import progress
-from othello_lab.experiments.report.citing import bibtex
+from othello_lab.experiments.report.citing import bibtex, pinned
 from othello_lab.experiments.report.findings import FEW, repeated
 from othello_lab.experiments.report.progress import Tally, progress_bar
 from othello_lab.experiments.report.tables import (
@@ -279,9 +281,19 @@ def test_tables_and_reference_of_a_run(recorded_duel: Path, capsys: Capture) -> 
     assert (recorded_duel / "report.md").read_bytes() == before
     assert len(tables) == 2
     assert "duel: 8 games from 4 openings, standard" in text and "seed 1" in text
-    versions = re.search(r"pip install (.*)  # Python 3", before.decode())
-    assert versions is not None
-    assert {"numba", "numpy"} <= {word.partition("==")[0] for word in versions[1].split()}
+    source, versions = re.findall(
+        r"^git checkout ([0-9a-f]{40}|v[\d.]+)  # .*\npip install \. (.*)  # Python 3",
+        before.decode(),
+        re.M,
+    )[0]
+    assert (Path(__file__).parents[3] / ".git").exists() is not source.startswith("v")
+    assert {word.partition("==")[0] for word in versions.split()} == {*PACKAGES} - {DISTRIBUTION}
+    assert ", code " in before.decode()
+
+
+def test_a_foreign_record_puts_no_command_into_the_report() -> None:
+    told = pinned({DISTRIBUTION: "0; touch a", COMMIT: "$(touch b)", "numpy": "2`touch c`"})
+    assert "touch" not in told
 
 
 def test_a_reference_has_no_sign_that_latex_reads() -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from handmade import handmade
+from handmade import handmade, handmade_run
 from rich.console import Console
 
 from othello_lab.experiments.config import read
@@ -21,19 +22,24 @@ from othello_lab.experiments.record.store import (
     seat_totals,
     written,
 )
+from othello_lab.experiments.report.elo_lead import lead
+from othello_lab.experiments.report.figures.openings import colours_figures
 from othello_lab.experiments.report.standings import (
     disc_differences,
     matches,
     pair_counts,
     pairs_by_opening,
     rated_parts,
-    scores_by_opening,
+    scores_by_colour,
     scores_from,
     standings,
 )
 from othello_lab.experiments.report.strategies import strategies
 from othello_lab.experiments.report.tables import time_text
+from othello_lab.experiments.report.two_agents import match_sections
+from othello_lab.experiments.statistics.intervals import points_interval
 from othello_lab.experiments.statistics.match import match_statistics
+from othello_lab.experiments.statistics.means import Mean
 
 AGENTS = ("ann", "bob", "cid", "dan")
 # a result: points of Black, disc difference, end reason, transcript
@@ -135,14 +141,35 @@ def test_scores_by_opening_tell_colours(record: Record) -> None:
         writer.add("cid", "dan", result(-2, "a"), result(4, "b"), opening)  # none
     for first, second in (("ann", "cid"), ("ann", "dan"), ("bob", "cid"), ("bob", "dan")):
         writer.add(first, second, result(-8, "c"), result(-2, "d"), "f5")  # 0 and 1
-    found = scores_by_opening(record)
-    assert found.times.tolist() == [1, 1]
-    assert found.pairs.tolist() == [[1, 1, 1, 1], [3, 3, 3, 3]]
-    assert found.points[0].tolist() == [[1, 0.5], [0.5, 0], [0, 0], [1, 1]]
-    assert found.points[1].tolist() == [[1, 2.5], [0.5, 2], [0, 2], [1, 3]]
+    found = scores_by_colour(record, AGENTS)
+    assert found["games"].tolist() == [4] * 8
+    assert found["score"].tolist() == [2 / 4, 3 / 4, 1 / 4, 2 / 4, 0, 2 / 4, 2 / 4, 1]
+    ann = points_interval(np.array([0.5, 2.5]), np.array([1, 3]), np.array([1, 1]))
+    assert found.loc[1, ["score", "low", "high"]].tolist() == [*ann]
     listed = scores_from(record).set_index(["opening", "agent"])["score"]
     assert listed.loc["e6"].tolist() == [0.75, 0.25, 0, 1]
     assert listed.loc["f5"].tolist() == pytest.approx([3.5 / 6, 2.5 / 6, 2 / 6, 4 / 6])
+
+
+def test_one_number_has_one_interval_wherever_it_is_shown(tmp_path: Path) -> None:
+    """The end of a match by an SPRT, and its colours, in all tables, figures and sentences."""
+    pairs = [(0, 1, 6, -2), (0, 1, 8, 4), (0, 1, 2, -8), (0, 1, 4, 2), (0, 1, 6, 2)] * 6
+    words = "agents=duel agent@first=weighted agent@second=greedy schedule=sprt schedule.elo1=60"
+    with handmade_run(tmp_path / "games.sqlite", words, pairs) as facts:
+        (told, *_), (row,) = lead(facts), facts.matches.itertuples()
+        value, low, high = map(int, re.findall(r"\+(\d+) \[(-?\d+), (-?\d+)\]", told)[0])
+        ends = (row.elo, row.elo_low, row.elo_high)
+        assert [*map(round, ends)] == [value, low, high]
+        halves = facts.standings.set_index("agent").loc[facts.names[0], ["elo", "low", "high"]]
+        assert (2 * halves).tolist() == pytest.approx(ends)
+        colours, *_ = match_sections(facts)
+        (figure,) = colours_figures(facts)
+        for shown in figure.data.itertuples():
+            text = Mean(shown.score, shown.low, shown.high).text(1, 100)
+            assert [shown.agent, shown.side, text] in [[*r[:2], r[5]] for r in colours.rows]
+        for one, other in ((0, 3), (1, 2)):  # one's Black is the other's White
+            mean, low, high = map(float, re.findall(r"-?[\d.]+", colours.rows[one][6]))
+            assert Mean(-mean, -high, -low).text(1) == colours.rows[other][6]
 
 
 def test_disc_differences_are_counted_as_each_agent_sees_them(record: Record) -> None:

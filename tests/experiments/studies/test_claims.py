@@ -188,7 +188,7 @@ def test_claims_that_have_changed_are_not_judged_by_games_of_others(monkeypatch:
         ('["alphabta >= greedy"]', "Did you mean 'alphabeta'?"),
         ('["alphabeta(iago, depth 1) >= alphabeta(depth 1, iago)"]', "itself"),
         ('["random(iago) >= greedy"]', "random has no evaluation"),
-        ('["nodes(random) <= 5"]', "random does not search"),
+        ('["nodes(random) <= 5"]', "random is no search"),
         ("[5]", "study.claims[0]=5"),
         ("[]", "a list of claims"),
         ("nowhere.yaml", "nowhere.yaml"),

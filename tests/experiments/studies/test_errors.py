@@ -80,23 +80,23 @@ def test_a_run_is_judged_with_its_own_agents(recorded_duel: Path, tmp_path: Path
     assert "**alphabeta**" in (record.parent / "report.md").read_text()
 
 
-def test_a_blunder_changes_the_outcome() -> None:
+def test_a_turning_move_changes_the_outcome() -> None:
     solver = EndgameSolver(1)
     position = Position.start("mini4")  # which Black loses by 10, whatever the first move is
     about = judged(position, position.moves[0], solver)
-    assert (about["score"], about["loss"], about["blunder"]) == (-10, 0, False)
+    assert (about["score"], about["loss"], about["turning"]) == (-10, 0, False)
 
 
 MOVES = pd.DataFrame(
     [("a", 3, 0, True, False), ("a", 2, 4, False, True), ("b", 2, 2, False, False)],
-    columns=["opening", "empties", "loss", "is_best", "blunder"],
+    columns=["opening", "empties", "loss", "is_best", "turning"],
 )
 
 
 def test_profile_has_shares_that_stay_within_0_and_1() -> None:
     found = error_profile(MOVES.assign(agent="one")).set_index("empties")
     assert found.loc[ALL, ["moves", "openings", "loss"]].tolist() == [3, 2, 2]
-    assert found.loc[2, ["moves", "loss", "best_share", "blunder_share"]].tolist() == [2, 3, 0, 0.5]
+    assert found.loc[2, ["moves", "loss", "best_share", "turning_share"]].tolist() == [2, 3, 0, 0.5]
     shares = found.loc[[ALL, 2], [name for name in found if "share" in name]].to_numpy()
     assert ((shares >= 0) & (shares <= 1)).all()
 
