@@ -313,7 +313,7 @@ def rated_as_asked(record: Record, settings: RunConfig) -> list[tuple[IntArray, 
         return parts
     schedule, _ = scheduled_of(settings)
     ((members, ratings), *_) = parts
-    stopped = schedule.stopped(pair_counts(record))  # as the test has counted
+    stopped = schedule.stopped(pair_counts(record, rated=True))
     if stopped is not None and not ratings.split.all():
         return [(members, with_difference(ratings, stopped.elo, stopped.low, stopped.high))]
     if schedule.looks == 1:
