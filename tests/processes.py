@@ -46,6 +46,14 @@ def lives(process: int) -> bool:
     return _stat(process)[0] not in "ZX"
 
 
+def leads_a_session(process: int) -> bool:
+    """Return True for a nursery that has not begun to end: workers lead none."""
+    try:
+        return os.getsid(process) == process and not processes.is_ending(process)
+    except ProcessLookupError:
+        return False
+
+
 def parent_of(process: int) -> int:
     """The parent's number, 0 if the process is gone; needs /proc."""
     return int(_stat(process)[1])

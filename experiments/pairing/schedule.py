@@ -271,14 +271,15 @@ class Schedule(ABC):
 
     def stopped(self, counts: IntArray) -> StoppedEstimate | None:
         """Return the difference between the two agents of a match that its own result has ended;
-        None for any other. counts: as :meth:`outcome` has them."""
+        None for any other. counts: the pairs for ratings, as :meth:`outcome` has them."""
         return None
 
-    def outcome(self, names: Sequence[str], counts: IntArray) -> str:
+    def outcome(self, names: Sequence[str], counts: IntArray, rated: IntArray) -> str:
         """Return a sentence on the end of the tournament for the report; "" for none.
 
         names: of the line-up. counts: pentanomial counts of all pairings, shape (agents, agents,
-        5), see :func:`experiments.report.standings.pair_counts`.
+        5), see :func:`experiments.report.standings.pair_counts`. rated: the same of the pairs
+        without a forfeit, for ratings.
         """
         return ""
 

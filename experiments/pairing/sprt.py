@@ -55,10 +55,10 @@ class SequentialMatch(Schedule):
         pairs = counts[_FIRST, _SECOND]
         return stopped_estimate(self.test, pairs) if pairs.any() else None
 
-    def outcome(self, names: Sequence[str], counts: IntArray) -> str:
+    def outcome(self, names: Sequence[str], counts: IntArray, rated: IntArray) -> str:
         first, second = names
         told = f"{first} against {second}: {self.test.outcome(counts[_FIRST, _SECOND])}"
-        if (stopped := self.stopped(counts)) is None:
+        if (stopped := self.stopped(rated)) is None:
             return told
         return (
             f"{told} Elo of {first} above {second}, with the stopping taken into account: "

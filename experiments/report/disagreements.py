@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -90,32 +90,20 @@ def disagreements(record: Record, most: int, seed: int, depth: int) -> pd.DataFr
     names = record.agents()["name"].tolist()
     columns = ["position", "ply", "opening", "gap"]
     columns += [f"{what} of {name}" for what in ("move", "game", "value") for name in names]
-    rows: list[dict[str, Any]] = []
+    rows: list[list[Any]] = []
     if rules.side == SIDE and len(names) == 2:
         found = sorted(_differing(record, seed), key=lambda item: item[0].to_obf())
         chosen = np.random.default_rng([seed, _PURPOSE]).permutation(len(found))[:most]
         for number in sorted(chosen.tolist()):
             position, choices = found[number]
-            rows.append(_row(position, choices, judge, names))
+            both = [choices[agent] for agent in (0, 1)]
+            values = [judge.value(position, choice.move) for choice in both]
+            row = [position.to_obf(), position.discs - 3, both[0].opening, values[0] - values[1]]
+            moves = (square_name(choice.move) for choice in both)
+            rows.append([*row, *moves, *(choice.game for choice in both), *values])
     frame = pd.DataFrame(rows, columns=columns)
     order = frame["gap"].abs().sort_values(ascending=False, kind="stable").index
     return frame.loc[order].reset_index(drop=True)
-
-
-def _row(
-    position: Position, choices: Mapping[int, MoveChoice], judge: Judge, names: Sequence[str]
-) -> dict[str, Any]:
-    values = {agent: judge.value(position, choices[agent].move) for agent in (0, 1)}
-    row: dict[str, Any] = {
-        "position": position.to_obf(),
-        "ply": position.discs - 3,
-        "opening": choices[0].opening,
-        "gap": values[0] - values[1],
-    }
-    for agent, name in enumerate(names):
-        row[f"move of {name}"] = square_name(choices[agent].move)
-        row |= {f"game of {name}": choices[agent].game, f"value of {name}": values[agent]}
-    return row
 
 
 def _differing(record: Record, seed: int) -> Iterator[tuple[Position, dict[int, MoveChoice]]]:

@@ -14,7 +14,12 @@ from othello_lab.core.system.escaping import counted, listed
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.facts import RunFacts, in_sentence, marked_names
 from othello_lab.experiments.report.question import Question, same_values
-from othello_lab.experiments.report.standings import matches, pairs_by_opening
+from othello_lab.experiments.report.standings import (
+    FORFEIT,
+    matches,
+    pair_counts,
+    pairs_by_opening,
+)
 from othello_lab.experiments.report.tables import order_note, share_text, time_text
 from othello_lab.experiments.statistics.intervals import INSIDE
 from othello_lab.experiments.statistics.pairs import IntArray, pentanomial
@@ -172,11 +177,11 @@ def _same_moves(alike: pd.DataFrame) -> Iterator[str]:
 def _order(facts: RunFacts) -> Iterator[str]:
     """Return the leader and its lead, in words."""
     schedule = facts.plan.schedule
-    outcome = schedule.outcome(facts.plan.names, facts.pair_counts)
-    if outcome:
+    rated = pair_counts(facts.record, rated=True)
+    if outcome := schedule.outcome(facts.plan.names, facts.pair_counts, rated):
         yield outcome
         if order_note(facts.standings):
-            yield "In this test a forfeit counts as a loss like any other."
+            yield "The test counts a forfeit as a loss like any other; the Elo leaves it out."
     elif facts.merits:
         headline = schedule.headline(facts.plan.names, facts.results)
         yield headline or _first_of_tournament(facts)
@@ -385,8 +390,8 @@ def _rated_games(record: Record, *agents: int) -> int:
     between = " and min(black, white) = ? and max(black, white) = ?" if agents else ""
     ((games,),) = record.rows(
         "select count(*) from games "
-        f"where pair not in (select pair from games where end_reason != ?){between}",
-        [FINISHED, *sorted(agents)],
+        f"where pair not in (select pair from games where {FORFEIT}){between}",
+        sorted(agents),
     )
     return int(games)
 

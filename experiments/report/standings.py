@@ -47,18 +47,21 @@ if TYPE_CHECKING:
 # A row of `pairs` is a complete pair as its `agent` sees it, against its `opponent`, both by number
 # of strategy; `{ahead}` chooses one agent for all pairs of a pairing. `b` and `w` are the half
 # points that it made with Black and with White; `discs` its mean disc difference, null if a game
-# was forfeited; `one` and `other` tell the games from others. The games of a pair stand next to
-# each other, which makes it cheap to find them. `different` are the pairs that repeat no earlier
-# one move for move. `unit` is the opening, which all pairings share; of a run from one opening the
-# pairs of each pairing by their number, as chance alone makes them differ.
-_PAIRS = """
+# was not finished; `forfeit` says that one was forfeited; `one` and `other` tell the games from
+# others. The games of a pair stand next to each other, which makes it cheap to find them.
+# `different` are the pairs that repeat no earlier one move for move. `unit` is the opening, which
+# all pairings share; of a run from one opening the pairs of each pairing by their number, as chance
+# alone makes them differ.
+FORFEIT = "end_reason != 'finished'"
+"""SQL: a game was lost by a fault."""
+_PAIRS = f"""
     both_games as (
         select a.pair, a.opening, b.strategy as black, w.strategy as white,
             2 * a.black_points as first, 2 - 2 * z.black_points as second,
             (a.disc_difference - z.disc_difference) / 2.0 as discs,
             fingerprint(a.opening, a.transcript) as one,
             fingerprint(z.opening, z.transcript) as other, a.end_reason as one_end,
-            z.end_reason as other_end
+            z.end_reason as other_end, a.{FORFEIT} or z.{FORFEIT} as forfeit
         from games a join games z on z.game = a.game + 1 and z.pair = a.pair
         join plays b on b.agent = a.black join plays w on w.agent = a.white
         where a.black = z.white and a.white = z.black and b.strategy != w.strategy),
@@ -66,20 +69,20 @@ _PAIRS = """
         select black, white, first + second - 2, discs from both_games
         union all select white, black, 2 - first - second, -discs from both_games),
     ahead as (
-        select agent, opponent from views group by agent, opponent having {ahead}),
+        select agent, opponent from views group by agent, opponent having {{ahead}}),
     pairs as (
         select pair, agent, opponent, opening, first as b, second as w, one, other, one_end,
-            other_end, discs
+            other_end, discs, forfeit
         from both_games join ahead on agent = black and opponent = white
         union all select pair, agent, opponent, opening, 2 - second, 2 - first, other, one,
-            other_end, one_end, -discs
+            other_end, one_end, -discs, forfeit
         from both_games join ahead on agent = white and opponent = black)
 """
 _LINE_UP = "opponent > agent"
 _WINNERS = "(sum(points), coalesce(sum(discs), 0.0), opponent) > (0.0, 0.0, agent)"
 _DIFFERENT = """
     distinct_pairs as materialized (
-        select min(pair) as pair, min(opening) as opening, agent, opponent, b, w, discs
+        select min(pair) as pair, min(opening) as opening, agent, opponent, b, w, discs, forfeit
         from pairs group by agent, opponent, one, other),
     spread as (select min(opening) < max(opening) as several from distinct_pairs),
     different as (
@@ -91,7 +94,7 @@ _DIFFERENT = """
 
 
 def _with_pairs(
-    record: Record, strategies: ArrayLike, rated: bool = False, ahead: str = _LINE_UP
+    record: Record, strategies: ArrayLike, rated: bool = False, ahead: str = _WINNERS
 ) -> str:
     """Return the beginning of a query about pairs, of agents that play these strategies, by number.
     rated: leave pairs with a forfeited game out of the different ones: they show no strength."""
@@ -100,18 +103,18 @@ def _with_pairs(
     pairs = record.kept(f"with {plays}, {_PAIRS.format(ahead=ahead)} select * from pairs")
     beginning = f"with pairs as (select * from {pairs})"
     different = record.kept(f"{beginning}, {_DIFFERENT} select * from different")
-    chosen = " where discs is not null" if rated else ""
+    chosen = " where not forfeit" if rated else ""
     return f"{beginning}, different as (select * from {different}{chosen})"
 
 
 SEATS = f"""
     seats as (
         select black as agent, opening, black_points as points, disc_difference as difference,
-            end_reason != 'finished' and result = 'white' as forfeit,
+            {FORFEIT} and result = 'white' as forfeit,
             {", ".join(f"black_{name} as {name}" for name in TOTALS)}
         from games union all
         select white, opening, 1 - black_points, -disc_difference,
-            end_reason != 'finished' and result = 'black',
+            {FORFEIT} and result = 'black',
             {", ".join(f"white_{name}" for name in TOTALS)}
         from games)
 """
@@ -152,7 +155,7 @@ _MATCHES = """
         sum(b = 2) as black_wins, sum(b = 1) as black_draws, sum(b = 0) as black_losses,
         sum(w = 2) as white_wins, sum(w = 1) as white_draws, sum(w = 0) as white_losses,
         avg(b + w) / 4 as score, count(distinct one) + count(distinct other) as distinct_games,
-        count(discs) as all_pairs, count(distinct opening) as openings
+        sum(not forfeit) as all_pairs, count(distinct opening) as openings
     from pairs group by agent, opponent order by min(agent, opponent), max(agent, opponent)
 """
 
@@ -310,7 +313,8 @@ def rated_as_asked(record: Record, settings: RunConfig) -> list[tuple[IntArray, 
         return parts
     schedule, _ = scheduled_of(settings)
     ((members, ratings), *_) = parts
-    stopped = schedule.stopped(pair_counts(record)) if schedule.may_end_early else None
+    looks = schedule.may_end_early
+    stopped = schedule.stopped(pair_counts(record, rated=True)) if looks else None
     if stopped is not None and not ratings.split.all():
         return [(members, with_difference(ratings, stopped.elo, stopped.low, stopped.high))]
     if schedule.looks == 1:

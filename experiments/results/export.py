@@ -308,10 +308,7 @@ def export(
             str(about["name"]),
             date.fromisoformat(re.sub(r"[T_ ].*", "", str(about["started"]))),
             ruleset(about["config"]["ruleset"]["name"]),
-            {
-                number: str(name)
-                for number, name in record.rows("select agent, name from agents order by agent")
-            },
+            dict(record.rows("select agent, name from agents order by agent")),
         )
         writer = FORMATS[format](run, files)
         rows = track(

@@ -219,20 +219,23 @@ class Claims(MatchStudy):
         test = SequentialMatch(
             **{k: v for k, v in self._schedule(claim).items() if k != "_target_"}
         )
-        counts = pair_counts(record)[0, 1]
+        counts, rated = (pair_counts(record, rated=rated)[0, 1] for rated in (False, True))
         pairs = int(counts.sum())
         amount, forfeits = counted(2 * pairs, "game"), record.count_games(forfeited=True)
         if not pairs:
             return ClaimVerdict(
                 str(claim), UNDECIDED, "No pair of games is complete.", amount, forfeits
             )
-        found = stopped_estimate(test.test, counts)
+        found, elo = None, ""
+        if rated.any():
+            found = stopped_estimate(test.test, rated)
+            elo = f": {found.text}{'' if found.split else ' Elo'}"
         upwards = claim.compare in (">=", ">")
         accepted = test.test.decide(counts)
         verdict = UNDECIDED if not accepted else HOLDS if (accepted == "H1") == upwards else FAILS
         evidence = (
             f"{claim.first} made {100 * counts @ SHARES / pairs:.1f} % of the points of "
-            f"{amount}: {found.text}{'' if found.split else ' Elo'}; "
+            f"{amount}{elo}; "
             f"LLR {test.test.llr(counts):+.2f} of {test.test.lower:.2f} to {test.test.upper:.2f}."
         )
         games = record.count_games()
@@ -242,9 +245,8 @@ class Claims(MatchStudy):
             amount += f", {forfeits:,} forfeited"
         if verdict == HOLDS and 2 * forfeits > games:
             verdict, evidence = UNDECIDED, f"Forfeits do not show that a claim holds. {evidence}"
-        return ClaimVerdict(
-            str(claim), verdict, evidence, amount, forfeits, found.elo, found.low, found.high
-        )
+        ends = (found.elo, found.low, found.high) if found else ()
+        return ClaimVerdict(str(claim), verdict, evidence, amount, forfeits, *ends)
 
     def _of_costs(self, claim: CostClaim, record: Record, plan: Plan) -> ClaimVerdict:
         """Search the positions of one opening after the other until it is decided."""

@@ -178,8 +178,8 @@ class Scaling(MatchStudy):
         pool: PairPool,
         seed: int,
     ) -> pd.DataFrame:
-        """Return the differences between agents' gains by doubling the level: first (the one that
-        gains more), second, elo, low, high."""
+        """Return the differences between agents' gains by doubling the level: agent (the one that
+        gains more), other, elo, low, high."""
         import pandas as pd
 
         own = gains[gains["effort"] == self.by].dropna(subset=["elo"])
@@ -189,8 +189,8 @@ class Scaling(MatchStudy):
         rows = np.array([weights[first] - weights[second] for first, second in pairs])
         found = pool.contrasts(rows.reshape(len(pairs), len(pool.names)), seed) if pairs else ()
         columns = dict(zip(("elo", "low", "high"), found, strict=False))
-        names = {"first": [pair[0] for pair in pairs], "second": [pair[1] for pair in pairs]}
-        return pd.DataFrame(names | columns, columns=["first", "second", "elo", "low", "high"])
+        names = {"agent": [pair[0] for pair in pairs], "other": [pair[1] for pair in pairs]}
+        return pd.DataFrame(names | columns, columns=["agent", "other", "elo", "low", "high"])
 
     # ------------------------------------------------------------------ words
 
@@ -203,16 +203,16 @@ class Scaling(MatchStudy):
             told = ", ".join(f"{row.agent} {_elo(row)}" for row in own.itertuples())
             yield f"Elo gained by each doubling of {EFFORTS[self.by]}: {told}."
         if len(between):
-            best = between[between["first"] == own["agent"].iloc[0]]
+            best = between[between["agent"] == own["agent"].iloc[0]]
             shown = best[best["low"] > 0]
             if len(shown) == len(best):
                 nearest = best.loc[best["elo"].idxmin()]
                 yield (
-                    f"{nearest['first']} profits most from more search: by each doubling "
-                    f"{_elo(nearest)} Elo more than {nearest['second']}."
+                    f"{nearest['agent']} profits most from more search: by each doubling "
+                    f"{_elo(nearest)} Elo more than {nearest['other']}."
                 )
             else:
-                open_ = ", ".join(best.loc[~(best["low"] > 0), "second"])
+                open_ = ", ".join(best.loc[~(best["low"] > 0), "other"])
                 yield (
                     f"Who profits most is not settled: {own['agent'].iloc[0]} gained most, but its "
                     f"lead over {open_} may be chance."

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from chosen import mostly_nightly
-from processes import Command, adopted, await_, descendants, lives, parent_of
+from processes import Command, adopted, await_, descendants, leads_a_session, lives, parent_of
 from records import after_games, content, games_in, query, runs_in
 from rich.console import Console
 
@@ -193,12 +193,5 @@ def _child(process: int, known: int = 0) -> int:
     child, if it is known, though its parent may be another one by now."""
     if known:
         return known
-    children = [n for n in descendants(process) if parent_of(n) == process and _leads(n)]
+    children = [n for n in descendants(process) if parent_of(n) == process and leads_a_session(n)]
     return children[0] if children else 0
-
-
-def _leads(process: int) -> bool:
-    try:
-        return os.getsid(process) == process
-    except ProcessLookupError:
-        return False

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 from chosen import mostly_nightly
-from processes import adopted, await_, lives, parent_of
+from processes import adopted, await_, leads_a_session, lives, parent_of
 
 from othello_lab.core.game import FINISHED
 from othello_lab.experiments.pairing import RoundRobin
@@ -204,10 +204,7 @@ def test_nurseries_killed_in_a_row(kills: int, caplog: pytest.LogCaptureFixture)
 
 
 def leaders(processes: Iterable[int]) -> list[int]:
-    """Those which lead a session: the nurseries."""
-    with contextlib.suppress(ProcessLookupError):
-        return sorted(number for number in processes if os.getsid(number) == number)
-    return []
+    return sorted(filter(leads_a_session, processes))
 
 
 @pytest.mark.integration

@@ -150,6 +150,7 @@ def test_a_decided_lead_has_its_interval(tmp_path: Path) -> None:
     with facts_of(folder, Console(quiet=True)) as facts:
         (row,) = facts.matches.itertuples()
     ends = [2 * standings.loc["squares", name] for name in ("elo", "low", "high")]
+    assert row.agent == "squares"
     assert [row.elo, row.elo_low, row.elo_high] == pytest.approx(ends)
     value, low, high = (f"{end:z.0f}" for end in ends)
     assert 0 < int(low) < int(value) < int(high)

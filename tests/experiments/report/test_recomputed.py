@@ -99,7 +99,7 @@ def check_match(row: Row, seats: pd.DataFrame) -> None:
     if re.match(r"[+-]\d", row["Elo [95 %]"]):
         assert row["Elo [95 %]"].split(" ")[0] == f"{400 * np.log10(share / (1 - share)):+z.0f}"
     else:
-        assert not 0 < share < 1 or len(pairs) < 10
+        assert not 0 < share < 1 or len(pairs) < 10 or row["Elo [95 %]"] == "every pair split"
 
 
 def check_standings(rows: Sequence[Row], seats: pd.DataFrame) -> None:
@@ -134,7 +134,8 @@ def check_others(tables: dict[str, list[Row]], seats: pd.DataFrame) -> None:
 def in_rows(lines: Sequence[str], between: str) -> list[Row]:
     """The rows of a table from its lines, the headings first."""
     cells = [
-        [cell.strip(" \\").replace("\\", "") for cell in line.split(between)] for line in lines
+        [re.sub(r"\\dag{}|[\\†]", "", cell).strip() for cell in line.split(between)]
+        for line in lines
     ]
     return [dict(zip(cells[0], row, strict=True)) for row in cells[1:]]
 

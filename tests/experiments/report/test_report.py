@@ -219,7 +219,7 @@ def test_the_outcome_of_a_sequential_test_is_told() -> None:
         assert words in accepted
     undecided = test.outcome([0, 0, 1, 0, 0])
     assert "no decision" in undecided and "1 pair;" in undecided
-    told = SequentialMatch(0, 10).outcome(["ann", "bob"], np.array([[[0] * 5, counts]]))
+    told = SequentialMatch(0, 10).outcome(["ann", "bob"], *[np.array([[[0] * 5, counts]])] * 2)
     assert accepted in told and "ann above bob" in told and "+25 [11, 39]" in told
 
 

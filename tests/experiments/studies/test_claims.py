@@ -157,7 +157,7 @@ def judged(monkeypatch: Patch, forfeits: int, name: str = "greedy > random") -> 
     """The verdict on a claim by a run of this claim's name, most of whose pairs were won."""
     pairs = np.zeros((2, 2, 5), dtype=int)
     pairs[0, 1] = 0, 0, 5, 15, 30
-    monkeypatch.setattr(claims, "pair_counts", lambda record: pairs)
+    monkeypatch.setattr(claims, "pair_counts", lambda record, rated: pairs)
     monkeypatch.setattr(claims, "about_forfeits", lambda record: ["late"])
     record = SimpleNamespace(
         count_games=lambda forfeited=False: forfeits if forfeited else 100,
