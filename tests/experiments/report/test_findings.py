@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from records import edit_moves
 from rich.console import Console
@@ -230,3 +231,19 @@ def test_strategies_are_known_from_ratings(tmp_path: Path) -> None:
     (first, ranks, *rest), _, _ = told(tmp_path, agents, games=10)
     assert " lead" in first and "minimax = pruned" in ranks
     assert "at equal strength" in " ".join(rest)
+
+
+@pytest.mark.integration
+def test_a_gauntlet_is_about_its_champion_and_needs_no_weak_anchor(tmp_path: Path) -> None:
+    """As docs/engine.md measures an engine: the anchor, random, wins nothing of it."""
+    words = ["agents=classics", "schedule=gauntlet", "schedule.champion=alphabeta_5", "seed=3"]
+    more = ["games=10", "rating.anchor=random", "figures=none", f"results={tmp_path}"]
+    done = run(read([*words, *more]), "test", Console(quiet=True))
+    text = " ".join((done.folder / "report.md").read_text(encoding="utf-8").split())
+    table = pd.read_csv(done.folder / "standings.csv", keep_default_na=False).set_index("agent")
+    assert table.loc["random", "bound"] == "<"
+    place = table.index.get_loc("alphabeta_5") + 1
+    assert f"> alphabeta_5, which met all others, is on place {place} of 6." in text
+    zero = re.findall(r"random has no rating to be the anchor, .*everything: (\S+) is 0 Elo", text)
+    assert float(table.loc[zero[0].replace("\\", ""), "elo"]) == 0
+    assert f"relative to {zero[0]}" in text
