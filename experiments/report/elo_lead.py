@@ -368,6 +368,8 @@ def _lead_in_words(
     by = f"{found.value:z.0f} [{found.low:z.0f}, {found.high:z.0f}] Elo"
     if found.low > 0:
         return f"{leads} by {by}, {among}."
+    if found.high < 0:  # in their own games
+        return f"{who} stand{stands} above {names[other]}, but with {by} {among}."
     further = _how_many_more(record, found, asked) if more else ""
     if found.value < 0.5:  # it would lead by 0, or stand above another that leads between the two
         return f"Between {names[first]} and {names[other]} there are {by}: undecided.{further}"
@@ -379,9 +381,10 @@ def _own_lead(record: Record, first: int, other: int) -> EloLead:
     names = record.agents()["name"]
     for row in matches(record, winners=False).itertuples():
         if {row.agent, row.opponent} == {names[first], names[other]} and not row.split:
-            lead = EloLead(row.elo, row.elo_low, row.elo_high, bool(row.bound))
-            turned = EloLead(-row.elo, -row.elo_high, -row.elo_low, bool(row.bound))
-            return lead if row.agent == names[first] else turned
+            ends = (row.elo, row.elo_low, row.elo_high), (-row.elo, -row.elo_high, -row.elo_low)
+            turned = row.agent != names[first]
+            if row.bound != ("<", ">")[turned]:
+                return EloLead(*ends[turned], bool(row.bound))
     return NO_LEAD
 
 
