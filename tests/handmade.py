@@ -41,13 +41,15 @@ def handmade_run(
     words: str,
     pairs: Iterable[Pair],
     nodes: Mapping[int, int] | None = None,
+    times: Mapping[int, int] | None = None,
     openings: int = 1000,
     alike: bool = False,
 ) -> Iterator[RunFacts]:
     """Make a run with the settings of a command and these pairs, and give its facts.
 
-    nodes: of each move of an agent, by number; others count none. openings: so many pairs have an
-    opening of their own, the others begin anew. alike: the two games of a pair are the same.
+    nodes: of each move of an agent, by number; others count none. times: its microseconds, 10 if
+    not given. openings: so many pairs have an opening of their own, the others begin anew. alike:
+    the two games of a pair are the same.
     """
     plan = read([*words.split(), "executor=serial", "figures=none"])
     with handmade(file, plan.names) as made:
@@ -60,7 +62,8 @@ def handmade_run(
                 name = {0: "white", 0.5: "draw", 1: "black"}[points]
                 turns = [
                     MoveRow(
-                        *(game, 3 + seat, agent, 19, None, 4, 10_000, 10_000),
+                        *(game, 3 + seat, agent, 19, None, 4),
+                        *[1000 * (times or {}).get(agent, 10)] * 2,
                         nodes=(nodes or {}).get(agent, 0),
                         **{"evaluations": 0, "late": 0, "waited_nanoseconds": 0},
                     )

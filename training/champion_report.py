@@ -14,7 +14,7 @@ from othello_lab.agents.search.window.probcut import FITTED, ProbCut
 from othello_lab.experiments.pairing import ResultTable
 from othello_lab.experiments.record.reading import reading
 from othello_lab.experiments.report.standings import matches
-from othello_lab.experiments.statistics.intervals import interval_text
+from othello_lab.experiments.statistics.intervals import elo_words, interval_text
 from othello_lab.experiments.statistics.means import Mean, mean_interval
 from othello_lab.experiments.studies.study import Conclusion
 from othello_lab.training.champion import CHAMPION, PATTERNS, ChampionFiles, ChampionTraining
@@ -82,7 +82,7 @@ def concluded(
 def _findings(
     study: ChampionTraining, found: Mapping[str, pd.DataFrame], match: Mapping[str, Any]
 ) -> Iterator[str]:
-    elo = interval_text(match["elo"], match["elo_low"], match["elo_high"], match["bound"])
+    elo = elo_words(*(match[key] for key in ("elo", "elo_low", "elo_high", "bound", "split")))
     yield (
         f"Elo of the new champion less that of the old one: {elo}, in {match['games']:,} games "
         f"({100 * match['score']:.1f} % of the points)."

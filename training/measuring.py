@@ -12,7 +12,7 @@ import numpy as np
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.standings import matches
-from othello_lab.experiments.statistics.intervals import interval_text
+from othello_lab.experiments.statistics.intervals import elo_words
 from othello_lab.experiments.statistics.means import SHARE, mean_interval
 from othello_lab.experiments.studies.pools import PairPool, strengths
 from othello_lab.experiments.studies.positions import PHASES
@@ -329,6 +329,6 @@ def _scores(
             float(row.error), 2
         )
     for row in played.itertuples():
-        elo = interval_text(row.elo, row.elo_low, row.elo_high, row.bound)
+        elo = elo_words(row.elo, row.elo_low, row.elo_high, row.bound, row.split)
         scores.setdefault("elo", {})[str(row.opponent)] = f"{elo}, {row.games} games"
     return scores

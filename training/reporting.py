@@ -10,7 +10,7 @@ from othello_lab.core.system.escaping import counted, listed
 from othello_lab.experiments.config import RunConfig
 from othello_lab.experiments.pairing import ResultTable
 from othello_lab.experiments.report.tables import MATCH_COLUMNS, RATING, cells, elo_text
-from othello_lab.experiments.statistics.intervals import interval_text
+from othello_lab.experiments.statistics.intervals import elo_words, interval_text
 from othello_lab.experiments.studies.positions import PHASES
 from othello_lab.experiments.studies.study import Conclusion
 from othello_lab.training.learned_files import CONF, PREFIX, WEIGHTS
@@ -98,7 +98,8 @@ def about_matches(name: str, training: Training, settings: RunConfig, matches: p
     beaten, lost = matches[at_least > 0], matches[at_most < 0]
     games = counted(int(matches["games"].min()), "game")
     nearest = matches.loc[matches["score"].idxmin()]
-    by = interval_text(nearest.elo, nearest.elo_low, nearest.elo_high, nearest.bound)
+    ends = nearest.elo_low, nearest.elo_high, nearest.bound, nearest.split
+    by = elo_words(nearest.elo, *ends)
     near = f"the strongest, {nearest.opponent}, by {by} Elo in {games}"
     if len(beaten) == len(matches) > 1:
         return f"{player}, {name} beats all {len(matches)} opponents: {near}."
@@ -109,7 +110,7 @@ def about_matches(name: str, training: Training, settings: RunConfig, matches: p
     open_ = matches[~matches.index.isin([*beaten.index, *lost.index])]
     if len(open_):
         told += f"; against {_named(open_['opponent'])} nothing is certain"
-    return f"{told}. Its result against {nearest.opponent}: {by} Elo in {games}."
+    return f"{told}. Its Elo above {nearest.opponent}: {by}, in {games}."
 
 
 def _named(names: Sequence[str]) -> str:

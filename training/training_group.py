@@ -15,7 +15,7 @@ from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.system.settings import Constraint, Switch
 from othello_lab.experiments.pairing import ResultTable
 from othello_lab.experiments.playing.tasks import TaskResult
-from othello_lab.experiments.statistics.intervals import interval_text
+from othello_lab.experiments.statistics.intervals import elo_words
 from othello_lab.experiments.studies import study_session as studies
 from othello_lab.experiments.studies.record import TRAINING, StudyRecord
 from othello_lab.experiments.studies.study import Conclusion
@@ -166,7 +166,8 @@ def _come_of(folder: Path) -> dict[str, Any]:
         worst = matches.loc[matches["score"].idxmin()]
         row["weakest"] = str(worst["opponent"])
         bound = worst["bound"] if isinstance(worst["bound"], str) else ""
-        row["elo"] = interval_text(worst["elo"], worst["elo_low"], worst["elo_high"], bound)
+        ends = worst["elo_low"], worst["elo_high"], bound, bool(worst["split"])
+        row["elo"] = elo_words(worst["elo"], *ends)
     return row
 
 

@@ -37,7 +37,7 @@ def print_finding(finding: ContractFinding, console: Console) -> None:
     """Print the finding of a check."""
     text = plain(finding, keep="\n")
     text.highlight_words([finding.outcome], _STYLES[finding.outcome])
-    console.print(text, soft_wrap=True)
+    console.print(text, soft_wrap=not console.is_terminal)  # words wrap, numbers do not break
 
 
 def announce(line: str) -> None:

@@ -52,10 +52,8 @@ class ChosenMove(NamedTuple):
 ALL = "all"
 """Stands for all numbers of empty squares together."""
 
-ERROR_COLUMNS = (
-    *("agent", "moves", "discs lost [95 %]", "best move % [95 %]"),
-    "turning moves % [95 %]",
-)
+_SHARES = "best move % [95 %]", "turning moves % [95 %]"
+ERROR_COLUMNS = ("agent", "moves", "discs lost [95 %]", *_SHARES)
 """The columns of a table of :func:`error_profile`."""
 
 

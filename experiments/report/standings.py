@@ -313,7 +313,8 @@ def rated_as_asked(record: Record, settings: RunConfig) -> list[tuple[IntArray, 
         return parts
     schedule, _ = scheduled_of(settings)
     ((members, ratings), *_) = parts
-    stopped = schedule.stopped(pair_counts(record, rated=True))
+    counts = pair_counts(record, rated=True)
+    stopped = schedule.stopped(counts) if schedule.may_end_early else None
     if stopped is not None and not ratings.split.all():
         return [(members, with_difference(ratings, stopped.elo, stopped.low, stopped.high))]
     if schedule.looks == 1:
@@ -337,14 +338,12 @@ def _next_rated(
     in its pool; None if nobody is."""
     names = record.agents()["name"].tolist()
     first = names.index(anchor)
-    rated = [
-        agent
-        for agents, ratings in parts
-        if first in agents and not ratings.split.all()
-        for agent, bound in zip(agents.tolist(), ratings.bound, strict=True)
-        if not bound
-    ]
-    return names[min(rated, key=lambda agent: (agent - first) % len(names))] if rated else None
+    for agents, ratings in parts:
+        if first in agents and not ratings.split.all():
+            bounds = dict(zip(agents.tolist(), ratings.bound, strict=True))
+            order = [*range(first, len(names)), *range(first)]
+            return next((names[agent] for agent in order if bounds.get(agent) == ""), None)
+    return None
 
 
 def standings(record: Record, parts: Sequence[tuple[IntArray, Ratings]]) -> pd.DataFrame:

@@ -98,16 +98,6 @@ def elo_text(row: Any) -> str:
     return interval_text(row.elo, row.low, row.high, row.bound)
 
 
-def elo_words(row: Any) -> str:
-    """Return a difference in Elo as a sentence has it: ``+123 [103, 145]``, ``more than +620``, or
-    ``unknown (every pair split)``."""
-    if row.split or np.isnan(row.elo):
-        return f"unknown ({EVERY_SPLIT if row.split else 'no complete pair'})"
-    if row.bound:
-        return f"{'more' if row.bound == '>' else 'less'} than {row.elo:+z.0f}"
-    return interval_text(row.elo, row.low, row.high)
-
-
 def _count(value: float) -> str:
     """Return a number in words, ``-`` for one that an agent without a search lacks."""
     return "-" if np.isnan(value) or not value else f"{value:,.0f}"
@@ -339,7 +329,7 @@ def matches_table(matches: pd.DataFrame) -> Table:
     rows = cells(MATCH_COLUMNS, matches)
     for agent, opponent, *_ in rows:
         names = Text("\n").join([plain(f"{agent} -"), plain(opponent)])
-        shown.add_column(names, justify="right")
+        shown.add_column(names, justify="right", no_wrap=True)
     for name, *values in list(zip(MATCH_COLUMNS, *rows, strict=True))[2:]:
         shown.add_row(name, *map(plain, values))
     return shown

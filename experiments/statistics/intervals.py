@@ -47,6 +47,16 @@ def interval_text(value: float, low: float, high: float, bound: str = "", digits
     return f"{told} [{ends}]"
 
 
+def elo_words(elo: float, low: float, high: float, bound: str, split: bool) -> str:
+    """Return a difference in Elo as a sentence has it: ``+123 [103, 145]``, ``more than +620``, or
+    ``unknown (every pair split)``."""
+    if split or math.isnan(elo):
+        return f"unknown ({EVERY_SPLIT if split else 'no complete pair'})"
+    if bound:
+        return f"{'more' if bound == '>' else 'less'} than {elo:+z.0f}"
+    return interval_text(elo, low, high)
+
+
 def student(openings: int, looks: int = 1) -> float:
     """Return the half width of a 95 % interval in standard errors: Student's quantile with one
     degree of freedom less than there are openings; nan for less than two openings.

@@ -36,7 +36,7 @@ from othello_lab.experiments.report.figures.svg import annotate
 from othello_lab.experiments.sweep.trend import asks_for_costs
 
 MOST_PANELS = 6
-"""Values of a second setting that are drawn, a panel each; and agents of a heat map."""
+"""Values of a second setting that are drawn, a panel each."""
 
 MOST_LINES = 8
 """More agents than these have rows of a heat map instead of lines."""
@@ -135,30 +135,6 @@ def _compared(runs: pd.DataFrame) -> pd.DataFrame:
     return runs[runs["agent"] != runs["reference"]]
 
 
-def heat_figures(facts: SweepFacts) -> Iterator[ReportFigure]:
-    """The same of two settings as heat maps, a panel an agent."""
-    runs, names = _settings(facts)
-    if len(names) != 2:
-        return
-    agents = list(dict.fromkeys(runs["agent"]))[:MOST_PANELS]
-    rated = list(dict.fromkeys(_compared(runs)["agent"]))[:MOST_PANELS]
-    if (runs["elo"].notna() & ~runs["split"]).any():
-        yield ReportFigure(
-            name="elo_map",
-            title="Elo by both settings",
-            caption=f"{_zero(runs)} > and < are bounds.",
-            chart=heat_chart(runs[runs["agent"].isin(rated)], "elo", *names),
-        )
-    if runs["nodes_per_move"].max() > 0:
-        searching = runs[runs["agent"].isin(agents) & (runs["nodes_per_move"] > 0)]
-        yield ReportFigure(
-            name="nodes_map",
-            title="Nodes by both settings",
-            caption="Mean nodes of a move, over the games of each run.",
-            chart=heat_chart(searching, "nodes_per_move", *names),
-        )
-
-
 def _zero(runs: pd.DataFrame) -> str:
     """Return the meaning of 0 Elo in a sentence."""
     if reference := runs["reference"].iloc[0]:
@@ -176,7 +152,7 @@ def _settings(facts: SweepFacts) -> tuple[pd.DataFrame, list[str]]:
     return runs, names
 
 
-SWEEP_FIGURES = (setting_figures, heat_figures)
+SWEEP_FIGURES = (setting_figures,)
 
 
 def _joined(runs: pd.DataFrame, group: Sequence[str]) -> pd.Series:
@@ -232,17 +208,6 @@ def sweep_chart(runs: pd.DataFrame, measure: str, setting: str, other: str | Non
         legend = figure.legend(lines, labels, loc="outside right center", title="agent")
         name_legend(legend, [name for name, _ in agents])
     return figure
-
-
-def heat_chart(runs: pd.DataFrame, measure: str, setting: str, other: str) -> Figure:
-    """Elo, or nodes a move, by two settings that were varied, a panel an agent.
-
-    runs: as :func:`sweep_chart` has them, for ``elo`` with ``bound``; 1 to 6 agents read well.
-    setting: a column, along the horizontal axis. other: another, along the upright one.
-    """
-    bounds = ["bound"] if measure == "elo" else []
-    check_frame(runs, ["run", "agent", "games", setting, other, measure, *bounds])
-    return _maps(runs, measure, setting, other, "agent", str)
 
 
 def agents_chart(

@@ -113,7 +113,7 @@ def _findings(table: pd.DataFrame, values: Mapping[str, Mapping[int, Any]]) -> I
         name = ", ".join(short[key] for key in groups[0])
     said = list(trends(table, runs, name, ordered and name != "seed"))
     if not said and table["split"].all():
-        said = ["In every run every pair was split, so these games show costs alone."]
+        said = ["In every run every pair was split, so these games cannot tell who is better."]
     yield from said
 
 

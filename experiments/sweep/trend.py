@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from othello_lab.core.system.escaping import counted, listed
 from othello_lab.experiments.report.facts import in_sentence
 from othello_lab.experiments.report.question import Question
-from othello_lab.experiments.report.tables import elo_words, share_text
+from othello_lab.experiments.report.tables import share_text
+from othello_lab.experiments.statistics.intervals import elo_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,17 +50,18 @@ def asks_for_costs(table: pd.DataFrame) -> bool:
 
 
 def _node_trends(table: pd.DataFrame, runs: Runs, name: str) -> Iterator[str]:
-    """Yield each agent's share of the nodes of the most expensive one, by value."""
+    """Yield each agent's share of the nodes of the most expensive one on average, by value."""
     nodes = table.pivot_table("nodes_per_move", "agent", "run", sort=False)
-    nodes = nodes.loc[nodes.fillna(0).min(axis=1) > 0, [run for _, run in runs]]
+    nodes = nodes.reindex(columns=[run for _, run in runs])  # none may count any
+    nodes = nodes[nodes.fillna(0).min(axis=1) > 0]
     if len(nodes) < 2:
         return
-    last = nodes.iloc[:, -1].sort_values(kind="stable")
-    base = last.index[-1]
+    means = nodes.mean(axis=1).sort_values(kind="stable")
+    base = means.index[-1]
     cost = (table["question"] == Question.COST.name.lower()).all()
     same = "for the same values" if cost else "with every pair split"
     same = "for the same moves" if table["alike"].all() else same
-    for agent in [name for name in last.index if name != base][:MOST_AGENTS]:
+    for agent in means.index[:-1][:MOST_AGENTS]:
         shares = (nodes.loc[agent] / nodes.loc[base]).set_axis([value for value, _ in runs])
         told, where = listed([*map(share_text, shares)]), f"at {name} = {listed(shares.index)}"
         if not name:
@@ -86,7 +88,7 @@ def _elo_trends(table: pd.DataFrame, runs: Runs, name: str, ordered: bool) -> It
     for agent in told:
         points = found[agent]
         shown = points if len(points) <= _MOST_VALUES else [points[0], points[-1]]
-        leads = listed([f"{elo_words(row)} at {name} = {value}" for value, row in shown])
+        leads = listed([f"{_in_words(row)} at {name} = {value}" for value, row in shown])
         who = f"{in_sentence(str(agent))} above {in_sentence(reference)}, Elo:"
         yield (
             f"{who} {leads}. {_change_text(changes[agent], ordered)}"
@@ -99,6 +101,10 @@ def _elo_trends(table: pd.DataFrame, runs: Runs, name: str, ordered: bool) -> It
         yield f"These are {len(told)} of {len(found)} agents{most}."
 
 
+def _in_words(row: Any) -> str:
+    return elo_words(row.elo, row.low, row.high, row.bound, row.split)
+
+
 def _least_and_greatest(points: Sequence[tuple[str, Any]]) -> str:
     """Return the ends of leads in words. A bound is neither less nor more than a number, so they
     are told apart."""
@@ -107,7 +113,7 @@ def _least_and_greatest(points: Sequence[tuple[str, Any]]) -> str:
         part = [point for point in points if bool(point[1].bound) is bounded]
         part.sort(key=lambda point: point[1].elo)
         ends = dict.fromkeys([*part[:1], *part[-1:]])
-        told += [" to ".join(f"{elo_words(row)} ({value})" for value, row in ends)] * bool(ends)
+        told += [" to ".join(f"{_in_words(row)} ({value})" for value, row in ends)] * bool(ends)
     return " and ".join(told)
 
 

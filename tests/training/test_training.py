@@ -94,14 +94,23 @@ def test_only_what_is_certain_is_said_of_matches() -> None:
         ("beaten", 0.9, 380.0, 300.0, 500.0, ""),
     ]
     columns = ["opponent", "score", "elo", "elo_low", "elo_high", "bound"]
-    matches = pd.DataFrame(rows, columns=columns).assign(games=100)
+    matches = pd.DataFrame(rows, columns=columns).assign(games=100, split=False)
     training, settings = TwoWeights(), RunConfig(depth=4)
     said = about_matches("two", training, settings, matches)
-    for part in ("depth 4", "1 of 4", "to lost;", "open and bound", "-240 [-300, -180] Elo", "100"):
+    for part in (
+        "depth 4",
+        "1 of 4",
+        "to lost;",
+        "open and bound",
+        "lost: -240 [-300, -180], in",
+        "100",
+    ):
         assert part in said
     won = matches.iloc[[3, 3]].reset_index(drop=True)
     said = about_matches("two", training, settings, won)
     assert "all 2 opponents" in said and "beaten, by +380 [300, 500]" in said
+    for row, told in (({"bound": ">"}, "more than +380"), ({"split": True}, "every pair split")):
+        assert told in about_matches("two", training, settings, won.assign(**row))
 
 
 @pytest.mark.integration

@@ -157,35 +157,6 @@ def test_a_decided_lead_has_its_interval(tmp_path: Path) -> None:
     assert f"squares leads discs by {value} [{low}, {high}] Elo, in 60 games." == said
 
 
-@pytest.mark.integration
-@pytest.mark.parametrize(
-    ("first", "games", "pattern"),
-    [
-        (GreedyAgent, 24, r"undecided\. .* some ([\d,]+) games a pairing instead of 24 .* 90 %"),
-        (RandomAgent, 8, r"undecided\. 4 openings are too few"),
-        # Each of two agents takes all of one opening: the rating of both is 0.
-        (RandomAgent, 4, r"^Between \w+ and \w+ there are 0 \[-\d+, \d+\] Elo: undecided\. 2 "),
-    ],
-)
-def test_what_is_not_decided_takes_more_games_or_openings(
-    tmp_path: Path, first: Any, games: int, pattern: str
-) -> None:
-    for seed in range(1, 60):
-        agents = {"one": first(), "other": RandomAgent()}
-        (said, *_), _, _ = told(tmp_path, agents, games=games, seed=seed)
-        if found := re.search(pattern, said):
-            break
-    else:
-        pytest.fail(f"never said; the last: {said}")
-    assert all(int(number.replace(",", "")) > 24 for number in found.groups())
-
-
-def test_a_match_with_all_games_won_has_no_elo(tmp_path: Path) -> None:
-    agents = {"strong": AlphaBeta(3, SquareWeights()), "random": RandomAgent()}
-    (said, *_), _, _ = told(tmp_path, agents, games=2)
-    assert said.startswith("strong leads random, in 2 games: too few")
-
-
 FEW = [(0, 1, "white", "finished", 8), (1, 0, "black", "finished", 1)]
 FORFEITS = [
     (0, 1, "black", "never answered", 2),

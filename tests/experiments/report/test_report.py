@@ -22,6 +22,7 @@ from othello_lab.agents.config import ConfigError
 from othello_lab.core.system.cli import DISTRIBUTION
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import RunResult, run
+from othello_lab.experiments.pairing import ResultTable
 from othello_lab.experiments.pairing.sprt import SequentialMatch
 from othello_lab.experiments.record.provenance import COMMIT, PACKAGES
 from othello_lab.experiments.report import progress
@@ -34,9 +35,12 @@ from othello_lab.experiments.report.tables import (
     described,
     elo_text,
     match_columns,
+    matches_table,
+    result_table,
     standings_tables,
 )
 from othello_lab.experiments.report.watch import look, watch
+from othello_lab.experiments.results.listing import list_command
 from othello_lab.experiments.statistics.sequential import Sprt
 
 
@@ -144,6 +148,29 @@ def test_what_a_narrow_terminal_leaves_out_is_said(width: int, named: RunResult)
     assert set(told.split(", ")) - {""} == set(COLUMNS) - there
     assert bool(told) == (width < 200)
     assert width < 200 or all(name in printed for name in NAMES)
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_no_table_breaks_a_number(width: int, named: RunResult) -> None:
+    console = Console(record=True, width=width, file=StringIO())
+    counts = [f"{10**digits:,}" for digits in range(9)]
+    wide = ResultTable("wide", ["agent", *(f"count {n}" for n in range(9))], [["a name", *counts]])
+    tables = [*standings_tables(named.standings, console), matches_table(named.matches)]
+    for table in (*tables, result_table(wide)):
+        console.print(table)
+    printed = console.export_text()
+    for table in tables:
+        for column in (each for each in table.columns if each.justify == "right"):
+            assert all(f" {cell} " in printed for cell in column.cells)
+    assert all(f" {count} " in printed for count in counts)
+    assert max(map(len, printed.splitlines())) <= width
+
+
+@pytest.mark.integration
+def test_a_narrow_terminal_shows_the_dates_of_folders_whole(recorded_duel: Path) -> None:
+    console = Console(record=True, width=80, file=StringIO())
+    assert list_command([str(recorded_duel.parent.parent)], console) == 0
+    assert f" {recorded_duel.name} " in console.export_text()
 
 
 class Slips(RandomAgent):

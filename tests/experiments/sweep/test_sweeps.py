@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -23,7 +22,6 @@ from othello_lab.experiments.report.figures.drawing import draw_figures
 from othello_lab.experiments.sweep import (
     composing,
     load,
-    reporting,
     results,
     sweep_session,
     watching,
@@ -33,7 +31,6 @@ from othello_lab.experiments.sweep.figures import (
     MOST_LINES,
     SWEEP_FIGURES,
     SweepFacts,
-    heat_chart,
     setting_figures,
 )
 from othello_lab.experiments.sweep.folder import State, Sweep
@@ -211,50 +208,41 @@ def test_one_or_two_settings_are_drawn_and_three_are_a_table_alone(tmp_path: Pat
         return [figure.name for figure in drawn]
 
     assert names(table, "a") == ["elo", "nodes_per_move"]
-    assert names(table, "bc") == ["elo", "nodes_per_move", "elo_map", "nodes_map"]
+    assert names(table, "bc") == ["elo", "nodes_per_move"]
     assert names(table, "abc") == names(table, "") == []
     assert names(table.assign(split=True, elo=0.0), "a") == ["nodes_share", "nodes_per_move"]
-
-
-def test_the_finding_says_who_stands_highest_where() -> None:
-    rows = [
-        *((0, "strong", 20.0), (0, "weak", -20.0), (1, "strong", 90.0), (1, "weak", -90.0)),
-        *((2, "weak", 5.0), (2, "strong", -5.0), (3, "strong", 0.0), (3, "weak", 0.0)),
-    ]
-    many = [(run, f"agent {agent}", -agent) for run in range(5) for agent in (run, 9)]
-    few, further = (
-        list(reporting._leaders(told, {"depth": {run: run + 1 for run in range(5)}}))
-        for told in (rated(rows), rated(many))
-    )
-    assert len(few) == 2 and few[0].startswith("strong") and few[1].startswith("weak")
-    for said in ("2 of 4 runs", "+20 [11, 29] Elo (depth=1)", "+90 [81, 99] Elo (depth=2)"):
-        assert said in few[0]
-    assert "1 of 4 runs" in few[1] and "+5 [-4, 14] Elo (depth=3)" in few[1]
-    assert re.match(r"2 further .* 2 runs", further[-1])
-
-
-def rated(rows: list[tuple[int, str, float]]) -> pd.DataFrame:
-    table = pd.DataFrame(rows, columns=["run", "agent", "elo"])
-    table = table.assign(low=table["elo"] - 9, high=table["elo"] + 9, bound="", split=False)
-    return table.assign(part=0, reference="")
 
 
 TWO_AGENTS = ["agents=duel", "agent@first=alphabeta", "agent@second=alphabeta", *QUICK[2:]]
 
 
+BOTH_RATED = ["first.evaluation=square_weights", "second.evaluation=mobility", "depth=1,2"]
+ONE_UNBEATEN = ["agent@second=random", "first.evaluation=iago", "first.depth=1,3"]
+
+
 @pytest.mark.integration
-def test_elo_in_a_sweep_is_the_difference_that_each_run_reports(tmp_path: Path) -> None:
-    words = ["first.evaluation=square_weights", "second.evaluation=mobility", "games=20"]
-    assert main(["run", "-m", *TWO_AGENTS, *words, "depth=1,2", f"results={tmp_path}"]) == 0
+@pytest.mark.parametrize(
+    ("words", "reference"), [(BOTH_RATED, "mobility"), (ONE_UNBEATEN, "random")]
+)
+def test_elo_in_a_sweep_is_the_difference_that_each_run_reports(
+    words: list[str], reference: str, tmp_path: Path
+) -> None:
+    more = [*TWO_AGENTS, *words, "games=20", f"results={tmp_path}"]
+    assert main(["run", "-m", *more]) == 0
     folder = folder_of(tmp_path)
     table = load(folder)
-    assert set(table["reference"]) == {"mobility"}
-    text = (folder / "report.md").read_text(encoding="utf-8")
-    for row in table[table["agent"] == "square_weights"].itertuples():
+    assert set(table["reference"]) == {reference}
+    text = " ".join((folder / "report.md").read_text(encoding="utf-8").split())
+    compared = table[table["agent"] != reference]
+    for row, depth in zip(compared.itertuples(), (1, words[-1][-1]), strict=True):
         own = (folder / str(row.run) / "report.md").read_text(encoding="utf-8")
-        lead = f"{row.elo:.0f} [{row.low:.0f}, {row.high:.0f}]"
-        assert f"by {lead} Elo" in own and f"+{lead} at depth = {row.depth}" in text
-    assert re.search(r"from 1 to 2: [+-]\d+ \[-?\d+, -?\d+\], \w", text)
+        lead, sign = f"{row.elo:.0f} [{row.low:.0f}, {row.high:.0f}]", "+"
+        if row.bound:
+            lead, sign = f"{row.elo:.0f}", "more than +"
+        assert f"by {sign[:-1]}{lead} Elo" in own
+        assert f"{sign}{lead} at depth = {depth}" in text
+        assert f"above {reference}, Elo: " in text
+    assert (">" in set(compared["bound"])) is (reference == "random")
 
 
 @pytest.mark.integration
@@ -274,25 +262,6 @@ def test_agents_of_a_swept_duel_keep_their_names(tmp_path: Path) -> None:
     table = load(folder_of(tmp_path))
     assert set(table["agent"]) == {"alphabeta", "alphabeta_d2"}
     assert set(table["reference"]) <= {"alphabeta_d2", ""}
-
-
-def test_a_heat_map_has_a_cell_for_each_run() -> None:
-    grid = itertools.product((2, 1), ("iago", "mobility"), ("one", "two", "three"))
-    rows = [
-        (run, agent, 40, depth, name, 100 * depth + run, ">" if run == 0 else "", 10.0**depth)
-        for run, (depth, name, agent) in enumerate(grid)
-        if (depth, name) != (1, "iago")
-    ]
-    columns = ["run", "agent", "games", "depth", "evaluation", "elo", "bound", "nodes_per_move"]
-    table = pd.DataFrame(rows, columns=columns)
-    figure = heat_chart(table, "elo", "depth", "evaluation")
-    first = next(axes for axes in figure.axes if axes.get_title() == "one")
-    assert [text.get_text() for text in first.texts] == ["> +200", "+109", "+203"]
-    assert [label.get_text() for label in first.get_xticklabels()] == ["1", "2"]
-    shown = first.collections[0].get_array().tolist()
-    assert shown == [[None, 200], [109, 203]]
-    nodes = heat_chart(table, "nodes_per_move", "depth", "evaluation")
-    assert {"10", "100"} == {text.get_text() for axes in nodes.axes for text in axes.texts}
 
 
 @pytest.mark.parametrize("other", [None, "ordered"])
