@@ -16,7 +16,7 @@ from othello_lab.agents.agent import Agent, Decision, Limits
 from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.agents.external_agent import is_outside
 from othello_lab.agents.search import SearchAgent, WindowSearch
-from othello_lab.core.game import PlayerFailure, valid_answer
+from othello_lab.core.game import RESIGNED, PlayerFailure, valid_answer
 from othello_lab.core.notation import square_name
 from othello_lab.core.position import Position, prepare_rules
 from othello_lab.core.rules import Color, Ruleset
@@ -29,6 +29,9 @@ from othello_lab.play.game import GameState
 
 MINUTES = 60.0
 """A search that would take so many seconds is announced."""
+SURE_SECONDS = 1.0
+"""So long an agent may think before it is interrupted: commands that a pipe has all at once, with
+its end, are answered."""
 _FOREVER = 1e9
 _GRACE = 5.0  # nobody loses by the clock here
 _FIRST_NOTE, _NOTES = 5.0, 30.0  # seconds until it is said that an agent still thinks, and again
@@ -38,6 +41,13 @@ _SCOUT_SECONDS = 0.5
 
 class AgentFailure(Exception):
     """An agent has crashed, hung or answered nonsense; the message is the reason."""
+
+
+class AgentResigned(AgentFailure):
+    """An agent has given up its game."""
+
+    def __init__(self) -> None:
+        super().__init__("it resigns")
 
 
 class AgentProcess:
@@ -64,6 +74,9 @@ class AgentProcess:
             decision = self._seat.decide(position, limits)
             seconds = time.perf_counter() - started
         except PlayerFailure as fault:
+            if fault.reason == RESIGNED:
+                self._told = None
+                raise AgentResigned from None
             self.forget()
             last = fault.detail.strip().rpartition("\n")[2]
             raise AgentFailure(f"{fault.reason}: {last:.300}") from None
@@ -105,12 +118,20 @@ class AgentProcess:
         self.forget()
 
 
+class ThinkingStopped(AgentFailure):
+    """An agent had to stop, as somebody wants something else."""
+
+    def __init__(self) -> None:
+        super().__init__("stopped before it had a move")
+
+
 @dataclass
 class _WaitingNotice:
-    """Says from time to time that an agent still thinks."""
+    """Says from time to time that an agent still thinks, and ends that if it is to be ended."""
 
     say: Callable[[str], None]
     stopped_by: str
+    interrupt: Callable[[], bool]
     who: str = ""
     since: float = 0.0
     next_note: float = _FIRST_NOTE
@@ -120,11 +141,13 @@ class _WaitingNotice:
 
     def end(self) -> None:
         """Nobody waits any more."""
-        self.next_note = math.inf
+        self.since = self.next_note = math.inf
 
     def check(self) -> None:
-        """Called while nothing comes."""
+        """Called while nothing comes; raises ThinkingStopped."""
         passed = time.monotonic() - self.since
+        if passed >= SURE_SECONDS and self.interrupt():
+            raise ThinkingStopped
         if passed >= self.next_note:
             self.next_note += _NOTES
             self.say(f"{self.who} is still thinking ({passed:.0f} s); {self.stopped_by}.")
@@ -141,12 +164,14 @@ class AgentProcesses:
         hang: float,
         say: Callable[[str], None],
         stopped_by: str = "Ctrl-C stops it",
+        interrupt: Callable[[], bool] = lambda: False,
     ):
+        """``interrupt``: called while an agent thinks; it is stopped if that returns True."""
         self.rules, self.limits = rules, limits
         self._hang = hang
         self._say = say
         self._stopped_by = stopped_by
-        self._patience = _WaitingNotice(say, stopped_by)
+        self._patience = _WaitingNotice(say, stopped_by, interrupt)
         self._made: dict[str, AgentProcess] = {}
 
     def __enter__(self) -> AgentProcesses:

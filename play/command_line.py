@@ -185,8 +185,11 @@ def gtp_command(arguments: Sequence[str]) -> int:
     return run_engine(
         "gtp",
         "the Go Text Protocol (GTP)",
+        r"\s*(\d+\s+)?quit\b",
         arguments,
-        lambda *parts: serve(GtpServer(*parts), sys.stdin, sys.stdout),
+        lambda table, player, thinkers, commands: serve(
+            GtpServer(table, player, thinkers), commands, sys.stdout
+        ),
     )
 
 
@@ -198,8 +201,11 @@ def nboard_command(arguments: Sequence[str]) -> int:
     return run_engine(
         "nboard",
         "the NBoard protocol",
+        r"\s*(quit|ping)\b",
         arguments,
-        lambda table, player, thinkers: serve(table, player, thinkers, sys.stdin, sys.stdout),
+        lambda table, player, thinkers, commands: serve(
+            table, player, thinkers, commands, sys.stdout
+        ),
     )
 
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
+import select
+import stat
 import sys
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import TextIO
 
 from othello_lab.agents.config import ConfigError
 from othello_lab.core.system.escaping import visible
@@ -58,13 +63,58 @@ def read_engine(words: Sequence[str], folders: Sequence[str]) -> tuple[GameSetup
     return table, player
 
 
+class Commands:
+    """The lines of a controller. While an agent thinks they are read ahead, unless they come from
+    a file."""
+
+    def __init__(self, source: TextIO | None, urgent: str) -> None:
+        """``urgent``: a regex of the lines that end an agent's thinking, as the end of the input
+        does."""
+        self._source, self._urgent = source, re.compile(urgent)
+        self._lines: deque[str] = deque()
+        self._part, self._ended = b"", False
+        try:
+            self._descriptor = source.fileno() if source else -1
+            self._is_live = not stat.S_ISREG(os.fstat(self._descriptor).st_mode)
+        except (OSError, ValueError):  # no file of the system
+            self._is_live = False
+
+    def __iter__(self) -> Iterator[str]:
+        if not self._is_live:
+            yield from self._source or ()
+        while self._is_live and not (self._ended and not self._lines):
+            if self._lines:
+                yield self._lines.popleft()
+            else:
+                self._read()
+
+    def interrupt(self) -> bool:
+        """Return True if the agent is to stop thinking."""
+        if self._is_live and not self._ended and select.select([self._descriptor], [], [], 0)[0]:
+            self._read()
+        return self._ended or any(map(self._urgent.match, self._lines))
+
+    def _read(self) -> None:
+        """Wait for input, and read it."""
+        read = os.read(self._descriptor, 1 << 16)
+        *lines, self._part = (self._part + read).split(b"\n")
+        self._ended = not read
+        if self._ended and self._part:
+            lines = [self._part]
+        self._lines += [line.decode(errors="replace") for line in lines]
+
+
 def run_engine(
     name: str,
     protocol: str,
+    urgent: str,
     words: Sequence[str],
-    serve: Callable[[GameSetup, PlayerSettings, AgentProcesses], None],
+    serve: Callable[[GameSetup, PlayerSettings, AgentProcesses, Iterable[str]], None],
 ) -> int:
-    """Make the agent, and let a protocol serve it; returns the exit code. Raises ConfigError."""
+    """Make the agent, and let a protocol serve it; returns the exit code. Raises ConfigError.
+
+    urgent: see :class:`Commands`.
+    """
     if {"-h", "--help"} & set(words):
         print(USAGE.format(name=name, protocol=protocol), end="")
         return 0
@@ -75,7 +125,10 @@ def run_engine(
     def say(line: str) -> None:
         print(visible(line), file=sys.stderr, flush=True)
 
-    with AgentProcesses(table.rules, table.limits, table.settings.limits.hang, say) as thinkers:
+    commands, hang = Commands(sys.stdin, urgent), table.settings.limits.hang
+    with AgentProcesses(
+        table.rules, table.limits, hang, say, interrupt=commands.interrupt
+    ) as thinkers:
         thinkers.of(player)  # before anybody waits for it
-        serve(table, player, thinkers)
+        serve(table, player, thinkers, commands)
     return 0

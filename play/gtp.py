@@ -10,11 +10,17 @@ from importlib import metadata
 from typing import TextIO
 
 from othello_lab.agents.config import ConfigError, one_line
+from othello_lab.agents.external.gtp_connection import RESIGN
 from othello_lab.core.game import Limits
 from othello_lab.core.notation import PASS, IllegalMove, NotationError, parse_square, square_name
 from othello_lab.core.position import Position
 from othello_lab.core.rules import RULESETS, Color
-from othello_lab.play.agent_process import AgentFailure, AgentProcesses
+from othello_lab.play.agent_process import (
+    AgentFailure,
+    AgentProcesses,
+    AgentResigned,
+    ThinkingStopped,
+)
 from othello_lab.play.config import GameSetup, PlayerSettings
 from othello_lab.play.game import GameState, PlayedTurn, outcome
 from othello_lab.play.game_files import described
@@ -210,6 +216,10 @@ class GtpServer:
             limits = self._clock.limits(side, limits)
         try:
             decision, seconds = self._thinkers.ask(self._player, game, seed, limits)
+        except AgentResigned:
+            return RESIGN
+        except ThinkingStopped as error:
+            raise GtpFailure(str(error)) from None
         except (AgentFailure, ConfigError) as error:
             raise GtpFailure(f"the agent has broken down: {one_line(error)}") from None
         position = game.position

@@ -24,6 +24,7 @@ from othello_lab.agents.external.gtp_connection import (
     BOARD_SETTERS,
     GAMES,
     PASS_WORDS,
+    RESIGN,
     GtpConnection,
     GtpRefusal,
 )
@@ -31,12 +32,17 @@ from othello_lab.core.game import PlayerFailure
 from othello_lab.core.notation import PASS, IllegalMove, parse_square, square_name
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
+from othello_lab.core.system.escaping import counted
 
 NEEDED = ("list_commands", "boardsize", "clear_board", "play", "genmove", "quit")
 """Commands that every engine should list."""
 _RANDOM_GAMES = 20
 _STRAY_SECONDS = 0.2
 _INNER = Position.start().follow(re.findall("..", "f5d6c3d3c4"))[0]
+
+
+class Resignation(NotApplicable):
+    """The engine has resigned, which it may at any move."""
 
 
 @dataclass
@@ -116,12 +122,18 @@ class GtpEngineUnderTest(EngineUnderTest):
             ) from None
 
     def generate(self, position: Position, command: str = "genmove") -> str:
-        """Return the engine's answer to genmove; raises ProtocolViolation if it refuses."""
+        """Return the engine's answer to genmove.
+
+        Raises ProtocolViolation if it refuses, Resignation if it gives up.
+        """
         try:
-            return self.engine.generate(position.to_move, self.think, command)
+            answer = self.engine.generate(position.to_move, self.think, command)
         except GtpRefusal as error:
             color = self.engine.color(position.to_move)
             raise ProtocolViolation(f"refused '{command} {color}': {error}") from None
+        if answer.lower() == RESIGN:
+            raise Resignation(f"it resigns, at\n{position}")
+        return answer
 
     def move(self, position: Position, command: str = "genmove") -> int:
         """Return a move that the engine generates; raises ProtocolViolation if it is illegal."""
@@ -149,9 +161,9 @@ def _version(case: GtpEngineUnderTest) -> None:
 
 
 def _name(case: GtpEngineUnderTest) -> None:
-    if not case.must("name"):
-        raise ProtocolViolation("it has no name")
-    case.must("version")
+    for command in ("name", "version"):
+        if not case.must(command):
+            raise ProtocolViolation(f"it has no {command}")
 
 
 def _lists(case: GtpEngineUnderTest) -> None:
@@ -170,14 +182,16 @@ def _knows(case: GtpEngineUnderTest) -> None:
 
 def _unknown(case: GtpEngineUnderTest) -> None:
     case.refuses("no_such_command", "there is no such command")
-    case.must("name")  # the engine still answers
+    with suppress(GtpRefusal):
+        case.ask("name")  # the engine still answers
 
 
 def _numbers(case: GtpEngineUnderTest) -> None:
     """Check that an answer carries its command's number, needed to match the two."""
-    first = _raw(case, "4711 protocol_version")
-    if not first.startswith("=4711"):
-        raise ProtocolViolation(f"answered '{first}'; =4711 is expected")
+    for number, command in ((4711, "protocol_version"), (4712, "no_such_command")):
+        first = _raw(case, f"{number} {command}")
+        if not re.match(rf"[=?]{number}\b", first):
+            raise ProtocolViolation(f"answered '{first}'; ={number} or ?{number} is expected")
 
 
 def _blank(case: GtpEngineUnderTest) -> None:
@@ -253,15 +267,16 @@ def _nonsense(case: GtpEngineUnderTest) -> None:
 
 
 def _turn(case: GtpEngineUnderTest) -> None:
-    case.clear()
-    case.refuses(case.play(Color.WHITE, "d3"), "d3 traps nothing for White")
+    for square, owner in (("e3", "White"), ("d3", "Black")):  # whose legal move it is
+        case.clear()
+        case.refuses(case.play(Color.WHITE, square), f"Black begins; {square} is {owner}'s move")
 
 
 def _clears(case: GtpEngineUnderTest) -> None:
-    case.lead("d3c5f6")
+    case.lead("d3c5f6f5e6")
     position = case.clear()
-    case.tell(position, 19)
-    case.move(position.play(19))
+    case.tell(position, 26)
+    case.move(position.play(26))
 
 
 def _shows(case: GtpEngineUnderTest) -> None:
@@ -359,7 +374,8 @@ def _no_false_pass(case: GtpEngineUnderTest) -> None:
 
 def _plays(case: GtpEngineUnderTest) -> None:
     """Play a whole game against random moves; every move of the engine has to be legal."""
-    _play_whole_game(case, Color.WHITE, Limits())
+    with suppress(Resignation):
+        _play_whole_game(case, Color.WHITE, Limits())
 
 
 def _play_whole_game(case: GtpEngineUnderTest, own: Color, limits: Limits) -> None:
@@ -470,11 +486,16 @@ def verdict(case: GtpEngineUnderTest) -> tuple[bool, str]:
 
     def play() -> str:
         case.engine.set_game()
+        resigned = 0
         for color in Color:
-            _play_whole_game(case, color, Limits(seconds=case.think))
+            try:
+                _play_whole_game(case, color, Limits(seconds=case.think))
+            except Resignation:
+                resigned += 1
         _accepts_passes(case)
         with suppress(PlayerFailure):
             case.engine.set_board(_INNER)
-        return str(case.engine.dialect)
+        more = f"; it resigned {counted(resigned, 'game')} of 2" if resigned else ""
+        return f"{case.engine.dialect}{more}"
 
     return judged(case, play)

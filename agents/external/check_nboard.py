@@ -6,6 +6,7 @@ Each check records the lines sent and the answers.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -83,10 +84,12 @@ class NBoardEngineUnderTest(EngineUnderTest):
             raise ProtocolViolation(f"'{answer}': {error}, at\n{position}") from None
         return move
 
-    def quiet(self) -> None:
-        """Raise ProtocolViolation if the engine has answered with a move before ``go``."""
-        if said := [line for line in self.ping()[:-1] if line.startswith(ANSWER)]:
+    def quiet(self) -> list[str]:
+        """Return the lines up to a pong; raises ProtocolViolation for a move without ``go``."""
+        lines = self.ping()
+        if said := [line for line in lines if line.startswith(ANSWER)]:
             raise ProtocolViolation(f"'{said[0]}' without go")
+        return lines
 
 
 def _starts(case: NBoardEngineUnderTest) -> None:
@@ -116,8 +119,11 @@ def _blank(case: NBoardEngineUnderTest) -> None:
 def _named(case: NBoardEngineUnderTest) -> None:
     case.program.kill()
     case.begin()
-    if not any(line.startswith("set myname ") for line in case.ping()):
+    said = [line for line in case.ping() if re.match(r"set myname\b", line)]
+    if not said:
         raise NotApplicable("it does not give its name (optional)")
+    if not said[-1].removeprefix("set myname").strip():
+        raise ProtocolViolation(f"'{said[-1]}': the name is missing")
 
 
 def _goes(case: NBoardEngineUnderTest) -> None:
@@ -149,7 +155,7 @@ def _accepts_moves(case: NBoardEngineUnderTest) -> None:
 def _accepts_notes(case: NBoardEngineUnderTest) -> None:
     position = case.set_game(Position.start())
     for word in _LINE:
-        case.say(f"move {word}/1.50/0.25")
+        case.say(f"move {word.upper()}/1.50/0.25")
         position = position.play(word)
     case.move(position)
 
@@ -167,6 +173,8 @@ def _values(case: NBoardEngineUnderTest) -> None:
     case.set_game(Position.start(), (19,))
     answer = case.until("go", ANSWER, case.think)[-1]
     if read_answer(answer, 8)[1] is None:
+        if len(re.split(r"[/\s]+", answer.removeprefix(ANSWER).strip())) > 1:
+            raise ProtocolViolation(f"'{answer}': a finite number is expected after the move")
         raise NotApplicable(f"'{answer}' has no value (optional)")
 
 
@@ -181,11 +189,8 @@ def _nodes(case: NBoardEngineUnderTest) -> None:
 
 def _hints(case: NBoardEngineUnderTest) -> None:
     position = case.set_game(Position.start(), (19,))
-    case.program.send("hint 1", case.patience)
-    answers = case.until("ping 4242", "pong 4242$", case.think)
-    said = [line.split() for line in answers if re.match("(search|book) ", line)]
-    if not said:
-        raise ProtocolViolation("no line begins with search or book")
+    answers = case.until("hint 1", "(search|book) ", case.patience)  # a ping would end the search
+    said = [line.split() for line in (*answers, *case.quiet()) if re.match("(search|book) ", line)]
     if parse_square(said[-1][1][:2]) not in position.moves:
         raise ProtocolViolation(
             f"'{' '.join(said[-1])}' does not begin with a legal move, at\n{position}"
@@ -193,11 +198,13 @@ def _hints(case: NBoardEngineUnderTest) -> None:
 
 
 def _deeper(case: NBoardEngineUnderTest) -> None:
-    position = case.set_game(Position.start())
-    for depth in (1, 3):
-        case.say(f"set depth {depth}")
-        case.move(position)
-    case.say(f"set depth {_DEPTH}")
+    try:
+        for depth in (1, 3):
+            case.say(f"set depth {depth}")
+            case.move(case.set_game(Position.start()))
+    finally:
+        with suppress(PlayerFailure):
+            case.say(f"set depth {_DEPTH}")
 
 
 def _before_a_pass() -> tuple[tuple[int, ...], Position]:
@@ -241,8 +248,7 @@ def _play_whole_game(case: NBoardEngineUnderTest, start: Position, color: Color)
 def _learns(case: NBoardEngineUnderTest) -> None:
     case.set_game(Position.start(), (19,))
     case.program.send("learn", case.patience)
-    said = case.ping()
-    if not any(line.startswith("learn") for line in said):
+    if not any(line.startswith("learn") for line in case.quiet()):
         raise NotApplicable("it does not answer learned (optional)")
 
 

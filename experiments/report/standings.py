@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from othello_lab.agents.external_agent import is_ours
+from othello_lab.core.game import FAIR_ENDS
 from othello_lab.core.rules import ruleset
 from othello_lab.experiments.config import RunConfig, draw_of, scheduled_of
 from othello_lab.experiments.pairing import PairOutcomes, Schedule
@@ -94,11 +95,11 @@ def _units(record: Record) -> str:
 SEATS = f"""
     seats as (
         select black as agent, opening, black_points as points, disc_difference as difference,
-            end_reason != 'finished' and result = 'white' as forfeit,
+            end_reason not in {FAIR_ENDS} and result = 'white' as forfeit,
             {", ".join(f"black_{name} as {name}" for name in TOTALS)}
         from games union all
         select white, opening, 1 - black_points, -disc_difference,
-            end_reason != 'finished' and result = 'black',
+            end_reason not in {FAIR_ENDS} and result = 'black',
             {", ".join(f"white_{name}" for name in TOTALS)}
         from games)
 """

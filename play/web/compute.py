@@ -23,7 +23,7 @@ from othello_lab.core.notation import square_name
 from othello_lab.core.rules import Color, ruleset
 from othello_lab.core.system.forked import Channel, ForkedProcess
 from othello_lab.core.system.processes import die_with_parent
-from othello_lab.play.agent_process import AgentFailure, AgentProcesses
+from othello_lab.play.agent_process import AgentFailure, AgentProcesses, AgentResigned
 from othello_lab.play.config import GameSetup, read
 from othello_lab.play.game import GameState, outcome, value_text
 from othello_lab.play.game_files import described, players_of
@@ -56,7 +56,10 @@ _NICE = 5  # the server goes first
 def decide(thinkers: AgentProcesses, game: GameState, options: dict[str, Any]) -> dict[str, Any]:
     """An agent's move. options: ``player`` as :func:`play.web.game_data.player_data` gives it, and
     the ``seed``."""
-    decision, seconds = thinkers.ask(player_from(options["player"]), game, options["seed"])
+    try:
+        decision, seconds = thinkers.ask(player_from(options["player"]), game, options["seed"])
+    except AgentResigned:
+        return {"resigned": True}
     return {"decision": decision_data(decision), "seconds": seconds}
 
 
