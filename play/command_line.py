@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from othello_lab.agents.config import ConfigError
 from othello_lab.core.system.cli import Command, Parser
@@ -182,15 +181,10 @@ def gtp_command(arguments: Sequence[str]) -> int:
     from othello_lab.play.engine import run_engine
     from othello_lab.play.gtp import GtpServer, serve
 
-    return run_engine(
-        "gtp",
-        "the Go Text Protocol (GTP)",
-        r"\s*(\d+\s+)?quit\b",
-        arguments,
-        lambda table, player, thinkers, commands: serve(
-            GtpServer(table, player, thinkers), commands, sys.stdout
-        ),
-    )
+    def serve_gtp(*parts: Any) -> None:
+        serve(GtpServer(*parts[:3]), *parts[3:])
+
+    return run_engine("gtp", "the Go Text Protocol (GTP)", arguments, serve_gtp)
 
 
 def nboard_command(arguments: Sequence[str]) -> int:
@@ -198,15 +192,7 @@ def nboard_command(arguments: Sequence[str]) -> int:
     from othello_lab.play.engine import run_engine
     from othello_lab.play.nboard import serve
 
-    return run_engine(
-        "nboard",
-        "the NBoard protocol",
-        r"\s*(quit|ping)\b",
-        arguments,
-        lambda table, player, thinkers, commands: serve(
-            table, player, thinkers, commands, sys.stdout
-        ),
-    )
+    return run_engine("nboard", "the NBoard protocol", arguments, serve)
 
 
 def wpi_command(arguments: Sequence[str]) -> int:

@@ -5,7 +5,6 @@ from what is usual in the ways named on its command line: ``nboard_engine.py TRA
 from __future__ import annotations
 
 import re
-import signal
 import sys
 
 from gtp_engine import Position
@@ -58,7 +57,7 @@ class Engine:
             return f"search {'A1' if 'wrong-hints' in TRAITS else self.move()} 1.5 0 1"
         elif word == "learn" and "no-learning" not in TRAITS:
             return "=== D3" if "moves-to-learn" in TRAITS else "learned"
-        elif word in ("no_such_command", "") and f"answers-{word}" in TRAITS:
+        elif {"": "answers-blank", "no_such_command": "answers-unknown"}.get(word) in TRAITS:
             return "=== A1"
         return None
 
@@ -98,8 +97,6 @@ class Engine:
             if "dies" in TRAITS:
                 print("out of luck", file=sys.stderr)
                 sys.exit(9)
-            if "hangs" in TRAITS:
-                signal.pause()
             move = {"illegal": "A1", "nonsense": "corner"}.get(min(TRAITS, default=""), move)
         empties = sum(row.count(".") for row in self.position.board)
         faults = {

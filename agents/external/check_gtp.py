@@ -6,6 +6,7 @@ Each check records the lines sent and the answers.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -19,6 +20,8 @@ from othello_lab.agents.external.checking import (
     NotApplicable,
     ProtocolViolation,
     judged,
+    line_to_a_pass,
+    random_game,
 )
 from othello_lab.agents.external.gtp_connection import (
     BOARD_SETTERS,
@@ -88,20 +91,27 @@ class GtpEngineUnderTest(EngineUnderTest):
         return f"play {self.engine.color(color)} {self.engine.square(square)}"
 
     def needs(self, *commands: str) -> None:
-        """Raise NotApplicable unless the engine lists all these commands."""
+        """Raise NotApplicable unless the engine lists all these commands, or says it knows them."""
         for command in commands:
-            if command not in self.known:
+            if command not in self.known and not self._says_to_know(command):
                 raise NotApplicable(f"it has no {command}")
+
+    def _says_to_know(self, command: str) -> bool:
+        """Return True if an engine that lists no commands says that it knows this one."""
+        with suppress(GtpRefusal):
+            return not self.known and self.ask(f"known_command {command}").lower() == "true"
+        return False
 
     def clear(self) -> Position:
         """Begin a game and return its start."""
         self.engine.clear(8)
         return Position.start()
 
-    def lead(self, transcript: str) -> Position:
-        """Begin a game, play these moves, and return the position reached."""
+    def lead(self, moves: str | Iterable[int]) -> Position:
+        """Begin a game, play these moves or this transcript, and return the position reached."""
         position = self.clear()
-        moves = Position.start().follow(re.findall("..", transcript))[1]
+        if isinstance(moves, str):
+            _, moves = position.follow(re.findall("..", moves))
         for move in moves:
             self.tell(position, move)
             position = position.play(move)
@@ -241,10 +251,6 @@ def _game(case: GtpEngineUnderTest) -> None:
         raise ProtocolViolation(f"it knows neither {' nor '.join(GAMES)}")
 
 
-def _black(case: GtpEngineUnderTest) -> None:
-    case.lead("d3c5")
-
-
 def _letters(case: GtpEngineUnderTest) -> None:
     case.clear()
     for command in ("play b D3", "play W c5", "play B f6"):
@@ -335,7 +341,7 @@ def _only_says(case: GtpEngineUnderTest) -> None:
 
 
 def _passes(case: GtpEngineUnderTest) -> None:
-    position = _before_a_pass(case)
+    position = case.lead(line_to_a_pass())
     answer = case.generate(position)
     if answer.lower() not in ("pass", "pa", "--"):
         raise ProtocolViolation(f"generated '{answer}' where only a pass is legal, at\n{position}")
@@ -344,26 +350,10 @@ def _passes(case: GtpEngineUnderTest) -> None:
 
 
 def _accepts_passes(case: GtpEngineUnderTest) -> None:
-    position = _before_a_pass(case)
+    position = case.lead(line_to_a_pass())
     case.tell(position, PASS)
     after = position.play(PASS)
     case.tell(after, after.moves[0])
-
-
-def _before_a_pass(case: GtpEngineUnderTest) -> Position:
-    rng = np.random.default_rng(3)
-    while True:
-        position, moves = Position.start(), []
-        while position.moves:
-            moves.append(int(rng.choice(position.moves)))
-            position = position.play(moves[-1])
-        if position.must_pass:
-            break
-    position = case.clear()
-    for move in moves:
-        case.tell(position, move)
-        position = position.play(move)
-    return position
 
 
 def _no_false_pass(case: GtpEngineUnderTest) -> None:
@@ -399,12 +389,12 @@ def _play_whole_game(case: GtpEngineUnderTest, own: Color, limits: Limits) -> No
 def _knows_all_moves(case: GtpEngineUnderTest) -> None:
     """Send whole random games; a board with wrongly turned discs soon refuses a legal move."""
     for seed in range(_RANDOM_GAMES):
-        _played_at_random(case, seed)
+        case.lead(random_game(seed))
 
 
 def _scores(case: GtpEngineUnderTest) -> None:
     case.needs("final_score")
-    position = _played_at_random(case, 2)
+    position = case.lead(random_game(2))
     answer = case.must("final_score")
     if not re.fullmatch(r"0|Draw|[BW]\+\d+(\.\d+)?", answer, re.IGNORECASE):
         raise ProtocolViolation(f"'{answer}'; 0, B+6 or W+6 is expected")
@@ -412,15 +402,6 @@ def _scores(case: GtpEngineUnderTest) -> None:
     winner = position.to_move if difference > 0 else position.to_move.other
     if answer[0].upper() not in (winner.value[0].upper() if difference else "0D"):
         raise ProtocolViolation(f"'{answer}' at\n{position}")
-
-
-def _played_at_random(case: GtpEngineUnderTest, seed: int) -> Position:
-    position, rng = case.clear(), np.random.default_rng(seed)
-    while not position.is_over:
-        move = int(rng.choice(position.moves or (PASS,)))
-        case.tell(position, move)
-        position = position.play(move)
-    return position
 
 
 def _time(case: GtpEngineUnderTest) -> None:
@@ -453,7 +434,7 @@ CHECKS = (
     EngineCheck("blank", "It leaves empty lines and comments alone", _blank),
     EngineCheck("sizes", "boardsize 8 is accepted, 99 is not", _sizes),
     EngineCheck("game", "set_game knows Othello or Reversi", _game),
-    EngineCheck("play", "Black begins, White answers", _black),
+    EngineCheck("play", "Black begins, White answers", lambda case: case.lead("d3c5")),
     EngineCheck("letters", "Colors and squares in short, upper and lower case", _letters),
     EngineCheck("illegal", "An illegal move is refused, and nothing changes", _illegal),
     EngineCheck("nonsense", "A move with a wrong or missing square or color is refused", _nonsense),

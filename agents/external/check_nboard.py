@@ -6,6 +6,7 @@ Each check records the lines sent and the answers.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -18,6 +19,7 @@ from othello_lab.agents.external.checking import (
     NotApplicable,
     ProtocolViolation,
     judged,
+    line_to_a_pass,
 )
 from othello_lab.agents.external.nboard import ANSWER, read_answer
 from othello_lab.core.game import PlayerFailure
@@ -65,7 +67,7 @@ class NBoardEngineUnderTest(EngineUnderTest):
         self.pings += 1
         return self.until(f"ping {self.pings}", rf"pong {self.pings}$", self.patience)
 
-    def set_game(self, position: Position, moves: tuple[int, ...] = ()) -> Position:
+    def set_game(self, position: Position, moves: Iterable[int] = ()) -> Position:
         """Send a game that begins at a position and return the position after its moves."""
         plies, here = [], position
         for move in moves:
@@ -90,10 +92,6 @@ class NBoardEngineUnderTest(EngineUnderTest):
         if said := [line for line in lines if line.startswith(ANSWER)]:
             raise ProtocolViolation(f"'{said[0]}' without go")
         return lines
-
-
-def _starts(case: NBoardEngineUnderTest) -> None:
-    case.ping()
 
 
 def _pings(case: NBoardEngineUnderTest) -> None:
@@ -131,7 +129,7 @@ def _goes(case: NBoardEngineUnderTest) -> None:
 
 
 def _as_white(case: NBoardEngineUnderTest) -> None:
-    case.move(case.set_game(Position.start(), (19,)))
+    case.move(case.set_game(Position.start(), [19]))
 
 
 def _plays_moves(case: NBoardEngineUnderTest) -> None:
@@ -144,20 +142,16 @@ def _stays(case: NBoardEngineUnderTest) -> None:
     case.move(position)  # the engine must not have made its move
 
 
-def _accepts_moves(case: NBoardEngineUnderTest) -> None:
+def _accepts_moves(case: NBoardEngineUnderTest, words: Sequence[str] = _LINE) -> None:
     position = case.set_game(Position.start())
-    for word in _LINE:
+    for word in words:
         case.say(f"move {word}")
-        position = position.play(word)
+        position = position.play(word[:2])
     case.move(position)
 
 
 def _accepts_notes(case: NBoardEngineUnderTest) -> None:
-    position = case.set_game(Position.start())
-    for word in _LINE:
-        case.say(f"move {word.upper()}/1.50/0.25")
-        position = position.play(word)
-    case.move(position)
+    _accepts_moves(case, [f"{word.upper()}/1.50/0.25" for word in _LINE])
 
 
 def _sets_positions(case: NBoardEngineUnderTest) -> None:
@@ -207,28 +201,16 @@ def _deeper(case: NBoardEngineUnderTest) -> None:
             case.say(f"set depth {_DEPTH}")
 
 
-def _before_a_pass() -> tuple[tuple[int, ...], Position]:
-    rng = np.random.default_rng(3)
-    while True:
-        position, moves = Position.start(), []
-        while position.moves:
-            moves.append(int(rng.choice(position.moves)))
-            position = position.play(moves[-1])
-        if position.must_pass:
-            return tuple(moves), position
-
-
 def _passes(case: NBoardEngineUnderTest) -> None:
-    moves, _ = _before_a_pass()
-    case.move(case.set_game(Position.start(), moves))
+    case.move(case.set_game(Position.start(), line_to_a_pass()))
 
 
 def _accepts_passes(case: NBoardEngineUnderTest) -> None:
-    moves, position = _before_a_pass()
-    case.set_game(Position.start(), moves)
+    moves = line_to_a_pass()
+    position = case.set_game(Position.start(), moves)
     case.say(f"move {ggf_word(PASS)}")
     case.move(position.play(PASS))
-    case.move(case.set_game(Position.start(), (*moves, PASS)))
+    case.move(case.set_game(Position.start(), [*moves, PASS]))
 
 
 def _whole_game(case: NBoardEngineUnderTest) -> None:
@@ -259,7 +241,7 @@ def _quits(case: NBoardEngineUnderTest) -> None:
 
 
 CHECKS = (
-    EngineCheck("starts", "It starts, and answers a ping", _starts, needed=True),
+    EngineCheck("starts", "It starts, and answers a ping", lambda case: case.ping(), needed=True),
     EngineCheck("pings", "Each ping is answered, and nothing else", _pings),
     EngineCheck("number", "Any number comes back", _other_numbers),
     EngineCheck("unknown", "It ignores unknown commands and settings", _unknown),

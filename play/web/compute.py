@@ -56,10 +56,7 @@ _NICE = 5  # the server goes first
 def decide(thinkers: AgentProcesses, game: GameState, options: dict[str, Any]) -> dict[str, Any]:
     """An agent's move. options: ``player`` as :func:`play.web.game_data.player_data` gives it, and
     the ``seed``."""
-    try:
-        decision, seconds = thinkers.ask(player_from(options["player"]), game, options["seed"])
-    except AgentResigned:
-        return {"resigned": True}
+    decision, seconds = thinkers.ask(player_from(options["player"]), game, options["seed"])
     return {"decision": decision_data(decision), "seconds": seconds}
 
 
@@ -226,6 +223,8 @@ def _answered(thinkers: AgentProcesses, question: dict[str, Any]) -> dict[str, A
         game = game_from(question["game"])
         thinkers.change_rules(ruleset(game.start.ruleset))
         return {"ok": ANSWERS[question["ask"]](thinkers, game, question["options"])}
+    except AgentResigned:
+        return {"ok": {"resigned": True}}
     except (AgentFailure, ValueError) as error:
         return {"trouble": one_line(error)}
     except Exception as error:

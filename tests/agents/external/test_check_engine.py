@@ -38,68 +38,27 @@ PROTOCOLS: dict[str, tuple[Any, Any, Any]] = {
 }
 
 ONE_FAULT = {
-    "gtp": {
-        "starts": "garbage",
-        "version": "version-1",
-        "name": "nameless",
-        "list": "hides-quit",
-        "known": "knows-all",
-        "unknown": "allows-no_such_command",
-        "numbers": "no-numbers",
-        "blank": "answers-comments",
-        "sizes": "any-size",
-        "game": "plays-go",
-        "play": "black-is-alone",
-        "letters": "no-capitals",
-        "illegal": "plays-on-discs",
-        "nonsense": "color-blind",
-        "turn": "white-begins",
-        "clear": "stuck-after-5",
-        "show": "shows-nothing",
-        "undo": "undoes-all",
-        "set": "sets-nothing",
-        "genmove": "lost-after-",
-        "white": "lost-after-d3",
-        "keeps": "repeats",
-        "reg": "reg-plays",
-        "pass": "never-passes",
-        "passes": "skips-passes skips-one-late",
-        "no pass": "passes-freely",
-        "whole game": "tires",
-        "moves": "flips-too-few",
-        "score": "scores-wrongly",
-        "time": "no-clock",
-        "two games": "stuck-after-7",
-        "quit": "stays",
-    },
-    "nboard": {
-        "starts": "mute",
-        "pings": "volunteers",
-        "number": "short-numbers",
-        "unknown": "answers-no_such_command",
-        "blank": "answers-",
-        "name": "anonymous",
-        "go": "stumbles",
-        "white": "lost-after-d3",
-        "game": "two-moves",
-        "stays": "moves-itself",
-        "move": "only-capitals",
-        "notes": "no-notes",
-        "board": "usual-start",
-        "again": "sets-once",
-        "value": "praise",
-        "nodes": "bad-nodes",
-        "hint": "wrong-hints",
-        "depth": "deep-sinks",
-        "pass": "never-passes",
-        "passes": "no-passes-in-games",
-        "whole game": "tires",
-        "learn": "moves-to-learn",
-        "quit": "stays",
-    },
+    "gtp": "starts=garbage, version=version-1, name=nameless, list=hides-quit, known=knows-all, "
+    "unknown=allows-no_such_command, numbers=no-numbers, blank=answers-comments, sizes=any-size, "
+    "game=plays-go, play=black-is-alone, letters=no-capitals, illegal=plays-on-discs, "
+    "nonsense=color-blind, turn=white-begins, clear=stuck-after-5, show=shows-nothing, "
+    "undo=undoes-all, set=sets-nothing, genmove=lost-after-, white=lost-after-d3, keeps=repeats, "
+    "reg=reg-plays, pass=never-passes, passes=skips-passes skips-one-late, no pass=passes-freely, "
+    "whole game=tires, moves=flips-too-few, score=scores-wrongly, time=no-clock, "
+    "two games=stuck-after-7, quit=stays",
+    "nboard": "starts=mute, pings=volunteers, number=short-numbers, unknown=answers-unknown, "
+    "blank=answers-blank, name=anonymous, go=stumbles, white=lost-after-d3, game=two-moves, "
+    "stays=moves-itself, move=only-capitals, notes=no-notes, board=usual-start, again=sets-once, "
+    "value=praise, nodes=bad-nodes, hint=wrong-hints, depth=deep-sinks, pass=never-passes, "
+    "passes=no-passes-in-games, whole game=tires, learn=moves-to-learn, quit=stays",
 }
 """Of each check the traits of an engine that fails this check, and no other."""
-ALWAYS = {("gtp", "turn"), ("nboard", "name"), ("nboard", "value"), ("nboard", "learn")}
+CASES = [
+    (protocol, *case.split("="))
+    for protocol, row in ONE_FAULT.items()
+    for case in [*row.split(", "), "="]  # the last has no fault
+]
+ALWAYS = [("gtp", "turn"), ("nboard", "name"), ("nboard", "value"), ("nboard", "learn")]
 """Could once not be failed."""
 
 
@@ -131,36 +90,22 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_each_check_has_an_engine_that_fails_it(protocol: str) -> None:
-    assert [check.name for check in PROTOCOLS[protocol][2].CHECKS] == list(ONE_FAULT[protocol])
-
-
 @pytest.mark.parametrize(
-    ("protocol", "check"),
-    [
-        pytest.param(*case, marks=() if case in ALWAYS else INTEGRATION)
-        for case in ((protocol, check) for protocol in PROTOCOLS for check in ONE_FAULT[protocol])
-    ],
+    ("protocol", "check", "traits"),
+    [pytest.param(*case, marks=() if case[:2] in ALWAYS else INTEGRATION) for case in CASES],
 )
 def test_an_engine_with_one_fault_fails_one_check(
-    protocol: str, check: str, monkeypatch: pytest.MonkeyPatch
+    protocol: str, check: str, traits: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = found_in_process(protocol, ONE_FAULT[protocol][check], monkeypatch)
-    assert names(found, FAILED) == {check}
+    found = found_in_process(protocol, traits, monkeypatch)
+    assert [each.name for each in found] + [""] == [
+        case[1] for case in CASES if case[0] == protocol
+    ]
+    failed = [each for each in found if each.outcome == FAILED]
+    assert [each.name for each in failed] == [check] * bool(check), failed
     assert bool(names(found, NOT_ASKED)) == (check == "starts")
-    (failed,) = (each for each in found if each.name == check)
-    assert failed.exchanges and (check != "moves" or "  a b c d e f g h\n1 " in failed.detail)
-
-
-@pytest.mark.integration
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_an_engine_that_does_all_right_passes(
-    protocol: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found = found_in_process(protocol, "", monkeypatch)
-    assert names(found, OK) == set(ONE_FAULT[protocol])
-    assert all(each.exchanges for each in found)
+    assert all(each.exchanges for each in found if each.outcome != NOT_ASKED)
+    assert check != "moves" or "  a b c d e f g h\n1 " in failed[0].detail
 
 
 @pytest.mark.parametrize(
@@ -191,17 +136,10 @@ def test_what_an_engine_need_not_do_is_no_fault(
 @pytest.mark.integration
 @pytest.mark.parametrize(
     ("protocol", "trait", "check"),
-    [
-        ("gtp", "dies", "whole game"),
-        ("gtp", "no-numbers", "numbers"),
-        ("nboard", "dies", "game"),
-        ("nboard", "same-pong", "pings"),
-        ("nboard", "stays", "quit"),
-    ],
+    [("gtp", "dies", "whole game"), ("nboard", "dies", "game"), ("nboard", "same-pong", "pings")],
 )
-def test_a_program_is_examined_in_a_process_too(protocol: str, trait: str, check: str) -> None:
-    patience = {"stays": 5, "same-pong": 2}.get(trait, 30)
-    found = found_of(protocol, Program(engine(protocol, trait)), patience)
+def test_a_program_that_dies_or_says_nothing_fails(protocol: str, trait: str, check: str) -> None:
+    found = found_of(protocol, Program(engine(protocol, trait)), 2 if trait == "same-pong" else 30)
     assert check in names(found, FAILED)
 
 
