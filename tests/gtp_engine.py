@@ -9,6 +9,7 @@ import functools
 import os
 import re
 import sys
+from typing import Any
 
 import oracle
 
@@ -272,8 +273,7 @@ class Answer(Exception):
     """Said instead of a move."""
 
 
-def main() -> None:
-    engine = Engine()
+def main(engine: Any) -> None:
     print(engine.greeting, end="", flush=True)
     for line in sys.stdin:
         if LOG:
@@ -284,4 +284,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(Engine())

@@ -7,10 +7,9 @@ from __future__ import annotations
 import re
 import sys
 
-from gtp_engine import Position
+from gtp_engine import Position, main
 
 TRAITS = set(sys.argv[1:])
-LOG = next((open(word[4:], "a", 1) for word in TRAITS if word.startswith("log=")), None)  # noqa: SIM115
 
 
 class Engine:
@@ -115,15 +114,5 @@ class Engine:
         return "\n".join(["status thinking", stats, "search D3 99 0 1", answer])
 
 
-def main() -> None:
-    engine = Engine()
-    for line in sys.stdin:
-        if LOG:
-            LOG.write(line)
-        print(engine.hear(line), end="", flush=True)
-        if engine.ended:
-            return
-
-
 if __name__ == "__main__":
-    main()
+    main(Engine())

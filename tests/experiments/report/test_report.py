@@ -24,7 +24,6 @@ from othello_lab.core.game import RESIGNED
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import RunResult, run
 from othello_lab.experiments.pairing.sprt import SequentialMatch
-from othello_lab.experiments.record.reading import reading
 from othello_lab.experiments.report import progress
 from othello_lab.experiments.report.citing import bibtex
 from othello_lab.experiments.report.findings import FEW, repeated
@@ -173,10 +172,7 @@ def test_a_resignation_is_a_loss_and_no_forfeit(tmp_path: Path, capsys: Capture)
     quick: dict[str, Any] = {"workers": 0, "isolation": "none", "figures": False}
     done = run_match(agents, games=8, results=tmp_path, quiet=False, **quick)
     assert set(done.games["end_reason"]) == {RESIGNED}
-    assert done.games["disc_difference"].isna().all()
     assert not done.standings["forfeits"].any()
-    with reading(done.folder) as record:
-        assert (record.count_games(), record.count_games(forfeited=True)) == (8, 0)
     report = (done.folder / "report.md").read_text(encoding="utf-8")
     for text in (capsys.readouterr().out, report):
         assert "greedy leads meek" in text
