@@ -93,19 +93,30 @@ class GtpEngineUnderTest(EngineUnderTest):
     def needs(self, *commands: str) -> None:
         """Raise NotApplicable unless the engine lists all these commands, or says it knows them."""
         for command in commands:
-            if command not in self.known and not self._says_to_know(command):
+            if not self.knows(command):
                 raise NotApplicable(f"it has no {command}")
 
-    def _says_to_know(self, command: str) -> bool:
-        """Return True if an engine that lists no commands says that it knows this one."""
+    def knows(self, command: str) -> bool:
+        """Return True if the engine lists a command, or lists none and says that it knows it."""
+        if self.known:
+            return command in self.known
         with suppress(GtpRefusal):
-            return not self.known and self.ask(f"known_command {command}").lower() == "true"
+            return self.ask(f"known_command {command}").lower() == "true"
         return False
 
     def clear(self) -> Position:
         """Begin a game and return its start."""
         self.engine.clear(8)
         return Position.start()
+
+    def board(self, before: str | None = None) -> str:
+        """Return what the engine shows, "" for nothing; ProtocolViolation if not as before."""
+        board = ""
+        with suppress(GtpRefusal):
+            board = self.ask("showboard") if self.knows("showboard") else ""
+        if before not in (None, board):
+            raise ProtocolViolation(f"the board was to be as before, but is\n{board}")
+        return board
 
     def lead(self, moves: str | Iterable[int]) -> Position:
         """Begin a game, play these moves or this transcript, and return the position reached."""
@@ -132,10 +143,7 @@ class GtpEngineUnderTest(EngineUnderTest):
             ) from None
 
     def generate(self, position: Position, command: str = "genmove") -> str:
-        """Return the engine's answer to genmove.
-
-        Raises ProtocolViolation if it refuses, Resignation if it gives up.
-        """
+        """Return the engine's answer to genmove; raises ProtocolViolation and Resignation."""
         try:
             answer = self.engine.generate(position.to_move, self.think, command)
         except GtpRefusal as error:
@@ -253,14 +261,16 @@ def _game(case: GtpEngineUnderTest) -> None:
 
 def _letters(case: GtpEngineUnderTest) -> None:
     case.clear()
-    for command in ("play b D3", "play W c5", "play B f6"):
+    for command in ("play b D3", "play W c5", "play B f6", "play white F5", "play Black e6"):
         case.must(command)
 
 
 def _illegal(case: GtpEngineUnderTest) -> None:
     case.clear()
+    board = case.board()
     case.refuses(case.play(Color.BLACK, "a1"), "a1 traps nothing")
     case.refuses(case.play(Color.BLACK, "d4"), "d4 is occupied")
+    case.board(board)
     case.must(case.play(Color.BLACK, "d3"))
 
 
@@ -273,14 +283,18 @@ def _nonsense(case: GtpEngineUnderTest) -> None:
 
 
 def _turn(case: GtpEngineUnderTest) -> None:
-    for square, owner in (("e3", "White"), ("d3", "Black")):  # whose legal move it is
-        case.clear()
-        case.refuses(case.play(Color.WHITE, square), f"Black begins; {square} is {owner}'s move")
+    for before, square in (("", "e3"), ("", "d3"), ("d3", "f5"), ("d3", "c5")):
+        position = case.lead(before)  # one square is a legal move of White's, the other of Black's
+        turn = position.to_move.value.capitalize()
+        case.refuses(case.play(position.to_move.other, square), f"it is {turn}'s turn")
 
 
 def _clears(case: GtpEngineUnderTest) -> None:
-    case.lead("d3c5f6f5e6")
+    case.clear()
+    board = case.board()
+    case.lead("d3c5f6f5e6e3")
     position = case.clear()
+    case.board(board)
     case.tell(position, 26)
     case.move(position.play(26))
 
@@ -296,9 +310,12 @@ def _shows(case: GtpEngineUnderTest) -> None:
 
 def _undoes(case: GtpEngineUnderTest) -> None:
     case.needs("undo")
+    case.clear()
+    board = case.board()
     case.lead("d3c5")
     case.must("undo")
     case.must("undo")
+    case.board(board)
     case.refuses("undo", "there is no move to take back")
     position = Position.start()
     case.tell(position, 26)
@@ -306,8 +323,8 @@ def _undoes(case: GtpEngineUnderTest) -> None:
 
 
 def _sets(case: GtpEngineUnderTest) -> None:
-    setter = next((name for name in sorted(case.known) if name.endswith(BOARD_SETTERS)), None)
-    if setter is None:
+    names = [name for name in case.known or BOARD_SETTERS if name.endswith(BOARD_SETTERS)]
+    if not any(map(case.knows, names)):
         raise NotApplicable(f"it has no command that ends with {' or '.join(BOARD_SETTERS)}")
     case.clear()
     case.engine.set_board(_INNER)
@@ -435,7 +452,7 @@ CHECKS = (
     EngineCheck("sizes", "boardsize 8 is accepted, 99 is not", _sizes),
     EngineCheck("game", "set_game knows Othello or Reversi", _game),
     EngineCheck("play", "Black begins, White answers", lambda case: case.lead("d3c5")),
-    EngineCheck("letters", "Colors and squares in short, upper and lower case", _letters),
+    EngineCheck("letters", "Colors in short and in full, and squares, in either case", _letters),
     EngineCheck("illegal", "An illegal move is refused, and nothing changes", _illegal),
     EngineCheck("nonsense", "A move with a wrong or missing square or color is refused", _nonsense),
     EngineCheck("turn", "A move of the wrong color is refused", _turn),

@@ -185,10 +185,11 @@ def _hints(case: NBoardEngineUnderTest) -> None:
     position = case.set_game(Position.start(), (19,))
     answers = case.until("hint 1", "(search|book) ", case.patience)  # a ping would end the search
     said = [line.split() for line in (*answers, *case.quiet()) if re.match("(search|book) ", line)]
-    if parse_square(said[-1][1][:2]) not in position.moves:
-        raise ProtocolViolation(
-            f"'{' '.join(said[-1])}' does not begin with a legal move, at\n{position}"
-        )
+    for words in said:
+        if parse_square(words[1][:2]) not in position.moves:
+            raise ProtocolViolation(
+                f"'{' '.join(words)}' begins with no legal move, at\n{position}"
+            )
 
 
 def _deeper(case: NBoardEngineUnderTest) -> None:

@@ -29,12 +29,7 @@ BOARD_SETTERS = ("setboard", "setup_board")
 """Endings of a command that sets the board, such as ``grhino-setup_board``. The command takes the
 64 squares in the order of OBF, and the side to move."""
 _MOST_LINES = 1000  # of an answer
-_COLORS = {
-    ("black", "white"): "colours black and white",
-    ("b", "w"): "colours b and w",
-    ("B", "W"): "colours B and W",
-    ("BLACK", "WHITE"): "colours BLACK and WHITE",
-}
+_COLORS = (("black", "white"), ("b", "w"), ("B", "W"), ("BLACK", "WHITE"))
 
 
 class GtpRefusal(ValueError):
@@ -73,7 +68,7 @@ class GtpDialect:
         if self.known is None:
             forms.append("commands found by trying")
         if self.colors is not None:
-            forms.append(_COLORS[self.colors])
+            forms.append(f"colours {' and '.join(self.colors)}")
         if self.capitals is not None:
             forms.append(f"squares as {'D3' if self.capitals else 'd3'}")
         if self.pass_word is not None:

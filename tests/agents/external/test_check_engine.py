@@ -41,7 +41,7 @@ ONE_FAULT = {
     "gtp": "starts=garbage, version=version-1, name=nameless, list=hides-quit, known=knows-all, "
     "unknown=allows-no_such_command, numbers=no-numbers, blank=answers-comments, sizes=any-size, "
     "game=plays-go, play=black-is-alone, letters=no-capitals, illegal=plays-on-discs, "
-    "nonsense=color-blind, turn=white-begins, clear=stuck-after-5, show=shows-nothing, "
+    "nonsense=color-blind, turn=white-begins, clear=stuck-after-6, show=shows-nothing, "
     "undo=undoes-all, set=sets-nothing, genmove=lost-after-, white=lost-after-d3, keeps=repeats, "
     "reg=reg-plays, pass=never-passes, passes=skips-passes skips-one-late, no pass=passes-freely, "
     "whole game=tires, moves=flips-too-few, score=scores-wrongly, time=no-clock, "
