@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from othello_lab.agents.config import ConfigError
 from othello_lab.core.system.cli import Command, Parser
@@ -182,12 +181,10 @@ def gtp_command(arguments: Sequence[str]) -> int:
     from othello_lab.play.engine import run_engine
     from othello_lab.play.gtp import GtpServer, serve
 
-    return run_engine(
-        "gtp",
-        "the Go Text Protocol (GTP)",
-        arguments,
-        lambda *parts: serve(GtpServer(*parts), sys.stdin, sys.stdout),
-    )
+    def serve_gtp(*parts: Any) -> None:
+        serve(GtpServer(*parts[:3]), *parts[3:])
+
+    return run_engine("gtp", "the Go Text Protocol (GTP)", arguments, serve_gtp)
 
 
 def nboard_command(arguments: Sequence[str]) -> int:
@@ -195,12 +192,7 @@ def nboard_command(arguments: Sequence[str]) -> int:
     from othello_lab.play.engine import run_engine
     from othello_lab.play.nboard import serve
 
-    return run_engine(
-        "nboard",
-        "the NBoard protocol",
-        arguments,
-        lambda table, player, thinkers: serve(table, player, thinkers, sys.stdin, sys.stdout),
-    )
+    return run_engine("nboard", "the NBoard protocol", arguments, serve)
 
 
 def wpi_command(arguments: Sequence[str]) -> int:

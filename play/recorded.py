@@ -9,6 +9,7 @@ from typing import Any
 
 from othello_lab.agents.agent import Decision, SearchStats
 from othello_lab.agents.config import ConfigError, one_line
+from othello_lab.core.game import FINISHED, RESIGNED
 from othello_lab.core.notation import PASS, split_transcript
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
@@ -63,17 +64,18 @@ def game_of_run(folder: Path, number: int) -> ReadGame:
             name = players[shown.game.position.to_move]
             turn = shown.game.play(move, name, *_stated(move, stated.get(ply)))
             shown.notes.append(decision_lines(turn) or ["(opening)"] * (ply not in stated))
-    if row["end_reason"] != "finished" and shown.notes:
-        shown.notes[-1].append(_failure(row, players))
+    if row["end_reason"] != FINISHED and shown.notes:
+        shown.notes[-1].append(_ending(row, players))
     return shown
 
 
-def _failure(row: Mapping[str, Any], players: Mapping[Color, str]) -> str:
-    """Return the loser of a forfeited game and the reason, in a line."""
+def _ending(row: Mapping[str, Any], players: Mapping[Color, str]) -> str:
+    """Return the loser of an unfinished game and the reason, in a line."""
     loser = Color.WHITE if row["black_points"] == 1 else Color.BLACK
     why = f": {row['detail']}" if row["detail"] else ""
     name = f"{loser.value.capitalize()} ({players[loser]})"
-    return f"Here the game ended: {name} loses: {row['end_reason']}{why}."
+    said = "resigns" if row["end_reason"] == RESIGNED else f"loses: {row['end_reason']}{why}"
+    return f"Here the game ended: {name} {said}."
 
 
 @contextmanager

@@ -217,10 +217,10 @@ def _of_transcripts(content: bytes, rules: Ruleset, refuse: _Refusals) -> Iterat
 
 
 def _of_run(folder: Path, rules: Ruleset, tell: Tell) -> Iterator[_ParsedGame]:
-    """Yield the games of a run, from their openings on; forfeited games are left out."""
+    """Yield the games of a run, from their openings on; unfinished games are left out."""
     if not (folder / FILE).is_file():
         raise ConfigError(f"{folder} is no run: there is no {FILE} in it")
-    forfeited = 0
+    unfinished = 0
     with reading(folder) as record:
         if (played := record.run()["ruleset"]) != rules.name:
             raise ConfigError(
@@ -231,7 +231,7 @@ def _of_run(folder: Path, rules: Ruleset, tell: Tell) -> Iterator[_ParsedGame]:
             f"select {columns} from games order by game"
         ):
             if end != FINISHED:
-                forfeited += 1
+                unfinished += 1
                 continue
             try:
                 mover, opponent, before = _reached(text, rules)
@@ -240,8 +240,8 @@ def _of_run(folder: Path, rules: Ruleset, tell: Tell) -> Iterator[_ParsedGame]:
             except ValueError as error:
                 raise ConfigError(f"{folder}: game {game}: {error}") from error
             yield _ParsedGame(f"game {game}", mover, opponent, squares[before:])
-    if forfeited:
-        tell(f"left out: {folder}, {counted(forfeited, 'game')} forfeited")
+    if unfinished:
+        tell(f"left out: {folder}, {counted(unfinished, 'unfinished game')}")
 
 
 @cache

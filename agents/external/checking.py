@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any, Protocol
+
+import numpy as np
 
 from othello_lab.agents.external.program import Program
 from othello_lab.core.game import PlayerFailure
+from othello_lab.core.notation import PASS
+from othello_lab.core.position import Position
 
 OK, FAILED, NOT_ASKED = "ok", "failed", "not asked"
 
@@ -99,6 +104,21 @@ class EngineUnderTest:
 
     def greet(self) -> None:
         """Prepare a program that has just started."""
+
+
+def random_game(seed: int) -> list[int]:
+    """Return the moves of a random game, passes included."""
+    position, rng, moves = Position.start(), np.random.default_rng(seed), []
+    while not position.is_over:
+        moves.append(int(rng.choice(position.moves or (PASS,))))
+        position = position.play(moves[-1])
+    return moves
+
+
+def line_to_a_pass() -> list[int]:
+    """Return the moves from the start to a position without a move."""
+    moves = next(game for game in map(random_game, count()) if PASS in game)
+    return moves[: moves.index(PASS)]
 
 
 def findings(case: ProgramUnderTest, checks: Sequence[EngineCheck]) -> Iterator[EngineFinding]:

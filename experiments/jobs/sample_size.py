@@ -29,7 +29,7 @@ import numpy as np
 from rich.console import Console
 
 from othello_lab.agents.config import ConfigError, one_line
-from othello_lab.core.game import FINISHED
+from othello_lab.core.game import FAIR_ENDS
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.system.settings import Number, check_settings
 from othello_lab.experiments.config import Plan, read
@@ -232,7 +232,7 @@ def time_pairs(plan: Plan, console: Console) -> PlayingTime:
                 pairs = [*pairs_of(batch)]
                 played += sum(bool(pair.games) for pair in pairs)
                 ends = (each.game.end_reason for pair in pairs for each in pair.games)
-                forfeits.update(end for end in ends if end != FINISHED)
+                forfeits.update(end for end in ends if end not in FAIR_ENDS)
             seconds = time.perf_counter() - begun
         except (BrokenExecutor, TaskFailed) as error:
             raise RunStopped(f"the line-up cannot be timed: {one_line(error)}") from error

@@ -31,6 +31,7 @@ from othello_lab.core.game import (
     HUNG,
     LATE,
     RAISED,
+    RESIGNED,
     PlayerFailure,
     TimeSpent,
 )
@@ -324,7 +325,7 @@ class AgentProxy:
                     ) from None
                 log.warning("the process of '%s' has ended (%s); it gets another", self.name, how)
             except PlayerFailure as fault:
-                if fault.reason != RAISED:
+                if fault.reason not in (RAISED, RESIGNED):  # else it plays on
                     self.kill()
                 raise
             else:

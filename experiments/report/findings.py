@@ -11,7 +11,7 @@ import numpy as np
 from othello_lab.agents.agent import compiled_player
 from othello_lab.agents.external_agent import is_outside
 from othello_lab.agents.search import SearchAgent
-from othello_lab.core.game import FINISHED
+from othello_lab.core.game import FAIR_ENDS
 from othello_lab.core.system.escaping import counted
 from othello_lab.core.system.processes import available_cores
 from othello_lab.experiments.config import Plan
@@ -394,10 +394,11 @@ def _about_isolation(record: Record, plan: Plan) -> Iterable[str]:
 def about_forfeits(record: Record) -> Iterable[str]:
     """Yield the forfeits of each agent with their reasons; sentences without their full stop."""
     forfeits = record.query(
-        """select name, end_reason, substr(detail, 1, ?) as detail, count(*) as games from games
+        f"""select name, end_reason, substr(detail, 1, ?) as detail, count(*) as games from games
            join agents on agent = case result when 'black' then white else black end
-           where end_reason != ? group by name, end_reason, detail order by games desc""",
-        [_LONGEST_DETAIL, FINISHED],
+           where end_reason not in {FAIR_ENDS}
+           group by name, end_reason, detail order by games desc""",
+        [_LONGEST_DETAIL],
     )
     for (name, reason), rows in forfeits.groupby(["name", "end_reason"], sort=False):
         total, most = rows["games"].sum(), rows.iloc[0]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from othello_lab.agents.external.submission import TARGET
-from othello_lab.core.game import FINISHED, RAISED, UNFIT
+from othello_lab.core.game import FAIR_ENDS, FINISHED, RAISED, UNFIT
 from othello_lab.core.notation import PASS, split_transcript, square_name
 from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.record.log import entries
@@ -157,7 +157,7 @@ def _kinds_of_failures(losses: Sequence[Sequence[str]]) -> list[Sequence[str]]:
     """Return the first game of each kind of failure, in the rows of the table of games."""
     kinds: dict[tuple[str, str], Sequence[str]] = {}
     for game in losses:
-        if game[5] != FINISHED:
+        if game[5] not in FAIR_ENDS:
             reason, why = game[5:7]
             kinds.setdefault((reason, why if reason == RAISED else ""), game)
     return list(kinds.values())[:MOST_FAILURES]

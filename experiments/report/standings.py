@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from othello_lab.agents.external_agent import is_ours
+from othello_lab.core.game import FAIR_ENDS
 from othello_lab.core.rules import ruleset
 from othello_lab.experiments.config import RunConfig, draw_of, scheduled_of
 from othello_lab.experiments.pairing import PairOutcomes, Schedule
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
 # `different` are the pairs that repeat no earlier one move for move. `unit` is the opening, which
 # all pairings share; of a run from one opening the pairs of each pairing by their number, as chance
 # alone makes them differ.
-FORFEIT = "end_reason != 'finished'"
+FORFEIT = f"end_reason not in {FAIR_ENDS}"
 """SQL: a game was lost by a fault."""
 _PAIRS = f"""
     both_games as (

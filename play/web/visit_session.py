@@ -262,6 +262,9 @@ class VisitSession:
         self._show()
         try:
             answer = await self._desk.ask("decide", game_data(visit.game), options, self._hear)
+            if "resigned" in answer:
+                visit.game.give_up(color)
+                return
             decision = decision_from(answer["decision"])
             if visit.watched and not visit.steps:
                 await asyncio.sleep(max(0.0, visit.delay - (time.monotonic() - begun)))

@@ -15,6 +15,7 @@ from othello_lab.core.game import (
     IN_TIME,
     LATE,
     LATE_BY_WALL,
+    RESIGNED,
     TOO_LATE,
 )
 from othello_lab.core.notation import (
@@ -34,7 +35,7 @@ TRANSCRIPTS, RESULTS, MOVES, COUNTED = "transcripts", "results", "moves", "count
 Finding = tuple[str, str]
 """Which check found it, and what is wrong, in a line."""
 
-_BY_THE_MOVER = (ILLEGAL, GARBAGE, LATE)  # only who is to move can lose by these
+_BY_THE_MOVER = (RESIGNED, ILLEGAL, GARBAGE, LATE)  # only who is to move can lose by these
 
 
 def flaws(
@@ -141,7 +142,7 @@ def _wrong_result(game: GameRow, position: Position) -> Iterator[str]:
         yield f"end reason {game.end_reason!r}: one of {', '.join(END_REASONS)} is needed"
     else:
         if game.result == "draw" or game.disc_difference is not None:
-            yield f"forfeited ({game.end_reason}), and yet a draw or with a disc difference"
+            yield f"unfinished ({game.end_reason}), and yet a draw or with a disc difference"
         if game.end_reason in _BY_THE_MOVER:
             winner = position.to_move.other.value
             if position.is_over or game.result != winner:

@@ -22,7 +22,7 @@ from othello_lab.agents.agent import Agent
 from othello_lab.agents.config import ConfigError, build, one_line
 from othello_lab.agents.external_agent import ExternalAgent
 from othello_lab.agents.search.search_agent import SearchAgent
-from othello_lab.core.game import FINISHED, Limits
+from othello_lab.core.game import FAIR_ENDS, Limits
 from othello_lab.core.position import prepare_rules
 from othello_lab.core.rules import Color, ruleset
 from othello_lab.core.system.cli import Parser, whole_number
@@ -506,7 +506,7 @@ def _add(totals: dict[int, Counter[str]], game: GameRow) -> None:
     ):
         ended = {won: "wins", lost: "losses"}.get(game.result, "draws")
         totals[agent].update(["games", ended])
-        totals[agent]["forfeits"] += game.end_reason != FINISHED and game.result == lost
+        totals[agent]["forfeits"] += game.end_reason not in FAIR_ENDS and game.result == lost
         totals[agent].update({"nodes": nodes, "counted": moves})
 
 
