@@ -54,6 +54,8 @@ def why_not(error: BaseException, function: Callable[..., Any]) -> str:
     source = _Source(function)
     calls = traceback.extract_tb(error.__traceback__)
     lines = [call.lineno or 0 for call in calls if call.filename == source.file]
+    if not lines and f"{function.__name__}() " in str(error):  # called with too few, or too many
+        lines = [source.first]
     if lines and not type(error).__module__.startswith("numba."):
         return source.at(lines[-1], source.raised(error, lines[-1]))
     return source.explained(re.sub(r"\x1b\[[0-9;]*m", "", str(error)))
@@ -190,8 +192,11 @@ class _Source:
         for meaning in (self._of_name, self._of_construct, self._of_types):
             if told := meaning(text, line):
                 return told
+        cure = _cure(text)
+        if not cure and (told := self._of_construct(text, 0)):
+            return told
         stars = [f.args.kwarg.lineno for f in self.functions if getattr(f.args, "kwarg", None)]
-        return self.at(line or min(stars, default=self.first), f"{UNKNOWN}{_cure(text)}")
+        return self.at(line or min(stars, default=self.first), UNKNOWN + cure)
 
     def _of_name(self, text: str, line: int) -> str:
         """Explain a message about a name."""
