@@ -29,6 +29,7 @@ from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cache, cached_property
+from pathlib import Path
 from typing import Annotated, Any, cast
 
 import numba
@@ -44,7 +45,7 @@ from othello_lab.agents.evaluation.user_code import (
     why_not,
     with_helpers,
 )
-from othello_lab.agents.loading import load_module, split_target
+from othello_lab.agents.loading import LOADED, UserCodeError, load_module, split_target
 from othello_lab.core.notation import PASS
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
@@ -128,7 +129,10 @@ class FunctionEvaluation(Evaluation):
 
     def __post_init__(self) -> None:
         if inspect.isfunction(self.target):
-            function, self.target = self.target, f"{self.target.__module__}:{self.target.__name__}"
+            function, place = self.target, self.target.__module__
+            if place.startswith(LOADED):
+                place = Path(function.__code__.co_filename).name
+            self.target = f"{place}:{function.__name__}"
             self._function = _as_heuristic(function, self.target)
         else:
             self._function = _find(str(self.target))
@@ -280,7 +284,7 @@ def _compile(function: Callable[..., Any], target: str) -> Any:
             elsewhere = "(position" in said and not said.startswith(f"{line},")
             if UNKNOWN in told or elsewhere or "argument" in said:
                 told = said  # ordinary Python tells it better
-        raise ValueError(f"'{target}' cannot be compiled: {told}{hint}") from error
+        raise UserCodeError(f"'{target}' cannot be compiled: {told}{hint}") from error
     return compiled
 
 
@@ -320,7 +324,7 @@ def _tried(
         )
     floating, symmetric, complaint = json.loads(answer)
     if complaint:
-        raise ValueError(f"'{target}': {complaint}")
+        raise UserCodeError(f"'{target}': {complaint}")
     return floating, symmetric
 
 
@@ -346,7 +350,8 @@ def _try(
                 shown = re.sub(" at 0x.*", " ...>", f"returns {result!r:.60}")
                 complaint = returned(function, position.masks, shown)
                 break
-            if not len(results) % _TWICE and (complaint := _changes(position, result, function)):
+            if not len(results) % _TWICE and (told := _changes(position, result, function)):
+                complaint = returned(function, position.masks, told)
                 break
             # Python's own numbers, as numpy's unsigned ones cannot be negated.
             swapped = function(*reversed(position.masks))

@@ -57,7 +57,7 @@ def why_not(error: BaseException, function: Callable[..., Any]) -> str:
     if not lines and f"{function.__name__}() " in str(error):  # called with too few, or too many
         lines = [source.first]
     if lines and not type(error).__module__.startswith("numba."):
-        return source.at(lines[-1], source.raised(error, lines[-1]))
+        return source.at(lines[-1], source.raised(error))
     return source.explained(re.sub(r"\x1b\[[0-9;]*m", "", str(error)))
 
 
@@ -79,10 +79,11 @@ def returned(function: Callable[..., Any], arguments: Any, told: str) -> str:
     finally:
         sys.settrace(None)
     own = source.functions[0]
-    yields = [node.lineno for node in ast.walk(own) if isinstance(node, ast.Yield | ast.YieldFrom)]
-    where = f" ({function.__name__}, lines {own.lineno} to {own.end_lineno})"
-    told += where if told == "returns None" and hasattr(own, "lineno") else ""
-    return source.at(yields[0] if yields else lines[-1], told + _cure(told))
+    nodes = [node for node in ast.walk(own) if isinstance(node, ast.Yield | ast.YieldFrom)]
+    line = max(nodes[0].lineno if nodes else lines[-1], source.first)
+    if told == "returns None" and (last := getattr(own, "end_lineno", 0)):
+        told += f" ({function.__name__}, line {source.first} to line {last})"
+    return source.at(line, told + _cure(told))
 
 
 def signed_mask(compiled: Any, told: str) -> str:
@@ -165,23 +166,24 @@ class _Source:
         nodes = [n for n in self.nodes() if all(getattr(n, k, 0) == wanted[k] for k in wanted)]
         return sorted({n.lineno for n in nodes if not isinstance(getattr(n, "ctx", 0), ast.Load)})
 
-    def raised(self, error: BaseException, line: int) -> str:
+    def raised(self, error: BaseException) -> str:
         """Return an exception of Python's in words, and its cure."""
         told = f"{type(error).__name__}: {' '.join(str(error).split())}"
         if isinstance(error, NameError | AttributeError) and error.name and "uint64" not in told:
             known = [*self.scope, *dir(builtins), *self.code.co_varnames]
             names = dir(error.obj) if isinstance(error, AttributeError) else known
             guess = nearest(error.name, {*names} - {error.name})
+            if error.name in sys.stdlib_module_names:
+                guess = f" Write `import {error.name}` at the head of the file"
             return f"{told}{guess and '.'}{guess}"
-        return f"{told}{python2_hint(error) or _cure(told)}{self.endless(line, told)}"
+        return f"{told}{python2_hint(error) or _cure(told)}{self.endless(told)}"
 
-    def endless(self, line: int, told: str) -> str:
-        """Return the functions called in a line that may give None, if that is told."""
-        used = {getattr(part, "id", "") for part in self.nodes(line)}
+    def endless(self, told: str) -> str:
+        """Return the helper functions that may give None, if that is told."""
         return "".join(
-            f"; {node.name} (lines {node.lineno} to {node.end_lineno}) can end without `return`"
+            f"; {node.name} (line {node.lineno} to line {node.end_lineno}) may end without `return`"
             for node in self.functions[1:]
-            if "None" in told and node.name in used and not _returns(node.body)
+            if "None" in told and not _returns(node.body)
         )
 
     def explained(self, text: str) -> str:
@@ -195,24 +197,15 @@ class _Source:
         cure = _cure(text)
         if not cure and (told := self._of_construct(text, 0)):
             return told
-        stars = [f.args.kwarg.lineno for f in self.functions if getattr(f.args, "kwarg", None)]
+        stars = [f.args.kwarg.lineno for f in self.functions[1:] if f.args.kwarg]
         return self.at(line or min(stars, default=self.first), UNKNOWN + cure)
 
     def _of_name(self, text: str, line: int) -> str:
-        """Explain a message about a name."""
-        if found := re.search(r"name '(\w+)' is not defined", text):
-            places = (n.lineno for n in self.nodes() if getattr(n, "id", "") == found[1])
-            line = next(places, self.first)
-            return self.at(line, self.raised(NameError(found[0], name=found[1]), line))
-        found = re.search(r"(?:global|freevar) name '(\w+)'|variable '(\w+)' in globals", text)
-        if found is None:
-            return ""
-        name = found[1] or found[2]
-        cls = type(self.scope.get(name))
-        known = cls.__module__ in ("builtins", "functools", "abc")
-        kind = f"{cls.__name__}(" if name in self.scope else "builtin"
-        _, words, cure = _kind(("too large" if kind == "int(" else kind) if known else "")
-        return self.at(line, f"'{name}' is {words}; {cure}")
+        """Explain that a name is not defined."""
+        found = re.search(r"name '(\w+)' is not defined", text)
+        places = [n.lineno for n in self.nodes() if found and getattr(n, "id", "") == found[1]]
+        told = self.raised(NameError(found[0], name=found[1])) if found else ""
+        return self.at((places or [self.first])[0], told) if told else ""
 
     def _of_construct(self, text: str, line: int) -> str:
         """Explain a message by what stands in its line, or anywhere if it names none."""
@@ -237,15 +230,15 @@ class _Source:
             odd = min((name in _words()["whole"] and whole) or kinds)
             words = " and ".join(dict.fromkeys(kind[1] for kind in kinds))
             told = f"`{name}` cannot take {words}; {odd[2]}"
-            return self.at(line, f"{told}{self.endless(line, odd[1])}")
+            return self.at(line, f"{told}{self.endless(odd[1])}")
         for pattern, told in _words()["messages"]:
             if found := re.search(pattern, text):
-                kinds = [_kind(group or "") for group in found.groups()]
+                kinds = [_kind(f"{group}(") for group in found.groups()]
                 name = found.groupdict().get("name")
                 lines = self.lines_of(id=name) if name else []
                 if "ptional" in found[0]:  # the last of these counts
                     lines = self.lines_of(value=None)[::-1]
                 told = told.format(*found.groups(), words=[k[1] for k in kinds], cure=kinds[-1][2])
-                also = f" (lines {', '.join(map(str, sorted(lines)))})" if len(lines) > 1 else ""
+                also = "".join(f" (line {n})" for n in lines[:-1])
                 return self.at((lines or [line or self.first])[-1], f"{told}{also}")
         return ""

@@ -5,18 +5,15 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from refusals import refused, refuses
+from refusals import refused, unannounced
 
-from othello_lab import Agent, Evaluation, Position, run_match
+from othello_lab import AlphaBeta, Position
 from othello_lab.__main__ import main
-from othello_lab.agents.config import ConfigError
 from othello_lab.agents.evaluation import FunctionEvaluation
 from othello_lab.agents.evaluation.evaluation import compile_evaluation
-from othello_lab.experiments.config import read
 
 HEAD = """\
 import math, os
@@ -50,7 +47,7 @@ FILES: dict[str, tuple[str, str, str]] = {
     "name of a phase": (
         "string",
         "",
-        "x = 'early' if count(mover) < 9 else 3  #!\nreturn count(mover)",
+        "x = 'early' if count(mover) < 9 else 3  #!\nreturn 1",
     ),
     "f-string": ("f-string", "", "x = f'{count(mover):>3}'  #!\nreturn len(x)"),
     "bits as text": ("bin count", "", "n = 0\nreturn n + bin(mover).count('1')  #!"),
@@ -62,7 +59,7 @@ FILES: dict[str, tuple[str, str, str]] = {
     "try": (
         "`try` if",
         "",
-        "x = 3\ntry:  #!\n    x = x // count(opponent)\nexcept ZeroDivisionError:\n    x = 0\nreturn x",
+        "x = 3\ntry:  #!\n    x //= count(opponent)\nexcept ValueError:\n    x = 0\nreturn x",
     ),
     "with": ("`with`", "", "with np.errstate(divide='ignore'):  #!\n    return count(mover)"),
     "generator": ("generator [ ]", "", "return sum(count(mover) >> s for s in range(3))  #!"),
@@ -109,6 +106,7 @@ FILES: dict[str, tuple[str, str, str]] = {
         "",
         "if count(mover) > 64:\n    return cuont(mover)  #!\nreturn 1",
     ),
+    "no import": ("import head", "", "x = 1\nreturn random.random() + x  #!"),
     "attribute": ("bit_length count(", "", "x = 1\nreturn mover.bit_length() + x  #!"),
     "large number": ("64 bits", "", "x = 1\nreturn count(mover & 0x1FFFFFFFFFFFFFFFF) + x  #!"),
     "large global number": ("'BIG' 64 bits", "BIG = 1 << 70", "return count(int(mover) & BIG)  #!"),
@@ -157,7 +155,7 @@ def test_the_message_names_line_construct_and_cure(name: str, tmp_path: Path) ->
     code = file_of(name)
     (line,) = (n for n, text in enumerate(code.splitlines(), 1) if text.endswith("#!"))
     (tmp_path / "mine.py").write_text(code.replace("  #!", ""))
-    with pytest.raises(ValueError, match="mine.py:wrong'") as refusal:
+    with pytest.raises(ValueError, match=r"mine\.py:wrong'") as refusal:
         FunctionEvaluation(f"{tmp_path}/mine.py:wrong")
     message = str(refusal.value)
     source = code.splitlines()[line - 1].removesuffix("  #!").strip()
@@ -168,3 +166,115 @@ def test_the_message_names_line_construct_and_cure(name: str, tmp_path: Path) ->
         "umba|nopython|Literal|Untyped|reflected|opcode|signature|0x|\n|candidate|Tuple\\(|int64 "
     )
     assert not re.search(words, told), message
+
+
+GOOD = {
+    "helpers": (
+        "K = 3\ndef g(m):\n    return K * count(m & CORNERS)\ndef f(a, b):\n"
+        "    return g(a) + count(moves(a, b))\n",
+        "return f(mover, opponent)",
+    ),
+    "recursion": (
+        "def f(n):\n    return 1 if n == 0 else n + g(n - 1)\ndef g(n):\n"
+        "    return 0 if n == 0 else f(n - 1)",
+        "return f(count(mover) % 7)",
+    ),
+    "default": ("def f(m, w=3):\n    return w * count(m)", "return f(mover) - f(opponent, w=2)"),
+    "closure": (
+        "def twice(g):\n    return lambda m: 2 * g(m)\n@twice\ndef f(m):\n    return count(m)",
+        "return f(mover)",
+    ),
+    "another heuristic": (
+        "@heuristic\ndef f(mover, opponent):\n    return count(mover)",
+        "return f(mover, opponent) / 2",
+    ),
+}
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("name", GOOD)
+def test_functions_of_the_file_are_compiled_with_it(name: str, tmp_path: Path) -> None:
+    before, body = GOOD[name]
+    code = f"{HEAD}{before}\n@heuristic\ndef right(mover, opponent, w=1):\n    {body}\n"
+    (tmp_path / "mine.py").write_text(code)
+    evaluation = FunctionEvaluation(f"{tmp_path}/mine.py:right")
+    assert evaluation.compiled and evaluation.address
+    for position in (Position.start(), Position.from_transcript("f5d6c3d3c4")):
+        assert evaluation(position) == evaluation.plain(position)
+
+
+OWN = """
+from othello_lab import AlphaBeta, Evaluation
+W = {"corner": 10}
+
+def freedom(mover, opponent):
+    return W["corner"] * count(moves(mover, opponent))
+
+@heuristic
+def wrong(mover, opponent):
+    return freedom(mover, opponent)
+
+class Wrong(Evaluation):
+    @staticmethod
+    def kernel(mover, opponent, parameters):
+        return freedom(mover, opponent)
+
+    def plain(self, position):
+        return 0
+
+class Player(AlphaBeta):
+    def __init__(self):
+        super().__init__(2, wrong)
+"""
+MINE = "evaluation=./mine.py:wrong"
+ANSWER = (
+    "mine",
+    ': line 12, `return W["corner"] * ',
+    "'W' is a dict; write a tuple",
+    "compiled=False",
+)
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize(
+    "words",
+    [
+        "match ./mine.py:wrong random games=2",
+        f"run agents=ab_mirror {MINE}",
+        f"run agents=duel agent@first=pvs first.{MINE} agent@second=random games=2",
+        "agents evaluate f5d6c3 --evaluation ./mine.py:wrong",
+        f"agents check alphabeta {MINE}",
+        "agents check ./mine.py:Player",
+        "agents check alphabeta --search --evaluation ./mine.py:wrong",
+        f"play terminal black=alphabeta black.{MINE} white=random",
+        f"play gtp agent=alphabeta agent.{MINE}",
+        f"study pruning agents=ab_vs_minimax {MINE}",
+        f"train tuned agents=ab_mirror {MINE}",
+    ],
+)
+def test_every_command_tells_it_in_the_same_line(
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text(HEAD + OWN)
+    try:
+        code: object = main(words.split())
+    except SystemExit as end:
+        code = end.code
+    (told,) = unannounced(capsys.readouterr().err).splitlines()
+    assert code == 2 and all(word in told for word in ANSWER), told
+
+
+def test_python_tells_it_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "own_uncompilable.py").write_text(HEAD + OWN.replace("compiled", ""))
+    import own_uncompilable  # type: ignore[import-not-found]
+
+    line = "line 12, `return W["
+    with refused(line, "'W' is a dict"):
+        compile_evaluation(own_uncompilable.Wrong.kernel)
+    with refused("own_uncompilable:wrong", line, "'W' is a dict"):
+        AlphaBeta(2, own_uncompilable.wrong)
