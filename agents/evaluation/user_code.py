@@ -12,6 +12,7 @@ import builtins
 import functools
 import inspect
 import linecache
+import os
 import re
 import sys
 import traceback
@@ -118,15 +119,6 @@ def _cure(told: str) -> str:
     return next((f"; {cure}" for row, cure in _words()["cures"] if re.search(row, told)), "")
 
 
-def _returns(body: list[ast.stmt]) -> bool:
-    """Return True if statements cannot end without a return."""
-    last: Any = body[-1]
-    both = isinstance(last, ast.If) and bool(last.orelse)
-    return isinstance(last, ast.Return | ast.Raise | ast.While | ast.Match | ast.Try) or (
-        both and _returns(last.body) and _returns(last.orelse)
-    )
-
-
 class _Source:
     """A user's file, and those of its functions that one of them uses.
 
@@ -180,32 +172,27 @@ class _Source:
 
     def endless(self, told: str) -> str:
         """Return the helper functions that may give None, if that is told."""
+        last = {node: node.body[-1] for node in self.functions[1:] if "None" in told}
         return "".join(
             f"; {node.name} (line {node.lineno} to line {node.end_lineno}) may end without `return`"
-            for node in self.functions[1:]
-            if "None" in told and not _returns(node.body)
+            for node, end in last.items()
+            if not isinstance(end, ast.Return | ast.Raise) and not getattr(end, "orelse", ())
         )
 
     def explained(self, text: str) -> str:
         """Return the line, the construct and the cure that a message of the compiler means."""
-        own = rf'{re.escape(Path(self.file).name)}(?:", line | \()(\d+)'
+        paths = "|".join(map(re.escape, (self.file, os.path.relpath(self.file))))
+        own = rf'(?<![/\w])(?:{paths})(?:", line | \()(\d+)'
         line = next(map(int, re.findall(own, text)), 0)
         line = self.first if line == self.code.co_firstlineno else line  # not that of its @
-        for meaning in (self._of_name, self._of_construct, self._of_types):
-            if told := meaning(text, line):
-                return told
-        cure = _cure(text)
-        if not cure and (told := self._of_construct(text, 0)):
-            return told
-        stars = [f.args.kwarg.lineno for f in self.functions[1:] if f.args.kwarg]
-        return self.at(line or min(stars, default=self.first), UNKNOWN + cure)
-
-    def _of_name(self, text: str, line: int) -> str:
-        """Explain that a name is not defined."""
-        found = re.search(r"name '(\w+)' is not defined", text)
-        places = [n.lineno for n in self.nodes() if found and getattr(n, "id", "") == found[1]]
-        told = self.raised(NameError(found[0], name=found[1])) if found else ""
-        return self.at((places or [self.first])[0], told) if told else ""
+        if found := re.search(r"name '(\w+)' is not defined", text):
+            places = [n.lineno for n in self.nodes() if getattr(n, "id", "") == found[1]]
+            told = self.raised(NameError(found[0], name=found[1]))
+            return self.at((places or [self.first])[0], told)
+        told = self._of_construct(text, line) or self._of_types(text, line)
+        if not told and not _cure(text):
+            told = self._of_construct(text, 0)
+        return told or self.at(line or self.first, UNKNOWN + _cure(text))
 
     def _of_construct(self, text: str, line: int) -> str:
         """Explain a message by what stands in its line, or anywhere if it names none."""
