@@ -77,7 +77,7 @@ class PairOutcome:
     first, second: its agents by number. points: of the first agent, 0 to 2. games: identities of
     its two games (:attr:`~experiments.record.store.GameRow.identity`); none if the pair was
     skipped. forfeits: agents that lost a game of it by a fault, by number, once for each such game.
-    begun: number of its games in which a move was made.
+    begun: number of its games that were finished, or in which the agent that failed had moved.
     """
 
     first: int
@@ -248,6 +248,13 @@ class Schedule(ABC):
         """Return the place in the line-up of the one agent that meets all others, who do not meet
         each other; None if there is none. A report is about it."""
         return None
+
+    def awards(
+        self, names: Sequence[str], results: PairOutcomes
+    ) -> Sequence[Mapping[int, tuple[float, str]]]:
+        """Return the points of each pair for its two agents, by number, and what for. They add up
+        to the column ``points`` of the standings. Empty if points are those of the games."""
+        return ()
 
     def headline(self, names: Sequence[str], results: PairOutcomes) -> str:
         """Return the sentence that names the winner, for the head of the report; "" if the best

@@ -44,7 +44,7 @@ from othello_lab.experiments.record.store import (
 
 log = logging.getLogger("lab.games")
 
-_LONGEST = 200  # characters
+_LONGEST = 400  # characters
 _PLACE = re.compile(r'^ *File "(.*)", line (\d+)', re.MULTILINE)  # in a traceback
 
 _counts, _times = attrgetter(*COUNTS), attrgetter(*TIMES)

@@ -197,8 +197,11 @@ class GameRow(NamedTuple):
 
     @property
     def begun(self) -> bool:
-        """True if a move was made after the opening."""
-        return len(self.identity) > len(self.opening)
+        """True if it was finished, or the agent that failed had made a move."""
+        failed = self.forfeited_by
+        return (
+            failed is None or (self.black_moves if failed == self.black else self.white_moves) > 0
+        )
 
     @property
     def identity(self) -> str:
