@@ -130,7 +130,7 @@ CASES = [
     ("a.wtb", f"byte {SECOND + 8}: 99 as move 1 of game 2", WRONG),
     ("a.wtb", f"game 2, byte {SECOND}: move 1 ", as_wthor([*ONE, (Position.start(), [0])])),
     ("a.ggf", "line 2: GGF: a property", f"{GOOD}\n{GOOD[:200]}"),
-    ("a.ggf", "line 1: move 1 of the transcript: 'no'", f"{GOOD} nonsense {GOOD}"),
+    ("a.ggf", "line 1: position 'nonsense'", f"{GOOD} nonsense {GOOD}"),
     ("a.ggf", "line 1: GGF: the game has no BO", "(;GM[Othello];)" + GOOD),
     ("a.ggf", "line 1: a game on 4x4", as_ggf(random_games(1, "mini4")) + GOOD),
     ("a.ggf", "line 1: move 2 of the transcript: c3", HEAD + "B[D3]B[C3];)" + GOOD),
