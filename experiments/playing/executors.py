@@ -9,6 +9,7 @@ from typing import Annotated
 
 from othello_lab.core.system.optional_libraries import needs
 from othello_lab.core.system.processes import available_cores, quota_note
+from othello_lab.core.system.scratch import remove_abandoned
 from othello_lab.core.system.settings import Whole, checked
 from othello_lab.core.system.shared_memory import STOP_AT_ONCE, why_no_locks
 from othello_lab.experiments.playing.conditions import GameConditions
@@ -80,11 +81,14 @@ class Processes(Executor):
     def ready(self, conditions: GameConditions, say: Say) -> Iterator[TaskRunner]:
         if self._note:
             say(f"workers: {self.text}")
-        with WorkerPool(self.workers, start_worker, (conditions,)) as pool:
-            try:
-                yield WorkerRunner(WorkerSlots(pool, self.workers), lambda: conditions.stopping)
-            finally:
-                conditions.stop.value = STOP_AT_ONCE
+        try:
+            with WorkerPool(self.workers, start_worker, (conditions,)) as pool:
+                try:
+                    yield WorkerRunner(WorkerSlots(pool, self.workers), lambda: conditions.stopping)
+                finally:
+                    conditions.stop.value = STOP_AT_ONCE
+        finally:
+            remove_abandoned()  # by workers that were killed while they did
 
 
 class Dask(Executor):
