@@ -99,6 +99,11 @@ class LimitsConfig:
     ponder: Annotated[bool, Switch()] = False
     """Where time is limited: agents may think in their opponents' time, too."""
 
+    @property
+    def timed(self) -> bool:
+        """True if time is limited."""
+        return any(each is not None for each in (self.seconds, self.clock, self.cpu_seconds))
+
     def of_moves(self) -> Limits:
         """Return the limits that agents get; raises ValueError for limits that contradict each
         other."""
@@ -532,22 +537,22 @@ def checked_settings(config: DictConfig, overrides: Sequence[str] = ()) -> RunCo
     overrides: the settings of the command line; a ``depth`` or ``evaluation`` among them that
     reaches no agent is an error. Raises ConfigError with one line that names the bad part.
     """
-    settings, used = _filled(config)
+    asked = {o.lstrip("+").split("=")[0].split(".")[0]: o for o in reversed(overrides)}
+    settings, used = _filled(config, "depth" in asked)
     for key in FILLED_BY_RUN:
-        asked = next((o for o in overrides if o.lstrip("+").split("=")[0].split(".")[0] == key), "")
-        if asked and key not in used:
+        if key in asked and key not in used:
             raise ConfigError(
-                f"{asked}: no agent of this line-up leaves its {key} open, so it has no effect; "
-                f"set it for one agent with agents.NAME.{key}=..."
+                f"{asked[key]}: no agent of this line-up leaves its {key} open, so it has no "
+                f"effect; set it for one agent with agents.NAME.{key}=..."
             )
     if "evaluation" in used:
         build(settings.evaluation, "evaluation", Evaluation)
     return settings
 
 
-def _filled(config: DictConfig) -> tuple[RunConfig, set[str]]:
+def _filled(config: DictConfig, depth_asked: bool = False) -> tuple[RunConfig, set[str]]:
     """Return a composed configuration as settings, and the values that filled settings left open by
-    agents."""
+    agents. depth_asked: True if the user has set the depth."""
     try:
         ours = OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
         raw = OmegaConf.to_container(ours, resolve=True, throw_on_missing=False)
@@ -563,7 +568,10 @@ def _filled(config: DictConfig) -> tuple[RunConfig, set[str]]:
     if folder is not None:
         settings.agents = _handed_in(str(folder), str(protocol), settings)
     settings.agents, used = fill_open(
-        settings.agents, depth=settings.depth, evaluation=settings.evaluation
+        settings.agents,
+        None if depth_asked else settings.limits.timed,
+        depth=settings.depth,
+        evaluation=settings.evaluation,
     )
     if places:
         _name_agents(settings, places, config.hydra.runtime.choices)
