@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-GROUPS = Path("/sys/fs/cgroup")
+GROUPS, OWN = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
 
 
 def own_groups(controller: str, groups: Path = GROUPS) -> Iterator[Path]:
@@ -14,7 +14,7 @@ def own_groups(controller: str, groups: Path = GROUPS) -> Iterator[Path]:
     control groups: its own, and those above."""
     found = {groups: None, groups / controller: None}
     with suppress(OSError):
-        for line in Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines():
+        for line in OWN.read_text(encoding="utf-8").splitlines():
             number, controllers, path = line.split(":", 2)
             if number == "0" or controller in controllers.split(","):
                 top = groups if number == "0" else groups / controller

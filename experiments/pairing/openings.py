@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache
 from itertools import cycle, islice
@@ -20,6 +21,7 @@ from othello_lab.core.notation import PASS, NotationError, is_obf, split_transcr
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Ruleset
 from othello_lab.core.system.escaping import counted
+from othello_lab.core.system.files import MOST_DATA, open_file
 from othello_lab.core.system.settings import Switch, Whole, check_settings
 from othello_lab.experiments.pairing.game_archives import ArchivedGame, Refusals, games_in
 
@@ -276,6 +278,10 @@ class FileOpenings(Openings):
     @property
     def text(self) -> str:
         return f"from {self.file}"
+
+    def check(self, rules: Ruleset) -> None:
+        with suppress(FileNotFoundError):  # a record may be older than its file
+            open_file(self.file, MOST_DATA).close()
 
     def find(self, count: int, rules: Ruleset, seed: int) -> list[Opening]:
         found = read_openings(Path(self.file), rules, self.plies, self.partly)
