@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from othello_lab.core.system.escaping import visible
+from othello_lab.core.system.files import MOST_TEXT, open_file
 from othello_lab.core.system.settings import documented, nearest, unknown_choice
 
 _LONGEST = 300  # characters of a user's word in a message
@@ -54,9 +55,14 @@ def load_module(place: str) -> Any:
     A file finds ``xrange`` and ``raw_input`` defined.
     """
     path = Path(place).expanduser()
-    if path.suffix == ".py" and not path.is_file():
+    try:
+        if path.suffix == ".py":
+            open_file(path, MOST_TEXT).close()
+    except FileNotFoundError:
         where = "" if path.is_absolute() else f" in {Path.cwd()}"
-        raise ValueError(f"target: there is no file {place}{where}")
+        raise ValueError(f"target: there is no file {place}{where}") from None
+    except OSError as error:
+        raise ValueError(f"target: {place}: {error.strerror}") from None
     file = str(path.resolve())
     try:
         if path.suffix != ".py":

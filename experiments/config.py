@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -98,6 +98,11 @@ class LimitsConfig:
     """Processes that an agent may start."""
     ponder: Annotated[bool, Switch()] = False
     """Where time is limited: agents may think in their opponents' time, too."""
+
+    @property
+    def timed(self) -> bool:
+        """True if time is limited."""
+        return any(each is not None for each in (self.seconds, self.clock, self.cpu_seconds))
 
     def of_moves(self) -> Limits:
         """Return the limits that agents get; raises ValueError for limits that contradict each
@@ -513,7 +518,7 @@ def check_board(agent: Agent, name: str, rules: Ruleset) -> None:
 def settings_of(overrides: Sequence[str], extra_folders: Sequence[str | Path] = ()) -> RunConfig:
     """Return the settings that :func:`read` would plan; nothing that they name is imported. Raises
     ConfigError."""
-    return _filled(compose("run", overrides, extra_folders))[0]
+    return _filled(compose("run", overrides, extra_folders), overrides)[0]
 
 
 def read(overrides: Sequence[str], extra_folders: Sequence[str | Path] = ()) -> Plan:
@@ -532,20 +537,21 @@ def checked_settings(config: DictConfig, overrides: Sequence[str] = ()) -> RunCo
     overrides: the settings of the command line; a ``depth`` or ``evaluation`` among them that
     reaches no agent is an error. Raises ConfigError with one line that names the bad part.
     """
-    settings, used = _filled(config)
+    settings, used = _filled(config, overrides)
     for key in FILLED_BY_RUN:
         asked = next((o for o in overrides if o.lstrip("+").split("=")[0].split(".")[0] == key), "")
         if asked and key not in used:
             raise ConfigError(
-                f"{asked}: no agent of this line-up leaves its {key} open, so it has no effect; "
-                f"set it for one agent with agents.NAME.{key}=..."
+                f"{asked}: no agent of this line-up leaves its {key} open, so it has no "
+                f"effect; set it for one agent with agents.NAME.{key}=..., or of a duel with "
+                f"first.{key}=..."
             )
     if "evaluation" in used:
         build(settings.evaluation, "evaluation", Evaluation)
     return settings
 
 
-def _filled(config: DictConfig) -> tuple[RunConfig, set[str]]:
+def _filled(config: DictConfig, overrides: Sequence[str]) -> tuple[RunConfig, set[str]]:
     """Return a composed configuration as settings, and the values that filled settings left open by
     agents."""
     try:
@@ -562,8 +568,12 @@ def _filled(config: DictConfig) -> tuple[RunConfig, set[str]]:
     settings = typed(said, recorded=False)
     if folder is not None:
         settings.agents = _handed_in(str(folder), str(protocol), settings)
+    depth_given = any(word.lstrip("+").startswith("depth=") for word in overrides)
     settings.agents, used = fill_open(
-        settings.agents, depth=settings.depth, evaluation=settings.evaluation
+        settings.agents,
+        None if depth_given else settings.limits.timed,
+        depth=settings.depth,
+        evaluation=settings.evaluation,
     )
     if places:
         _name_agents(settings, places, config.hydra.runtime.choices)
@@ -613,6 +623,19 @@ def labelled(config: Mapping[str, Any]) -> str:
 def match_name(agents: Sequence[str]) -> str:
     """Return the name of a run that is a match of these agents; its folder is called so."""
     return "_vs_".join(agents).replace("/", "-").replace(" ", "_")
+
+
+def setting_of(agents: Collection[str], name: str, word: str) -> str:
+    """Return a setting of an agent of this line-up as it is typed, which may be a duel.
+
+    >>> setting_of(["pvs", "mcts"], "mcts", "depth=2")
+    'agents.mcts.depth=2, of a duel second.depth=2'
+    """
+    typed = [f"agents.{name}.{word}"] if name.isidentifier() else []
+    if len(agents) == 2:
+        place = _PLACES[list(agents).index(name)]
+        typed.append(f"of a duel {place}.{word}" if typed else f"{place}.{word}")
+    return ", ".join(typed)
 
 
 def rename_agents(settings: RunConfig, names: Mapping[str, str]) -> None:

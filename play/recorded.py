@@ -12,12 +12,14 @@ from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.core.game import FINISHED, RESIGNED
 from othello_lab.core.notation import PASS, split_transcript
 from othello_lab.core.position import Position
-from othello_lab.core.rules import Color
+from othello_lab.core.rules import Color, Ruleset
+from othello_lab.core.system.files import read_bytes
+from othello_lab.experiments.pairing.game_archives import Tell
 from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.record.reading import DAMAGES
 from othello_lab.experiments.record.store import COUNTS, FILE, FORMAT, Record
 from othello_lab.play.game import GameState, decision_lines
-from othello_lab.play.game_files import ReadGame
+from othello_lab.play.game_files import ReadGame, read_game
 
 _MOST_RUNS = 500
 
@@ -67,6 +69,18 @@ def game_of_run(folder: Path, number: int) -> ReadGame:
     if row["end_reason"] != FINISHED and shown.notes:
         shown.notes[-1].append(_ending(row, players))
     return shown
+
+
+def open_game(path: Path, number: int | None, rules: Ruleset, tell: Tell) -> ReadGame:
+    """Return a game of a run, from 0, or of a file, see :func:`game_files.read_game`. Raises
+    ConfigError."""
+    if path.is_dir() or path.suffix == ".sqlite":
+        return game_of_run(path, number or 0)
+    try:
+        content = read_bytes(path)
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read ({error.strerror})") from error
+    return read_game(content, str(path), rules, number, tell, path.suffix.lower())
 
 
 def _ending(row: Mapping[str, Any], players: Mapping[Color, str]) -> str:

@@ -32,6 +32,7 @@ from othello_lab.core.game import UNFIT, PlayerFailure
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.core.system.escaping import visible
+from othello_lab.core.system.files import read_bytes
 from othello_lab.core.system.foreign_text import storable
 from othello_lab.core.system.plain_yaml import read_yaml
 from othello_lab.core.system.scratch import ScratchFolder
@@ -44,6 +45,7 @@ PROGRAMS = (FILE, LINE)
 TARGET = f"{__package__}.Submission"
 """The ``_target_`` of submissions."""
 _LONGEST = 1 << 20  # bytes of Python
+_DEEPEST = 100  # folders in each other
 _NOTES = "submission.yaml"
 _KEYS = ("protocol", "command", "target")
 _IGNORED = (".md", ".txt")  # read by people
@@ -193,8 +195,11 @@ def _copied(source: Path, target: Path, mode: int | None = None) -> Path:
     """Copy a file, or a folder with all that it holds; return the copy.
 
     mode: of the copy of a file, by default that of the file. It is given as the copy is made: a
-    closed process can change none later. Raises OSError, and ValueError for what is no file.
+    closed process can change none later. Raises OSError, and ValueError for what is no file, and
+    for folders in each other that no path can name.
     """
+    if len(target.parts) > _DEEPEST:
+        raise ValueError(f"{source.name}: more than {_DEEPEST} folders in each other")
     permissions, mode = mode, source.lstat().st_mode
     if stat.S_ISLNK(mode):
         target.symlink_to(source.readlink())
@@ -453,12 +458,11 @@ def _target(path: Path) -> str:
 
 
 def _parsed(path: Path) -> ast.Module:
-    if path.stat().st_size > _LONGEST:
-        raise ValueError(f"{path.name} is longer than {_LONGEST >> 20} MiB")
+    content = read_bytes(path, _LONGEST)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a submission's warnings are not ours
-            return ast.parse(path.read_bytes(), str(path))
+            return ast.parse(content, str(path))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise ValueError(f"{path.name}, {last_line(error, str(path))}") from None
 

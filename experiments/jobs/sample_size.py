@@ -49,6 +49,7 @@ SIMULATED = 1000
 TIMED_SECONDS = 5.0
 """Pairs of the line-up are played until so much time has passed."""
 
+_LEAST = 1e-6  # difference of scores that some 10^12 pairs would show
 _TIMED_OPENINGS = 500  # enough for some seconds of the quickest agents
 _LOOKS = 300  # at the LLR of a simulated match, in as many pairs as the fixed match has
 _MOST = 20  # times the fixed match's pairs: a sequential test this long is given up
@@ -115,6 +116,10 @@ class MatchQuestion:
             _moments(self.pairs(e)) for e in (self.elo, self.elo0)
         )
         deviations = math.sqrt(variance), math.sqrt(variance0)
+        if mean - mean0 < _LEAST:
+            raise ConfigError(
+                f"elo={self.elo:g}: no match is long enough to tell elo0={self.elo0:g}"
+            )
         return math.ceil(sample_size(mean - mean0, *deviations, self.alpha, self.power))
 
 

@@ -26,9 +26,10 @@ from othello_lab.play.config import (
     settings_of,
 )
 from othello_lab.play.game import BEFORE, GameState, line_text, value_text
-from othello_lab.play.game_files import described, read, value_of_a_disc
+from othello_lab.play.game_files import described, value_of_a_disc
 from othello_lab.play.hints import hints
 from othello_lab.play.moves import looks_like_move, read_move, written
+from othello_lab.play.recorded import open_game
 from othello_lab.play.series import Series
 from othello_lab.play.terminal.session import SessionEnd, TerminalSession, TraceOptions
 from othello_lab.play.variants import with_evaluation, with_pruning, without_pruning
@@ -297,10 +298,8 @@ def _save(session: TerminalSession, words: CommandWords) -> None:
 
 
 def _load(session: TerminalSession, words: CommandWords) -> None:
-    games = read(Path(words.one("load: a file")))
-    session.begin(games[-1].game)
-    if len(games) > 1:
-        session.screen.say(f"The last of {len(games)} games; othello-lab play replay shows all.")
+    path, rules = Path(words.one("load: a file")), session.game.start.ruleset
+    session.begin(open_game(path, None, rules, session.screen.say).game)
 
 
 def _resign(session: TerminalSession, words: CommandWords) -> None:
@@ -399,7 +398,7 @@ COMMANDS = {
         Command("marks on|off", "mark the legal moves", _marks),
         Command("position [OBF or moves]", "show the position, or go on from another", _position),
         Command("save FILE", "write the game, to be read or loaded", _save),
-        Command("load FILE", "go on with a saved game", _load),
+        Command("load FILE", "go on with a game of a file, the last", _load),
         Command("resign", "give up", _resign),
         Command("new", "begin another game", lambda session, words: session.next_game()),
         Command("series [games=N|points=N|off]", "several games, colours changing", _series),
