@@ -110,7 +110,7 @@ class GtpEngineUnderTest(EngineUnderTest):
         return Position.start()
 
     def board(self, before: str | None = None) -> str:
-        """Return what the engine shows, "" for nothing; ProtocolViolation if not as before."""
+        """Return the board that the engine shows; raises ProtocolViolation unless as before."""
         board = ""
         with suppress(GtpRefusal):
             board = self.ask("showboard") if self.knows("showboard") else ""
