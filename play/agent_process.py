@@ -29,7 +29,7 @@ from othello_lab.play.game import GameState
 
 MINUTES = 60.0
 """A search that would take so many seconds is announced."""
-SURE_SECONDS = 1.0
+SURE_SECONDS = 1.5
 """An agent may think so long before it is interrupted: ``printf '...' | engine`` gets answers."""
 _FOREVER = 1e9
 _GRACE = 5.0  # nobody loses by the clock here

@@ -72,16 +72,18 @@ class Commands:
     """
 
     def __init__(self, source: TextIO | None, urgent: str) -> None:
-        self._urgent, self._part, self._has_ended = re.compile(urgent), b"", False
+        self._source, self._urgent = source or (), re.compile(urgent)
+        self._part, self._has_ended = b"", False
         self._lines: deque[str] = deque()
         try:
             self._descriptor = source.fileno() if source else -1
             self._is_live = not stat.S_ISREG(os.fstat(self._descriptor).st_mode)
         except (OSError, ValueError):  # nothing of the system
-            self._lines += source or ()
             self._has_ended, self._is_live = True, False
 
     def __iter__(self) -> Iterator[str]:
+        if self._has_ended:
+            yield from self._source
         while self._lines or not self._has_ended:
             if self._lines:
                 yield self._lines.popleft()

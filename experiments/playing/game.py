@@ -89,8 +89,7 @@ def note_finished(conditions: GameConditions, games: Iterable[PlayedGame]) -> No
             continue
         names = conditions.names[row.black], conditions.names[row.white]
         result = "draw" if row.result == "draw" else f"{row.result} wins"
-        difference = row.disc_difference
-        end = row.end_reason if difference is None else f"{difference:+d}"
+        end = row.end_reason if row.disc_difference is None else f"{row.disc_difference:+d}"
         seconds = (row.black_nanoseconds + row.white_nanoseconds) / 1e9
         with logging_game(row.game):
             log.debug("%s - %s: %s (%s) in %.3f s", *names, result, end, seconds)
