@@ -61,7 +61,7 @@ no return in a helper ¦ None f `return` ¦ def f(m):\n count(m) ¦ x = 2\nretur
 too many arguments ¦ count() argument ¦ ¦ return count(mover, opponent)  #!
 too few arguments ¦ f() argument ¦ def f(a, b):\n return count(a) ¦ return f(mover)  #!
 typing error ¦ 'cuont' 'count' ¦ ¦ x = 1\nreturn cuont(mover) + x  #!
-typing error in a helper ¦ 'coutn' 'count' ¦ def f(m):\n x = 1\n return coutn(m)  #! ¦ return f(mover)
+misspelt helper ¦ 'coutn' 'count' ¦ def f(m):\n x = 1\n return coutn(x)  #! ¦ return f(mover)
 typing error unseen ¦ 'cuont' 'count' ¦ ¦ if count(mover) > 64:\n return cuont(mover)  #!\nreturn 1
 no import ¦ import head ¦ ¦ x = 1\nreturn random.random() + x  #!
 attribute ¦ bit_length count( ¦ ¦ x = 1\nreturn mover.bit_length() + x  #!
@@ -87,7 +87,7 @@ truth ¦ returns ¦ ¦ x = 3\nreturn count(mover) > x  #!
 
 GOOD = r"""
 helpers ¦ def g(m):\n return 3 * count(m)\ndef f(m):\n return g(m) + 1 ¦ return f(mover)
-recursion ¦ def f(n):\n return g(n - 1) if n else 1\ndef g(n):\n return f(n) + n ¦ return f(3)
+recursion ¦ def f(n):\n return n and g(n - 1)\ndef g(n):\n return n and f(n - 1) ¦ return f(3)
 default ¦ def f(m, w=3):\n return w * count(m) ¦ return f(mover) - f(opponent, w=2)
 wrapper ¦ def d(g):\n return lambda m: 2 * g(m)\n@d\ndef f(m):\n return count(m) ¦ return f(mover)
 heuristic ¦ @heuristic\ndef f(a, b):\n return count(a) - 0.5 ¦ return f(mover, opponent)
