@@ -34,19 +34,22 @@ UNKNOWN = "compiled code cannot do this"
 def with_helpers(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a copy of a function that calls the other functions of its file compiled."""
     scope, file = dict(function.__globals__), function.__code__.co_filename
+    made: dict[Any, Any] = {}
 
-    def copied(one: Any) -> Any:
-        cells = tuple(CellType(compiled(cell.cell_contents)) for cell in one.__closure__ or ())
-        copy = FunctionType(one.__code__, scope, one.__name__, one.__defaults__, cells or None)
-        copy.__kwdefaults__, copy.__qualname__ = one.__kwdefaults__, one.__qualname__
-        return copy
-
-    def compiled(thing: Any) -> Any:
-        is_helper = isinstance(thing, FunctionType) and thing.__code__.co_filename == file
-        return njit(copied(thing)) if is_helper else thing
+    def compiled(one: Any) -> Any:
+        if not (isinstance(one, FunctionType) and one.__code__.co_filename == file):
+            return one
+        if one not in made:
+            cells = tuple(CellType() for _ in one.__closure__ or ())
+            copy = FunctionType(one.__code__, scope, one.__name__, one.__defaults__, cells)
+            copy.__kwdefaults__, copy.__qualname__ = one.__kwdefaults__, one.__qualname__
+            made[one] = njit(copy)  # before its cells: it may call itself
+            for cell, theirs in zip(cells, one.__closure__ or (), strict=True):
+                cell.cell_contents = compiled(theirs.cell_contents)
+        return made[one]
 
     scope.update({name: compiled(thing) for name, thing in scope.items()})
-    return cast("Callable[..., Any]", copied(function))
+    return cast("Callable[..., Any]", compiled(function).py_func)
 
 
 def why_not(error: BaseException, function: Callable[..., Any]) -> str:
