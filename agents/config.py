@@ -284,11 +284,10 @@ def fill_open(
 ) -> tuple[dict, set[str]]:
     """Fill the open settings (``???``) of agents with the values of the same name.
 
-    Agents inside agents (``agent``) are filled too. by_time: True if the game's time is limited:
-    then time decides how deep an agent searches that leaves its depth open and can deepen (see
-    ``depth_by_time``), as it does inside an agent with a limit of its own; None if a depth was
-    asked for, which holds. Returns the filled line-up and the names of the values used. Raises
-    ConfigError for a setting that stays open.
+    Agents inside agents (``agent``) are filled too. by_time: True if the game's time is limited,
+    which then decides the depth that an agent leaves open (``depth_by_time``), as a limit of its
+    own does; None if a depth was asked for. Returns the filled line-up and the names of the values
+    used. Raises ConfigError for a setting that stays open.
     """
     filled: dict[str, dict[str, Any]] = {}
     used: set[str] = set()

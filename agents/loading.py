@@ -55,18 +55,14 @@ def load_module(place: str) -> Any:
     A file finds ``xrange`` and ``raw_input`` defined.
     """
     path = Path(place).expanduser()
-    try:
-        if path.suffix == ".py":
-            open_file(path, MOST_TEXT).close()
-    except FileNotFoundError:
+    if path.suffix == ".py" and not path.exists():
         where = "" if path.is_absolute() else f" in {Path.cwd()}"
-        raise ValueError(f"target: there is no file {place}{where}") from None
-    except OSError as error:
-        raise ValueError(f"target: {place}: {error.strerror}") from None
+        raise ValueError(f"target: there is no file {place}{where}")
     file = str(path.resolve())
     try:
         if path.suffix != ".py":
             return importlib.import_module(place)
+        open_file(path, MOST_TEXT).close()
         status = path.stat()
         return _load_file(path.resolve(), (status.st_mtime_ns, status.st_size))
     except (Exception, SystemExit) as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import logging
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -623,19 +623,6 @@ def labelled(config: Mapping[str, Any]) -> str:
 def match_name(agents: Sequence[str]) -> str:
     """Return the name of a run that is a match of these agents; its folder is called so."""
     return "_vs_".join(agents).replace("/", "-").replace(" ", "_")
-
-
-def setting_of(agents: Collection[str], name: str, word: str) -> str:
-    """Return a setting of an agent of this line-up as it is typed, which may be a duel.
-
-    >>> setting_of(["pvs", "mcts"], "mcts", "depth=2")
-    'agents.mcts.depth=2, of a duel second.depth=2'
-    """
-    typed = [f"agents.{name}.{word}"] if name.isidentifier() else []
-    if len(agents) == 2:
-        place = _PLACES[list(agents).index(name)]
-        typed.append(f"of a duel {place}.{word}" if typed else f"{place}.{word}")
-    return ", ".join(typed)
 
 
 def rename_agents(settings: RunConfig, names: Mapping[str, str]) -> None:

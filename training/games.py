@@ -11,7 +11,6 @@ import numpy as np
 from othello_lab.core.game import FINISHED
 from othello_lab.core.notation import PASS, parse_square, split_transcript
 from othello_lab.core.position import Position
-from othello_lab.core.replay import LEGAL, UNTOLD, replay
 from othello_lab.core.rules import Ruleset
 from othello_lab.core.system.escaping import counted
 from othello_lab.core.system.settings import ConfigError
@@ -20,6 +19,7 @@ from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.record.reading import reading
 from othello_lab.experiments.record.store import FILE
 from othello_lab.training.labels import LabelledGames
+from othello_lab.training.replay import LEGAL, UNTOLD, replay
 
 
 def read_games(

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from othello_lab.core.system.files import read_text
+from othello_lab.core.system.files import UnreadableFile, read_text
 
 _MOST_PARTS = 100_000
 # The parser in C takes a tenth of the time; it is not everywhere.
@@ -50,11 +50,14 @@ def _refuse_repetition(text: str) -> None:
 
 
 def checked_text(path: Path | str) -> str:
-    """Return the text of a YAML that another reader may read; raises as :func:`read_yaml`, but not
-    for its grammar."""
+    """Return the text of a YAML for another reader, which finds errors of its grammar; raises
+    OSError."""
     text = read_text(path)
-    with suppress(yaml.YAMLError):
-        _refuse_repetition(text)
+    try:
+        with suppress(yaml.YAMLError):
+            _refuse_repetition(text)
+    except ValueError as error:
+        raise UnreadableFile(path, str(error)) from None
     return text
 
 

@@ -44,7 +44,8 @@ _FOREIGN = {
     rb"PK\x03\x04|\x1f\x8b|BZh|\xfd7zXZ|7z\xbc\xaf|Rar!": "packed; unpack it first",
     rb"%PDF|\x89PNG|\xff\xd8\xff|GIF8": "a picture or a page of print",
     rb"\s*<[!?a-zA-Z]": "HTML or XML",
-    rb"\s*[\[{]\s*[\"\[{}\]]": "JSON",
+    rb"\s*(\{|\[\s*[\"\[{])": "JSON",
+    rb"Othello game\r?\n": "a saved game, which play replay shows",
 }
 """Beginnings of files of other kinds, and what each of these is."""
 

@@ -13,7 +13,7 @@ import numpy as np
 from othello_lab.agents.external_agent import ExternalAgent
 from othello_lab.agents.search.context import MAX_DEPTH
 from othello_lab.core.system.settings import Choice, Each, Number
-from othello_lab.experiments.config import Plan, setting_of
+from othello_lab.experiments.config import Plan
 from othello_lab.experiments.pairing import ResultTable
 from othello_lab.experiments.report.tables import elo_text, time_text
 from othello_lab.experiments.statistics.doubling import doubling_weights, step_weights
@@ -74,7 +74,8 @@ class Scaling(MatchStudy):
             if self.by != DEPTH and plan.settings.agents[name].get("iterative") is False:
                 raise ValueError(
                     f"agent '{name}' does not deepen iteratively, so a limit of {self.by} would "
-                    f"cut its search anywhere: {setting_of(plan.agents, name, 'iterative=true')}"
+                    "cut its search anywhere: agents.NAME.iterative=true, or of a duel "
+                    "first.iterative=true second.iterative=true"
                 )
         if self.by == DEPTH and max(levels) > MAX_DEPTH:
             raise ValueError(f"study.levels={levels}: a depth is {MAX_DEPTH} at most")

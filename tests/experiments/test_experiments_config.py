@@ -400,7 +400,7 @@ def test_time_decides_the_depth_unless_one_is_given(words: str, by_time: list[ob
 
 DUEL = ["agents=duel", "agent@first=random", "agent@second=greedy"]
 ALPHABETA = [*DUEL, "agent@second=alphabeta"]
-WPI = [*DUEL, "agent@second=wpi", "openings=start"]
+WPI, FOLDER = [*DUEL, "agent@second=wpi", "openings=start"], "agents=folder"
 
 
 @pytest.mark.parametrize(
@@ -412,14 +412,13 @@ WPI = [*DUEL, "agent@second=wpi", "openings=start"]
         ([*ALPHABETA, "ruleset=mini6", "evaluation=iago"], "evaluation=disc_count", ""),
         ([*DUEL, "openings=all", "openings.plies=9"], "openings=random", ""),
         ([*WPI, "second.command=./anna", "openings=random"], "openings=start", "games=2"),
-        ([*WPI, "second.command='./a_b'"], "first.name=WORD", "games=2"),
         ([*WPI, "second.command=./anna", "second.folder=."], "executor.workers=1", "games=2"),
         ([*DUEL, "openings=file", "openings.file=f.txt"], "openings.partly=true", "games=2"),
         ([*DUEL, "openings=file", "openings.file=g.txt"], "openings.plies=N", "games=2"),
         (
-            ["agents=folder", "folder=bots", "isolation=none"],
+            [FOLDER, "folder=bots", "openings=start", "isolation=none"],
             "isolation=closed",
-            "schedule=gauntlet",
+            "games=2",
         ),
         ([*ALPHABETA, "second.step=2"], "set iterative", "second.iterative=true"),
         ([*ALPHABETA, "second.etc=true"], "set table_mb", "second.table_mb=4"),
@@ -433,7 +432,8 @@ def test_what_a_message_names_as_the_cure_works_as_typed(
     (tmp_path / "f.txt").write_text("f5d6\nf5d\n")
     (tmp_path / "g.txt").write_text("e6f4e3f6g5d6e7f5c5\n")
     (tmp_path / "bots").mkdir()
-    (tmp_path / "bots" / "anna.py").write_text("")
+    for name in ("anna", "bert"):
+        (tmp_path / "bots" / f"{name}.py").write_text("")
 
     def planned(*words: str) -> None:
         read(words).choose_openings()
@@ -441,7 +441,7 @@ def test_what_a_message_names_as_the_cure_works_as_typed(
     with pytest.raises(ConfigError) as refused:
         planned(*words)
     assert cure in str(refused.value) or cure == "isolation=closed"
-    typed = cure.replace("first.name=WORD", "second.name=anna").replace("=N", "=4")
+    typed = cure.replace("=N", "=4")
     given = more.split() if cure.startswith("set ") else [typed, *more.split()]
     planned(*words, *given)
 
