@@ -23,8 +23,8 @@ from othello_lab.core.system.compile import processor
 from othello_lab.core.system.processes import available_cores
 from othello_lab.core.system.promises import broken
 
-PACKAGES = (DISTRIBUTION, "numba", "llvmlite", "numpy", "scipy", "pandas")
-_HARMLESS = ("scipy", "pandas")  # for reports, not for games
+PACKAGES = (DISTRIBUTION, "numba", "llvmlite", "numpy", "scipy", "pandas", "matplotlib")
+_HARMLESS = ("scipy", "pandas", "matplotlib")  # for reports, not for games
 OURS = "othello_lab"
 """The lab's own package."""
 _SHAPE_GAMES = (
