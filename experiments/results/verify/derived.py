@@ -13,6 +13,7 @@ import math
 import re
 import shlex
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from difflib import SequenceMatcher
 from itertools import islice, zip_longest
@@ -22,7 +23,7 @@ from typing import Any
 
 from rich.console import Console
 
-from othello_lab.agents.config import one_line
+from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.core.system.escaping import visible
 from othello_lab.experiments.config import FIGURE_FILES, IN_REPORT, NO_FIGURES, Plan, built_from
 from othello_lab.experiments.jobs.job import CONFIG, LOG, write_yaml
@@ -35,11 +36,11 @@ from othello_lab.experiments.report.findings import findings
 from othello_lab.experiments.report.plan_from_record import AbsentAgent, last_session
 from othello_lab.experiments.report.report import write
 from othello_lab.experiments.results.export import FORMATS, TABLES, export
-from othello_lab.experiments.sweep.folder import COMBINATION
+from othello_lab.experiments.sweep.folder import COMBINATION, FAILURE
 
 TOLERANCE = 1e-9
 """The largest relative difference of floats that were computed elsewhere."""
-_FIRST_HAND = {LOG, "output.txt", CHECKS, COMBINATION}  # the record does not give them
+_FIRST_HAND = {LOG, "output.txt", CHECKS, COMBINATION, FAILURE}  # not of the record
 _DRAWN = (".png", ".svg", ".parquet")  # compared by the same libraries alone
 _NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]\d+)?")
 _PLACE = re.compile("play replay (.+) game=0")
@@ -79,7 +80,7 @@ class DerivedFiles:
                 self._compare_all(Path(scratch, "due"))
 
     def _compare_all(self, to: Path) -> None:
-        found = {name for name in _names(self._folder) if not name.startswith((FILE, "."))}
+        found = {n for n in _names(self._folder) if not re.match(rf"{FILE}|(.*/)?\.", n)}
         if first_hand := ", ".join(sorted(found & _FIRST_HAND)):
             self.unchecked.append(f"{first_hand}: nothing in the record gives them")
         due = self._written(to, found)
@@ -113,27 +114,27 @@ class DerivedFiles:
         files = [self._folder / f"report.{kind}" for kind in ("md", "html")]
         texts = [path.read_text("utf-8", "replace") for path in files if path.is_file()]
         text = html.unescape("".join(texts))
-        how = IN_REPORT if 'id="figure-' in text or ".html#figure-" in text else NO_FIGURES
+        how = IN_REPORT if re.search('id="figure-|[.]html#figure-', text) else NO_FIGURES
         how = FIGURE_FILES if ".png)" in text else how
-        # The folder may have been moved since.
-        named = _PLACE.search(text)
+        named = _PLACE.search(text)  # the folder may have been moved since
         place = named[1] if named else shlex.quote(str(self._folder))
         facts = self._write(to, how if text else self._plan.settings.figures, place)
         due = _names(to)
         further = found - due - _FIRST_HAND
-        if any(name.endswith((*_DRAWN, ".csv")) for name in further) and not self._missed:
-            drawn = to.with_name("drawn")
-            self._write(drawn, FIGURE_FILES, place)
-            for name in further & _names(drawn):
-                (drawn / name).rename(to / name)
-        for kind, form in FORMATS.items():
-            if (name := f"games{form.endings[0]}") in further:
-                export(self._folder, kind, to / name)
-        self._record.export(to, [kind for kind in TABLES if f"games.{kind}" in further])
+        with suppress(ConfigError, ImportError):  # then it is no file of the lab
+            for kind, form in FORMATS.items():
+                if (name := f"games{form.endings[0]}") in further:
+                    export(self._folder, kind, to / name)
+            self._record.export(to, [kind for kind in TABLES if f"games.{kind}" in further])
         for name in further:
             if name.endswith((".tex", ".bib")):
                 made = latex_tables(facts) if name.endswith(".tex") else bibtex(self._head)
                 (to / name).write_text(visible(made, keep="\n") + "\n", encoding="utf-8")
+        further -= _names(to)
+        if any(name.endswith((*_DRAWN, ".csv")) for name in further) and not self._missed:
+            self._write(drawn := to.with_name("drawn"), FIGURE_FILES, place)
+            for name in further & _names(drawn):
+                (drawn / name).rename(to / name)
         return due | (_names(to) & found)
 
     def _write(self, to: Path, figures: str, place: str) -> RunFacts:

@@ -109,17 +109,15 @@ class Verification:
         self._check_files()
 
     def _check_settings(self) -> None:
-        settings = self._settings
-        rows = self._record.rows("select name, config from agents order by agent")
-        recorded = [(name, json.loads(config)) for name, config in rows]
+        settings, sql = self._settings, "select name, config from agents order by agent"
+        recorded = [(name, json.loads(config)) for name, config in self._record.rows(sql)]
         run = {"name": settings.name, "seed": settings.seed, "ruleset": settings.ruleset.name}
         head = [(key, self._head[key]) for key in run]
-        self.extents[SETTINGS] = counted(len(rows), "agent")
+        self.extents[SETTINGS] = counted(len(recorded), "agent")
         for kind, now, due in (("run", head, run), ("agent", recorded, settings.agents)):
             for found, wanted in zip_longest(now, due.items()):
                 if found != wanted:
-                    said = f"{kind}: {found} is recorded; its settings have {wanted}"
-                    self.wrong[SETTINGS].append(said)
+                    self.wrong[SETTINGS].append(f"{kind}: {found} is recorded, {wanted} is due")
 
     def _check_games(self) -> set[int]:
         """Check all games by the rules; return those that cannot be followed."""
@@ -220,7 +218,7 @@ class Verification:
             self.extents[SCHEDULE] = f"{settled:,} of {plan.pairs:,} pairs"
             self.wrong[SCHEDULE] += draw.strays(self._record, plan.pairs)
             files = DerivedFiles(self._record, plan)
-            self.extents[FILES] = counted(files.count, "file")
+            self.extents[FILES] = counted(files.count, "file") if files.count else ""
             self.wrong[FILES], self.unchecked = files.wrong, self.unchecked + files.unchecked
         except ConfigError as error:
             self.unchecked.append(f"schedule, files: {one_line(error)}")
