@@ -460,19 +460,23 @@ def make_agent(described: Any, name: str, settings: RunConfig | None = None) -> 
     settings: of the run; None for their defaults. Raises ConfigError.
     """
     settings = settings or RunConfig()
-    isolation, limits, named = settings.isolation, settings.limits, described
-    if isolation.kind not in (PROCESS, CLOSED) and isinstance(described, Mapping):
-        # its class, or function, alone
-        named = {key: value for key, value in described.items() if isinstance(value, str)}
-    kind = own_kind(described) if isinstance(described, Mapping) else None
-    if kind is not None and getattr(kind, "closed", False):
-        return build_agent(described, name)  # which runs nothing before it plays
-    if isolation.kind != NONE and names_outside(named):
-        closed = isolation.kind == CLOSED
-        box = isolation.box([os.path.abspath(settings.results)]) if closed else None
-        confinement = Confinement(limits.memory_mb, box)
-        return ExternalAgent(described, name, limits.prepare, confinement)
-    return build_agent(described, name)
+    isolation, limits = settings.isolation, settings.limits
+    if not plays_elsewhere(described, settings):
+        return build_agent(described, name)
+    closed = isolation.kind == CLOSED
+    box = isolation.box([os.path.abspath(settings.results)]) if closed else None
+    return ExternalAgent(described, name, limits.prepare, Confinement(limits.memory_mb, box))
+
+
+def plays_elsewhere(described: Any, settings: RunConfig) -> bool:
+    """Return True if the code of the agent that is described must not run in this process."""
+    kind, named = settings.isolation.kind, described
+    if isinstance(described, Mapping):
+        if getattr(own_kind(described), "closed", False):
+            return False  # it runs nothing before it plays
+        if kind not in (PROCESS, CLOSED):  # its class, or function, alone
+            named = {key: value for key, value in described.items() if isinstance(value, str)}
+    return kind != NONE and names_outside(named)
 
 
 def scheduled_of(settings: RunConfig) -> tuple[Schedule, int]:
