@@ -9,11 +9,12 @@ import textwrap
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from othello_lab.agents.agent import Agent
+from othello_lab.agents.agent import Agent, Limits
 from othello_lab.agents.commands.shared import announce, print_finding, typed_agent
 from othello_lab.agents.config import (
     OPEN,
@@ -30,15 +31,19 @@ from othello_lab.agents.diagnosis import (
     RecordingEvaluation,
     SearchUnderTest,
     StrategyFromFactory,
+    alike,
     diagnose,
+    inside_of,
 )
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.external import FunctionAgent
 from othello_lab.agents.loading import find
+from othello_lab.agents.recognition import DOUBTFUL, MAKER, STRATEGY
+from othello_lab.agents.sides import described
 from othello_lab.core.system.cli import seconds, whole_number
 from othello_lab.core.system.escaping import plain
 
-RIGHT, WRONG = 0, 1
+RIGHT, WRONG, UNJUDGED = 0, 1, 3
 _DEPTHS = (1, 2, 3, 4, 5)
 _DEEPEST = 6
 _EVALUATION = "square_weights"
@@ -105,16 +110,27 @@ def _depths(text: str) -> tuple[int, ...]:
 
 def run(options: Namespace, console: Console) -> int:
     """Print the findings and return the exit code; raises ConfigError for an unsuitable target."""
-    search, evaluation = _search_under_test(options)
+    try:
+        search, evaluation = _search_under_test(options)
+    except _CannotJudge as reason:
+        console.print(plain(f"{options.target} cannot be judged: {reason}"), soft_wrap=True)
+        return UNJUDGED
     if not options.json:
-        origin = "its own" if search.watched is None else "passed to it"
+        origin = "its own" if evaluation.name != _EVALUATION else "passed to it"
         announce(f"checking {options.target}; heuristic: {evaluation.name}, {origin}")
     diagnosis = diagnose(search, evaluation, options.positions, options.seconds, options.prunes)
+    unjudged = diagnosis.unjudged if options.prunes else ""
     if options.json:
-        document = {"target": options.target, "right": diagnosis.holds} | asdict(diagnosis)
+        right = None if unjudged and diagnosis.holds else diagnosis.holds
+        document = {"target": options.target, "right": right} | asdict(diagnosis)
         print(json.dumps(document, indent=2))
     else:
         _print(diagnosis, options.target, console)
+    if diagnosis.holds and unjudged:
+        if not options.json:
+            told = f"whether {options.target} prunes cannot be judged: {unjudged}"
+            console.print(plain(told), soft_wrap=True)
+        return UNJUDGED
     return RIGHT if diagnosis.holds else WRONG
 
 
@@ -142,6 +158,10 @@ def _print(diagnosis: Diagnosis, target: str, console: Console) -> None:
 
 
 # ------------------------------------------------------------------ the search under test
+
+
+class _CannotJudge(Exception):
+    """The reason why nothing can be said about a search."""
 
 
 def _search_under_test(options: Namespace) -> tuple[SearchUnderTest, Evaluation]:
@@ -188,7 +208,10 @@ def _function(options: Namespace) -> tuple[SearchUnderTest, Evaluation] | None:
         return None
     if options.settings:
         raise ConfigError(f"{options.settings[0]}: a function has no settings")
-    if StrategyFromFactory.makes(function) and not target.endswith(")"):
+    kind = described(target)["kind"]
+    if kind not in (STRATEGY, MAKER, DOUBTFUL):
+        raise ConfigError(f"{target} is an evaluation; a search is needed")
+    if kind == MAKER:
         evaluation = _evaluation(options.evaluation or _EVALUATION)
         watched = RecordingEvaluation(evaluation)
         depths = options.depths or _DEPTHS
@@ -196,11 +219,36 @@ def _function(options: Namespace) -> tuple[SearchUnderTest, Evaluation] | None:
             depth: StrategyFromFactory(target, depth, watched) for depth in depths
         }
         return SearchUnderTest(agents, False, watched, options.patience), evaluation
-    strategy = FunctionAgent(target)
-    evaluation = _own_evaluation(options)
-    if options.depths is None or len(options.depths) > 1:
+    return _with_inside(options, FunctionAgent(target))
+
+
+def _with_inside(options: Namespace, agent: Agent) -> tuple[SearchUnderTest, Evaluation]:
+    """Build the same for a search that has its evaluation, and perhaps its depth, inside."""
+    target, depths = options.target, options.depths
+    if depths is not None and len(depths) > 1:
         raise ConfigError(f"{target} has a depth of its own; name it by --depths N")
-    return SearchUnderTest({options.depths[0]: strategy}, False, None, options.patience), evaluation
+    place, colon, name = (options.evaluation or "").partition(".py:")
+    own = bool(colon) and Path(f"{place}.py").resolve() == _file_of(target)
+    found = inside_of(agent, Limits(), name if own else "")
+    evaluation = _evaluation(options.evaluation) if options.evaluation else None
+    if found and evaluation and not own and not alike(found[0], evaluation):
+        found = None
+    if found is None and (evaluation is None or depths is None):
+        missing = "--evaluation NAME or --evaluation path/to/file.py:function"
+        missing += " and its depth by --depths N" if depths is None else ""
+        raise _CannotJudge(
+            f"no function of its file is seen to be its evaluation; name it by {missing}"
+        )
+    watched = found[0] if found else None
+    if evaluation is None:
+        assert watched is not None
+        evaluation = watched.evaluation
+    depth = depths[0] if depths else found[1] if found else 0
+    return SearchUnderTest({depth: agent}, False, watched, options.patience), evaluation
+
+
+def _file_of(target: str) -> Path:
+    return Path(target.partition(".py:")[0] + ".py").resolve()
 
 
 def _parameters(target: str) -> Mapping[str, inspect.Parameter]:

@@ -318,7 +318,7 @@ class FollowedSearch:
                 nodes.append(_replies(nodes[-1])[move])
             for place in reversed(range(len(line))):
                 kept = value if (len(line) - place) % 2 == 0 else -value
-                if Search(False).reply(nodes[place], self.depth - place).value != kept:
+                if Search().reply(nodes[place], self.depth - place).value != kept:
                     yield line[:place], nodes[place], kept
                     return
 
@@ -329,7 +329,7 @@ class FollowedSearch:
             return said
         line, node, kept = self.origin
         left = self.depth - len(line)
-        right = Search(False).reply(node, left)
+        right = Search().reply(node, left)
         move, child = next(
             (pair for pair in _replies(node).items() if pair[0] in right.moves),
             (PASS, node.children[0]),
