@@ -296,7 +296,11 @@ def _explanations(cases: Sequence[AnsweredQuestion], most: float) -> list[Explan
     sample = _alternating(_sample(wrong), _sample(right))
     rest = [case for case in _alternating(wrong, right) if case not in sample][:_FURTHER]
     with_cuts = cuts(cases)
-    for counted, orders in ((True, (from_a1, from_h8)), (True, (as_called,)), (False, (from_a1,))):
+    for counted, orders in (
+        (True, (from_a1, from_h8)),
+        (True, (as_called,)),
+        (False, (from_a1, as_called)),
+    ):
         if most and counted:
             continue
         trials = {search: _Trial() for search in mistaken(_kinds(cases), orders, with_cuts)}

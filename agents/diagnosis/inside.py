@@ -128,8 +128,8 @@ def _places(agent: Agent) -> Iterator[_Place]:
     """Yield the functions of the file of a search, and the methods of its class."""
     cls = type(agent)
     strategy = getattr(agent, "strategy", None)
-    module = sys.modules.get(getattr(strategy or cls, "__module__", ""))
-    own = getattr(module, "__name__", "")
+    own = getattr(strategy or cls, "__module__", "")
+    module = None if own.startswith("othello_lab.") else sys.modules.get(own)
     owners = (module,) if strategy else (module, *(c for c in cls.__mro__ if c.__module__ == own))
     for owner in owners:
         for key, thing in list(vars(owner).items()) if owner else ():

@@ -13,7 +13,6 @@ from othello_lab.agents.diagnosis.comparison import (
     AnsweredQuestion,
     Cause,
     Explanation,
-    agree,
     choose_kind,
     cuts,
     exact,
@@ -28,9 +27,7 @@ from othello_lab.agents.diagnosis.following import (
     against_the_rules,
     followed,
     from_table,
-    lost_moves,
     narrow_window,
-    parents,
     too_deep,
     too_shallow,
     unproven,
@@ -312,9 +309,7 @@ class _Examination:
         table, without_tables = self._without_tables(searches)
         for cause in (
             too_deep(searches),
-            parents(searches),
             table or (narrow_window(searches, self.answered) if cuts(self.answered) else None),
-            self._said(),
             None if all(case.passes for case in self.wrong) else too_shallow(searches),
         ):
             if cause:
@@ -328,7 +323,7 @@ class _Examination:
                 "the plies; at passes or ends there is more wrong"
             )
             return _causes(explained)
-        cause = lost_moves(searches) or too_shallow(without_tables, SOME) or unproven(searches)
+        cause = too_shallow(without_tables, SOME) or unproven(searches)
         return [cause] if cause else [*self._patterns()]
 
     def _without_tables(
@@ -349,23 +344,6 @@ class _Examination:
         if cases and len(wrong) <= (1 - _MOST) * len(cases):
             return from_table(searches, self.answered), searches
         return None, followed(wrong)
-
-    def _said(self) -> Cause | None:
-        """Return the cause if the search is right, and only its statement wrong."""
-        evidence = simplest(self.wrong).told()
-        stated = [case for case in self.wrong if case.answer.value is not None]
-        if sum(map(_is_reversed, stated)) >= EXPLAINED * len(self.wrong):
-            blacks = sum(map(_moves_white, stated)) >= EXPLAINED * len(stated)
-            whose = "Black's" if blacks else "the opponent's"
-            advice = "the moves are right; the value has the wrong sign"
-            return Cause(f"the value that is told is {whose}, not the mover's", advice, evidence)
-        if any(case.wrong_value for case in self.wrong):
-            return None
-        for place, name in ((0, "first"), (-1, "last")):
-            if all(c.answer.move == c.question.position.moves[place] for c in self.answered):
-                advice = "the move has to be kept together with its value whenever it is better"
-                return Cause(f"the {name} move of the list is returned", advice, evidence)
-        return None
 
     def _patterns(self) -> Iterator[Cause]:
         """Return the common features of wrong answers."""
@@ -415,20 +393,10 @@ _NOTHING = "it has answered nothing"
 _UNKNOWN = "none of the usual mistakes explains the answers; see where they differ"
 _PATTERNS: tuple[tuple[Callable[[AnsweredQuestion], bool], str, str], ...] = (
     (
-        lambda case: case.question.depth == 1 and _is_anothers(case),
-        "ordering loses moves",
-        "some legal moves are never looked at: the answer is right for a worse move",
-    ),
-    (
         lambda case: case.wrong_move and case.answer.value is not None and not case.wrong_value,
         "the move is not the one that has the value",
         "the value is right: the move has to be kept together with it whenever a better one is "
         "found",
-    ),
-    (
-        lambda case: case.ends and _is_reversed_value(case),
-        "finished game counted for the wrong side",
-        "the result is the mover's, as a heuristic value is",
     ),
     (
         lambda case: case.passes,
@@ -460,22 +428,5 @@ _PATTERNS: tuple[tuple[Callable[[AnsweredQuestion], bool], str, str], ...] = (
 """What wrong answers may have in common and right ones not."""
 
 
-def _is_reversed_value(case: AnsweredQuestion) -> bool:
-    value = case.answer.value
-    return value is not None and agree(-value, case.truth.value, case.beyond)
-
-
-def _is_reversed(case: AnsweredQuestion) -> bool:
-    return _is_reversed_value(case) and not case.wrong_move
-
-
 def _moves_white(case: AnsweredQuestion) -> bool:
     return case.question.position.to_move is Color.WHITE
-
-
-def _is_anothers(case: AnsweredQuestion) -> bool:
-    """Return True if at depth 1 the value is that of the move, and another move is better."""
-    root = case.root()
-    values = dict(zip(root.moves, root.children, strict=True))
-    child = values.get(case.answer.move)
-    return child is not None and not child.over and case.answer.value in (None, -child.looks)
