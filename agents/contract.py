@@ -37,7 +37,7 @@ from othello_lab.core.system.compile import Announce
 from othello_lab.core.system.forked import Channel, ForkedProcess
 from othello_lab.core.system.processes import adopt_orphans, end_descendants
 
-OK, FAILED, NOT_ASKED = "ok", "failed", "not asked"
+OK, FAILED, NOT_ASKED = "ok", "failed", "skipped"
 PATIENCE = 10.0
 """Seconds for a call; after them the agent counts as hung."""
 PREPARE_SECONDS = 300.0

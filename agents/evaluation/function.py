@@ -62,6 +62,8 @@ FLOAT_SCALE = 1000
 """Factor for results that are floats, so that three digits survive the rounding."""
 
 _BOARDS, _COMPILED = "_othello_boards", "_othello_compiled"
+_BOARD_LIST = "_othello_board_list"
+_LIST, _MASKS = "list", "masks"
 IN_PYTHON = "@heuristic(compiled=False) runs it as ordinary Python, slower"
 
 
@@ -230,8 +232,9 @@ def _as_heuristic(function: Any, target: str) -> Callable[..., Any]:
     """
     if is_heuristic(function):
         return function if hasattr(function, _BOARDS) else cast("Any", heuristic(function))
-    if _parameters(function) == ["player", "board"]:
-        return _of_board_list(function)
+    takes = _takes(function) if has_two(function) else ""
+    if takes:
+        return _of_board_list(function) if takes == _LIST else cast("Any", heuristic(function))
     name = target.rpartition(":")[2]
     raise ValueError(f"target '{target}': '{name}' is not marked with @heuristic")
 
@@ -244,6 +247,41 @@ def _parameters(function: Any) -> list[str]:
         return list(inspect.signature(function).parameters)
     except (TypeError, ValueError, NameError):  # Python 3.14 evaluates annotations here
         return []
+
+
+def has_two(function: Any) -> bool:
+    """Return True for a function that can be called with two arguments, none of them named."""
+    try:
+        inspect.signature(function).bind(None, None)
+    except (TypeError, ValueError, NameError):
+        return False
+    return not isinstance(function, type)
+
+
+@cache
+def _takes(function: Callable[..., Any]) -> str:
+    """Return the form of the position that a function of two arguments takes, by trying it in a
+    process of its own; empty if it takes none."""
+    with closing(ForkedProcess(_try_forms, function)) as child:
+        try:
+            return (child.receive_within(CHECK_SECONDS) or b"").decode()
+        except EOFError:
+            return ""
+
+
+def _try_forms(link: Channel, function: Callable[..., Any]) -> None:
+    masks = Position.start().masks
+    for form, given in (
+        (_LIST, (PIECES[Color.BLACK], board_list(*map(int, masks)))),
+        (_MASKS, masks),
+    ):
+        try:
+            if abs(function(*given).real) <= LARGEST:
+                link.send(form.encode())
+                return
+        except Exception:
+            continue
+    link.send(b"")
 
 
 def _of_board_list(function: Callable[..., Any]) -> Callable[..., Any]:
