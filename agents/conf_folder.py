@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from othello_lab.core.system.plain_yaml import checked_text
 from othello_lab.core.system.settings import ConfigError
 
 NAMED = ("agent", "evaluation")
@@ -41,3 +42,6 @@ def check_folders(folders: list[Path]) -> None:
                     f"--config-dir {folder}: {name} is named like a file of the lab, which would "
                     "be used instead; rename it"
                 )
+        for group in filter(Path.is_dir, ours.iterdir()):
+            for path in sorted((folder / group.name).glob("*.yaml")):
+                checked_text(path)

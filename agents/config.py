@@ -279,11 +279,15 @@ def known_keys(config_name: str) -> list[str]:
 # ---------------------------------------------------------------------- building
 
 
-def fill_open(agents: Mapping[str, Mapping[str, Any]], **values: Any) -> tuple[dict, set[str]]:
+def fill_open(
+    agents: Mapping[str, Mapping[str, Any]], by_time: bool | None = False, **values: Any
+) -> tuple[dict, set[str]]:
     """Fill the open settings (``???``) of agents with the values of the same name.
 
-    Agents inside agents (``agent``) are filled too. Returns the filled line-up and the names of the
-    values used. Raises ConfigError for a setting that stays open.
+    Agents inside agents (``agent``) are filled too. by_time: True if the game's time is limited,
+    which then decides the depth that an agent leaves open (``depth_by_time``), as a limit of its
+    own does; None if a depth was asked for. Returns the filled line-up and the names of the values
+    used. Raises ConfigError for a setting that stays open.
     """
     filled: dict[str, dict[str, Any]] = {}
     used: set[str] = set()
@@ -291,8 +295,12 @@ def fill_open(agents: Mapping[str, Mapping[str, Any]], **values: Any) -> tuple[d
         if not isinstance(settings, Mapping):
             raise ConfigError(f"agent '{name}' is {settings!r}; a YAML with a _target_ is needed")
         filled[name] = part = dict(copy.deepcopy(settings))
-        where = f"agent '{name}'"
+        where, timed = f"agent '{name}'", by_time
         while True:
+            if timed is False:
+                timed = any(part.get(key) for key in ("seconds", "cpu_seconds"))
+            if timed and part.get("depth") == OPEN and part.get("iterative") is True:
+                part |= {"depth_by_time": True}
             for key in [key for key, value in part.items() if value == OPEN]:
                 if values.get(key) is None:
                     raise ConfigError(f"{where} leaves '{key}' open, and nothing fills it")

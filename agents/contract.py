@@ -29,7 +29,7 @@ import numpy as np
 
 from othello_lab.agents.agent import Agent, Decision, Limits
 from othello_lab.agents.simple import RandomAgent
-from othello_lab.core.game import FINISHED, PlayerFailure, play_game, valid_answer
+from othello_lab.core.game import FAIR_ENDS, RESIGNED, PlayerFailure, play_game, valid_answer
 from othello_lab.core.notation import PASS, IllegalMove, square_name
 from othello_lab.core.position import Position, prepare_rules
 from othello_lab.core.rules import RULESETS, Color, Ruleset
@@ -37,7 +37,7 @@ from othello_lab.core.system.compile import Announce
 from othello_lab.core.system.forked import Channel, ForkedProcess
 from othello_lab.core.system.processes import adopt_orphans, end_descendants
 
-OK, FAILED, NOT_ASKED = "ok", "failed", "not asked"
+OK, FAILED, NOT_ASKED = "ok", "failed", "skipped"
 PATIENCE = 10.0
 """Seconds for a call; after them the agent counts as hung."""
 PREPARE_SECONDS = 300.0
@@ -221,6 +221,8 @@ def _outcome(contract_check: ContractCheck, number: int, case: _AgentUnderTest) 
     except (_ContractViolation, _NotApplicable) as trouble:
         return "trouble", trouble
     except PlayerFailure as fault:
+        if fault.reason == RESIGNED:
+            return "trouble", _NotApplicable("it resigned")
         return "trouble", _ContractViolation(
             f"{fault.reason}: {fault.detail}, after {_call(case.last)}"
         )
@@ -381,7 +383,7 @@ class _AgentUnderTest:
             seeds={color: seed, color.other: 1},
             before_call=before_call,
         )
-        if record.end_reason != FINISHED:
+        if record.end_reason not in FAIR_ENDS:
             reason = f"{record.end_reason}: {record.detail.strip()}"
             raise _ContractViolation(f"lost a game by {rules.name}, {reason}, {_at(record.final)}")
         position, answers = Position.start(rules), []

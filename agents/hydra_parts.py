@@ -32,6 +32,7 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 from othello_lab.agents import loading
 from othello_lab.agents.conf_folder import FILLED, NAMED, NEEDS_A_TARGET, conf_folder
 from othello_lab.agents.kept_compositions import kept_composition
+from othello_lab.core.system.plain_yaml import checked_text
 from othello_lab.core.system.settings import ConfigError
 
 VERSION_BASE = "1.3"  # of Hydra, for its defaults
@@ -148,7 +149,7 @@ def _with_quotes(word: str) -> str:
 def _read_yaml(path: str) -> dict[str, Any]:
     """Return the settings in the YAML of an agent; raises ConfigError."""
     try:
-        text = Path(path).expanduser().read_text(encoding="utf-8")
+        text = checked_text(Path(path).expanduser())
         settings = OmegaConf.to_container(OmegaConf.create(text), resolve=False)
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}") from None

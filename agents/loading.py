@@ -18,9 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from othello_lab.core.system.escaping import visible
+from othello_lab.core.system.files import MOST_TEXT, open_file
 from othello_lab.core.system.settings import documented, nearest, unknown_choice
 
 _LONGEST = 300  # characters of a user's word in a message
+LOADED = "_loaded_"
+"""The name of a module from a file begins so."""
 _OLD_NAMES = {"xrange": range, "raw_input": input}
 """Names of Python 2 that files written for PAIP's Othello use."""
 _OLD_VALUES = re.compile(r"not float$|'float' object cannot be interp|'(map|filter)'")
@@ -52,13 +55,14 @@ def load_module(place: str) -> Any:
     A file finds ``xrange`` and ``raw_input`` defined.
     """
     path = Path(place).expanduser()
-    if path.suffix == ".py" and not path.is_file():
+    if path.suffix == ".py" and not path.exists():
         where = "" if path.is_absolute() else f" in {Path.cwd()}"
         raise ValueError(f"target: there is no file {place}{where}")
     file = str(path.resolve())
     try:
         if path.suffix != ".py":
             return importlib.import_module(place)
+        open_file(path, MOST_TEXT).close()
         status = path.stat()
         return _load_file(path.resolve(), (status.st_mtime_ns, status.st_size))
     except (Exception, SystemExit) as error:
@@ -105,7 +109,7 @@ def _load_file(path: Path, stamp: tuple[int, int]) -> Any:
 
     So two agents with the same heuristic do not compile and check it twice.
     """
-    names = (f"_loaded_{path.stem}{number or ''}" for number in itertools.count())
+    names = (f"{LOADED}{path.stem}{number or ''}" for number in itertools.count())
     name = next(name for name in names if name not in sys.modules)
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
@@ -123,8 +127,14 @@ def _load_file(path: Path, stamp: tuple[int, int]) -> Any:
     return module
 
 
+class UserCodeError(ValueError):
+    """A mistake in a user's file. The message has its line."""
+
+
 def last_line(error: BaseException, file: str) -> str:
     """Describe an exception in one line, with the line in the user's file that raised it."""
+    if isinstance(error, UserCodeError):
+        return str(error)
     if isinstance(error, SyntaxError):
         name = Path(error.filename or file).name
         where = "" if name == Path(file).name else f"{name} "

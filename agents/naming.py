@@ -55,7 +55,34 @@ def names_by_difference(agents: Sequence[Settings], options: Sequence[str] = ())
             _joined([option, *words], option)
             for option, words in zip(own, _differences(parts), strict=True)
         ]
+    if len(set(names)) == 1:
+        names = names_by_files([_text_of(agent) for agent in agents]) or names
     return _numbered(names, own)
+
+
+def names_by_files(texts: Sequence[str]) -> list[str]:
+    """Return names for the files in which targets or commands differ, as short as tells them apart;
+    none if they differ in no file.
+
+    >>> names_by_files(["./a/bot.py:strategy", "./b/bot.py:strategy"])
+    ['a/bot', 'b/bot']
+    >>> names_by_files(["./bot 1", "./bot 2"])
+    []
+    """
+    for words in zip(*(re.split(r"\s+|:", text) for text in texts), strict=False):
+        if len(set(words)) == len(texts) and any("/" in word for word in words):
+            parts = [Path(word.strip("'\"")).with_suffix("").parts for word in words]
+            for length in range(1, max(map(len, parts)) + 1):
+                names = ["/".join(each[-length:]) for each in parts]
+                if len(set(names)) == len(names) and max(map(len, names)) <= LONGEST:
+                    return names
+    return []
+
+
+def _text_of(settings: Settings) -> str:
+    """Return the texts in settings, one after another."""
+    values = (_text_of(v) if isinstance(v, Mapping) else str(v) for v in settings.values())
+    return " ".join(values)
 
 
 def option_name(group: str, settings: Settings) -> str:

@@ -6,29 +6,33 @@ YAML of an agent, or a program and its arguments. Code of the user runs in a pro
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 import re
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from othello_lab.agents import loading
 from othello_lab.agents.agent import Agent, Limits
 from othello_lab.agents.conf_folder import NEEDS_A_TARGET
 from othello_lab.agents.config import FILLED_BY_RUN, OPEN, choices
-from othello_lab.agents.evaluation import Evaluation
-from othello_lab.agents.evaluation.board_list import PIECES, board_list, square_at
-from othello_lab.agents.evaluation.function import is_heuristic
 from othello_lab.agents.external import GtpAgent, LineAgent, NBoardAgent, WpiAgent
 from othello_lab.agents.external.program import words_in
 from othello_lab.agents.hydra_parts import typed_value
 from othello_lab.agents.loading import last_line
+from othello_lab.agents.recognition import (
+    DOUBTFUL,
+    EVALUATION,
+    EVALUATION_CLASS,
+    MAKER,
+    PROGRAM,
+    STRATEGY,
+    about,
+)
 from othello_lab.core.game import PlayerFailure
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
@@ -103,14 +107,29 @@ def with_open_settings(words: Sequence[str]) -> list[str]:
     The run then fills both. A word that cannot be understood here stays as it is.
     """
     said = {word.lstrip("+").partition("=")[0] for word in words}
-    opened = []
+    opened, kept = [], []
     for word in words:
-        if match := re.fullmatch(r"\+?agent@([^=]+)='?([^,']+\.py:\w+)'?", word):
-            place, target = match.groups()
-            about = _answer_of_child(_describe, target, target)
-            keys = [f"{place}.{name}" for name in about.get("open", ())]
+        if match := re.fullmatch(r"(\+?)agent@([^=]+)='?([^,']+\.py:\w+)'?", word):
+            plus, place, target = match.groups()
+            told = _answer_of_child(_describe, target, target)
+            if settings := settings_of_function(told):
+                word = f"{plus}agent@{place}={settings['_target_']}"
+                opened.append(f"{place}.target={typed_value(target)}")
+            keys = [f"{place}.{name}" for name in told.get("open", ())]
             opened += [f"{key}='{OPEN}'" for key in keys if key not in said]
-    return [*words, *opened]
+        kept.append(word)
+    return [*kept, *opened]
+
+
+def settings_of_function(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of an agent that plays as a function, or as one makes strategies; none
+    for anything else. told: see :func:`described`."""
+    if told.get("kind") in (STRATEGY, DOUBTFUL):
+        return {"_target_": "othello_lab.agents.external:FunctionAgent", "target": told["target"]}
+    if told.get("kind") == MAKER:
+        target = "othello_lab.agents.diagnosis:StrategyFromFactory"
+        return {"_target_": target, "target": told["target"]}
+    return {}
 
 
 def _is_program(command: str) -> bool:
@@ -136,130 +155,48 @@ def _evaluation_side(label: str, target: str, search: str) -> Side:
 # ------------------------------------------------------------------ Python
 
 
+def described(word: str) -> dict[str, Any]:
+    """Return what :func:`~agents.recognition.about` says of a target, tried in a process of its
+    own; raises ConfigError."""
+    told = _answer_of_child(_describe, word, f"{word}: loading it")
+    if "error" in told:
+        raise ConfigError(f"{word}: {told['error']}")
+    return told
+
+
 def _python_side(word: str, search: str) -> Side:
-    about = _answer_of_child(_describe, word, f"{word}: loading it")
-    if "error" in about:
-        raise ConfigError(f"{word}: {about['error']}")
-    if about["kind"] == "program":
+    told = described(word)
+    kind, target = told["kind"], told["target"]
+    if kind == DOUBTFUL:
+        raise ConfigError(f"{word}: {told['question']}")
+    if kind == PROGRAM:
         return _program_side(word if Path(word).stat().st_mode & 0o100 else f"python3 {word}")
-    target = about["target"]
     label = re.split(r"[.:]", target.partition("(")[0])[-1]
-    if about["kind"] == "evaluation":
+    if kind == EVALUATION:
         return _evaluation_side(label, target, search)
-    if about["kind"] == "evaluation class":
-        described = typed_value({"_target_": target})
-        words = [f"agent@PLACE={search}", f"PLACE.evaluation={described}"]
+    if kind == EVALUATION_CLASS:
+        settings = typed_value({"_target_": target})
+        words = [f"agent@PLACE={search}", f"PLACE.evaluation={settings}"]
         return Side(label, f"an evaluation, in {search}", words, target)
-    if about["kind"] == "strategy":
-        words = ["agent@PLACE=function", f"PLACE.target={typed_value(target)}"]
-        return Side(label, "a strategy", words, target)
-    maker = target
-    words = []
-    if about["kind"] == "maker":
-        target = "othello_lab.agents.diagnosis:StrategyFromFactory"
-        words = [f"PLACE.target={typed_value(maker)}"]
-    words = [f"agent@PLACE={target}", *words]
-    words += [f"PLACE.{name}='{OPEN}'" for name in about["open"]]
-    searches = set(about["open"]) == set(FILLED_BY_RUN)
-    return Side(label, "an agent", words, maker, searches, is_agent=True)
+    settings = settings_of_function(told)
+    words = [f"agent@PLACE={settings.get('_target_', target)}"]
+    words += [f"PLACE.target={typed_value(target)}"] if settings else []
+    words += [f"PLACE.{name}='{OPEN}'" for name in told["open"]]
+    what = "a strategy" if kind == STRATEGY else "an agent"
+    searches = set(told["open"]) == set(FILLED_BY_RUN)
+    return Side(label, what, words, target, searches, is_agent=True)
 
 
 def _describe(link: Channel, target: str) -> None:
     """Tell what a target is, as the main function of a process."""
     sys.stdin = open(os.devnull)  # noqa: SIM115  a program that reads its input ends at once
-    describe = _about_file if target.endswith(".py") else _about
     try:
-        told = describe(target)
+        told = about(target)
     except Exception as error:
         file = str(Path(target.partition(".py:")[0].removesuffix(".py") + ".py").resolve())
         reason = str(error) if isinstance(error, ValueError) else last_line(error, file)
         told = {"error": " ".join(reason.split())}
     link.send(json.dumps(told).encode())
-
-
-def _about(target: str) -> dict[str, Any]:
-    """Describe the object that a target names; raises ValueError.
-
-    An exception of a function that is tried passes through.
-    """
-    thing = loading.find(target)
-    kind = _kind_of(thing)
-    if not kind:
-        raise ValueError(
-            f"it is {_shown(thing)}; an agent (a class), an evaluation (@heuristic), a strategy of "
-            "(player, board) or a maker of one from (depth, evaluation) is needed"
-        )
-    wanted = _required(thing) if kind in ("agent", "maker") else []
-    opened = (
-        list(FILLED_BY_RUN)
-        if kind == "maker"
-        else [name for name in FILLED_BY_RUN if name in wanted]
-    )
-    if missing := [name for name in wanted if kind == "agent" and name not in FILLED_BY_RUN]:
-        raise ValueError(f"its class needs {', '.join(missing)}; put them into a YAML of the agent")
-    return {"kind": kind, "open": opened, "target": target}
-
-
-def _shown(thing: object) -> str:
-    if isinstance(thing, type):
-        return f"the class {thing.__name__}, which is no othello_lab.Agent"
-    if isinstance(thing, Agent):
-        return "an agent that is made already; name its class, with the settings as first.NAME=..."
-    with suppress(TypeError, ValueError):
-        return f"a function of {inspect.signature(thing)}"  # type: ignore[arg-type]
-    return f"{thing!r:.80}"
-
-
-def _about_file(file: str) -> dict[str, Any]:
-    """Describe the one thing that a file has for a side; raises ValueError."""
-    module = loading.load_module(file)
-    kinds = {
-        name: kind
-        for name, thing in vars(module).items()
-        if getattr(thing, "__module__", None) == module.__name__ and (kind := _kind_of(thing))
-    }
-    if len(names := list(kinds)) == 1:
-        return _about(f"{file}:{names[0]}")
-    if kinds:
-        listed = ", ".join(f"{file}:{name} ({kind})" for name, kind in kinds.items())
-        raise ValueError(f"it holds several; name one of {listed}")
-    return {"kind": "program", "target": file}
-
-
-def _kind_of(thing: Any) -> str:
-    """Return the kind of an object in a user's file, "" for none."""
-    if isinstance(thing, type):
-        base = next((kind for kind in (Agent, Evaluation) if issubclass(thing, kind)), None)
-        return {Agent: "agent", Evaluation: "evaluation class", None: ""}[base]
-    if is_heuristic(thing):
-        return "evaluation"
-    try:
-        names = list(inspect.signature(thing).parameters)
-    except (TypeError, ValueError, NameError):  # Python 3.14 evaluates annotations here
-        return ""
-    if names == ["player", "board"]:
-        return "strategy" if _plays(thing) else "evaluation"
-    depths = {"depth", "plies", "ply"}
-    return "maker" if len(names) == 2 and depths & set(names) else ""
-
-
-def _plays(function: Callable[[str, list[str]], Any]) -> bool:
-    """Return True if a function of (player, board) answers with legal moves."""
-    position = Position.start()
-    for _ in range(4):
-        answer = function(PIECES[position.to_move], board_list(position.black, position.white))
-        try:
-            position = position.play(square_at(answer))
-        except (TypeError, ValueError):
-            return False
-    return True
-
-
-def _required(thing: Any) -> list[str]:
-    """Return the parameters of a class, or a function, that have no default."""
-    parameters = inspect.signature(thing).parameters.values()
-    kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    return [p.name for p in parameters if p.default is p.empty and p.kind in kinds]
 
 
 # ------------------------------------------------------------------ programs

@@ -25,6 +25,7 @@ from othello_lab.core.system.foreign_text import storable
 from othello_lab.core.system.settings import Number, Whole, check_settings
 
 FINISHED = "finished"
+RESIGNED = "resigned"
 ILLEGAL = "illegal move"
 RAISED = "raised an exception"
 GARBAGE = "no valid answer"
@@ -32,10 +33,11 @@ LATE = "time exceeded"
 HUNG = "never answered"
 DIED = "process died"
 UNFIT = "could not be started"
-END_REASONS = (FINISHED, ILLEGAL, RAISED, GARBAGE, LATE, HUNG, DIED, UNFIT)
-"""How a game can end. All but the first are forfeits; the last three are found by whoever watches
-the process that plays."""
-FAULTS = (ILLEGAL, GARBAGE, LATE, HUNG, DIED, UNFIT)
+FAIR_ENDS = (FINISHED, RESIGNED)
+"""Ends of games that measure strength. All other ends are forfeits."""
+END_REASONS = (*FAIR_ENDS, ILLEGAL, RAISED, GARBAGE, LATE, HUNG, DIED, UNFIT)
+"""How a game can end. The last three are found by whoever watches the process that plays."""
+FAULTS = (RESIGNED, ILLEGAL, GARBAGE, LATE, HUNG, DIED, UNFIT)
 """Reasons that may be told of a program that an agent stands for."""
 
 IN_TIME, LATE_BY_WALL, TOO_LATE = range(3)
@@ -356,7 +358,7 @@ class GameRecord:
 
     @property
     def disc_difference(self) -> int | None:
-        """Black's discs minus White's, empties to the winner; None after a forfeit."""
+        """Black's discs minus White's, empties to the winner; None for an unfinished game."""
         if self.end_reason != FINISHED:
             return None
         difference = self.final.disc_difference

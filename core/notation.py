@@ -188,6 +188,7 @@ _GAME_BEGINS, _GAME_ENDS = re.compile(r"\s*\(;"), re.compile(r"\s*;\)")
 _OPENS = "(;"
 _WHOLE = re.compile(r"\(;(?:\s*[A-Z]+\[[^\]]*\])*\s*;\)")
 _COUNT = re.compile(r"\s*[0-9]+(?=\s*\(;)")  # archives write how many games of a match follow
+_VARIANTS = {"a": "in which the fewest discs win", "k": "with komi, discs given in advance"}
 _MOVERS = {"B": Color.BLACK, "W": Color.WHITE}
 
 
@@ -219,16 +220,15 @@ def parse_ggf(text: str) -> list[GgfGame]:
     return games
 
 
-def find_ggf(text: str) -> Iterator[tuple[int, GgfGame | NotationError]]:
+def find_ggf(text: str) -> Iterator[tuple[int, GgfGame | NotationError | str]]:
     """Yield the games of an archive in GGF, each with its place; for an unreadable one the error of
-    :func:`parse_ggf`."""
+    :func:`parse_ggf`, and any text between them."""
     at, end = 0, len(text.rstrip())
     while at < end:
         begin = text.find(_OPENS, at)
         between = text[at : begin if begin >= 0 else end]
         if between.strip() and not re.fullmatch(r"\s*[0-9]+\s*", between):
-            there = _shown(between.strip())
-            yield at, NotationError(f"GGF: a game, which begins with {_OPENS}, and not {there}")
+            yield at, between
         if begin < 0:
             return
         found = _WHOLE.match(text, begin)
@@ -264,8 +264,9 @@ def _game(properties: list[tuple[str, str]]) -> GgfGame:
             raise NotationError(f"GGF: the game has no {name}[...]")
     if about["GM"].strip().lower() != "othello":
         raise NotationError(f"GGF: {_property('GM', about)}: only Othello is read")
-    if "a" in about.get("TY", "").lower():
-        raise NotationError(f"GGF: {_property('TY', about)}: a game in which the fewest discs win")
+    for letter, what in _VARIANTS.items():
+        if letter in about.get("TY", "").lower():
+            raise NotationError(f"GGF: {_property('TY', about)}: a game {what}")
     side, *board = about["BO"].split() or [""]
     squares, turn = "".join(board[:-1]), "".join(board[-1:])
     if not re.fullmatch("[1-9][0-9]?", side) or len(squares) != int(side) ** 2:

@@ -99,6 +99,11 @@ def offset(game: int) -> int:
     return _HEADER.size + _GAME.size * game
 
 
+def is_wthor(content: bytes) -> bool:
+    """Return True for the content of a whole ``.wtb``."""
+    return len(content) > _HEADER.size and len(content) == offset(_HEADER.unpack_from(content)[4])
+
+
 def parse_wthor(content: bytes) -> list[WthorGame]:
     """The games of a ``.wtb``, see :func:`numbered_games`. Raises NotationError."""
     return [game for _, game in numbered_games(content)]

@@ -99,6 +99,11 @@ class LimitsConfig:
     ponder: Annotated[bool, Switch()] = False
     """Where time is limited: agents may think in their opponents' time, too."""
 
+    @property
+    def timed(self) -> bool:
+        """True if time is limited."""
+        return any(each is not None for each in (self.seconds, self.clock, self.cpu_seconds))
+
     def of_moves(self) -> Limits:
         """Return the limits that agents get; raises ValueError for limits that contradict each
         other."""
@@ -455,19 +460,23 @@ def make_agent(described: Any, name: str, settings: RunConfig | None = None) -> 
     settings: of the run; None for their defaults. Raises ConfigError.
     """
     settings = settings or RunConfig()
-    isolation, limits, named = settings.isolation, settings.limits, described
-    if isolation.kind not in (PROCESS, CLOSED) and isinstance(described, Mapping):
-        # its class, or function, alone
-        named = {key: value for key, value in described.items() if isinstance(value, str)}
-    kind = own_kind(described) if isinstance(described, Mapping) else None
-    if kind is not None and getattr(kind, "closed", False):
-        return build_agent(described, name)  # which runs nothing before it plays
-    if isolation.kind != NONE and names_outside(named):
-        closed = isolation.kind == CLOSED
-        box = isolation.box([os.path.abspath(settings.results)]) if closed else None
-        confinement = Confinement(limits.memory_mb, box)
-        return ExternalAgent(described, name, limits.prepare, confinement)
-    return build_agent(described, name)
+    isolation, limits = settings.isolation, settings.limits
+    if not plays_elsewhere(described, settings):
+        return build_agent(described, name)
+    closed = isolation.kind == CLOSED
+    box = isolation.box([os.path.abspath(settings.results)]) if closed else None
+    return ExternalAgent(described, name, limits.prepare, Confinement(limits.memory_mb, box))
+
+
+def plays_elsewhere(described: Any, settings: RunConfig) -> bool:
+    """Return True if the code of the agent that is described must not run in this process."""
+    kind, named = settings.isolation.kind, described
+    if isinstance(described, Mapping):
+        if getattr(own_kind(described), "closed", False):
+            return False  # it runs nothing before it plays
+        if kind not in (PROCESS, CLOSED):  # its class, or function, alone
+            named = {key: value for key, value in described.items() if isinstance(value, str)}
+    return kind != NONE and names_outside(named)
 
 
 def scheduled_of(settings: RunConfig) -> tuple[Schedule, int]:
@@ -513,7 +522,7 @@ def check_board(agent: Agent, name: str, rules: Ruleset) -> None:
 def settings_of(overrides: Sequence[str], extra_folders: Sequence[str | Path] = ()) -> RunConfig:
     """Return the settings that :func:`read` would plan; nothing that they name is imported. Raises
     ConfigError."""
-    return _filled(compose("run", overrides, extra_folders))[0]
+    return _filled(compose("run", overrides, extra_folders), overrides)[0]
 
 
 def read(overrides: Sequence[str], extra_folders: Sequence[str | Path] = ()) -> Plan:
@@ -532,20 +541,21 @@ def checked_settings(config: DictConfig, overrides: Sequence[str] = ()) -> RunCo
     overrides: the settings of the command line; a ``depth`` or ``evaluation`` among them that
     reaches no agent is an error. Raises ConfigError with one line that names the bad part.
     """
-    settings, used = _filled(config)
+    settings, used = _filled(config, overrides)
     for key in FILLED_BY_RUN:
         asked = next((o for o in overrides if o.lstrip("+").split("=")[0].split(".")[0] == key), "")
         if asked and key not in used:
             raise ConfigError(
-                f"{asked}: no agent of this line-up leaves its {key} open, so it has no effect; "
-                f"set it for one agent with agents.NAME.{key}=..."
+                f"{asked}: no agent of this line-up leaves its {key} open, so it has no "
+                f"effect; set it for one agent with agents.NAME.{key}=..., or of a duel with "
+                f"first.{key}=..."
             )
     if "evaluation" in used:
         build(settings.evaluation, "evaluation", Evaluation)
     return settings
 
 
-def _filled(config: DictConfig) -> tuple[RunConfig, set[str]]:
+def _filled(config: DictConfig, overrides: Sequence[str]) -> tuple[RunConfig, set[str]]:
     """Return a composed configuration as settings, and the values that filled settings left open by
     agents."""
     try:
@@ -562,8 +572,12 @@ def _filled(config: DictConfig) -> tuple[RunConfig, set[str]]:
     settings = typed(said, recorded=False)
     if folder is not None:
         settings.agents = _handed_in(str(folder), str(protocol), settings)
+    depth_given = any(word.lstrip("+").startswith("depth=") for word in overrides)
     settings.agents, used = fill_open(
-        settings.agents, depth=settings.depth, evaluation=settings.evaluation
+        settings.agents,
+        None if depth_given else settings.limits.timed,
+        depth=settings.depth,
+        evaluation=settings.evaluation,
     )
     if places:
         _name_agents(settings, places, config.hydra.runtime.choices)

@@ -9,14 +9,14 @@ import math
 import signal
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from othello_lab.agents.agent import Agent, Decision, Limits
 from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.agents.external_agent import is_outside
 from othello_lab.agents.search import SearchAgent, WindowSearch
-from othello_lab.core.game import PlayerFailure, valid_answer
+from othello_lab.core.game import RESIGNED, PlayerFailure, valid_answer
 from othello_lab.core.notation import square_name
 from othello_lab.core.position import Position, prepare_rules
 from othello_lab.core.rules import Color, Ruleset
@@ -29,6 +29,8 @@ from othello_lab.play.game import GameState
 
 MINUTES = 60.0
 """A search that would take so many seconds is announced."""
+SURE_SECONDS = 1.5
+"""An agent may think so long before it is interrupted: ``printf '...' | engine`` gets answers."""
 _FOREVER = 1e9
 _GRACE = 5.0  # nobody loses by the clock here
 _FIRST_NOTE, _NOTES = 5.0, 30.0  # seconds until it is said that an agent still thinks, and again
@@ -38,6 +40,10 @@ _SCOUT_SECONDS = 0.5
 
 class AgentFailure(Exception):
     """An agent has crashed, hung or answered nonsense; the message is the reason."""
+
+
+class AgentResigned(AgentFailure):
+    """An agent has given up its game."""
 
 
 class AgentProcess:
@@ -64,6 +70,9 @@ class AgentProcess:
             decision = self._seat.decide(position, limits)
             seconds = time.perf_counter() - started
         except PlayerFailure as fault:
+            if fault.reason == RESIGNED:
+                self._told = None
+                raise AgentResigned("it resigns") from None
             self.forget()
             last = fault.detail.strip().rpartition("\n")[2]
             raise AgentFailure(f"{fault.reason}: {last:.300}") from None
@@ -105,31 +114,6 @@ class AgentProcess:
         self.forget()
 
 
-@dataclass
-class _WaitingNotice:
-    """Says from time to time that an agent still thinks."""
-
-    say: Callable[[str], None]
-    stopped_by: str
-    who: str = ""
-    since: float = 0.0
-    next_note: float = _FIRST_NOTE
-
-    def begin(self, who: str) -> None:
-        self.who, self.since, self.next_note = who, time.monotonic(), _FIRST_NOTE
-
-    def end(self) -> None:
-        """Nobody waits any more."""
-        self.next_note = math.inf
-
-    def check(self) -> None:
-        """Called while nothing comes."""
-        passed = time.monotonic() - self.since
-        if passed >= self.next_note:
-            self.next_note += _NOTES
-            self.say(f"{self.who} is still thinking ({passed:.0f} s); {self.stopped_by}.")
-
-
 class AgentProcesses:
     """All agents of a session, made at their first question. Use it in a ``with``: it notices the
     ends of processes by a signal handler of its own."""
@@ -141,12 +125,15 @@ class AgentProcesses:
         hang: float,
         say: Callable[[str], None],
         stopped_by: str = "Ctrl-C stops it",
+        interrupt: Callable[[], bool] = lambda: False,
     ):
+        """``interrupt``: called while an agent thinks; it is stopped if that returns True."""
         self.rules, self.limits = rules, limits
         self._hang = hang
         self._say = say
         self._stopped_by = stopped_by
-        self._patience = _WaitingNotice(say, stopped_by)
+        self._interrupt = interrupt
+        self._who, self._since, self._next_note = "", math.inf, math.inf
         self._made: dict[str, AgentProcess] = {}
 
     def __enter__(self) -> AgentProcesses:
@@ -155,7 +142,7 @@ class AgentProcesses:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._patience.end()
+        self._since = self._next_note = math.inf
         for thinker in self._made.values():
             thinker.close()
         signal.set_wakeup_fd(-1)
@@ -197,7 +184,7 @@ class AgentProcesses:
         conditions = GameConditions(
             [player.name], [agent], self.rules, self.limits, _GRACE, hang, logging.ERROR
         )
-        seat = AgentProxy(conditions, 0, self._children, self._patience.check)
+        seat = AgentProxy(conditions, 0, self._children, self._check)
         return AgentProcess(player.name, agent, seat)
 
     def ask(
@@ -217,10 +204,22 @@ class AgentProcesses:
         limits = limits or self.limits
         thinker = self.of(player, use or color.value, limits=limits)
         self._warn(player, thinker, game.position, limits)
-        self._patience.begin(player.name)
+        self._begin_to_wait(player.name)
         return thinker.decide(game, color, seed, limits)
 
     # ------------------------------------------------------------------ how long it will take
+
+    def _begin_to_wait(self, who: str) -> None:
+        self._who, self._since, self._next_note = who, time.monotonic(), _FIRST_NOTE
+
+    def _check(self) -> None:
+        """Called while nothing comes; raises AgentFailure if the agent is to stop."""
+        passed = time.monotonic() - self._since
+        if passed >= SURE_SECONDS and self._interrupt():
+            raise AgentFailure("it was stopped")
+        if passed >= self._next_note:
+            self._next_note += _NOTES
+            self._say(f"{self._who} is still thinking ({passed:.0f} s); {self._stopped_by}.")
 
     def _warn(
         self, player: PlayerSettings, thinker: AgentProcess, position: Position, limits: Limits
@@ -248,7 +247,7 @@ class AgentProcesses:
         """Seconds that a search will take, and the depth that was searched to know."""
         scout = self.of(player, "scout")
         scout.forget()  # what a table remembers would make it too fast
-        self._patience.begin(player.name)
+        self._begin_to_wait(player.name)
         nodes, spent, seconds = [1], 0.0, 0.0
         for plies in range(1, depth):
             game = GameState(position)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from othello_lab.agents.config import ConfigError
+from othello_lab.core.rules import RULESETS, ruleset
 from othello_lab.core.system.cli import Command, Parser
 from othello_lab.core.system.escaping import visible
 from othello_lab.core.system.optional_libraries import install_hint
@@ -45,6 +45,12 @@ Start with:
 
 othello-lab agents list explains the agents and evaluations.
 """
+
+
+_FILES = (
+    "The game is one of a run, or of a file: a saved game, GGF, WTHOR (.wtb), or text with a "
+    "transcript (f5d6c3...) a line. Games that cannot be read are left out, and counted."
+)
 
 
 def terminal_command(arguments: Sequence[str]) -> int:
@@ -111,19 +117,19 @@ def replay_command(arguments: Sequence[str]) -> int:
 
     parser = Parser(
         prog="othello-lab play replay",
-        description="Step through a game: of a file that a session at the terminal has written, or "
-        "of a run. Enter shows the next move, p the one before, help the rest.",
+        description="Step through a game. Enter shows the next move, p the one before, help the "
+        f"rest. {_FILES}",
     )
     _add_game(parser)
     parser.add_argument("--all", action="store_true", help="show the whole game at once")
     options = parser.parse_args(arguments)
-    replay(options.path, _number_of_game(options.game), options.all)
+    number = _number_of_game(options.words)
+    replay(options.path, number, ruleset(options.ruleset), options.all)
     return 0
 
 
 def review_command(arguments: Sequence[str]) -> int:
     """``review``: what each move of a game lost."""
-    from othello_lab.core.rules import RULESETS, ruleset
     from othello_lab.play.review import DEPTH, EXACT_EMPTIES
     from othello_lab.play.terminal.review import review
 
@@ -132,22 +138,16 @@ def review_command(arguments: Sequence[str]) -> int:
         description="Review a game: the discs that each move lost, the better move with its line, "
         "and the reason. Values are exact, by the endgame solver, with "
         f"{EXACT_EMPTIES} or fewer empty squares; before, they are estimates of the champion, "
-        f"{DEPTH} plies ahead. The file may be a saved game, a transcript (f5d6c3...) or GGF.",
+        f"{DEPTH} plies ahead. {_FILES}",
     )
     _add_game(parser)
     parser.add_argument(
         "--page", type=Path, metavar="FILE.html", help="write the review as a page with figures"
     )
-    parser.add_argument(
-        "--ruleset",
-        choices=list(RULESETS),
-        default="standard",
-        help="of a transcript or GGF (default standard)",
-    )
     options = parser.parse_args(arguments)
     if options.page is not None and options.page.suffix != ".html":
         raise ConfigError(f"--page {options.page}: a file that ends with .html is needed")
-    number, rules = _number_of_game(options.game), ruleset(options.ruleset)
+    number, rules = _number_of_game(options.words), ruleset(options.ruleset)
     review(options.path, number, rules, options.page)
     return 0
 
@@ -155,19 +155,28 @@ def review_command(arguments: Sequence[str]) -> int:
 def _add_game(parser: Parser) -> None:
     parser.add_argument("path", type=Path, help="the file, or the run's folder, results/NAME/DATE")
     parser.add_argument(
-        "game",
-        nargs="?",
+        "words",
+        nargs="*",
         metavar="game=N",
         help="which one: of a file from 1 (default the last), of a run from 0 (default 0)",
     )
+    parser.add_argument(
+        "--ruleset",
+        choices=list(RULESETS),
+        default="standard",
+        help="of a file that does not tell it (default standard)",
+    )
 
 
-def _number_of_game(word: str | None) -> int | None:
-    if word is None:
-        return None
-    if not (found := re.fullmatch(r"game=(\d{1,9})", word)):
-        raise ConfigError(f"{word}: game=N is needed")
-    return int(found[1])
+def _number_of_game(words: Sequence[str]) -> int | None:
+    number = None
+    for word in words:
+        if word == "partly=true":  # as elsewhere; here it is so in any case
+            continue
+        if not (found := re.fullmatch(r"game=(\d{1,9})", word)):
+            raise ConfigError(f"{word}: game=N is needed")
+        number = int(found[1])
+    return number
 
 
 def levels_command(arguments: Sequence[str]) -> int:
@@ -182,12 +191,10 @@ def gtp_command(arguments: Sequence[str]) -> int:
     from othello_lab.play.engine import run_engine
     from othello_lab.play.gtp import GtpServer, serve
 
-    return run_engine(
-        "gtp",
-        "the Go Text Protocol (GTP)",
-        arguments,
-        lambda *parts: serve(GtpServer(*parts), sys.stdin, sys.stdout),
-    )
+    def serve_gtp(*parts: Any) -> None:
+        serve(GtpServer(*parts[:3]), *parts[3:])
+
+    return run_engine("gtp", "the Go Text Protocol (GTP)", arguments, serve_gtp)
 
 
 def nboard_command(arguments: Sequence[str]) -> int:
@@ -195,12 +202,7 @@ def nboard_command(arguments: Sequence[str]) -> int:
     from othello_lab.play.engine import run_engine
     from othello_lab.play.nboard import serve
 
-    return run_engine(
-        "nboard",
-        "the NBoard protocol",
-        arguments,
-        lambda table, player, thinkers: serve(table, player, thinkers, sys.stdin, sys.stdout),
-    )
+    return run_engine("nboard", "the NBoard protocol", arguments, serve)
 
 
 def wpi_command(arguments: Sequence[str]) -> int:

@@ -200,7 +200,8 @@ def read(overrides: Sequence[str], folders: Sequence[str] = ()) -> GameSetup:
     said = any(word.partition("=")[0].startswith("evaluation") for word in overrides)
     if ruleset(settings.ruleset.name).side != 8 and not said:
         evaluation = evaluation_settings(ON_SMALL_BOARDS)
-    fill = {"depth": settings.depth, "evaluation": evaluation}
+    deep = any(word.partition("=")[0] == "depth" for word in overrides)
+    fill = {"depth": settings.depth, "evaluation": evaluation, "by_time": None if deep else True}
     players = {}
     for side, agent in sides.items():
         players[side] = PERSON

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
+import select
+import stat
 import sys
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import TextIO
 
 from othello_lab.agents.config import ConfigError
 from othello_lab.core.system.escaping import visible
@@ -29,6 +34,7 @@ agent leaves them open, limits.depth, limits.nodes, limits.seconds, seed,
 ruleset; --config-dir DIR.
 othello-lab agents list explains the agents and evaluations.
 """
+_URGENT = {"gtp": r"\s*(\d+\s+)?quit\b", "nboard": r"\s*(quit|ping)\b"}
 _SEAT = "white"  # where conf/play.yaml has an agent
 _OTHERS = ("black", _SEAT, "hint")
 
@@ -58,11 +64,60 @@ def read_engine(words: Sequence[str], folders: Sequence[str]) -> tuple[GameSetup
     return table, player
 
 
+class Commands:
+    """The lines of a controller. While an agent thinks they are read ahead, unless they come from
+    a file.
+
+    urgent: a regex of the lines that end the thinking, as the end of the input does.
+    """
+
+    def __init__(self, source: TextIO | None, urgent: str) -> None:
+        self._source, self._urgent = source or (), re.compile(urgent)
+        self._part, self._has_ended = b"", False
+        self._lines: deque[str] = deque()
+        try:
+            self._descriptor = source.fileno() if source else -1
+            self._is_live = not stat.S_ISREG(os.fstat(self._descriptor).st_mode)
+        except (OSError, ValueError):  # nothing of the system
+            self._has_ended, self._is_live = True, False
+
+    def __iter__(self) -> Iterator[str]:
+        if self._has_ended:
+            yield from self._source
+        while self._lines or not self._has_ended:
+            if self._lines:
+                yield self._lines.popleft()
+            else:
+                self._read()
+
+    def interrupt(self) -> bool:
+        """Return True if the agent is to stop thinking."""
+        if not self._is_live:
+            return False
+        if not self._has_ended and select.select([self._descriptor], [], [], 0)[0]:
+            self._read()
+        return self._has_ended or any(map(self._urgent.match, self._lines))
+
+    def _read(self) -> None:
+        """Wait for input, and read it."""
+        read = os.read(self._descriptor, 1 << 16)
+        *lines, self._part = (self._part + read).split(b"\n")
+        self._has_ended = not read
+        if self._has_ended and self._part:
+            lines = [self._part]
+        self._lines += [line.decode(errors="replace") for line in lines]
+
+
+def announce(line: str) -> None:
+    """Print a line for people."""
+    print(visible(line), file=sys.stderr, flush=True)
+
+
 def run_engine(
     name: str,
     protocol: str,
     words: Sequence[str],
-    serve: Callable[[GameSetup, PlayerSettings, AgentProcesses], None],
+    serve: Callable[[GameSetup, PlayerSettings, AgentProcesses, Iterable[str], TextIO], None],
 ) -> int:
     """Make the agent, and let a protocol serve it; returns the exit code. Raises ConfigError."""
     if {"-h", "--help"} & set(words):
@@ -72,10 +127,11 @@ def run_engine(
     folders = [options["config-dir"]] if "config-dir" in options else []
     table, player = read_engine(rest, folders)
 
-    def say(line: str) -> None:
-        print(visible(line), file=sys.stderr, flush=True)
-
-    with AgentProcesses(table.rules, table.limits, table.settings.limits.hang, say) as thinkers:
+    commands, hang = Commands(sys.stdin, _URGENT[name]), table.settings.limits.hang
+    processes = AgentProcesses(
+        table.rules, table.limits, hang, announce, interrupt=commands.interrupt
+    )
+    with processes as thinkers:
         thinkers.of(player)  # before anybody waits for it
-        serve(table, player, thinkers)
+        serve(table, player, thinkers, commands, sys.stdout)
     return 0

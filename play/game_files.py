@@ -9,33 +9,25 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from othello_lab.agents.config import ConfigError
 from othello_lab.agents.external_agent import is_ours
-from othello_lab.core.notation import (
-    PASS,
-    NotationError,
-    is_ggf,
-    is_obf,
-    parse_ggf,
-    parse_square,
-    read_drawing,
-    split_transcript,
-    square_name,
-)
+from othello_lab.core.notation import PASS, parse_square, square_name
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, Ruleset, ruleset
 from othello_lab.core.system.escaping import visible
+from othello_lab.core.wthor import is_wthor
+from othello_lab.experiments.pairing.game_archives import Refusals, Tell, games_of
 from othello_lab.play.config import PlayerSettings
 from othello_lab.play.game import BEFORE, GameState, decision_lines, outcome
 from othello_lab.play.moves import written
 
 TITLE = "Othello game"
-LONGEST = 4 << 20
-"""Bytes of a file that is read."""
 _MOVE = re.compile(r" *(\d+)\. (Black|White) (--|[a-h][1-8])( .*)?")
 _HEADING = re.compile(r"(ruleset|start|black|white|series): (.*)")
 _NOTE = "      "
+_Game = TypeVar("_Game")
 _GIVES_UP = re.compile(r"(Black|White)( resigns|'s time is up): .*")
 
 
@@ -120,32 +112,61 @@ class ReadGame:
     notes: list[list[str]] = field(default_factory=list)
 
 
-def read(path: Path) -> list[ReadGame]:
-    """The games of a file, at least one; ConfigError naming the line that is wrong."""
+def read_game(
+    content: bytes, source: str, rules: Ruleset, number: int | None, tell: Tell, ending: str = ""
+) -> ReadGame:
+    """Return a game of any notation: of a saved one, or as :mod:`game_archives` has them.
+
+    source: where the content comes from. rules: of games that do not tell theirs. number: of the
+    game, from 1; None for the last. tell: gets a line on each game that cannot be read. ending: of
+    the file's name. Raises ConfigError naming the line that is wrong.
+    """
+    if content.startswith(TITLE.encode()):
+        saved = saved_games(content.decode("utf-8", "replace"), source)
+        return _chosen(number, dict(enumerate(saved, start=1)), source)
+    left_out: list[str] = []
+    refuse = Refusals(source, partly=True, tell=left_out.append)
+    games = {game.number: game for game in games_of(content, rules, refuse, ending)}
+    refuse.end()
+    if not games:
+        why = left_out[0].removeprefix("left out: ") if left_out else f"{source}: no game in it"
+        raise ConfigError(why)
+    for line in left_out:
+        tell(line)
+    game = _chosen(number, games, source)
+    players = {color: game.players.get(color, "?") for color in Color}
+    shown = ReadGame(GameState(game.start), players)
     try:
-        if path.is_dir():
-            raise ConfigError(f"{path}: a folder, not a saved game")
-        with path.open("rb") as file:
-            content = file.read(LONGEST + 1)
-        text = content.decode("utf-8")
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read ({error.strerror})") from error
-    except UnicodeDecodeError:
-        text = ""
-    if len(content) > LONGEST:
-        raise ConfigError(f"{path}: longer than {LONGEST} bytes")
-    return read_text(text, str(path))
+        for ply in game.plies():
+            shown.game.play(ply, game.players.get(shown.game.position.to_move, BEFORE))
+            shown.notes.append([])
+    except ValueError as error:
+        raise ConfigError(f"{source}, {game.where}: {error}") from error
+    return shown
 
 
-def read_text(text: str, path: str) -> list[ReadGame]:
-    """The games of a text, at least one; ConfigError naming the line that is wrong. path: where it
-    comes from."""
-    if not text.startswith(TITLE + "\n"):
-        raise ConfigError(f"{path}: no saved game; the first line of one is '{TITLE}'")
-    found = []
-    first = 1
-    for part in re.split(rf"(?m)^(?={TITLE}$)", text)[1:]:
-        found.append(_read_one(path, first, part.splitlines()))
+def game_of(text: str, rules: Ruleset, tell: Tell = print) -> GameState:
+    """Return the game of a text, of several the last, as :func:`read_game`. A file in WTHOR may be
+    sent as text, a letter for each byte."""
+    content = text.encode("latin-1", "replace")
+    content = content if is_wthor(content) else text.encode("utf-8", "replace")
+    return read_game(content, "the text", rules, None, tell).game
+
+
+def _chosen(number: int | None, games: Mapping[int, _Game], source: str) -> _Game:
+    if number is not None and number not in games:
+        of = f"games 1 to {max(games)}" if len(games) > 1 else "one game"
+        less = ", some of which cannot be read" if len(games) < max(games) else ""
+        raise ConfigError(f"game={number}: {source} has the {of}{less}")
+    return games[max(games) if number is None else number]
+
+
+def saved_games(text: str, source: str) -> list[ReadGame]:
+    """Return the games of a session's text, at least one; ConfigError naming the line that is
+    wrong. source: where it comes from."""
+    found, first = [], 1
+    for part in re.split(rf"(?m)^(?={TITLE}$)", text.replace("\r\n", "\n"))[1:]:
+        found.append(_read_one(source, first, part.splitlines()))
         first += part.count("\n")
     return found
 
@@ -170,35 +191,6 @@ def _read_one(path: str, first: int, lines: list[str]) -> ReadGame:
         except ValueError as error:
             raise ConfigError(f"{path}, line {number}: {error}") from error
     return read
-
-
-def game_of(text: str, rules: Ruleset) -> GameState:
-    """Return a game from any notation: a position (OBF, or a board drawn in several lines), a
-    transcript, GGF (its first game), or a saved game (the last) with the name of its own ruleset.
-    Raises ValueError with one line."""
-    text = text.replace("\r\n", "\n").strip()
-    if text.startswith(TITLE):
-        return read_text(text + "\n", "the text")[-1].game
-    if is_ggf(text):
-        found = parse_ggf(text)[0]
-        if found.side != rules.side:
-            raise NotationError(
-                f"a game on {found.side}x{found.side}; ruleset {rules.name} is "
-                f"{rules.side}x{rules.side}"
-            )
-        game = GameState(Position.from_obf(found.start, rules))
-        for ply in game.start.follow(found.words, found.colors)[1]:
-            game.play(ply, found.players.get(game.position.to_move, BEFORE))
-        return game
-    elif (drawn := read_drawing(text, rules.side, rules.first_row_on_top)) is not None:
-        return GameState(Position.from_obf(drawn, rules))
-    elif is_obf(text):
-        return GameState(Position.from_obf(text, rules))
-    else:
-        game = GameState(Position.start(rules))
-        plies = game.start.follow(split_transcript(text))[1]
-    game.follow(plies, BEFORE)
-    return game
 
 
 def _add(read: ReadGame, number: str, name: str, word: str) -> None:

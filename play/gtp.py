@@ -10,11 +10,12 @@ from importlib import metadata
 from typing import TextIO
 
 from othello_lab.agents.config import ConfigError, one_line
+from othello_lab.agents.external.gtp_connection import RESIGN
 from othello_lab.core.game import Limits
 from othello_lab.core.notation import PASS, IllegalMove, NotationError, parse_square, square_name
 from othello_lab.core.position import Position
 from othello_lab.core.rules import RULESETS, Color
-from othello_lab.play.agent_process import AgentFailure, AgentProcesses
+from othello_lab.play.agent_process import AgentFailure, AgentProcesses, AgentResigned
 from othello_lab.play.config import GameSetup, PlayerSettings
 from othello_lab.play.game import GameState, PlayedTurn, outcome
 from othello_lab.play.game_files import described
@@ -210,8 +211,10 @@ class GtpServer:
             limits = self._clock.limits(side, limits)
         try:
             decision, seconds = self._thinkers.ask(self._player, game, seed, limits)
+        except AgentResigned:
+            return RESIGN
         except (AgentFailure, ConfigError) as error:
-            raise GtpFailure(f"the agent has broken down: {one_line(error)}") from None
+            raise GtpFailure(f"no move: {one_line(error)}") from None
         position = game.position
         game.turns.append(PlayedTurn(position, decision.move, self._player.name, decision, seconds))
         self._spend(side, seconds)
@@ -301,9 +304,7 @@ class GtpServer:
 def serve(server: GtpServer, lines: Iterable[str], output: TextIO) -> None:
     """Answer commands until one is ``quit``, or there are no more."""
     for line in lines:
-        answer = server.answer(line)
-        if answer is not None:
-            output.write(answer)
-            output.flush()
+        output.write(server.answer(line) or "")
+        output.flush()
         if server.quitting:
             return

@@ -51,7 +51,7 @@ class NBoardServer:
         word, _, rest = line.strip().partition(" ")
         try:
             if _MOVE.fullmatch(word.partition("/")[0]):  # as old controllers send it
-                self._move(word)
+                self._do_move(word)
             elif (command := getattr(self, f"_do_{word}", None)) is not None:
                 command(rest.strip())
         except (ConfigError, IllegalMove, NotationError, AgentFailure) as error:
@@ -69,9 +69,6 @@ class NBoardServer:
 
     def _do_learn(self, rest: str) -> None:
         self._say("learned")  # it has no book
-
-    def _do_move(self, text: str) -> None:
-        self._move(text)
 
     def _do_set(self, text: str) -> None:
         what, _, value = text.partition(" ")
@@ -101,7 +98,7 @@ class NBoardServer:
         self._game = GameState(start)
         self._game.follow(moves, "controller")
 
-    def _move(self, text: str) -> None:
+    def _do_move(self, text: str) -> None:
         word = text.partition("/")[0].strip()
         self._game.play(parse_square(word, self._game.start.ruleset.side), "controller")
 

@@ -9,14 +9,17 @@ from typing import Any
 
 from othello_lab.agents.agent import Decision, SearchStats
 from othello_lab.agents.config import ConfigError, one_line
+from othello_lab.core.game import FINISHED, RESIGNED
 from othello_lab.core.notation import PASS, split_transcript
 from othello_lab.core.position import Position
-from othello_lab.core.rules import Color
+from othello_lab.core.rules import Color, Ruleset
+from othello_lab.core.system.files import read_bytes
+from othello_lab.experiments.pairing.game_archives import Tell
 from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.record.reading import DAMAGES
 from othello_lab.experiments.record.store import COUNTS, FILE, FORMAT, Record
 from othello_lab.play.game import GameState, decision_lines
-from othello_lab.play.game_files import ReadGame
+from othello_lab.play.game_files import ReadGame, read_game
 
 _MOST_RUNS = 500
 
@@ -63,17 +66,30 @@ def game_of_run(folder: Path, number: int) -> ReadGame:
             name = players[shown.game.position.to_move]
             turn = shown.game.play(move, name, *_stated(move, stated.get(ply)))
             shown.notes.append(decision_lines(turn) or ["(opening)"] * (ply not in stated))
-    if row["end_reason"] != "finished" and shown.notes:
-        shown.notes[-1].append(_failure(row, players))
+    if row["end_reason"] != FINISHED and shown.notes:
+        shown.notes[-1].append(_ending(row, players))
     return shown
 
 
-def _failure(row: Mapping[str, Any], players: Mapping[Color, str]) -> str:
-    """Return the loser of a forfeited game and the reason, in a line."""
+def open_game(path: Path, number: int | None, rules: Ruleset, tell: Tell) -> ReadGame:
+    """Return a game of a run, from 0, or of a file, see :func:`game_files.read_game`. Raises
+    ConfigError."""
+    if path.is_dir() or path.suffix == ".sqlite":
+        return game_of_run(path, number or 0)
+    try:
+        content = read_bytes(path)
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read ({error.strerror})") from error
+    return read_game(content, str(path), rules, number, tell, path.suffix.lower())
+
+
+def _ending(row: Mapping[str, Any], players: Mapping[Color, str]) -> str:
+    """Return the loser of an unfinished game and the reason, in a line."""
     loser = Color.WHITE if row["black_points"] == 1 else Color.BLACK
     why = f": {row['detail']}" if row["detail"] else ""
     name = f"{loser.value.capitalize()} ({players[loser]})"
-    return f"Here the game ended: {name} loses: {row['end_reason']}{why}."
+    said = "resigns" if row["end_reason"] == RESIGNED else f"loses: {row['end_reason']}{why}"
+    return f"Here the game ended: {name} {said}."
 
 
 @contextmanager

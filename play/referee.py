@@ -14,6 +14,7 @@ from othello_lab.agents.external.wpi import WpiAgent
 from othello_lab.core.position import prepare_rules
 from othello_lab.core.system.escaping import visible
 from othello_lab.core.system.forked import Channel, ForkedProcess
+from othello_lab.core.system.scratch import remove_abandoned
 from othello_lab.play.config import config_folders, read_plain
 from othello_lab.play.game_files import write
 from othello_lab.play.umpire import ExternalMatch, RefereeConfig, umpire
@@ -101,6 +102,8 @@ def _heard(contest: ExternalMatch) -> Generator[tuple[str, str], None, None]:
         finally:
             Channel.close(child)  # it ends the programs then
             child.has_ended(within=_STOP_SECONDS)
+            child.kill()
+            remove_abandoned()
 
 
 # ---------------------------------------------------------------------- what is asked for

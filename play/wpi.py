@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +21,7 @@ from othello_lab.core.system.settings import Number, Text
 from othello_lab.core.wpi import FIRST, SECOND, color_letter, may_go_on, move_text, read_move
 from othello_lab.play.agent_process import AgentFailure, AgentProcesses, changed
 from othello_lab.play.config import GameSetup, PlayerSettings, Settings, config_folders, read_plain
-from othello_lab.play.engine import read_engine
+from othello_lab.play.engine import announce, read_engine
 from othello_lab.play.game import GameState, PlayedTurn, decision_lines, outcome
 
 USAGE = """\
@@ -71,9 +70,6 @@ def run_wpi(arguments: Sequence[str]) -> int:
 
     def say(*lines: str) -> None:
         print(visible("\n".join(lines), keep="\n"), flush=True)
-
-    def announce(line: str) -> None:
-        print(visible(line), file=sys.stderr, flush=True)
 
     hang = table.settings.limits.hang
     with AgentProcesses(table.rules, table.limits, hang, announce) as thinkers:

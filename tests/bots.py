@@ -1,17 +1,19 @@
 """Programs for tests, which play at random, or break off in some way: bots of the line protocol,
-and players of the file protocol; and games of agents that stand for programs."""
+and players of the file protocol; engines without a process; and games of agents that stand for
+programs."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from records import query
 from rich.console import Console
 
 from othello_lab import Agent, Color, Limits, Position, RandomAgent, play_game
-from othello_lab.core.game import GameRecord
+from othello_lab.agents.external.program import Program
+from othello_lab.core.game import DIED, HUNG, GameRecord, PlayerFailure
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import run
 
@@ -106,6 +108,44 @@ def player(
         )
     )
     return f"{sys.executable} {path}"
+
+
+class InProcess(Program):
+    """An engine of the tests that answers in this process, at once."""
+
+    def __init__(self, module: Any) -> None:
+        super().__init__(module.__name__)
+        self._module, self._engine = module, None
+
+    is_running = property(lambda self: self._engine is not None)
+
+    def start(self) -> None:
+        self._engine = self._module.Engine()
+        self._said[:] = self._engine.greeting.encode()
+
+    def kill(self) -> None:
+        self._engine = None
+
+    def send(self, line: str, patience: float = 0) -> None:
+        if self._engine is None or self._engine.ended:
+            raise PlayerFailure(DIED, "it has ended")
+        self._said += self._engine.hear(line).encode()
+
+    def receive(self, patience: float | None = None) -> str:
+        line = self._take()
+        return self.fail(HUNG, "says nothing") if line is None else line
+
+    def receive_now(self) -> str | None:
+        return self._take()
+
+    def read_output(self, seconds: float) -> None:
+        pass
+
+    def ended_within(self, seconds: float) -> bool:
+        return bool(self._engine and self._engine.ended)
+
+    def _listen(self, seconds: float, writable: int | None = None) -> bool:
+        return False
 
 
 # ------------------------------------------------------------------ their games

@@ -5,10 +5,11 @@ It imports nothing of the lab, so it starts quickly, and its rules are not those
 
 from __future__ import annotations
 
+import functools
 import os
 import re
-import signal
 import sys
+from typing import Any
 
 import oracle
 
@@ -19,20 +20,31 @@ DIALECT_COLORS = {"short-colors": "bw", "capital-colors": "BW"}
 PASS_WORDS = ("pass", "PASS", "PA")
 ANSWERS = {"resigns": "resign", "illegal": "a1", "nonsense": "the corner", "pass-word": "pass"}
 """Of traits: answers to genmove from the fourth on."""
+EDAX = (
+    "blank-before-numbers remembers-numbers refuses-as-1 no-capitals plays-othello "
+    "no-setboard no-final_score"
+)
+"""Traits of Edax 4.6."""
 CHATTER = {
-    "raw": "I am lost",
-    "other-number": "=999 d3\n",
-    "chatters": "=\n\n= thinking\n",
+    "raw": "I am lost\n",
+    "other-number": "=999 d3\n\n",
+    "chatters": "=\n\n= thinking\n\n",
 }
 """Of traits: what is printed before an answer to genmove, from the fourth on."""
+
+
+@functools.cache
+def legal_moves(board: str, turn: str) -> list[int]:
+    """As the oracle has them, of a board as one text."""
+    return oracle.legal_moves([list(board[row : row + 8]) for row in range(0, 64, 8)], turn)
 
 
 class Position:
     """A board of the tests' own rules, and the letter of who is to move."""
 
-    def __init__(self, board: oracle.Board, turn: str) -> None:
-        self.board, self.turn = board, turn
-        self.moves = oracle.legal_moves(board, turn)
+    def __init__(self, board: oracle.Board, turn: str, line: str = "") -> None:
+        self.board, self.turn, self.line = board, turn, line
+        self.moves = legal_moves("".join(map("".join, board)), turn)
 
     @classmethod
     def start(cls) -> Position:
@@ -47,28 +59,63 @@ class Position:
         if word in PASS_WORDS:
             if not self.must_pass:
                 raise ValueError("illegal move")
-            return Position(self.board, oracle.other(self.turn))
+            return Position(self.board, oracle.other(self.turn), self.line + word)
         column, row = "abcdefgh".index(word[0].lower()), "12345678".index(word[1:])
         if 8 * row + column not in self.moves:
             raise ValueError("illegal move")
         after = oracle.play(self.board, self.turn, 8 * row + column)
-        flipped = oracle.flips(self.board, self.turn, 8 * row + column)
-        if "flips-too-few" in TRAITS and len(flipped) > 7:
-            after[min(flipped) // 8][min(flipped) % 8] = oracle.other(self.turn)
-        return Position(after, oracle.other(self.turn))
+        if "flips-too-few" in TRAITS:
+            flipped = oracle.flips(self.board, self.turn, 8 * row + column)
+            if len(flipped) == 8:
+                after[min(flipped) // 8][min(flipped) % 8] = oracle.other(self.turn)
+        return Position(after, oracle.other(self.turn), self.line + word.lower())
 
 
 class Engine:
     def __init__(self) -> None:
         self.positions = [Position.start()]
-        self.generated = 0
+        self.games = self.generated = self.passes = 0
+        self.last = ""  # move generated
+        self.number = self.before = ""  # the command's, and what is printed before the answer
+        self.ended = False
 
+    greeting = property(lambda self: "Welcome!\n\n" * ("garbage" in TRAITS))
     position = property(lambda self: self.positions[-1])
+
+    def hear(self, line: str) -> str:
+        """What the engine prints to a line."""
+        words = line.partition("#")[0].split()
+        if "#" in line and "answers-comments" in TRAITS:
+            words = ["#"]
+        if not words:
+            return ""
+        number = words.pop(0) if words[0].isdigit() else ""
+        if number and "dies-at-numbers" in TRAITS:
+            sys.exit("a command is needed")
+        if number and "knows-no-numbers" in TRAITS:
+            words, number = [number, *words], ""
+        if "remembers-numbers" in TRAITS:
+            number = self.number = number or self.number
+        if words and "upper" in TRAITS:
+            words[0] = words[0].lower() if words[0].isupper() else "unknown"
+        mark, self.before = "=", ""
+        try:
+            said = self.answer(words[0], words[1:]) if words else ""
+        except Answer as answer:
+            said = str(answer)
+        except Exception as error:
+            mark, said = "?", str(error)
+        if "refuses-as-1" in TRAITS and number and said in ("wrong color", "cannot undo"):
+            number = "1"
+        number = "" if "no-numbers" in TRAITS else number
+        number = f" {number}" if "blank-before-numbers" in TRAITS and number else number
+        self.ended = words[:1] == ["quit"] and "stays" not in TRAITS
+        return f"{self.before}{mark}{number} {said}\n\n"
 
     def answer(self, name: str, words: list[str]) -> str:
         """What the engine says; raises Exception to refuse."""
         if f"no-{name}" in TRAITS or name not in NAMES:
-            if "accepts-anything" in TRAITS:
+            if f"allows-{name}" in TRAITS:
                 return ""
             raise ValueError("unknown command")
         return str(getattr(self, name)(*words) or "")
@@ -79,28 +126,36 @@ class Engine:
     def name(self) -> str:
         return "" if "nameless" in TRAITS else "tiny"
 
+    def version(self) -> str:
+        return "2.5"
+
+    def quit(self) -> None:
+        pass
+
     def known_command(self, name: str) -> str:
         return "true" if name in NAMES or "knows-all" in TRAITS else "false"
 
     def list_commands(self) -> str:
-        names = [name for name in NAMES if f"no-{name}" not in TRAITS]
+        names = [name for name in NAMES if not {f"no-{name}", f"hides-{name}"} & TRAITS]
         return "\n".join(name.upper() if "upper" in TRAITS else name for name in names)
 
     def level(self, *numbers: str) -> None:
         [int(each) for each in numbers]
-
-    version = quit = level
 
     def boardsize(self, size: str) -> None:
         if size != "8" and "any-size" not in TRAITS:
             raise ValueError("unacceptable size")
 
     def clear_board(self) -> None:
-        if "never-clears" not in TRAITS:
-            self.positions = [Position.start()]
+        self.games += 1
+        if (trait := f"stuck-after-{len(self.positions) - 1}") in TRAITS:
+            TRAITS.remove(trait)
+            return
+        self.positions, self.last = [Position.start()], ""
 
     def set_game(self, name: str) -> None:
-        if name != "Reversi" or "plays-go" in TRAITS:
+        known = "Othello" if "plays-othello" in TRAITS else "Reversi"
+        if name != known or "plays-go" in TRAITS:
             raise ValueError("unsupported game")
 
     def setboard(self, board: str, color: str) -> None:
@@ -108,7 +163,7 @@ class Engine:
             raise ValueError("syntax error")
         rows = [list(board[row : row + 8].replace("-", ".")) for row in range(0, 64, 8)]
         if "sets-nothing" not in TRAITS:
-            self.positions = [Position(rows, COLORS.get(color.lower(), color))]
+            self.positions = [Position(rows, COLORS.get(color.lower(), color), "set ")]
 
     def showboard(self) -> str:
         return "" if "shows-nothing" in TRAITS else oracle.draw(self.position.board)
@@ -123,17 +178,27 @@ class Engine:
         for trait, words in DIALECT_COLORS.items():
             if trait in TRAITS and color not in words:
                 raise ValueError("invalid color")
+        if color == "green" and "color-blind" in TRAITS:
+            return
         wanted = COLORS[color if "no-capitals" in TRAITS else color.lower()]
-        if "skips-passes" in TRAITS and self.position.must_pass:
-            self.positions.append(self.position.play("pass"))
-        if self.position.turn != wanted and "any-color" not in TRAITS:
+        if "skips-passes" in TRAITS and self.position.must_pass and self.position.turn != wanted:
+            self.passes += 1
+            if self.passes > 1 or "skips-one-late" not in TRAITS:
+                self.positions.append(self.position.play("pass"))
+        if "white-begins" in TRAITS and len(self.positions) == 1 and wanted == "O":
+            self.positions = [Position(self.position.board, wanted)]
+        if "black-is-alone" in TRAITS and self.games == 1 and wanted == "O":
+            raise ValueError("White comes later")
+        if self.position.turn != wanted:
             raise ValueError("wrong color")
 
     def play(self, color: str, square: str) -> None:
+        if "repeats" in TRAITS and square.lower() == self.last:
+            return
         if square in PASS_WORDS:
             if "skips-passes" in TRAITS or ("says-PA" in TRAITS and square != "PA"):
                 raise ValueError("syntax error")
-            if "passes-freely" in TRAITS:
+            if "passes-freely" in TRAITS and self.position.moves:
                 return
         if "capital-squares" in TRAITS and square != square.upper():
             raise ValueError("invalid vertex")
@@ -141,36 +206,47 @@ class Engine:
         try:
             self.positions.append(self.position.play(square))
         except ValueError:
-            if "plays-anything" not in TRAITS:
+            if "plays-on-discs" not in TRAITS or square != "d4":
                 raise
 
     def genmove(self, color: str) -> str:
         self.generated += 1
+        if {f"resigns={self.generated}", "gives-up"} & TRAITS:
+            return "RESIGN"
         if self.generated > 3:
             self.misbehave()
-        answer = self.reg_genmove(color)
-        if "forgets-its-moves" not in TRAITS:
-            self.positions.append(self.position.play(answer))
-        return answer.upper()
+        self.turn(color)
+        if "tires" in TRAITS and len(self.positions) > 40 and self.position.moves:
+            return "pass"
+        if (trait := f"lost-after-{self.position.line}") in TRAITS:
+            TRAITS.remove(trait)
+            return "a1"
+        self.last = self.reg_genmove(color) if "reg-plays" not in TRAITS else self.chosen
+        self.positions.append(self.position.play(self.last))
+        return self.last.upper()
 
     def misbehave(self) -> None:
         if "dies" in TRAITS:
             print("out of luck", file=sys.stderr)
             os._exit(9)
-        if "hangs" in TRAITS:
-            signal.pause()
         if "refuses" in TRAITS:
             raise ValueError("no idea")
+        self.before = "".join(CHATTER[trait] for trait in TRAITS & set(CHATTER))
         for trait in TRAITS & set(ANSWERS):
             raise Answer(ANSWERS[trait])
-        for trait in TRAITS & set(CHATTER):
-            print(CHATTER[trait], flush=True)
 
-    def reg_genmove(self, color: str) -> str:
-        self.turn(color)
+    @property
+    def chosen(self) -> str:
         if self.position.must_pass:
             return "a1" if "never-passes" in TRAITS else "pass"
         return oracle.name(self.position.moves[0])
+
+    def reg_genmove(self, color: str) -> str:
+        self.turn(color)
+        chosen = self.chosen
+        if "reg-plays" in TRAITS:
+            self.positions.append(self.position.play(chosen))
+        return chosen
 
     def time_settings(self, *times: str) -> None:
         self.level(*times)
@@ -188,7 +264,8 @@ class Engine:
         return f"B+{black}" if black > 0 else f"W+{-black}" if black else "0"
 
 
-NAMES = [name for name in vars(Engine) if not re.match("_|answer|position|turn|misbehave", name)]
+NO_COMMANDS = "_|greeting|position|hear|answer|turn|misbehave|chosen"
+NAMES = [name for name in vars(Engine) if not re.match(NO_COMMANDS, name)]
 """Of the commands."""
 
 
@@ -196,40 +273,15 @@ class Answer(Exception):
     """Said instead of a move."""
 
 
-def main() -> None:
-    engine = Engine()
-    if "garbage" in TRAITS:
-        print("Welcome!\n", flush=True)
+def main(engine: Any) -> None:
+    print(engine.greeting, end="", flush=True)
     for line in sys.stdin:
         if LOG:
             LOG.write(line)
-        words = line.partition("#")[0].split()
-        if "#" in line and "answers-comments" in TRAITS:
-            words = ["#"]
-        if not words and "answers-nothing" not in TRAITS:
-            continue
-        number = words.pop(0) if words and words[0].isdigit() else ""
-        if number and "dies-at-numbers" in TRAITS:
-            sys.exit("a command is needed")
-        if number and "knows-no-numbers" in TRAITS:
-            words, number = [number, *words], ""
-        if words and "upper" in TRAITS:
-            words[0] = words[0].lower() if words[0].isupper() else "unknown"
-        number = "" if "no-numbers" in TRAITS else number
-        number = f" {number}" if "blank-before-numbers" in TRAITS and number else number
-        mark = "="
-        try:
-            said = engine.answer(words[0], words[1:]) if words else ""
-        except Answer as answer:
-            said = str(answer)
-        except Exception as error:
-            mark, said = "?", str(error)
-            if "accepts-anything" in TRAITS:
-                mark = "="
-        print(f"{mark}{number} {said}\n", flush=True)
-        if words and words[0] == "quit" and "stays" not in TRAITS:
+        print(engine.hear(line), end="", flush=True)
+        if engine.ended:
             return
 
 
 if __name__ == "__main__":
-    main()
+    main(Engine())

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from othello_lab import Agent, Decision, Limits, Position, RandomAgent
+from othello_lab.core.game import RESIGNED, PlayerFailure
 
 
 class _Trouble(RandomAgent):
@@ -33,6 +34,11 @@ class _Trouble(RandomAgent):
 class Raises(_Trouble):
     def misbehave(self, position: Position) -> Any:
         raise RuntimeError("a bug in a student's agent")
+
+
+class Resigns(_Trouble):
+    def misbehave(self, position: Position) -> Any:
+        raise PlayerFailure(RESIGNED, "")
 
 
 class Exits(_Trouble):

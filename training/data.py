@@ -24,6 +24,7 @@ import numpy as np
 import yaml
 
 from othello_lab.core.bitboard import symmetric_forms
+from othello_lab.core.system.files import open_file
 from othello_lab.core.system.optional_libraries import needs
 from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.record.folder import sync, write_safely
@@ -345,7 +346,7 @@ def _opened(path: Path) -> Any:
     import pyarrow.parquet as pq
 
     try:
-        with path.open("rb") as stream:
+        with open_file(path) as stream:
             begin = stream.read(len(_MAGIC))
             size = stream.seek(0, 2)
             stream.seek(max(0, size - _TAIL))

@@ -25,10 +25,10 @@ import numpy as np
 
 from othello_lab.agents.search.endgame.solver import EndgameSolver
 from othello_lab.agents.search.endgame.sorting import ROUGH
-from othello_lab.core.replay import LEGAL, ReplayedGames, prepare_replay, replay
 from othello_lab.core.rules import Ruleset
 from othello_lab.core.system.compile import Announce
 from othello_lab.training.data_plan import PLAYED, DataConfig
+from othello_lab.training.replay import LEGAL, ReplayedGames, prepare_replay, replay
 
 ROW = np.dtype(
     [

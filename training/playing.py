@@ -26,7 +26,7 @@ from othello_lab.training.labels import LabelledGames, labelled
 TABLE = "games"
 """The table of what came of a piece: a row with ``rows`` (bytes of labels.ROW), ``games``, and
 ``left_out`` (numbers by reason)."""
-FORFEITED = "forfeited"
+FORFEITED = "forfeited or resigned"
 _PURPOSE = 2  # keeps these random numbers apart from those of openings and games
 _COLORS = (Color.BLACK, Color.WHITE)
 

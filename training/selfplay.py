@@ -26,7 +26,6 @@ import numpy as np
 from rich.console import Console
 
 from othello_lab.agents.config import ConfigError
-from othello_lab.core.replay import prepare_replay
 from othello_lab.core.rules import Color
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.whole_games import prepare_games
@@ -47,6 +46,7 @@ from othello_lab.training.data_plan import GROUP, DataPlan, of_data, with_defaul
 from othello_lab.training.folder import FILE, about_of, is_selfplay
 from othello_lab.training.labels import ROW, LabelledGames, levelled, prepare_labels
 from othello_lab.training.playing import TABLE, GameBatch, make_piece
+from othello_lab.training.replay import prepare_replay
 from othello_lab.training.task_log import TaskLog, read_log
 
 FORMAT = 1

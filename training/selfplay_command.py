@@ -74,6 +74,7 @@ def _made(command: str, arguments: Sequence[str], console: Console) -> int:
             raise ConfigError("positions: FILE is needed: a .wtb, a .ggf, or the folder of a run")
         quoted = ",".join(_quoted(file) for file in files)
         words = [word for word in words if word not in files]
+        words = [f"{GROUP}.{word}" if word.startswith("partly=") else word for word in words]
         reason = "games that are read are taken as they are"
         _refuse(words, PLAYED, f"{reason}, so it has no effect; it is a setting of selfplay")
         words = [f"name={command}", f"{GROUP}.read=[{quoted}]", *words]

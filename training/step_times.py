@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from othello_lab.core.system.files import read_text
 from othello_lab.experiments.record.folder import write_safely
 from othello_lab.training.training import minutes_since, processor_seconds
 
@@ -37,7 +38,7 @@ class StepTimes:
 
     def _read(self) -> dict[str, float]:
         try:
-            times: dict[str, float] = json.loads((self.folder / TIMES).read_text(encoding="utf-8"))
+            times: dict[str, float] = json.loads(read_text(self.folder / TIMES))
         except FileNotFoundError:
             return {}
         return times

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from othello_lab.core.system.files import open_file
 from othello_lab.training.labels import ROW
 
 _HEAD = struct.Struct("<4sIII")  # mark, number of the piece, length, CRC-32
@@ -81,7 +82,7 @@ def read_log(path: Path) -> list[TaskCounts]:
 
 def _pieces(path: Path) -> Iterator[tuple[int, bytes, int]]:
     """The whole pieces at the beginning of a file: number, content, and where each ends."""
-    with path.open("rb") as stream:
+    with open_file(path) as stream:
         while len(head := stream.read(_HEAD.size)) == _HEAD.size:
             mark, number, length, check = _HEAD.unpack(head)
             content = stream.read(length) if mark == _MARK else b""

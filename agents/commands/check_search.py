@@ -9,11 +9,12 @@ import textwrap
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from othello_lab.agents.agent import Agent
+from othello_lab.agents.agent import Agent, Limits
 from othello_lab.agents.commands.shared import announce, print_finding, typed_agent
 from othello_lab.agents.config import (
     OPEN,
@@ -27,18 +28,20 @@ from othello_lab.agents.diagnosis import (
     NARROW_FROM,
     POSITIONS,
     Diagnosis,
+    InsideEvaluation,
     RecordingEvaluation,
     SearchUnderTest,
-    StrategyFromFactory,
+    alike,
     diagnose,
+    inside_of,
 )
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.external import FunctionAgent
-from othello_lab.agents.loading import find
+from othello_lab.agents.sides import described
 from othello_lab.core.system.cli import seconds, whole_number
 from othello_lab.core.system.escaping import plain
 
-RIGHT, WRONG = 0, 1
+RIGHT, WRONG, UNJUDGED = 0, 1, 3
 _DEPTHS = (1, 2, 3, 4, 5)
 _DEEPEST = 6
 _EVALUATION = "square_weights"
@@ -105,16 +108,28 @@ def _depths(text: str) -> tuple[int, ...]:
 
 def run(options: Namespace, console: Console) -> int:
     """Print the findings and return the exit code; raises ConfigError for an unsuitable target."""
-    search, evaluation = _search_under_test(options)
+    try:
+        search, evaluation = _search_under_test(options)
+    except _CannotJudge as reason:
+        console.print(plain(f"{options.target} cannot be judged: {reason}"), soft_wrap=True)
+        return UNJUDGED
     if not options.json:
-        origin = "its own" if search.watched is None else "passed to it"
+        given = search.watched and not isinstance(search.watched.evaluation, InsideEvaluation)
+        origin = "passed to it" if given else "its own"
         announce(f"checking {options.target}; heuristic: {evaluation.name}, {origin}")
     diagnosis = diagnose(search, evaluation, options.positions, options.seconds, options.prunes)
+    unjudged = diagnosis.unjudged if options.prunes else ""
     if options.json:
-        document = {"target": options.target, "right": diagnosis.holds} | asdict(diagnosis)
+        right = None if unjudged and diagnosis.holds else diagnosis.holds
+        document = {"target": options.target, "right": right} | asdict(diagnosis)
         print(json.dumps(document, indent=2))
     else:
         _print(diagnosis, options.target, console)
+    if diagnosis.holds and unjudged:
+        if not options.json:
+            told = f"whether {options.target} prunes cannot be judged: {unjudged}"
+            console.print(plain(told), soft_wrap=True)
+        return UNJUDGED
     return RIGHT if diagnosis.holds else WRONG
 
 
@@ -144,63 +159,69 @@ def _print(diagnosis: Diagnosis, target: str, console: Console) -> None:
 # ------------------------------------------------------------------ the search under test
 
 
+class _CannotJudge(Exception):
+    """The reason why nothing can be said about a search."""
+
+
 def _search_under_test(options: Namespace) -> tuple[SearchUnderTest, Evaluation]:
     """Build the search, one agent a depth, and its heuristic; raises ConfigError."""
-    if built := _function(options):
-        return built
-    settings = typed_agent(options.target, options.settings, options.config_dir)
+    if options.target.endswith(".py"):
+        options.target = described(options.target)["target"]
+    target, depths = options.target, options.depths
+    settings = typed_agent(target, options.settings, options.config_dir)
     parameters = _parameters(settings["_target_"])
     watched: RecordingEvaluation | None = None
     chosen = settings.get("evaluation", OPEN)
     if "evaluation" in parameters and (options.evaluation is None or chosen == OPEN):
-        name = options.evaluation or _EVALUATION
-        evaluation = _evaluation(name if chosen == OPEN else chosen)
-        watched = RecordingEvaluation(evaluation)
-        settings["evaluation"] = watched
-    else:
-        evaluation = _own_evaluation(options)
+        evaluation = _evaluation((options.evaluation or _EVALUATION) if chosen == OPEN else chosen)
+        settings["evaluation"] = watched = RecordingEvaluation(evaluation)
     has_depth = "depth" in parameters
     limited = not has_depth or settings.get("depth", OPEN) != OPEN
-    depths = options.depths or ((settings["depth"],) if limited and has_depth else _DEPTHS)
+    if limited and has_depth and not depths:
+        depths = (settings["depth"],)
+    open_depth = {} if limited else {"depth": (depths or _DEPTHS)[0]}
+    agent = build_agent(settings | open_depth, target)
+    _refuse(agent, target)
+    fixed = isinstance(agent, FunctionAgent) and not has_depth
+    if watched is None:
+        watched, evaluation, seen = _inside(options, agent, fixed)
+        depths = depths or ((seen,) if fixed else None)
     agents = {
-        depth: build_agent(settings if limited else settings | {"depth": depth}, options.target)
-        for depth in depths
+        depth: agent if limited else build_agent(settings | {"depth": depth}, target)
+        for depth in depths or _DEPTHS
     }
-    _refuse(next(iter(agents.values())), options.target)
-    search = SearchUnderTest(agents, limited, watched, options.patience)
-    for depth, agent in agents.items():
+    search = SearchUnderTest(agents, limited and not fixed, watched, options.patience)
+    for depth, each in agents.items():
         try:
-            agent.check_limits(search.limits(depth))
+            each.check_limits(search.limits(depth))
         except ValueError as error:
-            raise ConfigError(
-                f"{options.target} cannot look {depth} plies ahead: {error}"
-            ) from None
+            raise ConfigError(f"{target} cannot look {depth} plies ahead: {error}") from None
     return search, evaluation
 
 
-def _function(options: Namespace) -> tuple[SearchUnderTest, Evaluation] | None:
-    """Build the same for a function or a maker of functions; None for anything else."""
-    target = options.target
-    if ":" not in target:
-        return None
-    function = find(target)
-    if isinstance(function, type):
-        return None
-    if options.settings:
-        raise ConfigError(f"{options.settings[0]}: a function has no settings")
-    if StrategyFromFactory.makes(function) and not target.endswith(")"):
-        evaluation = _evaluation(options.evaluation or _EVALUATION)
-        watched = RecordingEvaluation(evaluation)
-        depths = options.depths or _DEPTHS
-        agents: dict[int, Agent] = {
-            depth: StrategyFromFactory(target, depth, watched) for depth in depths
-        }
-        return SearchUnderTest(agents, False, watched, options.patience), evaluation
-    strategy = FunctionAgent(target)
-    evaluation = _own_evaluation(options)
-    if options.depths is None or len(options.depths) > 1:
+def _inside(
+    options: Namespace, agent: Agent, fixed: bool
+) -> tuple[RecordingEvaluation | None, Evaluation, int]:
+    """Return the heuristic inside a search, noting its calls if it can be wrapped, itself, and how
+    far the search looks. fixed: True if it has one depth, its own."""
+    target, depths = options.target, options.depths
+    if fixed and depths is not None and len(depths) > 1:
         raise ConfigError(f"{target} has a depth of its own; name it by --depths N")
-    return SearchUnderTest({options.depths[0]: strategy}, False, None, options.patience), evaluation
+    named = _evaluation(options.evaluation) if options.evaluation else None
+    place, colon, name = (options.evaluation or "").partition(".py:")
+    own = colon and Path(place).resolve() == Path(target.partition(".py:")[0]).resolve()
+    limits = Limits() if fixed else Limits(depth=(depths or _DEPTHS)[0])
+    found = inside_of(agent, limits, name if own else "")
+    if found and named and not own and not alike(found[0], named):
+        found = None
+    if found is None and (named is None or (fixed and depths is None)):
+        missing = "--evaluation NAME or --evaluation path/to/file.py:function"
+        missing += ", and its depth by --depths N" if fixed and depths is None else ""
+        raise _CannotJudge(f"no function in its file is seen to be its evaluation; say {missing}")
+    if found is None:
+        assert named is not None
+        return None, named, 0
+    return found[0], named or found[0].evaluation, found[1]
 
 
 def _parameters(target: str) -> Mapping[str, inspect.Parameter]:
@@ -212,16 +233,6 @@ def _parameters(target: str) -> Mapping[str, inspect.Parameter]:
         return inspect.signature(resolve(target)).parameters
     except Exception:
         return {}
-
-
-def _own_evaluation(options: Namespace) -> Evaluation:
-    """Return the heuristic inside a search that takes none."""
-    if options.evaluation is None:
-        raise ConfigError(
-            f"{options.target} has no setting evaluation; name the heuristic inside it by "
-            "--evaluation NAME or --evaluation path/to/file.py:function"
-        )
-    return _evaluation(options.evaluation)
 
 
 def _evaluation(described: str | Mapping[str, Any]) -> Evaluation:

@@ -26,6 +26,7 @@ from othello_lab.agents.external.submission import (
     submissions,
 )
 from othello_lab.core.system.escaping import counted, plain
+from othello_lab.core.system.files import open_file
 from othello_lab.core.system.settings import Choice, Number, check_settings
 
 FOLDER = "folder="
@@ -66,6 +67,8 @@ def run(options: Namespace, console: Console) -> int:
     if options.target.startswith(FOLDER):
         return _check_folder(options.target.removeprefix(FOLDER), check, console)
     path = Path(options.target)
+    if not path.is_dir():
+        open_file(path).close()
     return _check_one(settings_of(path.absolute(), check.protocol), path.name, check, console)
 
 

@@ -28,6 +28,7 @@ from othello_lab.agents.config import (
 from othello_lab.agents.contract import FAILED, NOT_ASKED, OK, ContractFinding
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.loading import without_name
+from othello_lab.agents.sides import described, settings_of_function
 from othello_lab.core.system.escaping import plain, visible
 
 _STYLES = {OK: "green", FAILED: "bold red", NOT_ASKED: "dim"}
@@ -90,7 +91,10 @@ def typed_agent(target: str, words: Sequence[str], folders: Sequence[str]) -> di
     settings: dict[str, Any] = {}
     if target.endswith(".py"):
         raise ConfigError(without_name(target, "agent"))
-    settings |= {"_target_": target} if "." in target else load("agent", target, folders)
+    function = settings_of_function(described(target)) if ".py:" in target else {}
+    settings |= function or (
+        {"_target_": target} if "." in target else load("agent", target, folders)
+    )
     for name in [word for word in words if re.match(r"evaluation=[^{]", word)]:
         settings["evaluation"] = evaluation_settings(name.partition("=")[2])
         words = [word for word in words if word != name]

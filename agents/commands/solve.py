@@ -25,6 +25,7 @@ from othello_lab.core.position import Position, prepare_rules
 from othello_lab.core.rules import Ruleset
 from othello_lab.core.system.cli import whole_number
 from othello_lab.core.system.escaping import counted, visible
+from othello_lab.core.system.files import MOST_TEXT, open_file, read_bytes
 from othello_lab.core.system.memory import free_memory
 
 SOLVED, WRONG, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -123,13 +124,12 @@ def existing_file(text: str) -> Path | None:
     Raises ValueError for a folder, and for a file's name without a file.
     """
     try:
-        path = Path(text)
-        if path.is_file():
-            return path
-        if path.is_dir() and text:
-            raise ValueError(f"{text} is a folder; a file of positions is needed")
-    except OSError:  # a transcript can be too long for a file's name
+        exists = bool(text) and Path(text).exists()
+    except (OSError, ValueError):  # a transcript can be too long for a file's name
         return None
+    if exists:
+        open_file(text, MOST_TEXT).close()
+        return Path(text)
     if "/" in text or re.search(r"\.(obf|txt)$", text):
         raise ValueError(f"there is no file {text}")
     return None
@@ -293,7 +293,7 @@ def solve_one(problem: Problem, solver: EndgameSolver, every: bool, console: Con
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the lines with a position, and their numbers."""
-    text = path.read_text(encoding="utf-8-sig", errors="replace")
+    text = read_bytes(path).decode("utf-8-sig", "replace")
     for number, line in enumerate(text.splitlines(), start=1):
         if line.strip() and not line.lstrip().startswith(_COMMENTS):
             yield number, line.strip()

@@ -6,6 +6,7 @@ minimax's. The positions that a wrong search evaluates are followed through the 
 with those of searches with a usual mistake (:mod:`~agents.diagnosis.references`).
 """
 
+from othello_lab.agents.diagnosis.inside import InsideEvaluation, alike, inside_of
 from othello_lab.agents.diagnosis.questions import (
     NARROW_FROM,
     POSITIONS,
@@ -20,8 +21,11 @@ __all__ = [
     "POSITIONS",
     "Cause",
     "Diagnosis",
+    "InsideEvaluation",
     "RecordingEvaluation",
     "SearchUnderTest",
     "StrategyFromFactory",
+    "alike",
     "diagnose",
+    "inside_of",
 ]

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import product
 
 from othello_lab.agents.diagnosis.questions import SearchAnswer, SearchQuestion
 from othello_lab.agents.diagnosis.references import (
-    AT_EACH_NODE,
+    FULL,
     INFINITY,
-    MISTAKEN,
+    NO_CUTS,
     RIGHT,
+    TYPICAL,
+    Mistake,
     Reply,
     Search,
+    as_called,
+    from_a1,
+    from_h8,
+    mistaken,
 )
 from othello_lab.agents.diagnosis.tree import ReferenceNode
 from othello_lab.agents.evaluation import Evaluation
@@ -25,11 +30,11 @@ from othello_lab.core.position import Position
 
 EXPLAINED = 0.9
 """So large a part of the answers a mistake has to explain to be told."""
-_VALUE_ONLY = 0.8  # of a hit: among equal values the order of moves decides
 _SAMPLE = 16  # answers of each depth, right and wrong ones, with which mistakes are compared
 _SOLVED = 16  # empty squares, at most, where an answer may be that of an endgame solver
 _TABLE_MB = 4
-_ENOUGH = 12  # after so many a mistake that explains little is left out
+_FURTHER = 200  # answers with which mistakes that have explained those alike are compared
+_ENOUGH = 8  # after so many a mistake that explains little is left out
 
 
 @dataclass(frozen=True)
@@ -66,24 +71,30 @@ class AnsweredQuestion:
         self.passes, self.ends = root.within(question.depth)
         self._known: dict[type[Search], Reply] = {}
         self._shallower: dict[int, int] = {}
-        self.minimax = self._known[Search] = Search(False).reply(root, question.depth)
+        self.minimax = self._known[Search] = Search(NO_CUTS).reply(root, question.depth)
 
     def root(self) -> ReferenceNode:
         """Return its position as the root of a tree, made anew each time."""
         return ReferenceNode(self.question.position, self._evaluation)
 
+    def called_root(self) -> ReferenceNode:
+        """Return the same with the order of moves that the calls show."""
+        root = self.root()
+        root.note_order(self.question.depth, self.answer.calls)
+        return root
+
     def right(self, kind: type[Search]) -> Reply:
-        """Return the answer of the right search of this kind."""
+        """Return the answer of the right search of this kind, with all moves that are best."""
         if kind not in self._known:
             same = not (self.passes or self.ends)  # where kinds have nothing to differ in
-            found = self.minimax if same else kind(False).reply(self.root(), self.question.depth)
+            found = self.minimax if same else kind(FULL).reply(self.root(), self.question.depth)
             self._known[kind] = found
         return self._known[kind]
 
     def shallower(self, depth: int) -> int:
         """Return minimax's value at another depth."""
         if depth not in self._shallower:
-            self._shallower[depth] = Search(False).reply(self.root(), depth).value
+            self._shallower[depth] = Search().reply(self.root(), depth).value
         return self._shallower[depth]
 
     @property
@@ -109,18 +120,50 @@ class AnsweredQuestion:
     def wrong(self) -> bool:
         return self.wrong_move or self.wrong_value
 
-    @cached_property
-    def asks_finished(self) -> bool:
-        """True if the search asks the heuristic about a finished game."""
-        return self.ends and any(
-            Position(mine, others).is_over for mine, others in self.answer.calls
-        )
+    def last_ply(self) -> list[frozenset[int]]:
+        """Return the positions of the last ply that a search reaches, as both masks."""
+        level = [self.root()]
+        for _ in range(self.question.depth):
+            level = [child for node in level if not node.over for child in node.children]
+        return [node.masks for node in level]
 
     @cached_property
-    def alphabeta(self) -> tuple[Reply, Reply]:
-        """Return alpha-beta's answers, from a1 to h8 and backwards."""
-        root, depth = self.root(), self.question.depth
-        return self.kind().reply(root, depth), self.kind(backwards=True).reply(root, depth)
+    def unfinished(self) -> int | None:
+        """Calls of the heuristic about positions where the game is not over; None if not seen."""
+        calls = self.answer.calls
+        return (
+            sum(not Position(mine, others).is_over for mine, others in calls)
+            if calls and self.ends
+            else (self.answer.seen)
+        )
+
+    @property
+    def asks_finished(self) -> bool:
+        """True if the search asks the heuristic about a finished game."""
+        return self.ends and self.unfinished != self.answer.seen
+
+    @property
+    def last_ply_only(self) -> bool:
+        """True if only positions of the last ply are evaluated: none to sort moves by them."""
+        last = {*self.last_ply()}
+        return all(frozenset(call) in last for call in self.answer.calls)
+
+    @property
+    def repeats(self) -> bool:
+        """True if the heuristic was asked about a position again, or about one above the last
+        ply: something was searched again, or sorted."""
+        calls = [frozenset(call) for call in self.answer.calls]
+        return len({*calls}) < len(calls) or not self.last_ply_only
+
+    def fits(self, search: Search, root: ReferenceNode, counted: bool) -> bool:
+        """Return True if a search answers as this one did, with as many evaluations if these are
+        ``counted``."""
+        reply, value = search.reply(root, self.question.depth), self.answer.value
+        if self.answer.move not in reply.moves:
+            return False
+        if value is not None and not agree(value, reply.value, self.beyond):
+            return False
+        return not counted or self.unfinished in (None, reply.unfinished)
 
     def is_solved(self, solver: EndgameSolver) -> bool:
         """Return True if the answer is right about the game's end, by discs or by the winner."""
@@ -185,44 +228,38 @@ def _may_be_solved(case: AnsweredQuestion) -> bool:
 
 def choose_kind(cases: Sequence[AnsweredQuestion]) -> type[Search]:
     """Return the kind of right search that most answers belong to, and note it in the cases."""
-
-    asks = any(case.asks_finished for case in cases)
-    fewest: dict[type[Search], int] = {}
-    for kind in RIGHT:
-        fewest[kind] = _wrong_by(kind, cases)
-        if not fewest[kind] and not asks:
-            break
-    best = min(fewest, key=lambda kind: fewest[kind])
-    alike = [kind for kind in fewest if fewest[kind] == fewest[best]]
-    if fewest[best] > 0.5 * fewest[Search]:  # a choice explains most of what differs
-        best = Search
-    elif asks and fewest[Search]:
-        counted = [kind for kind in alike if _counts_are_of(kind, cases)]
-        _wrong_by(Search, cases)
-        mistake = None if counted else next(iter(matches(cases)), None)
-        best = counted[0] if counted else best
-        if mistake and mistake.rate == mistake.counts == 1:
-            best = Search  # it is a mistake, not a choice
+    wrong = _wrong_by(Search, cases)
+    best, fewest = Search, len(wrong)
+    for kind in RIGHT[1:]:
+        if 2 * len(_wrong_by(kind, wrong)) > len(wrong):
+            continue  # a choice explains most of what differs
+        count = len(_wrong_by(kind, cases))
+        if (count, not _counts_are_of(kind, cases)) < (fewest, not _counts_are_of(best, cases)):
+            best, fewest = kind, count
     _wrong_by(best, cases)
     return best
 
 
 def _counts_are_of(kind: type[Search], cases: Sequence[AnsweredQuestion]) -> bool:
-    """Return True if the heuristic was called as often as by this kind, with pruning or without."""
-    return any(
-        all(
-            (case.answer.seen or 0) == search.reply(case.root(), case.question.depth).evaluations
-            for case in cases
-        )
-        for search in (kind(), kind(False))
-    )
+    """Return True if a search of this kind asks about finished games as often."""
+    return all(not case.asks_finished or kind.depth_first for case in cases)
 
 
-def _wrong_by(kind: type[Search], cases: Sequence[AnsweredQuestion]) -> int:
-    """Return the number of answers that are wrong by this kind, and note it in the cases."""
+def _wrong_by(kind: type[Search], cases: Sequence[AnsweredQuestion]) -> Sequence[AnsweredQuestion]:
+    """Return the answers that are wrong by this kind, and note it in the cases."""
     for case in cases:
         case.kind = kind
-    return sum(case.wrong for case in cases)
+    return [case for case in cases if case.wrong]
+
+
+def cuts(cases: Sequence[AnsweredQuestion]) -> bool:
+    """Return True if the calls show cuts, or cannot be seen."""
+    plain = [case for case in cases if not (case.passes or case.ends) and case.question.depth > 1]
+    seen = [case for case in plain if case.answer.calls]
+    return not seen or any(
+        len({frozenset(call) for call in case.answer.calls}) < len({*case.last_ply()})
+        for case in seen
+    )
 
 
 # ------------------------------------------------------------------ mistakes
@@ -232,47 +269,91 @@ def _wrong_by(kind: type[Search], cases: Sequence[AnsweredQuestion]) -> int:
 class Explanation:
     """A mistaken search as an explanation of the answers.
 
-    rate: its share of the wrong answers, or if that is less of the right ones. counts: its share of
-    the counts. example: the simplest wrong answer that it explains.
+    rate: its share of the wrong answers, or if that is less of the right ones. example: the
+    simplest wrong answer that it explains.
     """
 
-    mistake: type[Search]
+    cause: str
+    advice: str
     rate: float
-    counts: float
     example: AnsweredQuestion
 
 
-def matches(cases: Sequence[AnsweredQuestion]) -> list[Explanation]:
-    """The mistakes, the one that explains the answers best first; of each cause one."""
-    wrong, right = (
-        _sample([c for c in cases if c.wrong]),
-        _sample([c for c in cases if not c.wrong]),
-    )
-    trials = [_Candidate(search) for search in _suspects()]
-    for number, case in enumerate(_alternating(wrong, right), start=1):
-        root = case.root()
-        for trial in trials:
-            trial.compare(case, root)
-        if number >= _ENOUGH:
-            trials = [trial for trial in trials if trial.rate > 0.5]
-    trials.sort(key=lambda trial: (round(trial.rate, 2), trial.counts), reverse=True)
-    best: dict[str, _Candidate] = {}
-    for trial in trials:
-        if trial.example:
-            best.setdefault(trial.kind.cause, trial)
-    return [
-        Explanation(each.kind, each.rate, each.counts, each.example)
-        for each in best.values()
-        if each.example
-    ]
+def exact(cases: Sequence[AnsweredQuestion]) -> list[Explanation]:
+    """Return the mistakes with which a search answers just so; of each cause one, and those with
+    as many evaluations first."""
+    return _explanations(cases, 0.0)
 
 
-def _suspects() -> Iterator[Search]:
-    """Each mistake with and without pruning, and with a root that is right where that matters."""
-    for kind, prunes in product(MISTAKEN, (True, False)):
-        yield kind(prunes)
-        if any(getattr(kind, name) is not getattr(Search, name) for name in AT_EACH_NODE):
-            yield kind(prunes, right_root=True)
+def likely(cases: Sequence[AnsweredQuestion]) -> list[Explanation]:
+    """Return the mistakes with which a search answers mostly so."""
+    return _explanations(cases, 1 - EXPLAINED)
+
+
+def _explanations(cases: Sequence[AnsweredQuestion], most: float) -> list[Explanation]:
+    """most: share of the answers that a mistake may fail to explain."""
+    wrong, right = [c for c in cases if c.wrong], [c for c in cases if not c.wrong]
+    sample = _alternating(_sample(wrong), _sample(right))
+    rest = [case for case in _alternating(wrong, right) if case not in sample][:_FURTHER]
+    with_cuts = cuts(cases)
+    for counted, orders in (
+        (True, (from_a1, from_h8)),
+        (True, (as_called,)),
+        (False, (from_a1, as_called)),
+    ):
+        if most and counted:
+            continue
+        trials = {search: _Trial() for search in mistaken(_kinds(cases), orders, with_cuts)}
+        for number, case in enumerate([*sample, *rest], start=1):
+            if number > len(sample) and (most or len({s.mistake.cause for s in trials}) < 2):
+                break
+            root = case.called_root() if as_called in orders else case.root()
+            for search, trial in trials.items():
+                trial.note(case, case.fits(search, root, counted))
+            least = 1.0 - most if number > _ENOUGH else 0.5 * (most > 0) or 1.0
+            trials = {s: t for s, t in trials.items() if t.rate >= least}
+        best: dict[str, tuple[Mistake, Explanation]] = {}
+        for search, trial in trials.items():
+            if trial.example:
+                about = search.cause, search.advice, trial.rate, trial.example
+                best.setdefault(search.mistake.cause, (search.mistake, Explanation(*about)))
+        if best:
+            return _merged(sorted(best.values(), key=lambda pair: -round(pair[1].rate, 2)))
+    return []
+
+
+def _merged(found: Sequence[tuple[Mistake, Explanation]]) -> list[Explanation]:
+    """Return explanations, those of one group that explain as much in one."""
+    (first, best), *others = found
+    alike = [e for m, e in others if first.group == m.group != "" and e.rate == best.rate]
+    name = first.group if alike else best.cause
+    return [replace(best, cause=name), *(e for _, e in others if e not in alike)]
+
+
+def _kinds(cases: Sequence[AnsweredQuestion]) -> list[type[Search]]:
+    """Return the kinds that a mistaken search may be of, the chosen one first."""
+    chosen = cases[0].kind
+    asks = any(case.asks_finished for case in cases)
+    seen = any(case.answer.calls for case in cases)
+    may = [k for k in TYPICAL if not (seen and k.depth_first and not asks) and k is not chosen]
+    return [chosen, *may]
+
+
+class _Trial:
+    """How often a mistaken search has answered as the search in question did."""
+
+    def __init__(self) -> None:
+        self.hits: dict[bool, list[bool]] = {True: [], False: []}
+        self.example: AnsweredQuestion | None = None
+
+    def note(self, case: AnsweredQuestion, fits: bool) -> None:
+        self.hits[case.wrong].append(fits)
+        if fits and case.wrong and (self.example is None or _simpler(case, self.example)):
+            self.example = case
+
+    @property
+    def rate(self) -> float:
+        return min((sum(hits) / len(hits) for hits in self.hits.values() if hits), default=0.0)
 
 
 def _sample(cases: Sequence[AnsweredQuestion]) -> list[AnsweredQuestion]:
@@ -299,41 +380,6 @@ def _alternating(
         for number, case in enumerate(sorted(part, key=size)):
             order.append((number / len(part), case))
     return [case for _, case in sorted(order, key=lambda pair: pair[0])]
-
-
-class _Candidate:
-    """A mistaken search, and how often it has answered as the search in question did."""
-
-    def __init__(self, search: Search) -> None:
-        self.kind = type(search)
-        self._search = search
-        self._hits: dict[bool, list[float]] = {True: [], False: []}
-        self._counts: list[bool] = []
-        self.example: AnsweredQuestion | None = None
-
-    def compare(self, case: AnsweredQuestion, root: ReferenceNode) -> None:
-        answer, reply = case.answer, self._search.reply(root, case.question.depth)
-        hit = float(answer.move in reply.moves)
-        if answer.value is not None:
-            hit = max(hit, _VALUE_ONLY) if agree(answer.value, reply.value, case.beyond) else 0.0
-        self._hits[case.wrong].append(hit)
-        for stated, expected in ((answer.nodes, reply.nodes), (answer.seen, reply.evaluations)):
-            if stated is not None:
-                self._counts.append(stated == expected)
-        if hit == 1 and case.wrong and (self.example is None or _simpler(case, self.example)):
-            self.example = case
-
-    @property
-    def rate(self) -> float:
-        return min((_mean(hits) for hits in self._hits.values() if hits), default=0.0)
-
-    @property
-    def counts(self) -> float:
-        return _mean(self._counts)
-
-
-def _mean(numbers: Sequence[float]) -> float:
-    return sum(numbers) / len(numbers) if numbers else 0.0
 
 
 def _simpler(one: AnsweredQuestion, other: AnsweredQuestion) -> bool:

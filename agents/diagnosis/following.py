@@ -223,73 +223,6 @@ class FollowedSearch:
 
         return bool(late) and chosen(self.root, self.depth)
 
-    @cached_property
-    def parents(self) -> list[Position]:
-        """The positions one ply too high that were evaluated once for each of their moves, if
-        nothing was evaluated below them."""
-        counts = Counter(self.calls)
-
-        def above(node: ReferenceNode, left: int) -> Iterator[ReferenceNode]:
-            if left == 1:
-                yield node
-            elif not node.over:
-                for child in node.children:
-                    yield from above(child, left - 1)
-
-        return [
-            node.position
-            for node in above(self.root, self.depth)
-            if max(counts[_board(node)], counts[_board(node)[::-1]]) == len(node.moves) > 1
-            and not self.entered(node, 1)
-        ]
-
-    @cached_property
-    def open_node(self) -> ReferenceNode | None:
-        """The node above the first leaf: nothing is known yet that could cut there."""
-        leaf = next((call for call in self.calls if self.ply(call) == self.depth), None)
-        nodes = [self.root] if leaf else []
-        for _ in range(self.depth - 1):
-            nodes = [child for node in nodes if not node.over for child in node.children]
-        for node in nodes:
-            boards = [] if node.over else [_board(child) for child in node.children]
-            if leaf in boards or (leaf and leaf[::-1] in boards):
-                return node
-        return None
-
-    @cached_property
-    def missing(self) -> list[tuple[int, int]]:
-        """The moves of the open node that were never looked at, as (number in the list, length of
-        the list)."""
-        children = self.open_node.children if self.open_node else ()
-        return [
-            (number, len(children))
-            for number, child in enumerate(children)
-            if not child.over and _board(child) not in self.seen
-        ]
-
-    @cached_property
-    def twins(self) -> bool:
-        """True if of the open node's moves with equal evaluations one is looked at more often."""
-        counts = Counter(self.calls)
-        looks: dict[int, int] = {}
-        rare: list[int] = []
-        children = self.open_node.children if self.open_node else ()
-        often = max((counts[_board(child)] for child in children), default=0)
-        for child in children:
-            if counts[_board(child)] == often:
-                looks[child.looks] = often
-            else:
-                rare.append(child.looks)
-        return bool(rare) and all(value in looks for value in rare)
-
-    @cached_property
-    def worse_move(self) -> bool:
-        """True if at depth 1 the value is that of the move, and another move is better."""
-        child = _replies(self.root).get(self.case.answer.move)
-        if self.depth > 1 or child is None or child.over:
-            return False
-        return self.case.answer.value in (None, -child.looks)
-
     # ------------------------------------------------------------------ the first difference
 
     @cached_property
@@ -318,7 +251,7 @@ class FollowedSearch:
                 nodes.append(_replies(nodes[-1])[move])
             for place in reversed(range(len(line))):
                 kept = value if (len(line) - place) % 2 == 0 else -value
-                if Search(False).reply(nodes[place], self.depth - place).value != kept:
+                if Search().reply(nodes[place], self.depth - place).value != kept:
                     yield line[:place], nodes[place], kept
                     return
 
@@ -329,7 +262,7 @@ class FollowedSearch:
             return said
         line, node, kept = self.origin
         left = self.depth - len(line)
-        right = Search(False).reply(node, left)
+        right = Search().reply(node, left)
         move, child = next(
             (pair for pair in _replies(node).items() if pair[0] in right.moves),
             (PASS, node.children[0]),
@@ -471,24 +404,6 @@ def too_deep(searches: _Followed) -> Cause | None:
     )
 
 
-def parents(searches: _Followed) -> Cause | None:
-    """Return the cause if the position before a move is evaluated in place of the one after it."""
-    high = [
-        each
-        for each in searches
-        if {each.calls[0], each.calls[0][::-1]} & set(map(_masks, each.parents))
-    ]
-    if not high or len(high) < SOME * len(searches):
-        return None
-    parent = high[0].parents[0]
-    return Cause(
-        "the position before the move is evaluated",
-        "a move is made first, and then the position after it evaluated",
-        f"{high[0].told()}\nit evaluates this position once for each of its moves, and none of "
-        f"those after them:\n{parent}",
-    )
-
-
 def too_shallow(searches: _Followed, least: float = _MOST) -> Cause | None:
     """Return the cause if some lines end before the depth."""
     short = [each for each in searches if not each.proven and (each.shallow or each.ends_early)]
@@ -510,51 +425,6 @@ def too_shallow(searches: _Followed, least: float = _MOST) -> Cause | None:
         "before their values count",
         short[0].told(),
     )
-
-
-def lost_moves(searches: _Followed) -> Cause | None:
-    """Return the cause if moves are left out where nothing can cut."""
-    for depth in sorted({each.depth for each in searches})[:2]:
-        there = [each for each in searches if each.depth == depth]
-        short = [each for each in there if each.missing or each.worse_move or each.twins]
-        if len(short) < max(min(2, depth), SOME * len(there)):
-            continue
-        places = [place for each in short for place in each.missing]
-        named = _pattern(places) if places else ""
-        twins = sum(each.twins for each in short) > 0.5 * len(short)
-        if depth == 1 or named or twins:
-            return Cause(
-                LOST_MOVES,
-                f"{named or 'some legal moves'} never looked at: a list that is sliced, a loop "
-                "that ends too early, a dict by key that keeps one move of those with equal keys",
-                short[0].told(),
-            )
-        if len(short) >= _MOST * len(there):
-            return Cause(
-                "cutoff at the wrong bound",
-                "the replies to the first move are not all looked at, though nothing is known yet "
-                "that could cut: a node is left only if alpha >= beta, and at first alpha is below "
-                "any value",
-                short[0].told(),
-            )
-    return None
-
-
-LOST_MOVES = "ordering loses moves"
-
-
-def _pattern(places: Sequence[tuple[int, int]]) -> str:
-    """Return a name for the places of moves in their lists; empty if they have none in common."""
-    if all(number == 0 for number, _ in places):
-        return "the first move is"
-    if all(number == length - 1 for number, length in places):
-        return "the last move is"
-    least = min(number for number, _ in places)
-    if least > 1 and all(number >= least for number, _ in places):
-        beyond = {length - least for _, length in places}
-        if len(beyond) > 1 and len(places) >= sum(beyond):
-            return f"moves beyond the {least}. are"
-    return ""
 
 
 def narrow_window(searches: _Followed, answered: Sequence[AnsweredQuestion]) -> Cause | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 import time
@@ -20,6 +19,7 @@ from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.evaluation.board_list import position_of
 from othello_lab.agents.external import FunctionAgent
 from othello_lab.agents.loading import find
+from othello_lab.agents.recognition import made_of
 from othello_lab.core.game import PlayerFailure, valid_answer
 from othello_lab.core.notation import PASS, IllegalMove
 from othello_lab.core.perft import perft
@@ -35,7 +35,6 @@ _NARROW_SHARE = 5  # of so many usual positions there is one narrow one
 _NARROW_EMPTIES = range(7, 13)
 _NARROW_LEAVES = 1500  # minimax's, five plies deep
 _SEED = 16
-_DEPTH_NAMES = ("depth", "ply", "plies", "level", "levels")
 _LAST = 4  # empty squares of a position near the end of the game
 _FATAL_AT_MOST = 3
 """After so many calls that have hung, or killed their process, nothing more is asked."""
@@ -94,21 +93,13 @@ class StrategyFromFactory(FunctionAgent):
         self._depth, self._evaluation = depth, evaluation
         super().__init__(target)
 
-    @staticmethod
-    def makes(function: Any) -> bool:
-        """Return True if a function makes strategies: it takes two arguments, neither of them a
-        board."""
-        try:
-            names = list(inspect.signature(function).parameters)
-        except (TypeError, ValueError):
-            return False
-        return len(names) == 2 and names != ["player", "board"]
-
     def _load(self) -> Any:
-        make = find(self.target)
-        second = list(inspect.signature(make).parameters)[1]
-        given: list[Any] = [self._depth, self._score]
-        return make(*(given[::-1] if second in _DEPTH_NAMES else given))
+        made = made_of(find(self.target), self._depth, self._score)
+        if made is None:
+            raise ValueError(
+                f"target '{self.target}': it makes no strategy of a depth and an evaluation"
+            )
+        return made
 
     def _score(self, player: str, board: Sequence[str]) -> int:
         return self._evaluation(position_of(player, board))
@@ -339,7 +330,7 @@ def _soon(asked: SearchUnderTest) -> float:
     return time.monotonic() + asked.patience
 
 
-def _alone() -> None:
+def silence() -> None:
     """Prepare a process for an agent: its output is hidden."""
     adopt_orphans()
     silent = os.open(os.devnull, os.O_WRONLY)
@@ -355,7 +346,7 @@ def _answer_all(
     forgetful: bool,
 ) -> None:
     """The main function of a process."""
-    _alone()
+    silence()
     if forgetful:
         for agent in asked.agents.values():
             _make_forgetful(agent)
@@ -409,7 +400,7 @@ def _calls(asked: SearchUnderTest) -> list[tuple[int, int]]:
 
 def _play_games(link: Channel, asked: SearchUnderTest, depth: int, until: float) -> None:
     """The main function of a process."""
-    _alone()
+    silence()
     rng = np.random.default_rng(_SEED)
     for _ in range(_GAMES):
         if time.monotonic() > until:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 
 from othello_lab.agents.evaluation import Evaluation
@@ -12,12 +13,14 @@ from othello_lab.core.position import Position
 class ReferenceNode:
     """A position, with its data for searches, each found once.
 
-    evaluation: the heuristic at the leaves.
+    evaluation: the heuristic at the leaves. order: numbers of children as a search entered them,
+    see :meth:`note_order`.
     """
 
     def __init__(self, position: Position, evaluation: Evaluation) -> None:
         self.position = position
         self._evaluation = evaluation
+        self.order: list[int] = []
 
     @cached_property
     def moves(self) -> tuple[int, ...]:
@@ -32,6 +35,10 @@ class ReferenceNode:
     @cached_property
     def children(self) -> tuple[ReferenceNode, ...]:
         """The positions after each of the moves, or after a pass."""
+        if self.over:  # of interest to a search that does not notice it
+            position = self.position
+            turned = Position(position.opponent, position.mover, position.to_move.other)
+            return (ReferenceNode(turned, self._evaluation),)
         moves = self.moves or (PASS,)
         return tuple(ReferenceNode(self.position.play(move), self._evaluation) for move in moves)
 
@@ -55,3 +62,50 @@ class ReferenceNode:
         below = [child.within(plies - 1) for child in self.children]
         passes = not self.moves or any(passed for passed, _ in below)
         return passes, any(ended for _, ended in below)
+
+    def note_order(self, depth: int, calls: Sequence[Sequence[int]]) -> int:
+        """Note below this root the order in which calls of the heuristic show that children were
+        entered, and return the number of nodes entered.
+
+        depth: of the search. calls: positions as (mover, opponent), seen by either side; only
+        those of the last ply count. A position on several lines is taken for that which shares
+        most with the line before.
+        """
+        lines: dict[frozenset[int], list[tuple[int, ...]]] = {}
+        nodes: dict[tuple[int, ...], ReferenceNode] = {(): self}
+        for ply in range(depth):
+            for line in [line for line in nodes if len(line) == ply and not nodes[line].over]:
+                for number, child in enumerate(nodes[line].children):
+                    nodes[*line, number] = child
+        for line, node in nodes.items():
+            if len(line) == depth:
+                lines.setdefault(node.masks, []).append(line)
+        before: tuple[int, ...] = ()
+        entered = 1
+        for call in calls:
+            ways = lines.get(frozenset(call), ())
+            if not ways:
+                continue
+            line, common = max(((way, _common(way, before)) for way in ways), key=lambda x: x[1])
+            for ply in range(min(common, depth - 1), depth):
+                entered += 1
+                order = nodes[line[:ply]].order
+                if line[ply] not in order:
+                    order.append(line[ply])
+            before = line
+        return entered
+
+    @property
+    def masks(self) -> frozenset[int]:
+        """Both masks, whoever is to move."""
+        return frozenset((self.position.mover, self.position.opponent))
+
+
+def _common(one: Sequence[int], other: Sequence[int]) -> int:
+    """Return the number of equal steps at the beginning of two lines."""
+    same = 0
+    for first, second in zip(one, other, strict=False):
+        if first != second:
+            break
+        same += 1
+    return same

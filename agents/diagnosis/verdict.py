@@ -12,21 +12,22 @@ from othello_lab.agents.diagnosis.comparison import (
     EXPLAINED,
     AnsweredQuestion,
     Cause,
-    agree,
+    Explanation,
     choose_kind,
-    matches,
+    cuts,
+    exact,
+    likely,
     notice_solved,
     simplest,
 )
+from othello_lab.agents.diagnosis.counts import judge_counts, judge_pruning
 from othello_lab.agents.diagnosis.following import (
     SOME,
     FollowedSearch,
     against_the_rules,
     followed,
     from_table,
-    lost_moves,
     narrow_window,
-    parents,
     too_deep,
     too_shallow,
     unproven,
@@ -40,13 +41,6 @@ from othello_lab.agents.diagnosis.questions import (
     ask_in_games,
     positions,
     positions_at,
-)
-from othello_lab.agents.diagnosis.references import (
-    RIGHT,
-    WASTEFUL,
-    AlphaNotRaised,
-    FullWindowAtRoot,
-    Reply,
 )
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.core.position import Position
@@ -76,6 +70,12 @@ class Diagnosis:
     def holds(self) -> bool:
         """True if every check passed."""
         return all(finding.outcome != FAILED for finding in self.findings)
+
+    @property
+    def unjudged(self) -> str:
+        """The reason why nobody can say whether it prunes; empty if it can be said."""
+        pruning = self.findings[-1]
+        return pruning.detail if pruning.outcome == NOT_ASKED else ""
 
 
 def diagnose(
@@ -148,8 +148,8 @@ class _Examination:
         self.kind = choose_kind(self.answered)
         if notice_solved(self.answered):
             self.notes.append("it solves the end of the game, beyond what it was asked for")
-        if RIGHT[self.kind]:
-            self.notes.append(f"by its own choice, {RIGHT[self.kind]}")
+        if self.kind.note:
+            self.notes.append(f"by its own choice, {self.kind.note}")
         self.wrong = [case for case in self.answered if case.wrong]
 
     def _take(self, cases: Sequence[AnsweredQuestion]) -> None:
@@ -171,10 +171,10 @@ class _Examination:
             first, then = (mistakes, causes) if sure else (causes, mistakes)
             causes = [*first, *(cause for cause in then if cause.name not in names)]
         right = not causes and not self.wrong
-        for later in (self._counts, self._pruning):
-            part = later(right)
-            found.append(part)
-            causes += part.causes
+        about = self.answered, self.kind, right, self.notes
+        for part, cause in (judge_counts(*about), judge_pruning(*about, self.must_prune)):
+            found.append(_Symptom(part, [cause] if cause else []))
+            causes += found[-1].causes
         deepest = max((case.question.depth for case in self.answered), default=0)
         findings = tuple(each.finding for each in found)
         return Diagnosis(findings, tuple(causes), tuple(self.notes), deepest)
@@ -303,27 +303,27 @@ class _Examination:
 
     def _mistakes(self) -> list[Cause]:
         """Return the mistakes that explain the wrong answers; else a description of them."""
+        if explained := exact(self.answered):
+            return _causes(explained)
         searches = followed(self.wrong)
         table, without_tables = self._without_tables(searches)
         for cause in (
             too_deep(searches),
-            parents(searches),
-            table or narrow_window(searches, self.answered),
-            self._said(),
+            table or (narrow_window(searches, self.answered) if cuts(self.answered) else None),
             None if all(case.passes for case in self.wrong) else too_shallow(searches),
         ):
             if cause:
                 return [cause]
-        if causes := _causes(self.answered):
-            return causes
+        if explained := likely(self.answered):
+            return _causes(explained)
         plain = [case for case in self.answered if not (case.passes or case.ends)]
-        if causes := _causes(plain):
+        if any(case.wrong for case in plain) and (explained := exact(plain) or likely(plain)):
             self.notes.append(
                 "the cause is that of answers where nobody passes and the game does not end within "
                 "the plies; at passes or ends there is more wrong"
             )
-            return causes
-        cause = lost_moves(searches) or too_shallow(without_tables, SOME) or unproven(searches)
+            return _causes(explained)
+        cause = too_shallow(without_tables, SOME) or unproven(searches)
         return [cause] if cause else [*self._patterns()]
 
     def _without_tables(
@@ -344,23 +344,6 @@ class _Examination:
         if cases and len(wrong) <= (1 - _MOST) * len(cases):
             return from_table(searches, self.answered), searches
         return None, followed(wrong)
-
-    def _said(self) -> Cause | None:
-        """Return the cause if the search is right, and only its statement wrong."""
-        evidence = simplest(self.wrong).told()
-        stated = [case for case in self.wrong if case.answer.value is not None]
-        if sum(map(_is_reversed, stated)) >= EXPLAINED * len(self.wrong):
-            blacks = sum(map(_moves_white, stated)) >= EXPLAINED * len(stated)
-            whose = "Black's" if blacks else "the opponent's"
-            advice = "the moves are right; the value has the wrong sign"
-            return Cause(f"the value that is told is {whose}, not the mover's", advice, evidence)
-        if any(case.wrong_value for case in self.wrong):
-            return None
-        for place, name in ((0, "first"), (-1, "last")):
-            if all(c.answer.move == c.question.position.moves[place] for c in self.answered):
-                advice = "the move has to be kept together with its value whenever it is better"
-                return Cause(f"the {name} move of the list is returned", advice, evidence)
-        return None
 
     def _patterns(self) -> Iterator[Cause]:
         """Return the common features of wrong answers."""
@@ -385,118 +368,12 @@ class _Examination:
                 return
         yield Cause("not recognized", _UNKNOWN, evidence)
 
-    # ------------------------------------------------------------------ counts
 
-    def _counts(self, right: bool) -> _Symptom:
-        said = "Its counts are those of the tree"
-        stated = [
-            case for case in self.answered if case.answer.nodes is not None and not case.solved
-        ]
-        if not right or not stated:
-            why = "it states no counts" if not stated else "what it answers is wrong already"
-            return _Symptom(ContractFinding("counts", said, NOT_ASKED, why), [])
-        for which, kind in ((lambda c: [c.minimax], "minimax's"), (_alphabetas, "alpha-beta's")):
-            if all(case.answer.nodes in {r.nodes for r in which(case)} for case in stated):
-                return self._evaluations(f"{said}: exactly {kind} nodes")
-            for form, name in _FORMS:
-                if all(case.answer.nodes in {form(r) for r in which(case)} for case in stated):
-                    return self._miscounted(said, stated, name)
-        if _added_up(stated):
-            return self._miscounted(said, stated, "they are not reset from move to move")
-        shallow = [case for case in stated if case.question.depth == 1]
-        for form, name in _FORMS if shallow else ():
-            if all(case.answer.nodes == form(case.minimax) for case in shallow):
-                return self._miscounted(said, shallow, name)
-        if all(case.answer.nodes == case.minimax.nodes for case in shallow):
-            return self._evaluations(f"{said}, with an order of moves of its own")
-        self.notes.append("its nodes are not those that the lab counts: see docs/words.md")
-        return self._evaluations(f"{said}, counted in a way of its own")
-
-    def _miscounted(self, said: str, stated: Sequence[AnsweredQuestion], name: str) -> _Symptom:
-        case = simplest(stated)
-        evidence = (
-            f"{case.told()}; it states {case.answer.nodes:,} nodes, minimax enters "
-            f"{case.minimax.nodes:,}"
-        )
-        advice = "a node is every position that is entered: root, leaves and passes included"
-        cause = Cause(f"counts: {name}", advice, evidence)
-        return _Symptom(ContractFinding("counts", said, FAILED, name), [cause])
-
-    def _evaluations(self, said: str) -> _Symptom:
-        """Check that it calls the heuristic as often as it says."""
-        for case in sorted(self.answered, key=lambda case: case.minimax.nodes):
-            stated, seen = case.answer.evaluations, case.answer.seen
-            if stated is not None and seen is not None and stated != seen:
-                evidence = f"{case.told()}; it states {stated:,} evaluations, and made {seen:,}"
-                cause = Cause("counts: evaluations", "one for every call", evidence)
-                detail = "it calls the heuristic more or less often than it says"
-                return _Symptom(ContractFinding("counts", said, FAILED, detail), [cause])
-        return _Symptom(ContractFinding("counts", said, OK), [])
-
-    # ------------------------------------------------------------------ pruning
-
-    def _pruning(self, right: bool) -> _Symptom:
-        said = "It looks at less than minimax"
-        deep = [
-            case
-            for case in self.answered
-            if case.question.depth > 1 and _cost(case) and not case.solved
-        ]
-        if not right or not deep:
-            why = "what it answers is wrong already"
-            if right:
-                why = "it states no counts, and its evaluations cannot be seen"
-                if all(case.question.depth == 1 for case in self.answered):
-                    why = "nothing can be pruned at depth 1"
-            return _Symptom(ContractFinding("pruning", said, NOT_ASKED, why), [])
-        spent = sum(_cost(case) or 0 for case in deep)
-        whole = sum(_like(case, case.minimax) for case in deep)
-        usual = sum(_like(case, case.alphabeta[0]) for case in deep)
-        unit = "evaluations" if deep[0].answer.seen is not None else "nodes"
-        if spent >= whole:
-            return self._no_pruning(said, unit, deep)
-        told = (
-            f"It prunes: {spent / whole:.1%} of minimax's {unit} (alpha-beta without an order "
-            f"{usual / whole:.1%})"
-        )
-        for kind in WASTEFUL:
-            forms = [kind(), kind(backwards=True), kind(right_root=True)]
-            if _counts_as(deep, forms) and not all(
-                _cost(case) in {_like(case, each) for each in _alphabetas(case)} for case in deep
-            ):
-                if not self.must_prune or kind is FullWindowAtRoot:
-                    self.notes.append(f"{kind.cause}: {kind.advice}")
-                    break
-                case = max(deep, key=lambda c: (_cost(c) or 0) - _like(c, c.alphabeta[0]))
-                cause = Cause(kind.cause, kind.advice, _spent(case), 1.0)
-                return _Symptom(ContractFinding("pruning", said, FAILED, kind.cause), [cause])
-        return _Symptom(ContractFinding("pruning", told, OK), [])
-
-    def _no_pruning(self, said: str, unit: str, deep: Sequence[AnsweredQuestion]) -> _Symptom:
-        told = f"It does not prune: all of minimax's {unit}"
-        if not self.must_prune:
-            return _Symptom(ContractFinding("pruning", told, OK), [])
-        case = max(deep, key=lambda case: case.minimax.nodes)
-        name = f"{AlphaNotRaised.cause}, or nothing is cut"
-        cause = Cause(name, AlphaNotRaised.advice, _spent(case))
-        return _Symptom(
-            ContractFinding("pruning", said, FAILED, f"all of minimax's {unit}"), [cause]
-        )
-
-
-def _causes(cases: Sequence[AnsweredQuestion]) -> list[Cause]:
-    """The mistakes that explain the wrong answers among these."""
-    if not any(case.wrong for case in cases):
-        return []
-    told = [match for match in matches(cases) if match.rate >= EXPLAINED]
+def _causes(explained: Sequence[Explanation]) -> list[Cause]:
+    """Return the mistakes that explain the wrong answers."""
     return [
-        Cause(
-            each.mistake.cause,
-            each.mistake.advice,
-            FollowedSearch(each.example).told(),
-            each.rate,
-        )
-        for each in told[:_CAUSES]
+        Cause(each.cause, each.advice, FollowedSearch(each.example).told(), each.rate)
+        for each in explained[:_CAUSES]
     ]
 
 
@@ -512,74 +389,14 @@ def _unit(wrong: Sequence[AnsweredQuestion]) -> float | None:
     return ratios.pop() if len(ratios) == 1 and not moves and ratios != {-1.0} else None
 
 
-_FORMS: tuple[tuple[Callable[[Reply], int], str], ...] = (
-    (lambda reply: reply.nodes - 1, "the root is not counted"),
-    (lambda reply: reply.nodes - reply.leaves, "leaves are not counted"),
-    (lambda reply: reply.leaves, "only leaves are counted"),
-    (lambda reply: reply.nodes - reply.leaves - 1, "neither leaves nor the root are counted"),
-)
-"""How nodes may be miscounted."""
-
-
-def _alphabetas(case: AnsweredQuestion) -> Sequence[Reply]:
-    return case.alphabeta
-
-
-def _added_up(cases: Sequence[AnsweredQuestion]) -> bool:
-    """Return True if from question to question the nodes have grown by those of the last one."""
-    at_one = [case for case in cases if case.question.depth == cases[0].question.depth]
-    total, fits = 0, 0
-    for case in at_one:
-        total += case.minimax.nodes if case.question.depth == 1 else 0
-        fits += case.answer.nodes == total
-    return len(at_one) > 1 and fits == len(at_one)
-
-
-def _cost(case: AnsweredQuestion) -> int | None:
-    """Return the cost of a search: observed evaluations, else its own statement."""
-    answer = case.answer
-    return answer.seen if answer.seen is not None else answer.nodes
-
-
-def _like(case: AnsweredQuestion, reply: Reply) -> int:
-    """Return the cost of another search, in the same unit."""
-    return reply.evaluations if case.answer.seen is not None else reply.nodes
-
-
-def _spent(case: AnsweredQuestion) -> str:
-    """Return the cost of a search on a position, and alpha-beta's."""
-    does = "evaluates" if case.answer.seen is not None else "enters"
-    return (
-        f"{case.told()}; it {does} {_cost(case):,}, alpha-beta {_like(case, case.alphabeta[0]):,}"
-    )
-
-
-def _counts_as(cases: Sequence[AnsweredQuestion], searches: Sequence) -> bool:
-    """Return True if one of these searches has the same cost in all cases."""
-    return any(
-        all(_cost(c) == _like(c, each.reply(c.root(), c.question.depth)) for c in cases)
-        for each in searches
-    )
-
-
 _NOTHING = "it has answered nothing"
 _UNKNOWN = "none of the usual mistakes explains the answers; see where they differ"
 _PATTERNS: tuple[tuple[Callable[[AnsweredQuestion], bool], str, str], ...] = (
-    (
-        lambda case: case.question.depth == 1 and _is_anothers(case),
-        "ordering loses moves",
-        "some legal moves are never looked at: the answer is right for a worse move",
-    ),
     (
         lambda case: case.wrong_move and case.answer.value is not None and not case.wrong_value,
         "the move is not the one that has the value",
         "the value is right: the move has to be kept together with it whenever a better one is "
         "found",
-    ),
-    (
-        lambda case: case.ends and _is_reversed_value(case),
-        "finished game counted for the wrong side",
-        "the result is the mover's, as a heuristic value is",
     ),
     (
         lambda case: case.passes,
@@ -611,22 +428,5 @@ _PATTERNS: tuple[tuple[Callable[[AnsweredQuestion], bool], str, str], ...] = (
 """What wrong answers may have in common and right ones not."""
 
 
-def _is_reversed_value(case: AnsweredQuestion) -> bool:
-    value = case.answer.value
-    return value is not None and agree(-value, case.truth.value, case.beyond)
-
-
-def _is_reversed(case: AnsweredQuestion) -> bool:
-    return _is_reversed_value(case) and not case.wrong_move
-
-
 def _moves_white(case: AnsweredQuestion) -> bool:
     return case.question.position.to_move is Color.WHITE
-
-
-def _is_anothers(case: AnsweredQuestion) -> bool:
-    """Return True if at depth 1 the value is that of the move, and another move is better."""
-    root = case.root()
-    values = dict(zip(root.moves, root.children, strict=True))
-    child = values.get(case.answer.move)
-    return child is not None and not child.over and case.answer.value in (None, -child.looks)

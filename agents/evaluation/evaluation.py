@@ -21,6 +21,7 @@ import numpy as np
 from numba import types
 from numba.core.errors import NumbaError
 
+from othello_lab.agents.evaluation.user_code import why_not, with_helpers
 from othello_lab.core.position import Position
 from othello_lab.core.system.compile import (
     Address,
@@ -32,7 +33,6 @@ from othello_lab.core.system.compile import (
     is_ours,
     kernel,
     prepare,
-    why_not,
 )
 from othello_lab.core.system.memory import in_large_pages
 from othello_lab.core.system.settings import called
@@ -54,13 +54,14 @@ def compile_evaluation(function: Callable[..., Any]) -> Any:
     """
     try:
         if not is_ours(function):  # the conversion to int32 would silently cut off fractions
+            function = with_helpers(function)
             inferred = numba.njit(error_model="numpy")(function)
             inferred.compile(SIGNATURE.args)
             result = inferred.nopython_signatures[0].return_type
             if not isinstance(result, types.Integer):
                 raise ValueError(f"{function.__qualname__} gives {result}; an integer is needed")
         return callback(function, SIGNATURE)
-    except NumbaError as error:
+    except (NumbaError, NotImplementedError, AttributeError) as error:
         name = function.__qualname__
         raise ValueError(f"{name} cannot be compiled: {why_not(error, function)}") from error
 

@@ -23,10 +23,13 @@ import functools
 import inspect
 import json
 import math
+import re
+import warnings
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cache, cached_property
+from pathlib import Path
 from typing import Annotated, Any, cast
 
 import numba
@@ -34,11 +37,19 @@ import numpy as np
 
 from othello_lab.agents.evaluation.board_list import PIECES, board_list
 from othello_lab.agents.evaluation.evaluation import FINAL_UNIT, SIGNATURE, Evaluation
-from othello_lab.agents.loading import last_line, load_module, split_target
+from othello_lab.agents.evaluation.user_code import (
+    UNKNOWN,
+    njit,
+    returned,
+    signed_mask,
+    why_not,
+    with_helpers,
+)
+from othello_lab.agents.loading import LOADED, UserCodeError, load_module, split_target
 from othello_lab.core.notation import PASS
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
-from othello_lab.core.system.compile import Announce, Array, Mask, why_not
+from othello_lab.core.system.compile import Announce, Array, Mask
 from othello_lab.core.system.forked import Channel, ForkedProcess
 from othello_lab.core.system.settings import Number, Switch, check_settings, explained, nearest
 
@@ -50,16 +61,24 @@ _TWICE = 5  # every fifth position twice, to check that the answer stays
 FLOAT_SCALE = 1000
 """Factor for results that are floats, so that three digits survive the rounding."""
 
-_BOARDS = "_othello_boards"
+_BOARDS, _COMPILED = "_othello_boards", "_othello_compiled"
 _BOARD_LIST = "_othello_board_list"
+_LIST, _MASKS = "list", "masks"
+IN_PYTHON = "@heuristic(compiled=False) runs it as ordinary Python, slower"
 
 
-def heuristic(function: Callable[..., Any] | None = None, *, boards: Iterable[int] = (8,)) -> Any:
+def heuristic(
+    function: Callable[..., Any] | None = None,
+    *,
+    boards: Iterable[int] = (8,),
+    compiled: bool = True,
+) -> Any:
     """Mark a function ``(mover, opponent) -> int or float`` as a heuristic.
 
     The function stays an ordinary one, to be called and tested as such. It gets two masks
     (``numpy.uint64``) and returns the position's value for the mover; larger is better.
     boards: the sizes that it is made for, squares a side (``@heuristic(boards=(6, 8))``).
+    compiled: False for a function that cannot be compiled; it runs as ordinary Python.
     """
 
     def mark(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -67,6 +86,7 @@ def heuristic(function: Callable[..., Any] | None = None, *, boards: Iterable[in
         if not sides or not sides <= {4, 6, 8}:
             raise ValueError(f"boards {sorted(sides)}: sizes out of 4, 6 and 8 are needed")
         setattr(function, _BOARDS, sides)
+        setattr(function, _COMPILED, compiled)
         return function
 
     return mark(function) if function else mark
@@ -111,13 +131,15 @@ class FunctionEvaluation(Evaluation):
 
     def __post_init__(self) -> None:
         if inspect.isfunction(self.target):
-            function, self.target = self.target, f"{self.target.__module__}:{self.target.__name__}"
+            function, place = self.target, self.target.__module__
+            if place.startswith(LOADED):
+                place = Path(function.__code__.co_filename).name
+            self.target = f"{place}:{function.__name__}"
             self._function = _as_heuristic(function, self.target)
         else:
             self._function = _find(str(self.target))
         check_settings(self)
-        if getattr(self._function, _BOARD_LIST, False):  # which cannot be compiled
-            self.compiled = False
+        self.compiled = self.compiled and getattr(self._function, _COMPILED)
         self.sides = getattr(self._function, _BOARDS)
         self._compiled = _compile(self._function, self.target) if self.compiled else None
         tried = _tried(self.target, self._function, self._compiled, self.scale)
@@ -210,8 +232,9 @@ def _as_heuristic(function: Any, target: str) -> Callable[..., Any]:
     """
     if is_heuristic(function):
         return function if hasattr(function, _BOARDS) else cast("Any", heuristic(function))
-    if _parameters(function) == ["player", "board"]:
-        return _of_board_list(function)
+    takes = _takes(function) if has_two(function) else ""
+    if takes:
+        return _of_board_list(function) if takes == _LIST else cast("Any", heuristic(function))
     name = target.rpartition(":")[2]
     raise ValueError(f"target '{target}': '{name}' is not marked with @heuristic")
 
@@ -226,15 +249,49 @@ def _parameters(function: Any) -> list[str]:
         return []
 
 
+def has_two(function: Any) -> bool:
+    """Return True for a function that can be called with two arguments, none of them named."""
+    try:
+        inspect.signature(function).bind(None, None)
+    except (TypeError, ValueError, NameError):
+        return False
+    return not isinstance(function, type)
+
+
+@cache
+def _takes(function: Callable[..., Any]) -> str:
+    """Return the form of the position that a function of two arguments takes, by trying it in a
+    process of its own; empty if it takes none."""
+    with closing(ForkedProcess(_try_forms, function)) as child:
+        try:
+            return (child.receive_within(CHECK_SECONDS) or b"").decode()
+        except EOFError:
+            return ""
+
+
+def _try_forms(link: Channel, function: Callable[..., Any]) -> None:
+    masks = Position.start().masks
+    for form, given in (
+        (_LIST, (PIECES[Color.BLACK], board_list(*map(int, masks)))),
+        (_MASKS, masks),
+    ):
+        try:
+            if abs(function(*given).real) <= LARGEST:
+                link.send(form.encode())
+                return
+        except Exception:
+            continue
+    link.send(b"")
+
+
 def _of_board_list(function: Callable[..., Any]) -> Callable[..., Any]:
     """Adapt such a function to two masks, with the mover as Black."""
 
-    @heuristic
+    @heuristic(compiled=False)
     @functools.wraps(function)
     def adapted(mover: Mask, opponent: Mask) -> Any:
         return function(PIECES[Color.BLACK], board_list(int(mover), int(opponent)))
 
-    setattr(adapted, _BOARD_LIST, True)
     return cast("Callable[..., Any]", adapted)
 
 
@@ -245,23 +302,27 @@ def _of_board_list(function: Callable[..., Any]) -> Callable[..., Any]:
 def _compile(function: Callable[..., Any], target: str) -> Any:
     """Compile ``function`` for two masks; raises ValueError with the line that fails."""
     # Inlined into the wrapper that searches call, so that it is as fast as a built-in one.
-    compiled = numba.njit(nogil=True, error_model="numpy", forceinline=True)(function)
+    compiled = njit(with_helpers(function), forceinline=True)
+    further = list(inspect.signature(function).parameters.values())[2:]
+    defaults = [numba.types.Omitted(each.default) for each in further if each.default != each.empty]
     try:
-        compiled.compile((numba.uint64, numba.uint64))
+        with warnings.catch_warnings(action="ignore"):
+            compiled.compile((numba.uint64, numba.uint64, *defaults))
+        result = compiled.nopython_signatures[0].return_type
+        if not isinstance(result, numba.types.Integer | numba.types.Float):
+            raise TypeError(f"returns {result}")
     except Exception as error:
-        raise ValueError(
-            f"'{target}' cannot be compiled: {why_not(error, function)}; it may use "
-            "othello_lab.agents.evaluation.helpers (count, moves, ...); or compiled: false "
-            "(first.evaluation.compiled=false in a match) runs it as ordinary Python, slower"
-        ) from error
-    result = compiled.nopython_signatures[0].return_type
-    if isinstance(result, numba.types.NoneType | numba.types.Optional):
-        # A function that never returns has this type too; the trial reports it.
-        _tried(target, function, None, FLOAT_SCALE)
-    if not isinstance(result, numba.types.Integer | numba.types.Float):
-        raise ValueError(
-            f"'{target}' returns {str(result).capitalize()}; an integer or a float is needed"
-        )
+        told, hint = why_not(error, function), f"; {IN_PYTHON}"
+        try:
+            _tried(target, function, None, FLOAT_SCALE)
+        except ValueError as mistake:
+            line, (_, colon, said), hint = told.partition(",")[0], str(mistake).partition("': "), ""
+            if not colon:
+                raise  # it does not end, or ends its process
+            elsewhere = "(position" in said and not said.startswith(f"{line},")
+            if UNKNOWN in told or elsewhere or "argument" in said:
+                told = said  # ordinary Python tells it better
+        raise UserCodeError(f"'{target}' cannot be compiled: {told}{hint}") from error
     return compiled
 
 
@@ -301,7 +362,7 @@ def _tried(
         )
     floating, symmetric, complaint = json.loads(answer)
     if complaint:
-        raise ValueError(f"'{target}' {complaint}")
+        raise UserCodeError(f"'{target}': {complaint}")
     return floating, symmetric
 
 
@@ -312,20 +373,23 @@ def _try(
     scale: float,
     positions: tuple[Position, ...],
 ) -> None:
-    returned = compiled.nopython_signatures[0].return_type if compiled else None
-    floating = isinstance(returned, numba.types.Float)
+    kind = compiled.nopython_signatures[0].return_type if compiled else None
+    floating = isinstance(kind, numba.types.Float)
     symmetric, complaint = True, ""
     position = positions[0]
     try:
+        np.seterr(all="ignore")  # of masks that overflow nothing is to be said
         results: list[tuple[Position, Any, Any]] = []
         for position in positions:
             result = function(*position.masks)
             if isinstance(result, bool | np.bool) or not isinstance(
                 result, int | float | np.integer | np.floating
             ):
-                complaint = f"returns {result!r:.60}; an integer or a float is needed"
+                shown = re.sub(" at 0x.*", " ...>", f"returns {result!r:.60}")
+                complaint = returned(function, position.masks, shown)
                 break
-            if not len(results) % _TWICE and (complaint := _changes(position, result, function)):
+            if not len(results) % _TWICE and (told := _changes(position, result, function)):
+                complaint = returned(function, position.masks, told)
                 break
             # Python's own numbers, as numpy's unsigned ones cannot be negated.
             swapped = function(*reversed(position.masks))
@@ -333,13 +397,12 @@ def _try(
             results.append((position, result, swapped))
         floating = floating or any(isinstance(r[1], float | np.floating) for r in results)
         for position, result, swapped in [] if complaint else results:
-            complaint = _complaint(position, result, compiled, floating, scale)
+            complaint = _complaint(position, result, function, compiled, floating, scale)
             if complaint:
                 break
             symmetric &= result == -swapped
     except Exception as error:
-        reason = last_line(error, inspect.unwrap(function).__code__.co_filename)
-        complaint = f"raises {reason} (position {position.to_obf()})"
+        complaint = f"{why_not(error, function)} (position {position.to_obf()})"
     link.send(json.dumps([floating, bool(symmetric), complaint]).encode())
 
 
@@ -354,20 +417,21 @@ def _changes(position: Position, result: Any, function: Callable[..., Any]) -> s
     )
 
 
-def _complaint(position: Position, result: Any, compiled: Any, floating: bool, scale: float) -> str:
+def _complaint(
+    position: Position, result: Any, function: Any, compiled: Any, floating: bool, scale: float
+) -> str:
     """Return the complaint about a result, or nothing."""
-    where = f"at {position.to_obf()}"
+    where, told = f"at {position.to_obf()}", f"returns {result}"
     if not math.isfinite(result):
-        return f"returns {result} {where}"
+        return returned(function, position.masks, f"{told} {where}")
     if abs(result * (scale if floating else 1)) > LARGEST:
-        return f"returns {result} {where}; at most {LARGEST} (floats: after scaling) is allowed"
+        most = f"at most {LARGEST} (floats: after scaling) is allowed"
+        return returned(function, position.masks, f"{told} {where}; {most}")
     if compiled:
         other = compiled(*position.masks)
         if complaint := _changes(position, other, compiled):
             return complaint
         if not math.isclose(other, result, rel_tol=1e-9, abs_tol=1e-9):
-            return (
-                f"gives {other} compiled but {result} as ordinary Python {where}; write masks that "
-                "are constants as squares('a1 h8') outside the function"
-            )
+            told = f"gives {other} compiled but {result} as ordinary Python {where}"
+            return signed_mask(compiled, told)
     return ""

@@ -6,6 +6,7 @@ Each check records the lines sent and the answers.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -19,11 +20,14 @@ from othello_lab.agents.external.checking import (
     NotApplicable,
     ProtocolViolation,
     judged,
+    line_to_a_pass,
+    random_game,
 )
 from othello_lab.agents.external.gtp_connection import (
     BOARD_SETTERS,
     GAMES,
     PASS_WORDS,
+    RESIGN,
     GtpConnection,
     GtpRefusal,
 )
@@ -31,12 +35,17 @@ from othello_lab.core.game import PlayerFailure
 from othello_lab.core.notation import PASS, IllegalMove, parse_square, square_name
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
+from othello_lab.core.system.escaping import counted
 
 NEEDED = ("list_commands", "boardsize", "clear_board", "play", "genmove", "quit")
 """Commands that every engine should list."""
 _RANDOM_GAMES = 20
 _STRAY_SECONDS = 0.2
 _INNER = Position.start().follow(re.findall("..", "f5d6c3d3c4"))[0]
+
+
+class Resignation(NotApplicable):
+    """The engine has resigned, which it may at any move."""
 
 
 @dataclass
@@ -82,20 +91,38 @@ class GtpEngineUnderTest(EngineUnderTest):
         return f"play {self.engine.color(color)} {self.engine.square(square)}"
 
     def needs(self, *commands: str) -> None:
-        """Raise NotApplicable unless the engine lists all these commands."""
+        """Raise NotApplicable unless the engine lists all these commands, or says it knows them."""
         for command in commands:
-            if command not in self.known:
+            if not self.knows(command):
                 raise NotApplicable(f"it has no {command}")
+
+    def knows(self, command: str) -> bool:
+        """Return True if the engine lists a command, or lists none and says that it knows it."""
+        if self.known:
+            return command in self.known
+        with suppress(GtpRefusal):
+            return self.ask(f"known_command {command}").lower() == "true"
+        return False
 
     def clear(self) -> Position:
         """Begin a game and return its start."""
         self.engine.clear(8)
         return Position.start()
 
-    def lead(self, transcript: str) -> Position:
-        """Begin a game, play these moves, and return the position reached."""
+    def board(self, before: str | None = None) -> str:
+        """Return the board that the engine shows; raises ProtocolViolation unless as before."""
+        board = ""
+        with suppress(GtpRefusal):
+            board = self.ask("showboard") if self.knows("showboard") else ""
+        if before not in (None, board):
+            raise ProtocolViolation(f"the board was to be as before, but is\n{board}")
+        return board
+
+    def lead(self, moves: str | Iterable[int]) -> Position:
+        """Begin a game, play these moves or this transcript, and return the position reached."""
         position = self.clear()
-        moves = Position.start().follow(re.findall("..", transcript))[1]
+        if isinstance(moves, str):
+            _, moves = position.follow(re.findall("..", moves))
         for move in moves:
             self.tell(position, move)
             position = position.play(move)
@@ -116,12 +143,15 @@ class GtpEngineUnderTest(EngineUnderTest):
             ) from None
 
     def generate(self, position: Position, command: str = "genmove") -> str:
-        """Return the engine's answer to genmove; raises ProtocolViolation if it refuses."""
+        """Return the engine's answer to genmove; raises ProtocolViolation and Resignation."""
         try:
-            return self.engine.generate(position.to_move, self.think, command)
+            answer = self.engine.generate(position.to_move, self.think, command)
         except GtpRefusal as error:
             color = self.engine.color(position.to_move)
             raise ProtocolViolation(f"refused '{command} {color}': {error}") from None
+        if answer.lower() == RESIGN:
+            raise Resignation(f"it resigns, at\n{position}")
+        return answer
 
     def move(self, position: Position, command: str = "genmove") -> int:
         """Return a move that the engine generates; raises ProtocolViolation if it is illegal."""
@@ -149,9 +179,9 @@ def _version(case: GtpEngineUnderTest) -> None:
 
 
 def _name(case: GtpEngineUnderTest) -> None:
-    if not case.must("name"):
-        raise ProtocolViolation("it has no name")
-    case.must("version")
+    for command in ("name", "version"):
+        if not case.must(command):
+            raise ProtocolViolation(f"it has no {command}")
 
 
 def _lists(case: GtpEngineUnderTest) -> None:
@@ -170,14 +200,16 @@ def _knows(case: GtpEngineUnderTest) -> None:
 
 def _unknown(case: GtpEngineUnderTest) -> None:
     case.refuses("no_such_command", "there is no such command")
-    case.must("name")  # the engine still answers
+    with suppress(GtpRefusal):
+        case.ask("name")  # the engine still answers
 
 
 def _numbers(case: GtpEngineUnderTest) -> None:
     """Check that an answer carries its command's number, needed to match the two."""
-    first = _raw(case, "4711 protocol_version")
-    if not first.startswith("=4711"):
-        raise ProtocolViolation(f"answered '{first}'; =4711 is expected")
+    for number, command in ((4711, "protocol_version"), (4712, "no_such_command")):
+        first = _raw(case, f"{number} {command}")
+        if not re.match(rf"[=?]{number}\b", first):
+            raise ProtocolViolation(f"answered '{first}'; ={number} or ?{number} is expected")
 
 
 def _blank(case: GtpEngineUnderTest) -> None:
@@ -227,20 +259,18 @@ def _game(case: GtpEngineUnderTest) -> None:
         raise ProtocolViolation(f"it knows neither {' nor '.join(GAMES)}")
 
 
-def _black(case: GtpEngineUnderTest) -> None:
-    case.lead("d3c5")
-
-
 def _letters(case: GtpEngineUnderTest) -> None:
     case.clear()
-    for command in ("play b D3", "play W c5", "play B f6"):
+    for command in ("play b D3", "play W c5", "play B f6", "play white F5", "play Black e6"):
         case.must(command)
 
 
 def _illegal(case: GtpEngineUnderTest) -> None:
     case.clear()
+    board = case.board()
     case.refuses(case.play(Color.BLACK, "a1"), "a1 traps nothing")
     case.refuses(case.play(Color.BLACK, "d4"), "d4 is occupied")
+    case.board(board)
     case.must(case.play(Color.BLACK, "d3"))
 
 
@@ -253,15 +283,20 @@ def _nonsense(case: GtpEngineUnderTest) -> None:
 
 
 def _turn(case: GtpEngineUnderTest) -> None:
-    case.clear()
-    case.refuses(case.play(Color.WHITE, "d3"), "d3 traps nothing for White")
+    for before, square in (("", "e3"), ("", "d3"), ("d3", "f5"), ("d3", "c5")):
+        position = case.lead(before)  # one square is a legal move of White's, the other of Black's
+        turn = position.to_move.value.capitalize()
+        case.refuses(case.play(position.to_move.other, square), f"it is {turn}'s turn")
 
 
 def _clears(case: GtpEngineUnderTest) -> None:
-    case.lead("d3c5f6")
+    case.clear()
+    board = case.board()
+    case.lead("d3c5f6f5e6e3")
     position = case.clear()
-    case.tell(position, 19)
-    case.move(position.play(19))
+    case.board(board)
+    case.tell(position, 26)
+    case.move(position.play(26))
 
 
 def _shows(case: GtpEngineUnderTest) -> None:
@@ -275,9 +310,12 @@ def _shows(case: GtpEngineUnderTest) -> None:
 
 def _undoes(case: GtpEngineUnderTest) -> None:
     case.needs("undo")
+    case.clear()
+    board = case.board()
     case.lead("d3c5")
     case.must("undo")
     case.must("undo")
+    case.board(board)
     case.refuses("undo", "there is no move to take back")
     position = Position.start()
     case.tell(position, 26)
@@ -285,8 +323,8 @@ def _undoes(case: GtpEngineUnderTest) -> None:
 
 
 def _sets(case: GtpEngineUnderTest) -> None:
-    setter = next((name for name in sorted(case.known) if name.endswith(BOARD_SETTERS)), None)
-    if setter is None:
+    names = [name for name in case.known or BOARD_SETTERS if name.endswith(BOARD_SETTERS)]
+    if not any(map(case.knows, names)):
         raise NotApplicable(f"it has no command that ends with {' or '.join(BOARD_SETTERS)}")
     case.clear()
     case.engine.set_board(_INNER)
@@ -320,7 +358,7 @@ def _only_says(case: GtpEngineUnderTest) -> None:
 
 
 def _passes(case: GtpEngineUnderTest) -> None:
-    position = _before_a_pass(case)
+    position = case.lead(line_to_a_pass())
     answer = case.generate(position)
     if answer.lower() not in ("pass", "pa", "--"):
         raise ProtocolViolation(f"generated '{answer}' where only a pass is legal, at\n{position}")
@@ -329,26 +367,10 @@ def _passes(case: GtpEngineUnderTest) -> None:
 
 
 def _accepts_passes(case: GtpEngineUnderTest) -> None:
-    position = _before_a_pass(case)
+    position = case.lead(line_to_a_pass())
     case.tell(position, PASS)
     after = position.play(PASS)
     case.tell(after, after.moves[0])
-
-
-def _before_a_pass(case: GtpEngineUnderTest) -> Position:
-    rng = np.random.default_rng(3)
-    while True:
-        position, moves = Position.start(), []
-        while position.moves:
-            moves.append(int(rng.choice(position.moves)))
-            position = position.play(moves[-1])
-        if position.must_pass:
-            break
-    position = case.clear()
-    for move in moves:
-        case.tell(position, move)
-        position = position.play(move)
-    return position
 
 
 def _no_false_pass(case: GtpEngineUnderTest) -> None:
@@ -359,7 +381,8 @@ def _no_false_pass(case: GtpEngineUnderTest) -> None:
 
 def _plays(case: GtpEngineUnderTest) -> None:
     """Play a whole game against random moves; every move of the engine has to be legal."""
-    _play_whole_game(case, Color.WHITE, Limits())
+    with suppress(Resignation):
+        _play_whole_game(case, Color.WHITE, Limits())
 
 
 def _play_whole_game(case: GtpEngineUnderTest, own: Color, limits: Limits) -> None:
@@ -383,12 +406,12 @@ def _play_whole_game(case: GtpEngineUnderTest, own: Color, limits: Limits) -> No
 def _knows_all_moves(case: GtpEngineUnderTest) -> None:
     """Send whole random games; a board with wrongly turned discs soon refuses a legal move."""
     for seed in range(_RANDOM_GAMES):
-        _played_at_random(case, seed)
+        case.lead(random_game(seed))
 
 
 def _scores(case: GtpEngineUnderTest) -> None:
     case.needs("final_score")
-    position = _played_at_random(case, 2)
+    position = case.lead(random_game(2))
     answer = case.must("final_score")
     if not re.fullmatch(r"0|Draw|[BW]\+\d+(\.\d+)?", answer, re.IGNORECASE):
         raise ProtocolViolation(f"'{answer}'; 0, B+6 or W+6 is expected")
@@ -396,15 +419,6 @@ def _scores(case: GtpEngineUnderTest) -> None:
     winner = position.to_move if difference > 0 else position.to_move.other
     if answer[0].upper() not in (winner.value[0].upper() if difference else "0D"):
         raise ProtocolViolation(f"'{answer}' at\n{position}")
-
-
-def _played_at_random(case: GtpEngineUnderTest, seed: int) -> Position:
-    position, rng = case.clear(), np.random.default_rng(seed)
-    while not position.is_over:
-        move = int(rng.choice(position.moves or (PASS,)))
-        case.tell(position, move)
-        position = position.play(move)
-    return position
 
 
 def _time(case: GtpEngineUnderTest) -> None:
@@ -422,8 +436,7 @@ def _two_games(case: GtpEngineUnderTest) -> None:
 
 def _quits(case: GtpEngineUnderTest) -> None:
     case.must("quit")
-    if not case.program.ended_within(case.patience):
-        raise ProtocolViolation(f"it is still there {case.patience:g} s after quit")
+    case.has_to_end()
 
 
 CHECKS = (
@@ -437,8 +450,8 @@ CHECKS = (
     EngineCheck("blank", "It leaves empty lines and comments alone", _blank),
     EngineCheck("sizes", "boardsize 8 is accepted, 99 is not", _sizes),
     EngineCheck("game", "set_game knows Othello or Reversi", _game),
-    EngineCheck("play", "Black begins, White answers", _black),
-    EngineCheck("letters", "Colors and squares in short, upper and lower case", _letters),
+    EngineCheck("play", "Black begins, White answers", lambda case: case.lead("d3c5")),
+    EngineCheck("letters", "Colors in short and in full, and squares, in either case", _letters),
     EngineCheck("illegal", "An illegal move is refused, and nothing changes", _illegal),
     EngineCheck("nonsense", "A move with a wrong or missing square or color is refused", _nonsense),
     EngineCheck("turn", "A move of the wrong color is refused", _turn),
@@ -470,11 +483,16 @@ def verdict(case: GtpEngineUnderTest) -> tuple[bool, str]:
 
     def play() -> str:
         case.engine.set_game()
+        resigned = 0
         for color in Color:
-            _play_whole_game(case, color, Limits(seconds=case.think))
+            try:
+                _play_whole_game(case, color, Limits(seconds=case.think))
+            except Resignation:
+                resigned += 1
         _accepts_passes(case)
         with suppress(PlayerFailure):
             case.engine.set_board(_INNER)
-        return str(case.engine.dialect)
+        more = f"; it resigned {counted(resigned, 'game')} of 2" if resigned else ""
+        return f"{case.engine.dialect}{more}"
 
     return judged(case, play)

@@ -6,6 +6,8 @@ Each check records the lines sent and the answers.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +19,7 @@ from othello_lab.agents.external.checking import (
     NotApplicable,
     ProtocolViolation,
     judged,
+    line_to_a_pass,
 )
 from othello_lab.agents.external.nboard import ANSWER, read_answer
 from othello_lab.core.game import PlayerFailure
@@ -64,7 +67,7 @@ class NBoardEngineUnderTest(EngineUnderTest):
         self.pings += 1
         return self.until(f"ping {self.pings}", rf"pong {self.pings}$", self.patience)
 
-    def set_game(self, position: Position, moves: tuple[int, ...] = ()) -> Position:
+    def set_game(self, position: Position, moves: Iterable[int] = ()) -> Position:
         """Send a game that begins at a position and return the position after its moves."""
         plies, here = [], position
         for move in moves:
@@ -83,14 +86,12 @@ class NBoardEngineUnderTest(EngineUnderTest):
             raise ProtocolViolation(f"'{answer}': {error}, at\n{position}") from None
         return move
 
-    def quiet(self) -> None:
-        """Raise ProtocolViolation if the engine has answered with a move before ``go``."""
-        if said := [line for line in self.ping()[:-1] if line.startswith(ANSWER)]:
+    def quiet(self) -> list[str]:
+        """Return the lines up to a pong; raises ProtocolViolation for a move without ``go``."""
+        lines = self.ping()
+        if said := [line for line in lines if line.startswith(ANSWER)]:
             raise ProtocolViolation(f"'{said[0]}' without go")
-
-
-def _starts(case: NBoardEngineUnderTest) -> None:
-    case.ping()
+        return lines
 
 
 def _pings(case: NBoardEngineUnderTest) -> None:
@@ -116,8 +117,11 @@ def _blank(case: NBoardEngineUnderTest) -> None:
 def _named(case: NBoardEngineUnderTest) -> None:
     case.program.kill()
     case.begin()
-    if not any(line.startswith("set myname ") for line in case.ping()):
+    said = [line for line in case.ping() if re.match(r"set myname\b", line)]
+    if not said:
         raise NotApplicable("it does not give its name (optional)")
+    if not said[-1].removeprefix("set myname").strip():
+        raise ProtocolViolation(f"'{said[-1]}': the name is missing")
 
 
 def _goes(case: NBoardEngineUnderTest) -> None:
@@ -125,7 +129,7 @@ def _goes(case: NBoardEngineUnderTest) -> None:
 
 
 def _as_white(case: NBoardEngineUnderTest) -> None:
-    case.move(case.set_game(Position.start(), (19,)))
+    case.move(case.set_game(Position.start(), [19]))
 
 
 def _plays_moves(case: NBoardEngineUnderTest) -> None:
@@ -138,20 +142,16 @@ def _stays(case: NBoardEngineUnderTest) -> None:
     case.move(position)  # the engine must not have made its move
 
 
-def _accepts_moves(case: NBoardEngineUnderTest) -> None:
+def _accepts_moves(case: NBoardEngineUnderTest, words: Sequence[str] = _LINE) -> None:
     position = case.set_game(Position.start())
-    for word in _LINE:
+    for word in words:
         case.say(f"move {word}")
-        position = position.play(word)
+        position = position.play(word[:2])
     case.move(position)
 
 
 def _accepts_notes(case: NBoardEngineUnderTest) -> None:
-    position = case.set_game(Position.start())
-    for word in _LINE:
-        case.say(f"move {word}/1.50/0.25")
-        position = position.play(word)
-    case.move(position)
+    _accepts_moves(case, [f"{word.upper()}/1.50/0.25" for word in _LINE])
 
 
 def _sets_positions(case: NBoardEngineUnderTest) -> None:
@@ -167,6 +167,8 @@ def _values(case: NBoardEngineUnderTest) -> None:
     case.set_game(Position.start(), (19,))
     answer = case.until("go", ANSWER, case.think)[-1]
     if read_answer(answer, 8)[1] is None:
+        if len(re.split(r"[/\s]+", answer.removeprefix(ANSWER).strip())) > 1:
+            raise ProtocolViolation(f"'{answer}': a finite number is expected after the move")
         raise NotApplicable(f"'{answer}' has no value (optional)")
 
 
@@ -181,47 +183,35 @@ def _nodes(case: NBoardEngineUnderTest) -> None:
 
 def _hints(case: NBoardEngineUnderTest) -> None:
     position = case.set_game(Position.start(), (19,))
-    case.program.send("hint 1", case.patience)
-    answers = case.until("ping 4242", "pong 4242$", case.think)
-    said = [line.split() for line in answers if re.match("(search|book) ", line)]
-    if not said:
-        raise ProtocolViolation("no line begins with search or book")
-    if parse_square(said[-1][1][:2]) not in position.moves:
-        raise ProtocolViolation(
-            f"'{' '.join(said[-1])}' does not begin with a legal move, at\n{position}"
-        )
+    answers = case.until("hint 1", "(search|book) ", case.patience)  # a ping would end the search
+    said = [line.split() for line in (*answers, *case.quiet()) if re.match("(search|book) ", line)]
+    for words in said:
+        if parse_square(words[1][:2]) not in position.moves:
+            raise ProtocolViolation(
+                f"'{' '.join(words)}' begins with no legal move, at\n{position}"
+            )
 
 
 def _deeper(case: NBoardEngineUnderTest) -> None:
-    position = case.set_game(Position.start())
-    for depth in (1, 3):
-        case.say(f"set depth {depth}")
-        case.move(position)
-    case.say(f"set depth {_DEPTH}")
-
-
-def _before_a_pass() -> tuple[tuple[int, ...], Position]:
-    rng = np.random.default_rng(3)
-    while True:
-        position, moves = Position.start(), []
-        while position.moves:
-            moves.append(int(rng.choice(position.moves)))
-            position = position.play(moves[-1])
-        if position.must_pass:
-            return tuple(moves), position
+    try:
+        for depth in (1, 3):
+            case.say(f"set depth {depth}")
+            case.move(case.set_game(Position.start()))
+    finally:
+        with suppress(PlayerFailure):
+            case.say(f"set depth {_DEPTH}")
 
 
 def _passes(case: NBoardEngineUnderTest) -> None:
-    moves, _ = _before_a_pass()
-    case.move(case.set_game(Position.start(), moves))
+    case.move(case.set_game(Position.start(), line_to_a_pass()))
 
 
 def _accepts_passes(case: NBoardEngineUnderTest) -> None:
-    moves, position = _before_a_pass()
-    case.set_game(Position.start(), moves)
+    moves = line_to_a_pass()
+    position = case.set_game(Position.start(), moves)
     case.say(f"move {ggf_word(PASS)}")
     case.move(position.play(PASS))
-    case.move(case.set_game(Position.start(), (*moves, PASS)))
+    case.move(case.set_game(Position.start(), [*moves, PASS]))
 
 
 def _whole_game(case: NBoardEngineUnderTest) -> None:
@@ -241,19 +231,17 @@ def _play_whole_game(case: NBoardEngineUnderTest, start: Position, color: Color)
 def _learns(case: NBoardEngineUnderTest) -> None:
     case.set_game(Position.start(), (19,))
     case.program.send("learn", case.patience)
-    said = case.ping()
-    if not any(line.startswith("learn") for line in said):
+    if not any(line.startswith("learn") for line in case.quiet()):
         raise NotApplicable("it does not answer learned (optional)")
 
 
 def _quits(case: NBoardEngineUnderTest) -> None:
     case.say("quit")
-    if not case.program.ended_within(case.patience):
-        raise ProtocolViolation(f"it is still there {case.patience:g} s after quit")
+    case.has_to_end()
 
 
 CHECKS = (
-    EngineCheck("starts", "It starts, and answers a ping", _starts, needed=True),
+    EngineCheck("starts", "It starts, and answers a ping", lambda case: case.ping(), needed=True),
     EngineCheck("pings", "Each ping is answered, and nothing else", _pings),
     EngineCheck("number", "Any number comes back", _other_numbers),
     EngineCheck("unknown", "It ignores unknown commands and settings", _unknown),

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from itertools import count
+from typing import Any
+
+import numpy as np
 
 from othello_lab.agents.external.program import Program
 from othello_lab.core.game import PlayerFailure
+from othello_lab.core.notation import PASS
+from othello_lab.core.position import Position
 
 OK, FAILED, NOT_ASKED = "ok", "failed", "not asked"
 
@@ -61,18 +66,6 @@ class NotApplicable(Exception):
     """The engine lacks an optional command."""
 
 
-class ProgramUnderTest(Protocol):
-    """A program under examination. exchanges: of the present check."""
-
-    exchanges: list[Exchange]
-
-    def begin(self) -> None:
-        """Begin a check. Raises PlayerFailure."""
-
-    def end(self) -> None:
-        """End the program if it runs."""
-
-
 @dataclass
 class EngineUnderTest:
     """An engine under examination.
@@ -97,13 +90,34 @@ class EngineUnderTest:
         """End the program if it runs."""
         self.program.kill()
 
+    def has_to_end(self) -> None:
+        """Raise ProtocolViolation if the program does not end now."""
+        if not self.program.ended_within(self.patience):
+            raise ProtocolViolation(f"it is still there {self.patience:g} s after quit")
+
     def greet(self) -> None:
         """Prepare a program that has just started."""
 
 
-def findings(case: ProgramUnderTest, checks: Sequence[EngineCheck]) -> Iterator[EngineFinding]:
-    """Run checks one by one and yield each finding.
+def random_game(seed: int) -> list[int]:
+    """Return the moves of a random game, passes included."""
+    position, rng, moves = Position.start(), np.random.default_rng(seed), []
+    while not position.is_over:
+        moves.append(int(rng.choice(position.moves or (PASS,))))
+        position = position.play(moves[-1])
+    return moves
 
+
+def line_to_a_pass() -> list[int]:
+    """Return the moves from the start to a position without a move."""
+    moves = next(game for game in map(random_game, count()) if PASS in game)
+    return moves[: moves.index(PASS)]
+
+
+def findings(case: Any, checks: Sequence[EngineCheck]) -> Iterator[EngineFinding]:
+    """Run checks of a program one by one and yield each finding.
+
+    case: the program, with ``begin()``, ``end()`` and ``exchanges``, those of the present check.
     If the program hangs or dies in a check, it is started again for the next one.
     """
     reason_to_skip = ""
@@ -122,7 +136,7 @@ def findings(case: ProgramUnderTest, checks: Sequence[EngineCheck]) -> Iterator[
         case.end()
 
 
-def judged(case: ProgramUnderTest, play: Callable[[], str]) -> tuple[bool, str]:
+def judged(case: Any, play: Callable[[], str]) -> tuple[bool, str]:
     """Start a program anew and play with it.
 
     play: plays, and returns the settings. Returns True and these, or False and the reason.
@@ -139,7 +153,7 @@ def judged(case: ProgramUnderTest, play: Callable[[], str]) -> tuple[bool, str]:
         case.end()
 
 
-def _run_check(check: EngineCheck, case: ProgramUnderTest) -> tuple[str, str]:
+def _run_check(check: EngineCheck, case: Any) -> tuple[str, str]:
     """Run one check and return its outcome with the reason."""
     try:
         case.begin()

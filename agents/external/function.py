@@ -47,6 +47,11 @@ class FunctionAgent(Agent):
         self._strategy = self._load()
         self._chance = _seeded(0)
 
+    @property
+    def strategy(self) -> Any:
+        """The function."""
+        return self._strategy
+
     def boards(self) -> frozenset[int]:
         return frozenset({8})
 

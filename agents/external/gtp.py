@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from othello_lab.agents.agent import Decision, Limits
-from othello_lab.agents.external.gtp_connection import GtpConnection, GtpDialect, GtpRefusal
+from othello_lab.agents.external.gtp_connection import RESIGN, GtpConnection, GtpDialect, GtpRefusal
 from othello_lab.agents.external.program import PATIENCE, Command
 from othello_lab.agents.external.program_agent import ProgramAgent
-from othello_lab.core.game import GARBAGE
+from othello_lab.core.game import GARBAGE, RESIGNED, PlayerFailure
 from othello_lab.core.notation import parse_square
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
@@ -90,8 +90,8 @@ class GtpAgent(ProgramAgent):
         except GtpRefusal as error:
             command = f"genmove {self._engine.color(color)}"
             self._program.fail(GARBAGE, f"refused '{command}': {error!s:.200}")
-        if answer.lower() == "resign":
-            self._program.fail(GARBAGE, "resigned")
+        if answer.lower() == RESIGN:
+            raise PlayerFailure(RESIGNED, "")
         with self._blaming(GARBAGE, answer):
             self._own_move = parse_square(answer, position.ruleset.side)
         return Decision(self._own_move)

@@ -7,6 +7,7 @@ the optional commands. The connection asks an engine for its commands, and tries
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,16 +23,13 @@ from othello_lab.core.rules import Color
 GAMES = ("Othello", "Reversi")
 """Names of the game in engines that play several games."""
 PASS_WORDS = ("pass", "PA", "PASS")
+RESIGN = "resign"
+"""Answer to genmove, in any case, of an engine that gives up the game."""
 BOARD_SETTERS = ("setboard", "setup_board")
 """Endings of a command that sets the board, such as ``grhino-setup_board``. The command takes the
 64 squares in the order of OBF, and the side to move."""
 _MOST_LINES = 1000  # of an answer
-_COLORS = {
-    ("black", "white"): "colours black and white",
-    ("b", "w"): "colours b and w",
-    ("B", "W"): "colours B and W",
-    ("BLACK", "WHITE"): "colours BLACK and WHITE",
-}
+_COLORS = (("black", "white"), ("b", "w"), ("B", "W"), ("BLACK", "WHITE"))
 
 
 class GtpRefusal(ValueError):
@@ -42,11 +40,11 @@ class GtpRefusal(ValueError):
 class GtpDialect:
     """The forms that an engine understands.
 
-    numbered: commands have numbers, which come back with the answers. upper: names of commands are
-    in upper case. known: the commands listed, in lower case; None if the engine lists none.
-    colors: the words for Black and White. capitals: squares are in upper case, D3. pass_word: ""
-    for an engine that passes by itself. setter: the command that sets the board, "" for none.
-    clocks: the commands accepted that tell the time.
+    numbered: commands have numbers, which come back with the answers; spaced: after a blank, as in
+    Edax's ``= 2 f5``. upper: names of commands are in upper case. known: the commands listed, in
+    lower case; None if the engine lists none. colors: the words for Black and White. capitals:
+    squares are in upper case, D3. pass_word: "" for an engine that passes by itself. setter: the
+    command that sets the board, "" for none. clocks: the commands accepted that tell the time.
 
     None in colors, capitals, pass_word and setter: not yet known.
     """
@@ -59,15 +57,18 @@ class GtpDialect:
     pass_word: str | None = None
     setter: str | None = None
     clocks: tuple[str, ...] = ()
+    spaced: bool = False
 
     def __str__(self) -> str:
         forms = ["numbered commands" if self.numbered else "commands without numbers"]
+        if self.numbered and self.spaced:
+            forms.append("answers as = 2 d3")
         if self.upper:
             forms.append("commands in upper case")
         if self.known is None:
             forms.append("commands found by trying")
         if self.colors is not None:
-            forms.append(_COLORS[self.colors])
+            forms.append(f"colours {' and '.join(self.colors)}")
         if self.capitals is not None:
             forms.append(f"squares as {'D3' if self.capitals else 'd3'}")
         if self.pass_word is not None:
@@ -134,7 +135,7 @@ class GtpConnection:
         wait = self.patience if patience == -1.0 else patience
         while not (line := self.program.receive(wait)).strip():
             pass
-        success, text = self._first(command, line)
+        success, text = self._first(command, line.strip())
         lines = [text]
         while line := self.program.receive(self.patience).rstrip():
             lines.append(line)
@@ -147,15 +148,24 @@ class GtpConnection:
         if line[0] not in "=?":
             detail = f"answered '{line:.200}' to '{command}'; = or ? is needed"
             self.program.fail(GARBAGE, detail)
-        text = line[1:]
-        self._echoed = False
-        if self.dialect.numbered and (digits := len(text) - len(text.lstrip("0123456789"))):
-            number, text = text[:digits], text[digits:]
-            if (number.lstrip("0") or "0") != str(self._number):
-                wanted = f"which has the number {self._number}"
-                self.program.fail(GARBAGE, f"answered '{line:.200}' to '{command}', {wanted}")
+        answer, self._echoed = line[1:], False
+        success, text = line[0] == "=", answer.strip()
+        is_glued = answer == text
+        found = re.match("[0-9]+" if is_glued else r"[0-9]+(?!\S)", text)
+        if found is None or not self.dialect.numbered:
+            return success, text
+        is_own, rest = found[0].lstrip("0") == str(self._number), text[found.end() :].strip()
+        if is_own and success and rest and not is_glued:  # "= 2" alone may be the version
+            self.dialect.spaced = True
+        if not (is_glued or self.dialect.spaced):
+            return success, text
+        if is_own:
             self._echoed = True
-        return line[0] == "=", text.strip()
+            return success, rest
+        if success:  # Edax gives some refusals the number 1
+            wanted = f"which has the number {self._number}"
+            self.program.fail(GARBAGE, f"answered '{line:.200}' to '{command}', {wanted}")
+        return success, text
 
     # ------------------------------------------------------------------ the forms of commands
 

@@ -28,10 +28,12 @@ from othello_lab.agents.external.program import LAST_OUTPUT, files_of_interprete
 from othello_lab.agents.external.program_agent import refuse_counts
 from othello_lab.agents.external.wpi import UNREAD, WpiAgent
 from othello_lab.agents.loading import find, last_line, split_target
+from othello_lab.agents.recognition import about
 from othello_lab.core.game import UNFIT, PlayerFailure
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.core.system.escaping import visible
+from othello_lab.core.system.files import read_bytes
 from othello_lab.core.system.foreign_text import storable
 from othello_lab.core.system.plain_yaml import read_yaml
 from othello_lab.core.system.scratch import ScratchFolder
@@ -44,6 +46,7 @@ PROGRAMS = (FILE, LINE)
 TARGET = f"{__package__}.Submission"
 """The ``_target_`` of submissions."""
 _LONGEST = 1 << 20  # bytes of Python
+_DEEPEST = 100  # folders in each other
 _NOTES = "submission.yaml"
 _KEYS = ("protocol", "command", "target")
 _IGNORED = (".md", ".txt")  # read by people
@@ -57,6 +60,7 @@ PARTS stands for the other sources in its folder that have no ``main``; ``javac`
 itself."""
 _MAIN = re.compile(rb"\bmain\s*\(")
 _COMPILE_SECONDS = 60.0
+_READS = ("input(", "sys.stdin", "sys.argv")
 _MOST_WORDS = 20  # lines of a compiler
 _MOST_NAMED = 5  # files in a message
 _PARTS = "PARTS"
@@ -174,9 +178,9 @@ class Submission(Agent):
     def _target_in(self, place: Path) -> str:
         """Return the target inside a copy of the submission."""
         path = Path(self.path)
-        file, _, name = str(self.target).partition(".py:")
+        file, colon, name = str(self.target).removesuffix(".py").partition(".py:")
         inside = os.path.relpath(f"{file}.py", path if path.is_dir() else path.parent)
-        return f"{place / inside}:{name}"
+        return f"{place / inside}{colon[-1:]}{name}"
 
     def _copy(self) -> Path:
         """Copy the submission into a new scratch folder and return the folder to run it in."""
@@ -193,8 +197,11 @@ def _copied(source: Path, target: Path, mode: int | None = None) -> Path:
     """Copy a file, or a folder with all that it holds; return the copy.
 
     mode: of the copy of a file, by default that of the file. It is given as the copy is made: a
-    closed process can change none later. Raises OSError, and ValueError for what is no file.
+    closed process can change none later. Raises OSError, and ValueError for what is no file, and
+    for folders in each other that no path can name.
     """
+    if len(target.parts) > _DEEPEST:
+        raise ValueError(f"{source.name}: more than {_DEEPEST} folders in each other")
     permissions, mode = mode, source.lstat().st_mode
     if stat.S_ISLNK(mode):
         target.symlink_to(source.readlink())
@@ -256,7 +263,9 @@ def _has_main(source: Path) -> bool:
 
 
 def _python(target: str) -> Agent:
-    """Make the agent of a class or a function; raises ValueError."""
+    """Make the agent of a class or a function, or of the one that a file has; raises ValueError."""
+    if target.endswith(".py"):
+        target = about(target)["target"]
     player = find(target)
     if isinstance(player, type):
         if not issubclass(player, Agent):
@@ -442,6 +451,8 @@ def _target(path: Path) -> str:
             return f"{path.name}:{preferred}"
     if len(names) == 1:
         return f"{path.name}:{names[0]}"
+    if names and not _agents(tree):
+        return path.name  # they are tried when it plays
     if not names:
         raise ValueError(
             f"{path.name} has neither a class of Agent nor a function of (player, board)"
@@ -453,12 +464,11 @@ def _target(path: Path) -> str:
 
 
 def _parsed(path: Path) -> ast.Module:
-    if path.stat().st_size > _LONGEST:
-        raise ValueError(f"{path.name} is longer than {_LONGEST >> 20} MiB")
+    content = read_bytes(path, _LONGEST)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a submission's warnings are not ours
-            return ast.parse(path.read_bytes(), str(path))
+            return ast.parse(content, str(path))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise ValueError(f"{path.name}, {last_line(error, str(path))}") from None
 
@@ -477,17 +487,18 @@ def _agents(tree: ast.Module) -> list[str]:
 
 
 def _strategies(tree: ast.Module) -> list[str]:
-    """Return the functions of (player, board)."""
-    return [
-        node.name
+    """Return the functions of (player, board); without such names, those of any two arguments."""
+    functions = {
+        node.name: [argument.arg for argument in node.args.args]
         for node in tree.body
-        if isinstance(node, ast.FunctionDef)
-        and [argument.arg for argument in node.args.args] == ["player", "board"]
-    ]
+        if isinstance(node, ast.FunctionDef) and not node.args.defaults
+    }
+    named = [name for name, arguments in functions.items() if arguments == ["player", "board"]]
+    return named or [name for name, arguments in functions.items() if len(arguments) == 2]
 
 
 def _is_program(tree: ast.Module) -> bool:
-    """Return True if a file has an ``if __name__ == "__main__"`` part."""
+    """Return True if a file has an ``if __name__ == "__main__"`` part, or reads its input."""
     return any(
         isinstance(node, ast.If) and "__main__" in ast.unparse(node.test) for node in tree.body
-    )
+    ) or any(word in ast.unparse(tree) for word in _READS)

@@ -286,7 +286,8 @@ def name_of(command: str) -> str:
     name = Path(words[-1]).stem if words else ""
     if not NAME.allows(name):
         raise ValueError(
-            f"command='{quote_command(command)}': its files need a name of one word; name=WORD"
+            f"command='{quote_command(command)}': its files need a name of one word; "
+            "name=WORD, of an agent of a run first.name=WORD"
         )
     return name
 

@@ -22,6 +22,7 @@ import yaml
 from othello_lab.agents.evaluation.evaluation import Evaluation
 from othello_lab.core.position import Position
 from othello_lab.core.rules import RULESETS
+from othello_lab.core.system.files import MOST_DATA, read_bytes
 from othello_lab.core.system.plain_yaml import read_yaml
 from othello_lab.core.system.settings import unknown_choice
 
@@ -119,7 +120,7 @@ class LearnedWeights:
             if about.get(key) != wanted:
                 raise ValueError(f"{path}: weights of {key} {about.get(key)}; {wanted} is expected")
         try:
-            content = path.read_bytes()
+            content = read_bytes(path)
         except OSError as error:
             raise ValueError(f"{path}: {error.strerror}") from error
         if hashlib.sha256(content).hexdigest() != about.get("sha256"):
@@ -192,6 +193,8 @@ def _unpack(path: Path, content: bytes) -> dict[str, np.ndarray]:
     decompressing them takes longer than all else of making an agent."""
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+            if sum(packed.file_size for packed in archive.zip.infolist()) > MOST_DATA:
+                raise ValueError(f"more than {MOST_DATA:,} bytes in it")
             unpacked = {name: archive[name] for name in archive.files}
     except Exception as error:  # of the archive, of each way of packing, of numpy's format
         raise ValueError(f"{path}: no file of arrays ({' '.join(str(error).split())})") from error

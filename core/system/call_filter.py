@@ -15,7 +15,12 @@ from collections.abc import Iterable
 
 from othello_lab.core.system.processes import LINUX
 
-_PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _FILTER = 38, 22, 2  # linux/prctl.h, linux/seccomp.h
+_PR_GET_SECCOMP, _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _FILTER = (
+    21,
+    38,
+    22,
+    2,
+)  # linux/prctl.h, linux/seccomp.h
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER, _PR_SCHED_CORE = 1, 36, 62
 _CLONE_PARENT, _CLONE_THREAD, _CLONE_NAMESPACES = 0x8000, 0x10000, 0x7E020000  # linux/sched.h
 _END_SIGNAL = 0xFF  # bits of clone's flags: what the parent gets when the child ends
@@ -188,10 +193,9 @@ def forbid_children() -> None:
 
 def available() -> bool:
     """Return True if this kernel has filters, for this processor's calls."""
-    if not LINUX or _NATIVE is None:
-        return False
-    with open("/proc/self/status", "rb") as file:
-        return b"\nSeccomp:" in file.read()
+    return (
+        LINUX and _NATIVE is not None and ctypes.CDLL(None).prctl(_PR_GET_SECCOMP, 0, 0, 0, 0) >= 0
+    )
 
 
 def _native_only() -> list[Instruction]:

@@ -7,12 +7,13 @@ import errno
 import io
 import math
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from importlib import metadata
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from othello_lab.core.system.escaping import NARROW, visible
 from othello_lab.core.system.processes import is_shortage
@@ -22,6 +23,7 @@ DISTRIBUTION = "othello-strategy-lab"
 """The lab's name for pip."""
 
 _LONGEST = 2000  # characters of a message
+_BOARD = re.compile(r"-[-.*xobw]{14,}( .*)?", re.IGNORECASE | re.DOTALL)
 
 Command = Callable[[Sequence[str]], int]
 """Does what its arguments say; returns the exit code."""
@@ -103,7 +105,14 @@ def refusal(program: str, said: object) -> str:
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser that answers bad input with one line and exit code 2."""
+    """An argument parser that answers bad input with one line and exit code 2, and takes a board
+    that begins with an empty square (``-X-XO...``) for a position, not for an option."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        words = sys.argv[1:] if args is None else args
+        return super().parse_known_args(
+            [f" {word}" if _BOARD.fullmatch(word) else word for word in words], namespace
+        )
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{refusal(self.prog, message)}\n")

@@ -16,11 +16,8 @@ from __future__ import annotations
 import ctypes
 import fcntl
 import hashlib
-import inspect
-import linecache
 import os
 import platform
-import re
 import shutil
 import stat
 import tempfile
@@ -244,26 +241,6 @@ class ScalarKernel:
         opened: Any = kind(compiled.address)
         opened.compiled = compiled  # lives as long as this
         return opened
-
-
-def why_not(error: Exception, function: Callable[..., Any]) -> str:
-    """Why ``function`` could not be compiled: Numba's message of many lines boiled down to the
-    function's own line and the reason."""
-    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
-    reasons = [line.strip() for line in text.splitlines()]
-    skip = ("Failed in nopython", "File ", "During:", "There are", "- ", "<source", "Overload")
-    reason = next((r for r in reasons if r and not r.startswith(skip)), type(error).__name__)
-    file = function.__code__.co_filename
-    numbers = re.findall(r'File "([^"]+)", line (\d+)', text)
-    own = [int(number) for name, number in numbers if Path(file).name == Path(name).name]
-    if not own and (missing := re.search(r"name '(\w+)' is not defined", reason)):
-        # Numba does not say where; the first line with the name is where it is missing.
-        lines, first = inspect.getsourcelines(function)
-        word = re.compile(rf"\b{missing[1]}\b")
-        own = [number for number, line in enumerate(lines, first) if word.search(line)][:1]
-    if not own:
-        return reason
-    return f"line {own[-1]}, `{linecache.getline(file, own[-1]).strip()}`: {reason}"
 
 
 def _where_code_goes() -> str:

@@ -11,29 +11,27 @@ from pathlib import Path
 
 import numpy as np
 
+from othello_lab.core.system.control_groups import GROUPS, numbers, own_groups
+
 _MEGABYTE = 1 << 20
 _LARGE_PAGE = 2 * _MEGABYTE
-_BOUNDS = ("memory.max", "memory/memory.limit_in_bytes")
-"""Files of a container's bound below ``/sys/fs/cgroup``, of both versions of control groups."""
-_USES = ("memory.current", "memory/memory.usage_in_bytes")
-"""Files of what a container uses, in the same order."""
+_FILES = {"memory.max": "memory.current", "memory.limit_in_bytes": "memory.usage_in_bytes"}
+"""Files of a group's bound and use, in both versions of control groups."""
 
 
-def memory_of_machine(groups: Path = Path("/sys/fs/cgroup")) -> int | None:
+def memory_of_machine(groups: Path = GROUPS) -> int | None:
     """Return the memory that processes here may use, in MB: of the machine, or of the container
     if that may use less; None if the system does not tell."""
     known = []
     with contextlib.suppress(AttributeError, ValueError, OSError):
         known.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    for name in _BOUNDS:
-        with contextlib.suppress(ValueError, OSError):  # "max": no bound
-            known.append(int((groups / name).read_text(encoding="ascii")))
+    for folder in own_groups("memory", groups):
+        for bound in _FILES:
+            known += numbers(folder, bound) or []
     return min(known) // _MEGABYTE if known else None
 
 
-def free_memory(
-    groups: Path = Path("/sys/fs/cgroup"), system: Path = Path("/proc/meminfo")
-) -> int | None:
+def free_memory(groups: Path = GROUPS, system: Path = Path("/proc/meminfo")) -> int | None:
     """Return the memory that this process can still take, in MB: of the machine, of the container
     or of its own bound (``ulimit -v``), the least of them; None if the system does not tell. Cached
     files count as free in the machine, and as used in a container."""
@@ -41,12 +39,10 @@ def free_memory(
     with contextlib.suppress(OSError):
         if free := re.search(r"MemAvailable:\s*(\d+) kB", system.read_text(encoding="ascii")):
             known.append(int(free[1]) << 10)
-    for bound_file, use_file in zip(_BOUNDS, _USES, strict=True):
-        with contextlib.suppress(ValueError, OSError):  # "max": no bound
-            most, used = (
-                int((groups / name).read_text("ascii")) for name in (bound_file, use_file)
-            )
-            known.append(max(0, most - used))
+    for folder in own_groups("memory", groups):
+        for files in _FILES.items():
+            if found := numbers(folder, *files):
+                known.append(max(0, found[0] - found[1]))
     bound, _ = resource.getrlimit(resource.RLIMIT_AS)
     if bound != resource.RLIM_INFINITY:
         with contextlib.suppress(OSError):

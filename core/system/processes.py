@@ -11,9 +11,16 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 
+from othello_lab.core.system.control_groups import processor_quota
+
 LINUX = sys.platform == "linux"
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36  # linux/prctl.h
 _PF_EXITING = 0x4  # linux/sched.h
+
+
+def has_proc() -> bool:
+    """Return True if the system lists its processes in ``/proc``."""
+    return LINUX and os.path.exists("/proc/self/stat")
 
 
 _SHORTAGES = (errno.ENOMEM, errno.EAGAIN, errno.EMFILE, errno.ENFILE)
@@ -29,10 +36,22 @@ def is_shortage(error: BaseException) -> bool:
 
 
 def available_cores() -> int:
-    """Cores this process may use."""
+    """Cores this process may use: as many as a quota, such as a container's, allows."""
+    cores = _all_cores()
+    return max(1, min(cores, int(processor_quota() or cores)))
+
+
+def _all_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def quota_note() -> str:
+    """Return a few words on a quota that allows less than all processors; "" for none."""
+    quota, cores = processor_quota(), _all_cores()
+    small = quota is not None and quota < cores
+    return f"a quota allows {quota:g} of the {cores} processors" if small else ""
 
 
 def die_with_parent(parent: int, how: int = signal.SIGKILL) -> None:
@@ -74,7 +93,7 @@ def _ask(option: int, value: int) -> None:
 
 def _processes() -> Iterator[tuple[int, bytes, int]]:
     """All processes of the system: number, state, parent (Linux; none elsewhere)."""
-    for name in os.listdir("/proc") if LINUX else ():
+    for name in os.listdir("/proc") if has_proc() else ():
         if name.isdigit():
             with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:
                 # The name in brackets may itself hold brackets and blanks.
@@ -121,7 +140,7 @@ def is_ending(process: int) -> bool:
     try:
         return bool(int(_stat(process)[6]) & _PF_EXITING)
     except (FileNotFoundError, ProcessLookupError):
-        return os.path.exists("/proc/self")
+        return has_proc()
     except OSError:
         return False
 

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from othello_lab.core.system import call_filter, landlock
-from othello_lab.core.system.processes import LINUX
+from othello_lab.core.system.processes import LINUX, has_proc
+
+_PROC = "Linux with /proc"
 
 
 class Promise(NamedTuple):
@@ -33,8 +35,8 @@ def promises() -> list[Promise]:
     version, filters = landlock.version(), call_filter.available()
     return [
         Promise("its crash, hang or late move costs nobody else", "processes", True, False),
-        Promise("all processor time of its processes is charged", "Linux", LINUX, False),
-        Promise("memory is bounded for all its processes together", "Linux", LINUX, False),
+        Promise("all processor time of its processes is charged", _PROC, has_proc(), False),
+        Promise("memory is bounded for all its processes together", _PROC, has_proc(), False),
         Promise(
             "it takes no time by priorities, processors or limits of others",
             "seccomp",
@@ -78,6 +80,7 @@ def system_facts() -> dict[str, str]:
     return {
         "system": f"{os.uname().sysname} {os.uname().release}, {os.uname().machine}",
         "user": "root" if os.geteuid() == 0 else f"number {os.geteuid()}",
+        "/proc": "yes" if has_proc() else "none; agents and games work without it",
         "Landlock": f"version {version}" if version else "none",
         "seccomp": "yes" if call_filter.available() else "none for this processor",
         "cgroup v2": "delegated to this user" if _own_cgroup() else "not delegated",

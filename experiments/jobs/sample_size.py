@@ -29,7 +29,7 @@ import numpy as np
 from rich.console import Console
 
 from othello_lab.agents.config import ConfigError, one_line
-from othello_lab.core.game import FINISHED
+from othello_lab.core.game import FAIR_ENDS
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.system.settings import Number, check_settings
 from othello_lab.experiments.config import Plan, read
@@ -49,6 +49,7 @@ SIMULATED = 1000
 TIMED_SECONDS = 5.0
 """Pairs of the line-up are played until so much time has passed."""
 
+_LEAST = 1e-6  # difference of scores that some 10^12 pairs would show
 _TIMED_OPENINGS = 500  # enough for some seconds of the quickest agents
 _LOOKS = 300  # at the LLR of a simulated match, in as many pairs as the fixed match has
 _MOST = 20  # times the fixed match's pairs: a sequential test this long is given up
@@ -115,6 +116,10 @@ class MatchQuestion:
             _moments(self.pairs(e)) for e in (self.elo, self.elo0)
         )
         deviations = math.sqrt(variance), math.sqrt(variance0)
+        if mean - mean0 < _LEAST:
+            raise ConfigError(
+                f"elo={self.elo:g}: no match is long enough to tell elo0={self.elo0:g}"
+            )
         return math.ceil(sample_size(mean - mean0, *deviations, self.alpha, self.power))
 
 
@@ -232,7 +237,7 @@ def time_pairs(plan: Plan, console: Console) -> PlayingTime:
                 pairs = [*pairs_of(batch)]
                 played += sum(bool(pair.games) for pair in pairs)
                 ends = (each.game.end_reason for pair in pairs for each in pair.games)
-                forfeits.update(end for end in ends if end != FINISHED)
+                forfeits.update(end for end in ends if end not in FAIR_ENDS)
             seconds = time.perf_counter() - begun
         except (BrokenExecutor, TaskFailed) as error:
             raise RunStopped(f"the line-up cannot be timed: {one_line(error)}") from error

@@ -15,7 +15,7 @@ from othello_lab.agents.config import build_agent, compose
 from othello_lab.agents.evaluation import Evaluation, as_evaluation
 from othello_lab.agents.hydra_parts import typed_value
 from othello_lab.agents.limited import Limited
-from othello_lab.agents.naming import names_by_difference
+from othello_lab.agents.naming import names_by_difference, names_by_files
 from othello_lab.agents.sides import SEARCH, Side, side_of
 from othello_lab.core.system.escaping import plain
 from othello_lab.core.system.settings import ConfigError
@@ -187,6 +187,8 @@ def planned(
     words = [*dict.fromkeys(of_sides), *settings]
     config = checked_settings(compose("match", words, folders), words)
     names = [side.side.label for side in sides]
+    if names[0] == names[1]:
+        names = names_by_files([side.side.target for side in sides]) or names
     if names[0] == names[1]:
         names = names_by_difference(list(config.agents.values()), names)
     rename_agents(config, dict(zip(config.agents, names, strict=True)))

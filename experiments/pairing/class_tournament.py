@@ -29,8 +29,9 @@ class ClassTournament(Schedule):
     """Some games for every program, then a knockout of single games, seeded by points.
 
     A program has 5 points for the first game that it completes: played to its end, or until its
-    opponent fails after a move was made. For each game after that, the knockout included, a win is
-    worth 2 points and a draw 1. A replay of a drawn game is worth nothing. Who wins the final is
+    opponent fails after a move of its own. For each completed game after that, the knockout
+    included, a win is worth 2 points and a draw 1. A replay of a drawn game is worth nothing, and
+    so is a win over a program that makes no move, with either colour. Who wins the final is
     first; among those who came equally far in the knockout points decide. If the number of programs
     is odd, one sits out in each round. Those who did catch up afterwards, if necessary against a
     program for which this game does not count.
@@ -79,7 +80,7 @@ class ClassTournament(Schedule):
         return [] if bracket is None else bracket.due
 
     def standings(self, names: Sequence[str], results: PairOutcomes) -> Mapping[str, Sequence[Any]]:
-        points = self._points(names, results, self._preliminaries(names, results))
+        points = self._points(names, results)
         bracket = self._bracket(names, results)
         if bracket is None:
             return {"place": places(points), "points": points}
@@ -101,7 +102,7 @@ class ClassTournament(Schedule):
         told = "" if bracket is None else bracket.headline(names)
         if not told or bracket is None:
             return ""
-        points = self._points(names, results, self._preliminaries(names, results))
+        points = self._points(names, results)
         most = [agent for agent in range(len(names)) if points[agent] == max(points)]
         said = f"{told} Most points: {', '.join(names[agent] for agent in most)} {max(points):g}"
         if bracket.winner not in most:
@@ -113,7 +114,8 @@ class ClassTournament(Schedule):
         first = ", which pays its win or draw too" if self.first_pays else ""
         told = (
             f"Points: {self.completed:g} for the first game completed{first}; for each game after "
-            f"it {self.win:g} for a win, {self.draw:g} for a draw. A replay pays none."
+            f"it {self.win:g} for a win, {self.draw:g} for a draw. A replay pays none; so does a "
+            "win over a program that makes no move."
         )
         if (self.completed, self.win, self.draw, self.first_pays) == SCHEME:
             return told
@@ -163,42 +165,49 @@ class ClassTournament(Schedule):
                 met[agent].append(SwissMeeting(opponent, share, counts))
         return met
 
-    def _points(
-        self,
-        names: Sequence[str],
-        outcomes: Sequence[PairOutcome],
-        before: Sequence[Sequence[Pairing]],
-    ) -> list[float]:
-        """Return the points of each program in these games.
-
-        A game before the knockout (``before``) does not count for a program that has had its own
-        and only helps another to catch up.
-        """
-        games = sum(map(len, before))
-        points, played = [0.0] * len(names), Counter[int]()
-        completed: set[int] = set()
+    def awards(
+        self, names: Sequence[str], results: PairOutcomes
+    ) -> Sequence[Mapping[int, tuple[float, str]]]:
+        games = sum(map(len, self._preliminaries(names, results)))
+        found: list[dict[int, tuple[float, str]]] = []
+        played, completed = Counter[int](), set[int]()
         met: set[frozenset[int]] = set()  # in the knockout, where two meet again for a replay alone
-        for number, outcome in enumerate(outcomes):
+        for number, outcome in enumerate(results):
             pairing = frozenset((outcome.first, outcome.second))
-            replay = pairing in met
-            if number >= games:
-                met.add(pairing)
+            found.append({})
             for agent in pairing:
                 played[agent] += 1
                 if number < games and played[agent] > self.preliminary:
-                    continue
-                pays = agent in completed
-                if not pays and outcome.begun and agent not in outcome.forfeits:
+                    award = 0.0, "only helps the opponent to its games"
+                elif agent in outcome.forfeits:
+                    award = 0.0, "failed"
+                elif not outcome.begun:
+                    award = 0.0, "not completed: the opponent made no move"
+                elif pairing in met:
+                    award = 0.0, "a replay"
+                elif agent in completed:
+                    award = self._worth(outcome, agent)
+                else:
+                    more = self._worth(outcome, agent)[0] if self.first_pays else 0.0
+                    award = self.completed + more, "the first completed game"
                     completed.add(agent)
-                    points[agent] += self.completed
-                    pays = self.first_pays
-                if pays and not replay:
-                    points[agent] += self._worth(outcome, agent)
-        return points
+                found[-1][agent] = award
+            met |= {pairing} if number >= games else set()
+        return found
 
-    def _worth(self, outcome: PairOutcome, agent: int) -> float:
-        share = outcome.points_of(agent)
-        return self.win if share == 1 else self.draw if share == 0.5 else 0.0
+    def _worth(self, outcome: PairOutcome, agent: int) -> tuple[float, str]:
+        worth = {1: (float(self.win), "a win"), 0.5: (float(self.draw), "a draw")}
+        return worth.get(outcome.points_of(agent), (0.0, "a loss"))
+
+    def _points(
+        self, names: Sequence[str], results: PairOutcomes, games: int | None = None
+    ) -> list[float]:
+        """Return the points of each program, in all games or the first so many."""
+        points = [0.0] * len(names)
+        for awards in self.awards(names, results)[:games]:
+            for agent, (award, _) in awards.items():
+                points[agent] += award
+        return points
 
     # ------------------------------------------------------------------ the knockout
 
@@ -207,8 +216,7 @@ class ClassTournament(Schedule):
         before = self._preliminaries(names, results)
         if len(results.rounds) < len(before):
             return None
-        games = results[: sum(map(len, before))]
-        points = self._points(names, games, before)
+        points = self._points(names, results, sum(map(len, before)))
         lot = results.chance(_SEEDS).permutation(len(names)).tolist()
         seeds = sorted(range(len(names)), key=lambda agent: (-points[agent], lot[agent]))
         return Bracket.played(seeds, results.rounds[len(before) :], self.replays, results)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -16,20 +17,13 @@ import numpy as np
 from othello_lab.agents.config import ConfigError
 from othello_lab.core.bitboard import symmetric_forms
 from othello_lab.core.lines import LineDrawer, follow_line
-from othello_lab.core.notation import (
-    PASS,
-    NotationError,
-    is_ggf,
-    is_obf,
-    parse_ggf,
-    split_transcript,
-    square_name,
-)
+from othello_lab.core.notation import PASS, NotationError, is_obf, split_transcript, square_name
 from othello_lab.core.position import Position
-from othello_lab.core.rules import Color, Ruleset
+from othello_lab.core.rules import Ruleset
 from othello_lab.core.system.escaping import counted
+from othello_lab.core.system.files import MOST_DATA, open_file
 from othello_lab.core.system.settings import Switch, Whole, check_settings
-from othello_lab.core.wthor import GAMES, WthorGame, offset, parse_wthor
+from othello_lab.experiments.pairing.game_archives import ArchivedGame, Refusals, games_in
 
 BALANCED = Path(__file__).parent / "data" / "balanced_8.txt"
 """The balanced openings that come with the project; the YAML beside it tells how they were made
@@ -41,6 +35,7 @@ _PURPOSE = 1  # keeps the openings' random numbers apart from those of the games
 _TRIES = 1000
 _FIRST_LINES, _MORE_LINES = 256, 4096  # drawn at a time
 _COMMENTS = ("#", "%")
+log = logging.getLogger("lab.openings")
 _PASSED = bytes([PASS])
 _Item = TypeVar("_Item")
 
@@ -272,33 +267,40 @@ class FileOpenings(Openings):
 
     file: the path. plies: length to cut games and transcripts to; games that are over by then are
     left out. None: take them whole. shuffle: take the openings in an order drawn from the run's
-    seed, not in the file's.
+    seed, not in the file's. partly: leave out games that cannot be read.
     """
 
     file: str
     plies: Annotated[int | None, Whole(0)] = None
     shuffle: Annotated[bool, Switch()] = False
+    partly: Annotated[bool, Switch()] = False
 
     @property
     def text(self) -> str:
         return f"from {self.file}"
 
+    def check(self, rules: Ruleset) -> None:
+        with suppress(FileNotFoundError):  # a record may be older than its file
+            open_file(self.file, MOST_DATA).close()
+
     def find(self, count: int, rules: Ruleset, seed: int) -> list[Opening]:
-        found = read_openings(Path(self.file), rules, self.plies)
+        found = read_openings(Path(self.file), rules, self.plies, self.partly)
         if self.shuffle:
             found = _shuffled(found, seed)
         return found if self.repeats else distinct(found, rules)
 
     def remark(self, rules: Ruleset) -> str:
         try:
-            shorter = _read(Path(self.file), rules, self.plies)[1]
+            _, shorter, unread = _read(Path(self.file), rules, self.plies, self.partly)
         except ConfigError:  # the file is no longer there
             return ""
-        if not shorter:
-            return ""
-        are = "is" if shorter == 1 else "are"
-        games = counted(shorter, "game")
-        return f"{games} of {self.file} {are} over by ply {self.plies}, and left out."
+        why = {f"over by ply {self.plies}": shorter, "not readable, or of another kind": unread}
+        return " ".join(
+            f"{counted(count, 'game')} of {self.file} {'is' if count == 1 else 'are'} {what}, "
+            "and left out."
+            for what, count in why.items()
+            if count
+        )
 
 
 def _too_long(plies: int, rules: Ruleset) -> str:
@@ -333,124 +335,70 @@ def all_openings(plies: int, rules: Ruleset) -> list[tuple[Opening, Position]]:
     return level
 
 
-def read_openings(path: Path, rules: Ruleset, plies: int | None = None) -> list[Opening]:
-    """Return the openings of a file, in its order.
-
-    Each line is a transcript (``f5d6c3``), an OBF position with or without scores, or any number of
-    games in GGF; blank lines and lines beginning with # or % are skipped. A file whose name ends
-    with ``.wtb`` holds games in WTHOR (see :mod:`core.wthor`). A game from another position than
-    the ruleset's start gives the position it leads to.
+def read_openings(
+    path: Path, rules: Ruleset, plies: int | None = None, partly: bool = False
+) -> list[Opening]:
+    """Return the openings of a file, in its order: its games and positions, see
+    :mod:`game_archives`. A game from another position than the ruleset's start gives the position
+    it leads to.
 
     plies: length to cut transcripts and games to, passes counted; games that are over by then are
-    left out. None leaves them whole.
+    left out. None leaves them whole. partly: leave out what cannot be read.
 
     Raises ConfigError with file and line (WTHOR: byte) for an unreadable line, an illegal move,
     another board than the ruleset's, a finished game without ``plies``, or a file without openings.
     """
-    return list(_read(path, rules, plies)[0])
+    return list(_read(path, rules, plies, partly)[0])
 
 
-def _read(path: Path, rules: Ruleset, plies: int | None) -> tuple[tuple[Opening, ...], int]:
-    """Return the openings of a file, and the number of games left out; raises ConfigError."""
-    with suppress(OSError):
+def _read(path: Path, *how: Any) -> tuple[tuple[Opening, ...], int, int]:
+    """Return the openings of a file, and the numbers of games left out: too short ones, and those
+    that cannot be read. Raises ConfigError."""
+    try:
         status = path.stat()
-        return _read_once(path, (status.st_mtime_ns, status.st_size), rules, plies)
-    return _read_once(path, (0, 0), rules, plies)
+        return _read_once(path, (status.st_mtime_ns, status.st_size), *how)
+    except OSError as error:
+        raise ConfigError(f"openings.file={path}: {error.strerror}") from None
 
 
 @lru_cache(maxsize=1)  # a run asks three times
 def _read_once(
-    path: Path, stamp: tuple[int, int], rules: Ruleset, plies: int | None
-) -> tuple[tuple[Opening, ...], int]:
+    path: Path, stamp: tuple[int, int], rules: Ruleset, plies: int | None, partly: bool
+) -> tuple[tuple[Opening, ...], int, int]:
     """As :func:`_read`. stamp: of the file, as it may change."""
     openings: list[Opening] = []
     shorter = 0
-    for where, entry in _entries(path):
-        is_position = isinstance(entry, str) and is_obf(entry) and not is_ggf(entry)
+    refuse = Refusals(path, partly, log.warning, "openings.partly=true")
+    for game in games_in(path, rules, refuse):
         try:
-            for opening in _in_entry(entry, rules, plies):
-                if opening is None:
-                    shorter += 1
-                elif not opening.reach(rules).is_over:
-                    openings.append(opening)
-                elif plies is None or is_position:
-                    raise NotationError(f"the game is over there{'' if is_position else _CUT}")
-                else:
-                    shorter += 1
+            opening = _of_game(game, plies)
+            if opening is not None and not opening.reach(rules).is_over:
+                openings.append(opening)
+            elif opening is None or (plies is not None and game.squares):
+                shorter += 1
+            else:
+                raise NotationError(f"the game is over there{_CUT if game.squares else ''}")
         except ValueError as error:
-            raise ConfigError(f"{path}, {where}: {error}") from None
+            refuse(f"{game.where}: {error}")
+    refuse.end()
     if not openings:
         why = f": its games are over by ply {plies}" if shorter else ""
         raise ConfigError(f"openings.file={path}: there is no opening in it{why}")
-    return tuple(openings), shorter
+    return tuple(openings), shorter, refuse.number
 
 
 _CUT = "; openings.plies=N takes its first N plies"
 
 
-def _entries(path: Path) -> Iterator[tuple[str, str | WthorGame]]:
-    """The lines of a text file, or the games of a WTHOR one, and where each of them is."""
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise ConfigError(f"openings.file={path}: {error.strerror}") from None
-    if path.suffix.lower() == GAMES:
-        try:
-            games = parse_wthor(content)
-        except NotationError as error:
-            raise ConfigError(f"{path}, {error}") from None
-        for number, game in enumerate(games):
-            yield f"game {number + 1}, which begins at byte {offset(number)}", game
-        return
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise ConfigError(f"openings.file={path}: not a text file (UTF-8 is needed)") from None
-    for number, line in enumerate(text.splitlines(), start=1):
-        if line.strip() and not line.lstrip().startswith(_COMMENTS):
-            yield f"line {number}", line
-
-
-def _in_entry(
-    entry: str | WthorGame, rules: Ruleset, plies: int | None
-) -> Iterator[Opening | None]:
-    """Yield the openings of an entry, None for a game of fewer plies."""
-    if isinstance(entry, WthorGame):
-        start, words = Position.start(), [square_name(move) for move in entry.moves]
-        yield _of_game(8, start.to_obf(), words, (), rules, plies)
-        return
-    if not is_ggf(entry):
-        yield Opening.read(entry, rules, plies)
-        return
-    games = parse_ggf(entry)
-    for number, game in enumerate(games, start=1):
-        try:
-            yield _of_game(game.side, game.start, game.words, game.colors, rules, plies)
-        except ValueError as error:
-            which = f"game {number}: " if len(games) > 1 else ""
-            raise NotationError(f"{which}{error}") from None
-
-
-def _of_game(
-    side: int,
-    start: str,
-    words: Sequence[str],
-    colors: Sequence[Color],
-    rules: Ruleset,
-    plies: int | None,
-) -> Opening | None:
-    """Return the opening of a game on a board of this side, from a start (an OBF line); None if the
-    game has fewer plies."""
-    if side != rules.side:
-        raise NotationError(
-            f"a game on {side}x{side}; ruleset {rules.name} is {rules.side}x{rules.side}"
-        )
-    begin = Position.from_obf(start, rules)
-    _, moves = begin.follow(words, colors)
+def _of_game(game: ArchivedGame, plies: int | None) -> Opening | None:
+    """Return the opening of a game; None if it has fewer plies. Raises NotationError."""
+    moves = game.plies()
+    if not game.squares:
+        return Opening(start=game.start)
     if plies is not None and len(moves) < plies:
         return None
-    opening = Opening(bytes(moves[:plies]))
-    if begin == Position.start(rules):
+    opening, begin = Opening(bytes(moves[:plies])), game.start
+    if begin == Position.start(begin.ruleset):
         return opening
     for move in opening.moves:
         begin = begin.play(move)

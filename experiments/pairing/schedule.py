@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from abc import ABC, abstractmethod
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, product
@@ -15,12 +15,13 @@ import numpy as np
 
 from othello_lab.core.random import spawned_words
 from othello_lab.experiments.pairing.openings import Opening
-from othello_lab.experiments.record.store import GameRow
+from othello_lab.experiments.record.store import GameRow, Record
 from othello_lab.experiments.statistics.sequential import IntArray
 
 if TYPE_CHECKING:
     from othello_lab.experiments.statistics.stopped_match import StoppedEstimate
 
+_CHUNK = 1000  # pairs that are drawn at a time
 _GAMES, _LOTS = 2, 3  # keep these random numbers apart, and from those of the openings (1)
 
 
@@ -77,7 +78,7 @@ class PairOutcome:
     first, second: its agents by number. points: of the first agent, 0 to 2. games: identities of
     its two games (:attr:`~experiments.record.store.GameRow.identity`); none if the pair was
     skipped. forfeits: agents that lost a game of it by a fault, by number, once for each such game.
-    begun: number of its games in which a move was made.
+    begun: number of its games that were finished, or in which the agent that failed had moved.
     """
 
     first: int
@@ -249,6 +250,13 @@ class Schedule(ABC):
         each other; None if there is none. A report is about it."""
         return None
 
+    def awards(
+        self, names: Sequence[str], results: PairOutcomes
+    ) -> Sequence[Mapping[int, tuple[float, str]]]:
+        """Return the points of each pair for its two agents, by number, and what for. They add up
+        to the column ``points`` of the standings. Empty if points are those of the games."""
+        return ()
+
     def headline(self, names: Sequence[str], results: PairOutcomes) -> str:
         """Return the sentence that names the winner, for the head of the report; "" if the best
         place says it. names: of the line-up."""
@@ -393,6 +401,37 @@ class PairDraw:
         while self._draw():
             pass
         return self._ended and self._number == settled
+
+    def strays(self, record: Record, most: int) -> Iterator[str]:
+        """Yield the differences of a record's games from those drawn with the same results, a line
+        each. Nothing may be drawn yet. most: as for :meth:`complete`."""
+        played: dict[int, list[GameRow]] = defaultdict(list)
+        for game in map(GameRow._make, record.rows("select * from games order by game")):
+            played[game.pair].append(game)
+        skipped = {pair for (pair,) in record.rows("select pair from skipped")}
+        left, names = set(played), ("game", "black", "white", "opening", "seed")
+        while pairs := self.take(_CHUNK):
+            for pair in pairs:
+                number = pair[0].pair
+                games = played.get(number, [])
+                left.discard(number)
+                if games and (len(games) != len(pair) or number in skipped):
+                    said = ", and is among the skipped" * (number in skipped)
+                    yield f"pair {number} has {len(games)} of {len(pair)} games{said}"
+                for due, game in zip(pair, games, strict=False):
+                    wanted = due.number, due.black, due.white, due.opening.text, due.seed
+                    for name, value in zip(names, wanted, strict=True):
+                        if (found := getattr(game, name)) != value:
+                            yield f"game {game.game}: {name} is {found!r}, due is {value!r}"
+                if games or number in skipped:
+                    self.tell(number, games)
+        yield from (f"pair {number}: the schedule has no such pair" for number in sorted(left))
+        settled = record.settled(self.schedule.games_each)
+        for number in sorted(settled) if self.verdict else ():
+            if number >= len(self.results):
+                yield f"pair {number}: pair {len(self.results) - 1} decided it: {self.verdict}"
+        if record.run()["complete"] and not self.complete(len(settled), most):
+            yield f"said to be complete, with {len(settled):,} of {most:,} pairs"
 
     def _draw(self) -> bool:
         """Draw the next round; False if there is none, or none before further results."""

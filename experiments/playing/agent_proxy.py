@@ -31,6 +31,7 @@ from othello_lab.core.game import (
     HUNG,
     LATE,
     RAISED,
+    RESIGNED,
     PlayerFailure,
     TimeSpent,
 )
@@ -140,6 +141,7 @@ class AgentProxy:
         self._received = self._answered = self._empty = 0
         self._ready = self._worked = 0  # of this process, at the last look
         self._checked = self._looked = 0.0
+        self._waited = 0  # for an answer, by processes that have ended
         self._printed = self._logged = 0  # of all its processes
         self._printed_before = 0  # the last question
 
@@ -297,6 +299,7 @@ class AgentProxy:
         """Return the agent's answer to this call. Raises PlayerFailure."""
         asked = list(question)
         told_anew = False
+        self._waited = 0
         while True:
             try:
                 if self._process is None:
@@ -308,6 +311,7 @@ class AgentProxy:
                         self._start()  # what went before is not its time
                 answer = self._answer(patience, asked)
             except _ProcessEnded:
+                self._waited += self._account.patience_used(time.perf_counter_ns(), stops=True)
                 how = self._how_it_ended()
                 self.kill()
                 self._end_strays()
@@ -324,7 +328,7 @@ class AgentProxy:
                     ) from None
                 log.warning("the process of '%s' has ended (%s); it gets another", self.name, how)
             except PlayerFailure as fault:
-                if fault.reason != RAISED:
+                if fault.reason not in (RAISED, RESIGNED):  # else it plays on
                     self.kill()
                 raise
             else:
@@ -378,6 +382,11 @@ class AgentProxy:
             self._checked = now
             self._check()
             self._look_after(now)
+        most = self._conditions.hang_seconds if timed else patience
+        waited = self._waited + self._account.patience_used(now, stops=True)
+        if self._account.stopped_since is not None and waited > most * 1e9:
+            self.kill()
+            raise PlayerFailure(HUNG, f"no answer for {most:.3g} s; its process was stopped")
         used = self._account.patience_used(now)
         if timed:
             used = max(used - self._meter.ready, min(used, self._meter.cpu))

@@ -8,7 +8,8 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Annotated
 
 from othello_lab.core.system.optional_libraries import needs
-from othello_lab.core.system.processes import available_cores
+from othello_lab.core.system.processes import available_cores, quota_note
+from othello_lab.core.system.scratch import remove_abandoned
 from othello_lab.core.system.settings import Whole, checked
 from othello_lab.core.system.shared_memory import STOP_AT_ONCE, why_no_locks
 from othello_lab.experiments.playing.conditions import GameConditions
@@ -70,18 +71,24 @@ class Processes(Executor):
     def __init__(self, workers: Annotated[int | None, Whole(1)] = None) -> None:
         """workers: number of processes; None: one for each core."""
         self.workers = workers or available_cores()
+        self._note = "" if workers else quota_note()
 
     @property
     def text(self) -> str:
-        return f"{self.workers}"
+        return f"{self.workers} ({self._note})" if self._note else f"{self.workers}"
 
     @contextmanager
     def ready(self, conditions: GameConditions, say: Say) -> Iterator[TaskRunner]:
-        with WorkerPool(self.workers, start_worker, (conditions,)) as pool:
-            try:
-                yield WorkerRunner(WorkerSlots(pool, self.workers), lambda: conditions.stopping)
-            finally:
-                conditions.stop.value = STOP_AT_ONCE
+        if self._note:
+            say(f"workers: {self.text}")
+        try:
+            with WorkerPool(self.workers, start_worker, (conditions,)) as pool:
+                try:
+                    yield WorkerRunner(WorkerSlots(pool, self.workers), lambda: conditions.stopping)
+                finally:
+                    conditions.stop.value = STOP_AT_ONCE
+        finally:
+            remove_abandoned()  # by workers that were killed while they did
 
 
 class Dask(Executor):

@@ -13,7 +13,15 @@ from typing import Any
 
 from othello_lab.agents.agent import Agent
 from othello_lab.agents.external.program import LAST_OUTPUT
-from othello_lab.core.game import FINISHED, GARBAGE, BeforeCall, GameRecord, Player, Ply, play_game
+from othello_lab.core.game import (
+    FAIR_ENDS,
+    GARBAGE,
+    BeforeCall,
+    GameRecord,
+    Player,
+    Ply,
+    play_game,
+)
 from othello_lab.core.notation import PASS, split_transcript, square_name
 from othello_lab.core.rules import Color, Ruleset
 from othello_lab.experiments.pairing.openings import Opening
@@ -36,7 +44,7 @@ from othello_lab.experiments.record.store import (
 
 log = logging.getLogger("lab.games")
 
-_LONGEST = 200  # characters
+_LONGEST = 400  # characters
 _PLACE = re.compile(r'^ *File "(.*)", line (\d+)', re.MULTILINE)  # in a traceback
 
 _counts, _times = attrgetter(*COUNTS), attrgetter(*TIMES)
@@ -63,7 +71,7 @@ def play(
             {Color.BLACK: game.seed, Color.WHITE: game.seed + 1},
             before_call,
         )
-        if played.end_reason != FINISHED:
+        if played.end_reason not in FAIR_ENDS:
             loser = conditions.names[game.black if played.winner is Color.WHITE else game.white]
             log.warning("'%s' loses: %s. %s", loser, played.end_reason, played.detail)
             log.warning("The position then:\n%s", played.final)
@@ -73,17 +81,18 @@ def play(
 
 
 def note_finished(conditions: GameConditions, games: Iterable[PlayedGame]) -> None:
-    """Log the games that went to their end, where so much is logged."""
+    """Log the games without a fault, where so much is logged."""
     if not log.isEnabledFor(logging.DEBUG):
         return
     for row in (played.game for played in games):
-        if row.end_reason != FINISHED:
+        if row.end_reason not in FAIR_ENDS:
             continue
         names = conditions.names[row.black], conditions.names[row.white]
         result = "draw" if row.result == "draw" else f"{row.result} wins"
+        end = row.end_reason if row.disc_difference is None else f"{row.disc_difference:+d}"
         seconds = (row.black_nanoseconds + row.white_nanoseconds) / 1e9
         with logging_game(row.game):
-            log.debug("%s - %s: %s (%+d) in %.3f s", *names, result, row.disc_difference, seconds)
+            log.debug("%s - %s: %s (%s) in %.3f s", *names, result, end, seconds)
 
 
 def _to_row(conditions: GameConditions, game: ScheduledGame, played: GameRecord) -> PlayedGame:

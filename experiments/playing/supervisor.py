@@ -17,7 +17,7 @@ import pickle
 import time
 from collections.abc import Callable, Generator, Iterator
 
-from othello_lab.core.game import FINISHED, Decision
+from othello_lab.core.game import FAIR_ENDS, Decision
 from othello_lab.core.position import Position
 from othello_lab.core.system.processes import adopt_orphans, end_descendants, reap
 from othello_lab.core.system.scratch import remove_abandoned
@@ -105,7 +105,7 @@ class GameSupervisor:
     def _play_apart(self, game: ScheduledGame) -> PlayedGame:
         self._make_room(game.black, game.white)
         played = play(self.conditions, game, self._seats)
-        if played.game.end_reason != FINISHED:
+        if played.game.end_reason not in FAIR_ENDS:
             # Whoever lost it like that begins anew, and so do those that it may have harmed.
             loser = game.white if played.game.result == "black" else game.black
             self._seats[loser].kill()

@@ -96,9 +96,11 @@ class TimeAccount:
             self.stopped_since = look.now
         self._last = look.now
 
-    def patience_used(self, now: int) -> int:
-        """Return the time waited for the player, without its stops and the supervisor's."""
-        return now - self.asked - _covered(self._stalls + self._stops(now), self.asked, now)
+    def patience_used(self, now: int, stops: bool = False) -> int:
+        """Return the time waited for the player, without the supervisor's stops. stops: with those
+        of the player."""
+        spans = self._stalls if stops else self._stalls + self._stops(now)
+        return now - self.asked - _covered(spans, self.asked, now)
 
     def spent(self, answered: int, received: int, cpu: int, ready: int) -> TimeSpent:
         """Return the time that the answer took. answered: the time it was sent. cpu: the processor

@@ -16,7 +16,7 @@ import numpy as np
 
 from othello_lab.agents.config import ConfigError
 from othello_lab.agents.external_agent import START_SECONDS, is_outside
-from othello_lab.core.game import ILLEGAL, PlayerFailure
+from othello_lab.core.game import ILLEGAL, RESIGNED, PlayerFailure
 from othello_lab.core.notation import PASS, IllegalMove
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Ruleset
@@ -109,7 +109,7 @@ class _TrialProcess:
             raise _TimeIsUp
 
     def failure(self, line: Line) -> str:
-        """Return the agent's failure at the end of a line of moves; "" if its move is legal."""
+        """Return the agent's failure at the end of a line of moves; "" if there is none."""
         position = line[-1][1]
         try:
             self._lead(line)
@@ -118,6 +118,8 @@ class _TrialProcess:
                 raise IllegalMove(f"{move!r:.100} is no square")
             position.play(move)
         except PlayerFailure as fault:
+            if fault.reason == RESIGNED:
+                return ""
             self.player.kill()  # it begins anew, as after a forfeit
             return ": ".join(filter(None, (fault.reason, in_a_line(fault.detail))))
         except IllegalMove as error:

@@ -13,7 +13,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from othello_lab.core.game import FINISHED
+from othello_lab.core.game import FAIR_ENDS, FINISHED
 from othello_lab.core.recorded_games import (
     OPENING_END,
     RESULT,
@@ -146,7 +146,7 @@ def count_results(games: Sequence[PlayedGame]) -> Iterator[tuple[int, int, str, 
 
 
 def count_forfeits(games: Sequence[PlayedGame]) -> int:
-    """Return the number of games that were not played to their end."""
+    """Return the number of games that were lost by a fault."""
     if isinstance(games, GameBlock):
         return 0
-    return sum(row.end_reason != FINISHED for row, _ in games)
+    return sum(row.end_reason not in FAIR_ENDS for row, _ in games)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import logging.handlers
 import multiprocessing
@@ -13,6 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from othello_lab.core.system.escaping import visible
+from othello_lab.core.system.files import open_file
 from othello_lab.core.system.shared_memory import why_no_locks
 
 OUTPUT = "lab.output"
@@ -100,8 +102,8 @@ def entries(path: Path) -> Iterator[tuple[int | None, str]]:
     """Return the entries of a file of :func:`logging_to`, in order: the number of the game and the
     text, in ``log.txt`` without the name of the logger. Empty if there is no such file."""
     lines: list[str] = []
-    with suppress(FileNotFoundError), path.open(encoding="utf-8", errors="replace") as file:
-        for line in file:
+    with suppress(FileNotFoundError), open_file(path) as file:
+        for line in io.TextIOWrapper(file, encoding="utf-8", errors="replace"):
             if lines and not line[0].isspace():
                 yield from _entry("".join(lines))
                 lines = []

@@ -24,10 +24,10 @@ from othello_lab.core.system.compile import processor
 from othello_lab.core.system.processes import available_cores
 from othello_lab.core.system.promises import broken
 
-PACKAGES = (DISTRIBUTION, "numba", "llvmlite", "numpy", "scipy", "pandas")
+PACKAGES = (DISTRIBUTION, "numba", "llvmlite", "numpy", "scipy", "pandas", "matplotlib")
 COMMIT = "commit"
 """Of the repository that the lab runs from, among the versions; a wheel has none."""
-_HARMLESS = ("scipy", "pandas", COMMIT)  # for reports, not for games; `code` tells of the source
+_HARMLESS = ("scipy", "pandas", "matplotlib", COMMIT)  # for reports, not for games
 OURS = "othello_lab"
 """The lab's own package."""
 _SHAPE_GAMES = (

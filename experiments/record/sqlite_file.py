@@ -11,6 +11,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
+from othello_lab.core.system.files import open_file
 from othello_lab.experiments.record.folder import sync
 
 log = logging.getLogger("lab.record")
@@ -188,7 +189,7 @@ def _check_journal(path: Path) -> None:
     """Raise sqlite3.DatabaseError if a journal beside the file names another file, which SQLite
     would delete, whatever it is. The lab writes no such journal; somebody else's folder may have
     one."""
-    with suppress(FileNotFoundError), open(f"{path}-journal", "rb") as journal:
+    with suppress(FileNotFoundError), open_file(f"{path}-journal") as journal:
         journal.seek(max(0, journal.seek(0, os.SEEK_END) - len(_SUPER_JOURNAL)))
         if journal.read() == _SUPER_JOURNAL:
             raise sqlite3.DatabaseError("its journal names another file")

@@ -21,7 +21,7 @@ from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, get_args, get_type_hints
 
-from othello_lab.core.game import FINISHED, LATE_BY_WALL, SearchStats, is_int64
+from othello_lab.core.game import FAIR_ENDS, LATE_BY_WALL, SearchStats, is_int64
 from othello_lab.core.notation import PASS, square_name
 from othello_lab.core.system.foreign_text import storable
 from othello_lab.experiments.record import sqlite_file
@@ -139,13 +139,13 @@ class GameRow(NamedTuple):
     black_points: float
     """1, 0.5 or 0."""
     disc_difference: int | None
-    """Black's discs minus White's, empty squares to the winner; empty after a forfeit."""
+    """Black's discs minus White's, empty squares to the winner; empty for an unfinished game."""
     black_discs: int
     """Black's discs on the last board."""
     white_discs: int
     """White's discs on the last board."""
     end_reason: str
-    """`finished`, or the kind of forfeit, such as `illegal move` or `time exceeded`."""
+    """`finished`, `resigned`, or the kind of forfeit, such as `illegal move` or `time exceeded`."""
     opening: str
     """The moves before the first question, as squares, without passes but for one at the end,
     written `--`; or the position where the game began, as an OBF line."""
@@ -190,16 +190,18 @@ class GameRow(NamedTuple):
 
     @property
     def forfeited_by(self) -> int | None:
-        """The agent that lost by a fault of its own, by number; None if the game was played to its
-        end."""
-        if self.end_reason == FINISHED:
+        """The agent that lost by a fault of its own, by number; None if there was no fault."""
+        if self.end_reason in FAIR_ENDS:
             return None
         return self.white if self.result == "black" else self.black
 
     @property
     def begun(self) -> bool:
-        """True if a move was made after the opening."""
-        return len(self.identity) > len(self.opening)
+        """True if it was finished, or the agent that failed had made a move."""
+        failed = self.forfeited_by
+        return (
+            failed is None or (self.black_moves if failed == self.black else self.white_moves) > 0
+        )
 
     @property
     def identity(self) -> str:
@@ -729,8 +731,9 @@ class Record:
 
     def count_games(self, forfeited: bool = False) -> int:
         """Return the number of games, or of forfeited ones."""
-        only = "where end_reason != ?" if forfeited else "where ? is not null"
-        return int(self.rows(f"select count(*) from games {only}", [FINISHED])[0][0])
+        only = f"where end_reason not in {FAIR_ENDS}" if forfeited else ""
+        row = self._connection.execute(f"select count(*) from games {only}")
+        return int(row.fetchone()[0])
 
     def results(self) -> list[tuple[int, int, str, int]]:
         """Return the count of each result: Black and White, by number, the result, and the number

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from othello_lab.core.game import FINISHED
+from othello_lab.core.game import FAIR_ENDS
 from othello_lab.core.system.escaping import counted, listed
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.facts import RunFacts, in_sentence, marked_names
@@ -58,7 +58,7 @@ def _many_forfeits(facts: RunFacts) -> Iterator[str]:
     games, forfeits = 0, Counter[tuple[int, str]]()
     for black, white, result, reason, count in facts.ends:
         games += count
-        if reason != FINISHED:
+        if reason not in FAIR_ENDS:
             forfeits[white if result == "black" else black, reason] += count
     if forfeits.total() > _MANY_FORFEITS * games:
         ((agent, reason), most), *others = forfeits.most_common()

@@ -11,9 +11,8 @@ import numpy as np
 from othello_lab.agents.agent import compiled_player
 from othello_lab.agents.external_agent import is_outside
 from othello_lab.agents.search import SearchAgent
-from othello_lab.core.game import FINISHED
+from othello_lab.core.game import FAIR_ENDS
 from othello_lab.core.system.escaping import counted
-from othello_lab.core.system.processes import available_cores
 from othello_lab.experiments.config import Plan
 from othello_lab.experiments.playing.conditions import ISOLATES_LESS, NONE
 from othello_lab.experiments.record.folder import CHECKS
@@ -21,6 +20,7 @@ from othello_lab.experiments.record.provenance import BROKEN, BROKEN_CLOSED, dif
 from othello_lab.experiments.record.store import LEAST_TIME, Record, starved_side
 from othello_lab.experiments.report.elo_lead import FEW, FEW_OPENINGS, lead
 from othello_lab.experiments.report.facts import RunFacts, in_sentence, zero_text
+from othello_lab.experiments.report.plan_from_record import last_session
 from othello_lab.experiments.report.standings import SEATS
 from othello_lab.experiments.report.tables import marked, share_text
 from othello_lab.experiments.report.two_agents import MIDDLE_GAME, match_findings
@@ -249,10 +249,11 @@ def _about_time(record: Record, plan: Plan) -> Iterable[str]:
     """Yield a sentence if a run with a time limit did not have the machine to itself."""
     if not plan.limits.timed:
         return
-    if plan.executor.workers > available_cores():
+    cores = last_session(record)[1].get("cores", plan.executor.workers)
+    if plan.executor.workers > cores:
         yield (
             f"The machine was oversubscribed: {counted(plan.executor.workers, 'worker')} on "
-            f"{counted(available_cores(), 'core')}; agents had less time than their limit says."
+            f"{counted(cores, 'core')}; agents had less time than their limit says."
         )
     clocked = [name for name, agent in plan.agents.items() if agent.watches_clock]
     if not clocked:
@@ -394,10 +395,11 @@ def _about_isolation(record: Record, plan: Plan) -> Iterable[str]:
 def about_forfeits(record: Record) -> Iterable[str]:
     """Yield the forfeits of each agent with their reasons; sentences without their full stop."""
     forfeits = record.query(
-        """select name, end_reason, substr(detail, 1, ?) as detail, count(*) as games from games
+        f"""select name, end_reason, substr(detail, 1, ?) as detail, count(*) as games from games
            join agents on agent = case result when 'black' then white else black end
-           where end_reason != ? group by name, end_reason, detail order by games desc""",
-        [_LONGEST_DETAIL, FINISHED],
+           where end_reason not in {FAIR_ENDS}
+           group by name, end_reason, detail order by games desc""",
+        [_LONGEST_DETAIL],
     )
     for (name, reason), rows in forfeits.groupby(["name", "end_reason"], sort=False):
         total, most = rows["games"].sum(), rows.iloc[0]

@@ -3,15 +3,17 @@ from outside the lab is run, and nothing has to be there any more but the record
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 from othello_lab.agents.agent import Agent, Decision, Limits
 from othello_lab.agents.config import ConfigError, build, build_agent
+from othello_lab.agents.external_agent import own_kind
 from othello_lab.core.position import Position
 from othello_lab.core.rules import ruleset
-from othello_lab.experiments.config import Plan, RunConfig, built_from, typed
+from othello_lab.experiments.config import Plan, RunConfig, built_from, plays_elsewhere, typed
 from othello_lab.experiments.pairing import Openings, Schedule
 from othello_lab.experiments.playing import Executor
 from othello_lab.experiments.playing.trust import foreign_code
@@ -20,11 +22,23 @@ from othello_lab.experiments.record.store import Record
 
 class AbsentAgent(Agent):
     """Stands for an agent that played and is not made again. A report uses the record's facts about
-    it; costs of its searches on further positions are not counted."""
+    it; costs of its searches on further positions are not counted.
 
-    def __init__(self, version: int, reproducible: bool, selective: bool) -> None:
-        self.version, self.reproducible, self.selective = version, reproducible, selective
-        self.watches_clock = not reproducible
+    from_outside: True if it ran code that is not the lab's own. missed: True if the run's own
+    report may say more of it, because the run had the agent itself.
+    """
+
+    def __init__(self, row: Any, settings: RunConfig) -> None:
+        """row: an AgentRow. settings: of its run."""
+        about = settings.agents.get(row.name, {})
+        self.version, self.selective = int(row.version), bool(row.selective)
+        self.reproducible = bool(row.reproducible)
+        kind, timed = own_kind(about), settings.limits.of_moves().timed
+        self.from_outside = "object" not in about and bool(foreign_code({"agents": about}, {}))
+        self.watches_clock = getattr(kind, "watches_clock", not self.reproducible)
+        self.missed = not getattr(kind, "from_outside", False)
+        if kind is None and "object" not in about:
+            self.missed = timed or not plays_elsewhere(about, settings)
 
     def decide(self, position: Position, limits: Limits) -> Decision:
         raise NotImplementedError("this agent is known from a record alone")
@@ -44,25 +58,34 @@ def recorded_plan(
     described = built_from(settings)
     agents = _agents(record, settings, trust)
     del described["agents"]
-    if "address" in described["executor"]:  # of a cluster, where nobody plays now
-        described["executor"] = described["executor"] | {"address": None}
-    trusted(foreign_code(described, {}))
+    on_cluster = {"executor": described["executor"] | {"address": None}}  # where nobody plays now
+    trusted(foreign_code(described | on_cluster, {}))
     openings, schedule, executor = (
         build(described[name], name, kind)
         for name, kind in (("openings", Openings), ("schedule", Schedule), ("executor", Executor))
     )
+    if vars(executor).get("workers") and described["executor"].get("workers") is None:
+        executor.workers = last_session(record)[1].get("cores", executor.workers)
     limits = settings.limits.of_moves()
     rules = ruleset(settings.ruleset.name)
     return Plan(settings, agents, rules, limits, openings, schedule, executor)
+
+
+def last_session(record: Record) -> tuple[dict[str, str], dict[str, Any]]:
+    """Return the versions and the machine that wrote the last games."""
+    newest = "select versions, machine from sessions order by session desc limit 1"
+    for versions, machine in record.rows(newest):
+        return json.loads(versions), json.loads(machine)
+    return {}, {}
 
 
 def _agents(record: Record, settings: RunConfig, trust: bool) -> dict[str, Agent]:
     agents: dict[str, Agent] = {}
     for row in record.agents().itertuples():
         about: Mapping[str, Any] = settings.agents.get(row.name, {})
-        absent = AbsentAgent(int(row.version), bool(row.reproducible), bool(row.selective))
-        agents[row.name] = absent
-        if "object" not in about and (trust or not foreign_code({"agents": about}, {})):
+        agents[row.name] = absent = AbsentAgent(row, settings)
+        allowed = trust or not absent.from_outside
+        if "object" not in about and allowed and not plays_elsewhere(about, settings):
             with suppress(ConfigError):
                 agents[row.name] = build_agent(about, row.name)
     return agents

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from othello_lab.agents.external.submission import TARGET
-from othello_lab.core.game import FINISHED, RAISED, UNFIT
+from othello_lab.core.game import FAIR_ENDS, FINISHED, RAISED, UNFIT
 from othello_lab.core.notation import PASS, split_transcript, square_name
 from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.record.log import entries
@@ -32,10 +32,11 @@ _WIDTH = 160  # characters of such a line
 _LOSES = re.compile("'.*' loses: ")
 _PROTOCOLS = {"file": "the file protocol", "line": "the line protocol", "python": "Python"}
 _GAMES = """
-    select game, b.name as black, w.name as white, black_points, disc_difference, end_reason, detail
+    select game, pair, black, white, b.name as black_name, w.name as white_name, black_points,
+    disc_difference, end_reason, detail
     from games join agents b on b.agent = black join agents w on w.agent = white order by game
 """
-_COLUMNS = ("game", "colour", "opponent", "result", "discs", "end", "why")
+_COLUMNS = ("game", "colour", "opponent", "result", "discs", "end", "why", "points", "for")
 
 
 def write_programs(facts: RunFacts, folder: Path) -> dict[str, str]:
@@ -54,6 +55,7 @@ def write_programs(facts: RunFacts, folder: Path) -> dict[str, str]:
         place = {c: cell for c, cell in place.items() if cell not in (name, "-")}
         losses = [game for game in games[name] if game[3] == "lost"]
         logs = [line for entry in said[name] for line in str(entry).splitlines()]
+        points = [game[7] for game in games[name] if game[7]]
         shown = [_failure(facts, game, said[name]) for game in _kinds_of_failures(losses)]
         write_report(
             "program",
@@ -66,8 +68,10 @@ def write_programs(facts: RunFacts, folder: Path) -> dict[str, str]:
             losses=Counter(_lost_by(game) for game in losses).most_common(),
             failures=shown,
             figures=[failure.board for failure in shown if failure.board is not None],
-            columns=_COLUMNS,
-            games=games[name],
+            columns=_COLUMNS[: None if points else -2],
+            games=[game[: None if points else -2] for game in games[name]],
+            points=points,
+            total=f"{sum(map(float, points)):g}",
             logs=logs[:MOST_LINES],
             more=max(0, len(logs) - MOST_LINES),
         )
@@ -108,17 +112,18 @@ def _about(described: Mapping[str, Any]) -> dict[str, str]:
 def _games(facts: RunFacts) -> dict[str, list[list[str]]]:
     """The rows of each agent's table of games."""
     found: dict[str, list[list[str]]] = defaultdict(list)
+    awards = facts.plan.schedule.awards(facts.plan.names, facts.results)
     for row in facts.record.query(_GAMES).itertuples():
-        for agent, colour, points, sign, opponent in (
-            (row.black, "Black", row.black_points, 1, row.white),
-            (row.white, "White", 1 - row.black_points, -1, row.black),
+        for agent, name, colour, points, sign, opponent in (
+            (row.black, row.black_name, "Black", row.black_points, 1, row.white_name),
+            (row.white, row.white_name, "White", 1 - row.black_points, -1, row.black_name),
         ):
             result = {1.0: "won", 0.5: "drawn", 0.0: "lost"}[points]
             discs = f"{sign * row.disc_difference:+.0f}" if row.end_reason == FINISHED else "-"
             why = row.detail if result == "lost" else ""  # of the other's fault its own page tells
-            found[agent].append(
-                [str(row.game), colour, opponent, result, discs, row.end_reason, why]
-            )
+            award, reason = awards[row.pair][agent] if row.pair < len(awards) else ("", "")
+            told = [str(row.game), colour, opponent, result, discs, row.end_reason, why]
+            found[name].append([*told, f"{award:g}" if reason else "", reason])
     return found
 
 
@@ -157,7 +162,7 @@ def _kinds_of_failures(losses: Sequence[Sequence[str]]) -> list[Sequence[str]]:
     """Return the first game of each kind of failure, in the rows of the table of games."""
     kinds: dict[tuple[str, str], Sequence[str]] = {}
     for game in losses:
-        if game[5] != FINISHED:
+        if game[5] not in FAIR_ENDS:
             reason, why = game[5:7]
             kinds.setdefault((reason, why if reason == RAISED else ""), game)
     return list(kinds.values())[:MOST_FAILURES]
@@ -165,7 +170,7 @@ def _kinds_of_failures(losses: Sequence[Sequence[str]]) -> list[Sequence[str]]:
 
 def _failure(facts: RunFacts, game: Sequence[str], said: Sequence[LogEntry]) -> Failure:
     """Return the failure in a game, a row of the table of games. said: the program's log."""
-    number, colour, opponent, *_, reason, why = game
+    number, colour, opponent, _, _, reason, why, *_ = game
     ((opening, transcript),) = facts.record.rows(
         "select opening, transcript from games where game = ?", [int(number)]
     )

@@ -192,7 +192,7 @@ def _details(facts: RunFacts) -> dict[str, str]:
         "ruleset": head["ruleset"],
         "seed": head["seed"],
         "started": datetime.fromisoformat(head["started"]).strftime("%Y-%m-%d %H:%M:%S"),
-        "wall time": f"{head['wall_seconds']:.1f} s",
+        "wall time": "unknown" if (wall := head["wall_seconds"]) is None else f"{wall:.1f} s",
         "workers": plan.executor.text,
         "machine": machine_in_words(head["machine"]),
         "versions": ", ".join(f"{key} {value}" for key, value in head["versions"].items()),

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from othello_lab.agents.external_agent import is_ours
+from othello_lab.core.game import FAIR_ENDS
 from othello_lab.core.rules import ruleset
 from othello_lab.experiments.config import RunConfig, draw_of, scheduled_of
 from othello_lab.experiments.pairing import PairOutcomes, Schedule
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
 # `different` are the pairs that repeat no earlier one move for move. `unit` is the opening, which
 # all pairings share; of a run from one opening the pairs of each pairing by their number, as chance
 # alone makes them differ.
-FORFEIT = "end_reason != 'finished'"
+FORFEIT = f"end_reason not in {FAIR_ENDS}"
 """SQL: a game was lost by a fault."""
 _PAIRS = f"""
     both_games as (
@@ -313,8 +314,8 @@ def rated_as_asked(record: Record, settings: RunConfig) -> list[tuple[IntArray, 
         return parts
     schedule, _ = scheduled_of(settings)
     ((members, ratings), *_) = parts
-    looks = schedule.may_end_early
-    stopped = schedule.stopped(pair_counts(record, rated=True)) if looks else None
+    counts = pair_counts(record, rated=True)
+    stopped = schedule.stopped(counts) if schedule.may_end_early else None
     if stopped is not None and not ratings.split.all():
         return [(members, with_difference(ratings, stopped.elo, stopped.low, stopped.high))]
     if schedule.looks == 1:

@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.progress import track
 
 from othello_lab.agents.config import ConfigError
-from othello_lab.core.game import FINISHED, LATE
+from othello_lab.core.game import FINISHED, LATE, RESIGNED
 from othello_lab.core.notation import PASS, format_ggf, split_transcript, square_name
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, Ruleset, ruleset
@@ -144,7 +144,7 @@ class Wthor(Format):
 
     def add(self, game: ExportedGame) -> str | None:
         if game.end_reason != FINISHED or game.disc_difference is None:
-            return "forfeited"
+            return RESIGNED if game.end_reason == RESIGNED else "forfeited"
         start, plies = game.follow(self.run.rules)
         if start != Position.start(self.run.rules):
             return "from positions of their own"
@@ -174,7 +174,7 @@ class PgnResults(Format):
     about = "results only, as Ordo and BayesElo read them"
     endings = (".pgn",)
     _POINTS: ClassVar = {Color.BLACK.value: "0-1", Color.WHITE.value: "1-0"}
-    _TERMINATIONS: ClassVar = {FINISHED: "normal", LATE: "time forfeit"}
+    _TERMINATIONS: ClassVar = {FINISHED: "normal", RESIGNED: "normal", LATE: "time forfeit"}
 
     def __init__(self, run: ExportedRun, files: Mapping[str, BinaryIO]) -> None:
         super().__init__(run, files)

@@ -27,6 +27,7 @@ from othello_lab.core.system.cli import Parser
 from othello_lab.core.system.escaping import plain
 from othello_lab.experiments.config import ALL, scheduled_of, typed
 from othello_lab.experiments.playing.trust import foreign_code
+from othello_lab.experiments.record.flaws import flaws
 from othello_lab.experiments.record.folder import locked, new_folder, write_safely
 from othello_lab.experiments.record.reading import DAMAGES
 from othello_lab.experiments.record.store import (
@@ -41,7 +42,6 @@ from othello_lab.experiments.record.store import (
     fits,
     written,
 )
-from othello_lab.experiments.results.verify.games import flaws
 
 _BATCH = 500  # pairs written at a time
 _SESSION = ("session", "command", "versions", "machine", "started")

@@ -74,7 +74,8 @@ class Scaling(MatchStudy):
             if self.by != DEPTH and plan.settings.agents[name].get("iterative") is False:
                 raise ValueError(
                     f"agent '{name}' does not deepen iteratively, so a limit of {self.by} would "
-                    f"cut its search anywhere: agents.{name}.iterative=true"
+                    "cut its search anywhere: agents.NAME.iterative=true, or of a duel "
+                    "first.iterative=true second.iterative=true"
                 )
         if self.by == DEPTH and max(levels) > MAX_DEPTH:
             raise ValueError(f"study.levels={levels}: a depth is {MAX_DEPTH} at most")

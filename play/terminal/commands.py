@@ -26,9 +26,10 @@ from othello_lab.play.config import (
     settings_of,
 )
 from othello_lab.play.game import BEFORE, GameState, line_text, value_text
-from othello_lab.play.game_files import described, read, value_of_a_disc
+from othello_lab.play.game_files import described, value_of_a_disc
 from othello_lab.play.hints import hints
 from othello_lab.play.moves import looks_like_move, read_move, written
+from othello_lab.play.recorded import open_game
 from othello_lab.play.series import Series
 from othello_lab.play.terminal.session import SessionEnd, TerminalSession, TraceOptions
 from othello_lab.play.variants import with_evaluation, with_pruning, without_pruning
@@ -60,6 +61,8 @@ def obey(session: TerminalSession, line: str) -> None:
         near = difflib.get_close_matches(name, COMMANDS, n=1)
         hint = f" Did you mean '{near[0]}'?" if near else ""
         raise ConfigError(f"'{line:.40}' is neither a move nor a command; try help.{hint}")
+    if rest and COMMANDS[name].usage == name:
+        raise ConfigError(f"{name}: nothing is expected after it, not '{rest[0]}'")
     COMMANDS[name].run(session, CommandWords(rest, named))
 
 
@@ -86,11 +89,6 @@ class CommandWords:
     def number(self, what: str, allowed: Whole) -> int:
         """The only word as a number."""
         return _number(self.one(f"{what}: {allowed.needed}"), what, allowed)
-
-    def none(self, command: str) -> None:
-        """ConfigError if there is anything."""
-        if self.words:
-            raise ConfigError(f"{command}: nothing is expected after it, not '{self.words[0]}'")
 
 
 def _number(word: str, what: str, allowed: Whole) -> int:
@@ -225,7 +223,6 @@ def _composed(words: Sequence[str], folders: Sequence[str]) -> dict[str, Any]:
 
 
 def _human(session: TerminalSession, words: CommandWords) -> None:
-    words.none("human")
     color = words.side or session.game.position.to_move
     session.seats.compare_no_more(color)
     _seat(session, color, PERSON, once=False)
@@ -236,7 +233,6 @@ def _human(session: TerminalSession, words: CommandWords) -> None:
 
 
 def _go(session: TerminalSession, words: CommandWords) -> None:
-    words.none("go")
     if session.game.is_over:
         raise ConfigError("the game is over; new begins another one, undo goes back")
     if session.seats.of(session.game.position.to_move).is_human:
@@ -245,7 +241,6 @@ def _go(session: TerminalSession, words: CommandWords) -> None:
 
 
 def _undo(session: TerminalSession, words: CommandWords) -> None:
-    words.none("undo")
     humans = session.seats.humans
     taken = session.game.take_back(humans if len(humans) == 1 else Color)
     if not taken:
@@ -303,28 +298,15 @@ def _save(session: TerminalSession, words: CommandWords) -> None:
 
 
 def _load(session: TerminalSession, words: CommandWords) -> None:
-    games = read(Path(words.one("load: a file")))
-    session.begin(games[-1].game)
-    if len(games) > 1:
-        session.screen.say(f"The last of {len(games)} games; othello-lab play replay shows all.")
+    path, rules = Path(words.one("load: a file")), session.game.start.ruleset
+    session.begin(open_game(path, None, rules, session.screen.say).game)
 
 
 def _resign(session: TerminalSession, words: CommandWords) -> None:
-    words.none("resign")
     if session.game.is_over:
         raise ConfigError("resign: the game is over")
     humans = session.seats.humans
     session.game.give_up(humans[0] if len(humans) == 1 else session.game.position.to_move)
-
-
-def _new(session: TerminalSession, words: CommandWords) -> None:
-    words.none("new")
-    session.next_game()
-
-
-def _board(session: TerminalSession, words: CommandWords) -> None:
-    words.none("board")
-    session.show_board()
 
 
 def _marks(session: TerminalSession, words: CommandWords) -> None:
@@ -380,7 +362,6 @@ def _debug_text(asked: TraceOptions, once: bool) -> str:
 
 
 def _help(session: TerminalSession, words: CommandWords) -> None:
-    words.none("help")
     lines = [
         "A move: d3, D3, (B D 3), or row and column: 3 4.",
         *(f"{command.usage:<32} {command.about}" for command in COMMANDS.values()),
@@ -409,13 +390,17 @@ COMMANDS = {
         Command("undo", "take back your last move, and what followed", _undo),
         Command("hint [n]", "the best move, or the n best, with values", _hint),
         Command("go", "let the agent whose turn it is think (Enter)", _go),
-        Command("board", "show the board again (also Enter, on your turn)", _board),
+        Command(
+            "board",
+            "show the board again (also Enter, on your turn)",
+            lambda session, words: session.show_board(),
+        ),
         Command("marks on|off", "mark the legal moves", _marks),
         Command("position [OBF or moves]", "show the position, or go on from another", _position),
         Command("save FILE", "write the game, to be read or loaded", _save),
-        Command("load FILE", "go on with a saved game", _load),
+        Command("load FILE", "go on with a game of a file, the last", _load),
         Command("resign", "give up", _resign),
-        Command("new", "begin another game", _new),
+        Command("new", "begin another game", lambda session, words: session.next_game()),
         Command("series [games=N|points=N|off]", "several games, colours changing", _series),
         Command("agent NAME [key=value ...]", "another agent (or human) plays", _agent),
         Command("human", "you play the side to move from now on", _human),

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from othello_lab.agents.config import ConfigError
-from othello_lab.core.rules import Color
+from othello_lab.core.rules import Color, Ruleset
 from othello_lab.play.game import PlayedTurn, outcome
-from othello_lab.play.game_files import ReadGame, read
+from othello_lab.play.game_files import ReadGame
 from othello_lab.play.moves import written
-from othello_lab.play.recorded import game_of_run
+from othello_lab.play.recorded import open_game
 from othello_lab.play.terminal.board import disc_count, draw
 from othello_lab.play.terminal.screen import Screen
 
@@ -18,12 +17,11 @@ HELP = """\
 Enter or n: next   p: back   12: after move 12   start, end   all: to the end   help   q: leave"""
 
 
-def replay(path: Path, number: int | None, whole: bool) -> None:
-    """Show a game of a file that was written by a session (its number from 1, the last by default),
-    or of a run (from 0 as in the record). whole: all of it at once. Raises ConfigError."""
+def replay(path: Path, number: int | None, rules: Ruleset, whole: bool) -> None:
+    """Show a game of a file in any notation, or of a run. whole: all of it at once. The rest is as
+    for :func:`open_game`. Raises ConfigError."""
     screen = Screen()
-    shown = game_of_run(path, number or 0) if path.is_dir() or path.suffix == ".sqlite" else None
-    player = _ReplayPosition(screen, shown or _of_file(path, number))
+    player = _ReplayPosition(screen, open_game(path, number, rules, screen.say))
     if whole:
         player.go_on()
         return
@@ -112,12 +110,3 @@ class _ReplayPosition:
         self._screen.say(f"{self.at}. {name} {move}", "bold")
         for line in self._shown.notes[self.at - 1]:
             self._screen.say(f"   {line}")
-
-
-def _of_file(path: Path, number: int | None) -> ReadGame:
-    games = read(path)
-    if number is None:
-        return games[-1]
-    if not 1 <= number <= len(games):
-        raise ConfigError(f"game={number}: {path} has the games 1 to {len(games)}")
-    return games[number - 1]

@@ -9,11 +9,11 @@ from rich.progress import track
 from othello_lab.agents.agent import Limits
 from othello_lab.agents.config import ConfigError
 from othello_lab.core.notation import square_name
-from othello_lab.core.rules import Color, Ruleset
+from othello_lab.core.rules import Ruleset
 from othello_lab.play.agent_process import AgentProcesses
-from othello_lab.play.game import GameState, outcome
-from othello_lab.play.game_files import LONGEST, TITLE, ReadGame, game_of, read
-from othello_lab.play.recorded import game_of_run
+from othello_lab.play.game import outcome
+from othello_lab.play.game_files import ReadGame
+from othello_lab.play.recorded import open_game
 from othello_lab.play.review import MoveReview, Reviewer, accuracy_text, scale_text, told
 from othello_lab.play.terminal.screen import Screen
 
@@ -28,7 +28,7 @@ def review(path: Path, number: int | None, rules: Ruleset, page: Path | None) ->
     ConfigError.
     """
     screen = Screen()
-    shown = _game(path, number, rules)
+    shown = open_game(path, number, rules, screen.say)
     game = shown.game
     if not game.turns:
         raise ConfigError(f"{path}: the game has no moves")
@@ -50,33 +50,6 @@ def review(path: Path, number: int | None, rules: Ruleset, page: Path | None) ->
 
         write_page(page, shown, [found[number] for number in sorted(found)])
         screen.say(f"The review as a page is in {page}.")
-
-
-def _game(path: Path, number: int | None, rules: Ruleset) -> ReadGame:
-    if path.is_dir() or path.suffix == ".sqlite":
-        return game_of_run(path, number or 0)
-    try:
-        with path.open("rb") as file:
-            text = file.read(LONGEST).decode("utf-8", "replace")
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read ({error.strerror})") from error
-    if text.startswith(TITLE):
-        games = read(path)
-        if number is not None and not 1 <= number <= len(games):
-            raise ConfigError(f"game={number}: {path} has the games 1 to {len(games)}")
-        return games[-1 if number is None else number - 1]
-    if number not in (None, 1):
-        raise ConfigError(f"game={number}: {path} has one game")
-    try:
-        game = game_of(text, rules)
-    except ValueError as error:
-        raise ConfigError(f"{path}: {error}") from error
-    return ReadGame(game, _names(game))
-
-
-def _names(game: GameState) -> dict[Color, str]:
-    by = {turn.color: turn.by for turn in game.turns}
-    return {color: by.get(color, "?") for color in Color}
 
 
 def _say(screen: Screen, each: MoveReview) -> None:

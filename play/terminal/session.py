@@ -11,7 +11,7 @@ from rich.text import Text
 from othello_lab.core.notation import PASS
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
-from othello_lab.play.agent_process import AgentFailure, AgentProcesses
+from othello_lab.play.agent_process import AgentFailure, AgentProcesses, AgentResigned
 from othello_lab.play.config import GameSetup
 from othello_lab.play.game import GameState, PlayedTurn, decision_lines, outcome
 from othello_lab.play.game_files import described, game_text, players_of, write
@@ -190,6 +190,9 @@ class TerminalSession:
         with self.stoppable(f"{name} was stopped."):
             try:
                 decision, seconds = self.thinkers.ask(player, self.game, self._seed_of(color))
+            except AgentResigned:
+                self.game.give_up(color)
+                return
             except AgentFailure as trouble:
                 self.screen.say(f"{name} has broken down: {trouble}", "bold red")
                 self.screen.say(

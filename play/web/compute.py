@@ -23,7 +23,7 @@ from othello_lab.core.notation import square_name
 from othello_lab.core.rules import Color, ruleset
 from othello_lab.core.system.forked import Channel, ForkedProcess
 from othello_lab.core.system.processes import die_with_parent
-from othello_lab.play.agent_process import AgentFailure, AgentProcesses
+from othello_lab.play.agent_process import AgentFailure, AgentProcesses, AgentResigned
 from othello_lab.play.config import GameSetup, read
 from othello_lab.play.game import GameState, outcome, value_text
 from othello_lab.play.game_files import described, players_of
@@ -223,6 +223,8 @@ def _answered(thinkers: AgentProcesses, question: dict[str, Any]) -> dict[str, A
         game = game_from(question["game"])
         thinkers.change_rules(ruleset(game.start.ruleset))
         return {"ok": ANSWERS[question["ask"]](thinkers, game, question["options"])}
+    except AgentResigned:
+        return {"ok": {"resigned": True}}
     except (AgentFailure, ValueError) as error:
         return {"trouble": one_line(error)}
     except Exception as error:

@@ -262,6 +262,9 @@ class VisitSession:
         self._show()
         try:
             answer = await self._desk.ask("decide", game_data(visit.game), options, self._hear)
+            if "resigned" in answer:
+                visit.game.give_up(color)
+                return
             decision = decision_from(answer["decision"])
             if visit.watched and not visit.steps:
                 await asyncio.sleep(max(0.0, visit.delay - (time.monotonic() - begun)))
@@ -306,12 +309,12 @@ class VisitSession:
 
     async def _begin(self, message: messages.NewMessage) -> None:
         """Another game."""
-        rules = ruleset(message.rules)
+        rules, left_out = ruleset(message.rules), list[str]()
         if message.recorded is not None:
             answer = await self._ask_why("recorded", asdict(message.recorded), lambda note: None)
             game = game_from(answer["game"])
         elif message.text.strip():
-            game = game_of(message.text, rules)
+            game = game_of(message.text, rules, left_out.append)
         else:
             game = GameState(Position.start(rules))
         players = await self._players(message, game.start.ruleset)
@@ -322,6 +325,7 @@ class VisitSession:
         wanted = message.clock
         self.visit.clock = None if wanted is None else PersonClock(wanted.per, wanted.seconds)
         self._changed()
+        self._hear(" ".join(left_out[-1:]))
         self._warm_up()
 
     def _begin_next(self) -> None:

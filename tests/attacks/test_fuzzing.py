@@ -31,7 +31,7 @@ from othello_lab.core.wthor import WthorGame, format_wthor, parse_wthor
 from othello_lab.experiments.jobs.replan import replanned
 from othello_lab.experiments.pairing.openings import Opening, read_openings
 from othello_lab.play.engine import read_engine
-from othello_lab.play.game_files import game_of, read_text
+from othello_lab.play.game_files import game_of, saved_games
 from othello_lab.play.gtp import GtpServer
 from othello_lab.play.nboard import NBoardServer
 from othello_lab.play.web.game_data import game_data
@@ -88,7 +88,10 @@ TEXTS: dict[str, tuple[Sequence[str], Parser]] = {
         (TRANSCRIPT, OBF, GGF, NUMBERED, DRAWN, SAVED),
         lambda t, d: [lambda: game_of(t, ruleset(d.choice(NAMES)))],
     ),
-    "a saved game": ((SAVED, SAVED + "\n" + SAVED), lambda t, d: [lambda: read_text(t, "a file")]),
+    "a saved game": (
+        (SAVED, SAVED + "\n" + SAVED),
+        lambda t, d: [lambda: saved_games(t, "a file")],
+    ),
     "a program's name": (
         ("./anna", "java -cp build Bert", "python3 'my bots/carl.py' depth=3"),
         lambda t, d: [lambda: name_of(t)],

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,11 +20,12 @@ from chosen import mostly_nightly
 from processes import await_
 
 from othello_lab import Decision, Limits, RandomAgent
-from othello_lab.core.game import TimeSpent
+from othello_lab.core.game import HUNG, TimeSpent
 from othello_lab.core.position import Position
 from othello_lab.core.system.forked import Channel
 from othello_lab.core.system.processes import LINUX
 from othello_lab.core.system.shared_memory import shared
+from othello_lab.experiments.playing import agent_proxy
 from othello_lab.experiments.playing.agent_proxy import AgentProxy
 
 pytestmark = [
@@ -276,3 +278,15 @@ def test_children_too_short_lived_to_be_measured_are_charged() -> None:
 def test_threads_that_wait_for_one_another_are_charged() -> None:
     wall, own = spent_by(_think_with_threads)
     assert own >= min(0.35, 0.9 * wall)
+
+
+@pytest.mark.parametrize("limits", [Limits(), Limits(seconds=20.0)])
+def test_who_stops_itself_is_not_waited_for_longer_than_for_others(limits: Limits) -> None:
+    """Nor is its process replaced again and again."""
+    stops = Does(lambda: os.kill(os.getpid(), signal.SIGSTOP))
+    chosen = replace(conditions(stops, limits), hang_seconds=0.5)
+    begun = time.monotonic()
+    with closing(supervisor(chosen, lambda proxy, _: proxy.decide(START, limits))) as process:
+        told = process.receive().decode()
+    assert told.startswith(f"{HUNG}: no answer for 0.5 s") and "stopped" in told
+    assert time.monotonic() - begun < 0.9 * agent_proxy.STOPPED_SECONDS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from dataclasses import asdict
 from importlib.util import find_spec
@@ -16,9 +17,10 @@ from runs import QUIET, played
 from othello_lab import AlphaBeta, DiscCount
 from othello_lab.agents.config import ConfigError, choices
 from othello_lab.agents.external_agent import ExternalAgent
-from othello_lab.experiments.config import read, typed
+from othello_lab.experiments.config import read, settings_of, typed
 from othello_lab.experiments.jobs.run import resume
 from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.studies.scaling import Scaling
 from othello_lab.experiments.studies.study_plan import read as study_plan
 from othello_lab.experiments.sweep.composing import expand
 
@@ -371,3 +373,90 @@ def test_a_record_cannot_ask_for_anything(attack: str) -> None:
     settings = typed(config)
     assert asdict(settings) == config
     assert os.environ["HOME"] not in str(settings)
+
+
+PVS = "agents=duel agent@first=greedy agent@second=limited agent@second.agent=pvs"
+
+
+@pytest.mark.parametrize(
+    ("words", "by_time"),
+    [
+        (f"{PVS} second.seconds=0.02", [None, True]),
+        (f"{PVS} second.cpu_seconds=0.02", [None, True]),
+        (f"{PVS} second.seconds=0.02 depth=3", [None, False]),
+        (f"{PVS} second.seconds=0.02 second.agent.depth=3", [None, False]),
+        (f"{PVS} second.nodes=500", [None, False]),
+        (f"{PVS} limits.clock=10", [None, True]),
+        ("agents=searches_equal limits.seconds=0.1", [True, True, True, None]),
+        ("agents=searches_equal limits.nodes=500", [False, False, False, None]),
+        ("agents=ab_vs_minimax limits.seconds=0.1", [None, False]),
+    ],
+)
+def test_time_decides_the_depth_unless_one_is_given(words: str, by_time: list[object]) -> None:
+    """Of agents that can deepen."""
+    agents = settings_of(words.split()).agents.values()
+    assert [each.get("agent", each).get("depth_by_time") for each in agents] == by_time
+
+
+DUEL = ["agents=duel", "agent@first=random", "agent@second=greedy"]
+ALPHABETA = [*DUEL, "agent@second=alphabeta"]
+WPI, FOLDER = [*DUEL, "agent@second=wpi", "openings=start"], "agents=folder"
+
+
+@pytest.mark.parametrize(
+    ("words", "cure", "more"),
+    [
+        ([*DUEL, "openings=start", "games=4"], "openings.repeats=true", ""),
+        ([*DUEL, "openings=start", "games=4"], "games=2", ""),
+        ([*DUEL, "ruleset=mini6", "openings=balanced"], "openings=random", ""),
+        ([*ALPHABETA, "ruleset=mini6", "evaluation=iago"], "evaluation=disc_count", ""),
+        ([*DUEL, "openings=all", "openings.plies=9"], "openings=random", ""),
+        ([*WPI, "second.command=./anna", "openings=random"], "openings=start", "games=2"),
+        ([*WPI, "second.command=./anna", "second.folder=."], "executor.workers=1", "games=2"),
+        ([*DUEL, "openings=file", "openings.file=f.txt"], "openings.partly=true", "games=2"),
+        ([*DUEL, "openings=file", "openings.file=g.txt"], "openings.plies=N", "games=2"),
+        (
+            [FOLDER, "folder=bots", "openings=start", "isolation=none"],
+            "isolation=closed",
+            "games=2",
+        ),
+        ([*ALPHABETA, "second.step=2"], "set iterative", "second.iterative=true"),
+        ([*ALPHABETA, "second.etc=true"], "set table_mb", "second.table_mb=4"),
+        ([*DUEL, "openings.file=f.txt"], "openings=file", "openings.partly=true games=2"),
+    ],
+)
+def test_what_a_message_names_as_the_cure_works_as_typed(
+    words: list[str], cure: str, more: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "f.txt").write_text("f5d6\nf5d\n")
+    (tmp_path / "g.txt").write_text("e6f4e3f6g5d6e7f5c5\n")
+    (tmp_path / "bots").mkdir()
+    for name in ("anna", "bert"):
+        (tmp_path / "bots" / f"{name}.py").write_text("")
+
+    def planned(*words: str) -> None:
+        read(words).choose_openings()
+
+    with pytest.raises(ConfigError) as refused:
+        planned(*words)
+    assert cure in str(refused.value) or cure == "isolation=closed"
+    typed = cure.replace("=N", "=4")
+    given = more.split() if cure.startswith("set ") else [typed, *more.split()]
+    planned(*words, *given)
+
+
+def test_a_setting_of_an_agent_is_named_as_it_is_typed_for_its_line_up() -> None:
+    for words in (ALPHABETA, ["agents=ab_mirror"]):
+        plan = read([*words, "openings=random"])
+        with pytest.raises(ValueError, match="iterative=true") as refused:
+            Scaling(levels=[100, 200], by="nodes").check(plan)
+        cures = re.findall(r"[\w.]+\.iterative=true", str(refused.value))
+        assert [any(_reads([*words, cure]) for cure in cures)] == [True]
+
+
+def _reads(words: list[str]) -> bool:
+    try:
+        return bool(read(words))
+    except ConfigError:
+        return False

@@ -92,9 +92,17 @@ def test_programs_of_all_kinds_play_each_other(
 def test_a_page_tells_of_games_losses_logs_and_the_board_of_a_failure(tmp_path: Path) -> None:
     trouble = "import logging; logging.warning('noted'); print('my last words'); "
     trouble += "len(position.moves) == 3 or 1 / 0"
-    hand_in(tmp_path / "submissions", PYTHON, trouble={"agent": trouble})
+    hand_in(tmp_path / "submissions", [*PYTHON, "missing"], trouble={"agent": trouble})
     result = played(tmp_path)
     told, other = page(result, "agent0"), page(result, "strategy1")
+    points = result.standings.set_index("agent")["points"]
+    for name in points.index:  # of each game opponent, result, points and why: to be added up
+        games = re.findall(r"^\| \d+ \| (?:Bl|Wh).*", page(result, name), re.MULTILINE)
+        cells = [re.split(r" *\| *", game)[1:-1] for game in games]
+        assert sum(float(row[-2]) for row in cells) == points[name], (name, games)
+        assert f" = {points[name]:g}." in page(result, name)
+        starts = [row[-2] == "0" for row in cells if row[2] == "missing2"]
+        assert all(starts) and (starts or name == "missing2")
     failed = result.games[result.games["end_reason"] == RAISED].sort_values("game")
     assert f"| {RAISED} | {len(failed)} |" in told
     assert "ZeroDivisionError: division by zero (agent0.py, line 6)" in told
@@ -102,7 +110,6 @@ def test_a_page_tells_of_games_losses_logs_and_the_board_of_a_failure(tmp_path: 
     assert "Traceback" in told
     assert "../report" not in told  # its author has neither the report nor the run
     assert "play replay" not in told
-    assert "| place | 2 |" in told
     report = (result.folder / "report.md").read_text(encoding="utf-8")
     assert "[agent0](programs/agent0.md)" in report
     html = (result.folder / "report.html").read_text(encoding="utf-8")

@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 
 import pytest
 
 from othello_lab.agents.config import ConfigError
+from othello_lab.core.notation import square_name
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, ruleset
+from othello_lab.core.wthor import WthorGame, format_wthor
+from othello_lab.experiments.pairing.openings import read_openings
 from othello_lab.play.config import PERSON
 from othello_lab.play.game import GameState
-from othello_lab.play.game_files import TITLE, game_of, game_text, players_of, read, write
+from othello_lab.play.game_files import (
+    TITLE,
+    game_of,
+    game_text,
+    players_of,
+    saved_games,
+    write,
+)
+from othello_lab.play.recorded import open_game
+from othello_lab.training.games import read_games
 
+STANDARD = ruleset("standard")
 PLAYERS = {Color.BLACK: "human", Color.WHITE: "greedy"}
 
 
@@ -29,7 +44,7 @@ def test_a_game_is_read_as_it_was_written(
     games[1].resigned = Color.WHITE
     path = tmp_path / "games.txt"
     write(path, [game_text(game, PLAYERS) for game in games])
-    found = read(path)
+    found = saved_games(path.read_text(encoding="utf-8"), str(path))
     assert [each.game.moves for each in found] == [game.moves for game in games]
     assert [each.game.resigned for each in found] == [None, Color.WHITE, None]
     assert found[0].players == PLAYERS
@@ -43,8 +58,8 @@ GOOD = game_text(GameState(Position.start()), PLAYERS)
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (b"", "no saved game"),
-        (b"\xff\xfe\x00", "no saved game"),
+        (b"", "no game"),
+        (b"\xff\xfe\x00", "byte 0: not text"),
         (TITLE.encode() + b"\n", "unknown ruleset"),
         (GOOD.replace("ruleset: standard", "ruleset: chess").encode(), "'chess'"),
         (GOOD.replace("start: -", "start: ?").encode(), "'\\?' on a1"),
@@ -57,19 +72,20 @@ def test_a_file_that_is_none_is_refused(content: bytes, why: str, tmp_path: Path
     path = tmp_path / "game.txt"
     path.write_bytes(content)
     with pytest.raises(ConfigError, match=why) as refused:
-        read(path)
+        open_game(path, None, STANDARD, print)
     assert "\n" not in str(refused.value)
     assert str(path) in str(refused.value)
 
 
 def test_no_file_no_folder_nothing_endless(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
     for path, why in (
         (tmp_path / "none", "No such file"),
-        (tmp_path, "a folder"),
-        (Path("/dev/zero"), "longer than"),
+        (tmp_path / "fifo", "a FIFO"),
+        (Path("/dev/zero"), "a device"),
     ):
         with pytest.raises(ConfigError, match=why):
-            read(path)
+            open_game(path, None, STANDARD, print)
     with pytest.raises(ConfigError, match="cannot be written"):
         write(tmp_path / "none" / "game.txt", [GOOD])
 
@@ -103,3 +119,91 @@ def test_numbered_moves_and_drawn_boards_are_read() -> None:
         game_of(drawn, rules)
     for text in (drawn, drawn.replace("X", "*")):
         assert game_of(f"{text}\nBlack to play", rules).position == Position.start()
+
+
+BOARD = "-" * 27 + "O*------*O" + "-" * 27
+
+
+def ggf(moves: str, about: str = "TY[8]", board: str = f"8 {BOARD}") -> str:
+    return f"(;GM[Othello]PB[anna]{about}BO[{board} *]{moves};)\n"
+
+
+F5, D3 = "B[f5]", "B[d3]W[c5]"
+ODD = [
+    ggf("B[c4]", "TY[8a]"),
+    ggf("B[c4]", "TY[8k]KM[4]"),
+    ggf("", "TY[10]", "10 " + "-" * 100),
+    ggf("B[a1]"),
+]
+WTHOR = format_wthor([WthorGame(b"\x25", 32), WthorGame(b"\x13\x22", 32)], date(2026, 1, 1), 2026)
+ARCHIVES: dict[str, tuple[str | bytes, list[str], int]] = {
+    "GGF": (ggf(F5) + ggf(F5 + "W[d6]") + ggf(D3), ["f5", "f5d6", "d3c5"], 0),
+    "odd games": (ggf(F5) + "".join(ODD[:2]) + "2 " + ggf(D3), ["f5", "", "", "d3c5"], 2),
+    "another board": (ODD[2] + ggf(D3), ["", "d3c5"], 1),
+    "WTHOR": (WTHOR, ["f5", "d3c5"], 0),
+    "a transcript a line": ("# mine\nf5\n\nf5d6 c3\nd3c5\n", ["f5", "f5d6c3", "d3c5"], 0),
+    "lines that cannot be read": ("f5\nf5d\nd3c5\n", ["f5", "", "d3c5"], 1),
+    "a game in several lines": ("1. f5 d6\n2. c3 d3\n", ["f5d6c3d3"], 0),
+    "one game in Latin-1": (ggf(F5).replace("anna", "jos\xe9").encode("latin-1"), ["f5"], 0),
+}
+
+
+@pytest.mark.parametrize("kind", ARCHIVES)
+def test_archives_of_every_kind(kind: str, tmp_path: Path) -> None:
+    """The last game is the default; those left out keep their numbers, and are counted."""
+    content, games, left_out = ARCHIVES[kind]
+    path, told = tmp_path / "games", list[str]()
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+    def moves(number: int | None) -> str:
+        game = open_game(path, number, STANDARD, told.append).game
+        return "".join(square_name(move) for move in game.moves)
+
+    assert moves(None) == games[-1]
+    assert len(told) == left_out + bool(left_out)
+    assert not left_out or f": {left_out} game" in told[-1]
+    for number, expected in enumerate(games, start=1):
+        if expected:
+            assert moves(number) == expected
+    for number in (0, len(games) + 1, *(n for n, text in enumerate(games, 1) if not text)):
+        with pytest.raises(ConfigError, match=f"game={number}: {path} has the "):
+            moves(number)
+    # Openings are read from the same files, and say what cures them.
+    whole = [text for text in games if text]
+    if left_out:
+        with pytest.raises(ConfigError, match=r"openings\.partly=true"):
+            read_openings(path, STANDARD)
+    found = read_openings(path, STANDARD, partly=True)
+    assert ["".join(map(square_name, opening.moves)) for opening in found] == whole
+
+
+def test_an_illegal_game_is_named_where_it_is_chosen(tmp_path: Path) -> None:
+    path = tmp_path / "games.ggf"
+    path.write_text(ggf(F5) + ODD[3])
+    with pytest.raises(ConfigError, match=f"{path}, line 2: move 1 .*a1: traps nothing"):
+        open_game(path, None, STANDARD, print)
+    assert open_game(path, 1, STANDARD, print).game.moves == (37,)
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (b'[Event "x"]\n[Site "y"]\n\n1. e4 e5 *', "PGN of chess"),
+        (b"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", "FEN of chess"),
+        (b"(;GM[1]FF[4]SZ[19];B[pd])", "SGF"),
+        (b"SQLite format 3\0", "a database"),
+        (b"PK\x03\x04", "packed"),
+        (b"<!DOCTYPE html>", "HTML"),
+        (b'{"moves": []}', "JSON"),
+    ],
+)
+def test_a_file_of_another_kind_is_named(content: bytes, kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "games.txt"
+    path.write_bytes(content)
+    for read in (
+        lambda: open_game(path, None, STANDARD, print),
+        lambda: read_openings(path, STANDARD, partly=True),
+        lambda: read_games([path], STANDARD, True, print),
+    ):
+        with pytest.raises(ConfigError, match=f"{path}: this is .*{kind}"):
+            read()

@@ -180,6 +180,9 @@ def test_an_agent_that_breaks_down_is_told_and_the_engine_lives() -> None:
         said = say(server, "clear_board", "play b d3", "play w c3", "genmove b", "genmove b")
         assert any("an illegal move" in each for each in said[3:])
         assert say(server, "name")[0].startswith("= ")
+    for server in served("agent=random agent._target_=misbehaving.Resigns +agent.after=1"):
+        moves = say(server, "play b d3", *["reg_genmove w"] * 3)[1:]
+        assert moves[1] == "= resign" and moves[0] == moves[2] != "= resign"
 
 
 @pytest.mark.parametrize(

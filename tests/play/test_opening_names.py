@@ -5,6 +5,7 @@ from __future__ import annotations
 from othello_lab.core.bitboard import symmetric_forms
 from othello_lab.core.position import Position
 from othello_lab.core.rules import ruleset
+from othello_lab.play.game import GameState
 from othello_lab.play.game_files import game_of
 from othello_lab.play.opening_names import LINES, named_positions, opening_names
 
@@ -27,7 +28,7 @@ def test_the_last_name_holds() -> None:
         "f5f4": "Parallel Opening",
     }.items():
         assert opening_names(game_of(text, ruleset("standard")))[-1] == name
-    assert opening_names(game_of("", ruleset("mini4"))) == [""]
+    assert opening_names(GameState(Position.start("mini4"))) == [""]
     assert set(opening_names(game_of("c4", ruleset("wpi")))) == {""}
 
 

@@ -67,3 +67,6 @@ def test_a_game_of_a_run_is_stepped_through(
         ((white,),) = record.execute("select name from agents join games on agent = white limit 1")
     out = replay("", str(folder), "game=0", "--all")
     assert f"White ({white}) loses: illegal move: a1: occupied" in out
+    with closing(sqlite3.connect(folder / "games.sqlite")) as record, record:
+        record.execute("update games set end_reason = 'resigned', detail = ''")
+    assert f"White ({white}) resigns." in replay("", str(folder), "game=0", "--all")

@@ -198,6 +198,14 @@ def test_a_series_changes_colours_and_keeps_the_score(play: Play, tmp_path: Path
     assert re.search(r"points (2\d|3\d) : |: (2\d|3\d)\.", out)
 
 
+def test_an_agent_may_resign(play: Play) -> None:
+    out = play(
+        "d3\nundo\nquit\n", "white=random", "white._target_=misbehaving.Resigns", "+white.after=0"
+    )
+    assert "White resigns: Black wins by 64" in out and "broken" not in out
+    assert "Taken back: 1 move" in out
+
+
 @pytest.mark.integration
 def test_an_agent_that_breaks_down_is_replaced(play: Play) -> None:
     words = "white=random", "white._target_=misbehaving.Illegal", "+white.after=0"

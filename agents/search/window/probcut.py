@@ -28,6 +28,7 @@ from othello_lab.agents.search.window.selective import (
     PROBCUT_SHAPE,
     STAGE_DISCS,
 )
+from othello_lab.core.system.plain_yaml import checked_text
 from othello_lab.core.system.settings import Number, Text, Whole, check_settings
 
 FITTED = SHIPPED / "probcut"
@@ -104,7 +105,7 @@ class ProbCut:
         # The parser in C, where there is one, takes 10 ms instead of 100.
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         try:
-            read: Any = yaml.load(path.read_text(encoding="utf-8"), loader)
+            read: Any = yaml.load(checked_text(path), loader)
             checks = tuple(Regression(**check) for check in read["checks"])
             found = cls(read["evaluation"], read["fingerprint"], read["made"], checks)
             for part in (found, *checks):

@@ -37,8 +37,8 @@ def discs_figures(facts: RunFacts) -> Iterator[ReportFigure]:
     yield ReportFigure(
         name="discs",
         title="Disc differences",
-        caption="Disc differences at the end of games: the agent's discs minus its opponent's, "
-        "empty squares to the winner, without forfeits. A higher bar means more games, on "
+        caption="Disc differences of finished games: the agent's discs minus its opponent's, "
+        "empty squares to the winner. A higher bar means more games, on "
         f"the same scale for all. A step is {_BIN} discs wide, and the dark mark is the mean.",
         chart=discs_chart(found, facts.context, facts.order),
     )

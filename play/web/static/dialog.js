@@ -200,6 +200,12 @@ function valuesOf(fields) {
 
 // ------------------------------------------------------------------ games from elsewhere
 
+/** A file's text; or if it is none, such as WTHOR, a letter for each byte. */
+async function content(file) {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  return bytes.includes(0) ? ["", Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")] : [new TextDecoder().decode(bytes), ""];
+}
+
 /** Ask for a game: as text, from a file, or of a run. choose({text, rules}) or choose({recorded}) goes
  * on with it. */
 export function openDialog({ catalogue, state, ask, choose }) {
@@ -212,8 +218,9 @@ export function openDialog({ catalogue, state, ask, choose }) {
     if (!chosen) return;
     // A letter has at most four bytes.
     if (chosen.size > 4 * catalogue.longest_text) problem.textContent = tooLong(`${chosen.name} has ${chosen.size.toLocaleString("en")} bytes`);
-    else area.value = await chosen.text();
+    else [area.value, binary] = await content(chosen);
   } });
+  let binary = ""; // the area would change some of it
   const problem = element("p", { className: "problem", role: "alert" });
   const mine = element("div", { className: "mine" });
   const runs = element("div", { className: "runs" }, element("p", {}, "Looking for runs …"));
@@ -222,15 +229,16 @@ export function openDialog({ catalogue, state, ask, choose }) {
 
   async function submit(event) {
     event.preventDefault();
-    if (!area.value.trim()) {
+    const text = area.value.trim() ? area.value : binary;
+    if (!text) {
       problem.textContent = "Put in a game first.";
       return;
     }
-    if (area.value.length > catalogue.longest_text) {
-      problem.textContent = tooLong(`it has ${area.value.length.toLocaleString("en")} letters`);
+    if (text.length > catalogue.longest_text) {
+      problem.textContent = tooLong(`it has ${text.length.toLocaleString("en")} letters`);
       return;
     }
-    choose({ text: area.value, rules: rules.value });
+    choose({ text, rules: rules.value });
   }
 
   async function showMine() {
@@ -278,7 +286,7 @@ export function openDialog({ catalogue, state, ask, choose }) {
 
   show("Open a game",
     element("form", { className: "game", onsubmit: submit },
-      element("label", { className: "field tall" }, "Transcript, position (OBF), GGF, or a saved game", area),
+      element("label", { className: "field tall" }, "Transcript, position (OBF), GGF, or a saved game; of several the last", area),
       element("label", { className: "field" }, "From a file", file),
       element("label", { className: "field" }, "Rules", rules),
       problem,

@@ -22,7 +22,7 @@ from othello_lab.agents.diagnosis.questions import (
     narrow_positions,
     positions,
 )
-from othello_lab.agents.diagnosis.references import MISTAKEN, RIGHT, Search
+from othello_lab.agents.diagnosis.references import MISTAKES, NO_CUTS, SOFT, Search
 from othello_lab.agents.diagnosis.tree import ReferenceNode
 from othello_lab.agents.search import AlphaBeta, Minimax
 
@@ -52,7 +52,7 @@ def examined(path: Path, deep: bool = False, must_prune: bool = False) -> Diagno
 
 def is_told(diagnosis: Diagnosis, cause: str) -> None:
     assert not diagnosis.holds
-    assert [each.name for each in diagnosis.causes][:1] == [cause], diagnosis.causes
+    assert diagnosis.causes[0].name.startswith(cause), diagnosis.causes
     evidence = diagnosis.causes[0].evidence
     assert BOARD in evidence and "expected " in evidence
 
@@ -150,9 +150,9 @@ def test_the_right_search_is_the_labs() -> None:
     """Node for node, with pruning and without."""
     evaluation = load_evaluation("square_weights")
     for position in positions(4):
-        for prunes, lab in ((False, Minimax), (True, AlphaBeta)):
+        for style, lab in ((NO_CUTS, Minimax), (SOFT, AlphaBeta)):
             decision = lab(2, evaluation).search(position)
-            reply = Search(prunes).reply(ReferenceNode(position, evaluation), 2)
+            reply = Search(style).reply(ReferenceNode(position, evaluation), 2)
             assert decision.move in reply.moves and decision.value == reply.value
             stats = decision.stats
             counts = stats.nodes, stats.leaves, stats.evaluations
@@ -183,7 +183,7 @@ def test_narrow_positions_have_small_trees_with_passes_and_transpositions() -> N
     assert len(set(chosen)) == 20
     evaluation = load_evaluation("square_weights")
     roots = [ReferenceNode(each, evaluation) for each in chosen]
-    assert all(Search(False).reply(root, 5).leaves <= 1500 for root in roots)
+    assert all(Search(NO_CUTS).reply(root, 5).leaves <= 1500 for root in roots)
     assert sum(root.within(3)[0] for root in roots) >= 8
     transposed = 0
     for root in roots:
@@ -196,8 +196,7 @@ def test_narrow_positions_have_small_trees_with_passes_and_transpositions() -> N
 
 def test_a_cause_is_told_in_one_way() -> None:
     advice: dict[str, str] = {}
-    for mistake in MISTAKEN:
-        assert mistake not in RIGHT
+    for mistake in MISTAKES:
         assert advice.setdefault(mistake.cause, mistake.advice) == mistake.advice
 
 

@@ -309,7 +309,7 @@ def test_a_mistake_in_a_file_beside_it_is_found_there(write: Write) -> None:
     [
         ("    pass", "None"),
         ("    if count(mover) > 9:\n        return 1", "None"),
-        ("    raise ValueError('never')", "line 8: ValueError: never"),
+        ("    raise ValueError('never')", "line 8, .*ValueError: never"),
         ("    return np.random.randint(0, 99)", "random numbers"),
         ("    return count(mover) + (np.random.random() < 0.1)", "random numbers"),
         ("    return 'many'", "an integer or a float"),
@@ -323,7 +323,7 @@ def test_a_mistake_in_a_file_beside_it_is_found_there(write: Write) -> None:
             "    if count(mover) > 9:\n        raise ValueError('no\\nmore')\n    return 1",
             "no more",
         ),
-        ("    x = 1\n    return 1 // (count(mover) - count(mover))", "line 9: ZeroDivisionError"),
+        ("    x = 1\n    return 1 // (count(mover) - count(mover))", "line 9, .*ZeroDivisionError"),
         ("    os._exit(1)\n    return 1", "ended its process"),
         ("    raise SystemExit\n    return 1", "ended its process"),
     ],
@@ -340,26 +340,15 @@ def test_results_that_are_of_no_use(
         assert compiled and re.search(r"line \d+", message)
 
 
-@pytest.mark.parametrize(
-    ("body", "line"),
-    [
-        ("    x = 1\n    return os.getpid() % 2", "line 9, `return os.getpid() % 2`"),
-        ("    return undefined_thing(mover)", "line 8, `return undefined_thing(mover)`"),
-        ("    y = 3\n\n    x = mover.no_such_attribute\n    return 1", "line 10, `x = mover.no_s"),
-    ],
-)
-def test_what_cannot_be_compiled_names_the_line_and_the_way_out(
-    write: Write, body: str, line: str
-) -> None:
-    with refused("mine.py", "cannot be compiled", line, "compiled: false"):
-        FunctionEvaluation(write(HEAD + body + "\n") + ":wrong")
-
-
 def test_what_cannot_be_compiled_runs_as_ordinary_python(write: Write) -> None:
     path = write(HEAD + "    return len([s for s in bin(int(mover)) if s == '1'] + [*{}.keys()])\n")
-    with refused("compiled: false"):
+    with refused(
+        "mine.py", "cannot be compiled: line 8, `return len(", "@heuristic(compiled=False)"
+    ):
         FunctionEvaluation(f"{path}:wrong")
-    evaluation = FunctionEvaluation(f"{path}:wrong", compiled=False)
+    marked = write(Path(path).read_text().replace("@heuristic", "@heuristic(compiled=False)"))
+    evaluation = FunctionEvaluation(f"{marked}:wrong")
+    assert not evaluation.compiled
     guided = MCTS(playouts=5, rollout="greedy", evaluation=evaluation)
     assert AlphaBeta(2, evaluation).search(Position.start()).value is not None
     assert guided.search(Position.start()).stats.evaluations > 0

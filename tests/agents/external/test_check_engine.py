@@ -5,59 +5,84 @@ from __future__ import annotations
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
+import gtp_engine
+import nboard_engine
 import pytest
-from chosen import mostly_nightly
+from bots import InProcess
+from gtp_engine import EDAX
 
 from othello_lab.agents.command_line import main
+from othello_lab.agents.commands import check_engine
 from othello_lab.agents.external import check_gtp, check_nboard
 from othello_lab.agents.external.check_gtp import GtpEngineUnderTest
 from othello_lab.agents.external.check_nboard import NBoardEngineUnderTest
-from othello_lab.agents.external.checking import FAILED, NOT_ASKED, OK, EngineFinding, findings
+from othello_lab.agents.external.checking import (
+    FAILED,
+    NOT_ASKED,
+    OK,
+    EngineFinding,
+    EngineUnderTest,
+    findings,
+)
 from othello_lab.agents.external.program import Program
 
 ROOT = Path(__file__).parents[3]
-RHINO = shutil.which("gtp-rhino") or shutil.which("gtp-rhino", path="/usr/games")
-NIGHTLY = pytest.mark.nightly
 INTEGRATION = pytest.mark.integration
+RHINO = shutil.which("gtp-rhino") or shutil.which("gtp-rhino", path="/usr/games")
 
-BROKEN = [
-    pytest.param(
-        "gtp",
-        "version-1 nameless knows-all any-size plays-go no-capitals any-color shows-nothing "
-        "undoes-all sets-nothing no-clock scores-wrongly",
-        "version name known sizes game letters turn show undo set time score",
-        marks=INTEGRATION,
-    ),
-    pytest.param(
-        "gtp",
-        "no-numbers answers-comments plays-anything passes-freely",
-        "numbers blank illegal nonsense passes no_pass whole_game moves",
-        marks=INTEGRATION,
-    ),
-    pytest.param("gtp", "flips-too-few never-passes", "moves pass score", marks=INTEGRATION),
-    pytest.param("gtp", "dies", "whole_game", marks=INTEGRATION),
-    pytest.param("gtp", "accepts-anything", "unknown nonsense sizes", marks=NIGHTLY),
-    pytest.param("gtp", "garbage", "starts", marks=NIGHTLY),
-    pytest.param("gtp", "no-genmove", "list", marks=NIGHTLY),
-    pytest.param("gtp", "answers-nothing", "blank", marks=NIGHTLY),
-    pytest.param("gtp", "never-clears", "clear two_games", marks=NIGHTLY),
-    pytest.param("gtp", "illegal", "white whole_game", marks=NIGHTLY),
-    pytest.param("gtp", "nonsense", "genmove white", marks=NIGHTLY),
-    pytest.param("gtp", "forgets-its-moves", "keeps whole_game", marks=NIGHTLY),
-    pytest.param("gtp", "stays", "quit", marks=NIGHTLY),
-    ("nboard", "bad-nodes no-hints answers-all", "nodes hint unknown blank"),
-    pytest.param("nboard", "moves-itself", "stays", marks=INTEGRATION),
-    pytest.param("nboard", "sets-once", "again", marks=INTEGRATION),
-    pytest.param("nboard", "deaf", "move", marks=INTEGRATION),
-    pytest.param("nboard", "no-moves", "white", marks=INTEGRATION),
-    pytest.param("nboard", "stays", "quit", marks=INTEGRATION),
-    pytest.param("nboard", "same-pong", "pings", marks=NIGHTLY),
-    pytest.param("nboard", "illegal", "game", marks=NIGHTLY),
-    pytest.param("nboard", "nonsense", "game", marks=NIGHTLY),
-    pytest.param("nboard", "dies", "game", marks=NIGHTLY),
+PROTOCOLS: dict[str, tuple[Any, Any, Any]] = {
+    "gtp": (gtp_engine, GtpEngineUnderTest, check_gtp),
+    "nboard": (nboard_engine, NBoardEngineUnderTest, check_nboard),
+}
+
+ONE_FAULT = {
+    "gtp": "starts=garbage, version=version-1, name=nameless, list=hides-quit, known=knows-all, "
+    "unknown=allows-no_such_command, numbers=no-numbers, blank=answers-comments, sizes=any-size, "
+    "game=plays-go, play=black-is-alone, letters=no-capitals, illegal=plays-on-discs, "
+    "nonsense=color-blind, turn=white-begins, clear=stuck-after-6, show=shows-nothing, "
+    "undo=undoes-all, set=sets-nothing, genmove=lost-after-, white=lost-after-d3, keeps=repeats, "
+    "reg=reg-plays, pass=never-passes, passes=skips-passes skips-one-late, no pass=passes-freely, "
+    "whole game=tires, moves=flips-too-few, score=scores-wrongly, time=no-clock, "
+    "two games=stuck-after-7, quit=stays",
+    "nboard": "starts=mute, pings=volunteers, number=short-numbers, unknown=answers-unknown, "
+    "blank=answers-blank, name=anonymous, go=stumbles, white=lost-after-d3, game=two-moves, "
+    "stays=moves-itself, move=only-capitals, notes=no-notes, board=usual-start, again=sets-once, "
+    "value=praise, nodes=bad-nodes, hint=wrong-hints, depth=deep-sinks, pass=never-passes, "
+    "passes=no-passes-in-games, whole game=tires, learn=moves-to-learn, quit=stays",
+}
+"""Of each check the traits of an engine that fails this check, and no other."""
+CASES = [
+    (protocol, *case.split("="))
+    for protocol, row in ONE_FAULT.items()
+    for case in [*row.split(", "), "="]  # the last has no fault
 ]
-"""Of each engine of the tests: its traits, and the checks that find them."""
+ALWAYS = [("gtp", "turn"), ("nboard", "name"), ("nboard", "value"), ("nboard", "learn")]
+"""Could once not be failed."""
+
+
+def found_of(protocol: str, program: Program, patience: float = 30) -> list[EngineFinding]:
+    _, kind, checks = PROTOCOLS[protocol]
+    case: EngineUnderTest = kind(program, patience, 30)
+    return list(findings(case, checks.CHECKS))
+
+
+def found_in_process(
+    protocol: str, traits: str, monkeypatch: pytest.MonkeyPatch
+) -> list[EngineFinding]:
+    module, *_ = PROTOCOLS[protocol]
+    for each in (gtp_engine, nboard_engine):  # they share a class
+        monkeypatch.setattr(each, "TRAITS", set(traits.split()) if each is module else set())
+    return found_of(protocol, InProcess(module))
+
+
+def engine(protocol: str, *traits: str) -> str:
+    return f"{sys.executable} {ROOT / 'tests' / f'{protocol}_engine.py'} {' '.join(traits)}"
+
+
+def names(found: list[EngineFinding], outcome: str) -> set[str]:
+    return {each.name for each in found if each.outcome == outcome}
 
 
 @pytest.fixture(autouse=True)
@@ -65,63 +90,55 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
 
 
-def engine(protocol: str, *traits: str) -> str:
-    return f"{sys.executable} {ROOT / 'tests' / f'{protocol}_engine.py'} {' '.join(traits)}"
+@pytest.mark.parametrize(
+    ("protocol", "check", "traits"),
+    [pytest.param(*case, marks=() if case[:2] in ALWAYS else INTEGRATION) for case in CASES],
+)
+def test_an_engine_with_one_fault_fails_one_check(
+    protocol: str, check: str, traits: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = found_in_process(protocol, traits, monkeypatch)
+    checks = [name for place, name, _ in CASES if place == protocol]
+    assert [*(each.name for each in found), ""] == checks
+    failed = [each for each in found if each.outcome == FAILED]
+    assert [each.name for each in failed] == [check] * bool(check), failed
+    assert bool(names(found, NOT_ASKED)) == (check == "starts")
+    assert all(each.exchanges for each in found if each.outcome != NOT_ASKED)
+    assert check != "moves" or "  a b c d e f g h\n1 " in failed[0].detail
 
 
-def found_of(protocol: str, *traits: str, patience: float = 30) -> list[EngineFinding]:
-    program = Program(engine(protocol, *traits))
-    if protocol == "gtp":
-        return list(findings(GtpEngineUnderTest(program, patience, 30), check_gtp.CHECKS))
-    return list(findings(NBoardEngineUnderTest(program, patience, 30), check_nboard.CHECKS))
-
-
-def names(found: list[EngineFinding], outcome: str) -> set[str]:
-    return {each.name for each in found if each.outcome == outcome}
-
-
-@pytest.mark.integration
-@pytest.mark.parametrize("protocol", ["gtp", "nboard"])
-def test_an_engine_that_does_all_right_passes(protocol: str) -> None:
-    found = found_of(protocol)
-    assert len(found) >= 20
-    assert not names(found, FAILED) | names(found, NOT_ASKED), found
-    assert all(each.exchanges for each in found)
-
-
-@pytest.mark.parametrize(("protocol", "traits", "checks"), BROKEN)
-def test_each_check_finds_the_engine_that_fails_it(protocol: str, traits: str, checks: str) -> None:
-    patience = {"stays": 5, "same-pong": 2}.get(traits, 30)
-    found = found_of(protocol, *traits.split(), patience=patience)
-    failed = names(found, FAILED)
-    assert {check.replace("_", " ") for check in checks.split()} <= failed
-    if " " in traits:
-        assert len(failed) == len(checks.split()), failed
-    for each in found:
-        if protocol == "gtp" and each.name == "moves" and each.outcome == FAILED:
-            assert "legal" in each.detail and "  a b c d e f g h\n1 " in each.detail
+@pytest.mark.parametrize(
+    ("protocol", "traits", "passed", "skipped"),
+    [
+        ("gtp", "gives-up", "moves", "clear undo set genmove white keeps pass time two_games"),
+        pytest.param(
+            "gtp",
+            "no-set_game no-known_command no-undo no-showboard no-setboard no-time_left "
+            "no-final_score no-reg_genmove",
+            "moves",
+            "known game show undo set reg score time",
+            marks=INTEGRATION,
+        ),
+        ("nboard", "bare", "go", "value"),
+        ("nboard", "nameless no-learning", "go", "name learn"),
+    ],
+)
+def test_what_an_engine_need_not_do_is_no_fault(
+    protocol: str, traits: str, passed: str, skipped: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = found_in_process(protocol, traits, monkeypatch)
+    assert names(found, NOT_ASKED) == {name.replace("_", " ") for name in skipped.split()}
+    assert not names(found, FAILED) and passed in names(found, OK)
 
 
 @pytest.mark.integration
 @pytest.mark.parametrize(
-    ("protocol", "traits", "skipped"),
-    [
-        (
-            "gtp",
-            "no-set_game no-known_command no-undo no-showboard no-setboard no-time_left "
-            "no-final_score no-reg_genmove",
-            {"known", "game", "show", "undo", "set", "reg", "score", "time"},
-        ),
-        ("nboard", "bare", {"value"}),
-        ("nboard", "nameless no-learning", {"name", "learn"}),
-    ],
+    ("protocol", "trait", "check"),
+    [("gtp", "dies", "whole game"), ("nboard", "dies", "game"), ("nboard", "same-pong", "pings")],
 )
-def test_what_an_engine_need_not_know_is_not_asked(
-    protocol: str, traits: str, skipped: set[str]
-) -> None:
-    found = found_of(protocol, *traits.split())
-    assert names(found, NOT_ASKED) == skipped
-    assert names(found, OK) | skipped == {each.name for each in found}
+def test_a_program_that_dies_or_says_nothing_fails(protocol: str, trait: str, check: str) -> None:
+    found = found_of(protocol, Program(engine(protocol, trait)), 2 if trait == "same-pong" else 30)
+    assert check in names(found, FAILED)
 
 
 @pytest.mark.parametrize(("protocol", "patience"), [("gtp", "30"), ("nboard", "0.3")])
@@ -136,26 +153,30 @@ def test_an_engine_that_cannot_play_is_asked_nothing_more(
     assert "\ncat fails 1: " in printed and "\ncat does not play: " in printed
 
 
-VERDICTS = {
-    "blank-before-numbers": ("fails 1: numbers", "plays, with these settings: commands without "),
-    "no-list_commands": ("fails 1: list", "found by trying; colours black and white; "),
-    "no-setboard": ("passes all checks", "no command sets one; "),
-    "illegal": ("whole game", "does not play: generated a1: "),
-}
-
-
-@pytest.mark.integration
-@pytest.mark.parametrize("trait", mostly_nightly(VERDICTS, ["illegal", "no-setboard"]))
+@pytest.mark.parametrize(
+    ("traits", "fails", "plays"),
+    [
+        (EDAX, "fails 2: numbers, letters", "plays, with these settings: numbered commands; "),
+        pytest.param("no-list_commands", "fails 1: list", "found by trying; ", marks=INTEGRATION),
+        pytest.param("no-setboard", "passes all", "no command sets one; ", marks=INTEGRATION),
+        pytest.param("resigns=9", "passes all checks", "resigned 1 game of 2", marks=INTEGRATION),
+        pytest.param("illegal", "whole game", "does not play: generated a1: ", marks=INTEGRATION),
+    ],
+)
 def test_the_last_line_tells_if_and_how_the_engine_plays(
-    trait: str, capsys: pytest.CaptureFixture[str]
+    traits: str,
+    fails: str,
+    plays: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    checks, plays = VERDICTS[trait]
-    command = engine("gtp", trait)
-    code = main(["check-engine", "gtp", command, "--patience", "30"])
+    monkeypatch.setattr(gtp_engine, "TRAITS", set(traits.split()))
+    monkeypatch.setattr(check_engine, "Program", lambda command: InProcess(gtp_engine))
+    code = main(["check-engine", "gtp", sys.executable])
     lines = capsys.readouterr().out.splitlines()
-    summary, verdict = (line for line in lines if line.startswith(command))
+    summary, verdict = (line for line in lines if line.startswith(sys.executable))
     assert code == int("fails" in summary)
-    assert checks in summary and plays in verdict
+    assert fails in summary and plays in verdict
 
 
 @pytest.mark.integration

@@ -8,16 +8,18 @@ import sys
 from dataclasses import replace
 from functools import cache, reduce
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from bots import in_game, in_run
+from bots import InProcess, in_game, in_run
+from gtp_engine import EDAX
 
 from othello_lab import PASS, Color, Position, RandomAgent, play_game
 from othello_lab.agents.agent import Limits
 from othello_lab.agents.external import GtpAgent
-from othello_lab.agents.external.gtp_connection import GtpDialect
-from othello_lab.core.game import DIED, FINISHED, GARBAGE, ILLEGAL, PlayerFailure
+from othello_lab.agents.external.gtp_connection import GtpConnection, GtpDialect, GtpRefusal
+from othello_lab.core.game import DIED, FINISHED, GARBAGE, ILLEGAL, RESIGNED, PlayerFailure
 from othello_lab.core.notation import square_name
 
 ROOT = Path(__file__).parents[3]
@@ -122,7 +124,8 @@ USUAL = GtpDialect(
 
 DIALECTS = {
     "": USUAL,
-    "blank-before-numbers says-PA": replace(USUAL, numbered=False, pass_word="PA"),
+    EDAX: replace(USUAL, setter="", spaced=True),
+    "blank-before-numbers says-PA": replace(USUAL, spaced=True, pass_word="PA"),
     "knows-no-numbers short-colors": replace(USUAL, numbered=False, colors=("b", "w")),
     "dies-at-numbers capital-squares": replace(
         USUAL, numbered=False, capitals=True, pass_word="PA"
@@ -154,7 +157,7 @@ def test_an_engine_of_any_dialect_plays_with_both_colours_and_keeps_its_forms(tr
     for _ in range(2):  # also when it is known how it passes
         assert reply(agent, START, with_pass()) == after(START, with_pass()).moves[0]
     start = START.play("d3").play("c5")
-    if "no-setboard" in traits:
+    if not DIALECTS[traits].setter:
         with pytest.raises(PlayerFailure, match="sets a board"):
             agent.begin_game(Color.BLACK, start, 1)
     else:
@@ -193,6 +196,39 @@ def test_a_form_once_found_is_kept(tmp_path: Path) -> None:
     assert all(re.fullmatch("play [bw] ([A-H][1-8]|pass|PA)", each) for each in plays[4:])
 
 
+@pytest.mark.parametrize(
+    ("first", "answers"),
+    [
+        ("=1 play", {"=2 f5": "f5", "= 9": "9", "=4": "", "=5\nf5": "f5", "?1 no": None}),
+        ("= 1 play", {"= 2 f5": "f5", "=\t3\t f5": "f5", "= 4 ": "", "= 5\n f5": "f5"}),
+        ("=  1  play", {" = 02 f5": "f5", "= f5": "f5", "? 1 no": None, "= 4 f5": GARBAGE}),
+        ("= play", {"= 2": "2", "= 2 f5": "2 f5", "=": "", "= ": "", "? 1 no": None}),
+    ],
+)
+def test_where_the_number_of_an_answer_stands(first: str, answers: dict[str, str | None]) -> None:
+    waiting = iter(answers)
+
+    class Engine:
+        greeting, ended = "", False
+
+        def hear(self, line: str) -> str:
+            return f"{first if 'list' in line.lower() else next(waiting)}\n\n"
+
+    program = InProcess(SimpleNamespace(__name__="scripted", Engine=Engine))
+    program.start()
+    connection = GtpConnection(program, 1)
+    connection.greet()
+    for said, text in answers.items():
+        try:
+            told: str | None = connection.ask("genmove b")
+        except GtpRefusal:
+            told = None
+        except PlayerFailure as fault:
+            told = fault.reason
+        assert told == text, said
+    assert connection.dialect.numbered == (first != "= play")
+
+
 # ------------------------------------------------------------------ what goes wrong
 
 
@@ -200,7 +236,7 @@ def test_a_form_once_found_is_kept(tmp_path: Path) -> None:
     ("trait", "reason", "told"),
     [
         ("dies", DIED, ["exit code 9", "out of luck"]),
-        ("resigns", GARBAGE, ["resigned"]),
+        ("resigns", RESIGNED, []),
         ("illegal", ILLEGAL, ["a1"]),
         ("nonsense", GARBAGE, ["'the corner'"]),
         ("pass-word", ILLEGAL, ["pass"]),

@@ -13,7 +13,7 @@ from importlib import metadata
 import pytest
 from refusals import refused, refuses
 
-from othello_lab.core.system.cli import DISTRIBUTION, Command, dispatch, whole_number
+from othello_lab.core.system.cli import DISTRIBUTION, Command, Parser, dispatch, whole_number
 
 
 def ends(error: BaseException) -> Command:
@@ -98,3 +98,15 @@ def test_all_that_is_printed_may_be_narrow(monkeypatch: pytest.MonkeyPatch) -> N
     assert dispatch("lab", "usage\n", {"tell": tell}, ["tell"], {}) == 0
     narrow.flush()
     assert narrow.buffer.getvalue() == b"30 us ~ 1, gr\\xf6\\xdfe\n"  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "board", ["-X-XO---" + 56 * "-" + "X", f"{64 * '-'} o", "-*.xo" + 11 * "-"]
+)
+def test_a_board_may_begin_with_an_empty_square(board: str) -> None:
+    parser = Parser(prog="lab")
+    parser.add_argument("position")
+    parser.add_argument("--evaluation")
+    parser.add_argument("-X", action="store_true")
+    assert parser.parse_args([board, "--evaluation", "iago"]).position.strip() == board
+    assert parser.parse_args(["f5", "-X"]).X

@@ -211,7 +211,7 @@ BAD_LINES = {
     "-" * 16 + " X": r"16 squares .* 64",
     GGF.replace("W[f5]", "W[a1]"): r"move 4 .*a1",
     GGF.replace("W[f5]", "B[f5]"): r"move 4 .*f5: white",
-    GGF + GGF.replace("W[f5]", "W[a1]"): r"game 2: move 4 .*a1",
+    GGF + GGF.replace("W[f5]", "W[a1]"): r"move 4 .*a1",
     GGF[:-2]: r"GGF: .*cut off",
     "(;GM[Othello]BO[4 ---- -O*- -*O- ---- *];)": r"4x4; .*8x8",
 }
@@ -223,6 +223,7 @@ def test_a_bad_line_is_named_with_the_reason(line: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=BAD_LINES[line]) as caught:
         choose(1, kind="file", file=path)
     assert str(caught.value).startswith(f"{path}, line 3: ")
+    assert "openings.partly=true" in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
@@ -232,10 +233,11 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         choose(1, RULESETS["mini4"], kind="file", file=path)
     empty, binary = file_of(tmp_path, "# nothing"), tmp_path / "binary"
     binary.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ConfigError, match=f"{binary}, byte 0: not text"):
+        choose(1, kind="file", file=str(binary))
     for path, why in (
         (str(tmp_path / "nowhere.txt"), "No such file"),
-        (str(tmp_path), "Is a directory"),
-        (str(binary), "not a text file"),
+        (str(tmp_path), "a folder"),
         (empty, "no opening"),
     ):
         with pytest.raises(ConfigError, match=re.escape(f"openings.file={path}: ") + f".*{why}"):

@@ -60,8 +60,10 @@ def tournament(
     pairs: int = 1,
     seed: int = 1,
     failing: Sequence[int] = (),
+    absent: Sequence[int] = (),
 ) -> tuple[PairDraw, list[list[Pair]]]:
-    """A whole tournament, and its rounds. failing: these agents fail in each of their games."""
+    """A whole tournament, and its rounds. failing: these agents fail in each of their games.
+    absent: these fail before they move, whoever begins."""
     names = [f"agent {number}" for number in range(size)]
     needed = schedule.openings_needed(names, pairs)
     openings = RandomOpenings(plies=8, repeats=True).choose(needed, RULESETS["standard"], 1)
@@ -72,9 +74,12 @@ def tournament(
         for pair in taken:
             rows = []
             for game in pair:
-                fails = [agent for agent in (game.black, game.white) if agent in failing]
+                both = (game.black, game.white)
+                fails = [agent for lot in (absent, failing) for agent in both if agent in lot]
                 other = game.white if fails[:1] == [game.black] else game.black
-                rows.append(row(game, other, RAISED) if fails else row(game, winner(game)))
+                told = row(game, other, RAISED) if fails else row(game, winner(game))
+                moved = [agent not in absent for agent in both]  # the other one may have begun
+                rows.append(told._replace(black_moves=moved[0], white_moves=moved[1]))
             draw.tell(pair[0].pair, rows)
     numbers = [pair[0].pair for taken in rounds for pair in taken]
     assert numbers == list(range(len(numbers)))
@@ -253,7 +258,32 @@ def test_a_win_pays_nothing_to_a_program_that_has_completed_no_game() -> None:
         assert schedule.standings(names, results)["points"] == points
     results.add(not_begun)
     results.end_round()
-    assert schedule.standings(names, results)["points"] == [7, 5]
+    assert schedule.standings(names, results)["points"] == [5, 5]
+
+
+@pytest.mark.parametrize("first_pays", [False, True])
+@pytest.mark.parametrize("seed", range(6))
+def test_no_draw_of_pairings_or_colours_gives_points_for_who_never_starts(
+    seed: int, first_pays: bool
+) -> None:
+    schedule = ClassTournament(first_pays=first_pays)
+    draw, rounds = tournament(schedule, 6, seed=seed, failing=[3], absent=[4, 5])
+    names = list("abcdef")
+    wanted, completed = [0.0] * 6, set[int]()
+    awards = schedule.awards(names, draw.results)
+    for (game,), award in zip((pair for taken in rounds for pair in taken), awards, strict=True):
+        both = {game.black, game.white}
+        for agent in both:
+            (other,) = both - {agent}
+            points = 0.0
+            if agent < 3 and other < 4:
+                points = 2.0 * (better(game) == agent) * (agent in completed or first_pays)
+                points += 5.0 * (agent not in completed)
+                completed.add(agent)
+            assert award[agent][0] == points and award[agent][1], (agent, other, award)
+            wanted[agent] += points
+    assert standings(draw, 6)["points"] == wanted
+    assert wanted[4:] == [0, 0] and sum(wanted) > 0
 
 
 def _drawn_with_the_best(game: ScheduledGame) -> int | None:

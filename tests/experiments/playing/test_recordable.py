@@ -21,8 +21,8 @@ from othello_lab.experiments.playing import match
 from othello_lab.experiments.playing.game import recordable
 from othello_lab.experiments.playing.match import PairResult
 from othello_lab.experiments.playing.tasks import TaskResult
+from othello_lab.experiments.record.flaws import flaws
 from othello_lab.experiments.record.store import GameRow, PlayedGame, Record, read_turns
-from othello_lab.experiments.results.verify.games import flaws
 from othello_lab.experiments.studies.record import StudyRecord
 
 

@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from misbehaving import Resigns
 from rich.console import Console
 from shared import copied
 
 from othello_lab import Decision, GreedyAgent, Limits, Position, RandomAgent, run_match
 from othello_lab.__main__ import main
 from othello_lab.agents.config import ConfigError
+from othello_lab.core.game import RESIGNED
 from othello_lab.core.system.cli import DISTRIBUTION
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import RunResult, run
@@ -191,6 +193,21 @@ def test_forfeits_are_told_with_their_last_line(tmp_path: Path, capsys: Capture)
     printed = " ".join(capsys.readouterr().out.split())
     assert "slips forfeited 4 games" in printed and detail.replace("\x1b", r"\x1b") in printed
     assert "of mine" in (done.folder / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.integration
+def test_a_resignation_is_a_loss_and_no_forfeit(tmp_path: Path, capsys: Capture) -> None:
+    agents = {"greedy": GreedyAgent(), "meek": Resigns(after=5)}
+    quick: dict[str, Any] = {"workers": 0, "isolation": "none", "figures": False}
+    done = run_match(agents, games=8, results=tmp_path, quiet=False, **quick)
+    assert set(done.games["end_reason"]) == {RESIGNED}
+    assert not done.standings["forfeits"].any()
+    report = (done.folder / "report.md").read_text(encoding="utf-8")
+    for text in (capsys.readouterr().out, report):
+        assert "greedy leads meek" in text
+        assert "forfeited 8" not in text and "not measure strength" not in text
+    assert re.search(r"resigned \| *meek *\| *8", report)
+    assert main(["verify", str(done.folder)]) == 0
 
 
 def repetitions(**columns: list[int]) -> pd.DataFrame:

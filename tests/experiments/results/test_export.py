@@ -129,6 +129,8 @@ def test_wthor_leaves_out_what_it_has_no_place_for(tmp_path: Path) -> None:
     changed(folder, "update games set end_reason = 'illegal move'")
     said = told("export", folder, "wthor")
     assert "0 games in" in said and "4 forfeited" in said
+    changed(folder, "update games set end_reason = 'resigned'")
+    assert "4 resigned" in told("export", folder, "wthor")
 
 
 @pytest.mark.parametrize("rules", ["wpi", "mini6"])

@@ -1,28 +1,27 @@
-"""``verify`` believes what is true, and finds what is not."""
+"""``verify`` believes what is true, and names what is not, in the record and in all other files."""
 
 from __future__ import annotations
 
-import subprocess
+import random
+import re
 import sys
-from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from chosen import mostly_nightly
-from runs import DUEL, changed, played, told
+from runs import DUEL, QUIET, changed, played, told
 from shared import copied
 
-from othello_lab import RULESETS, AlphaBeta, DiscCount, Limits, Minimax
+from othello_lab import AlphaBeta, RandomAgent, SquareWeights, run_match
+from othello_lab.experiments.jobs.run_kind import RunKind
 from othello_lab.experiments.record.reading import reading
-from othello_lab.experiments.record.store import GameRow
-from othello_lab.experiments.results.verify.independent import (
-    Deadline,
-    plain_decisions,
-    plain_search,
-)
-from othello_lab.experiments.results.verify.verify_command import RecordVerification
+from othello_lab.experiments.report.plan_from_record import recorded_plan
+from othello_lab.experiments.results.verify.derived import DerivedFiles, differing
+from othello_lab.experiments.results.verify.verify_command import Verification
 
 SEARCHES = ("agents=ab_vs_minimax", "depth=2", "games=6", "openings.plies=9")
+HOLDS = "all that was checked holds"
 
 
 @pytest.fixture(scope="module")
@@ -30,33 +29,28 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return played(tmp_path_factory.mktemp("honest"), *SEARCHES, "seed=4").folder
 
 
-def findings(
-    folder: Path, games: int = 0, decisions: int = 0, again: bool = False, plainly: bool = False
-) -> list[str]:
-    """What a verification in this process finds, each with its check before it.
-
-    games, decisions: how many are played again or repeated. plainly: without kernels.
-    """
+def findings(folder: Path, **options: Any) -> list[str]:
+    """What a verification in this process finds, each with its check before it; by default no game
+    is played again."""
     with reading(folder) as record:
-        verification = RecordVerification(record, trust=False, independent=plainly)
-        verification.read()
-        if games or decisions or again:
-            verification.again(games, decisions, 600, seed=1)
-        if plainly:
-            verification.independently(600, seed=1)
-    checks = verification.checks
-    found = [f"{name}: {said}" for name, check in checks.items() for said in check.found]
-    assert verification.holds == (not found)
-    return found
+        verification = Verification(record, **{"games": 0, **options})
+    return [f"{name}: {said}" for name, found in verification.wrong.items() for said in found]
+
+
+def compared(folder: Path) -> DerivedFiles:
+    with reading(folder) as record:
+        return DerivedFiles(record, recorded_plan(record, lambda foreign: None))
+
+
+# ---------------------------------------------------------------------- the record
 
 
 @pytest.mark.integration
 def test_what_is_true_holds(honest: Path) -> None:
     printed = told("verify", honest)
-    assert printed.endswith("all of this holds; all 6 games replayed")
+    assert printed.endswith(f"{HOLDS}; all 6 games replayed")
     printed = told("verify", honest, "--seconds", "0.0001")
-    assert " of 6 games replayed (if one were false, " in printed
-    assert " moves of other games asked again (if one were false, " in printed
+    assert f"{HOLDS}; 0 of 6 games replayed (if one were false, " in printed
 
 
 @pytest.mark.integration
@@ -66,7 +60,7 @@ def test_what_is_true_holds(honest: Path) -> None:
         ["ruleset=wpi", "games=8", "schedule=sprt"],
         ["ruleset=mini4", "games=4", "openings.plies=2", "evaluation=disc_count"],
         ["games=4", "openings=start", "openings.repeats=true"],
-        ["games=4", "schedule=gauntlet", "limits.nodes=50"],
+        ["games=4", "schedule=gauntlet", "limits.nodes=50", "export=[csv]"],
     ],
 )
 def test_runs_of_all_kinds_hold(tmp_path: Path, words: list[str]) -> None:
@@ -96,7 +90,7 @@ OF_GAME_2 = {  # what is changed in the record, and the check that finds it
     "detail = 'bored'": "results",
     "end_reason = 'bored'": "results",
     "seed = seed + 2": "schedule",
-    "black = white, white = black": "pairs",
+    "black = white, white = black": "schedule",
 }
 OF_PLY_30 = {
     "agent = 1 - agent": "moves",
@@ -118,18 +112,23 @@ LIES = {
     "update games set pair = 9, game = game + 14 where pair = 2; "
     "update moves set game = game + 14 where game in (4, 5)": "schedule",
     f"delete from games where pair = 2; {GONE} in (4, 5)": "schedule",  # complete too soon
-    f"delete from games where game = 2; {GONE} = 2": "pairs",
-    "insert into skipped values (1, 'no reason')": "pairs",
+    f"delete from games where game = 2; {GONE} = 2": "schedule",
+    "insert into skipped values (1, 'no reason')": "schedule",
     "update run set seed = 99": "settings",
     "update agents set config = json_set(config, '$.depth', 9) where agent = 1": "settings",
     "update openings set text = 'd3c3c4' where number = 0": "settings",
+    "update run set wall_seconds = 9999": "files",
 }
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("lie", LIES)
-def test_a_lie_is_found(honest: Path, tmp_path: Path, lie: str) -> None:
-    found = findings(changed(copied(honest, tmp_path), *lie.split("; ")))
+@pytest.mark.parametrize(
+    ("lie", "plainly"),
+    [*((lie, False) for lie in LIES), *((lie, True) for lie in LIES if LIES[lie] == "results")],
+)
+def test_a_lie_is_found(honest: Path, tmp_path: Path, lie: str, plainly: bool) -> None:
+    folder = changed(copied(honest, tmp_path), *lie.split("; "))
+    found = findings(folder, independent=plainly)
     assert any(said.startswith(f"{LIES[lie]}: ") for said in found), found
 
 
@@ -141,58 +140,77 @@ def test_a_wrong_flag_of_an_agent_is_found(
     flag: str, wrong: int, honest: Path, tmp_path: Path
 ) -> None:
     lie = f"update agents set {flag} = {wrong} where agent = 1"
-    found = findings(changed(copied(honest, tmp_path), lie), again=True)
+    found = findings(changed(copied(honest, tmp_path), lie))
     right = (flag, wrong) == ("reproducible", 1)
     assert any(said.startswith("settings: agent ") and flag in said for said in found) != right
 
 
+# ---------------------------------------------------------------------- games played again
+
+
 @pytest.mark.parametrize("count", ["nodes = nodes + 1", "value = value - 1", "made = made + 1"])
 @pytest.mark.integration
-def test_games_are_played_and_decisions_made_again(
-    count: str, honest: Path, tmp_path: Path
-) -> None:
-    """All games unless told otherwise, and all decisions of those that are not."""
+def test_games_are_played_again(count: str, honest: Path, tmp_path: Path) -> None:
     folder = changed(copied(honest, tmp_path), f"update moves set {count} where ply in (20, 30)")
-    assert findings(folder) == []
     name = count.split()[0]
-    found = findings(folder, games=6)
-    assert len(found) == 6
-    assert all(
-        said.startswith(f"played again: game {game}: ply 20: {name} is ")
-        for game, said in enumerate(sorted(found))
-    )
-    found = findings(folder, games=2, decisions=1000)
-    assert sum(said.startswith("played again: game ") for said in found) == 2
-    assert sum(said.startswith("asked again: game ") for said in found) == 4 * 2
-    assert all(f"{name} is " in said for said in found)
-
-
-@pytest.mark.integration
-def test_lies_are_told_with_the_extent_of_the_sample(honest: Path, tmp_path: Path) -> None:
-    folder = changed(copied(honest, tmp_path), "update moves set nodes = nodes + 1 where ply = 30")
-    none = ["--games", "0", "--decisions", "0"]
-    told("verify", folder, *none)
-    printed = told("verify", folder, *none, "--games", "2", "--seed", "3", code=1)
-    assert printed.count("played again: game") == 2 and "2 wrong" in printed
+    for games in (6, 2):
+        found = [said for said in findings(folder, games=games) if said.startswith("replayed")]
+        assert len(found) == games
+        assert all(f": ply 20: {name} is " in said for said in found)
+    printed = told("verify", folder, "--games", "2", "--seed", "3", code=1)
+    assert printed.count("replayed: game") == 2 and "2 wrong" in printed
     assert "2 of 6 games replayed (if one were false, " in printed
     assert "33 % probability" in printed
 
 
-def test_a_table_that_is_not_of_these_games_is_found(honest: Path, tmp_path: Path) -> None:
-    path = copied(honest, tmp_path) / "matches.csv"
-    path.write_text(path.read_text().replace(",6,", ",7,", 1))
-    (found,) = findings(path.parent)
-    assert found.startswith("totals: matches.csv")
+@pytest.mark.integration
+def test_totals_of_games_without_moves_are_played_again(tmp_path: Path) -> None:
+    folder = played(tmp_path, *SEARCHES, "games=2", "record=games").folder
+    assert findings(folder, games=2) == []
+    changed(folder, "update games set white_evaluations = white_evaluations + 1 where game = 1")
+    found = findings(folder, games=2)
+    assert any(said.startswith("replayed: game 1: white_evaluations is ") for said in found)
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize(
+    "words",
+    [
+        # A table carries over from move to move, and so do random numbers.
+        "agent@first=pvs first.depth=3",
+        "agent@first=random",
+        "agent@first=mcts first.playouts=20",
+    ],
+)
+def test_opponents_of_agents_that_cannot_be_made_again_are_checked(
+    tmp_path: Path, words: str
+) -> None:
+    other = ["agent@second=random", "second._target_=misbehaving.Mine", "games=2"]
+    folder = played(tmp_path, "agents=duel", *words.split(), *other, "openings.plies=9").folder
+    assert told("verify", folder).endswith(
+        "all 2 games replayed, as far as 1 of 2 agents played them"
+    )
+    for agent, due in ((1, 0), (0, 2)):
+        lie = "update moves set evaluations = evaluations + 1 where ply > 30 and agent ="
+        changed(folder, f"{lie} {agent}")
+        found = findings(folder, games=2)
+        assert sum(said.startswith("replayed: game") for said in found) == due
 
 
 OTHER_VERSION = "update run set versions = json_set(versions, '$.numba', '0.1')"
 
 
-def test_what_was_played_by_another_version_is_not_played_again(
+@pytest.mark.integration
+def test_what_was_played_by_another_version_is_played_again_by_twins_alone(
     honest: Path, tmp_path: Path
 ) -> None:
     folder = changed(copied(honest, tmp_path), OTHER_VERSION)
-    assert "not done: numba 0.1 ->" in told("verify", folder)
+    told("report", folder)
+    assert "not checked: games: other versions played them: numba 0.1 ->" in told("verify", folder)
+    assert told("verify", folder, "--independent").endswith(f"{HOLDS}; all 6 games replayed")
+    changed(folder, "update moves set nodes = nodes + 1 where game = 1 and ply = 40")
+    found = findings(folder, games=6, independent=True)
+    assert any(said.startswith("replayed: game 1: ply 40: nodes is ") for said in found)
 
 
 @pytest.mark.integration
@@ -208,125 +226,173 @@ def test_code_from_outside_runs_where_that_is_asked_for_and_in_another_process(
     assert "--trust runs it: agents.random: told_elsewhere.Told" in printed
     printed = told("verify", folder, "--trust")
     assert "from outside" not in printed
-    assert "played again yes 4 games" in printed
+    assert printed.endswith("all 4 games replayed")
     assert "told_elsewhere" not in sys.modules
 
 
+# ---------------------------------------------------------------------- all other files
+
+
+def edited(folder: Path, rng: random.Random) -> set[str]:
+    """Change a random number in each file that a report or a setting stands in; their names."""
+    names = set()
+    for path in sorted(folder.rglob("*.*")):
+        if path.suffix in (".csv", ".md", ".html", ".yaml", ".svg"):
+            text = path.read_text(encoding="utf-8")
+            numbers = list(re.finditer(r"\d+(?:\.\d+)?", text))
+            if not numbers:
+                continue
+            number = rng.choice(numbers)
+            other = f"{float(number[0]) * 1.5 + 1:.2f}" if "." in number[0] else f"{number[0]}1"
+            path.write_text(text[: number.start()] + other + text[number.end() :], encoding="utf-8")
+            names.add(path.relative_to(folder).as_posix())
+    return names
+
+
+def named(found: DerivedFiles) -> set[str]:
+    return {said.partition(": ")[0] for said in found.wrong}
+
+
+def test_an_edited_number_is_found_in_every_file(recorded_searches: Path, tmp_path: Path) -> None:
+    folder = copied(recorded_searches, tmp_path)
+    assert compared(folder).wrong == []  # although the folder was moved
+    assert edited(folder, random.Random(1)) == named(compared(folder)) >= {"config.yaml"}
+
+
 @pytest.mark.integration
-def test_totals_of_games_without_moves_are_played_again(tmp_path: Path) -> None:
-    folder = played(tmp_path, *SEARCHES, "games=2", "record=games").folder
-    assert findings(folder, games=2) == []
-    changed(folder, "update games set white_evaluations = white_evaluations + 1 where game = 1")
-    (found,) = findings(folder, games=2)
-    assert found.startswith("played again: game 1: white_evaluations is ")
+@pytest.mark.parametrize("seed", mostly_nightly(list(range(20)), [0, 1]))
+@pytest.mark.parametrize("job", ["ladder", "searches", "class"])
+def test_edited_numbers_are_found(
+    job: str, seed: int, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    if job == "class":
+        (tmp_path / "in").mkdir()
+        for name in ("anna", "bob"):
+            text = "from othello_lab import GreedyAgent\n\n\nclass Mine(GreedyAgent):\n    pass\n"
+            (tmp_path / "in" / f"{name}.py").write_text(text)
+        words = ["experiment=class", f"folder={tmp_path / 'in'}", "games=2", "export=[csv]"]
+        folder = played(tmp_path, *words).folder
+    else:
+        folder = copied(request.getfixturevalue(f"recorded_{job}"), tmp_path)
+    assert compared(folder).wrong == []
+    assert edited(folder, random.Random(seed)) == named(compared(folder))
 
 
-@pytest.fixture(scope="module")
-def plainly(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of which nothing can be played again, as its versions are others."""
-    words = (
-        "agents=duel agent@first=minimax agent@second=alphabeta evaluation=disc_count "
-        "first.depth=2 second.depth=3 second.table_mb=1 second.iterative=true second.endgame=5 "
-        "ruleset=mini6 games=4 openings.plies=11 seed=2"
-    )
-    folder = played(tmp_path_factory.mktemp("plainly"), *words.split()).folder
-    return changed(folder, OTHER_VERSION)
-
-
-@pytest.mark.integration
-def test_plain_python_checks_all_games_and_decisions(plainly: Path) -> None:
-    printed = told("verify", plainly, "--independent", "--seconds", "600")
-    assert "0 of 4 games replayed (if one were false, this check would find it with 0 %" in printed
-    assert "all 4 games checked by the plain rules; all " in printed
-    assert printed.endswith(" moves checked by plain searches")
-
-
-END = "(select max(ply) from moves where game = 1)"
-VALUE = "update moves set value = value +"
-PLAIN_LIES = {
-    **{sql: "plain rules" for sql in LIES if "transcript" in sql or "discs" in sql},
-    "update moves set square = 0 where game = 2 and ply = 20": "plain rules",
-    "update moves set nodes = nodes + 1 where agent = 0": "plain search",
-    "update moves set made = made + 1 where agent = 0": "plain search",
-    f"{VALUE} 1 where agent = 0": "plain search",
-    # one of these is alpha-beta's, and the solver's
-    f"{VALUE} 1 where game = 1 and ply in (14, 15)": "plain search",
-    f"{VALUE} 33554432 where game = 1 and ply in ({END} - 3, {END} - 2)": "plain search",
-    "update moves set depth = 2 where agent = 1 and ply between 14 and 16": "plain search",
-    "update games set black = white, white = black; "
-    "update moves set agent = 1 - agent": "plain search",
+TABLE = "agent,elo\na,1.25\nb,-3\n"
+TEXT = "# Duel\n\nalphabeta leads by 512 [337, 772] Elo\n"
+PLACES = {  # of a file: its name, what is expected, what is found, and where they differ
+    "a cell": (
+        "t.csv",
+        TABLE,
+        TABLE.replace("-3", "-4"),
+        "line 3, column elo: '-4' found, '-3' ex",
+    ),
+    "a name": (
+        "t.csv",
+        TABLE,
+        TABLE.replace("a,", "c,"),
+        "line 2, column agent: 'c' found, 'a' ex",
+    ),
+    "less": ("t.csv", TABLE, TABLE[:17], "line 3, column agent: 'nothing' found, 'b' expected"),
+    "more": (
+        "t.csv",
+        TABLE,
+        f"{TABLE}c,1\n",
+        "line 4, column agent: 'c' found, 'nothing' expected",
+    ),
+    "a column": ("t.csv", TABLE, "agent\na\nb\n", "line 1, column elo: 'nothing' found, 'elo' ex"),
+    "a sign": (
+        "t.csv",
+        TABLE,
+        TABLE.replace("-", ""),
+        "line 3, column elo: '3' found, '-3' expect",
+    ),
+    "as written": ("t.csv", TABLE, TABLE.replace("1.25", "1.250"), ""),
+    "a number": ("t.md", TEXT, TEXT.replace("512", "513"), "line 3: '513' found, '512' expected"),
+    "a word": ("t.md", TEXT, TEXT.replace("leads", "trails"), "line 3: 'alphabeta trails by 512"),
+    "a line": ("t.md", TEXT, TEXT + "for sure\n", "line 4: 'for sure' found, '' expected"),
+    "bytes": ("t.png", "\udcff12", "\udcff13", "its bytes differ"),
+    "not text": ("t.md", TEXT, "\udcff", "its bytes differ"),
 }
 
 
-@pytest.mark.integration
-@pytest.mark.parametrize("lie", PLAIN_LIES)
-def test_plain_python_finds_a_lie(plainly: Path, tmp_path: Path, lie: str) -> None:
-    found = findings(changed(copied(plainly, tmp_path), *lie.split("; ")), plainly=True)
-    assert any(said.startswith(f"{PLAIN_LIES[lie]}: game ") for said in found), found
-
-
-def test_another_move_than_the_agents_is_found_by_plain_search(plainly: Path) -> None:
-    """By minimax's twin always, by the others where it is worth less."""
-    searches = [
-        Minimax(2, DiscCount()),
-        AlphaBeta(3, DiscCount(), table_mb=1, iterative=True, endgame=5),
+@pytest.mark.parametrize("what", PLACES)
+def test_a_difference_is_told_with_its_place(what: str, tmp_path: Path) -> None:
+    name, due, found, place = PLACES[what]
+    for folder, text in (("due", due), ("found", found)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / name).write_bytes(text.encode(errors="surrogateescape"))
+    said = [
+        said
+        for said, _ in differing(tmp_path / "found" / name, tmp_path / "due" / name, True, True)
     ]
-    agents = dict(enumerate(map(plain_search, searches)))
-    with reading(plainly) as record:
-        rows = record.turns(0)
-        game = GameRow._make(record.rows("select * from games where game = 0")[0])
-    found = set()
-    for decision in plain_decisions(game, rows, agents, Limits(), RULESETS["mini6"]):
-        assert decision.differences(Deadline(600)) == []
-        for move in set(decision.position.moves) - {decision.row.square}:
-            another = replace(decision, row=decision.row._replace(square=move))
-            wrong = another.differences(Deadline(600))
-            assert wrong or decision.row.agent
-            if wrong:
-                found.add((decision.row.agent, decision.solved))
-    assert found >= {(0, False), (1, False), (1, True)}
+    assert said[:1] == [] if not place else said[0].startswith(place), said
 
 
-NO_KERNEL = """
-import gc, sys
-from pathlib import Path
-from numba.core.dispatcher import Dispatcher
-from othello_lab.core import bitboard
-from othello_lab.experiments.record.reading import reading
-from othello_lab.experiments.results.verify.verify_command import RecordVerification
-
-with reading(Path(sys.argv[1])) as record:
-    verification = RecordVerification(record, trust=False, independent=True)
-    verification.independently(seconds=600, seed=1)
-checks = [verification.checks[name] for name in ("plain rules", "plain search")]
-assert all(check.done == check.every > 0 for check in checks), checks
-used = [item for item in gc.get_objects() if isinstance(item, Dispatcher) and item.overloads]
-assert not used, used
-assert not any("open" in vars(kernel) for kernel in (bitboard.LEGAL_MOVES, bitboard.FLIPS))
-"""
+def test_missing_and_additional_files_are_named(recorded_duel: Path, tmp_path: Path) -> None:
+    folder = copied(recorded_duel, tmp_path)
+    (folder / "report.md").unlink()
+    (folder / "scores.csv").touch()
+    assert named(compared(folder)) == {"report.md", "scores.csv"}
 
 
 @pytest.mark.integration
-def test_plain_python_runs_no_kernel(plainly: Path) -> None:
-    subprocess.run([sys.executable, "-c", NO_KERNEL, plainly], check=True)
+def test_files_that_were_asked_for_later_are_compared(recorded_duel: Path, tmp_path: Path) -> None:
+    folder = copied(recorded_duel, tmp_path)
+    told("report", folder, "--figures", "files")
+    assert (folder / "elo.png").is_file()
+    told("report", folder, "--figures", "none")  # which leaves the files of figures
+    for kind in ("ggf", "wthor", "jsonl", "csv"):
+        told("export", folder, kind)
+    latex = RunKind().latex(folder, QUIET, False)
+    (folder / "table.tex").write_text(f"{latex}\n", encoding="utf-8")
+    assert compared(folder).wrong == []
+    due = edited(folder, random.Random(2)) | {"games.ggf", "games.jou", "elo.png", "table.tex"}
+    for name in ("games.jou", "elo.png"):
+        (folder / name).write_bytes((folder / name).read_bytes() + b"1")
+    for name in ("games.ggf", "table.tex"):
+        text = (folder / name).read_text(encoding="utf-8")
+        (folder / name).write_text(text.replace("1", "2", 1), encoding="utf-8")
+    assert named(compared(folder)) == due
+
+
+def test_an_unfinished_run_need_not_have_a_report(recorded_duel: Path, tmp_path: Path) -> None:
+    folder = copied(recorded_duel, tmp_path)
+    changed(folder, "delete from games where game > 3", "update run set complete = 0")
+    said = "; ".join(compared(folder).wrong)
+    assert all(name in said for name in ("matches.csv", "report.md", "report.html")), said
+    for name in ("matches.csv", "report.md", "report.html"):
+        (folder / name).unlink()
+    found = compared(folder)
+    assert not found.wrong and any("reports: the run has not ended" in s for s in found.unchecked)
+
+
+MACHINE = "update sessions set machine = json_set(machine, '$.processor', 'another')"
+LAB = "update sessions set versions = json_set(versions, '$.code', '0')"
+
+
+def test_other_machines_and_versions_may_differ(recorded_searches: Path, tmp_path: Path) -> None:
+    """By less than a billionth of a float; a report of another version by anything."""
+    folder = changed(copied(recorded_searches, tmp_path), MACHINE)
+    text = (folder / "matches.csv").read_text()
+    (number,) = set(re.findall(r",(\d\.\d{12,}),", text)[:1]) or {"0.5"}
+    for change, wrong in ((1e-13, False), (1e-6, True)):
+        near = text.replace(number, repr(float(number) * (1 + change)), 1)
+        (folder / "matches.csv").write_text(near)
+        assert bool(compared(folder).wrong) == wrong
+    found = compared(changed(folder, LAB))
+    assert not found.wrong
+    assert any(said.startswith("matches.csv: line 2, column ") for said in found.unchecked)
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize(
-    "words",
-    [
-        # A table carries over from move to move, and so do random numbers.
-        "agent@first=pvs first.depth=3",
-        "agent@first=random",
-        "agent@first=mcts first.playouts=20",
-    ],
-)
-def test_decisions_are_asked_for_where_games_cannot_be_played_again(
-    tmp_path: Path, words: str
-) -> None:
-    other = ["agent@second=random", "second._target_=misbehaving.Mine", "games=2"]
-    folder = played(tmp_path, "agents=duel", *words.split(), *other, "openings.plies=9").folder
-    assert " asked again yes 40 of " in told("verify", folder, "--decisions", "40")
-    changed(folder, "update moves set evaluations = evaluations + 1 where agent = 0 and ply > 30")
-    found = findings(folder, decisions=400)
-    assert found and all(said.startswith("asked again: game") for said in found)
+def test_reports_of_objects_are_compared_as_far_as_they_can_be(tmp_path: Path) -> None:
+    agents = {name: AlphaBeta(2, SquareWeights()) for name in ("a", "b")} | {"c": RandomAgent()}
+    folder = run_match(agents, games=4, results=tmp_path, workers=0).folder
+    found = compared(folder)
+    assert not found.wrong
+    assert any(said.startswith("pruning.csv: ") for said in found.unchecked)
+    for name in ("report.md", "report.html"):
+        text = (folder / name).read_text(encoding="utf-8")
+        (folder / name).write_text(text.replace("12 games", "13 games", 1), encoding="utf-8")
+    assert named(compared(folder)) == {"report.md", "report.html"}

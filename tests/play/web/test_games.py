@@ -26,8 +26,10 @@ TROUBLE = {
     "Illegal": "return Decision(0)",
     "Dies": "os._exit(11)",
     "Hangs": "time.sleep(1000)",
+    "Resigns": "raise PlayerFailure(RESIGNED, '')",
 }
 OWN = "import os, time\nfrom othello_lab import Decision, RandomAgent\n"
+OWN += "from othello_lab.core.game import RESIGNED, PlayerFailure\n"
 OWN += "class Fair(RandomAgent): pass\ndef discs(player, board): return board.count(player)\n"
 for name, trouble in TROUBLE.items():
     OWN += f"class {name}(RandomAgent):\n  def decide(self, position, limits): {trouble}\n"
@@ -144,6 +146,14 @@ def test_an_own_agent_plays_by_its_path(page: Page) -> None:
     assert page.state["players"]["white"]["name"] == "discs"
     page.move("f5")
     page.wait_for(lambda state: len(state["moves"]) == 2)
+
+
+@pytest.mark.integration
+def test_an_own_agent_may_resign(page: Page) -> None:
+    begin(page, white={"name": "own", "path": "mine.py:Resigns"})
+    page.move("f5")
+    page.wait_for(lambda state: state["over"])
+    assert page.state["outcome"].startswith("White resigns: Black wins by 64")
 
 
 @pytest.mark.integration

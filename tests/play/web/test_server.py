@@ -190,9 +190,10 @@ def test_what_is_no_game_is_refused(page: Page) -> None:
         "f5f5": "f5: square occupied",
         "XX- X": "3 squares instead of 64",
         "(;GM[Go];)": "BO",
+        '[Event "x"]\n\n1. e4 e5': "PGN of chess",
         "(;GM[Othello]BO[4 ---- -O*- -*O- ---- *];)": "4x4",
         "Othello game\nruleset: none": "'none'",
-        "é" * LONGEST_TEXT: "50000 squares",
+        "é" * LONGEST_TEXT: "200000 squares",
     }.items():
         assert told in str(page.tell("new", rules="standard", text=text, **PEOPLE))
         assert page.moves == ["d3"]

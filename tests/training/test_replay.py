@@ -9,8 +9,8 @@ from boards import played_out
 from othello_lab.core.lines import draw_on
 from othello_lab.core.notation import PASS
 from othello_lab.core.position import Position
-from othello_lab.core.replay import LEGAL, UNTOLD, ReplayedGames, replay
 from othello_lab.core.rules import RULESETS
+from othello_lab.training.replay import LEGAL, UNTOLD, ReplayedGames, replay
 
 RULES = ("standard", "mini6", "mini4", "wpi")
 

@@ -1,0 +1,245 @@
+"""The evaluation inside a search: a function or method in its file, found and counted by wrapping.
+
+Every function of a position is wrapped, and the search asked for some moves. Its evaluation is the
+one with numbers for results that it calls itself, on positions deepest in the game.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from othello_lab.agents.agent import Agent, Limits
+from othello_lab.agents.diagnosis.questions import RecordingEvaluation, positions, silence
+from othello_lab.agents.diagnosis.references import FULL, Search
+from othello_lab.agents.diagnosis.tree import ReferenceNode
+from othello_lab.agents.evaluation import Evaluation
+from othello_lab.agents.evaluation.board_list import PIECES, board_list, position_of
+from othello_lab.agents.evaluation.function import LARGEST
+from othello_lab.agents.recognition import is_number
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color
+from othello_lab.core.system.compile import Array, Mask
+from othello_lab.core.system.forked import Channel, ForkedProcess
+from othello_lab.core.system.processes import end_descendants
+
+_ASKED = 12  # positions
+_SECONDS = 20.0  # for all of them
+_DEEPEST = 4  # plies of the search whose moves are compared
+_SQUARES = 100
+_KEPT = 1 << 17  # values
+
+
+class InsideEvaluation(Evaluation):
+    """A function of a user's file as an evaluation: of a position, of two masks, or of a player and
+    a board."""
+
+    sides = frozenset({8})
+    compiled = False
+
+    def __init__(self, name: str, function: Callable[..., Any], form: str) -> None:
+        self._name, self._form = name, form
+        self._function = function
+        self._value = lru_cache(_KEPT)(self._asked)
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    def plain(self, position: Position) -> int:
+        return self._value(position.mover, position.opponent, position.to_move)
+
+    __call__ = plain
+
+    def _asked(self, mover: int, opponent: int, to_move: Color) -> int:
+        value = self._function(*_arguments(Position(mover, opponent, to_move), self._form))
+        return value  # a float stays one: nothing is rounded
+
+    @staticmethod
+    def kernel(mover: Mask, opponent: Mask, parameters: Array) -> np.int32:
+        raise NotImplementedError("it runs as ordinary Python")
+
+
+_POSITION, _LIST, _MASKS = "position", "player and board", "masks"
+
+
+def _arguments(position: Position, form: str) -> tuple[Any, ...]:
+    if form == _POSITION:
+        return (position,)
+    if form == _MASKS:
+        return tuple(map(int, position.masks))
+    return PIECES[position.to_move], board_list(position.black, position.white)
+
+
+def _read(given: Sequence[Any]) -> tuple[Position, str] | None:
+    """Return the position that a call is about, and the form of its arguments; None if none."""
+    with suppress(Exception):
+        if len(given) == 1 and isinstance(given[0], Position):
+            return given[0], _POSITION
+        if len(given) == 2 and given[0] in PIECES.values() and len(given[1]) == _SQUARES:
+            return position_of(*given), _LIST
+        if len(given) == 2 and all(isinstance(mask, int | np.uint64) for mask in given):
+            return Position(int(given[0]), int(given[1])), _MASKS
+    return None
+
+
+# ------------------------------------------------------------------ wrapping
+
+
+@dataclass
+class _Place:
+    """A function of a module, or of a class, that can be replaced."""
+
+    owner: Any
+    key: str
+    function: Callable[..., Any]
+
+    @property
+    def name(self) -> str:
+        return f"{self.owner.__name__}.{self.key}"
+
+    @property
+    def is_method(self) -> bool:
+        return isinstance(self.owner, type)
+
+    def replace(self, note: Callable[[Position], None]) -> None:
+        """Replace it by one that notes the positions of its calls."""
+
+        @functools.wraps(self.function)
+        def noted(*given: Any, **named: Any) -> Any:
+            if (about := _read(given[self.is_method :])) is not None:
+                note(about[0])
+            return self.function(*given, **named)
+
+        setattr(self.owner, self.key, noted)
+
+
+def _places(agent: Agent) -> Iterator[_Place]:
+    """Yield the functions of the file of a search, and the methods of its class."""
+    cls = type(agent)
+    strategy = getattr(agent, "strategy", None)
+    own = getattr(strategy or cls, "__module__", "")
+    module = None if own.startswith("othello_lab.") else sys.modules.get(own)
+    owners = (module,) if strategy else (module, *(c for c in cls.__mro__ if c.__module__ == own))
+    for owner in owners:
+        for key, thing in list(vars(owner).items()) if owner else ():
+            played = strategy is thing or key in ("decide", "begin_game", "observe")
+            if isinstance(thing, FunctionType) and not played:
+                yield _Place(owner, key, thing)
+
+
+class _Watch:
+    """The calls of each function of a position, while a search answers a few questions."""
+
+    def __init__(self, places: Sequence[_Place]) -> None:
+        self.start = Position.start()
+        self.calls: dict[str, list[int]] = {}
+        self.forms: dict[str, str] = {}
+        self.excluded: set[str] = set()  # search themselves, or have no numbers for results
+        self._stack: list[tuple[str, Position]] = []
+        for place in places:
+            setattr(place.owner, place.key, self._wrapped(place))
+
+    def _wrapped(self, place: _Place) -> Callable[..., Any]:
+        name = place.name
+
+        @functools.wraps(place.function)
+        def noted(*given: Any, **named: Any) -> Any:
+            about = _read(given[place.is_method :])
+            if about is None:
+                return place.function(*given, **named)
+            position, self.forms[name] = about
+            helps = False
+            for other, asked in self._stack:
+                if asked.masks == position.masks:
+                    helps |= other != name and other not in self.excluded
+                else:
+                    self.excluded.add(other)
+            self._stack.append((name, position))
+            try:
+                result = place.function(*given, **named)
+            finally:
+                self._stack.pop()
+            if not is_number(result) or abs(result) > LARGEST:
+                self.excluded.add(name)
+            if not helps and not position.is_over:
+                self.calls.setdefault(name, []).append(position.discs - self.start.discs)
+            return result
+
+        return noted
+
+
+def _watch(link: Channel, agent: Agent, limits: Limits) -> None:
+    """Send the answers of a search and the calls in it, as the main function of a process."""
+    silence()
+    watch = _Watch([*_places(agent)])
+    for position in positions()[:_ASKED]:
+        watch.start, watch.calls, move = position, {}, -1
+        with suppress(Exception):
+            agent.begin_game(position.to_move, position, 1)
+            move = int(agent.decide(position, limits).move)
+        told = (position.to_obf(), move, watch.calls, watch.forms, [*watch.excluded])
+        link.send(json.dumps(told).encode())
+    link.send(b"null")
+
+
+def inside_of(
+    agent: Agent, limits: Limits, only: str = ""
+) -> tuple[RecordingEvaluation, int] | None:
+    """Return the evaluation inside a search, which from now on notes its calls, and how many plies
+    the search looks ahead; None if no function of its file is one.
+
+    The search is tried in a process of its own. Of several functions that one is taken by which
+    its moves are the best. only: the name of the function.
+    """
+    told: list[Any] = []
+    with closing(ForkedProcess(_watch, agent, limits)) as child:
+        with suppress(EOFError, OSError):
+            while (message := child.receive_within(_SECONDS)) and message != b"null":
+                told.append(json.loads(message))
+        end_descendants([child.number])
+    if not told:
+        return None
+    forms, excluded = told[-1][3:]
+    found: list[tuple[float, int, _Place, InsideEvaluation]] = []
+    for place in _places(agent):
+        plies = [calls[place.name] for _, _, calls, _, _ in told if calls.get(place.name)]
+        if place.name in excluded or not plies or only not in ("", place.key):
+            continue
+        depth = Counter(map(max, plies)).most_common(1)[0][0]
+        function = functools.partial(place.function, agent) if place.is_method else place.function
+        evaluation = InsideEvaluation(place.key, function, forms[place.name])
+        if depth > 0:
+            rank = _agreement(told, depth, evaluation) - 1e-6 * sum(map(len, plies))
+            found.append((rank, depth, place, evaluation))
+    if not found:
+        return None
+    _, depth, place, evaluation = max(found, key=lambda each: each[0])
+    watched = RecordingEvaluation(evaluation)
+    place.replace(watched.seen.append)
+    return watched, depth
+
+
+def _agreement(told: Sequence[Any], depth: int, evaluation: Evaluation) -> float:
+    """Return the share of moves that are the best by this evaluation."""
+    right = 0
+    for obf, move, *_ in told if depth <= _DEEPEST else ():
+        root = ReferenceNode(Position.from_obf(obf), evaluation)
+        with suppress(Exception):
+            right += move in Search(FULL).reply(root, depth).moves
+    return right / len(told)
+
+
+def alike(one: Evaluation, other: Evaluation) -> bool:
+    """Return True if two evaluations have the same values."""
+    return all(one.plain(each) == other.plain(each) for each in positions())

@@ -1,0 +1,43 @@
+"""Bounds of the control groups of this process, as containers and services set them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+GROUPS, OWN = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
+
+
+def own_groups(controller: str, groups: Path = GROUPS) -> Iterator[Path]:
+    """Yield the folders of a controller's groups that this process may be in, of both versions of
+    control groups: its own, and those above."""
+    found = {groups: None, groups / controller: None}
+    with suppress(OSError):
+        for line in OWN.read_text(encoding="utf-8").splitlines():
+            number, controllers, path = line.split(":", 2)
+            if number == "0" or controller in controllers.split(","):
+                top = groups if number == "0" else groups / controller
+                own = Path(path.lstrip("/"))
+                found |= dict.fromkeys(top / place for place in (own, *own.parents))
+    yield from found
+
+
+def numbers(folder: Path, *names: str) -> list[int] | None:
+    """Return the numbers in these files of a group; None where there is no such file, or no bound
+    in it (``max``)."""
+    with suppress(OSError, ValueError):
+        return [int(word) for name in names for word in (folder / name).read_text("ascii").split()]
+    return None
+
+
+def processor_quota(groups: Path = GROUPS) -> float | None:
+    """Return the processors that this process and others of its groups may use together, if that is
+    bounded."""
+    known = []
+    for folder in own_groups("cpu", groups):
+        for files in (("cpu.max",), ("cpu.cfs_quota_us", "cpu.cfs_period_us")):
+            found = numbers(folder, *files)
+            if found and len(found) == 2 and min(found) > 0:
+                known.append(found[0] / found[1])
+    return min(known, default=None)

@@ -1,0 +1,97 @@
+"""Playing recorded games again: agents whose moves follow from the seed make the same ones. Moves
+of all others are repeated as they are recorded."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from itertools import islice
+from typing import Any
+
+from othello_lab.agents.agent import Agent, Decision, Limits
+from othello_lab.core.game import FINISHED, SearchStats
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color
+from othello_lab.core.system.processes import available_cores
+from othello_lab.core.system.shared_memory import STOP_AT_ONCE
+from othello_lab.experiments.pairing.openings import Opening
+from othello_lab.experiments.pairing.schedule import PickledPairs, ScheduledGame
+from othello_lab.experiments.playing.conditions import GameConditions
+from othello_lab.experiments.playing.pool import WorkerDied, WorkerPool
+from othello_lab.experiments.playing.supervisor import play_pairs, start_worker
+from othello_lab.experiments.record.store import COUNTS, GameRow, PlayedGame, read_turns
+
+_IN_HAND = 4  # games that each worker is given at a time
+_TWINS = tuple(field.name for field in fields(SearchStats) if field.compare)
+
+
+class RecordedAgent(Agent):
+    """Stands for an agent that is not made again: it repeats its recorded moves. These are given
+    without passes, by the seed of the side."""
+
+    def __init__(self, moves: Mapping[int, Sequence[int]]) -> None:
+        self._moves = moves
+
+    def begin_game(self, color: Color, start: Position, seed: int) -> None:
+        self._left = iter(self._moves[seed])
+
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        return Decision(next(self._left))
+
+
+def played_again(
+    conditions: GameConditions, games: Iterable[GameRow], until: float
+) -> Iterator[tuple[GameRow, PlayedGame | None]]:
+    """Yield games of a record and the same games played again, as in a run: by processes other than
+    this one. None if the process that led the game died.
+
+    until: when to end, by the monotonic clock; games under way then are left out.
+    """
+    workers, rows = available_cores(), iter(games)
+    with WorkerPool(workers, start_worker, (conditions,)) as pool:
+        try:
+            while given := list(islice(rows, _IN_HAND * workers)):
+                waiting = []
+                for row in given:
+                    opening = Opening.read(row.opening, conditions.rules)
+                    game = ScheduledGame(*row[:4], opening, row.seed)
+                    waiting.append(pool.submit(play_pairs, PickledPairs([(game,)])))
+                for row, future in zip(given, waiting, strict=True):
+                    left = min(max(0.0, until - time.monotonic()), threading.TIMEOUT_MAX)
+                    try:
+                        yield row, pickle.loads(future.result(left)[0])[0][0]
+                    except WorkerDied:
+                        yield row, None
+        except TimeoutError:
+            return
+        finally:
+            conditions.stop.value = STOP_AT_ONCE
+
+
+def difference(
+    game: GameRow,
+    rows: Sequence[Any],
+    again: PlayedGame | None,
+    known: Collection[int],
+    plainly: bool,
+) -> str | None:
+    """Return the first difference of a recorded game, with its moves, from the same game played
+    again. known: numbers of the agents that were made again. plainly: as their reading twins, which
+    do not count everything."""
+    if again is None:
+        return "the process that played it again died"
+    same = ("square", "value", "depth", *(_TWINS if plainly else COUNTS))
+    turns = zip(rows, read_turns(game.game, again.turns or "[]"), strict=False)
+    pairs = [(f"ply {row.ply}: ", same, row, now) for row, now in turns if row.agent in known]
+    if game.end_reason == FINISHED and {game.black, game.white} <= {*known}:
+        totals = ("moves", "nodes", "evaluations")
+        sums = [f"{color.value}_{name}" for color in Color for name in totals]
+        pairs.append(("", ("transcript", "end_reason", *sums), game, again.game))
+    for where, names, one, other in pairs:
+        for name in names:
+            if (recorded := getattr(one, name)) != (now := getattr(other, name)):
+                return f"{where}{name} is {recorded}; played again it is {now}"
+    return None

@@ -1,0 +1,234 @@
+"""Comparison of the files of a run's folder with those that its record gives.
+
+They are written anew, by the functions that wrote them. On another machine, or with other versions
+of libraries, floats may differ by :data:`TOLERANCE`, and figures are not compared.
+"""
+
+from __future__ import annotations
+
+import csv
+import filecmp
+import html
+import math
+import re
+import shlex
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from difflib import SequenceMatcher
+from itertools import islice, zip_longest
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from rich.console import Console
+
+from othello_lab.agents.config import ConfigError, one_line
+from othello_lab.core.system.escaping import visible
+from othello_lab.experiments.config import FIGURE_FILES, IN_REPORT, NO_FIGURES, Plan, built_from
+from othello_lab.experiments.jobs.job import CONFIG, LOG, write_yaml
+from othello_lab.experiments.record.folder import CHECKS, is_locked
+from othello_lab.experiments.record.provenance import PACKAGES, differences, machine, versions
+from othello_lab.experiments.record.store import FILE, Record
+from othello_lab.experiments.report.citing import bibtex, latex_tables
+from othello_lab.experiments.report.facts import RunFacts
+from othello_lab.experiments.report.findings import findings
+from othello_lab.experiments.report.plan_from_record import AbsentAgent, last_session
+from othello_lab.experiments.report.report import write
+from othello_lab.experiments.results.export import FORMATS, TABLES, export
+from othello_lab.experiments.sweep.folder import COMBINATION, FAILURE
+
+TOLERANCE = 1e-9
+"""The largest relative difference of floats that were computed elsewhere."""
+_FIRST_HAND = {LOG, "output.txt", CHECKS, COMBINATION, FAILURE}  # not of the record
+_DRAWN = (".png", ".svg", ".parquet")  # compared by the same libraries alone
+_NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]\d+)?")
+_PLACE = re.compile("play replay (.+) game=0")
+_FIGURE = re.compile("<svg.*?</svg>", re.DOTALL)
+_PACKED = re.compile('(?<=id="games-data">)[^<]*')
+_LIBRARIES = {"python", *PACKAGES[1:]}
+_MOST = 1000  # differences of a file that are looked at
+
+
+class DerivedFiles:
+    """The comparison of a folder: the count of its files, what is wrong, and what is unchecked."""
+
+    def __init__(self, record: Record, plan: Plan) -> None:
+        self._record, self._folder, self._head = record, record.path.parent, record.run()
+        self.count, self.wrong, self.unchecked = 0, list[str](), list[str]()
+        (before, there), now, here = (
+            last_session(record),
+            versions(built_from(plan.settings)),
+            machine(),
+        )
+        ours = [{k: v for k, v in each.items() if k not in _LIBRARIES} for each in (before, now)]
+        self._why = "; ".join(differences(*ours))
+        missed = [name for name, agent in plan.agents.items() if getattr(agent, "missed", False)]
+        self._missed = f"without {', '.join(missed)} it cannot be written anew" if missed else ""
+        if missed:  # what needs an agent is left out, not written with a part of them
+            rows = record.agents().itertuples()
+            plan = replace(plan, agents={row.name: AbsentAgent(row, plan.settings) for row in rows})
+        same = all(there.get(key) == here[key] for key in ("architecture", "processor", "cores"))
+        self._plan, self._exact = plan, same and before == now
+        self._drawn = self._exact and not missed
+        if not self._drawn:
+            self.unchecked.append("figures: machine, versions or agents are not the run's")
+        if is_locked(self._folder):
+            self.unchecked.append("files: the run is being played")
+        else:
+            with TemporaryDirectory(prefix="othello-lab-verify-") as scratch:
+                self._compare_all(Path(scratch, "due"))
+
+    def _compare_all(self, to: Path) -> None:
+        found = {n for n in _names(self._folder) if not re.match(rf"{FILE}|(.*/)?\.", n)}
+        if first_hand := ", ".join(sorted(found & _FIRST_HAND)):
+            self.unchecked.append(f"{first_hand}: nothing in the record gives them")
+        due = self._written(to, found)
+        if not self._head["complete"] and "report.md" not in found:
+            self.unchecked.append("reports: the run has not ended, and has none yet")
+            due &= found
+        self.count = len(due)
+        for name in sorted((due | found) - _FIRST_HAND):
+            self._compare(name, self._folder / name, to / name if name in due else None)
+
+    def _compare(self, name: str, found: Path, due: Path | None) -> None:
+        if not found.is_file():
+            said, unsure = "it is missing", False
+        elif due is None:
+            said, unsure = "the record gives no such file", True
+        elif found.suffix in _DRAWN and not self._drawn:
+            return
+        elif places := list(islice(differing(found, due, self._exact, self._drawn), _MOST)):
+            said, unsure = min(places, key=lambda place: place[1])
+            said += ", and so on" if len(places) > 1 else ""
+        else:
+            return
+        if why := self._why or self._missed * unsure:
+            self.unchecked.append(f"{name}: {said}; {why}")
+        else:
+            self.wrong.append(f"{name}: {said}")
+
+    def _written(self, to: Path, found: set[str]) -> set[str]:
+        """Write the files of the run, and those that somebody asked for later and that are found;
+        return their names."""
+        files = [self._folder / f"report.{kind}" for kind in ("md", "html")]
+        texts = [path.read_text("utf-8", "replace") for path in files if path.is_file()]
+        text = html.unescape("".join(texts))
+        how = IN_REPORT if re.search('id="figure-|[.]html#figure-', text) else NO_FIGURES
+        how = FIGURE_FILES if ".png)" in text else how
+        named = _PLACE.search(text)  # the folder may have been moved since
+        place = named[1] if named else shlex.quote(str(self._folder))
+        facts = self._write(to, how if text else self._plan.settings.figures, place)
+        due = _names(to)
+        further = found - due - _FIRST_HAND
+        with suppress(ConfigError, ImportError):  # then it is no file of the lab
+            for kind, form in FORMATS.items():
+                if (name := f"games{form.endings[0]}") in further:
+                    export(self._folder, kind, to / name)
+            self._record.export(to, [kind for kind in TABLES if f"games.{kind}" in further])
+        for name in further:
+            if name.endswith((".tex", ".bib")):
+                made = latex_tables(facts) if name.endswith(".tex") else bibtex(self._head)
+                (to / name).write_text(visible(made, keep="\n") + "\n", encoding="utf-8")
+        further -= _names(to)
+        if any(name.endswith((*_DRAWN, ".csv")) for name in further) and not self._missed:
+            self._write(drawn := to.with_name("drawn"), FIGURE_FILES, place)
+            for name in further & _names(drawn):
+                (drawn / name).rename(to / name)
+        return due | (_names(to) & found)
+
+    def _write(self, to: Path, figures: str, place: str) -> RunFacts:
+        """Write the files of the run. figures: as in its settings. place: its folder's name."""
+        to.mkdir()
+        for name in (LOG, "output.txt"):  # pages of programs quote them
+            (to / name).symlink_to((self._folder / name).resolve())
+        settings = replace(self._plan.settings, figures=figures)
+        facts = RunFacts(self._record, replace(self._plan, settings=settings))
+        write(facts, findings(facts), to, Console(quiet=True))
+        self._record.export(to, settings.export)
+        write_yaml(to / CONFIG, self._head["config"])
+        for name, shown in (("report.md", place), ("report.html", html.escape(place, quote=False))):
+            text = (to / name).read_text("utf-8").replace(str(to), shown)
+            (to / name).write_text(text, encoding="utf-8")
+        return facts
+
+
+def _names(folder: Path) -> set[str]:
+    """Return the files below a folder."""
+    return {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()}
+
+
+# ---------------------------------------------------------------------- two files
+
+
+def differing(found: Path, due: Path, exact: bool, drawn: bool) -> Iterator[tuple[str, bool]]:
+    """Yield the differences of a file from the one that is due; True where only one of them has a
+    line. exact: False if floats and packed games may differ a little. drawn: True if figures must
+    be the same."""
+    if filecmp.cmp(found, due, shallow=False):
+        return
+    try:
+        if found.suffix == ".csv":
+            yield from _other_cells(_rows(found), _rows(due), exact)
+        else:
+            lines = [_lines(path, exact, drawn) for path in (found, due)]
+            yield from _other_lines(lines[0], lines[1], exact)
+    except (OSError, ValueError, csv.Error) as error:
+        binary = isinstance(error, UnicodeDecodeError)
+        yield f"its bytes differ{'' if binary else f': {one_line(error)}'}", False
+
+
+def _rows(path: Path) -> Iterator[list[str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        yield from csv.reader(file)
+
+
+def _other_cells(
+    found: Iterator[list[str]], due: Iterator[list[str]], exact: bool
+) -> Iterator[tuple[str, bool]]:
+    columns, none = list[str](), list[str]()
+    for number, (row, wanted) in enumerate(zip_longest(found, due, fillvalue=none), start=1):
+        columns = columns or wanted
+        for place, cells in enumerate(zip_longest(row, wanted, fillvalue="nothing")):
+            if not _same(*cells, exact):
+                column = columns[place] if place < len(columns) else place + 1
+                yield f"line {number}, column {column}: {_said(*cells)}", False
+
+
+def _lines(path: Path, exact: bool, drawn: bool) -> list[str]:
+    text = path.read_text("utf-8")
+    text = text if drawn else _FIGURE.sub("", text)
+    return (text if exact else _PACKED.sub("", text)).splitlines()
+
+
+def _other_lines(found: list[str], due: list[str], exact: bool) -> Iterator[tuple[str, bool]]:
+    shapes = [[_NUMBER.sub("#", line) for line in lines] for lines in (found, due)]
+    parts: Any = [("equal", 0, len(found), 0, len(due))]
+    if shapes[0] != shapes[1]:
+        parts = SequenceMatcher(None, shapes[0], shapes[1]).get_opcodes()
+    for kind, start, end, begin, until in parts:
+        if kind != "equal":
+            texts = "\n".join(found[start:end]), "\n".join(due[begin:until])
+            yield f"line {start + 1}: {_said(*texts)}", True
+        for number in range(start, end if kind == "equal" else start):
+            lines = found[number], due[number - start + begin]
+            for one, other in zip(*map(_NUMBER.findall, lines), strict=True):
+                if not _same(one, other, exact):
+                    yield f"line {number + 1}: {_said(one, other)}", False
+
+
+def _same(found: str, due: str, exact: bool) -> bool:
+    """Return True if two texts are equal, or numbers with a fraction that are."""
+    try:
+        one, other = float(found), float(due)
+    except ValueError:
+        return found == due
+    near = not exact and math.isclose(one, other, rel_tol=TOLERANCE)
+    return found == due or (bool(re.search("[.e]", due)) and (one == other or near))
+
+
+def _said(found: str, due: str) -> str:
+    """Return two texts from where they differ, or a little before."""
+    first = next((n for n, (a, b) in enumerate(zip(found, due, strict=False)) if a != b), 0)
+    around = slice(max(0, first - 20), first + 40)
+    return f"{found[around]!r} found, {due[around]!r} expected"
