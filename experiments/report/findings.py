@@ -156,37 +156,21 @@ def _about_ratings(facts: RunFacts) -> Iterable[str]:
 
 
 def repeated(matches: pd.DataFrame) -> Iterable[str]:
-    """Warnings of pairs that repeat earlier ones move for move."""
+    """Yield a warning of pairs that repeat earlier ones move for move."""
     rows = matches[matches["pairs"] < matches["all_pairs"]]
-    if len(rows) > FEW:
-        yield _many_repeated(rows)
-        return
-    for row in rows.itertuples():
-        counted = "Elo and all intervals count distinct pairs."
-        if row.pairs <= row.openings:
-            openings = "the one opening" if row.openings == 1 else f"the {row.openings:,} openings"
-            yield (
-                f"{row.agent} and {row.opponent} play without chance and have run out of openings: "
-                f"from {openings} only {row.pairs:,} of their {row.all_pairs:,} pairs are "
-                f"distinct. {counted}"
-            )
-        else:
-            yield (
-                f"{row.all_pairs - row.pairs:,} of the {row.all_pairs:,} pairs of {row.agent} and "
-                f"{row.opponent} repeat an earlier one move for move. {counted}"
-            )
-
-
-def _many_repeated(rows: pd.DataFrame) -> str:
-    pairs, distinct = rows["all_pairs"].sum(), rows["pairs"].sum()
-    exhausted = (rows["pairs"] <= rows["openings"]).sum()
-    why = f"; in {exhausted:,} of them both agents play without chance and have run out of openings"
-    why = why if exhausted else ""
-    return (
-        f"In {len(rows):,} pairings pairs of games repeat earlier ones move for move: only "
-        f"{distinct:,} of their {pairs:,} pairs are distinct (matches.csv){why}. Elo and all "
-        "intervals count distinct pairs."
-    )
+    only = "only {:,} of their {:,} pairs are distinct".format
+    told = f"In {len(rows):,} pairings {only(rows['pairs'].sum(), rows['all_pairs'].sum())}"
+    told += " (matches.csv): they repeat earlier ones move for move"
+    if len(rows) <= FEW:
+        told = "; ".join(
+            f"of {row.agent} and {row.opponent} {only(row.pairs, row.all_pairs)}"
+            for row in rows.itertuples()
+        )
+        told = f"Pairs of games repeat earlier ones move for move: {told}"
+    exhausted = int((rows["pairs"] <= rows["openings"]).sum())
+    why = f" In {counted(exhausted, 'pairing')} both play without chance and have no more openings."
+    if len(rows):
+        yield f"{told}.{why * bool(exhausted)} Elo and all intervals count distinct pairs."
 
 
 def _about_record(record: Record) -> Iterable[str]:

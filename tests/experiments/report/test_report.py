@@ -219,13 +219,13 @@ def repetitions(**columns: list[int]) -> pd.DataFrame:
 def test_repeated_pairs_are_told_and_why() -> None:
     assert not list(repeated(repetitions(all_pairs=[50], pairs=[50], openings=[50])))
     (out_of_openings,) = repeated(repetitions(all_pairs=[50], pairs=[10], openings=[10]))
-    assert "without chance" in out_of_openings and "only 10 of their 50" in out_of_openings
+    assert "without chance" in out_of_openings and "b0 only 10 of their 50" in out_of_openings
     (by_chance,) = repeated(repetitions(all_pairs=[50], pairs=[45], openings=[10]))
-    assert "5 of the 50 pairs of a0 and b0" in by_chance and "without" not in by_chance
+    assert "a0 and b0 only 45 of their 50 pairs" in by_chance and "without" not in by_chance
     many = FEW + 1
     table = repetitions(all_pairs=[50] * many, pairs=[10, 20, 20, 20], openings=[10] * many)
     (folded,) = repeated(table)
-    for words in (f"In {many} pairings", "only 70 of their 200 pairs", "in 1 of them"):
+    for words in (f"In {many} pairings", "only 70 of their 200 pairs", "In 1 pairing both"):
         assert words in folded
 
 
