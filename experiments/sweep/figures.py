@@ -335,8 +335,9 @@ def _points(
         return
     errors = np.abs(np.stack([rows["low"], rows["high"]]).astype(float) - y)
     errors[:, rows["split"].to_numpy(dtype=bool)] = 0
-    annotate(axes.errorbar(x, y, yerr=errors, capsize=3, linewidth=1.3, **style), name, name)
     bounds = rows["bound"].to_numpy()
+    known = np.where(bounds == "", y, np.nan)  # no line leads to a bound, which is no number
+    annotate(axes.errorbar(x, known, yerr=errors, capsize=3, linewidth=1.3, **style), name, name)
     for bound, marker in ((">", "^"), ("<", "v")):
         here = bounds == bound
         annotate(axes.plot(x[here], y[here], marker, color=style["color"], markersize=10), name)

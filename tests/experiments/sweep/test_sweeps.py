@@ -32,6 +32,7 @@ from othello_lab.experiments.sweep.figures import (
     SWEEP_FIGURES,
     SweepFacts,
     setting_figures,
+    sweep_chart,
 )
 from othello_lab.experiments.sweep.folder import State, Sweep
 
@@ -262,6 +263,14 @@ def test_agents_of_a_swept_duel_keep_their_names(tmp_path: Path) -> None:
     table = load(folder_of(tmp_path))
     assert set(table["agent"]) == {"alphabeta", "alphabeta_d2"}
     assert set(table["reference"]) <= {"alphabeta_d2", ""}
+
+
+def test_no_line_leads_to_a_bound() -> None:
+    elo = {"elo": [50.0, 300.0], "low": [40.0, 300.0], "high": [60.0, 300.0], "bound": ["", ">"]}
+    about = {"agent": "a", "games": 4, "split": False, "reference": "b"}
+    table = pd.DataFrame({"run": [0, 1], "depth": [1, 2], **elo, **about})
+    (bars,) = sweep_chart(table, "elo", "depth").axes[0].containers
+    assert np.isnan(bars.lines[0].get_ydata()).tolist() == [False, True]
 
 
 @pytest.mark.parametrize("other", [None, "ordered"])
