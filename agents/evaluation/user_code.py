@@ -201,7 +201,9 @@ class _Source:
         told = self._of_construct(text, line) or self._of_types(text, line)
         if not told and not _cure(text):
             told = self._of_construct(text, 0)
-        stars = [a.kwarg.lineno for f in self.functions if (a := getattr(f, "args", 0)) and a.kwarg]
+        stars = [
+            a.kwarg.lineno for f in self.functions if (a := getattr(f, "args", None)) and a.kwarg
+        ]
         return told or self.at(line or min(stars, default=self.first), UNKNOWN + _cure(text))
 
     def _of_construct(self, text: str, line: int) -> str:
