@@ -66,15 +66,16 @@ def why_not(error: BaseException, function: Callable[..., Any]) -> str:
 
 
 def returned(function: Callable[..., Any], arguments: Any, told: str) -> str:
-    """Return the line in which a function ends for these arguments, its text, what is told of the
-    result, and the cure."""
+    """Return the line that gives a function's result for these arguments, its text, what is told of
+    the result, and the cure."""
     source = _Source(function)
-    lines = [source.first]
+    ends: list[tuple[int, Any]] = [(source.first, source)]  # lines and results in this file
 
-    def trace(frame: Any, *_: Any) -> Any:
-        if frame.f_code is not source.code:
+    def trace(frame: Any, event: str, result: Any) -> Any:
+        if frame.f_code.co_filename != source.file:
             return None
-        lines.append(frame.f_lineno)
+        if event == "return":
+            ends.append((frame.f_lineno, result))
         return trace
 
     sys.settrace(trace)
@@ -82,9 +83,13 @@ def returned(function: Callable[..., Any], arguments: Any, told: str) -> str:
         function(*arguments)
     finally:
         sys.settrace(None)
+    while len(ends) > 1 and ends[-1][1] is ends[-2][1] and "`return " in source.at(ends[-1][0], ""):
+        ends.pop()  # the result of a helper, passed on
     own = source.functions[0]
     nodes = [node for node in ast.walk(own) if isinstance(node, ast.Yield | ast.YieldFrom)]
-    line = max(nodes[0].lineno if nodes else lines[-1], source.first)
+    starts = [node.lineno for node in source.functions if hasattr(node, "lineno")]
+    line = nodes[0].lineno if nodes else ends[-1][0]
+    line += line + 1 in starts  # of a docstring alone the line of the @ is told
     if told == "returns None" and (last := getattr(own, "end_lineno", 0)):
         told += f" ({function.__name__}, line {source.first} to line {last})"
     return source.at(line, told + _cure(told))
@@ -179,7 +184,8 @@ class _Source:
         return "".join(
             f"; {node.name} (line {node.lineno} to line {node.end_lineno}) may end without `return`"
             for node, end in last.items()
-            if not isinstance(end, ast.Return | ast.Raise) and not getattr(end, "orelse", ())
+            if ast.unparse(end) in ("return", "return None")
+            or not (isinstance(end, ast.Return | ast.Raise) or getattr(end, "orelse", None))
         )
 
     def explained(self, text: str) -> str:
@@ -195,7 +201,10 @@ class _Source:
         told = self._of_construct(text, line) or self._of_types(text, line)
         if not told and not _cure(text):
             told = self._of_construct(text, 0)
-        return told or self.at(line or self.first, UNKNOWN + _cure(text))
+        stars = [
+            a.kwarg.lineno for f in self.functions if (a := getattr(f, "args", None)) and a.kwarg
+        ]
+        return told or self.at(line or min(stars, default=self.first), UNKNOWN + _cure(text))
 
     def _of_construct(self, text: str, line: int) -> str:
         """Explain a message by what stands in its line, or anywhere if it names none."""

@@ -57,6 +57,7 @@ unknown to NumPy's compiler ¦ unpackbits loop ¦ ¦ return np.unpackbits(mover)
 array of two kinds ¦ array ¦ ¦ x = 1\nreturn np.array([x, 'a'])[0]  #!
 no return ¦ None `return` ¦ ¦ x = 1\nx += count(mover)  #!
 no return in a branch ¦ None `return` ¦ ¦ x = 1\nif count(mover) > 9:  #!\n return x
+string of a helper ¦ returns ¦ def f(m):\n return 'x'  #! ¦ x = 1\nreturn f(mover)
 no return in a helper ¦ None f `return` ¦ def f(m):\n count(m) ¦ x = 2\nreturn x + f(mover)  #!
 too many arguments ¦ count() argument ¦ ¦ return count(mover, opponent)  #!
 too few arguments ¦ f() argument ¦ def f(a, b):\n return count(a) ¦ return f(mover)  #!
