@@ -167,7 +167,7 @@ def test_programs_of_which_nothing_is_told_play_as_is_asked(tmp_path: Path) -> N
         ({"anna.py": "a = 1\0"}, "anna.py, "),
         ({"anna.py": "x = " + "(" * 10_000}, "anna.py, "),
         ({"anna.py": "class A(" + "-" * 5_000 + "1): ..."}, "anna.py, "),
-        ({"anna.py": "#" * (1 << 20) + "\n"}, "anna.py is longer than 1 MiB"),
+        ({"anna.py": "#" * (1 << 20) + "\n"}, "anna.py: 1,048,577 bytes"),
         ({"anna.py": PAIR}, "anna.py has one, two"),
         ({"anna": "hello"}, "anna is neither executable (chmod +x) nor Python"),
         (

@@ -16,20 +16,10 @@ from othello_lab.core.system.files import UnreadableFile, open_file, read_bytes,
 from othello_lab.core.system.processes import available_cores, descendants, quota_note
 from othello_lab.core.system.settings import ConfigError
 
-
-def sparse(path: Path) -> None:
-    with path.open("wb") as file:
-        file.truncate(1 << 34)
-
-
-def linked_device(path: Path) -> None:
-    path.symlink_to("/dev/zero")
-
-
 KINDS: dict[str, tuple[Callable[[Path], object], str]] = {
     "fifo": (os.mkfifo, "a FIFO"),
-    "device": (linked_device, "a device"),
-    "large": (sparse, "17,179,869,184 bytes"),
+    "device": (lambda path: path.symlink_to("/dev/zero"), "a device"),
+    "large": (lambda path: os.truncate(os.open(path, os.O_CREAT | os.O_RDWR), 1 << 34), "bytes"),
 }
 
 
@@ -92,31 +82,22 @@ def test_every_command_with_a_path_refuses_it(
     assert not list(bad.glob("results*"))
 
 
-def bomb(path: Path) -> None:
-    again = "\n".join(f"a{n}: &a{n} [{', '.join(10 * [f'*a{n - 1}'])}]" for n in range(1, 9))
-    path.write_text(f"_target_: othello_lab.RandomAgent\na0: &a0 [1]\n{again}")
+AGAIN = "\n".join(f"a{n}: &a{n} [{', '.join(10 * [f'*a{n - 1}'])}]" for n in range(1, 9))
+YAMLS = {
+    "too often": f"_target_: othello_lab.RandomAgent\na0: &a0 [1]\n{AGAIN}".encode(),
+    "line 2: byte 0xe9": b"_target_: othello_lab.RandomAgent\n# caf\xe9\n",
+}
 
 
-def latin(path: Path) -> None:
-    path.write_bytes(b"_target_: othello_lab.RandomAgent\n# caf\xe9\n")
-
-
-@pytest.mark.parametrize(
-    ("make", "why"),
-    [(bomb, "too often"), (latin, "line 2: byte 0xe9"), (os.mkfifo, "a FIFO")],
-)
+@pytest.mark.parametrize("why", YAMLS)
 def test_a_yaml_that_cannot_be_read_is_named(
-    make: Callable[[Path], object],
-    why: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Also in a folder of YAMLs, where nobody has asked for it."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "conf" / "agent").mkdir(parents=True)
     path = tmp_path / "conf" / "agent" / "mine.yaml"
-    make(path)
+    path.write_bytes(YAMLS[why])
     name = str(path.relative_to(tmp_path))
     for command in (
         f"{DUEL}={path}",
@@ -159,12 +140,10 @@ def test_a_quota_of_processors_bounds_the_workers(
 def test_groups_above_the_own_one_count_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    own = tmp_path / "cgroup"
-    own.write_text("3:cpu,cpuacct:/docker/a\n0::/job.slice/b\n")
-    monkeypatch.setattr(control_groups, "OWN", own)
-    (tmp_path / "job.slice" / "b").mkdir(parents=True)
+    monkeypatch.setattr(control_groups, "OWN", tmp_path / "cgroup")
+    (tmp_path / "cgroup").write_text("3:cpu,cpuacct:/docker/a\n0::/job.slice/b\n")
+    (tmp_path / "job.slice").mkdir()
     (tmp_path / "job.slice" / "cpu.max").write_text("300000 100000")
-    (tmp_path / "job.slice" / "b" / "cpu.max").write_text("max 100000")
     assert processor_quota(tmp_path) == 3.0
     assert tmp_path / "cpu" / "docker" / "a" in control_groups.own_groups("cpu", tmp_path)
 
