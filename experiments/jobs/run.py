@@ -116,7 +116,6 @@ def run_match(
     games: per pairing, even; the most of a sequential test.
     openings, schedule: names in ``conf/openings`` and ``conf/schedule``, or a mapping with the name
         as ``kind`` and other settings (``{"kind": "random", "plies": 12}``).
-    depth: of agents that leave theirs open; None: 4, or as deep as a limit on time allows.
     nodes, seconds: limits per move. clock: seconds per player and game.
     isolation: agents that play in a process of their own; ``auto``: all that are not the lab's.
     trial: True if such an agent must first play in one of ten positions.
@@ -124,10 +123,9 @@ def run_match(
     export: further formats of the tables, ``csv`` or ``parquet``.
     figures: ``report``, ``files`` (PNG and SVG too) or ``none``; False is ``none``.
     quiet: False prints progress and results.
-    The rest as in ``conf/run.yaml``. Raises ConfigError (a ValueError).
+    The rest as in ``conf/run.yaml`` (no depth: 4, or by time). Raises ConfigError (a ValueError).
     """
     settings = RunConfig(name, games=games, seed=seed, export=list(export))
-    settings.depth = settings.depth if depth is None else depth
     settings.results, settings.figures = str(results), figures_choice(figures)
     settings.isolation, settings.trial = Isolation(isolation), trial
     settings.limits = LimitsConfig(nodes=nodes, seconds=seconds, clock=clock, hang=hang)
@@ -137,14 +135,15 @@ def run_match(
     settings.schedule = chosen("schedule", schedule)
     executor = "serial" if workers == 0 else {"kind": "processes", "workers": workers}
     settings.executor = chosen("executor", executor)
-    objects = _line_up(settings, agents, depth is not None)
+    objects = _line_up(settings, agents, depth)
     return run(plan_of(settings, objects), "othello_lab.run_match(...)", Console(quiet=quiet))
 
 
 def _line_up(
-    settings: RunConfig, agents: Mapping[str, Agent] | Sequence[str], depth_asked: bool
+    settings: RunConfig, agents: Mapping[str, Agent] | Sequence[str], depth: int | None
 ) -> Mapping[str, Agent] | None:
     """Write the agents into the settings; returns them where they are objects."""
+    settings.depth = settings.depth if depth is None else depth
     if isinstance(agents, Mapping):
         for name, agent in agents.items():
             if not isinstance(agent, Agent):
@@ -154,7 +153,7 @@ def _line_up(
     if len(set(map(short_name, agents))) < len(agents):
         raise ConfigError("an agent is named twice; use a mapping to give each a name")
     loaded = {short_name(name): load("agent", name) for name in agents}
-    by_time = None if depth_asked else settings.limits.timed
+    by_time = settings.limits.timed if depth is None else None
     settings.agents, _ = fill_open(
         loaded, by_time, depth=settings.depth, evaluation=settings.evaluation
     )

@@ -49,6 +49,7 @@ _FOREIGN = {
 }
 """Beginnings of files of other kinds, and what each of these is."""
 
+_Entry = GgfGame | NotationError | str
 Tell = Callable[[str], None]
 """Receives one line about what was left out."""
 
@@ -144,12 +145,7 @@ def _of_text(text: str, rules: Ruleset, refuse: Refusals) -> Iterator[ArchivedGa
     line, at, number = 1, 0, 0
     for begin, found in find_ggf(text):
         line, at = line + text.count("\n", at, begin), begin
-        if isinstance(found, str):
-            entries: Sequence[tuple[int, GgfGame | NotationError | str]] = _lines(
-                found, line, rules
-            )
-        else:
-            entries = [(line, found)]
+        entries = _lines(found, line, rules) if isinstance(found, str) else [(line, found)]
         for place, entry in entries:
             where, number = f"line {place}", number + 1
             try:
@@ -158,7 +154,7 @@ def _of_text(text: str, rules: Ruleset, refuse: Refusals) -> Iterator[ArchivedGa
                 refuse(f"{where}: {error}")
 
 
-def _lines(text: str, first: int, rules: Ruleset) -> list[tuple[int, str]]:
+def _lines(text: str, first: int, rules: Ruleset) -> Sequence[tuple[int, _Entry]]:
     """Return the lines with games, and their numbers; as one a game or board over several lines."""
     lines = [
         (number, line.strip())
@@ -167,7 +163,11 @@ def _lines(text: str, first: int, rules: Ruleset) -> list[tuple[int, str]]:
     ]
     if 1 < len(lines) <= _MOST_LINES and not all(_is_legal(line, rules) for _, line in lines[:2]):
         whole = "\n".join(line for _, line in lines)
-        if read_drawing(whole, rules.side, rules.first_row_on_top) or _is_legal(whole, rules):
+        try:
+            is_whole = read_drawing(whole, rules.side, rules.first_row_on_top)
+        except NotationError:  # a board without the side to move, as will be told
+            is_whole = whole
+        if is_whole or _is_legal(whole, rules):
             return [(lines[0][0], whole)]
     return lines
 
@@ -180,9 +180,7 @@ def _is_legal(text: str, rules: Ruleset) -> bool:
         return False
 
 
-def _game(
-    entry: GgfGame | NotationError | str, where: str, at: int, rules: Ruleset
-) -> ArchivedGame:
+def _game(entry: _Entry, where: str, at: int, rules: Ruleset) -> ArchivedGame:
     """Return the game of a part of a text; raises ValueError."""
     if isinstance(entry, NotationError):
         raise entry
@@ -193,10 +191,10 @@ def _game(
             raise NotationError(f"a game on {of}; ruleset {rules.name} is {to}")
         start, players = Position.from_obf(entry.start, rules), dict(entry.players)
         turns = bytes(color is not start.to_move for color in entry.colors)
-    elif drawn := read_drawing(entry, rules.side, rules.first_row_on_top):
-        return ArchivedGame(where, at, Position.from_obf(drawn, rules), b"")
-    elif is_obf(entry):
-        return ArchivedGame(where, at, Position.from_obf(entry, rules), b"")
+    else:
+        drawn = read_drawing(entry, rules.side, rules.first_row_on_top)
+        if obf := drawn or (entry if is_obf(entry) else None):
+            return ArchivedGame(where, at, Position.from_obf(obf, rules), b"")
     words = entry.words if isinstance(entry, GgfGame) else split_transcript(entry)
     try:
         squares = bytes(_square(word, rules.side) for word in words)

@@ -382,11 +382,8 @@ class AgentProxy:
             self._checked = now
             self._check()
             self._look_after(now)
-        most = self._conditions.hang_seconds if timed else patience
-        waited = self._waited + self._account.patience_used(now, stops=True)
-        if self._account.stopped_since is not None and waited > most * 1e9:
-            self.kill()
-            raise PlayerFailure(HUNG, f"no answer for {most:.3g} s; its process was stopped")
+        if self._account.stopped_since is not None:
+            self._mind_stopped(now, self._conditions.hang_seconds if timed else patience)
         used = self._account.patience_used(now)
         if timed:
             used = max(used - self._meter.ready, min(used, self._meter.cpu))
@@ -396,6 +393,13 @@ class AgentProxy:
         if used > patience * 1e9:
             self.kill()
             raise _unanswered(patience, timed, self._printed - self._printed_before)
+
+    def _mind_stopped(self, now: int, patience: float) -> None:
+        """End a stopped process, if with those that it replaces it was awaited for so long."""
+        waited = self._waited + self._account.patience_used(now, stops=True)
+        if waited > patience * 1e9:
+            self.kill()
+            raise PlayerFailure(HUNG, f"no answer for {patience:.3g} s; its process was stopped")
 
     def _read(self) -> list[Any] | None:
         """Return the answer, if it is there; handle log records before it."""

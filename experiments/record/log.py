@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import logging
 import logging.handlers
 import multiprocessing
@@ -103,7 +102,7 @@ def entries(path: Path) -> Iterator[tuple[int | None, str]]:
     text, in ``log.txt`` without the name of the logger. Empty if there is no such file."""
     lines: list[str] = []
     with suppress(FileNotFoundError), open_file(path) as file:
-        for line in io.TextIOWrapper(file, encoding="utf-8", errors="replace"):
+        for line in (content.decode("utf-8", "replace") for content in file):
             if lines and not line[0].isspace():
                 yield from _entry("".join(lines))
                 lines = []

@@ -28,7 +28,7 @@ from othello_lab.core.system.settings import (
 )
 from othello_lab.play.web.clock import PERIODS
 
-LONGEST_TEXT = 200_000
+LONGEST_TEXT = 80_000
 """Letters of a game or a position that is put in."""
 _MOST_PLIES = 200
 _MOST_SETTINGS = 40

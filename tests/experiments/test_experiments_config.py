@@ -382,12 +382,10 @@ PVS = "agents=duel agent@first=greedy agent@second=limited agent@second.agent=pv
     ("words", "by_time"),
     [
         (f"{PVS} second.seconds=0.02", [None, True]),
-        (f"{PVS} second.cpu_seconds=0.02", [None, True]),
-        (f"{PVS} second.seconds=0.02 depth=3", [None, False]),
+        (f"{PVS} second.cpu_seconds=0.02 depth=3", [None, False]),
         (f"{PVS} second.seconds=0.02 second.agent.depth=3", [None, False]),
         (f"{PVS} second.nodes=500", [None, False]),
-        (f"{PVS} limits.clock=10", [None, True]),
-        ("agents=searches_equal limits.seconds=0.1", [True, True, True, None]),
+        ("agents=searches_equal limits.clock=10", [True, True, True, None]),
         ("agents=searches_equal limits.nodes=500", [False, False, False, None]),
         ("agents=ab_vs_minimax limits.seconds=0.1", [None, False]),
     ],
@@ -398,65 +396,36 @@ def test_time_decides_the_depth_unless_one_is_given(words: str, by_time: list[ob
     assert [each.get("agent", each).get("depth_by_time") for each in agents] == by_time
 
 
-DUEL = ["agents=duel", "agent@first=random", "agent@second=greedy"]
-ALPHABETA = [*DUEL, "agent@second=alphabeta"]
-WPI, FOLDER = [*DUEL, "agent@second=wpi", "openings=start"], "agents=folder"
+DUEL = "agents=duel agent@first=random agent@second"
 
 
 @pytest.mark.parametrize(
-    ("words", "cure", "more"),
+    ("words", "named", "typed"),
     [
-        ([*DUEL, "openings=start", "games=4"], "openings.repeats=true", ""),
-        ([*DUEL, "openings=start", "games=4"], "games=2", ""),
-        ([*DUEL, "ruleset=mini6", "openings=balanced"], "openings=random", ""),
-        ([*ALPHABETA, "ruleset=mini6", "evaluation=iago"], "evaluation=disc_count", ""),
-        ([*DUEL, "openings=all", "openings.plies=9"], "openings=random", ""),
-        ([*WPI, "second.command=./anna", "openings=random"], "openings=start", "games=2"),
-        ([*WPI, "second.command=./anna", "second.folder=."], "executor.workers=1", "games=2"),
-        ([*DUEL, "openings=file", "openings.file=f.txt"], "openings.partly=true", "games=2"),
-        ([*DUEL, "openings=file", "openings.file=g.txt"], "openings.plies=N", "games=2"),
-        (
-            [FOLDER, "folder=bots", "openings=start", "isolation=none"],
-            "isolation=closed",
-            "games=2",
-        ),
-        ([*ALPHABETA, "second.step=2"], "set iterative", "second.iterative=true"),
-        ([*ALPHABETA, "second.etc=true"], "set table_mb", "second.table_mb=4"),
-        ([*DUEL, "openings.file=f.txt"], "openings=file", "openings.partly=true games=2"),
+        (f"{DUEL}=greedy openings=start", "openings.repeats=true", ""),
+        (f"{DUEL}=greedy openings=start", "games=2", ""),
+        (f"{DUEL}=greedy ruleset=mini6 openings=balanced", "openings=random", ""),
+        (f"{DUEL}=pvs ruleset=mini6 evaluation=iago", "evaluation=disc_count", ""),
+        (f"{DUEL}=wpi second.command=./anna games=2", "openings=start", ""),
+        (f"{DUEL}=greedy openings=file openings.file=f games=2", "openings.partly=true", ""),
+        (f"{DUEL}=greedy openings.file=f openings.partly=true games=2", "openings=file", ""),
+        (f"{DUEL}=alphabeta second.step=2", "set iterative", "second.iterative=true"),
+        (f"{DUEL}=alphabeta second.etc=true", "set table_mb", "second.table_mb=4"),
+        (f"{DUEL}=alphabeta study", "second.iterative=true", ""),
     ],
 )
 def test_what_a_message_names_as_the_cure_works_as_typed(
-    words: list[str], cure: str, more: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    words: str, named: str, typed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "f.txt").write_text("f5d6\nf5d\n")
-    (tmp_path / "g.txt").write_text("e6f4e3f6g5d6e7f5c5\n")
-    (tmp_path / "bots").mkdir()
-    for name in ("anna", "bert"):
-        (tmp_path / "bots" / f"{name}.py").write_text("")
+    (tmp_path / "f").write_text("f5d6\nf5d\n")
 
-    def planned(*words: str) -> None:
-        read(words).choose_openings()
-
-    with pytest.raises(ConfigError) as refused:
-        planned(*words)
-    assert cure in str(refused.value) or cure == "isolation=closed"
-    typed = cure.replace("=N", "=4")
-    given = more.split() if cure.startswith("set ") else [typed, *more.split()]
-    planned(*words, *given)
-
-
-def test_a_setting_of_an_agent_is_named_as_it_is_typed_for_its_line_up() -> None:
-    for words in (ALPHABETA, ["agents=ab_mirror"]):
-        plan = read([*words, "openings=random"])
-        with pytest.raises(ValueError, match="iterative=true") as refused:
+    def planned(words: str) -> None:
+        plan = read(words.replace(" study", "").split())
+        plan.choose_openings()
+        if "study" in words:
             Scaling(levels=[100, 200], by="nodes").check(plan)
-        cures = re.findall(r"[\w.]+\.iterative=true", str(refused.value))
-        assert [any(_reads([*words, cure]) for cure in cures)] == [True]
 
-
-def _reads(words: list[str]) -> bool:
-    try:
-        return bool(read(words))
-    except ConfigError:
-        return False
+    with pytest.raises(ValueError, match=re.escape(named)):
+        planned(words)
+    planned(f"{words} {typed or named}")

@@ -167,7 +167,7 @@ def test_programs_of_which_nothing_is_told_play_as_is_asked(tmp_path: Path) -> N
         ({"anna.py": "a = 1\0"}, "anna.py, "),
         ({"anna.py": "x = " + "(" * 10_000}, "anna.py, "),
         ({"anna.py": "class A(" + "-" * 5_000 + "1): ..."}, "anna.py, "),
-        ({"anna.py": "#" * (1 << 20) + "\n"}, "anna.py is longer than 1 MiB"),
+        ({"anna.py": "#" * (1 << 20) + "\n"}, "anna.py: 1,048,577 bytes"),
         ({"anna.py": PAIR}, "anna.py has one, two"),
         ({"anna": "hello"}, "anna is neither executable (chmod +x) nor Python"),
         (
@@ -244,3 +244,10 @@ def test_it_plays_in_a_copy_which_is_removed(tmp_path: Path, made: Any) -> None:
     agent.decide(start, Limits())
     assert (scratch / "written").exists()
     assert not (tmp_path / "in" / name / "written").exists()
+
+
+def test_folders_in_each_other_without_end_are_not_copied(tmp_path: Path, made: Any) -> None:
+    write(tmp_path / "handed", {"anna/anna.py": STRATEGY})
+    tmp_path.joinpath("handed", "anna", *"d" * 101).mkdir(parents=True)
+    with pytest.raises(PlayerFailure, match="more than 100 folders in each other"):
+        made(tmp_path / "handed").begin_game(Color.BLACK, Position.start(), 1)

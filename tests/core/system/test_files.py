@@ -10,26 +10,15 @@ import pytest
 from refusals import refuses
 
 from othello_lab.__main__ import main
-from othello_lab.core.system import control_groups
+from othello_lab.core.system import control_groups, processes
 from othello_lab.core.system.control_groups import processor_quota
 from othello_lab.core.system.files import UnreadableFile, open_file, read_bytes, read_text
-from othello_lab.core.system.processes import available_cores, descendants, quota_note
 from othello_lab.core.system.settings import ConfigError
-
-
-def sparse(path: Path) -> None:
-    with path.open("wb") as file:
-        file.truncate(1 << 34)
-
-
-def linked_device(path: Path) -> None:
-    path.symlink_to("/dev/zero")
-
 
 KINDS: dict[str, tuple[Callable[[Path], object], str]] = {
     "fifo": (os.mkfifo, "a FIFO"),
-    "device": (linked_device, "a device"),
-    "large": (sparse, "17,179,869,184 bytes"),
+    "device": (lambda path: path.symlink_to("/dev/zero"), "a device"),
+    "large": (lambda path: os.truncate(os.open(path, os.O_CREAT | os.O_RDWR), 1 << 34), "bytes"),
 }
 
 
@@ -43,18 +32,14 @@ def bad(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_what_is_no_file_of_a_sensible_size_is_refused(kind: str, bad: Path) -> None:
-    for read in (read_bytes, read_text, lambda path: open_file(path, 1 << 30)):
-        with pytest.raises(UnreadableFile, match=f"{bad / kind}: .*{KINDS[kind][1]}"):
-            read(bad / kind)
-    with pytest.raises(UnreadableFile, match="a folder") as refused:
-        open_file(bad)
-    assert isinstance(refused.value, OSError) and isinstance(refused.value, ConfigError)
+def test_a_refusal_is_an_error_of_the_system_and_of_a_setting(tmp_path: Path) -> None:
+    for error in (OSError, ConfigError):
+        with pytest.raises(error, match=f"{tmp_path}: a folder"):
+            open_file(tmp_path)
     with pytest.raises(UnreadableFile, match="not the name of a file"):
         open_file("a\0b")
-    with pytest.raises(FileNotFoundError):
-        open_file(bad / "none")
+    with pytest.raises(UnreadableFile, match="more than 9 bytes"):
+        read_bytes("/proc/self/status", 9)  # whose size is not told
 
 
 def test_a_text_in_another_encoding_is_named_with_its_line(tmp_path: Path) -> None:
@@ -92,31 +77,22 @@ def test_every_command_with_a_path_refuses_it(
     assert not list(bad.glob("results*"))
 
 
-def bomb(path: Path) -> None:
-    again = "\n".join(f"a{n}: &a{n} [{', '.join(10 * [f'*a{n - 1}'])}]" for n in range(1, 9))
-    path.write_text(f"_target_: othello_lab.RandomAgent\na0: &a0 [1]\n{again}")
+AGAIN = "\n".join(f"a{n}: &a{n} [{', '.join(10 * [f'*a{n - 1}'])}]" for n in range(1, 9))
+YAMLS = {
+    "too often": f"_target_: othello_lab.RandomAgent\na0: &a0 [1]\n{AGAIN}".encode(),
+    "line 2: byte 0xe9": b"_target_: othello_lab.RandomAgent\n# caf\xe9\n",
+}
 
 
-def latin(path: Path) -> None:
-    path.write_bytes(b"_target_: othello_lab.RandomAgent\n# caf\xe9\n")
-
-
-@pytest.mark.parametrize(
-    ("make", "why"),
-    [(bomb, "too often"), (latin, "line 2: byte 0xe9"), (os.mkfifo, "a FIFO")],
-)
+@pytest.mark.parametrize("why", YAMLS)
 def test_a_yaml_that_cannot_be_read_is_named(
-    make: Callable[[Path], object],
-    why: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Also in a folder of YAMLs, where nobody has asked for it."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "conf" / "agent").mkdir(parents=True)
     path = tmp_path / "conf" / "agent" / "mine.yaml"
-    make(path)
+    path.write_bytes(YAMLS[why])
     name = str(path.relative_to(tmp_path))
     for command in (
         f"{DUEL}={path}",
@@ -128,47 +104,41 @@ def test_a_yaml_that_cannot_be_read_is_named(
         refuses(main, command.split(), capsys, name, why)
 
 
+V1 = "cpu/docker/cpu.cfs_quota_us", "cpu/docker/cpu.cfs_period_us"
+
+
 @pytest.mark.parametrize(
-    ("files", "quota"),
+    ("own", "files", "quota"),
     [
-        ({}, None),
-        ({"cpu.max": "max 100000"}, None),
-        ({"cpu.max": "50000 100000"}, 0.5),
-        ({"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, None),
-        ({"cpu/cpu.cfs_quota_us": "100000", "cpu/cpu.cfs_period_us": "100000"}, 1.0),
+        ("0::/\n", {}, None),
+        ("0::/\n", {"cpu.max": "max 100000"}, None),
+        ("0::/\n", {"cpu.max": "50000 100000"}, 0.5),
+        ("0::/job/b\n", {"job/cpu.max": "300000 100000", "job/b/cpu.max": "max 100000"}, 3.0),
+        ("3:cpu,cpuacct:/docker/a\n", dict(zip(V1, ("-1", "100000"), strict=True)), None),
+        ("3:cpu,cpuacct:/docker/a\n", dict(zip(V1, ("250000", "100000"), strict=True)), 2.5),
     ],
 )
 def test_a_quota_of_processors_bounds_the_workers(
-    files: dict[str, str], quota: float | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    own: str,
+    files: dict[str, str],
+    quota: float | None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Of both versions of control groups; a part of a processor is one worker."""
-    for name, text in files.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(f"{text}\n")
-    assert processor_quota(tmp_path) == quota
-    monkeypatch.setattr(
-        "othello_lab.core.system.processes.processor_quota", lambda: processor_quota(tmp_path)
-    )
+    """Of both versions of control groups, its own and those above; a part of a processor is one."""
+    for name, text in {"own": own, **files}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.setattr(control_groups, "OWN", tmp_path / "own")
+    monkeypatch.setattr(processes, "processor_quota", lambda: processor_quota(tmp_path))
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: range(8))
-    assert available_cores() == (8 if quota is None else 1)
-    assert quota_note() == (
-        "" if quota is None else f"a quota allows {quota:g} of the 8 processors"
+    assert processor_quota(tmp_path) == quota
+    assert processes.available_cores() == (8 if quota is None else max(1, int(quota)))
+    assert processes.quota_note() == (
+        f"a quota allows {quota:g} of the 8 processors" if quota else ""
     )
-
-
-def test_groups_above_the_own_one_count_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    own = tmp_path / "cgroup"
-    own.write_text("3:cpu,cpuacct:/docker/a\n0::/job.slice/b\n")
-    monkeypatch.setattr(control_groups, "OWN", own)
-    (tmp_path / "job.slice" / "b").mkdir(parents=True)
-    (tmp_path / "job.slice" / "cpu.max").write_text("300000 100000")
-    (tmp_path / "job.slice" / "b" / "cpu.max").write_text("max 100000")
-    assert processor_quota(tmp_path) == 3.0
-    assert tmp_path / "cpu" / "docker" / "a" in control_groups.own_groups("cpu", tmp_path)
 
 
 def test_a_system_without_proc_lists_no_processes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("othello_lab.core.system.processes.has_proc", lambda: False)
-    assert descendants([1]) == []
+    monkeypatch.setattr(processes, "has_proc", lambda: False)
+    assert processes.descendants([1]) == []

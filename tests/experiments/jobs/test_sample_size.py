@@ -92,6 +92,7 @@ BAD = {
     "elo=many": "elo=many: a number",
     "elo=inf": "elo=inf: a finite number",
     "elo=0": "elo=0: more than elo0=0",
+    "elo=1e-300": "elo=1e-300: no match",
     "elo=5 elo0=8": "elo=5: more than elo0=8",
     "elo=5 elo1=-1": "elo0=0 elo1=-1: ",
     "elo=5 power=1": "power=1.0: ",

@@ -282,20 +282,6 @@ def whole_game() -> str:
     return format_ggf(Position.start().to_obf(), moves)
 
 
-def test_damaged_wthor_files_are_told_with_their_byte(tmp_path: Path) -> None:
-    path = wthor_file(tmp_path, "f5d6c3", "f5d6c3")
-    content = bytearray(path.read_bytes())
-    for damaged, complaint in (
-        (content[:70], "byte 70: 2 games .*152"),
-        (content[:92] + b"\x0b" + content[93:], "game 2, .*byte 84: move 1 .* a1"),
-        (content[:92] + b"\x0a" + content[93:], "byte 92: 10 .*game 2; 11 .a1. to 88"),
-    ):
-        path.write_bytes(damaged)
-        with pytest.raises(ConfigError, match=f"^{path}, {complaint}") as caught:
-            choose(1, kind="file", file=str(path))
-        assert "\n" not in str(caught.value)
-
-
 @pytest.mark.integration
 @pytest.mark.parametrize("executor", mostly_nightly(["serial", "processes"], ["serial"]))
 def test_a_run_from_positions_of_its_own_can_be_replayed(tmp_path: Path, executor: str) -> None:

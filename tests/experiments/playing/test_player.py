@@ -242,7 +242,7 @@ def test_an_agent_that_does_not_answer_is_ended_for_the_right_reason(
     """It has waited 10.6 s for an agent with a patience of 10 s; for ``ready`` seconds the agent
     stood ready but was not run."""
     proxy = Mock(_checked=0, _printed=1000 + printed, _printed_before=1000, _is_new=False)
-    proxy._account.patience_used.return_value = 10.6e9
+    proxy._account.patience_used.return_value, proxy._account.stopped_since = 10.6e9, None
     proxy._meter = Mock(ready=ready * 1e9, cpu=cpu * 1e9)
     with pytest.raises(PlayerFailure) if reason else nullcontext() as caught:
         AgentProxy._mind(proxy, 0, 10.0, timed=timed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from served import served
 
 from othello_lab.agents.ladder import levels
 from othello_lab.core.position import Position
+from othello_lab.core.wthor import WthorGame, format_wthor
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -256,13 +258,25 @@ def test_games_are_shared_and_opened(open_page: Open) -> None:
 
 def test_a_file_that_is_too_long_is_refused_in_words(open_page: Open, tmp_path: Path) -> None:
     file = tmp_path / "long.txt"
-    file.write_text("f5" * 110_000)
+    file.write_text("f5" * 170_000)
     page = open_page()
-    put_in(page, "f5" * 30_000)
+    put_in(page, "f5" * 50_000)
     problem = page.get_by_role("dialog").get_by_role("alert")
-    expect(problem).to_contain_text("60,000 letters")
+    expect(problem).to_contain_text("100,000 letters")
     page.get_by_label("From a file").set_input_files(file)
-    expect(problem).to_contain_text("long.txt has 220,000")
+    expect(problem).to_contain_text("long.txt has 340,000")
+
+
+def test_a_file_of_games_in_wthor_opens_with_its_last(open_page: Open, tmp_path: Path) -> None:
+    file = tmp_path / "two.wtb"
+    games = [WthorGame(b"\x13", 32), WthorGame(b"\x25\x2b\x12", 32)]  # c2 would be a line end
+    file.write_bytes(format_wthor(games, date(2026, 1, 13), 2026))
+    page = open_page()
+    put_in(page, "")
+    page.get_by_label("From a file").set_input_files(file)
+    click(page, "Go on")
+    start(page)
+    expect(moves(page)).to_have_count(3)
 
 
 def test_a_hint_is_marked_until_the_game_goes_on(open_page: Open) -> None:
