@@ -332,8 +332,10 @@ def test_a_difference_is_told_with_its_place(what: str, tmp_path: Path) -> None:
 def test_missing_and_additional_files_are_named(recorded_duel: Path, tmp_path: Path) -> None:
     folder = copied(recorded_duel, tmp_path)
     (folder / "report.md").unlink()
-    (folder / "scores.csv").touch()
-    assert named(compared(folder)) == {"report.md", "scores.csv"}
+    (folder / "programs").mkdir()
+    (folder / "programs" / "mallory.md").write_text("# mallory\n", encoding="utf-8")
+    (folder / ".hidden").touch()
+    assert named(compared(folder)) == {"report.md", "programs/mallory.md"}
 
 
 @pytest.mark.integration
