@@ -21,8 +21,8 @@ def report_command(arguments: Sequence[str], console: Console) -> int:
         prog="othello-lab report",
         description="Write report.html, report.md and the figures of a run, a sweep, or a complete "
         "study anew from its record alone. Of several runs: one report that compares them, in "
-        "--output. Agents from outside the lab are not run for that, unless with --trust; without "
-        "it the report leaves out what would have to be searched again with them.",
+        "--output. Code from outside the lab is not run for that, unless with --trust; without it "
+        "the report leaves out what would have to be searched again with its heuristics.",
     )
     parser.add_argument("folder", type=Path, nargs="+", help="results/NAME/DATE")
     parser.add_argument(

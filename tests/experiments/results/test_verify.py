@@ -332,8 +332,10 @@ def test_a_difference_is_told_with_its_place(what: str, tmp_path: Path) -> None:
 def test_missing_and_additional_files_are_named(recorded_duel: Path, tmp_path: Path) -> None:
     folder = copied(recorded_duel, tmp_path)
     (folder / "report.md").unlink()
-    (folder / "scores.csv").touch()
-    assert named(compared(folder)) == {"report.md", "scores.csv"}
+    (folder / "programs").mkdir()
+    (folder / "programs" / "mallory.md").write_text("# mallory\n", encoding="utf-8")
+    (folder / ".hidden").touch()
+    assert named(compared(folder)) == {"report.md", "programs/mallory.md"}
 
 
 @pytest.mark.integration
@@ -358,7 +360,8 @@ def test_files_that_were_asked_for_later_are_compared(recorded_duel: Path, tmp_p
 
 def test_an_unfinished_run_need_not_have_a_report(recorded_duel: Path, tmp_path: Path) -> None:
     folder = copied(recorded_duel, tmp_path)
-    changed(folder, "delete from games where game > 3", "update run set complete = 0")
+    killed = "update run set complete = 0, wall_seconds = null"
+    changed(folder, "delete from games where game > 3", killed)
     said = "; ".join(compared(folder).wrong)
     assert all(name in said for name in ("matches.csv", "report.md", "report.html")), said
     for name in ("matches.csv", "report.md", "report.html"):
@@ -383,6 +386,19 @@ def test_other_machines_and_versions_may_differ(recorded_searches: Path, tmp_pat
     found = compared(changed(folder, LAB))
     assert not found.wrong
     assert any(said.startswith("matches.csv: line 2, column ") for said in found.unchecked)
+
+
+def test_a_report_on_another_machine_has_the_workers_of_the_run(
+    recorded_duel: Path, tmp_path: Path
+) -> None:
+    folder = changed(
+        copied(recorded_duel, tmp_path),
+        "update sessions set machine = json_set(machine, '$.cores', 77)",
+        "update run set config = json_set(config, '$.executor', "
+        'json(\'{"_target_": "othello_lab.experiments.playing.Processes"}\'))',
+    )
+    with reading(folder) as record:
+        assert recorded_plan(record, lambda foreign: None).executor.workers == 77
 
 
 @pytest.mark.integration
