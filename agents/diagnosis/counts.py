@@ -116,9 +116,9 @@ def judge_counts(
                 return _miscounted(name, simplest(stated), each)
     if _added_up(stated):
         return _miscounted("they are not reset from move to move", stated[1], known[0])
-    if all(case.answer.seen is not None for case in stated):
+    if any(case.answer.seen is not None for case in stated):
         for each in known:
-            if each.fits(lambda case, reply: case.unfinished == reply.unfinished):
+            if each.fits(_evaluates):
                 odd = [
                     case
                     for case, reply in zip(stated, each.replies, strict=True)
@@ -171,8 +171,8 @@ def _fewest(case: AnsweredQuestion, kind: type[Search]) -> tuple[int, str]:
     least, words = depth + 1, "a line of its depth"
     if case.answer.calls and case.last_ply_only:
         evaluated = len({frozenset(call) for call in case.answer.calls}) + depth
-        least, words = evaluated, "the tree above the positions that it evaluates"
-    if depth <= _SURE:
+        return evaluated, "the tree above the positions that it evaluates"
+    if depth <= _SURE and case.answer.seen is None:
         value = kind().reply(root, depth).value
         both = (_proof(kind(), root, depth, value, way) for way in (True, False))
         smallest = sum(both) - depth - 1
@@ -218,6 +218,15 @@ def _evaluations(answered: Sequence[AnsweredQuestion], said: str) -> Judged:
             cause = Cause("counts: evaluations", "one for every call", evidence)
             return ContractFinding("counts", _NODES, FAILED, detail), cause
     return ContractFinding("counts", said, OK), None
+
+
+def is_known(cases: Sequence[AnsweredQuestion], kind: type[Search]) -> bool:
+    """Return True if they have the evaluations of a right search whose counts are known."""
+    return any(each.fits(_evaluates) for each in _known(kind, cases))
+
+
+def _evaluates(case: AnsweredQuestion, reply: Reply) -> bool:
+    return case.unfinished in (reply.unfinished, None)  # None where there is nothing to evaluate
 
 
 # ------------------------------------------------------------------ pruning
