@@ -151,7 +151,7 @@ class AnsweredQuestion:
     @property
     def is_long(self) -> bool:
         """True if only its first calls have been noted."""
-        return len(self.answer.calls) != self.answer.seen
+        return len(self.answer.calls) != (self.answer.seen or 0)
 
     @property
     def repeats(self) -> bool:

@@ -20,7 +20,7 @@ from othello_lab.agents.diagnosis.comparison import (
     notice_solved,
     simplest,
 )
-from othello_lab.agents.diagnosis.counts import is_known, judge_counts, judge_pruning
+from othello_lab.agents.diagnosis.counts import is_known, judge_counts, judge_pruning, too_few
 from othello_lab.agents.diagnosis.following import (
     SOME,
     FollowedSearch,
@@ -334,12 +334,13 @@ class _Examination:
     def _lucky(self) -> list[Cause]:
         """Return the mistakes with which a search looks at just so much, if that does not prove
         its answers, which are right in these positions."""
-        seen = [case for case in self.answered if case.answer.calls and not case.solved]
-        deep = [case for case in seen if case.question.depth > 1 and not case.is_long]
-        if not deep or is_known(deep, self.kind):
+        seen = [case for case in self.answered if not (case.solved or case.is_long)]
+        deep = [case for case in seen if case.question.depth > 1]
+        if not any(case.answer.calls for case in deep) or is_known(deep, self.kind):
             return []
         for case in deep:
-            case.unproven = not FollowedSearch(case).proven
+            followed = FollowedSearch(case) if case.answer.calls else None
+            case.unproven = too_few(case, self.kind) if not followed else not followed.proven
         unproven = any(case.unproven for case in deep)
         explained = exact(self.answered, counted=True) if unproven else []
         for case in deep:
