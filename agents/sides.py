@@ -175,8 +175,8 @@ def _python_side(word: str, search: str) -> Side:
     if kind == EVALUATION:
         return _evaluation_side(label, target, search)
     if kind == EVALUATION_CLASS:
-        settings = typed_value({"_target_": target})
-        words = [f"agent@PLACE={search}", f"PLACE.evaluation={settings}"]
+        words = [f"agent@PLACE={search}"]
+        words.append(f"PLACE.evaluation={typed_value({'_target_': target})}")
         return Side(label, f"an evaluation, in {search}", words, target)
     settings = settings_of_function(told)
     words = [f"agent@PLACE={settings.get('_target_', target)}"]

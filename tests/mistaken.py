@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 STUDENTS = Path(__file__).parent / "agents" / "diagnosis" / "students"
+PAIP = Path(__file__).parent / "agents" / "external" / "paip.py"
 TABLE = Path(__file__).parent / "data" / "mistakes.txt"
 LINE = re.compile(r"(\* )?(\w+) (.*?) :: (.+) =>(?: (.*))?")
 
@@ -47,7 +48,9 @@ def cases(changes: list[Seed]) -> list[Any]:
 
 def written(seed: Seed, folder: Path, states_values: bool = True) -> Path:
     """Write the student's file with the change in it and return its path."""
-    text = (STUDENTS / f"{seed.student}.py").read_text(encoding="utf-8")
+    parts = [PAIP, STUDENTS / "inside.txt"]
+    parts = parts if seed.student == "inside" else [STUDENTS / f"{seed.student}.py"]
+    text = "".join(part.read_text(encoding="utf-8") for part in parts)
     assert seed.right in text, "that is not what the student has written"
     text = text.replace(seed.right, seed.wrong) if seed.right else text
     if not states_values:

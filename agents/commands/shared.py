@@ -28,6 +28,7 @@ from othello_lab.agents.config import (
 from othello_lab.agents.contract import FAILED, NOT_ASKED, OK, ContractFinding
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.loading import without_name
+from othello_lab.agents.recognition import EVALUATION, EVALUATION_CLASS
 from othello_lab.agents.sides import described, settings_of_function
 from othello_lab.core.system.escaping import plain, visible
 
@@ -91,8 +92,12 @@ def typed_agent(target: str, words: Sequence[str], folders: Sequence[str]) -> di
     settings: dict[str, Any] = {}
     if target.endswith(".py"):
         raise ConfigError(without_name(target, "agent"))
-    function = settings_of_function(described(target)) if ".py:" in target else {}
-    settings |= function or (
+    told: dict[str, Any] = {}
+    with suppress(ConfigError):  # building the agent will report the error
+        told = described(target) if ".py:" in target else {}
+    if told.get("kind") in (EVALUATION, EVALUATION_CLASS):
+        raise ConfigError(f"{target} is an evaluation; an agent is needed")
+    settings |= settings_of_function(told) or (
         {"_target_": target} if "." in target else load("agent", target, folders)
     )
     for name in [word for word in words if re.match(r"evaluation=[^{]", word)]:

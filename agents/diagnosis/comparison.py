@@ -57,14 +57,14 @@ class AnsweredQuestion:
 
     beyond: the largest heuristic value there is. kind: of the right searches that it is held to,
     one of :data:`RIGHT`. solved: True if the answer is that of a search that plays the game to its
-    end.
+    end. unproven: True if it is right, but for no reason.
     """
 
     def __init__(
         self, question: SearchQuestion, answer: SearchAnswer, evaluation: Evaluation, beyond: int
     ) -> None:
         self.question, self.answer, self.beyond = question, answer, beyond
-        self.solved = False
+        self.solved = self.unproven = False
         self._evaluation = evaluation
         self.kind: type[Search] = Search
         root = self.root()
@@ -118,7 +118,7 @@ class AnsweredQuestion:
 
     @property
     def wrong(self) -> bool:
-        return self.wrong_move or self.wrong_value
+        return self.wrong_move or self.wrong_value or self.unproven
 
     def last_ply(self) -> list[frozenset[int]]:
         """Return the positions of the last ply that a search reaches, as both masks."""
@@ -147,6 +147,11 @@ class AnsweredQuestion:
         """True if only positions of the last ply are evaluated: none to sort moves by them."""
         last = {*self.last_ply()}
         return all(frozenset(call) in last for call in self.answer.calls)
+
+    @property
+    def is_long(self) -> bool:
+        """True if only its first calls have been noted."""
+        return len(self.answer.calls) != (self.answer.seen or 0)
 
     @property
     def repeats(self) -> bool:
@@ -279,31 +284,32 @@ class Explanation:
     example: AnsweredQuestion
 
 
-def exact(cases: Sequence[AnsweredQuestion]) -> list[Explanation]:
-    """Return the mistakes with which a search answers just so; of each cause one, and those with
-    as many evaluations first."""
-    return _explanations(cases, 0.0)
+def exact(cases: Sequence[AnsweredQuestion], counted: bool = False) -> list[Explanation]:
+    """Return the mistakes with which a search answers just so; of each cause one.
+
+    counted: False for those with another number of evaluations, too, if there is no other.
+    """
+    return _explanations(cases, 0.0, counted)
 
 
 def likely(cases: Sequence[AnsweredQuestion]) -> list[Explanation]:
     """Return the mistakes with which a search answers mostly so."""
-    return _explanations(cases, 1 - EXPLAINED)
+    return _explanations(cases, 1 - EXPLAINED, False)
 
 
-def _explanations(cases: Sequence[AnsweredQuestion], most: float) -> list[Explanation]:
+def _explanations(
+    cases: Sequence[AnsweredQuestion], most: float, only_counted: bool
+) -> list[Explanation]:
     """most: share of the answers that a mistake may fail to explain."""
     wrong, right = [c for c in cases if c.wrong], [c for c in cases if not c.wrong]
     sample = _alternating(_sample(wrong), _sample(right))
     rest = [case for case in _alternating(wrong, right) if case not in sample][:_FURTHER]
-    with_cuts = cuts(cases)
-    for counted, orders in (
-        (True, (from_a1, from_h8)),
-        (True, (as_called,)),
-        (False, (from_a1, as_called)),
-    ):
-        if most and counted:
-            continue
-        trials = {search: _Trial() for search in mistaken(_kinds(cases), orders, with_cuts)}
+    with_cuts, natural = cuts(cases), (from_a1, from_h8)
+    # A search that leaves out nothing where nobody passes may have cuts after all.
+    phases = [(True, natural, with_cuts), (True, (as_called,), with_cuts), (True, natural, True)]
+    uncounted = [] if only_counted else [(False, (from_a1, as_called), with_cuts)]
+    for counted, orders, may_cut in (*([] if most else dict.fromkeys(phases)), *uncounted):
+        trials = {search: _Trial() for search in mistaken(_kinds(cases), orders, may_cut)}
         for number, case in enumerate([*sample, *rest], start=1):
             if number > len(sample) and (most or len({s.mistake.cause for s in trials}) < 2):
                 break

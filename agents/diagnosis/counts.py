@@ -21,6 +21,7 @@ from othello_lab.agents.diagnosis.references import (
     Reply,
     Search,
     as_called,
+    deepened,
     from_a1,
     from_h8,
     wasteful,
@@ -76,16 +77,15 @@ def reply_of(search: Search, case: AnsweredQuestion) -> Reply:
     return search.reply(root, case.question.depth)
 
 
-def _known(
-    kind: type[Search], cases: Sequence[AnsweredQuestion], habits: bool = True
-) -> Iterator[_Known]:
+def _known(kind: type[Search], cases: Sequence[AnsweredQuestion]) -> Iterator[_Known]:
     """Yield minimax, then alpha-beta in each known order, then the same with wasteful habits."""
     yield _Known("minimax", kind(NO_CUTS), cases)
-    seen = any(case.answer.calls for case in cases)
-    orders = _ORDERS if seen else _ORDERS[:2]
+    orders = _ORDERS if any(case.answer.calls for case in cases) else _ORDERS[:2]
     for order, words in orders:
         yield _Known(f"alpha-beta{words}", kind(SOFT, order), cases)
-    for habit in WASTEFUL if habits else ():
+    for order, words in orders[:2]:
+        yield _Known(f"alpha-beta, deepened ply by ply{words}", deepened(kind)(SOFT, order), cases)
+    for habit in WASTEFUL:
         for order, words in orders:
             for style in (SOFT, FULL) if habit is not FULL_WINDOW else (FULL,):
                 search = wasteful(kind, habit)(style, order, habit.where)
@@ -110,15 +110,15 @@ def judge_counts(
     for each in known:
         if each.fits(lambda case, reply: case.answer.nodes == reply.nodes):
             return _evaluations(answered, f"{_NODES}: exactly the nodes of {each.name}")
-    for each in known[: 1 + len(_ORDERS)]:
+    for each in (each for each in known if each.habit is None):
         for form, name in _FORMS:
             if each.fits(lambda case, reply, form=form: case.answer.nodes == form(reply)):  # type: ignore[misc]
                 return _miscounted(name, simplest(stated), each)
     if _added_up(stated):
         return _miscounted("they are not reset from move to move", stated[1], known[0])
-    if all(case.answer.seen is not None for case in stated):
+    if any(case.answer.seen is not None for case in stated):
         for each in known:
-            if each.fits(lambda case, reply: case.unfinished == reply.unfinished):
+            if each.fits(_evaluates):
                 odd = [
                     case
                     for case, reply in zip(stated, each.replies, strict=True)
@@ -165,14 +165,20 @@ def _within_bounds(
     return _evaluations(answered, "Its counts are within the bounds of any search")
 
 
+def too_few(case: AnsweredQuestion, kind: type[Search]) -> bool:
+    """Return True if it states fewer nodes than any search enters that knows its answer."""
+    nodes = case.answer.nodes
+    return nodes is not None and nodes < _fewest(case, kind)[0]
+
+
 def _fewest(case: AnsweredQuestion, kind: type[Search]) -> tuple[int, str]:
     """Return the fewest nodes that a search can have entered, and why, in words."""
     depth, root = case.question.depth, case.root()
     least, words = depth + 1, "a line of its depth"
     if case.answer.calls and case.last_ply_only:
         evaluated = len({frozenset(call) for call in case.answer.calls}) + depth
-        least, words = evaluated, "the tree above the positions that it evaluates"
-    if depth <= _SURE:
+        return evaluated, "the tree above the positions that it evaluates"
+    if depth <= _SURE and case.answer.seen is None:
         value = kind().reply(root, depth).value
         both = (_proof(kind(), root, depth, value, way) for way in (True, False))
         smallest = sum(both) - depth - 1
@@ -188,8 +194,6 @@ def _proof(search: Search, node: ReferenceNode, left: int, bound: int, at_least:
         if node.over and not left and search.depth_first:
             worth = node.looks
         return 1 if (worth >= bound if at_least else worth <= bound) else _NONE
-    if not left:
-        return 1
     below = [_proof(search, child, left - 1, -bound, not at_least) for child in node.children]
     return 1 + (min(below) if at_least else sum(below))
 
@@ -218,6 +222,15 @@ def _evaluations(answered: Sequence[AnsweredQuestion], said: str) -> Judged:
             cause = Cause("counts: evaluations", "one for every call", evidence)
             return ContractFinding("counts", _NODES, FAILED, detail), cause
     return ContractFinding("counts", said, OK), None
+
+
+def is_known(cases: Sequence[AnsweredQuestion], kind: type[Search]) -> bool:
+    """Return True if they have the evaluations of a right search whose counts are known."""
+    return any(each.fits(_evaluates) for each in _known(kind, cases))
+
+
+def _evaluates(case: AnsweredQuestion, reply: Reply) -> bool:
+    return case.unfinished in (reply.unfinished, None)  # None where there is nothing to evaluate
 
 
 # ------------------------------------------------------------------ pruning

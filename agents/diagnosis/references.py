@@ -7,7 +7,7 @@ answers, and the number of positions that it evaluates, are compared with theirs
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -684,3 +684,14 @@ def wasteful(kind: type[Search], habit: Habit) -> type[Search]:
     made = _made(kind, habit.form)
     made.kind = kind
     return made
+
+
+def deepened(kind: type[Search]) -> type[Search]:
+    """Return the class of a right search that looks one ply ahead, then two, and so on."""
+
+    def reply(self: Search, root: ReferenceNode, depth: int) -> Reply:
+        made = [kind.reply(self, root, plies + 1) for plies in range(depth)]
+        names = ("nodes", "leaves", "evaluations", "unfinished")
+        return replace(made[-1], **{n: sum(getattr(one, n) for one in made) for n in names})
+
+    return _made(kind, {"reply": reply})

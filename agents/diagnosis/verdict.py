@@ -20,7 +20,7 @@ from othello_lab.agents.diagnosis.comparison import (
     notice_solved,
     simplest,
 )
-from othello_lab.agents.diagnosis.counts import judge_counts, judge_pruning
+from othello_lab.agents.diagnosis.counts import is_known, judge_counts, judge_pruning, too_few
 from othello_lab.agents.diagnosis.following import (
     SOME,
     FollowedSearch,
@@ -171,8 +171,13 @@ class _Examination:
             first, then = (mistakes, causes) if sure else (causes, mistakes)
             causes = [*first, *(cause for cause in then if cause.name not in names)]
         right = not causes and not self.wrong
-        about = self.answered, self.kind, right, self.notes
-        for part, cause in (judge_counts(*about), judge_pruning(*about, self.must_prune)):
+        causes += self._lucky() if right else []
+        about = self.answered, self.kind, right and not causes, self.notes
+        pruning = judge_pruning(*about, self.must_prune)
+        if right and causes:
+            detail = "it evaluates too little to know its answers"
+            pruning = ContractFinding("pruning", pruning[0].asked, FAILED, detail), None
+        for part, cause in (judge_counts(*about), pruning):
             found.append(_Symptom(part, [cause] if cause else []))
             causes += found[-1].causes
         deepest = max((case.question.depth for case in self.answered), default=0)
@@ -325,6 +330,22 @@ class _Examination:
             return _causes(explained)
         cause = too_shallow(without_tables, SOME) or unproven(searches)
         return [cause] if cause else [*self._patterns()]
+
+    def _lucky(self) -> list[Cause]:
+        """Return the mistakes with which a search looks at just so much, if that does not prove
+        its answers, which are right in these positions."""
+        seen = [case for case in self.answered if not (case.solved or case.is_long)]
+        deep = [case for case in seen if case.question.depth > 1]
+        if not any(case.answer.calls for case in deep) or is_known(deep, self.kind):
+            return []
+        for case in deep:
+            followed = FollowedSearch(case) if case.answer.calls else None
+            case.unproven = too_few(case, self.kind) if not followed else not followed.proven
+        unproven = any(case.unproven for case in deep)
+        explained = exact(self.answered, counted=True) if unproven else []
+        for case in deep:
+            case.unproven = False
+        return _causes(explained)
 
     def _without_tables(
         self, searches: Sequence[FollowedSearch]

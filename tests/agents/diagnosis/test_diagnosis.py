@@ -6,6 +6,9 @@ import json
 import re
 import time
 import zlib
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -13,16 +16,32 @@ from mistaken import Seed, cases, seeds, written
 
 from othello_lab.agents.command_line import main
 from othello_lab.agents.config import build_agent, load_evaluation
+from othello_lab.agents.contract import FAILED, NOT_ASKED, OK
 from othello_lab.agents.diagnosis import Diagnosis, RecordingEvaluation, SearchUnderTest, diagnose
-from othello_lab.agents.diagnosis.comparison import AnsweredQuestion
+from othello_lab.agents.diagnosis.comparison import AnsweredQuestion, cuts
+from othello_lab.agents.diagnosis.counts import judge_counts
 from othello_lab.agents.diagnosis.following import FollowedSearch
 from othello_lab.agents.diagnosis.questions import (
+    SearchAnswer,
     SearchQuestion,
     ask,
     narrow_positions,
     positions,
 )
-from othello_lab.agents.diagnosis.references import MISTAKES, NO_CUTS, SOFT, Search
+from othello_lab.agents.diagnosis.references import (
+    FULL,
+    MISTAKES,
+    NO_CUTS,
+    RIGHT,
+    SOFT,
+    Order,
+    Pairs,
+    Search,
+    Style,
+    from_a1,
+    from_h8,
+    mistaken,
+)
 from othello_lab.agents.diagnosis.tree import ReferenceNode
 from othello_lab.agents.search import AlphaBeta, Minimax
 
@@ -65,6 +84,32 @@ def test_a_mistake_is_told_by_its_cause(seed: Seed, tmp_path: Path) -> None:
         is_told(diagnosis, seed.cause)
         values = next(each for each in diagnosis.findings if each.name == "values")
         assert "moves alone" in values.detail
+
+
+def asked(seed: Seed, folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, dict]:
+    """The exit code of the command, and what it tells."""
+    name = "student" if seed.student == "inside" else "Student --depths 1,2,3"
+    words = f"check {written(seed, folder)}:{name} --search --json --positions 30"
+    code = main(words.split())
+    return code, json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("seed", cases(seeds("planted")))
+def test_planted_mistakes_have_their_own_names(
+    seed: Seed, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, told = asked(seed, tmp_path, capsys)
+    assert code == 1
+    assert told["causes"][0]["name"] == seed.cause
+
+
+@pytest.mark.parametrize("seed", cases(seeds("planted right")))
+def test_a_strategy_with_its_evaluation_inside_is_right(
+    seed: Seed, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, told = asked(seed, tmp_path, capsys)
+    assert code == 0 and told["right"] and not told["causes"]
+    assert told["depth"] == (2 if "DEPTH = 2" in seed.wrong else 3)
 
 
 @pytest.mark.parametrize("seed", cases([*STUDENTS, *seeds("right")]))
@@ -141,6 +186,71 @@ def test_the_first_node_that_differs_is_told(tmp_path: Path) -> None:
         assert f" {right.value:,} " in search.told()
         followed += 1
     assert followed
+
+
+# ------------------------------------------------------------------ counts
+
+
+def counting(style: Style, order: Order, of: Callable[[int], int]) -> list[AnsweredQuestion]:
+    """Answers of a right search that states its nodes after ``of``, and whose calls are seen."""
+    evaluation = RecordingEvaluation(load_evaluation("square_weights"))
+    found = []
+    for depth, position in [*product((1, 2), positions(5)), *product((3,), positions(2))]:
+        evaluation.seen.clear()
+        reply = Search(style, order).reply(ReferenceNode(position, evaluation), depth)
+        calls = [(each.mover, each.opponent) for each in evaluation.seen]
+        (move, *_), nodes = sorted(reply.moves), of(reply.nodes)
+        answer = SearchAnswer(move, reply.value, nodes, None, len(calls) or None, calls)
+        found.append(AnsweredQuestion(SearchQuestion(position, depth), answer, evaluation, 1000))
+    return found
+
+
+def by_value(node: ReferenceNode) -> Pairs:
+    return sorted(from_a1(node), key=lambda pair: pair[1].discs)
+
+
+@pytest.mark.parametrize(
+    ("style", "order", "of", "outcome", "words"),
+    [
+        (NO_CUTS, from_a1, lambda n: n, OK, "nodes of minimax"),
+        (SOFT, from_a1, lambda n: n, OK, "nodes of alpha-beta"),
+        (SOFT, from_h8, lambda n: n, OK, "from h8"),
+        (SOFT, by_value, lambda n: n, OK, "order of its own"),
+        (FULL, from_a1, lambda n: n, OK, "full window"),
+        (SOFT, from_a1, lambda n: n // 2, FAILED, "half"),
+        (SOFT, by_value, lambda n: n // 2, FAILED, "half"),
+        (NO_CUTS, from_a1, lambda n: n - 1, FAILED, "root"),
+        (SOFT, from_a1, lambda n: 2 * n, FAILED, "twice"),
+        (SOFT, from_a1, lambda n: n * 2 // 3, FAILED, "not those of its tree"),
+        (SOFT, from_a1, lambda n: n + 7, FAILED, "not those of its tree"),
+    ],
+)
+def test_a_count_is_exact_or_wrong(
+    style: Style, order: Order, of: Callable[[int], int], outcome: str, words: str
+) -> None:
+    notes: list[str] = []
+    finding, cause = judge_counts(counting(style, order, of), Search, True, notes)
+    assert (finding.outcome, bool(cause)) == (outcome, outcome == FAILED)
+    assert words in (finding.detail or finding.asked) and not notes
+
+
+def test_unseen_counts_in_an_unknown_order_are_held_to_the_bounds() -> None:
+    for of, outcome in (
+        (lambda nodes: nodes, OK),
+        (lambda nodes: nodes // 3, FAILED),
+        (lambda nodes: 9 * nodes, NOT_ASKED),
+    ):
+        cases = counting(SOFT, by_value, of)
+        for case in cases:
+            case.answer = replace(case.answer, seen=None, calls=())
+        finding, _ = judge_counts(cases, Search, True, [])
+        assert finding.outcome == outcome and "exactly" not in finding.asked
+
+
+def test_a_search_without_cuts_has_no_cause_that_needs_them() -> None:
+    minimax, alphabeta = (counting(style, from_a1, lambda n: n) for style in (NO_CUTS, SOFT))
+    assert (cuts(minimax), cuts(alphabeta)) == (False, True)
+    assert not any(each.mistake.windowed for each in mistaken(RIGHT[:1], (from_a1,), False))
 
 
 # ------------------------------------------------------------------ what it is held to
@@ -241,6 +351,13 @@ def test_the_command_tells_what_is_wrong(
     [
         ("minimax evaluation=disc_count --depths 2", 2, ""),
         (f"{PAIP}:maximizer(weighted_score) --depths 1 --evaluation {PAIP}:weighted_score", 1, ""),
+        (f"{PAIP}:maximizer(weighted_score)", 1, ""),
+        pytest.param(
+            f"{PAIP}:alphabeta_searcher(2,weighted_score) --evaluation {PAIP}:weighted_score",
+            2,
+            "as in PAIP",
+            marks=pytest.mark.integration,
+        ),
         pytest.param("alphabeta", 5, "", marks=pytest.mark.integration),
         pytest.param("alphabeta endgame=10", 5, "end of the game", marks=pytest.mark.integration),
         # PAIP's asks for the depth first.
@@ -260,6 +377,23 @@ def test_the_command_takes_every_kind_of_search(
     *lines, last = capsys.readouterr().out.splitlines()
     assert last.startswith(words.split()[0]) and f" {deepest} pl" in last
     assert not note or any(note in line for line in lines if line.startswith("note: "))
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "why"),
+    [
+        (f"{PAIP}:maximizer(weighted_score) --prunes", 3, "depth 1"),
+        (f"{PAIP}:maximizer(weighted_score)", 0, ""),
+        ("random --prunes", 3, "--evaluation"),
+        (f"{PAIP}:weighted_score", 2, "evaluation"),
+    ],
+)
+def test_what_cannot_be_judged_has_an_exit_code_of_its_own(
+    words: str, code: int, why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["check", *words.split(), "--search", "--positions", "4"]) == code
+    captured = capsys.readouterr()
+    assert why in captured.out + captured.err
 
 
 @pytest.mark.integration
