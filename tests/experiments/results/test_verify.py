@@ -363,8 +363,9 @@ def test_an_unfinished_run_need_not_have_a_report(recorded_duel: Path, tmp_path:
     killed = "update run set complete = 0, wall_seconds = null"
     changed(folder, "delete from games where game > 3", killed)
     said = "; ".join(compared(folder).wrong)
-    assert all(name in said for name in ("matches.csv", "report.md", "report.html")), said
-    for name in ("matches.csv", "report.md", "report.html"):
+    names = ("matches.csv", "standings.csv", "report.md", "report.html")
+    assert all(name in said for name in names), said
+    for name in names:
         (folder / name).unlink()
     found = compared(folder)
     assert not found.wrong and any("reports: the run has not ended" in s for s in found.unchecked)
