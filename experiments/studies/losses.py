@@ -101,7 +101,7 @@ class Losses(RecordedStudy):
             raise ValueError(
                 f"study.first_ply={self.first_ply} is after study.last_ply={self.last_ply}"
             )
-        if self.run is None:
+        if self.run_folder() is None:
             self._check_run(list(plan.agents), plan.rules)
             if plan.settings.record != ALL_MOVES:
                 raise ValueError(

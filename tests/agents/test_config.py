@@ -354,20 +354,15 @@ def test_agents_with_parts_of_one_class_are_named_by_the_settings_of_the_parts()
     assert names_by_difference([bot("Sum", 1), bot("Rest", 2)]) == ["sum", "rest"]
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "names"),
-    [
-        ({"_target_": "./a/bot.py:Bot"}, {"_target_": "./b/bot.py:Bot"}, ["a/bot", "b/bot"]),
-        ({"command": "./bot.py"}, {"command": "'./old/bot.py' -l 3"}, ["bot", "old/bot"]),
-        ({"evaluation": {"target": "a/x/h.py:f"}}, {"evaluation": {"target": "b/x/h.py:f"}}, []),
-        ({"command": "./bot 3"}, {"command": "./bot 3"}, ["Bot_1", "Bot_2"]),
-    ],
-)
-def test_agents_of_files_with_one_name_are_named_by_their_folders(
-    first: dict[str, Any], second: dict[str, Any], names: list[str]
-) -> None:
-    agents = [{"_target_": "mine.Bot"} | first, {"_target_": "mine.Bot"} | second]
-    assert names_by_difference(agents) == (names or ["a/x/h", "b/x/h"])
+def test_agents_of_files_with_one_name_are_named_by_their_folders() -> None:
+    for key, first, second, names in (
+        ("_target_", "./a/bot.py:Bot", "./b/bot.py:Bot", ["a/bot", "b/bot"]),
+        ("command", "./bot.py", "'./old/bot.py' -l 3", ["bot", "old/bot"]),
+        ("evaluation", {"target": "a/x/h.py:f"}, {"target": "b/x/h.py:f"}, ["a/x/h", "b/x/h"]),
+        ("command", "./bot 3", "./bot 3", ["Bot_1", "Bot_2"]),
+    ):
+        agents = [{"_target_": "mine.Bot", key: value} for value in (first, second)]
+        assert names_by_difference(agents) == names
 
 
 def test_a_value_with_an_equals_sign_is_read() -> None:

@@ -131,10 +131,8 @@ CASES = [
     ("a.wtb", f"game 2, byte {SECOND}: move 1 ", as_wthor([*ONE, (Position.start(), [0])])),
     ("a.ggf", "line 2: GGF: a property", f"{GOOD}\n{GOOD[:200]}"),
     ("a.ggf", "line 1: position 'nonsense'", f"{GOOD} nonsense {GOOD}"),
-    ("a.ggf", "line 1: GGF: the game has no BO", "(;GM[Othello];)" + GOOD),
     ("a.ggf", "line 1: a game on 4x4", as_ggf(random_games(1, "mini4")) + GOOD),
     ("a.ggf", "line 1: move 2 of the transcript: c3", HEAD + "B[D3]B[C3];)" + GOOD),
-    ("a.ggf", "line 1: move 1 of the transcript: 'x9'", HEAD + "B[x9];)" + GOOD),
     ("a.txt", "line 3: move 2 ", as_transcripts([(Position.start(), [19, 19]), *ONE])),
     ("a.txt", "line 1: transcript 'f5d'", "f5d\n" + as_transcripts(ONE)),
 ]
