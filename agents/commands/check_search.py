@@ -214,11 +214,15 @@ def _inside(
     found = inside_of(agent, limits, name if own else "")
     if found and named and not own and not alike(found[0], named):
         found = None
-    if found is None and (named is None or (fixed and depths is None)):
+    if found is None and named is None:
         missing = "--evaluation NAME or --evaluation path/to/file.py:function"
         missing += ", and its depth by --depths N" if fixed and depths is None else ""
+        if type(agent).__module__.startswith("othello_lab.") and not fixed:
+            raise ConfigError(f"{target} has no setting evaluation; name that inside it: {missing}")
         raise _CannotJudge(f"no function in its file is seen to be its evaluation; say {missing}")
     if found is None:
+        if fixed and depths is None:
+            raise ConfigError(f"{target} has a depth of its own; name it by --depths N")
         assert named is not None
         return None, named, 0
     return found[0], named or found[0].evaluation, found[1]

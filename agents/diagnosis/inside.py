@@ -34,7 +34,7 @@ from othello_lab.core.system.forked import Channel, ForkedProcess
 from othello_lab.core.system.processes import end_descendants
 
 _ASKED = 12  # positions
-_SECONDS = 20.0  # for all of them
+_SECONDS = 60.0  # for one of them
 _DEEPEST = 4  # plies of the search whose moves are compared
 _SQUARES = 100
 _KEPT = 1 << 17  # values
