@@ -180,8 +180,9 @@ def about(target: str) -> dict[str, Any]:
     kind = kind_of(thing)
     if not kind:
         raise ValueError(
-            f"it is {_shown(thing)}{_raised(thing, target)}; an agent (a class), an evaluation (@heuristic), a strategy of "
-            "(player, board) or a maker of one from (depth, evaluation) is needed"
+            f"{_raised(thing, target)}it is {_shown(thing)}; an agent (a class), an evaluation "
+            "(@heuristic), a strategy of (player, board) or a maker of one from (depth, "
+            "evaluation) is needed"
         )
     if kind == DOUBTFUL:
         answer = repr(next(answer for _, answer in answers_of(thing)))
@@ -205,7 +206,7 @@ def _raised(thing: Any, target: str) -> str:
     if not isinstance(error, Exception):
         return ""
     file = str(Path(loading.split_target(target)[0]).expanduser().resolve())
-    return f", which raises, at {loading.last_line(error, file)}"
+    return f"{loading.last_line(error, file)}; "
 
 
 def _about_file(file: str) -> dict[str, Any]:
