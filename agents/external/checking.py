@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from othello_lab.agents.external.program import Program
 from othello_lab.core.game import PlayerFailure
 
-OK, FAILED, NOT_ASKED = "ok", "failed", "not asked"
+OK, FAILED, NOT_ASKED = "ok", "failed", "skipped"
 
 
 @dataclass(frozen=True)
