@@ -180,8 +180,9 @@ def about(target: str) -> dict[str, Any]:
     kind = kind_of(thing)
     if not kind:
         raise ValueError(
-            f"it is {_shown(thing)}; an agent (a class), an evaluation (@heuristic), a strategy of "
-            "(player, board) or a maker of one from (depth, evaluation) is needed"
+            f"{_raised(thing, target)}it is {_shown(thing)}; an agent (a class), an evaluation "
+            "(@heuristic), a strategy of (player, board) or a maker of one from (depth, "
+            "evaluation) is needed"
         )
     if kind == DOUBTFUL:
         answer = repr(next(answer for _, answer in answers_of(thing)))
@@ -197,6 +198,15 @@ def about(target: str) -> dict[str, Any]:
     if missing := [name for name in wanted if name not in FILLED_BY_RUN]:
         raise ValueError(f"its class needs {', '.join(missing)}; put them into a YAML of the agent")
     return {"kind": kind, "open": opened, "target": target}
+
+
+def _raised(thing: Any, target: str) -> str:
+    """Return the exception of a function of two arguments in words; empty for anything else."""
+    error = next((answer for _, answer in answers_of(thing)), None) if has_two(thing) else None
+    if not isinstance(error, Exception):
+        return ""
+    file = str(Path(loading.split_target(target)[0]).expanduser().resolve())
+    return f"{loading.last_line(error, file)}; "
 
 
 def _about_file(file: str) -> dict[str, Any]:

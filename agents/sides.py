@@ -113,12 +113,18 @@ def with_open_settings(words: Sequence[str]) -> list[str]:
             plus, place, target = match.groups()
             told = _answer_of_child(_describe, target, target)
             if settings := settings_of_function(told):
-                word = f"{plus}agent@{place}={settings['_target_']}"
+                word = f"{plus}agent@{place}={_agent_word(settings)}"
                 opened.append(f"{place}.target={typed_value(target)}")
             keys = [f"{place}.{name}" for name in told.get("open", ())]
             opened += [f"{key}='{OPEN}'" for key in keys if key not in said]
         kept.append(word)
     return [*kept, *opened]
+
+
+def _agent_word(settings: Mapping[str, Any]) -> str:
+    """Return the word of a configuration for an agent that plays as a function."""
+    target = str(settings.get("_target_", ""))
+    return "function" if target.endswith(":FunctionAgent") else target
 
 
 def settings_of_function(told: Mapping[str, Any]) -> dict[str, Any]:
@@ -179,7 +185,7 @@ def _python_side(word: str, search: str) -> Side:
         words.append(f"PLACE.evaluation={typed_value({'_target_': target})}")
         return Side(label, f"an evaluation, in {search}", words, target)
     settings = settings_of_function(told)
-    words = [f"agent@PLACE={settings.get('_target_', target)}"]
+    words = [f"agent@PLACE={_agent_word(settings) or target}"]
     words += [f"PLACE.target={typed_value(target)}"] if settings else []
     words += [f"PLACE.{name}='{OPEN}'" for name in told["open"]]
     what = "a strategy" if kind == STRATEGY else "an agent"

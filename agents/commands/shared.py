@@ -28,7 +28,7 @@ from othello_lab.agents.config import (
 from othello_lab.agents.contract import FAILED, NOT_ASKED, OK, ContractFinding
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.loading import without_name
-from othello_lab.agents.recognition import EVALUATION, EVALUATION_CLASS
+from othello_lab.agents.recognition import DOUBTFUL, EVALUATION, EVALUATION_CLASS, STRATEGY
 from othello_lab.agents.sides import described, settings_of_function
 from othello_lab.core.system.escaping import plain, visible
 
@@ -95,7 +95,10 @@ def typed_agent(target: str, words: Sequence[str], folders: Sequence[str]) -> di
     told: dict[str, Any] = {}
     with suppress(ConfigError):  # building the agent will report the error
         told = described(target) if ".py:" in target else {}
-    if told.get("kind") in (EVALUATION, EVALUATION_CLASS):
+    kind = told.get("kind")
+    if kind in (STRATEGY, DOUBTFUL, EVALUATION) and words and not words[0].startswith("reprod"):
+        raise ConfigError(f"{words[0]}: a function has no settings")
+    if kind in (EVALUATION, EVALUATION_CLASS):
         raise ConfigError(f"{target} is an evaluation; an agent is needed")
     settings |= settings_of_function(told) or (
         {"_target_": target} if "." in target else load("agent", target, folders)

@@ -36,11 +36,16 @@ class ReferenceNode:
     def children(self) -> tuple[ReferenceNode, ...]:
         """The positions after each of the moves, or after a pass."""
         if self.over:  # of interest to a search that does not notice it
-            position = self.position
-            turned = Position(position.opponent, position.mover, position.to_move.other)
-            return (ReferenceNode(turned, self._evaluation),)
+            return (self.turned,)
         moves = self.moves or (PASS,)
         return tuple(ReferenceNode(self.position.play(move), self._evaluation) for move in moves)
+
+    @cached_property
+    def turned(self) -> ReferenceNode:
+        """The same board with the other side to move."""
+        position = self.position
+        other = Position(position.opponent, position.mover, position.to_move.other)
+        return ReferenceNode(other, self._evaluation)
 
     @cached_property
     def looks(self) -> int:
@@ -63,9 +68,9 @@ class ReferenceNode:
         passes = not self.moves or any(passed for passed, _ in below)
         return passes, any(ended for _, ended in below)
 
-    def note_order(self, depth: int, calls: Sequence[Sequence[int]]) -> int:
+    def note_order(self, depth: int, calls: Sequence[Sequence[int]]) -> None:
         """Note below this root the order in which calls of the heuristic show that children were
-        entered, and return the number of nodes entered.
+        entered.
 
         depth: of the search. calls: positions as (mover, opponent), seen by either side; only
         those of the last ply count. A position on several lines is taken for that which shares
@@ -81,19 +86,16 @@ class ReferenceNode:
             if len(line) == depth:
                 lines.setdefault(node.masks, []).append(line)
         before: tuple[int, ...] = ()
-        entered = 1
         for call in calls:
             ways = lines.get(frozenset(call), ())
             if not ways:
                 continue
             line, common = max(((way, _common(way, before)) for way in ways), key=lambda x: x[1])
             for ply in range(min(common, depth - 1), depth):
-                entered += 1
                 order = nodes[line[:ply]].order
                 if line[ply] not in order:
                     order.append(line[ply])
             before = line
-        return entered
 
     @property
     def masks(self) -> frozenset[int]:

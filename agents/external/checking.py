@@ -14,7 +14,7 @@ from othello_lab.core.game import PlayerFailure
 from othello_lab.core.notation import PASS
 from othello_lab.core.position import Position
 
-OK, FAILED, NOT_ASKED = "ok", "failed", "not asked"
+OK, FAILED, NOT_ASKED = "ok", "failed", "skipped"
 
 
 @dataclass(frozen=True)

@@ -451,7 +451,7 @@ def _target(path: Path) -> str:
             return f"{path.name}:{preferred}"
     if len(names) == 1:
         return f"{path.name}:{names[0]}"
-    if names and not _agents(tree):
+    if names and not (_agents(tree) or _named(tree)):
         return path.name  # they are tried when it plays
     if not names:
         raise ValueError(
@@ -488,13 +488,17 @@ def _agents(tree: ast.Module) -> list[str]:
 
 def _strategies(tree: ast.Module) -> list[str]:
     """Return the functions of (player, board); without such names, those of any two arguments."""
-    functions = {
-        node.name: [argument.arg for argument in node.args.args]
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    return _named(tree) or [node.name for node in functions if len(node.args.args) == 2]
+
+
+def _named(tree: ast.Module) -> list[str]:
+    return [
+        node.name
         for node in tree.body
-        if isinstance(node, ast.FunctionDef) and not node.args.defaults
-    }
-    named = [name for name, arguments in functions.items() if arguments == ["player", "board"]]
-    return named or [name for name, arguments in functions.items() if len(arguments) == 2]
+        if isinstance(node, ast.FunctionDef)
+        and [argument.arg for argument in node.args.args] == ["player", "board"]
+    ]
 
 
 def _is_program(tree: ast.Module) -> bool:

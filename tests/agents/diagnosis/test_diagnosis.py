@@ -384,7 +384,7 @@ def test_the_command_takes_every_kind_of_search(
     [
         (f"{PAIP}:maximizer(weighted_score) --prunes", 3, "depth 1"),
         (f"{PAIP}:maximizer(weighted_score)", 0, ""),
-        ("random --prunes", 3, "--evaluation"),
+        ("random --prunes", 2, "--evaluation"),
         (f"{PAIP}:weighted_score", 2, "evaluation"),
     ],
 )

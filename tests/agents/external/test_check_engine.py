@@ -203,4 +203,4 @@ def test_our_own_engine_passes(words: str, capsys: pytest.CaptureFixture[str]) -
     code = main(["check-engine", words.split()[0], command, "--patience", "300"])
     printed = capsys.readouterr().out
     assert code == 0, printed
-    assert "nboard" not in words or ("not asked" not in printed and "depth=2" in printed)
+    assert "nboard" not in words or ("skipped" not in printed and "depth=2" in printed)
