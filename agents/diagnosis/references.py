@@ -559,7 +559,7 @@ MISTAKES: Sequence[Mistake] = (
     Mistake("the depth that is asked for is not obeyed", _OBEY, tuple(map(_plies, (1, 2, 3)))),
     Mistake("wrong side evaluated", _MOVER, [
         {"looked": _other_looks},
-        _signed(sign, *names) for sign in (_wrong, _root) for names in (_LEAVES[:1], _LEAVES)
+        *(_signed(sign, *names) for sign in (_wrong, _root) for names in (_LEAVES[:1], _LEAVES)),
     ]),
     Mistake("wrong side evaluated: Black's view, whoever is to move", _MOVER,
             (_signed(_black, "looked"), _signed(_black, *_LEAVES))),
