@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -68,8 +69,9 @@ COMMANDS = [
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_with_a_path_refuses_it(
-    command: str, bad: Path, capsys: pytest.CaptureFixture[str]
+    command: str, bad: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO())
     for kind, (_, why) in KINDS.items():
         if (kind, command) != ("large", COMMANDS[2]):  # which is named as a submission
             refuses(main, command.format(kind).split(), capsys, kind, why)
