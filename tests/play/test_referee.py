@@ -21,7 +21,7 @@ from othello_lab.__main__ import room_main
 from othello_lab.core.game import DIED, GARBAGE, ILLEGAL, LATE
 from othello_lab.core.system.processes import LINUX
 from othello_lab.core.wpi import move_text
-from othello_lab.play.game_files import read
+from othello_lab.play.game_files import saved_games
 from othello_lab.play.umpire import RULES
 
 main = functools.partial(room_main, "play")
@@ -168,7 +168,7 @@ def test_moves_may_be_written_in_many_ways(tmp_path: Path, refereed: Refereed) -
 def test_a_whole_game_and_its_transcript(tmp_path: Path, refereed: Refereed) -> None:
     first, second = player(tmp_path, name="anna", seed=6), player(tmp_path, name="bert", seed=1)
     shown = refereed(first, second)
-    (game,) = read(tmp_path / "games.txt")
+    (game,) = saved_games((tmp_path / "games.txt").read_text(), "a file")
     assert game.game.is_over and game.players == {Color.WHITE: "anna", Color.BLACK: "bert"}
     moves = [move_text(turn.move, turn.color, RULES) for turn in game.game.turns]
     told = re.findall(r"^\d+\. (?:White \(anna\)|Black \(bert\)) (\(.*?\))", shown, re.MULTILINE)
@@ -188,7 +188,7 @@ def test_a_series_changes_colours_and_counts(tmp_path: Path, refereed: Refereed)
     assert game.findall(again) == whites
     assert shown.count("(bert) loses: illegal move: ") == 3
     assert "3 games: anna 3, bert 0" in shown
-    assert len(read(tmp_path / "games.txt")) == 3
+    assert len(saved_games((tmp_path / "games.txt").read_text(), "a file")) == 3
     assert (tmp_path / "games.txt").read_text().count("(bert) loses: illegal move: ") == 3
 
 
