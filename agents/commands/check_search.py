@@ -25,6 +25,7 @@ from othello_lab.agents.config import (
     resolve,
 )
 from othello_lab.agents.diagnosis import (
+    DEEPEST,
     NARROW_FROM,
     POSITIONS,
     Diagnosis,
@@ -43,7 +44,6 @@ from othello_lab.core.system.escaping import plain
 
 RIGHT, WRONG, UNJUDGED = 0, 1, 3
 _DEPTHS = (1, 2, 3, 4, 5)
-_DEEPEST = 6
 _EVALUATION = "square_weights"
 _SECONDS = 60.0
 _SIDE = 8
@@ -101,8 +101,8 @@ def _depths(text: str) -> tuple[int, ...]:
     if not re.fullmatch(r"\d+(,\d+)*", text):
         raise ArgumentTypeError(f"'{text}': numbers of plies are needed, such as 3 or 1,2,3")
     depths = tuple(sorted({int(number) for number in text.split(",")}))
-    if not 1 <= depths[0] <= depths[-1] <= _DEEPEST:
-        raise ArgumentTypeError(f"{text}: from 1 to {_DEEPEST} plies")
+    if not 1 <= depths[0] <= depths[-1] <= DEEPEST:
+        raise ArgumentTypeError(f"{text}: from 1 to {DEEPEST} plies")
     return depths
 
 

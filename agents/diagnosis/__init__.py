@@ -6,7 +6,7 @@ minimax's. The positions that a wrong search evaluates are followed through the 
 with those of searches with a usual mistake (:mod:`~agents.diagnosis.references`).
 """
 
-from othello_lab.agents.diagnosis.inside import InsideEvaluation, alike, inside_of
+from othello_lab.agents.diagnosis.inside import DEEPEST, InsideEvaluation, alike, inside_of
 from othello_lab.agents.diagnosis.questions import (
     NARROW_FROM,
     POSITIONS,
@@ -17,6 +17,7 @@ from othello_lab.agents.diagnosis.questions import (
 from othello_lab.agents.diagnosis.verdict import Cause, Diagnosis, diagnose
 
 __all__ = [
+    "DEEPEST",
     "NARROW_FROM",
     "POSITIONS",
     "Cause",

@@ -324,7 +324,10 @@ def _explanations(
                 about = search.cause, search.advice, trial.rate, trial.example
                 best.setdefault(search.mistake.cause, (search.mistake, Explanation(*about)))
         if best:
-            return _merged(sorted(best.values(), key=lambda pair: -round(pair[1].rate, 2)))
+            # Of mistakes that explain as much, one without a window is the simpler.
+            return _merged(
+                sorted(best.values(), key=lambda pair: (-round(pair[1].rate, 2), pair[0].windowed))
+            )
     return []
 
 

@@ -35,7 +35,9 @@ from othello_lab.core.system.processes import end_descendants
 
 _ASKED = 12  # positions
 _SECONDS = 60.0  # for one of them
-_DEEPEST = 4  # plies of the search whose moves are compared
+DEEPEST = 6
+"""Plies of a search that is held to minimax, at most."""
+_COMPARED = 4  # plies of a search whose moves are compared
 _SQUARES = 100
 _KEPT = 1 << 17  # values
 
@@ -62,7 +64,9 @@ class InsideEvaluation(Evaluation):
     __call__ = plain
 
     def _asked(self, mover: int, opponent: int, to_move: Color) -> int:
-        value = self._function(*_arguments(Position(mover, opponent, to_move), self._form))
+        value = 0  # where it raises, as it may on boards that its search does not ask about
+        with suppress(Exception):
+            value = self._function(*_arguments(Position(mover, opponent, to_move), self._form))
         return value  # a float stays one: nothing is rounded
 
     @staticmethod
@@ -216,12 +220,15 @@ def inside_of(
         plies = [calls[place.name] for _, _, calls, _, _ in told if calls.get(place.name)]
         if place.name in excluded or not plies or only not in ("", place.key):
             continue
-        depth = Counter(map(max, plies)).most_common(1)[0][0]
         function = functools.partial(place.function, agent) if place.is_method else place.function
         evaluation = InsideEvaluation(place.key, function, forms[place.name])
-        if depth > 0:
-            rank = _agreement(told, depth, evaluation) - 1e-6 * sum(map(len, plies))
-            found.append((rank, depth, place, evaluation))
+        # The first call is the deepest, unless moves are sorted; later ones may be on boards where
+        # moves have not been taken back.
+        for deepest in (max, lambda calls: calls[0]):
+            depth = Counter(map(deepest, plies)).most_common(1)[0][0]
+            if 0 < depth <= DEEPEST:
+                rank = _agreement(told, depth, evaluation) - 1e-6 * sum(map(len, plies))
+                found.append((rank, depth, place, evaluation))
     if not found:
         return None
     _, depth, place, evaluation = max(found, key=lambda each: each[0])
@@ -233,7 +240,7 @@ def inside_of(
 def _agreement(told: Sequence[Any], depth: int, evaluation: Evaluation) -> float:
     """Return the share of moves that are the best by this evaluation."""
     right = 0
-    for obf, move, *_ in told if depth <= _DEEPEST else ():
+    for obf, move, *_ in told if depth <= _COMPARED else ():
         root = ReferenceNode(Position.from_obf(obf), evaluation)
         with suppress(Exception):
             right += move in Search(FULL).reply(root, depth).moves

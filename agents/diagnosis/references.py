@@ -354,6 +354,12 @@ def _black_root(node: ReferenceNode, at: Window) -> int:
     return _black(node, at) * _root(node, at)
 
 
+def _other_looks(search: Search, node: ReferenceNode, at: Window) -> int:
+    """Return the value from the other side's view, which need not be the same with a minus."""
+    search.looked(node, at)
+    return node.turned.looks
+
+
 _STATIC: _Leaf = Search.looked
 _NOTHING = _leaf(lambda node: 0)
 _MIXED = tuple(map(_leaf, (_discs, _counted, _sign)))
@@ -552,7 +558,8 @@ MISTAKES: Sequence[Mistake] = (
     Mistake("a pass costs two plies of the depth", "a pass is one ply", ({"pass_costs": 2},)),
     Mistake("the depth that is asked for is not obeyed", _OBEY, tuple(map(_plies, (1, 2, 3)))),
     Mistake("wrong side evaluated", _MOVER, [
-        _signed(sign, *names) for sign in (_wrong, _root) for names in (_LEAVES[:1], _LEAVES)
+        {"looked": _other_looks},
+        *(_signed(sign, *names) for sign in (_wrong, _root) for names in (_LEAVES[:1], _LEAVES)),
     ]),
     Mistake("wrong side evaluated: Black's view, whoever is to move", _MOVER,
             (_signed(_black, "looked"), _signed(_black, *_LEAVES))),

@@ -36,11 +36,16 @@ class ReferenceNode:
     def children(self) -> tuple[ReferenceNode, ...]:
         """The positions after each of the moves, or after a pass."""
         if self.over:  # of interest to a search that does not notice it
-            position = self.position
-            turned = Position(position.opponent, position.mover, position.to_move.other)
-            return (ReferenceNode(turned, self._evaluation),)
+            return (self.turned,)
         moves = self.moves or (PASS,)
         return tuple(ReferenceNode(self.position.play(move), self._evaluation) for move in moves)
+
+    @cached_property
+    def turned(self) -> ReferenceNode:
+        """The same board with the other side to move."""
+        position = self.position
+        other = Position(position.opponent, position.mover, position.to_move.other)
+        return ReferenceNode(other, self._evaluation)
 
     @cached_property
     def looks(self) -> int:
