@@ -356,7 +356,7 @@ def _black_root(node: ReferenceNode, at: Window) -> int:
 
 def _other_looks(search: Search, node: ReferenceNode, at: Window) -> int:
     """Return the value from the other side's view, which need not be the same with a minus."""
-    search.looked(node, at)
+    Search.looked(search, node, at)
     return node.turned.looks
 
 
