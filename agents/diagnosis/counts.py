@@ -144,9 +144,10 @@ def _within_bounds(
     notes: list[str],
 ) -> Judged:
     """Hold nodes to the smallest tree and to minimax's, where no search with its order is known."""
+    unseen = all(case.answer.seen is None for case in stated)
     for case in sorted(stated, key=lambda case: case.minimax.nodes):
         nodes = case.answer.nodes or 0
-        least, words = _fewest(case, kind)
+        least, words = _fewest(case, kind, unseen)
         most = reply_of(kind(NO_CUTS), case).nodes
         again = case.answer.seen is None or case.repeats
         if nodes < least or (nodes > most and not again):
@@ -165,20 +166,14 @@ def _within_bounds(
     return _evaluations(answered, "Its counts are within the bounds of any search")
 
 
-def too_few(case: AnsweredQuestion, kind: type[Search]) -> bool:
-    """Return True if it states fewer nodes than any search enters that knows its answer."""
-    nodes = case.answer.nodes
-    return nodes is not None and nodes < _fewest(case, kind)[0]
-
-
-def _fewest(case: AnsweredQuestion, kind: type[Search]) -> tuple[int, str]:
+def _fewest(case: AnsweredQuestion, kind: type[Search], unseen: bool) -> tuple[int, str]:
     """Return the fewest nodes that a search can have entered, and why, in words."""
     depth, root = case.question.depth, case.root()
     least, words = depth + 1, "a line of its depth"
     if case.answer.calls and case.last_ply_only:
         evaluated = len({frozenset(call) for call in case.answer.calls}) + depth
         return evaluated, "the tree above the positions that it evaluates"
-    if depth <= _SURE and case.answer.seen is None:
+    if depth <= _SURE and unseen:
         value = kind().reply(root, depth).value
         both = (_proof(kind(), root, depth, value, way) for way in (True, False))
         smallest = sum(both) - depth - 1

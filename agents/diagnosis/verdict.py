@@ -20,7 +20,7 @@ from othello_lab.agents.diagnosis.comparison import (
     notice_solved,
     simplest,
 )
-from othello_lab.agents.diagnosis.counts import is_known, judge_counts, judge_pruning, too_few
+from othello_lab.agents.diagnosis.counts import is_known, judge_counts, judge_pruning
 from othello_lab.agents.diagnosis.following import (
     SOME,
     FollowedSearch,
@@ -339,8 +339,7 @@ class _Examination:
         if not any(case.answer.calls for case in deep) or is_known(deep, self.kind):
             return []
         for case in deep:
-            followed = FollowedSearch(case) if case.answer.calls else None
-            case.unproven = too_few(case, self.kind) if not followed else not followed.proven
+            case.unproven = bool(case.answer.calls) and not FollowedSearch(case).proven
         unproven = any(case.unproven for case in deep)
         explained = exact(self.answered, counted=True) if unproven else []
         for case in deep:
