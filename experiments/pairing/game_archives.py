@@ -60,7 +60,8 @@ class ArchivedGame:
 
     where: its place in its file. number: among all of the file, from 1. start: its first position.
     squares: its moves, a byte each. turns: the side of each move where the file tells it, 0 for the
-    side that begins, 1 for the other. players: their names where the file tells them.
+    side that begins, 1 for the other. players: their names where the file tells them. is_line:
+    True for a transcript, which may be an opening alone.
     """
 
     where: str
@@ -69,6 +70,7 @@ class ArchivedGame:
     squares: bytes
     turns: bytes = b""
     players: Mapping[Color, str] = field(default_factory=dict)
+    is_line: bool = False
 
     def plies(self) -> tuple[int, ...]:
         """Return its moves with all passes; raises NotationError for an illegal one."""
@@ -201,7 +203,8 @@ def _game(entry: _Entry, where: str, at: int, rules: Ruleset) -> ArchivedGame:
     except ValueError:
         start.follow(words)  # which knows the number of the move
         raise
-    return ArchivedGame(where, at, start, squares, turns, players)
+    is_line = not isinstance(entry, GgfGame)
+    return ArchivedGame(where, at, start, squares, turns, players, is_line)
 
 
 _square = cache(parse_square)  # of a few hundred words, 60 a game

@@ -372,9 +372,10 @@ def _read_once(
     for game in games_in(path, rules, refuse):
         try:
             opening = _of_game(game, plies)
-            if opening is not None and not opening.reach(rules).is_over:
+            short = plies is not None and 0 < len(opening.moves) < plies and not game.is_line
+            if not short and not opening.reach(rules).is_over:
                 openings.append(opening)
-            elif opening is None or (plies is not None and game.squares):
+            elif plies is not None and game.squares:
                 shorter += 1
             else:
                 raise NotationError(f"the game is over there{_CUT if game.squares else ''}")
@@ -390,14 +391,11 @@ def _read_once(
 _CUT = "; openings.plies=N takes its first N plies"
 
 
-def _of_game(game: ArchivedGame, plies: int | None) -> Opening | None:
-    """Return the opening of a game; None if it has fewer plies. Raises NotationError."""
-    moves = game.plies()
+def _of_game(game: ArchivedGame, plies: int | None) -> Opening:
+    """Return the opening of a game; raises NotationError."""
+    opening, begin = Opening(bytes(game.plies()[:plies])), game.start
     if not game.squares:
-        return Opening(start=game.start)
-    if plies is not None and len(moves) < plies:
-        return None
-    opening, begin = Opening(bytes(moves[:plies])), game.start
+        return Opening(start=begin)
     if begin == Position.start(begin.ruleset):
         return opening
     for move in opening.moves:

@@ -143,7 +143,7 @@ LOGICAL: dict[str, tuple[str, int]] = {
     "settings that are no JSON": ("update run set config = '{'", 2),
     "settings nested deep": (f"update run set config = '{'[' * 100_000}'", 2),
     "settings without a line-up": ("update run set config = '{}'", 2),
-    "agents that are numbers": ("update run set config = json_set(config, '$.agents', json('{\"first\": 1, \"second\": 2}'))", 2),  # noqa: E501
+    "agents that are numbers": ("update run set config = json_set(config, '$.agents', json('{\"first\": 1, \"second\": 2}'))", 1),  # noqa: E501
     "a schedule that is a number": ("update run set config = json_set(config, '$.schedule', 3)", 2),
     "no such schedule": ("update run set config = json_set(config, '$.schedule._target_', 'no.such')", 0),  # noqa: E501
     "a ruleset that does not exist": ("update run set config = json_set(config, '$.ruleset.name', 'chess')", 2),  # noqa: E501
@@ -158,7 +158,7 @@ LOGICAL: dict[str, tuple[str, int]] = {
     "an unknown mover": ("update moves set agent = 9 where game = 1 and ply = 14", 1),
     "text among the counts": ("update moves set nodes = 'many' where game = 1 and ply = 14", 1),
     "moves of no game": ("update moves set game = 77 where game = 3", 1),
-    "an opening that is none": ("update openings set text = 'zz'", 2),
+    "an opening that is none": ("update openings set text = 'zz'", 1),
     "no openings": ("delete from openings", 1),
     "no agents": ("delete from agents", 1),
     "points that are infinite": ("update games set black_points = 9e999 where game = 1", 1),

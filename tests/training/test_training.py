@@ -125,7 +125,7 @@ def test_other_commands_know_what_it_is(
         (["list", str(recorded_training.parent)], 0, "training tuned, complete"),
         (["show", folder], 2, "is a training"),
         (["extend", folder, "games=8"], 2, "is a training"),
-        (["run", *duel, "figures=false", "executor=serial"], 0, "first"),
+        (["run", *duel, "figures=false", "executor=serial"], 0, "alphabeta"),
     ):
         assert main(words) == code
         assert named in "".join(capsys.readouterr())

@@ -3,6 +3,7 @@ a cure, and nothing of the compiler's own words."""
 
 from __future__ import annotations
 
+import importlib
 import re
 import textwrap
 from pathlib import Path
@@ -200,7 +201,7 @@ def test_every_command_tells_it_in_the_same_line(
 def test_python_tells_it_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "own_uncompilable.py").write_text(HEAD + OWN.replace("compiled", ""))
-    import own_uncompilable  # type: ignore[import-not-found]
+    own_uncompilable = importlib.import_module("own_uncompilable")
 
     line = "line 12, `return W["
     with refused(line, "'W' is a dict"):

@@ -75,7 +75,7 @@ def test_a_run_leaves_what_results_readme_says(tmp_path: Path) -> None:
     }  # fmt: skip
     exports = {f"{t}.{kind}" for t in ("agents", "games", "moves") for kind in ("csv", "parquet")}
     others = {"report.html", "report.md", "config.yaml", "log.txt", "games.sqlite"}
-    tables = "matches", "pruning", "win_rates", "colours", "openings", "course"
+    tables = "matches", "standings", "pruning", "win_rates", "colours", "openings", "course"
     others |= {f"{name}.csv" for name in tables}
     assert names == figures | exports | others
     for table in ("games", "moves"):

