@@ -142,6 +142,14 @@ class AnsweredQuestion:
         """True if the search asks the heuristic about a finished game."""
         return self.ends and self.unfinished != self.answer.seen
 
+    @cached_property
+    def asks_above(self) -> bool:
+        """True if above the last ply the heuristic is asked about finished games, and about them
+        alone, so not to sort moves."""
+        last = {*self.last_ply()}
+        above = [call for call in self.answer.calls if frozenset(call) not in last]
+        return bool(above) and all(Position(*call).is_over for call in above)
+
     @property
     def last_ply_only(self) -> bool:
         """True if only positions of the last ply are evaluated: none to sort moves by them."""
@@ -167,6 +175,8 @@ class AnsweredQuestion:
         if self.answer.move not in reply.moves:
             return False
         if value is not None and not agree(value, reply.value, self.beyond):
+            return False
+        if self.asks_above and reply.evaluations == reply.unfinished:
             return False
         return not counted or self.unfinished in (None, reply.unfinished)
 
@@ -235,8 +245,9 @@ def choose_kind(cases: Sequence[AnsweredQuestion]) -> type[Search]:
     """Return the kind of right search that most answers belong to, and note it in the cases."""
     wrong = _wrong_by(Search, cases)
     best, fewest = Search, len(wrong)
+    asks_above = any(case.asks_above for case in cases if case.ends)
     for kind in RIGHT[1:]:
-        if 2 * len(_wrong_by(kind, wrong)) > len(wrong):
+        if (kind.depth_first and asks_above) or 2 * len(_wrong_by(kind, wrong)) > len(wrong):
             continue  # a choice explains most of what differs
         count = len(_wrong_by(kind, cases))
         if (count, not _counts_are_of(kind, cases)) < (fewest, not _counts_are_of(best, cases)):
