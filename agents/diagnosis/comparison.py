@@ -147,8 +147,8 @@ class AnsweredQuestion:
         """True if above the last ply the heuristic is asked about finished games, and about them
         alone, so not to sort moves."""
         last = {*self.last_ply()}
-        above = [call for call in self.answer.calls if frozenset(call) not in last]
-        return bool(above) and all(Position(*call).is_over for call in above)
+        above = [(mine, others) for mine, others in self.answer.calls if {mine, others} not in last]
+        return bool(above) and all(Position(mine, others).is_over for mine, others in above)
 
     @property
     def last_ply_only(self) -> bool:
