@@ -29,7 +29,8 @@ def add(commands: Any) -> None:
         help="hold an agent to the contract",
         description="Hold an agent to the contract: legal moves on all its boards, whole games, "
         "the same game from the same seed, limits, and so on. The exit code is 1 if it breaks the "
-        "contract, or does not search as it should, 2 if there is no such agent.",
+        "contract, or does not search as it should, 2 if there is no such agent, 3 if its search "
+        "cannot be judged.",
     )
     parser.add_argument(
         "target",
