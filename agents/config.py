@@ -170,7 +170,9 @@ def _explanations(
             yield f"{match[1]} only goes with {' or '.join(options)}"
         if problem := _missing_setting(match[1], config_name, overrides, folders):
             yield problem
-        yield f"unknown setting '{match[1]}'.{nearest(match[1], known_keys(config_name))}"
+        others = [word for word in overrides if _key_of(word) != match[1]]
+        known = known_keys(config_name, others, folders)
+        yield f"unknown setting '{match[1]}'.{nearest(match[1], known)}"
     if isinstance(error, TypeError) or re.search("group override|Could not load", message):
         for word in overrides:
             group = word.lstrip("+").partition("=")[0]
@@ -209,7 +211,7 @@ def _missing_setting(
     from othello_lab.agents import hydra_parts
 
     place, _, setting = key.rpartition(".")
-    others = [word for word in overrides if word.lstrip("+~").partition("=")[0] != key]
+    others = [word for word in overrides if _key_of(word) != key]
     try:
         config = hydra_parts.compose(config_name, others, folders, load)
     except Exception:  # something else is wrong as well
@@ -257,8 +259,14 @@ def own_settings(group: str, name: str) -> dict[str, Any]:
     return with_defaults(group, settings)
 
 
-def known_keys(config_name: str) -> list[str]:
-    """Return all settings of the default configuration, as dotted keys."""
+def _key_of(override: str) -> str:
+    return override.lstrip("+~").partition("=")[0]
+
+
+def known_keys(
+    config_name: str, overrides: Sequence[str] = (), folders: Sequence[Path] = ()
+) -> list[str]:
+    """Return all settings of a configuration, as dotted keys; none if it cannot be composed."""
     from omegaconf import OmegaConf
 
     from othello_lab.agents import hydra_parts
@@ -269,9 +277,11 @@ def known_keys(config_name: str) -> list[str]:
             if isinstance(value, Mapping):
                 yield from walk(value, f"{prefix}{key}.")
 
-    plain: Any = OmegaConf.to_container(
-        hydra_parts.compose(config_name, (), (), load), resolve=False
-    )
+    try:
+        composed = hydra_parts.compose(config_name, overrides, folders, load)
+    except Exception:  # something else is wrong as well
+        return []
+    plain: Any = OmegaConf.to_container(composed, resolve=False)
     plain.pop("hydra")
     return list(walk(plain, ""))
 

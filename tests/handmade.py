@@ -44,12 +44,13 @@ def handmade_run(
     times: Mapping[int, int] | None = None,
     openings: int = 1000,
     alike: bool = False,
+    spread: int = 1,
 ) -> Iterator[RunFacts]:
     """Make a run with the settings of a command and these pairs, and give its facts.
 
     nodes: of each move of an agent, by number; others count none. times: its microseconds, 10 if
     not given. openings: so many pairs have an opening of their own, the others begin anew. alike:
-    the two games of a pair are the same.
+    the two games of a pair are the same. spread: nodes differ from pair to pair by this factor.
     """
     plan = read([*words.split(), "executor=serial", "figures=none"])
     with handmade(file, plan.names) as made:
@@ -64,7 +65,7 @@ def handmade_run(
                     MoveRow(
                         *(game, 3 + seat, agent, 19, None, 4),
                         *[1000 * (times or {}).get(agent, 10)] * 2,
-                        nodes=(nodes or {}).get(agent, 0),
+                        nodes=(nodes or {}).get(agent, 0) * (1 + number % spread),
                         **{"evaluations": 0, "late": 0, "waited_nanoseconds": 0},
                     )
                     for seat, agent in enumerate(seats)

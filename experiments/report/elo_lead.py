@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,12 +16,13 @@ from othello_lab.experiments.report.facts import RunFacts, in_sentence, marked_n
 from othello_lab.experiments.report.question import Question, same_values
 from othello_lab.experiments.report.standings import (
     FORFEIT,
+    SEATS,
     matches,
     pair_counts,
     pairs_by_opening,
 )
 from othello_lab.experiments.report.tables import order_note, share_text, time_text
-from othello_lab.experiments.statistics.intervals import INSIDE
+from othello_lab.experiments.statistics.intervals import INSIDE, student
 from othello_lab.experiments.statistics.pairs import IntArray, pentanomial
 from othello_lab.experiments.statistics.pool import Ratings, difference_of_two, rate_contrasts
 from othello_lab.experiments.statistics.power import times_as_many
@@ -86,31 +87,49 @@ def _answer(facts: RunFacts) -> list[str]:
 
 
 def _nodes_in_order(facts: RunFacts) -> Iterator[str]:
-    """Yield the nodes of every search as a share of the most expensive one's, or the baseline's."""
+    """Yield the nodes of every search as a share of the most expensive one's, or the baseline's,
+    unless all may be the same."""
     nodes, positions = _nodes(facts)
     if len(set(nodes.values())) < 2:
         return
     order = sorted(nodes, key=lambda name: nodes[name])
     base = facts.plan.settings.searches.baseline or order[-1]
-    least, dear = [each for each in order if nodes[each] == nodes[order[0]]], in_sentence(base)
-    visit = "visits" if len(least) == 1 else "visit"
-    fewest = (
-        f"{listed([*map(in_sentence, least)])} {visit} the fewest nodes of {len(nodes)} searches"
-    )
-    share = share_text(nodes[order[0]] / nodes[base])
-    if positions:
-        few, many = (positions * nodes[name] for name in (order[0], base))
-        where = f"on the same {counted(positions, 'position')}"
-        yield f"{fewest}: {few:,.0f} {where}, {share} of the {many:,.0f} of {dear}."
-    else:
-        yield f"{fewest} in their own games: {share} of those of {dear}."
-    shares = (f"{in_sentence(name)} {share_text(nodes[name] / nodes[base])}" for name in order)
-    yield f"Nodes in order, with {dear} as 100 %: {', '.join(shares)}."
+    if positions or _surely_fewer(facts, order[0], base):
+        least, dear = [each for each in order if nodes[each] == nodes[order[0]]], in_sentence(base)
+        visit = "visits" if len(least) == 1 else "visit"
+        cheap = listed([*map(in_sentence, least)])
+        fewest = f"{cheap} {visit} the fewest nodes of {len(nodes)} searches"
+        share = share_text(nodes[order[0]] / nodes[base])
+        if positions:
+            few, many = (positions * nodes[name] for name in (order[0], base))
+            where = f"on the same {counted(positions, 'position')}"
+            yield f"{fewest}: {few:,.0f} {where}, {share} of the {many:,.0f} of {dear}."
+        else:
+            yield f"{fewest} in their own games: {share} of those of {dear}."
+        shares = (f"{in_sentence(name)} {share_text(nodes[name] / nodes[base])}" for name in order)
+        yield f"Nodes in order, with {dear} as 100 %: {', '.join(shares)}."
     if same_values(facts.plan.settings):
         yield (
             "All search equally deep with the same evaluation, so they find the same values: their "
             "results differ by the choice among equal moves, and ratings show no strength."
         )
+
+
+def _surely_fewer(facts: RunFacts, few: str, many: str) -> bool:
+    """Return True if an agent visits fewer nodes a move than another, beyond what the different
+    positions of their own games explain: the difference of the means over openings, by Welch."""
+    sql = f"""with {SEATS} select name, 1.0 * sum(nodes) / sum(moves) from seats
+        join agents using (agent) where moves > 0 group by agent, opening"""
+    means = defaultdict(list)
+    for name, mean in facts.record.rows(sql):
+        means[name].append(mean)
+    count = min(len(means[few]), len(means[many]))
+    if count < 2:
+        return False
+    error = math.hypot(
+        *(np.std(each, ddof=1) / len(each) ** 0.5 for each in (means[few], means[many]))
+    )
+    return float(np.mean(means[many]) - np.mean(means[few])) > student(count) * error
 
 
 def _nodes(facts: RunFacts) -> tuple[dict[str, float], int]:
