@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 # imports this package.
 
 _ZIP = re.compile(r"^([^=]+)=\s*zip\((.*)\)\s*$", re.DOTALL)
-_COLUMNS = {"games": "games_per_pairing"}  # settings whose names the standings use otherwise
+COLUMN_OF = {"games": "games_per_pairing"}
+"""The columns of settings whose names the standings use otherwise."""
+_TYPED = {column: setting for setting, column in COLUMN_OF.items()}
 
 
 def expand(overrides: Sequence[str]) -> list[list[str]]:
@@ -77,7 +79,7 @@ def varied(
             differs = not set(settings.values()) & set(overrides)
         if differs:
             name = key.lstrip("+")
-            found[_COLUMNS.get(name, name)] = {
+            found[COLUMN_OF.get(name, name)] = {
                 number: _value(parse(setting)) for number, setting in settings.items()
             }
     return found
@@ -92,7 +94,8 @@ def _value(override: Override) -> Any:
 
 
 def short_names(keys: Iterable[str]) -> dict[str, str]:
-    """For each key the shortest end of it that no other key has.
+    """For each key, a column of :func:`varied`, the shortest end of it that no other key has, as a
+    user types it.
 
     >>> short_names(["first.depth", "second.depth", "agents.second.evaluation.weights.corners"])
     {'first.depth': 'first.depth', 'second.depth': 'second.depth', \
@@ -103,9 +106,10 @@ def short_names(keys: Iterable[str]) -> dict[str, str]:
     for key in keys:
         parts = key.split(".")
         ends = (".".join(parts[-n:]) for n in range(1, len(parts)))
-        found[key] = next(
+        short = next(
             (e for e in ends if sum(f".{other}".endswith(f".{e}") for other in keys) == 1), key
         )
+        found[key] = _TYPED.get(short, short)
     return found
 
 

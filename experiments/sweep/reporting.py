@@ -22,7 +22,7 @@ from othello_lab.experiments.report.markdown import link, write_report
 from othello_lab.experiments.report.page import Drawing
 from othello_lab.experiments.report.tables import COLUMNS, cells, order_note
 from othello_lab.experiments.report.terminal import terminal_table
-from othello_lab.experiments.sweep.composing import in_a_line, short_names
+from othello_lab.experiments.sweep.composing import COLUMN_OF, in_a_line, short_names
 from othello_lab.experiments.sweep.folder import Combination, State, about
 from othello_lab.experiments.sweep.results import grouped, table_of
 from othello_lab.experiments.sweep.trend import Runs, trends, values_in_order
@@ -97,7 +97,8 @@ def latex_of_sweep(
     ]
     reference = table["reference"].iloc[0] or "the mean of the agents of its run"
     caption = f"Sweep {folder.parent.name}; {reference} has 0 Elo."
-    columns = [*short_names(values).values(), *PRINTED]
+    settings = (COLUMN_OF.get(name, name) for name in short_names(values).values())
+    columns = [*settings, *PRINTED]
     return "\n".join([LATEX_PACKAGES, latex_table(columns, rows, caption, "sweep")])
 
 

@@ -130,7 +130,8 @@ def _change(points: Sequence[tuple[str, Any]], ordered: bool) -> tuple[float, fl
     change = other.elo - one.elo
     low = change - math.hypot(other.elo - other.low, one.high - one.elo)
     high = change + math.hypot(other.high - other.elo, one.elo - one.low)
-    return change, low, high, f"from {before} to {after}"
+    some = "" if ordered or len(known) == len(points) else "of leads with an interval, "
+    return change, low, high, f"{some}from {before} to {after}"
 
 
 def _change_text(change: tuple[float, float, float, str], ordered: bool) -> str:

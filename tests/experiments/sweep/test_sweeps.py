@@ -164,7 +164,9 @@ def test_one_table_and_one_report(tmp_path: Path, capsys: Capture) -> None:
     words = ["agents.left.depth=zip(1,2)", "agents.right.depth=zip(2,3)", "games=zip(2,4)"]
     words += [*QUICK[:1], *QUICK[2:], f"results={tmp_path}", "export=zip([parquet],[csv])"]
     assert main(["run", "-m", *words]) == 0
-    assert "export=[csv]" in capsys.readouterr().out  # brackets are no markup
+    printed = capsys.readouterr().out
+    assert "export=[csv]" in printed  # brackets are no markup
+    assert " games=4" in printed and "games_per_pairing" not in printed  # as it is typed
     folder = folder_of(tmp_path)
     table = load(folder)
     assert len(table) == 2 * 2
