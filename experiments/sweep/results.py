@@ -97,6 +97,8 @@ def steady_names(
     {0: ['pvs', 'pvs_d2'], 1: ['pvs', 'pvs_d2']}
     >>> steady_names({0: ["pvs", "greedy"], 1: ["mtdf", "greedy"]}, {"agent@first": {}})
     {0: ['pvs/mtdf', 'greedy'], 1: ['pvs/mtdf', 'greedy']}
+    >>> steady_names({0: ["mcts_1", "mcts_2"], 1: ["playouts 9", "playouts 2"]}, {"first.x": {}})
+    {0: ['mcts', 'playouts 2'], 1: ['mcts', 'playouts 2']}
     """
     swept = {key.removeprefix("agent@").split(".")[0] for key in values} & set(_PLACES)
     if not swept or {len(names) for names in line_ups.values()} != {len(_PLACES)}:
@@ -128,12 +130,13 @@ def _compare(table: pd.DataFrame, reference: str, found: pd.DataFrame) -> None:
 def _steady_name(names: Sequence[str], swept: bool) -> str:
     """Return one name for an agent with these names; swept: True if its own settings change."""
     # Where both agents of a run are alike, they are numbered.
-    telling = [name for name in names if not re.search(r"_\d$", name)] or list(names)
+    alike = [name for name in names if re.search(r"_\d$", name)]
+    telling = [name for name in names if name not in alike] or list(names)
     if not swept:
         return max(telling, key=telling.count)
     parts = zip(*(re.findall(r"[_ ]?[^_ ]+", name) for name in names), strict=False)
     common = "".join(each[0] for each in takewhile(lambda each: len(set(each)) == 1, parts))
-    return common or "/".join(dict.fromkeys(telling))[:LONGEST]
+    return common or (alike[0][:-2] if alike else "/".join(dict.fromkeys(telling))[:LONGEST])
 
 
 def _reference(scores: Sequence[Mapping[str, float]], values: Mapping[str, Any]) -> str:
