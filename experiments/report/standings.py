@@ -323,7 +323,7 @@ def rated_as_asked(record: Record, settings: RunConfig) -> list[tuple[IntArray, 
     ((openings,),) = record.rows("select count(distinct opening) from games")
     factor = student(openings, schedule.looks) / student(openings)
     low, high = (ratings.elo + factor * (end - ratings.elo) for end in (ratings.low, ratings.high))
-    return [(members, replace(ratings, low=low, high=high))]
+    return [(members, replace(ratings, low=low, high=high, sequential=True))]
 
 
 def anchor_of(record: Record, parts: Sequence[tuple[IntArray, Ratings]]) -> str | None:
@@ -460,7 +460,8 @@ def matches(
     - LL, LD, DD_WL, WD, WW: the pentanomial counts of these distinct pairs, the basis of all of
       the following.
     - elo, elo_low, elo_high, bound, nelo, nelo_low, nelo_high, los, split: see
-      :class:`experiments.statistics.match.MatchStatistics`.
+      :class:`experiments.statistics.match.MatchStatistics`; no nelo and los of a match that its
+      result could end.
     - discs, discs_low, discs_high: mean disc difference over pairs, and the ends of its 95 %
       interval (Student's, over openings), cut at the largest possible; nan if there are none, or
       only one.
@@ -484,6 +485,8 @@ def matches(
             elo, low, high, bound = difference_of_two(ratings, first=int(pairing[0] > pairing[1]))
             low, high = (np.nan, np.nan) if bound else (low, high)
             row |= {"elo": elo, "elo_low": low, "elo_high": high, "bound": bound}
+            if ratings.sequential:  # these take the number of games as settled beforehand
+                row |= dict.fromkeys(("nelo", "nelo_low", "nelo_high", "los"), np.nan)
         rows.append(row)
     columns = ["pairs", *OUTCOME_COLUMNS, *MATCH_STATISTICS, "discs", "discs_low", "discs_high"]
     ends = record.query(beginning + _ENDS)

@@ -107,7 +107,8 @@ class Ratings:
     anchor: the agent whose rating is 0 in place of the mean; None if none was chosen, or if the
     chosen one has a bound and so no rating. advantage: Black's advantage as (low, best, high): the
     worth of playing Black against White in Elo points. None unless asked for, or if the games
-    cannot show it (Black won them all).
+    cannot show it (Black won them all). sequential: True if the intervals allow for looks at the
+    results that could end the games.
     """
 
     elo: FloatArray
@@ -120,6 +121,7 @@ class Ratings:
     strategy: IntArray
     anchor: int | None = None
     advantage: tuple[float, float, float] | None = None
+    sequential: bool = False
 
 
 def difference_of_two(ratings: Ratings, first: int = 0) -> tuple[float, float, float, str]:
@@ -139,7 +141,7 @@ def difference_of_two(ratings: Ratings, first: int = 0) -> tuple[float, float, f
 
 def with_difference(ratings: Ratings, elo: float, low: float, high: float) -> Ratings:
     """Return the ratings of two agents with this difference of the first from the second and this
-    interval instead; an infinite end makes the other one a bound, with two nothing is changed.
+    interval, of a match that its result ended, instead; an infinite end makes the other one a bound, with two nothing is changed.
 
     >>> pairs = np.zeros((2, 2, 5), dtype=int)
     >>> pairs[0, 1], pairs[1, 0] = (5, 0, 40, 0, 55), (55, 0, 40, 0, 5)
@@ -154,7 +156,8 @@ def with_difference(ratings: Ratings, elo: float, low: float, high: float) -> Ra
     parts = {None: (0.5, -0.5), 0: (0.0, -1.0), 1: (1.0, 0.0)}[ratings.anchor]
     values, one, other = np.multiply.outer([elo, low, high], parts)
     ends = {"low": np.minimum(one, other), "high": np.maximum(one, other)}
-    return replace(ratings, elo=values, **ends, bound=bound, order=np.argsort(-values))
+    order = np.argsort(-values)
+    return replace(ratings, elo=values, **ends, bound=bound, order=order, sequential=True)
 
 
 def score_matrix(pairs: ArrayLike) -> FloatArray:

@@ -160,6 +160,7 @@ def test_one_number_has_one_interval_wherever_it_is_shown(tmp_path: Path) -> Non
         value, low, high = map(int, re.findall(r"\+(\d+) \[(-?\d+), (-?\d+)\]", told)[0])
         ends = (row.elo, row.elo_low, row.elo_high)
         assert [*map(round, ends)] == [value, low, high]
+        assert np.isnan([row.nelo, row.los]).all()  # as for a number of games settled beforehand
         halves = facts.standings.set_index("agent").loc[facts.names[0], ["elo", "low", "high"]]
         assert (2 * halves).tolist() == pytest.approx(ends)
         colours, *_ = match_sections(facts)
