@@ -145,21 +145,6 @@ def with_difference(ratings: Ratings, elo: float, low: float, high: float) -> Ra
     two nothing is changed.
 
     >>> pairs = np.zeros((2, 2, 5), dtype=int)
-    >>> pairs[0, 1, 4] = pairs[1, 0, 0] = 100  # every pair won
-    >>> value, low, high, bound = difference_of_two(rate(pairs))
-    >>> print(bound, round(value), low == value == high)
-    > 607 True
-    """
-    (elo, low, high), second = (ratings.elo, ratings.low, ratings.high), 1 - first
-    found = elo[first] - elo[second], low[first] - high[second], high[first] - low[second]
-    return *map(float, found), ratings.bound[first]  # type: ignore[return-value]
-
-
-def with_difference(ratings: Ratings, elo: float, low: float, high: float) -> Ratings:
-    """Return the ratings of two agents with this difference of the first from the second and this
-    interval, of a match that its result ended, instead; an infinite end makes the other one a bound, with two nothing is changed.
-
-    >>> pairs = np.zeros((2, 2, 5), dtype=int)
     >>> pairs[0, 1], pairs[1, 0] = (5, 0, 40, 0, 55), (55, 0, 40, 0, 5)
     >>> difference_of_two(with_difference(rate(pairs, anchor=0), 90.0, 50.0, np.inf))
     (50.0, 50.0, 50.0, '>')
