@@ -40,6 +40,8 @@ class ScheduledGame(NamedTuple):
     seed: int
 
 
+FIRST, SECOND = 0, 1  # places in a line-up of two
+
 Pair = tuple[ScheduledGame, ...]
 """Two games from one opening with colours swapped; of a schedule without
 :attr:`Schedule.both_colours` a single game."""
@@ -306,6 +308,19 @@ class Schedule(ABC):
     def listens(self) -> bool:
         """True if it looks at results."""
         return self.adaptive or self.may_end_early or self.has_standings
+
+
+class MatchOfTwo(Schedule):
+    """A match between the two agents of the line-up, FIRST and SECOND, that its result may end."""
+
+    def check(self, names: Sequence[str]) -> None:
+        if len(names) != 2:
+            raise ValueError(f"it decides between two agents; this line-up has {len(names)}")
+
+    def pairings(
+        self, number: int, names: Sequence[str], results: PairOutcomes
+    ) -> Sequence[Pairing]:
+        return [(FIRST, SECOND)]
 
 
 class PairDraw:

@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from othello_lab.core.system.settings import Number, checked
-from othello_lab.experiments.pairing.schedule import Pairing, PairOutcomes, Schedule
+from othello_lab.experiments.pairing.schedule import FIRST, SECOND, MatchOfTwo, PairOutcomes
 from othello_lab.experiments.statistics.sequential import IntArray, Sprt
 from othello_lab.experiments.statistics.stopped_match import StoppedEstimate, stopped_estimate
 
-_FIRST, _SECOND = 0, 1
 
-
-class SequentialMatch(Schedule):
+class SequentialMatch(MatchOfTwo):
     """A match that ends when :class:`~experiments.statistics.sequential.Sprt` decides that the
     first agent is stronger by ``elo0`` or by ``elo1``. Pairs enter the test in the order of the
     schedule."""
@@ -34,30 +32,21 @@ class SequentialMatch(Schedule):
         """
         self.test = Sprt(elo0, elo1, sprt_alpha, sprt_beta, model)
 
-    def check(self, names: Sequence[str]) -> None:
-        if len(names) != 2:
-            raise ValueError(f"a sequential test needs two agents; this line-up has {len(names)}")
-
-    def pairings(
-        self, number: int, names: Sequence[str], results: PairOutcomes
-    ) -> Sequence[Pairing]:
-        return [(_FIRST, _SECOND)]
-
     def verdict(self, results: PairOutcomes) -> str:
-        return self.test.decide(results.counts(_FIRST, _SECOND))
+        return self.test.decide(results.counts(FIRST, SECOND))
 
     def note(self, names: Sequence[str], results: PairOutcomes) -> str:
-        llr = self.test.llr(results.counts(_FIRST, _SECOND))
+        llr = self.test.llr(results.counts(FIRST, SECOND))
         bounds = f"{self.test.lower:.2f}, {self.test.upper:.2f}"
         return f"LLR {llr:+.2f} ({bounds}) {self.verdict(results)}"
 
     def stopped(self, counts: IntArray) -> StoppedEstimate | None:
-        pairs = counts[_FIRST, _SECOND]
+        pairs = counts[FIRST, SECOND]
         return stopped_estimate(self.test, pairs) if pairs.any() else None
 
     def outcome(self, names: Sequence[str], counts: IntArray, rated: IntArray) -> str:
         first, second = names
-        told = f"{first} against {second}: {self.test.outcome(counts[_FIRST, _SECOND])}"
+        told = f"{first} against {second}: {self.test.outcome(counts[FIRST, SECOND])}"
         if (stopped := self.stopped(rated)) is None:
             return told
         return (

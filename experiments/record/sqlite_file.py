@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
 from othello_lab.core.system.files import open_file
+from othello_lab.core.system.foreign_text import storable
 from othello_lab.experiments.record.folder import sync
 
 log = logging.getLogger("lab.record")
@@ -204,3 +206,35 @@ def _read(path: Path) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+class RecordFile:
+    """An open record of a job. path: its file."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self._connection, self.path = connection, path
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All that is written within it is kept together, or not at all."""
+        with transaction(self._connection):
+            yield
+
+    def write_row(self, table: str, values: Mapping[str, Any]) -> None:
+        """Fill the one row of the job's table, or note in ``sessions`` a session that goes on from
+        now; dictionaries are stored as JSON."""
+        row = {k: json.dumps(v) if isinstance(v, dict) else v for k, v in values.items()}
+        self._connection.execute(
+            f"insert into {table} ({', '.join(row)}) values ({', '.join('?' * len(row))})",
+            tuple(storable(value) if isinstance(value, str) else value for value in row.values()),
+        )

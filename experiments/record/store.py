@@ -536,16 +536,15 @@ def _kept(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
         raise
 
 
-class Record:
-    """An open record. Use :meth:`create` for a new run, :meth:`open` to read one."""
+class Record(sqlite_file.RecordFile):
+    """The record of a run. Use :meth:`create` for a new run, :meth:`open` to read one."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
-        self._connection = connection
+        super().__init__(connection, path)
         self._kept: dict[str, str] = {}
         self._connection.create_function("fingerprint", 2, _fingerprint, deterministic=True)
         # The view of a file calls functions that a file is not trusted with; one's own may.
         self._connection.execute(f"create temp view {MOVES} as {_SHOWN}")
-        self.path = path
 
     @classmethod
     def create(cls, path: Path, tell: sqlite_file.Tell | None = None) -> Record:
@@ -565,16 +564,6 @@ class Record:
             _check_tables(connection)
         return cls(connection, path)
 
-    def close(self) -> None:
-        """Close the file."""
-        self._connection.close()
-
-    def __enter__(self) -> Record:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
-
     @classmethod
     def append(cls, path: Path, tell: sqlite_file.Tell | None = None) -> Record:
         """An existing record, for adding to it. tell: as for :meth:`create`."""
@@ -585,22 +574,6 @@ class Record:
         return cls(connection, path)
 
     # ------------------------------------------------------------------ writing
-
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """All that is written within it is kept together, or not at all."""
-        with sqlite_file.transaction(self._connection):
-            yield
-
-    def write_row(self, table: str, values: Mapping[str, Any]) -> None:
-        """Fill the one row of ``run``, or note in ``sessions`` a session that adds games from now
-        on; dictionaries are stored as JSON."""
-        row = {k: json.dumps(v) if isinstance(v, dict) else v for k, v in values.items()}
-        names = ", ".join(row)
-        marks = ", ".join("?" * len(row))
-        self._connection.execute(
-            f"insert into {table} ({names}) values ({marks})", tuple(map(_storable, row.values()))
-        )
 
     def write_agents(self, rows: Iterable[AgentRow]) -> None:
         """Fill ``agents``."""

@@ -95,10 +95,9 @@ def _nodes_in_order(facts: RunFacts) -> Iterator[str]:
     order = sorted(nodes, key=lambda name: nodes[name])
     base = facts.plan.settings.searches.baseline or order[-1]
     if positions or _surely_fewer(facts, order[0], base):
-        least, dear = [each for each in order if nodes[each] == nodes[order[0]]], in_sentence(base)
-        visit = "visits" if len(least) == 1 else "visit"
-        cheap = listed([*map(in_sentence, least)])
-        fewest = f"{cheap} {visit} the fewest nodes of {len(nodes)} searches"
+        least = [in_sentence(each) for each in order if nodes[each] == nodes[order[0]]]
+        visit, dear = "visits" if len(least) == 1 else "visit", in_sentence(base)
+        fewest = f"{listed(least)} {visit} the fewest nodes of {len(nodes)} searches"
         share = share_text(nodes[order[0]] / nodes[base])
         if positions:
             few, many = (positions * nodes[name] for name in (order[0], base))

@@ -110,11 +110,11 @@ def _damage_told(path: Path, kind: RecordKind) -> Iterator[None]:
         ) from error
 
 
-class StudyRecord:
-    """An open record of a study. kind: its kind of record."""
+class StudyRecord(sqlite_file.RecordFile):
+    """The record of a study. kind: its kind of record."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
-        self._connection, self.path = connection, path
+        super().__init__(connection, path)
         self.kind = next(kind for kind in RECORD_KINDS if kind.file == path.name)
 
     @classmethod
@@ -160,32 +160,7 @@ class StudyRecord:
         ) - {"table"}:
             raise ValueError("its tables are others")
 
-    def close(self) -> None:
-        """Close the file."""
-        self._connection.close()
-
-    def __enter__(self) -> StudyRecord:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
-
     # ------------------------------------------------------------------ writing
-
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """All that is written within it is kept together, or not at all."""
-        with sqlite_file.transaction(self._connection):
-            yield
-
-    def write_row(self, table: str, values: Mapping[str, Any]) -> None:
-        """Fill the one row of ``study``, or note in ``sessions`` a session that continues it."""
-        row = {k: json.dumps(v) if isinstance(v, dict) else v for k, v in values.items()}
-        marks = ", ".join("?" * len(row))
-        self._connection.execute(
-            f"insert into {table} ({', '.join(row)}) values ({marks})",
-            tuple(storable(value) if isinstance(value, str) else value for value in row.values()),
-        )
 
     def write_pieces(self, results: Iterable[TaskResult]) -> None:
         """Add the results of tasks, in one transaction. Results that cannot be written are a
