@@ -48,6 +48,7 @@ _FOREIGN = {
     rb"Othello game\r?\n": "a saved game, which play replay shows",
 }
 """Beginnings of files of other kinds, and what each of these is."""
+_MOVES = re.compile(r"(?<!\w)([a-hA-H][1-8])+(?!\w)|([-*.oOxX@] ?){8}")  # or a board
 
 _Entry = GgfGame | NotationError | str
 Tell = Callable[[str], None]
@@ -117,7 +118,7 @@ def games_of(
         yield from _of_wthor(content, rules, refuse)
         return
     if kind := next((kind for begin, kind in _FOREIGN.items() if re.match(begin, content)), None):
-        raise ConfigError(f"{refuse.path}: this is {kind}; games are read from {KINDS}")
+        raise ConfigError(_misread(refuse.path, kind))
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -126,6 +127,10 @@ def games_of(
             refuse(f"byte {error.start}: not text in UTF-8; games are read from {KINDS}")
             return
     yield from _of_text(text, rules, refuse)
+
+
+def _misread(path: object, kind: str) -> str:
+    return f"{path}: this is {kind}; games are read from {KINDS}"
 
 
 def _of_wthor(content: bytes, rules: Ruleset, refuse: Refusals) -> Iterator[ArchivedGame]:
@@ -153,6 +158,10 @@ def _of_text(text: str, rules: Ruleset, refuse: Refusals) -> Iterator[ArchivedGa
             try:
                 yield _game(entry, where, number, rules)
             except ValueError as error:
+                if number == 1 and not _MOVES.search(text):
+                    begins = text.strip().splitlines()[0][:40]
+                    kind = f"text without moves, which begins {begins!r}"
+                    raise ConfigError(_misread(refuse.path, kind)) from None
                 refuse(f"{where}: {error}")
 
 

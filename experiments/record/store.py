@@ -555,11 +555,11 @@ class Record(sqlite_file.RecordFile):
     @classmethod
     def open(cls, path: Path | str) -> Record:
         """An existing record (the file, or the folder of the run), for reading."""
-        path = Path(path)
+        path, given = Path(path), path
         if path.is_dir():
             path = path / FILE
         if not path.is_file():
-            raise FileNotFoundError(f"{path}: no record of a run there")
+            raise FileNotFoundError(f"{given}: no record of a run there")
         with _kept(sqlite_file.read(path)) as connection:
             _check_tables(connection)
         return cls(connection, path)

@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from othello_lab.agents.config import short_name
 from othello_lab.core.game import FINISHED, Limits
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.experiments.pairing import ResultTable
@@ -53,7 +54,7 @@ def described(agents: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
 def _in_words(settings: Mapping[str, Any], differing: Collection[str] = ()) -> str:
     target = str(settings.get("_target_") or settings.get("object", ""))
     defaults = _defaults(target)
-    words = [target.rpartition(".")[2]]
+    words = [short_name(target)]
     for key, value in settings.items():
         off = (value is None or value is False) and not defaults.get(key)
         if off or key in ("_target_", "object"):

@@ -182,6 +182,7 @@ FOREIGN = {
     "packed": b"PK\x03\x04",
     "HTML": b"<!DOCTYPE html>",
     "JSON": b'{"moves": []}',
+    "text without moves": b"depth: 2\nevaluation: iago\n",
 }
 
 
