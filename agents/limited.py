@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
-from othello_lab.agents.agent import Agent, Decision, Files, Limits, compiled_player
+from othello_lab.agents.agent import Agent, Decision, Limits, compiled_player
+from othello_lab.agents.wrapped import Wrapped
 from othello_lab.core.position import Position
-from othello_lab.core.rules import Color, Ruleset
-from othello_lab.core.system.compile import Announce
+from othello_lab.core.rules import Ruleset
 from othello_lab.core.system.settings import Number, Whole, checked
 from othello_lab.core.whole_games import CompiledPlayer
 
 
-class Limited(Agent):
+class Limited(Wrapped):
     """Another agent within these limits, wherever they are stricter than the game's.
 
     So an agent can meet itself with more nodes or more time.
@@ -33,12 +33,10 @@ class Limited(Agent):
 
         Raises ValueError for an agent that cannot play within them.
         """
-        self.agent, self.nodes, self.seconds = agent, nodes, seconds
+        super().__init__(agent)
+        self.nodes, self.seconds = nodes, seconds
         self.cpu_seconds = cpu_seconds
         agent.check_limits(Limits(nodes=nodes, seconds=seconds, cpu_seconds=cpu_seconds))
-        self.version, self.selective = agent.version, agent.selective
-        self.from_start, self.from_outside = agent.from_start, agent.from_outside
-        self.watches_clock = agent.watches_clock
         self.reproducible = agent.reproducible and not (
             (seconds or cpu_seconds) and agent.watches_clock
         )
@@ -56,29 +54,8 @@ class Limited(Agent):
             return replace(within, seconds=None, clock=None, cpu_seconds=seconds)
         return replace(within, seconds=seconds, clock=None)
 
-    def boards(self) -> frozenset[int]:
-        return self.agent.boards()
-
-    def prepare(self, announce: Announce | None = None) -> None:
-        self.agent.prepare(announce)
-
     def check_limits(self, limits: Limits) -> None:
         self.agent.check_limits(self._within(limits))
-
-    def begin_game(self, color: Color, start: Position, seed: int) -> None:
-        self.agent.begin_game(color, start, seed)
-
-    def observe(self, move: int, position: Position) -> None:
-        self.agent.observe(move, position)
-
-    def files(self) -> Files:
-        return self.agent.files()
-
-    def forbid_children(self) -> None:
-        self.agent.forbid_children()
-
-    def close(self) -> None:
-        self.agent.close()
 
     def compiled_player(self, rules: Ruleset, limits: Limits) -> CompiledPlayer | None:
         return compiled_player(self.agent, rules, self._within(limits))

@@ -7,13 +7,14 @@ from typing import Annotated
 
 import numpy as np
 
-from othello_lab.agents.agent import Agent, Decision, Files, Limits, compiled_player
+from othello_lab.agents.agent import Agent, Decision, Limits, compiled_player
 from othello_lab.agents.simple import draw_move
+from othello_lab.agents.wrapped import Wrapped
 from othello_lab.core.bitboard import popcount
 from othello_lab.core.position import Position
 from othello_lab.core.random import draw_below
 from othello_lab.core.rules import Color, Ruleset
-from othello_lab.core.system.compile import Address, Announce, Int, Mask
+from othello_lab.core.system.compile import Address, Int, Mask
 from othello_lab.core.system.settings import Number, Whole, checked
 from othello_lab.core.vector import load
 from othello_lab.core.whole_games import CompiledPlayer, call_decision, decision
@@ -45,7 +46,7 @@ def _decide(
 _compile_decision = cache(lambda: decision(_decide))
 
 
-class Noisy(Agent):
+class Noisy(Wrapped):
     """Another agent with a share of random legal moves, drawn with the game's seed."""
 
     @checked
@@ -59,38 +60,15 @@ class Noisy(Agent):
         agent: the agent for all other moves. share: the share of random moves. plies: the plies of
         the game with random moves; None for all of them.
         """
-        self.agent, self.share, self.plies = agent, share, plies
-        self.version, self.selective = agent.version, agent.selective
-        self.from_start, self.from_outside = agent.from_start, agent.from_outside
-        self.watches_clock, self.reproducible = agent.watches_clock, agent.reproducible
+        super().__init__(agent)
+        self.share, self.plies = share, plies
         discs = 64 if plies is None else _DISCS_AT_START + plies
         self._memory = np.array([0, 0, round(share * _PARTS), discs], dtype=np.int64)
 
-    def boards(self) -> frozenset[int]:
-        return self.agent.boards()
-
-    def prepare(self, announce: Announce | None = None) -> None:
-        self.agent.prepare(announce)
-
-    def check_limits(self, limits: Limits) -> None:
-        self.agent.check_limits(limits)
-
     def begin_game(self, color: Color, start: Position, seed: int) -> None:
         super().begin_game(color, start, seed)
-        self.agent.begin_game(color, start, seed)
+        Agent.begin_game(self, color, start, seed)
         self.agent.rng = self.rng  # one generator for both, as in compiled code
-
-    def observe(self, move: int, position: Position) -> None:
-        self.agent.observe(move, position)
-
-    def files(self) -> Files:
-        return self.agent.files()
-
-    def forbid_children(self) -> None:
-        self.agent.forbid_children()
-
-    def close(self) -> None:
-        self.agent.close()
 
     def compiled_player(self, rules: Ruleset, limits: Limits) -> CompiledPlayer | None:
         player = compiled_player(self.agent, rules, limits)
