@@ -10,20 +10,26 @@ from typing import Annotated, Any
 
 from rich.console import Console
 
+from othello_lab.agents import contract
+from othello_lab.agents.agent import Agent
 from othello_lab.agents.checking import FAILED, ProgramFinding
 from othello_lab.agents.commands.shared import BROKEN, HOLDS, build_settings, report
 from othello_lab.agents.config import choices
-from othello_lab.agents.external.check_submission import check_submission
+from othello_lab.agents.external.check_files import checked_apart, file_findings
 from othello_lab.agents.external.program import LAST_OUTPUT
 from othello_lab.agents.external.submission import (
     FILE,
     LINE,
     PROGRAMS,
     PYTHON,
+    UNCLEAR,
     Submission,
     settings_of,
     submissions,
 )
+from othello_lab.agents.external.wpi import WpiAgent
+from othello_lab.core.game import PlayerFailure
+from othello_lab.core.position import prepare_rules
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.system.files import open_file
 from othello_lab.core.system.settings import Choice, Number, check_settings
@@ -89,8 +95,35 @@ def _check_folder(folder: str, check: SubmissionCheck, console: Console) -> int:
 
 
 def _findings(about: Mapping[str, Any], check: SubmissionCheck) -> Iterator[ProgramFinding]:
-    settings = {key: value for key, value in about.items() if key != "_target_"}
-    return check_submission(Submission(**settings), check.limit, check.total)
+    """Run the checks of a submission's kind, closed, and yield each finding.
+
+    A program of the file protocol plays as with the referee; all others are held to the contract of
+    agents. Raises ValueError if the process of the checks ends.
+    """
+    submission = Submission(**{key: about[key] for key in about if key != "_target_"})
+    if submission.protocol == UNCLEAR:
+        yield _no_start(submission.problem)
+        return
+    prepare_rules(None)
+    yield from checked_apart(submission.files(), _findings_inside, submission, check)
+
+
+def _findings_inside(submission: Submission, check: SubmissionCheck) -> Iterator[ProgramFinding]:
+    agent: Agent = submission
+    if submission.protocol != PYTHON:  # whose code runs in the processes of the checks alone
+        try:
+            agent = submission.make()
+        except PlayerFailure as fault:
+            yield _no_start(fault.detail)
+            return
+    if isinstance(agent, WpiAgent):
+        yield from file_findings(agent, check.limit, check.total)
+    else:
+        yield from contract.findings(agent)
+
+
+def _no_start(reason: str) -> ProgramFinding:
+    return ProgramFinding("start", "It can be recognised, compiled and started", FAILED, reason)
 
 
 def _kind(about: Mapping[str, Any]) -> str:

@@ -137,7 +137,6 @@ def typed_agent(target: str, words: Sequence[str], folders: Sequence[str]) -> di
     for word in words:
         if "=" not in word or word.startswith("="):
             raise ConfigError(f"cannot read '{word}': settings are written key=value")
-    settings: dict[str, Any] = {}
     if target.endswith(".py"):
         raise ConfigError(without_name(target, "agent"))
     told: dict[str, Any] = {}
@@ -148,7 +147,7 @@ def typed_agent(target: str, words: Sequence[str], folders: Sequence[str]) -> di
         raise ConfigError(f"{words[0]}: a function has no settings")
     if kind in (EVALUATION, EVALUATION_CLASS):
         raise ConfigError(f"{target} is an evaluation; an agent is needed")
-    settings |= settings_of_function(told) or (
+    settings = settings_of_function(told) or (
         {"_target_": target} if "." in target else load("agent", target, folders)
     )
     for name in [word for word in words if re.match(r"evaluation=[^{]", word)]:

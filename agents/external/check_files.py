@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Annotated, Any
 
 from othello_lab.agents.agent import Agent, Decision, Files, Limits
@@ -153,14 +154,10 @@ class _Greedy(Agent):
         return Decision(min(moves, key=lambda move: self._value(position.play(move))))
 
 
-def _narrow() -> Agent:
-    """Return an opponent that leaves the program few moves, so that it has to pass."""
-    return _Greedy(lambda after: len(after.moves))
-
-
-def _narrowed() -> Agent:
-    """Return an opponent that turns as many discs as it can, and so has often to pass itself."""
-    return _Greedy(lambda after: -after.opponent.bit_count())
+_NARROW = partial(_Greedy, lambda after: len(after.moves))
+"""An opponent that leaves the program few moves, so that it has to pass."""
+_NARROWED = partial(_Greedy, lambda after: -after.opponent.bit_count())
+"""An opponent that turns as many discs as it can, and so has often to pass itself."""
 
 
 def _as_white(case: FileProgramUnderTest) -> None:
@@ -178,8 +175,8 @@ def _as_black(case: FileProgramUnderTest) -> None:
 
 
 def _whole_games(case: FileProgramUnderTest) -> None:
-    case.whole_game(Color.WHITE, _narrow())
-    case.whole_game(Color.BLACK, _narrowed())
+    case.whole_game(Color.WHITE, _NARROW())
+    case.whole_game(Color.BLACK, _NARROWED())
 
 
 def _ends(case: FileProgramUnderTest) -> None:
@@ -204,12 +201,12 @@ CHECKS = (
     Check(
         "pass",
         "It passes where it cannot move",
-        lambda case: case.play_until_pass("made", _narrow),
+        lambda case: case.play_until_pass("made", _NARROW),
     ),
     Check(
         "passes",
         "It goes on after its opponent's pass",
-        lambda case: case.play_until_pass("told", _narrowed),
+        lambda case: case.play_until_pass("told", _NARROWED),
     ),
     Check("ends", f"It ends within {EXIT_SECONDS:g} s after a game", _ends),
 )

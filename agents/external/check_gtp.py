@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from othello_lab.agents.agent import Limits
 from othello_lab.agents.checking import Check, NotApplicable, Violation
@@ -47,10 +47,9 @@ class Resignation(NotApplicable):
 class GtpEngineUnderTest(EngineUnderTest):
     """A GTP engine under examination, addressed in the forms that it understands.
 
-    known: the commands that the engine lists. timed: True to tell the time in games.
+    timed: True to tell the time in games.
     """
 
-    known: set[str] = field(default_factory=set)
     timed: bool = False
 
     def greet(self) -> None:
@@ -88,8 +87,8 @@ class GtpEngineUnderTest(EngineUnderTest):
 
     def knows(self, command: str) -> bool:
         """Return True if the engine lists a command, or lists none and says that it knows it."""
-        if self.known:
-            return command in self.known
+        if known := self.engine.dialect.known:
+            return command in known
         with suppress(GtpRefusal):
             return self.ask(f"known_command {command}").lower() == "true"
         return False
@@ -188,8 +187,8 @@ def _name(case: GtpEngineUnderTest) -> None:
 
 
 def _lists(case: GtpEngineUnderTest) -> None:
-    case.known = set(case.must("list_commands").lower().split())
-    if missing := [name for name in NEEDED if name not in case.known]:
+    known = case.must("list_commands").lower().split()
+    if missing := [name for name in NEEDED if name not in known]:
         raise Violation(f"not listed: {', '.join(missing)}")
 
 
@@ -322,8 +321,8 @@ def _undoes(case: GtpEngineUnderTest) -> None:
 
 
 def _sets(case: GtpEngineUnderTest) -> None:
-    names = [name for name in case.known or BOARD_SETTERS if name.endswith(BOARD_SETTERS)]
-    if not any(map(case.knows, names)):
+    names = case.engine.dialect.known or BOARD_SETTERS
+    if not any(name.endswith(BOARD_SETTERS) and case.knows(name) for name in names):
         raise NotApplicable(f"it has no command that ends with {' or '.join(BOARD_SETTERS)}")
     case.lead()
     case.engine.set_board(INNER)
