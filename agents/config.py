@@ -12,7 +12,7 @@ import copy
 import inspect
 import pkgutil
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -186,7 +186,7 @@ def _explanations(
     yield message
 
 
-_KINDS = {"agents": "line-up", "agent": "agent", "evaluation": "evaluation"}
+_KINDS = {"agents": "line-up"}  # names of groups in messages, where they differ
 
 
 def _missing_default(file: str, missing: str, folders: Sequence[Path]) -> str:
@@ -410,7 +410,11 @@ def _build(node: Any, where: str) -> Any:
         return values
     target = values.pop("_target_")
     try:
-        return _maker(target)(**values)
+        if target.startswith("othello_lab."):
+            return resolve(target)(**values)
+        from othello_lab.agents import hydra_parts
+
+        return hydra_parts.maker(target)(**values)
     except Exception as error:
         kind = "" if isinstance(error, ValueError | TypeError) else f"{type(error).__name__}: "
         # A setting is named as it is typed: executor.workers=0.
@@ -419,15 +423,6 @@ def _build(node: Any, where: str) -> Any:
             isinstance(error, SettingError) and where.isidentifier() and setting.isidentifier()
         )
         raise ConfigError(f"{where}{'.' if as_typed else ': '}{kind}{one_line(error)}") from error
-
-
-def _maker(target: str) -> Callable[..., Any]:
-    """Return the callable that ``_target_`` names; one from elsewhere is left to Hydra."""
-    if target.startswith("othello_lab."):
-        return resolve(target)
-    from othello_lab.agents import hydra_parts
-
-    return hydra_parts.maker(target)
 
 
 def load(group: str, name: str, extra_folders: Sequence[str | Path] = ()) -> dict[str, Any]:

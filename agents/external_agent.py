@@ -34,6 +34,7 @@ _MORE_SECONDS = 10.0  # for its supervisor to report that
 _MOST = 1 << 20
 _LONGEST = 2000  # characters of an exception's message
 _OURS = "othello_lab"
+_FLAGS = ("reproducible", "watches_clock", "selective", "from_start")
 _TARGET_KEYS = ("_target_", "target")
 
 
@@ -143,16 +144,14 @@ class ExternalAgent(Agent):
         self._name = name
         self._seconds = START_SECONDS if seconds is None else seconds
         self._confinement = (confinement or Confinement()).opening(self.files())
-        about = self._request("about", None)
+        about = self._request("about")
         try:
             version = about["version"]
             if type(version) is not int or not -(1 << 63) <= version < 1 << 63:
                 raise ValueError(f"version is {version!r:.100}; a whole number is needed")
             self.version = version
-            self.reproducible = bool(about["reproducible"])
-            self.watches_clock = bool(about["watches_clock"])
-            self.selective = bool(about["selective"])
-            self.from_start = bool(about["from_start"])
+            for name in _FLAGS:
+                setattr(self, name, bool(about[name]))
             self.observes = bool(about["observes"])
             self._sides = frozenset(map(int, about["sides"]))
             self._overrides = set(map(str, about["overrides"]))
@@ -182,7 +181,7 @@ class ExternalAgent(Agent):
         if "prepare" in self._overrides:
             if announce is not None:
                 announce(f"agent '{self._name}' prepares itself ...")
-            self._request("prepare", None)  # later processes find its compiled code in the cache
+            self._request("prepare")  # later processes find its compiled code in the cache
 
     def files(self) -> Files:
         return Files(tuple(_folders_of(self._settings)))
@@ -190,7 +189,7 @@ class ExternalAgent(Agent):
     def decide(self, position: Position, limits: Limits) -> Decision:
         raise NotImplementedError(f"'{self._name}' plays in a process of its own")
 
-    def _request(self, question: str, limits: Limits | None) -> dict[str, Any]:
+    def _request(self, question: str, limits: Limits | None = None) -> dict[str, Any]:
         """Make the agent in another process and return its answer.
 
         Raises ConfigError, and ValueError if the agent refuses the limits.
@@ -209,16 +208,16 @@ class ExternalAgent(Agent):
         if answer is None:
             done = "prepared" if question == "prepare" else "made"
             raise ConfigError(f"{where}: was not {done} within {seconds:g} s")
-        _raise_if_refused(answer)
+        if not isinstance(answer, dict):
+            raise ConfigError("an agent's process sent a malformed answer")
+        for key, kind in (("refused", ValueError), ("error", ConfigError)):
+            if key in answer:
+                raise kind(" ".join(str(answer[key])[:_LONGEST].split()))
         return answer
 
-
-def _raise_if_refused(answer: Any) -> None:
-    if not isinstance(answer, dict):
-        raise ConfigError("an agent's process sent a malformed answer")
-    for key, kind in (("refused", ValueError), ("error", ConfigError)):
-        if key in answer:
-            raise kind(one_line(ValueError(str(answer[key])[:_LONGEST])))
+    def error_message(self, problem: str) -> bytes:
+        """Return the message that a process sends in place of an answer."""
+        return json.dumps({"error": f"agent '{self._name}': {problem}"}).encode()
 
 
 def _supervise(
@@ -236,23 +235,20 @@ def _supervise(
     adopt_orphans()
     end_with_parent(parent)
     silent = os.open(os.devnull, os.O_WRONLY)
+    confinement = outsider._confinement
+    arguments = outsider, question, limits
     child = ConfinedProcess(
-        _examine,
-        outsider,
-        question,
-        limits,
-        confinement=outsider._confinement,
-        output=silent,
-        most=_MOST,
+        _examine, *arguments, confinement=confinement, output=silent, most=_MOST
     )
     try:
         message = child.receive_within(seconds)
         answer = b"null" if message is None else message
     except EOFError:
-        problem = f"its process ended (exit code {child.exit_code()}) while it was made"
-        answer = json.dumps({"error": f"agent '{outsider._name}': {problem}"}).encode()
+        answer = outsider.error_message(
+            f"its process ended (exit code {child.exit_code()}) while it was made"
+        )
     except ValueError as error:
-        answer = json.dumps({"error": f"agent '{outsider._name}': {error}"}).encode()
+        answer = outsider.error_message(str(error))
     child.close()
     end_descendants([os.getpid()])
     link.send(answer)
@@ -263,25 +259,34 @@ def _examine(link: Channel, outsider: ExternalAgent, question: str, limits: Limi
     try:
         if not outsider._confinement.allows_children:
             outsider.forbid_children()
-        answer = json.dumps(_answer(outsider, question, limits))
+        answer = json.dumps(_answer(outsider.make(), question, limits or Limits())).encode()
     except ConfigError as error:
-        answer = json.dumps({"error": _message_of(error)})
+        answer = json.dumps({"error": _message_of(error)}).encode()
     except BaseException as error:
-        problem = f"agent '{outsider._name}': {type(error).__name__}: {_message_of(error)}"
-        answer = json.dumps({"error": problem})
-    link.send(answer.encode())
+        answer = outsider.error_message(f"{type(error).__name__}: {_message_of(error)}")
+    link.send(answer)
 
 
-def _answer(outsider: ExternalAgent, question: str, limits: Limits | None) -> dict[str, Any]:
-    agent = outsider.make()
+def _answer(agent: Agent, question: str, limits: Limits) -> dict[str, Any]:
+    kind = type(agent)
+    if question == "about":
+        return {name: getattr(agent, name) for name in ("version", *_FLAGS)} | {
+            "observes": kind.observe is not Player.observe,
+            "sides": sorted(agent.boards()),
+            "overrides": [
+                name
+                for name in ("check_limits", "prepare")
+                if getattr(kind, name) is not getattr(Agent, name)
+            ],
+        }
     if question == "prepare":
         agent.prepare()
-    if question == "check_limits":
-        try:
-            agent.check_limits(limits or Limits())
-        except ValueError as error:
-            return {"refused": _message_of(error)}
-    return _about(agent) if question == "about" else {}
+        return {}
+    try:
+        agent.check_limits(limits)
+    except ValueError as error:
+        return {"refused": _message_of(error)}
+    return {}
 
 
 def _message_of(error: BaseException) -> str:
@@ -290,21 +295,3 @@ def _message_of(error: BaseException) -> str:
         return one_line(error)[:_LONGEST]
     except BaseException as another:  # the exception's methods are the agent's code too
         return f"its message cannot be read ({type(another).__name__})"
-
-
-def _about(agent: Agent) -> dict[str, Any]:
-    kind = type(agent)
-    return {
-        "version": agent.version,
-        "reproducible": agent.reproducible,
-        "watches_clock": agent.watches_clock,
-        "selective": agent.selective,
-        "from_start": agent.from_start,
-        "observes": kind.observe is not Player.observe,
-        "sides": sorted(agent.boards()),
-        "overrides": [
-            name
-            for name in ("check_limits", "prepare")
-            if getattr(kind, name) is not getattr(Agent, name)
-        ],
-    }

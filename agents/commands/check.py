@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
 
 from othello_lab.agents.agent import Agent
-from othello_lab.agents.commands import check_files, check_search, check_submissions
-from othello_lab.agents.commands.shared import add_config_dir, announce, print_finding, typed_agent
+from othello_lab.agents.commands import check_search, check_submissions
+from othello_lab.agents.commands.shared import (
+    add_config_dir,
+    announce,
+    build_settings,
+    report,
+    typed_agent,
+)
 from othello_lab.agents.config import OPEN, ConfigError, build_agent, load
-from othello_lab.agents.contract import FAILED, PATIENCE, findings
+from othello_lab.agents.contract import PATIENCE, findings
+from othello_lab.agents.external.check_files import FileCheck
 from othello_lab.agents.external.program_agent import ProgramAgent
 from othello_lab.core.system.cli import seconds
-from othello_lab.core.system.escaping import plain
 
-HOLDS, BROKEN, INTERRUPTED = 0, 1, 130
+_FILE = "file"  # the target that means the check of a program by the file protocol
 _DEPTH = 2
 _EVALUATIONS = ("disc_count", "square_weights")
 """For an agent without an evaluation: the first one that it accepts. The first one plays on every
@@ -61,13 +68,12 @@ def add(commands: Any) -> None:
 
 
 def run(options: Namespace, console: Console) -> int:
-    """Print each finding at once, failed ones last, then the verdict; raises ConfigError if there
-    is no such agent.
+    """Print each finding at once, failed ones last, then the verdict.
 
-    Returns the exit code.
+    Returns the exit code. Raises ConfigError or ValueError if there is no such agent or program.
     """
-    if options.target == check_files.FILE:
-        return check_files.run(options, console)
+    if options.target == _FILE:
+        return _check_file(options.settings, console)
     if options.target.startswith(check_submissions.FOLDER):
         return check_submissions.run(options, console)
     if options.search:
@@ -80,23 +86,24 @@ def run(options: Namespace, console: Console) -> int:
     agent = _build(settings, options.target)
     if isinstance(agent, ProgramAgent):
         agent.forbid_echoes()
-    failed = []
-    try:
-        for finding in findings(agent, options.patience, announce):
-            if finding.outcome == FAILED:
-                failed.append(finding)
-            else:
-                print_finding(finding, console)
-    except KeyboardInterrupt:
-        console.print("interrupted")
-        return INTERRUPTED
-    finally:
-        for finding in failed:
-            print_finding(finding, console)
-    names = ", ".join(finding.name for finding in failed)
-    verdict = f"breaks the contract: {names}" if failed else "keeps to the contract"
-    console.print(plain(f"{options.target} {verdict}"), soft_wrap=True)
-    return BROKEN if failed else HOLDS
+    return report(
+        findings(agent, options.patience, announce),
+        console,
+        options.target,
+        right="keeps to the contract",
+        wrong="breaks the contract: {1}",
+        text_of=str,
+    )
+
+
+def _check_file(words: Sequence[str], console: Console) -> int:
+    """Check a program of the file protocol. words: its command and the settings of the check."""
+    if not words:
+        raise ConfigError(f'{_FILE}: a command is needed, as in {_FILE} "java Bert"')
+    command, *settings = words
+    check = build_settings(FileCheck, settings, _FILE, command=command)
+    right = "keeps to the file protocol; {}"
+    return report(check.run(), console, command, right, failed_last=False)
 
 
 def _build(settings: dict[str, Any], name: str) -> Agent:

@@ -8,23 +8,28 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from omegaconf import OmegaConf
 from rich.console import Console
 
-from othello_lab.agents.commands.check_engine import BROKEN, HOLDS, print_engine_finding
-from othello_lab.agents.config import build, choices
-from othello_lab.agents.external.check_submission import check_submission
-from othello_lab.agents.external.checking import FAILED, EngineFinding
+from othello_lab.agents import contract
+from othello_lab.agents.agent import Agent
+from othello_lab.agents.checking import FAILED, ProgramFinding
+from othello_lab.agents.commands.shared import BROKEN, HOLDS, build_settings, report
+from othello_lab.agents.config import choices
+from othello_lab.agents.external.check_files import checked_apart, file_findings
 from othello_lab.agents.external.program import LAST_OUTPUT
 from othello_lab.agents.external.submission import (
     FILE,
     LINE,
     PROGRAMS,
     PYTHON,
+    UNCLEAR,
     Submission,
     settings_of,
     submissions,
 )
+from othello_lab.agents.external.wpi import WpiAgent
+from othello_lab.core.game import PlayerFailure
+from othello_lab.core.position import prepare_rules
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.system.files import open_file
 from othello_lab.core.system.settings import Choice, Number, check_settings
@@ -61,15 +66,15 @@ def run(options: Namespace, console: Console) -> int:
 
     Returns the exit code.
     """
-    typed: Any = OmegaConf.to_container(OmegaConf.from_dotlist(options.settings))
-    kind = f"{SubmissionCheck.__module__}.{SubmissionCheck.__name__}"
-    check: SubmissionCheck = build(typed | {"_target_": kind}, "check", SubmissionCheck)
+    check = build_settings(SubmissionCheck, options.settings, "check")
     if options.target.startswith(FOLDER):
         return _check_folder(options.target.removeprefix(FOLDER), check, console)
     path = Path(options.target)
     if not path.is_dir():
         open_file(path).close()
-    return _check_one(settings_of(path.absolute(), check.protocol), path.name, check, console)
+    about = settings_of(path.absolute(), check.protocol)
+    console.print(plain(f"{path.name} plays by: {_kind(about)}"), soft_wrap=True)
+    return report(_findings(about, check), console, path.name, right="is ok")
 
 
 def _check_folder(folder: str, check: SubmissionCheck, console: Console) -> int:
@@ -89,27 +94,36 @@ def _check_folder(folder: str, check: SubmissionCheck, console: Console) -> int:
     return BROKEN if failed else HOLDS
 
 
-def _check_one(
-    about: Mapping[str, Any], name: str, check: SubmissionCheck, console: Console
-) -> int:
-    console.print(plain(f"{name} plays by: {_kind(about)}"), soft_wrap=True)
-    failed = []
-    for finding in _findings(about, check):
-        if finding.outcome == FAILED:
-            failed.append(finding)
-        else:
-            print_engine_finding(finding, False, console)
-    for finding in failed:
-        print_engine_finding(finding, False, console)
-    names = ", ".join(finding.name for finding in failed)
-    told = f"{name} fails {len(failed)}: {names}" if failed else f"{name} is ok"
-    console.print(plain(told), soft_wrap=True)
-    return BROKEN if failed else HOLDS
+def _findings(about: Mapping[str, Any], check: SubmissionCheck) -> Iterator[ProgramFinding]:
+    """Run the checks of a submission's kind, closed, and yield each finding.
+
+    A program of the file protocol plays as with the referee; all others are held to the contract of
+    agents. Raises ValueError if the process of the checks ends.
+    """
+    submission = Submission(**{key: about[key] for key in about if key != "_target_"})
+    if submission.protocol == UNCLEAR:
+        yield _no_start(submission.problem)
+        return
+    prepare_rules(None)
+    yield from checked_apart(submission.files(), _findings_inside, submission, check)
 
 
-def _findings(about: Mapping[str, Any], check: SubmissionCheck) -> Iterator[EngineFinding]:
-    settings = {key: value for key, value in about.items() if key != "_target_"}
-    return check_submission(Submission(**settings), check.limit, check.total)
+def _findings_inside(submission: Submission, check: SubmissionCheck) -> Iterator[ProgramFinding]:
+    agent: Agent = submission
+    if submission.protocol != PYTHON:  # whose code runs in the processes of the checks alone
+        try:
+            agent = submission.make()
+        except PlayerFailure as fault:
+            yield _no_start(fault.detail)
+            return
+    if isinstance(agent, WpiAgent):
+        yield from file_findings(agent, check.limit, check.total)
+    else:
+        yield from contract.findings(agent)
+
+
+def _no_start(reason: str) -> ProgramFinding:
+    return ProgramFinding("start", "It can be recognised, compiled and started", FAILED, reason)
 
 
 def _kind(about: Mapping[str, Any]) -> str:
@@ -120,7 +134,7 @@ def _kind(about: Mapping[str, Any]) -> str:
     return f"{kind}: {about.get('command') or Path(about['target']).name}"
 
 
-def _reason(finding: EngineFinding) -> str:
+def _reason(finding: ProgramFinding) -> str:
     """Return the reason of a failed check in a line."""
     lines = finding.detail.partition(LAST_OUTPUT)[0].splitlines() or [""]
     return f"{finding.name}: {lines[0].removesuffix(', at')}"

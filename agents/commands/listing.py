@@ -23,7 +23,11 @@ from othello_lab.core.vector import call_evaluation
 
 _GROUPS = {
     "agents": ("agent", "agents", "agent@first=NAME, or in a line-up"),
-    "evaluations": ("evaluation", "evaluations", "evaluation=NAME"),
+    "evaluations": (
+        "evaluation",
+        "evaluations",
+        "evaluation=NAME; with the processor's time for a call on this machine",
+    ),
     "lineups": ("agents", "line-ups", "agents=NAME"),
 }
 _CALLS = 4
@@ -90,11 +94,6 @@ def run(options: Namespace, console: Console) -> None:
                 evaluation.prepare(announce)
                 cost = f"{nanoseconds_a_call(evaluation, check_positions()):.0f} ns"
             table.add_row(plain(f"  {name}", "bold"), cost, plain(description))
-        note = (
-            "; with the processor's time for a call on this machine"
-            if kind == "evaluations"
-            else ""
-        )
-        console.print(f"[bold]{title}[/]  ({use}{note})")
+        console.print(f"[bold]{title}[/]  ({use})")
         console.print(table)
         console.print()

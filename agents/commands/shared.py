@@ -6,7 +6,7 @@ import inspect
 import re
 import sys
 from argparse import ArgumentParser
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -14,32 +14,80 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from othello_lab.agents.checking import FAILED, NOT_ASKED, OK, Finding, ProgramFinding
 from othello_lab.agents.conf_folder import NEEDS_A_TARGET
 from othello_lab.agents.config import (
     FILLED_BY_RUN,
     OPEN,
     ConfigError,
+    build,
     choices,
     evaluation_settings,
     load,
     load_evaluation,
     resolve,
 )
-from othello_lab.agents.contract import FAILED, NOT_ASKED, OK, ContractFinding
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.loading import without_name
 from othello_lab.agents.recognition import DOUBTFUL, EVALUATION, EVALUATION_CLASS, STRATEGY
 from othello_lab.agents.sides import described, settings_of_function
 from othello_lab.core.system.escaping import plain, visible
 
+HOLDS, BROKEN = 0, 1
+"""Exit codes of checks."""
 _STYLES = {OK: "green", FAILED: "bold red", NOT_ASKED: "dim"}
 
 
-def print_finding(finding: ContractFinding, console: Console) -> None:
-    """Print the finding of a check."""
-    text = plain(finding, keep="\n")
+def print_finding(finding: Finding, console: Console, text_of: Callable[[Any], str] = str) -> None:
+    """Print the finding of a check. text_of: returns its lines."""
+    text = plain(text_of(finding), keep="\n")
     text.highlight_words([finding.outcome], _STYLES[finding.outcome])
-    console.print(text, soft_wrap=not console.is_terminal)  # words wrap, numbers do not break
+    # On a terminal words wrap, numbers do not break.
+    console.print(text, soft_wrap=text_of is not str or not console.is_terminal)
+
+
+def report(
+    findings: Iterable[Finding],
+    console: Console,
+    name: str,
+    right: str,
+    wrong: str = "fails {}: {}",
+    text_of: Callable[[Any], str] = ProgramFinding.text,
+    failed_last: bool = True,
+) -> int:
+    """Print each finding at once, then the verdict, and return the exit code.
+
+    name: of what was checked. right, wrong: the verdicts; ``{}`` are the last finding's remark, and
+    the number and the names of the failed checks. text_of: returns the lines of a finding.
+    failed_last: True to print the failed ones last.
+    """
+    failed, remark = [], ""
+    try:
+        for finding in findings:
+            remark = finding.detail
+            if finding.outcome == FAILED:
+                failed.append(finding)
+            if finding.outcome != FAILED or not failed_last:
+                print_finding(finding, console, text_of)
+    finally:
+        for finding in failed if failed_last else ():
+            print_finding(finding, console, text_of)
+    names = ", ".join(finding.name for finding in failed)
+    verdict = wrong.format(len(failed), names) if failed else right.format(remark)
+    console.print(plain(f"{name} {verdict}"), soft_wrap=True)
+    return BROKEN if failed else HOLDS
+
+
+def build_settings(kind: type, words: Sequence[str], where: str, **given: Any) -> Any:
+    """Build a dataclass of settings from the words typed as key=value; raises ConfigError.
+
+    where: its name in messages. given: further settings.
+    """
+    from omegaconf import OmegaConf
+
+    typed: Any = OmegaConf.to_container(OmegaConf.from_dotlist(list(words)))
+    target = f"{kind.__module__}.{kind.__name__}"
+    return build(typed | given | {"_target_": target}, where, kind)
 
 
 def announce(line: str) -> None:
@@ -89,7 +137,6 @@ def typed_agent(target: str, words: Sequence[str], folders: Sequence[str]) -> di
     for word in words:
         if "=" not in word or word.startswith("="):
             raise ConfigError(f"cannot read '{word}': settings are written key=value")
-    settings: dict[str, Any] = {}
     if target.endswith(".py"):
         raise ConfigError(without_name(target, "agent"))
     told: dict[str, Any] = {}
@@ -100,7 +147,7 @@ def typed_agent(target: str, words: Sequence[str], folders: Sequence[str]) -> di
         raise ConfigError(f"{words[0]}: a function has no settings")
     if kind in (EVALUATION, EVALUATION_CLASS):
         raise ConfigError(f"{target} is an evaluation; an agent is needed")
-    settings |= settings_of_function(told) or (
+    settings = settings_of_function(told) or (
         {"_target_": target} if "." in target else load("agent", target, folders)
     )
     for name in [word for word in words if re.match(r"evaluation=[^{]", word)]:

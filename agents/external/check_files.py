@@ -13,17 +13,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Annotated, Any
 
 from othello_lab.agents.agent import Agent, Decision, Files, Limits
-from othello_lab.agents.external.checking import (
-    EngineCheck,
-    EngineFinding,
-    Exchange,
-    NotApplicable,
-    ProtocolViolation,
-    findings,
-)
+from othello_lab.agents.checking import Check, NotApplicable, ProgramFinding, Violation, run_checks
+from othello_lab.agents.external.checking import ProgramUnderTest
 from othello_lab.agents.external.program import Command
 from othello_lab.agents.external.wpi import EXIT_SECONDS, Name, WpiAgent
 from othello_lab.core.game import FINISHED, PlayerFailure, play_game
@@ -46,7 +41,7 @@ _MOST_BYTES = 1 << 24  # of a finding
 
 
 @dataclass
-class FileProgramUnderTest:
+class FileProgramUnderTest(ProgramUnderTest):
     """A program under examination.
 
     agent: plays through the program. limit: seconds for a move. total: see :class:`FileCheck`.
@@ -58,7 +53,6 @@ class FileProgramUnderTest:
     agent: WpiAgent
     limit: float
     total: float
-    exchanges: list[Exchange] = field(default_factory=list)
     slowest: float = 0.0
     passes: dict[str, int] = field(default_factory=lambda: {"made": 0, "told": 0})
     games: int = 0
@@ -67,11 +61,12 @@ class FileProgramUnderTest:
     sent: str = ""
     began: float = field(default_factory=time.monotonic)
 
-    def begin(self) -> None:
-        self.exchanges = []
-
     def end(self) -> None:
         self.agent.close()
+
+    def run(self, check: Check) -> str:
+        self.attempt(check.run)
+        return f"its slowest move took {self.slowest:.2f} s of {self.limit:g}"
 
     def start(self, color: Color) -> Position:
         """Start the program and let it take its colour; return the start of the game."""
@@ -80,20 +75,21 @@ class FileProgramUnderTest:
         with self._noted():
             self.agent.begin_game(color, start, 1)
         if color is not RULES.begins:
-            self._note("(nothing yet)")
+            self._answered("(nothing yet)")
         return start
 
     def move(self, position: Position) -> Position:
         """Return the position after the program's move; raises PlayerFailure."""
         with self._noted():
             move = self.agent.decide(position, Limits(seconds=self.limit)).move
-        self._note(move_text(move, position.to_move, RULES))
+        self._answered(move_text(move, position.to_move, RULES))
         after = position.play(move)
         self.agent.observe(move, after)
         return after
 
-    def tell(self, move: int, position: Position) -> Position:
-        """Make the opponent's move, tell the program of it, and return the position after it."""
+    def tell(self, position: Position) -> Position:
+        """Make an opponent's move, tell the program of it, and return the position after it."""
+        move = position.moves[0]
         after = position.play(move)
         self.agent.observe(move, after)
         self.sent = move_text(move, position.to_move, RULES)
@@ -105,14 +101,14 @@ class FileProgramUnderTest:
         try:
             yield
         except PlayerFailure as fault:
-            self._note(f"({fault.reason})")
+            self._answered(f"({fault.reason})")
             raise
 
-    def _note(self, answer: str) -> None:
-        self.exchanges.append(Exchange(f"{self.agent.name}.in: {self.sent}", answer))
+    def _answered(self, answer: str) -> None:
+        self.note(f"{self.agent.name}.in: {self.sent}", answer)
 
     def whole_game(self, color: Color, opponent: Agent) -> None:
-        """Play a whole game; raises ProtocolViolation if the program loses it by a fault."""
+        """Play a whole game; raises Violation if the program loses it by a fault."""
         self.exchanges, self.sent = [], color_letter(color, RULES)
         self.games += 1
         record = play_game(
@@ -125,59 +121,49 @@ class FileProgramUnderTest:
         for ply in record.plies:
             text = move_text(ply.move, ply.color, RULES)
             if ply.color is color:
-                self._note(text)
+                self._answered(text)
                 self.slowest = max(self.slowest, ply.nanoseconds / 1e9)
             else:
                 self.sent = text
         if record.end_reason != FINISHED:
-            self._note(f"({record.end_reason})")
-            raise ProtocolViolation(
-                f"{record.end_reason}: {record.detail.strip()}, at\n{record.final}"
-            )
+            self._answered(f"({record.end_reason})")
+            raise Violation(f"{record.end_reason}: {record.detail.strip()}, at\n{record.final}")
         for ply in record.plies:
             if ply.move == PASS:
                 self.passes["made" if ply.color is color else "told"] += 1
         self.finished += 1
         self.stays = self.stays or not self.agent.ended_within(EXIT_SECONDS)
 
+    def play_until_pass(self, passes: str, opponent: Callable[[], Agent]) -> None:
+        """Play games until there was a pass. passes: ``made`` by the program, or ``told`` to it."""
+        while not self.passes[passes]:
+            over = time.monotonic() - self.began > self.total
+            if over or self.games >= _MOST_GAMES:
+                raise NotApplicable(f"no such pass in {counted(self.games, 'game')}")
+            self.whole_game((Color.WHITE, Color.BLACK)[self.games % 2], opponent())
 
-class _Narrow(Agent):
-    """Leaves its opponent as few moves as it can, so that it has to pass."""
+
+class _Greedy(Agent):
+    """Prefers the position of the least value after its move, one of several by chance."""
+
+    def __init__(self, value: Callable[[Position], int]) -> None:
+        self._value = value
 
     def decide(self, position: Position, limits: Limits) -> Decision:
-        return Decision(min(_shuffled(self, position), key=lambda move: _moves(position, move)))
+        moves = map(int, self.rng.permutation(position.moves))
+        return Decision(min(moves, key=lambda move: self._value(position.play(move))))
 
 
-class _Narrowed(Agent):
-    """Turns as many discs as it can, and so has often to pass itself."""
-
-    def decide(self, position: Position, limits: Limits) -> Decision:
-        return Decision(max(_shuffled(self, position), key=lambda move: _turned(position, move)))
-
-
-def _shuffled(agent: Agent, position: Position) -> list[int]:
-    return [int(move) for move in agent.rng.permutation(position.moves)]
-
-
-def _moves(position: Position, move: int) -> int:
-    """Return the number of moves that the opponent has after a move."""
-    return len(position.play(move).moves)
-
-
-def _turned(position: Position, move: int) -> int:
-    """Return the number of the mover's discs after a move."""
-    return position.play(move).opponent.bit_count()
-
-
-def _starts(case: FileProgramUnderTest) -> None:
-    case.start(Color.WHITE)
+_NARROW = partial(_Greedy, lambda after: len(after.moves))
+"""An opponent that leaves the program few moves, so that it has to pass."""
+_NARROWED = partial(_Greedy, lambda after: -after.opponent.bit_count())
+"""An opponent that turns as many discs as it can, and so has often to pass itself."""
 
 
 def _as_white(case: FileProgramUnderTest) -> None:
     position = case.start(Color.WHITE)
     for _ in range(2):
-        position = case.move(position)
-        position = case.tell(position.moves[0], position)
+        position = case.tell(case.move(position))
     case.move(position)
 
 
@@ -185,49 +171,44 @@ def _as_black(case: FileProgramUnderTest) -> None:
     position = case.start(Color.BLACK)
     time.sleep(_PAUSE)
     for _ in range(2):
-        position = case.tell(position.moves[0], position)
-        position = case.move(position)
+        position = case.move(case.tell(position))
 
 
 def _whole_games(case: FileProgramUnderTest) -> None:
-    for color in (Color.WHITE, Color.BLACK):
-        case.whole_game(color, _Narrow() if color is Color.WHITE else _Narrowed())
-
-
-def _play_until(case: FileProgramUnderTest, passes: str, opponent: Callable[[], Agent]) -> None:
-    """Play games until there was such a pass."""
-    while not case.passes[passes]:
-        over = time.monotonic() - case.began > case.total
-        if over or case.games >= _MOST_GAMES:
-            raise NotApplicable(f"no such pass in {counted(case.games, 'game')}")
-        case.whole_game((Color.WHITE, Color.BLACK)[case.games % 2], opponent())
-
-
-def _passes(case: FileProgramUnderTest) -> None:
-    _play_until(case, "made", _Narrow)
-
-
-def _takes_passes(case: FileProgramUnderTest) -> None:
-    _play_until(case, "told", _Narrowed)
+    case.whole_game(Color.WHITE, _NARROW())
+    case.whole_game(Color.BLACK, _NARROWED())
 
 
 def _ends(case: FileProgramUnderTest) -> None:
     if not case.finished:
         raise NotApplicable("no game was played to its end")
     if case.stays:
-        raise ProtocolViolation(
+        raise Violation(
             f"it is still there {EXIT_SECONDS:g} s after the last move; the referee ends it then"
         )
 
 
 CHECKS = (
-    EngineCheck("starts", "It starts, reads its colour and deletes the file", _starts, needed=True),
-    EngineCheck("white", "As White it writes a move at once, and answers", _as_white),
-    EngineCheck("black", "As Black it waits for White's move, and answers", _as_black),
-    EngineCheck("games", "It plays whole games with both colours", _whole_games),
-    EngineCheck("pass", "It passes where it cannot move", _passes),
-    EngineCheck("passes", "It goes on after its opponent's pass", _takes_passes),
-    EngineCheck("ends", f"It ends within {EXIT_SECONDS:g} s after a game", _ends),
+    Check(
+        "starts",
+        "It starts, reads its colour and deletes the file",
+        lambda case: case.start(Color.WHITE),
+        needed=True,
+    ),
+    Check("white", "As White it writes a move at once, and answers", _as_white),
+    Check("black", "As Black it waits for White's move, and answers", _as_black),
+    Check("games", "It plays whole games with both colours", _whole_games),
+    Check(
+        "pass",
+        "It passes where it cannot move",
+        lambda case: case.play_until_pass("made", _NARROW),
+    ),
+    Check(
+        "passes",
+        "It goes on after its opponent's pass",
+        lambda case: case.play_until_pass("told", _NARROWED),
+    ),
+    Check("ends", f"It ends within {EXIT_SECONDS:g} s after a game", _ends),
 )
 
 
@@ -247,27 +228,33 @@ class FileCheck:
     def __post_init__(self) -> None:
         check_settings(self)
 
-    def run(self) -> Iterator[EngineFinding | float]:
-        """Run the checks in a closed process; yield each finding, then the seconds of the slowest
-        move.
+    def run(self) -> Iterator[ProgramFinding]:
+        """Run the checks in a closed process and yield each finding.
 
         Raises ValueError if there is no such program, or if its files have no name.
         """
         agent = WpiAgent(self.command, self.name, patience=max(self.limit, START_SECONDS))
         agent.prepare()
-        case = FileProgramUnderTest(agent, self.limit, self.total)
-        yield from closed_checks(agent.files(), _run_checks, case)
+        yield from checked_apart(agent.files(), file_findings, agent, self.limit, self.total)
 
 
-def closed_checks(
-    files: Files, main: Callable[..., None], *arguments: Any
-) -> Iterator[EngineFinding | float]:
-    """Run ``main(link, *arguments)`` in a closed process that sends findings and then a number;
-    yield each. Raises ValueError if the process ends before that."""
+def file_findings(agent: WpiAgent, limit: float, total: float) -> Iterator[ProgramFinding]:
+    """Run the checks in this process and yield each finding. limit, total: see FileCheck."""
+    return run_checks(FileProgramUnderTest(agent, limit, total), CHECKS)
+
+
+def checked_apart(
+    files: Files, findings: Callable[..., Iterator[ProgramFinding]], *arguments: Any
+) -> Iterator[ProgramFinding]:
+    """Yield ``findings(*arguments)`` from a closed process that may read these files.
+
+    Raises ValueError if the process ends before the last one.
+    """
     nowhere = os.open(os.devnull, os.O_WRONLY)
     try:
         process = ConfinedProcess(
-            main,
+            _send,
+            findings,
             *arguments,
             confinement=Confinement(box=Box(private=(os.path.abspath("results"),))).opening(files),
             output=nowhere,
@@ -276,29 +263,21 @@ def closed_checks(
     finally:
         os.close(nowhere)
     with closing(process):
-        while isinstance(message := _received(process), dict):
-            exchanges = tuple(Exchange(**each) for each in message.pop("exchanges"))
-            yield EngineFinding(**message, exchanges=exchanges)
-        yield float(message)
+        try:
+            while message := json.loads(process.receive()):
+                yield ProgramFinding(**message)
+        except EOFError:
+            code = process.exit_code()
+            raise ValueError(
+                f"the process that runs the checks has ended (exit code {code})"
+            ) from None
 
 
-def _received(process: ConfinedProcess) -> Any:
-    try:
-        return json.loads(process.receive())
-    except EOFError:
-        raise ValueError(
-            f"the process that runs the checks has ended (exit code {process.exit_code()})"
-        ) from None
-
-
-def send_findings(link: Channel, found: Iterator[EngineFinding]) -> None:
-    """Send each finding out of a closed process."""
+def _send(
+    link: Channel, findings: Callable[..., Iterator[ProgramFinding]], *arguments: Any
+) -> None:
+    """Send each finding out of a closed process, and last null."""
     logging.getLogger().addHandler(logging.NullHandler())
-    for finding in found:
+    for finding in findings(*arguments):
         link.send(json.dumps(asdict(finding)).encode())
-
-
-def _run_checks(link: Channel, case: FileProgramUnderTest) -> None:
-    """Run the checks as the main function of a process; send the slowest move last."""
-    send_findings(link, findings(case, CHECKS))
-    link.send(json.dumps(case.slowest).encode())
+    link.send(b"null")

@@ -1,102 +1,157 @@
-"""Run named checks of a program's protocol, one after another, and collect the findings."""
+"""Programs under examination, and the games that checks play with engines."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
 import numpy as np
 
+from othello_lab.agents.checking import Check, Violation
 from othello_lab.agents.external.program import Program
 from othello_lab.core.game import PlayerFailure
-from othello_lab.core.notation import PASS
+from othello_lab.core.notation import PASS, split_transcript
 from othello_lab.core.position import Position
+from othello_lab.core.rules import Color
 
-OK, FAILED, NOT_ASKED = "ok", "failed", "skipped"
-
-
-@dataclass(frozen=True)
-class Exchange:
-    """A line sent to an engine, and its answer."""
-
-    sent: str
-    answered: str
-
-    def __str__(self) -> str:
-        lines = self.answered.splitlines() or [""]
-        return "\n".join([f"> {self.sent}", *(f"< {line}" for line in lines)])
-
-
-@dataclass(frozen=True)
-class EngineFinding:
-    """The outcome of one check.
-
-    name, requirement: as in the check. outcome: OK, FAILED or NOT_ASKED. detail: the reason for any
-    outcome but OK. exchanges: all lines sent during the check, with their answers.
-    """
-
-    name: str
-    requirement: str
-    outcome: str
-    detail: str
-    exchanges: tuple[Exchange, ...]
-
-
-@dataclass(frozen=True)
-class EngineCheck:
-    """One requirement on an engine.
-
-    name: one word. requirement: one sentence. run: called with the engine; raises
-    ProtocolViolation or NotApplicable. needed: true if a failure ends the examination.
-    """
-
-    name: str
-    requirement: str
-    run: Callable[[Any], None]
-    needed: bool = False
-
-
-class ProtocolViolation(Exception):
-    """The engine breaks its protocol."""
-
-
-class NotApplicable(Exception):
-    """The engine lacks an optional command."""
+INNER = Position.start().follow(("f5", "d6", "c3", "d3", "c4"))[0]
+"""A position to set up."""
 
 
 @dataclass
-class EngineUnderTest:
+class ProgramUnderTest:
+    """A program under examination.
+
+    exchanges: all lines sent during the present check, with their answers.
+    """
+
+    exchanges: list[str] = field(default_factory=list, init=False)
+
+    def note(self, sent: str, answered: str) -> None:
+        """Note a line sent to the program, and its answer."""
+        answers = answered.splitlines() or [""]
+        self.exchanges.append("\n".join([f"> {sent}", *(f"< {line}" for line in answers)]))
+
+    def begin(self) -> None:
+        """Start the program unless it runs; raises PlayerFailure."""
+
+    def end(self) -> None:
+        """End the program if it runs."""
+        raise NotImplementedError
+
+    def run(self, check: Check) -> str | None:
+        """Run a check and return a remark or nothing; raises Violation and NotApplicable.
+
+        A program that hangs or dies is started again for the next check.
+        """
+        self.attempt(check.run)
+        return None
+
+    def attempt(self, play: Callable[[Any], Any]) -> Any:
+        """Return the result of ``play(self)``; raises Violation if the program hangs or dies."""
+        try:
+            self.begin()
+            return play(self)
+        except PlayerFailure as fault:
+            self.end()
+            raise Violation(f"{fault.reason}: {fault.detail}") from None
+
+
+@dataclass
+class EngineUnderTest(ProgramUnderTest):
     """An engine under examination.
 
-    patience: seconds for an answer. think: seconds for a move. exchanges: of the present
-    check.
+    patience: seconds for an answer. think: seconds for a move.
     """
 
     program: Program
     patience: float
     think: float
-    exchanges: list[Exchange] = field(default_factory=list)
 
     def begin(self) -> None:
-        """Begin a check; start the program unless it runs. Raises PlayerFailure."""
-        self.exchanges = []
         if not self.program.is_running:
             self.program.start()
             self.greet()
 
     def end(self) -> None:
-        """End the program if it runs."""
         self.program.kill()
 
-    def has_to_end(self) -> None:
-        """Raise ProtocolViolation if the program does not end now."""
-        if not self.program.ended_within(self.patience):
-            raise ProtocolViolation(f"it is still there {self.patience:g} s after quit")
-
     def greet(self) -> None:
-        """Prepare a program that has just started."""
+        """Prepare a program that has just started; raises PlayerFailure."""
+        raise NotImplementedError
+
+    def has_to_end(self) -> None:
+        """Raise Violation if the program does not end now."""
+        if not self.program.ended_within(self.patience):
+            raise Violation(f"it is still there {self.patience:g} s after quit")
+
+    # ------------------------------------------------------------------ games
+
+    def lead(self, moves: Iterable[int] = ()) -> Position:
+        """Begin a game, send these moves, and return the position reached."""
+        raise NotImplementedError
+
+    def tell(self, position: Position, move: int) -> None:
+        """Send a move of the opponent's."""
+        raise NotImplementedError
+
+    def move(self, position: Position) -> int:
+        """Return the move that the engine chooses; raises Violation if it is illegal."""
+        raise NotImplementedError
+
+    def moves_after(self, transcript: str) -> None:
+        """Let the engine choose a move after those of a transcript."""
+        self.move(self.lead(moves_of(transcript)))
+
+    def take_turn(self, position: Position) -> int:
+        """Return the engine's move in a game, which is made on its board, too."""
+        return self.move(position)
+
+    def play_game(self, position: Position, color: Color) -> None:
+        """Play a game from this position, which the engine has, to the end.
+
+        color: the engine's. The moves of the other side are random.
+        """
+        rng = np.random.default_rng(1)
+        while not position.is_over:
+            if position.moves and position.to_move is color:
+                move = self.take_turn(position)
+            else:
+                move = int(rng.choice(position.moves or (PASS,)))
+                self.tell(position, move)
+            position = position.play(move)
+
+    def accepts_pass(self) -> Position:
+        """Send a game in which the opponent has to pass, and return the position after it."""
+        position = self.lead(line_to_a_pass())
+        self.tell(position, PASS)
+        return position.play(PASS)
+
+    # ------------------------------------------------------------------ its use in a run
+
+    def play_as_in_run(self) -> str:
+        """Play whole games with both colours and return the settings; raises Violation."""
+        raise NotImplementedError
+
+    def verdict(self) -> tuple[bool, str]:
+        """Start the program anew and play with it as a run would.
+
+        Returns True and the settings that the engine plays with, or False and the reason.
+        """
+        self.end()
+        try:
+            return True, self.attempt(type(self).play_as_in_run)
+        except (Violation, ValueError) as error:
+            return False, str(error)
+        finally:
+            self.end()
+
+
+def moves_of(transcript: str) -> tuple[int, ...]:
+    """Return the moves of a transcript from the start, such as ``d3c5``."""
+    return Position.start().follow(split_transcript(transcript))[1]
 
 
 def random_game(seed: int) -> list[int]:
@@ -112,57 +167,3 @@ def line_to_a_pass() -> list[int]:
     """Return the moves from the start to a position without a move."""
     moves = next(game for game in map(random_game, count()) if PASS in game)
     return moves[: moves.index(PASS)]
-
-
-def findings(case: Any, checks: Sequence[EngineCheck]) -> Iterator[EngineFinding]:
-    """Run checks of a program one by one and yield each finding.
-
-    case: the program, with ``begin()``, ``end()`` and ``exchanges``, those of the present check.
-    If the program hangs or dies in a check, it is started again for the next one.
-    """
-    reason_to_skip = ""
-    try:
-        for check in checks:
-            if reason_to_skip:
-                yield EngineFinding(check.name, check.requirement, NOT_ASKED, reason_to_skip, ())
-                continue
-            outcome, detail = _run_check(check, case)
-            if outcome == FAILED and check.needed:
-                reason_to_skip = f"see {check.name}"
-            yield EngineFinding(
-                check.name, check.requirement, outcome, detail, tuple(case.exchanges)
-            )
-    finally:
-        case.end()
-
-
-def judged(case: Any, play: Callable[[], str]) -> tuple[bool, str]:
-    """Start a program anew and play with it.
-
-    play: plays, and returns the settings. Returns True and these, or False and the reason.
-    """
-    case.end()
-    try:
-        case.begin()
-        return True, play()
-    except (ProtocolViolation, ValueError) as error:
-        return False, str(error)
-    except PlayerFailure as fault:
-        return False, f"{fault.reason}: {fault.detail}"
-    finally:
-        case.end()
-
-
-def _run_check(check: EngineCheck, case: Any) -> tuple[str, str]:
-    """Run one check and return its outcome with the reason."""
-    try:
-        case.begin()
-        check.run(case)
-    except NotApplicable as reason:
-        return NOT_ASKED, str(reason)
-    except (ProtocolViolation, ValueError) as error:  # an unreadable answer is a ValueError
-        return FAILED, str(error)
-    except PlayerFailure as fault:
-        case.end()
-        return FAILED, f"{fault.reason}: {fault.detail}"
-    return OK, ""

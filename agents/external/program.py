@@ -275,7 +275,9 @@ class Program:
             poll.register(writable, select.POLLOUT)
         heard = False
         for source in self._open & {descriptor for descriptor, _ in poll.poll(1000 * seconds)}:
-            read = _read(source)
+            read = b""
+            with contextlib.suppress(OSError):
+                read = os.read(source, _CHUNK)
             if not read:
                 self._open.discard(source)
                 continue
@@ -394,11 +396,3 @@ def _paths_in(word: str) -> list[str]:
     """Return the files and folders that a word names, one or a list; empty if one is not there."""
     paths = word.split(":")
     return paths if all(path and os.path.exists(path) for path in paths) else []
-
-
-def _read(descriptor: int) -> bytes:
-    """Read the bytes available; none at the end."""
-    try:
-        return os.read(descriptor, _CHUNK)
-    except OSError:
-        return b""

@@ -186,15 +186,14 @@ class Submission(Agent):
         """Copy the submission into a new scratch folder and return the folder to run it in."""
         path = Path(self.path)
         self._scratch = ScratchFolder()
-        if path.is_dir():
-            return _copied(path, self._scratch.path / path.name)
+        copy = self._scratch.path / path.name
         if path.exists():
-            _copied(path, self._scratch.path / path.name)
-        return self._scratch.path
+            _copy_tree(path, copy)
+        return copy if path.is_dir() else self._scratch.path
 
 
-def _copied(source: Path, target: Path, mode: int | None = None) -> Path:
-    """Copy a file, or a folder with all that it holds; return the copy.
+def _copy_tree(source: Path, target: Path, mode: int | None = None) -> None:
+    """Copy a file, or a folder with all that it holds.
 
     mode: of the copy of a file, by default that of the file. It is given as the copy is made: a
     closed process can change none later. Raises OSError, and ValueError for what is no file, and
@@ -202,21 +201,20 @@ def _copied(source: Path, target: Path, mode: int | None = None) -> Path:
     """
     if len(target.parts) > _DEEPEST:
         raise ValueError(f"{source.name}: more than {_DEEPEST} folders in each other")
-    permissions, mode = mode, source.lstat().st_mode
-    if stat.S_ISLNK(mode):
+    kind = source.lstat().st_mode
+    if stat.S_ISLNK(kind):
         target.symlink_to(source.readlink())
-    elif stat.S_ISDIR(mode):
+    elif stat.S_ISDIR(kind):
         target.mkdir()
         for part in source.iterdir():
-            _copied(part, target / part.name)
-    elif stat.S_ISREG(mode):
-        permissions = stat.S_IMODE(mode) if permissions is None else permissions
+            _copy_tree(part, target / part.name)
+    elif stat.S_ISREG(kind):
+        permissions = stat.S_IMODE(kind) if mode is None else mode
         descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, permissions)
         with source.open("rb") as read, open(descriptor, "wb") as written:
             shutil.copyfileobj(read, written)
     else:
         raise ValueError(f"{source.name} is neither a file nor a folder")
-    return target
 
 
 def _compile(source: Path) -> None:
@@ -243,8 +241,7 @@ def _compile(source: Path) -> None:
         raise PlayerFailure(UNFIT, detail + LAST_OUTPUT + "\n".join(map(visible, said)))
     built = Path(source.stem)
     if built.is_file() and not _is_executable(built):  # the linker may change no mode
-        made = built.rename(f"{built}.built")
-        _copied(made, built, mode=0o755)
+        _copy_tree(built.rename(f"{built}.built"), built, mode=0o755)
 
 
 def _parts(main: Path) -> list[str]:
@@ -319,21 +316,15 @@ def settings_of(path: Path, protocol: str = FILE) -> dict[str, Any]:
         if path.is_symlink():  # it would open the folder that it leads to
             raise ValueError(f"{path.name} is a link; put the program itself into the folder")
         about = _settings_of(path, protocol)
-        _refuse_other_encodings(str(path), *map(str, about.values()))
+        for text in (str(path), *map(str, about.values())):
+            if storable(text) != text:  # neither the record nor a YAML could hold it
+                raise ValueError(f"{text}: this file name is not UTF-8; rename the file")
     except (ValueError, OSError, RecursionError, MemoryError) as error:
         problem = " ".join(str(error).split())
         if isinstance(error, RecursionError | MemoryError):
             problem = f"{path.name}, {problem or 'not enough memory'}"
         about = {"protocol": UNCLEAR, "problem": storable(problem)}
     return {"path": storable(str(path))} | about
-
-
-def _refuse_other_encodings(*texts: str) -> None:
-    """Raise ValueError if a text holds a file name in another encoding than UTF-8: neither the
-    record nor a YAML could hold it."""
-    for text in texts:
-        if storable(text) != text:
-            raise ValueError(f"{text}: this file name is not UTF-8; rename the file")
 
 
 def _handed_in(folder: Path) -> Iterator[Path]:
@@ -437,9 +428,7 @@ def _is_python(path: Path) -> bool:
     if path.suffix != ".py" or _is_executable(path):
         return False
     tree = _parsed(path)
-    if _agents(tree):
-        return True
-    return bool(_strategies(tree)) and not _is_program(tree)
+    return bool(_agents(tree) or (_strategies(tree) and not _is_program(tree)))
 
 
 def _target(path: Path) -> str:

@@ -214,7 +214,8 @@ class WpiAgent(ProgramAgent):
             self._looked = now
             over = self._used - seconds - _MORE_SECONDS
             if over > 0 and over > self._program.waited - self._waited:
-                self._program.fail(LATE, f"{self._failure_of_wait()} within {_in_words(seconds)} s")
+                limit = round(seconds, 2) or seconds  # being told of a move has used a millisecond
+                self._program.fail(LATE, f"{self._failure_of_wait()} within {limit:.3g} s")
 
     def _failure_of_wait(self) -> str:
         if self._incoming.is_there:
@@ -260,11 +261,6 @@ class WpiAgent(ProgramAgent):
         if self._scratch is not None:
             self._scratch.remove()
             self._scratch = None
-
-
-def _in_words(seconds: float) -> str:
-    """Format a limit; being told of a move has used a millisecond of it."""
-    return f"{round(seconds, 2) or seconds:.3g}"
 
 
 _ELSEWHERE = (

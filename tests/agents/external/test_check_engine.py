@@ -13,19 +13,13 @@ import pytest
 from bots import InProcess
 from gtp_engine import EDAX
 
+from othello_lab.agents.checking import FAILED, NOT_ASKED, OK, ProgramFinding, run_checks
 from othello_lab.agents.command_line import main
 from othello_lab.agents.commands import check_engine
 from othello_lab.agents.external import check_gtp, check_nboard
 from othello_lab.agents.external.check_gtp import GtpEngineUnderTest
 from othello_lab.agents.external.check_nboard import NBoardEngineUnderTest
-from othello_lab.agents.external.checking import (
-    FAILED,
-    NOT_ASKED,
-    OK,
-    EngineFinding,
-    EngineUnderTest,
-    findings,
-)
+from othello_lab.agents.external.checking import EngineUnderTest
 from othello_lab.agents.external.program import Program
 
 ROOT = Path(__file__).parents[3]
@@ -62,15 +56,15 @@ ALWAYS = [("gtp", "turn"), ("nboard", "name"), ("nboard", "value"), ("nboard", "
 """Could once not be failed."""
 
 
-def found_of(protocol: str, program: Program, patience: float = 30) -> list[EngineFinding]:
+def found_of(protocol: str, program: Program, patience: float = 30) -> list[ProgramFinding]:
     _, kind, checks = PROTOCOLS[protocol]
     case: EngineUnderTest = kind(program, patience, 30)
-    return list(findings(case, checks.CHECKS))
+    return list(run_checks(case, checks.CHECKS))
 
 
 def found_in_process(
     protocol: str, traits: str, monkeypatch: pytest.MonkeyPatch
-) -> list[EngineFinding]:
+) -> list[ProgramFinding]:
     module, *_ = PROTOCOLS[protocol]
     for each in (gtp_engine, nboard_engine):  # they share a class
         monkeypatch.setattr(each, "TRAITS", set(traits.split()) if each is module else set())
@@ -81,7 +75,7 @@ def engine(protocol: str, *traits: str) -> str:
     return f"{sys.executable} {ROOT / 'tests' / f'{protocol}_engine.py'} {' '.join(traits)}"
 
 
-def names(found: list[EngineFinding], outcome: str) -> set[str]:
+def names(found: list[ProgramFinding], outcome: str) -> set[str]:
     return {each.name for each in found if each.outcome == outcome}
 
 

@@ -1,0 +1,116 @@
+"""Checks of an agent or a program: the runner that all kinds of checks share, and its findings."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+OK, FAILED, NOT_ASKED = "ok", "failed", "skipped"
+_MOST = 12  # exchanges shown of a failed check
+
+
+class Violation(Exception):
+    """The reason why a check has failed. Its class or the check may end the examination."""
+
+
+class NoAnswer(Violation):
+    """What is examined hangs, so nothing more is asked."""
+
+
+class NotApplicable(Exception):
+    """The reason why a check is skipped, such as an optional command that an engine lacks."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One requirement.
+
+    name: one or two words. asked: the requirement, a sentence. run: called with what is examined;
+    raises Violation or NotApplicable. needed: true if a failure ends the examination. twice: true
+    for a check of an agent whose answers in two processes have to be equal.
+    """
+
+    name: str
+    asked: str
+    run: Callable[..., Any]
+    needed: bool = False
+    twice: bool = False
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The outcome of one check.
+
+    name: of the check. asked: the requirement, a sentence. outcome: OK, FAILED or NOT_ASKED.
+    detail: the reason for any outcome but OK; after a failure the answer and the position as a
+    board. After OK it may have a remark.
+
+    ``str`` gives one line, and after a failure the detail in further lines.
+    """
+
+    name: str
+    asked: str
+    outcome: str
+    detail: str = ""
+
+    def __str__(self) -> str:
+        lines = [self.line(9)]
+        for line in self.detail.splitlines() if self.outcome == FAILED else ():
+            lines.append(textwrap.fill(line, 78, initial_indent="    ", subsequent_indent="    "))
+        return "\n".join(lines)
+
+    def line(self, width: int) -> str:
+        """Return name, outcome, and requirement or reason. width: of the name."""
+        text = self.detail if self.outcome == NOT_ASKED else self.asked
+        return f"{self.name:<{width}}  {self.outcome:<9}  {text}"
+
+
+@dataclass(frozen=True)
+class ProgramFinding(Finding):
+    """The outcome of one check of a program.
+
+    exchanges: all lines sent during the check, with their answers.
+    """
+
+    exchanges: Sequence[str] = ()
+
+    def text(self, everything: bool = False) -> str:
+        """Return the line; below a failed check stand the reason and the last exchanges.
+
+        everything: below every check stand all exchanges.
+        """
+        has_failed = self.outcome == FAILED
+        shown = self.exchanges if everything else self.exchanges[-_MOST:] if has_failed else ()
+        lines = [self.line(10)]
+        lines += [textwrap.indent(self.detail, "    ")] if has_failed else []
+        return "\n".join([*lines, *(textwrap.indent(exchange, "      ") for exchange in shown)])
+
+
+def run_checks(case: Any, checks: Sequence[Check]) -> Iterator[ProgramFinding]:
+    """Run checks one by one and yield each finding.
+
+    case: what is examined. ``case.run(check)`` runs one check, and returns a remark or nothing.
+    ``case.exchanges`` are the lines sent in it. ``case.end()`` is called last. The remaining checks
+    are skipped after a failure of a needed check, and if nothing answers.
+    """
+    reason_to_skip = ""
+    try:
+        for check in checks:
+            outcome, detail, case.exchanges = OK, "", []
+            try:
+                if reason_to_skip:
+                    raise NotApplicable(reason_to_skip)
+                detail = case.run(check) or ""
+            except NotApplicable as reason:
+                outcome, detail = NOT_ASKED, str(reason)
+            except (Violation, ValueError) as error:  # an unreadable answer is a ValueError
+                outcome, detail = FAILED, str(error)
+                if isinstance(error, NoAnswer):
+                    reason_to_skip = f"it hangs: see {check.name}"
+                elif check.needed:
+                    reason_to_skip = f"see {check.name}"
+            yield ProgramFinding(check.name, check.asked, outcome, detail, tuple(case.exchanges))
+    finally:
+        case.end()
