@@ -53,15 +53,3 @@ def test_without_a_name_the_ladder_is_printed(capsys: pytest.CaptureFixture[str]
     text = shown(capsys)
     assert text.index("champion") < text.index("starter")
     assert "classics.minimax_2" in text and "strong" in text
-
-
-@pytest.mark.parametrize(
-    ("name", "choices"),
-    [("alphabta", "alphabeta, |casual, |Did you mean 'alphabeta'"), ("classics.x", "minimax_2")],
-)
-def test_an_unknown_name_is_refused(
-    name: str, choices: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["show", name]) == 2
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1 and all(part in error for part in choices.split("|"))

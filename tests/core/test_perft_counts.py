@@ -11,7 +11,7 @@ from pathlib import Path
 import oracle
 import pytest
 from boards import RandomGame
-from refusals import refused, refuses
+from refusals import refused
 
 from othello_lab import RULESETS, DiscCount, Minimax, Position
 from othello_lab.__main__ import room_main
@@ -88,24 +88,6 @@ def test_command_prints_depths_and_counts(capsys: pytest.CaptureFixture[str]) ->
     assert capsys.readouterr().out == "1 4\n2 12\n3 56\n4 244\n5 1396\n"
     assert main(["perft", "--depth", "3", "--ruleset", "mini4"]) == 0
     assert capsys.readouterr().out.splitlines() == ["1 4", "2 12", "3 44"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "named"),
-    [
-        ("perftt", "perftt"),
-        ("perft --depth 0", "0"),
-        ("perft --depth -3", "-3"),
-        ("perft --depth 2.5", "'2.5'"),
-        ("perft --depth", "--depth"),
-        ("perft --ruleset standart", "'standard'"),
-        ("perft --sideways", "--sideways"),
-    ],
-)
-def test_bad_input_is_one_line_and_exit_code_2(
-    arguments: str, named: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    refuses(main, arguments.split(), capsys, "othello-lab core", named)
 
 
 @pytest.mark.integration

@@ -53,36 +53,6 @@ def test_a_run_told_of_in_one_update_has_a_speed() -> None:
     assert re.findall(r"([\d,.]+) games/s", console.export_text()) == ["10"]
 
 
-BAD = [
-    "run agents=clasics",
-    "run agents=duel agent@first=alphabta agent@second=greedy",
-    "run depth=-1",
-    "run dpeth=3",
-    "run nonsense",
-    "run --nonsense",
-    "run --config-dir nowhere",
-    "run --cfg job agents=clasics",
-    "run results=/proc/nowhere games=2 depth=1",
-    "run openings.plies=0 games=10",
-    "run -m depth=1,0 games=2",
-    "run games=2 -m depth=1,0",
-    "run -m agents=ab_mirror,clasics",
-    "run depth=1,2",
-    "run depth=zip(1,2)",
-    "run agents=[1,2]",
-    "rnu agents=classics",
-]
-
-
-@pytest.mark.parametrize("words", BAD)
-def test_bad_input_is_one_line_and_exit_code_2(
-    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert told(*words.split(), code=2).startswith("othello-lab")
-    assert not list(tmp_path.iterdir()), "something was written"
-
-
 @pytest.mark.parametrize("words", ["run games=2", "run -m depth=1,2", "run --help", "agents list"])
 def test_a_yaml_named_like_one_of_the_labs_is_named(
     words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

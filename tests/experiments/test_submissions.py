@@ -242,27 +242,6 @@ def test_pages_are_called_like_their_programs_as_far_as_files_can_be() -> None:
     assert list(file_names(names).values()) == ["anna", "Anna-2", "a_b", "a_b-2", "_", "žofie"]
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ([], "folder=FOLDER"),
-        (["folder=none"], "folder=none"),
-        (["folder=.", "protocol=gtp"], "file, line"),
-        (["folder=HERE"], "at least two agents"),
-        (["folder=HERE", "isolation=none"], "isolation=none"),
-        (["folder=HERE", "+agent@agents.file0=greedy"], "agents.file0"),
-        (["folder=HERE", "+agent@agents.a=greedy", "limits.depth=3"], "limits.depth=3"),
-        (["folder=HERE", "+agent@agents.a=greedy", "openings=random"], "begins elsewhere than at"),
-    ],
-)
-def test_bad_input_is_refused_in_a_line(words: list[str], said: str, tmp_path: Path) -> None:
-    hand_in(tmp_path, ["file"])
-    with pytest.raises(ConfigError) as refused:
-        read(["experiment=class", *[word.replace("HERE", str(tmp_path)) for word in words]])
-    assert said in str(refused.value)
-    assert "\n" not in str(refused.value)
-
-
 def test_a_folder_goes_with_the_line_up_of_folders(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="agents=folder"):
         read([f"folder={tmp_path}"])

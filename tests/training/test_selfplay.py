@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 from collections import Counter
 from pathlib import Path
@@ -222,44 +221,9 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         assert "self-play" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("words", "named"),
-    [
-        (["data.exact=30"], r"data\.exact=30: .* 24"),
-        (["data.random_plies=[9,3]"], r"random_plies=\[9, 3\]"),
-        (["data.endgames=perfekt"], "'perfect'"),
-        (["data.exakt=3"], "data.exakt"),
-        (["agent=alphabetta"], "'alphabetta'"),
-        (["agent=greedy", "depth=3"], "depth"),
-        (["data.read=[nowhere.wtb]"], r"nowhere\.wtb: cannot be read"),
-        (["schedule=swiss"], "schedule=swiss"),
-        (["rating.anchor=x"], "setting of run"),
-        (["games=0"], "games=0"),
-        (["--fast"], "--fast"),
-    ],
-)
-def test_settings_that_cannot_be(
-    words: list[str], named: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["selfplay", f"results={tmp_path}/new", *words]) == 2
-    assert re.search(named, capsys.readouterr().err)
-    assert not (tmp_path / "new").exists()
-
-
-@pytest.mark.parametrize("word", ["games=4", "data.unit=10", "agent.depth=2", "agents=classics"])
-def test_games_that_are_read_refuse_settings_of_play(
-    word: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["positions", "games.ggf", f"results={tmp_path}/new", word]) == 2
-    assert f"{word}: " in capsys.readouterr().err
-    assert not (tmp_path / "new").exists()
-
-
 def test_positions_need_files_with_whole_games(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["positions", "games=3"]) == 2
-    assert "FILE" in capsys.readouterr().err
     (tmp_path / "a.txt").write_text("f5d6c3\n")
     words = [str(tmp_path / "a.txt"), f"results={tmp_path}", "executor=serial"]
     assert main(["positions", *words]) == 1

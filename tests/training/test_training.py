@@ -380,12 +380,6 @@ def test_bad_input_gets_one_line_and_nothing_is_written(
     assert not (tmp_path / "results").exists()
 
 
-@pytest.mark.parametrize("words", [["train", "nothing"], ["run", "train=two"]])
-def test_a_training_that_is_not_there(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(words) == 2
-    assert re.search("'nothing'|othello-lab train two", capsys.readouterr().err)
-
-
 def test_an_evaluation_of_a_match_is_named_as_in_a_run() -> None:
     plan = read("tuned", ["agents=ab_mirror", "agents.left.evaluation=iago"]).plan
     left = plan.settings.agents["left"]["evaluation"]

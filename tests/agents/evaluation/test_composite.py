@@ -13,7 +13,7 @@ from boards import played_out
 from refusals import refused
 
 from othello_lab import AlphaBeta, Position
-from othello_lab.agents.config import ConfigError, choices, load, load_evaluation
+from othello_lab.agents.config import choices, load, load_evaluation
 from othello_lab.agents.evaluation import FEATURES, FINAL_UNIT, Composite, DiscCount, Mobility
 from othello_lab.experiments.config import read
 
@@ -197,20 +197,3 @@ BAD_STAGES: list[tuple[Any, str]] = [
 def test_bad_composites_are_refused(weights: Any, stages: Any, words: str) -> None:
     with refused(*words.split()):
         Composite(weights, stages)
-
-
-@pytest.mark.parametrize(
-    ("word", "named"),
-    [
-        ("+evaluation.weights.mobilty=4", "'mobilty' 'mobility'"),
-        ("evaluation.weights.mobilty=4", "weights.mobilty"),
-        ("evaluation.weights.mobility=many", "weights.mobility=many:"),
-        ("evaluation.weights=null", NO_WEIGHT),
-        ("evaluation.stages=[{empties:[0,30]}]", "covers 31"),
-        ("evaluation.stages=8", "stages"),
-        ("ruleset=mini6", "8x8 mini6"),
-    ],
-)
-def test_bad_settings_get_one_line_that_names_them(word: str, named: str) -> None:
-    with refused(*named.split(), error=ConfigError):
-        read([*LINE_UP, word])

@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 
 import pytest
-from refusals import refuses
 
 from othello_lab import Position
 from othello_lab.agents.command_line import main
@@ -148,39 +147,6 @@ def test_a_heuristic_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[s
     output = printed(capsys, "evaluate", "", "--evaluation", f"{path}:five")
     assert "five" in output
     assert rows(output) == [["now", "+10", ""]] + [[m, "-5", ""] for m in ("d3", "c4", "f5", "e6")]
-
-
-LINES = [
-    ("f5d6c3d", "left over"),
-    ("f5f5", "move 2 f5: occupied"),
-    ("z9", "not a square"),
-    ("a1", "traps nothing"),
-    ("-" * 65 + " X", "65 64"),
-    ("." * 64, "side to move"),
-    ("-" * 64 + " Z", "side to move 'Z'"),
-    ("Q" * 64 + " X", "'Q' a1"),
-]
-
-
-BAD = [
-    *((["evaluate", line], words) for line, words in LINES),
-    (["evaluate", "", "--evaluation", "iagoo"], "'iagoo' 'iago'"),
-    (["evaluate", "", "--evaluation", "function"], "target"),
-    (["evaluate", "", "--evaluation", "nowhere.py:f"], "nowhere.py"),
-    (["evaluate", "", "--evaluation", ":"], "path/to/file.py:function"),
-    (["evaluate", "", "--evaluation", "iago", "--ruleset", "mini6"], "iago 6x6"),
-    (["evaluate"], "position"),
-    (["evaluate", "", "--depth"], "--depth"),
-    (["solve", "", "--ruleset", "chess"], "'chess'"),
-    (["list", "evals"], "evals"),
-]
-
-
-@pytest.mark.parametrize(("words", "named"), BAD)
-def test_bad_input_is_one_line_and_exit_code_2(
-    words: list[str], named: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    refuses(main, words, capsys, "othello-lab agents", *named.split())
 
 
 @pytest.mark.integration

@@ -227,27 +227,6 @@ def test_a_run_with_it(mine: str, tmp_path: Path) -> None:
     assert run(plan, "test", Console(quiet=True)).games["end_reason"].tolist() == 4 * ["finished"]
 
 
-@pytest.mark.parametrize(
-    ("target", "word", "complaint"),
-    [
-        ("", "", "evaluation.target"),
-        ("nowhere.py:f", "", "no file nowhere.py"),
-        ("nowhere", "", "path/to/file.py:function"),
-        ("3", "", "path/to/file.py:function"),
-        ("MINE:hollow", "evaluation.scale=0", "scale=0:"),
-        ("MINE:hollow", "evaluation.scale=nan", "scale=nan"),
-        ("MINE:hollow", "evaluation.scale=big", "scale"),
-        ("MINE:hollow", "evaluation.scale=null", "scale"),
-        ("MINE:hollow", "evaluation.compiled=perhaps", "compiled"),
-        ("MINE:hollow", "evaluation.sacle=3", "sacle"),
-    ],
-)
-def test_bad_settings_are_one_line(mine: str, target: str, word: str, complaint: str) -> None:
-    target = target and f"evaluation.target={target.replace('MINE', mine)}"
-    with refused(complaint, error=ConfigError):
-        read([*LINE_UP, *filter(None, (target, word))])
-
-
 HEAD = """\
 import os, time
 import numpy as np

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from bots import EXAMPLES, bot, in_game
@@ -161,3 +162,22 @@ def test_check_finds_a_bot_that_hangs_and_leaves_nothing(
     assert main(["check", "line", f"command={command}", "--patience", "5"]) == 1
     assert "5 s after decide" in capsys.readouterr().out
     await_(lambda: set(descendants([os.getpid()])) <= before)
+
+
+@pytest.mark.parametrize(
+    ("make", "named"),
+    [
+        (lambda: LineAgent(""), "command="),
+        (lambda: LineAgent("'").prepare(), "quotation"),
+        (lambda: LineAgent("cat", patience=0), "patience=0"),
+        (lambda: LineAgent("cat", boards=[5]), "boards=5"),
+        (lambda: GtpAgent("cat", settings=3), "settings=3"),  # type: ignore[arg-type]
+        (lambda: GtpAgent("cat", time=2), "time=2"),  # type: ignore[arg-type]
+        (lambda: WpiAgent("cat", "../cat"), "name=../cat"),
+        (lambda: WpiAgent("cat", folder="/nowhere").prepare(), "folder=/nowhere"),
+        (lambda: WpiAgent("cat", folder="/proc").prepare(), "folder=/proc"),
+    ],
+)
+def test_bad_settings_of_programs(make: Callable[[], Any], named: str) -> None:
+    with pytest.raises(ValueError, match=named):
+        make()

@@ -6,15 +6,12 @@ import re
 from pathlib import Path
 
 import pytest
-from refusals import refused
 
 from othello_lab import GreedyAgent, RandomAgent
 from othello_lab.__main__ import main
-from othello_lab.agents.config import ConfigError
 from othello_lab.core.game import Limits
 from othello_lab.core.rules import ruleset
 from othello_lab.core.system import call_filter, landlock, promises
-from othello_lab.experiments.config import read
 from othello_lab.experiments.playing.conditions import CLOSED, NONE, GameConditions, Isolation
 
 ROOT = Path(__file__).parents[3]
@@ -85,22 +82,3 @@ def test_the_page_names_a_test_for_each_promise() -> None:
     assert len(rows) >= len(promises.promises())
     for path in re.findall(r"`(tests/[^`]+)`", table):
         assert (ROOT / path).is_file(), path
-
-
-@pytest.mark.parametrize(
-    ("words", "named"),
-    [
-        ("isolation=shut", "auto, closed, none, process"),
-        ("isolation.kind=shut", "isolation.kind 'shut' auto, process, closed, none"),
-        ("isolation.reads=[/nowhere]", "isolation.reads: /nowhere"),
-        ("isolation=process isolation.writes=[/tmp]", "isolation.writes: isolation=process"),
-        ("isolation=none isolation.network=true", "isolation.network: isolation=none"),
-        ("isolation.reads=here", "list"),
-        ("isolation.children=perhaps", "isolation.children=perhaps"),
-        ("isolation.chidlren=true", "chidlren"),
-    ],
-)
-def test_bad_input_is_one_line(words: str, named: str) -> None:
-    line_up = ["agents=duel", "agent@first=random", "agent@second=greedy"]
-    with refused(*named.split(), error=ConfigError):
-        read([*line_up, *words.split()])

@@ -179,29 +179,3 @@ def test_a_claim_holds_if_no_more_than_half_of_its_games_are_forfeited(
 def test_claims_that_have_changed_are_not_judged_by_games_of_others(monkeypatch: Patch) -> None:
     with pytest.raises(ConfigError, match="claims have changed"):
         judged(monkeypatch, 0, "greedy > greedy")
-
-
-@pytest.mark.parametrize(
-    ("claim", "why"),
-    [
-        ('["alphabeta(dept 3) >= greedy"]', "alphabeta has no setting 'dept'; it has depth,"),
-        ('["alphabta >= greedy"]', "Did you mean 'alphabeta'?"),
-        ('["alphabeta(iago, depth 1) >= alphabeta(depth 1, iago)"]', "itself"),
-        ('["random(iago) >= greedy"]', "random has no evaluation"),
-        ('["nodes(random) <= 5"]', "random is no search"),
-        ("[5]", "study.claims[0]=5"),
-        ("[]", "a list of claims"),
-        ("nowhere.yaml", "nowhere.yaml"),
-        ('["FILE:Student(depth 1) > random"]', "needs evaluation"),
-        ('["FILE:Student(depth 1, iagoo) > random"]', "Did you mean 'iago'?"),
-    ],
-)
-def test_bad_claims_are_refused_in_a_line(
-    student: Path, capsys: Capture, claim: str, why: str
-) -> None:
-    claim = claim.replace("FILE", str(student))
-    results = student.parent / "results"
-    assert study(results, f"study.claims={claim}") == 2
-    told = capsys.readouterr().err.strip()
-    assert why in told and "\n" not in told
-    assert not results.exists()

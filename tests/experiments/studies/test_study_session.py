@@ -134,50 +134,6 @@ def test_help_tells_of_every_study() -> None:
         assert f"study {name}" in study_help(name)
 
 
-DUEL = "agents=duel agent@first=random agent@second"
-REFUSED = {
-    "nothing": "study 'nothing'; choose from",
-    "depth=3": "depth=3: first the name of a study; choose from",
-    "pruning study.nothing=1": "unknown setting 'study.nothing'",
-    "pruning positions=5": "'positions'. Did you mean 'study.positions'?",
-    "pruning study.positions=0": "positions=0",
-    "pruning agents=heuristics": "no agent of this line-up is a search",
-    "pruning study.depths=[]": "study.depths is empty",
-    "pruning limits.nodes=5": "limits do not go",
-    "pruning study.run=nowhere": "study.run=nowhere",
-    "pruning ruleset=mini4 evaluation=disc_count study.depths=[12]": "no positions",
-    "errors study.run=nowhere": "study.run=nowhere",
-    "errors study.empties=31": "empties=31",
-    "errors --nothing": "--nothing",
-    "losses agents=classics": "two agents",
-    f"losses {DUEL}=greedy record=games": "record=all",
-    f"losses {DUEL}=greedy ruleset=mini6": "6x6; set study.evaluation",
-    f"losses {DUEL}=greedy study.evaluation=mobility": "set study.per_disc",
-    "losses study.evaluation=nonsense": "nonsense",
-    "losses study.first_ply=9 study.last_ply=8": "study.first_ply=9",
-    "losses study.depth=2": "depth",
-    "losses study.exact=61": "exact",
-    "losses study.run=nowhere": "study.run=nowhere",
-    "scaling study.levels=[2]": "two or more, ascending",
-    "scaling study.levels=[2,1]": "two or more, ascending",
-    "scaling study.levels=[1.5,2]": "whole numbers",
-    "scaling study.levels=[1,100]": "64 at most",
-    "scaling study.by=nodes": "iteratively",
-    f"scaling {DUEL}=pvs": "has no depth",
-}
-
-
-@pytest.mark.parametrize(("words", "refusal"), REFUSED.items(), ids=REFUSED)
-def test_bad_input_gets_one_line_and_nothing_is_written(
-    words: str, refusal: str, tmp_path: Path, capsys: Capture
-) -> None:
-    results = [f"results={tmp_path}"] if " " in words else []
-    assert main(["study", *words.split(), *results]) == 2
-    said = capsys.readouterr().err.strip()
-    assert refusal in said and "\n" not in said
-    assert not list(tmp_path.iterdir())
-
-
 def test_what_is_no_study_is_told(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no folder of a study"):
         studies.load(tmp_path)

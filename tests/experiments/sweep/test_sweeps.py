@@ -123,29 +123,6 @@ def test_crossed_and_zipped_keys() -> None:
     assert composing.expand(["depth=zip(range(1,3))"]) == [["depth=1"], ["depth=2"]]
 
 
-@pytest.mark.parametrize(
-    ("words", "named"),
-    [
-        ("games=zip(1,2) depth=zip(1,2,3)", "games has 2, depth has 3"),
-        ("games=zip(1,2) depth=zip(1)", "games has 2, depth has 1"),
-        ("depth=1,0", "depth=0"),
-        ("agents=ab_mirror,clasics", "clasics"),
-        ("depth=1,2 hydra/launcher=basic", "hydra/launcher=basic"),
-        ("depth=1,2 results=/proc/nowhere", "/proc/nowhere"),
-        ("depth=interval(1,3)", "values to choose from"),
-        ("depth=[1", "depth=[1"),
-    ],
-)
-def test_nothing_is_written_when_a_combination_cannot_be_run(
-    words: str, named: str, tmp_path: Path, capsys: Capture, monkeypatch: Patch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main(["run", "-m", *words.split()]) == 2
-    told = capsys.readouterr().err
-    assert named in told and told.count("\n") == 1
-    assert not list(tmp_path.iterdir())
-
-
 def test_short_names_stay_distinct() -> None:
     keys = ["agents.a.depth", "agents.b.depth", "limits.depth", "depth", "evaluation.weights.cold"]
     short = composing.short_names(keys)
