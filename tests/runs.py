@@ -31,7 +31,12 @@ def played(results: Path, *words: str, folders: Sequence[Path] = ()) -> RunResul
 
 
 def told(*words: object, code: int = 0) -> str:
-    """Return what a command prints, as one line; it ends with this code.
+    """Return what a command prints, as one line; it ends with this code."""
+    return " ".join(printed(*words, code=code).split())
+
+
+def printed(*words: object, code: int = 0) -> str:
+    """Return what a command prints; it ends with this code.
 
     Of code 2, for bad input, return its errors alone, which are one line.
     """
@@ -41,13 +46,13 @@ def told(*words: object, code: int = 0) -> str:
             ended: object = main([str(word) for word in words])
         except SystemExit as end:  # by the parser of a command
             ended = end.code
-    printed = out.getvalue() + err.getvalue()
-    assert ended == code, printed
-    assert "Traceback" not in printed
+    text = out.getvalue() + err.getvalue()
+    assert ended == code, text
+    assert "Traceback" not in text
     if code == 2:
-        printed = unannounced(err.getvalue())
-        assert printed.count("\n") == 1, printed
-    return " ".join(printed.split())
+        text = unannounced(err.getvalue())
+        assert text.count("\n") == 1, text
+    return text
 
 
 def changed(folder: Path, *statements: str) -> Path:

@@ -273,6 +273,20 @@ games.ggf data.unit=10 ¦ data.unit=10:
 games.ggf agent.depth=2 ¦ agent.depth=2:
 games.ggf agents=classics ¦ agents=classics:
 games=3 ¦ FILE
+= train two --config-dir=conf DUEL games=4 depth=1 executor=serial {}
+train.nothing=1 ¦ 'nothing'
+matches=false ¦ 'train.matches'
+train.curve=[5,3] ¦ train.curve=[5, 3]
+train.rounds={} ¦ train.rounds is needed
+train.rounds.first.agent=trained ¦ nothing is trained yet
+train.rounds.first.gmaes=5 ¦ train.rounds.first 'gmaes'
+train.rounds.frist.games=5 ¦ 'frist'
+train.rounds.first.exact=99 ¦ exact=99
+train.rounds.first.agent=nobody ¦ unknown agent 'nobody'
+train.player=nobody ¦ unknown agent 'nobody'
+train.player=greedy ¦ no evaluation
+train.data=[/nowhere.parquet] ¦ /nowhere.parquet
+train.curve=[1] train.ladder=nobody ¦ line-up 'nobody'
 = train {}
 champion train.probcut_depth=2 ¦ train.probcut_depth=2
 champion 'train.balanced={depht: 3}' ¦ 'depht'
@@ -414,6 +428,8 @@ FILES = {
     "player.py": "from othello_lab import Agent\n\n"
     "class Picky(Agent):\n    def __init__(self, favourite): ...\n\n"
     "class Student(Agent):\n    def __init__(self, depth, evaluation): ...\n",
+    "conf/train/two.yaml": "# Two weights\n_target_: trained.TwoWeights\nsteps: 30\nrounds:\n"
+    "  first: {agent: alphabeta, depth: 1, evaluation: mobility, games: 100, exact: 0}\n",
     "paip.py": (Path(__file__).parent / "agents" / "external" / "paip.py").read_text("utf-8"),
 }
 
@@ -425,7 +441,7 @@ def rows() -> list[list[str]]:
             command = line[2:]
         else:
             words, named = line.split("¦")
-            found.append([command.replace("{}", words.strip()), named.strip()])
+            found.append([command.replace("{}", words.strip(), 1), named.strip()])
     return found
 
 
@@ -433,6 +449,7 @@ def rows() -> list[list[str]]:
 def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("here")
     for name, text in FILES.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
     hand_in(folder / "handed", ["file"])
     return folder

@@ -16,6 +16,7 @@ from chosen import mostly_nightly
 from fuzzing import Draw
 from records import edit
 from rich.console import Console
+from runs import printed, told
 
 from othello_lab.__main__ import main
 from othello_lab.experiments.config import read
@@ -62,9 +63,7 @@ def test_mutated_records_surprise_nobody(
 
 
 @pytest.mark.integration
-def test_what_can_be_read_is_recovered_and_the_rest_played_again(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_can_be_read_is_recovered_and_the_rest_played_again(tmp_path: Path) -> None:
     words = ["agents=duel", "agent@first=greedy", "agent@second=random", "ruleset=mini6"]
     words += ["games=40", "openings.plies=6", "figures=false", "executor=serial"]
     words += [f"results={tmp_path / 'results'}"]
@@ -83,19 +82,17 @@ def test_what_can_be_read_is_recovered_and_the_rest_played_again(
     (damaged / "games.sqlite").write_bytes(content)
     before = {path: path.read_bytes() for path in damaged.iterdir()}
 
-    assert main(["resume", str(damaged)]) == 2
-    said = capsys.readouterr().err
+    said = told("resume", damaged, code=2)
     way_out = "othello-lab recover "
     assert way_out in said
     assert shlex.split(said[said.index(way_out) :])[-1] == str(damaged)
-    assert main(["recover", str(damaged)]) == 0
+    out = printed("recover", damaged)
     made = tmp_path / "it's damaged-recovered"
-    printed = capsys.readouterr().out
     with Record.open(made) as record:
         saved = record.count_games()
     assert 0 < saved < 40
-    assert f"{saved} of 40 games" in printed and str(made) in printed
-    assert shlex.split(printed.splitlines()[-1])[-1] == str(made)
+    assert f"{saved} of 40 games" in out and str(made) in out
+    assert shlex.split(out.splitlines()[-1])[-1] == str(made)
     assert {path: path.read_bytes() for path in damaged.iterdir()} == before, "nothing is lost"
     assert main(["verify", str(made)]) == 0
     assert main(["resume", str(made)]) == 0
@@ -103,8 +100,7 @@ def test_what_can_be_read_is_recovered_and_the_rest_played_again(
 
     assert main(["recover", str(damaged)]) == 0, "a second time, too"
     (damaged / "games.sqlite").write_bytes(bytes(size) + content[size:])
-    assert main(["recover", str(damaged)]) == 2
-    assert str(damaged) in capsys.readouterr().err
+    assert str(damaged) in told("recover", damaged, code=2)
 
 
 # ---------------------------------------------------------------------- what it says

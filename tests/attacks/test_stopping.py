@@ -17,6 +17,7 @@ from chosen import mostly_nightly
 from processes import Command, await_, descendants
 from records import after_games, content, edit, games_in, query, runs_in
 from rich.console import Console
+from runs import told
 from shared import copied
 
 from othello_lab.__main__ import main
@@ -111,15 +112,14 @@ def test_a_run_that_waits_for_a_lock_can_be_stopped(tmp_path: Path) -> None:
 
 @pytest.mark.integration
 def test_a_locked_record_is_told_as_such(
-    tmp_path: Path, whole: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, whole: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, connect = copied(whole, tmp_path), sqlite3.connect
     with lock(folder):
         soon = {"timeout": 0.1}
         monkeypatch.setattr(sqlite3, "connect", lambda path, **kw: connect(path, **kw | soon))
         for command in ("resume", "show"):
-            assert main([command, str(folder)]) == 2
-            assert f"games.sqlite {sqlite_file.LOCKED}" in capsys.readouterr().err
+            assert f"games.sqlite {sqlite_file.LOCKED}" in told(command, folder, code=2)
 
 
 # ---------------------------------------------------------------------- signals
@@ -261,13 +261,10 @@ def test_skipped_pairs_are_played_when_that_is_asked_for(tmp_path: Path, whole: 
 
 
 @pytest.mark.integration
-def test_a_schedule_that_goes_by_results_does_not_play_skipped_pairs_later(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_schedule_that_goes_by_results_does_not_play_skipped_pairs_later(tmp_path: Path) -> None:
     words = [*DUEL, "schedule=sprt", f"results={tmp_path}", "executor=serial"]
     folder = edited(run(read(words), "test", QUIET).folder, tmp_path / "run", *SKIP)
-    assert main(["resume", str(folder), "--retry-skipped"]) == 2
-    assert "pair" in capsys.readouterr().err
+    assert "pair" in told("resume", folder, "--retry-skipped", code=2)
 
 
 # ---------------------------------------------------------------------- who has the record open

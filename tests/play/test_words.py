@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pytest
-
-from othello_lab.__main__ import room_main
+from runs import told
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "settings"),
     [
         ("", "terminal web series replay review gtp nboard wpi referee levels"),
         ("terminal --help", "--record limits: series human alphabeta pause"),
@@ -21,7 +20,6 @@ from othello_lab.__main__ import room_main
         ("referee --help", "games limit names folder isolation output"),
     ],
 )
-def test_help_tells_the_settings(words: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert room_main("play", words.split()) == 0
-    printed = capsys.readouterr().out
-    assert [word for word in told.split() if word not in printed] == []
+def test_help_tells_the_settings(words: str, settings: str) -> None:
+    printed = told("play", *words.split())
+    assert [word for word in settings.split() if word not in printed] == []

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import yaml
 from processes import Command, await_
+from runs import told
 from taught import Line, positions_of, random_games
 
 from othello_lab.__main__ import main
@@ -210,29 +211,23 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         (["resume", str(folder)], "is complete"),
         (["list", str(tmp_path)], "positions,"),
     ):
-        assert main(command) == 0
-        assert named in " ".join(capsys.readouterr().out.split())
+        assert named in told(*command)
     for command in (
         ["extend", str(folder), "games=100"],
         ["watch", str(folder)],
         ["report", str(folder)],
     ):
-        assert main(command) == 2
-        assert "self-play" in capsys.readouterr().err
+        assert "self-play" in told(*command, code=2)
 
 
-def test_positions_need_files_with_whole_games(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_positions_need_files_with_whole_games(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("f5d6c3\n")
     words = [str(tmp_path / "a.txt"), f"results={tmp_path}", "executor=serial"]
-    assert main(["positions", *words]) == 1
-    assert "1 unfinished" in capsys.readouterr().err
+    assert "1 unfinished" in told("positions", *words, code=1)
 
 
-def test_help_tells_the_settings(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["selfplay", "--help"]) == 0
-    assert "random_plies: [4, 24]" in capsys.readouterr().out
+def test_help_tells_the_settings() -> None:
+    assert "random_plies: [4, 24]" in told("selfplay", "--help")
 
 
 def test_the_settings_are_those_of_the_yaml() -> None:

@@ -13,6 +13,7 @@ import pytest
 from bots import in_game
 from chosen import mostly_nightly
 from records import query
+from runs import told
 
 from othello_lab import (
     AlphaBeta,
@@ -27,7 +28,6 @@ from othello_lab import (
 from othello_lab.__main__ import main
 from othello_lab.agents import contract
 from othello_lab.agents.agent import Limits
-from othello_lab.agents.command_line import main as agents_main
 from othello_lab.agents.evaluation import FunctionEvaluation
 from othello_lab.agents.evaluation.board_list import board_list, list_index, square_at
 from othello_lab.agents.external import FunctionAgent
@@ -193,14 +193,11 @@ def test_an_evaluation_plays_in_a_search(tmp_path: Path) -> None:
     assert nodes == {"square_weights": [(1,)], "weighted_score": [(1,)]}
 
 
-def test_an_evaluation_of_lists_runs_as_ordinary_python(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_evaluation_of_lists_runs_as_ordinary_python(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(FILE.parent)  # a long path is cut in the table
     evaluation = FunctionEvaluation(f"{FILE}:score")
     assert not evaluation.compiled and is_outside(Maximizer(evaluation))
-    assert agents_main(["evaluate", "f5d6c3", "--evaluation", f"./{FILE.name}:score"]) == 0
-    assert "score" in capsys.readouterr().out
+    assert "score" in told("agents", "evaluate", "f5d6c3", "--evaluation", f"./{FILE.name}:score")
 
 
 def test_an_evaluation_that_raises_is_told_with_its_line(tmp_path: Path) -> None:

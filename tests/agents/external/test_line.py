@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from bots import EXAMPLES, bot, in_game
 from processes import await_
+from runs import told
 
 from othello_lab import PASS, Color, Position
 from othello_lab.agents import contract
@@ -154,13 +155,12 @@ def test_check_shows_what_a_bot_prints_at_a_failure_alone(
 
 
 @pytest.mark.integration
-def test_check_finds_a_bot_that_hangs_and_leaves_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_check_finds_a_bot_that_hangs_and_leaves_nothing(tmp_path: Path) -> None:
     command = bot(tmp_path, "signal.pause()", after=3)
     before = set(descendants([os.getpid()]))
-    assert main(["check", "line", f"command={command}", "--patience", "5"]) == 1
-    assert "5 s after decide" in capsys.readouterr().out
+    assert "5 s after decide" in told(
+        "agents", "check", "line", f"command={command}", "--patience", "5", code=1
+    )
     await_(lambda: set(descendants([os.getpid()])) <= before)
 
 

@@ -20,6 +20,7 @@ from boards import RandomGame, random_patterns, seeds, with_empties
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import refused, refuses
+from runs import printed
 
 from othello_lab import PASS, PVS, AlphaBeta, DiscCount, Limits, Position
 from othello_lab.agents.command_line import main
@@ -396,17 +397,15 @@ def scored_line(position: Position, off_by: int = 0) -> str:
 
 
 @pytest.mark.usefixtures("wide")
-def test_a_position_as_typed(random_game: RandomGame, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_position_as_typed(random_game: RandomGame) -> None:
     position = with_empties(random_game, "standard", 4, 8)
-    assert main(["solve", position.to_obf(), "--table", "1"]) == 0
-    output = capsys.readouterr().out
+    output = printed("agents", "solve", position.to_obf(), "--table", "1")
     solution = EndgameSolver(table_mb=1).solve(position)
     assert str(position) in output
     assert " ".join(square_name(move) for move in solution.pv) in output
     assert f"{solution.score:+d}" in output
     assert f"{solution.stats.nodes:,}" in output
-    assert main(["solve", position.to_obf(), "--all", "--table", "1"]) == 0
-    output = capsys.readouterr().out
+    output = printed("agents", "solve", position.to_obf(), "--all", "--table", "1")
     rows = re.findall(r"^\s*([a-h][1-8])\s+([+-]\d+)\s*$", output, re.MULTILINE)
     scores = EndgameSolver(table_mb=1).analyse(position).scores
     assert {name: int(score) for name, score in rows} == {
@@ -417,36 +416,27 @@ def test_a_position_as_typed(random_game: RandomGame, capsys: pytest.CaptureFixt
         (["a2a1", "--ruleset", "mini4"], r" -10\b"),
         (["X" * 44 + "O" * 20 + " X"], r"over: \+24 discs"),
     ):
-        assert main(["solve", *words]) == 0
-        assert re.search(said, capsys.readouterr().out)
+        assert re.search(said, printed("agents", "solve", *words))
 
 
 @pytest.mark.usefixtures("wide", "solver")
 @pytest.mark.parametrize("every", [[], ["--all"]])
-def test_a_file_of_positions(
-    every: list[str],
-    random_game: RandomGame,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_file_of_positions(every: list[str], random_game: RandomGame, tmp_path: Path) -> None:
     positions = [with_empties(random_game, "standard", seed, 8) for seed in range(3)]
     lines = ["% a comment", "", *map(scored_line, positions), "# another", positions[0].to_obf()]
     lines.append("X" * 60 + "---- O")
     path = tmp_path / "problems.obf"
     path.write_text("\n".join(lines), encoding="utf-8")
-    assert main(["solve", str(path), *every]) == 0
-    output = capsys.readouterr()
-    assert output.err == ""
-    assert re.search(r"^5 positions in .*; scores as given$", output.out, re.MULTILINE)
-    numbers = re.findall(r"^ +(\d+) +\d+ +\S", output.out, re.MULTILINE)
+    output = printed("agents", "solve", path, *every)
+    assert re.search(r"^5 positions in .*; scores as given$", output, re.MULTILINE)
+    numbers = re.findall(r"^ +(\d+) +\d+ +\S", output, re.MULTILINE)
     assert numbers == ["3", "4", "5", "7", "8"]
-    assert "over" in output.out
+    assert "over" in output
     lines[3] = scored_line(positions[1], off_by=2)
     path.write_text("\n".join(lines), encoding="utf-8")
-    assert main(["solve", str(path), *every]) == 1
-    output = capsys.readouterr()
-    assert len(re.findall("differs ", output.out)) == 1
-    assert "1 of 3 differ" in output.out
+    output = printed("agents", "solve", path, *every, code=1)
+    assert len(re.findall("differs ", output)) == 1
+    assert "1 of 3 differ" in output
 
 
 @pytest.mark.usefixtures("wide", "solver")
@@ -529,6 +519,6 @@ def test_solving_that_takes_for_ever_tells_how_far_it_is_and_ends_when_asked_to(
     assert "58 empty squares: 26 may take minutes" in told[0]
     for line in told:
         assert re.search(r"[\d,]+ nodes in \d+ s \(.*\); .* winner .*\n", line)
-    printed = capsys.readouterr().out
-    assert "Stopped before" in printed and "Best move so far: " in printed
+    output = capsys.readouterr().out
+    assert "Stopped before" in output and "Best move so far: " in output
     assert set(threading.enumerate()) <= before

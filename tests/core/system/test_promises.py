@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from runs import told
 
 from othello_lab import GreedyAgent, RandomAgent
 from othello_lab.__main__ import main
@@ -44,15 +45,12 @@ def test_a_system_that_lacks_something_is_told(old_kernel: None) -> None:
 
 
 @pytest.mark.integration
-def test_a_run_says_it_at_its_start_and_in_its_report(
-    old_kernel: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_says_it_at_its_start_and_in_its_report(old_kernel: None, tmp_path: Path) -> None:
     words = ["agents=duel", "agent@first=random", "first._target_=misbehaving.Closes"]
     words += [f"+first.folder={tmp_path / 'notes'}", "agent@second=random", "games=2"]
     words += ["ruleset=mini4", "figures=none", "executor.workers=1", f"results={tmp_path}"]
     (tmp_path / "notes").mkdir()
-    assert main(["run", *words]) == 0
-    said = " ".join(capsys.readouterr().out.split())
+    said = told("run", *words)
     promise = "it takes no time by priorities"
     assert said.index(promise) < said.index("2/2 games")
     (report,) = tmp_path.rglob("report.md")
@@ -68,11 +66,8 @@ def test_the_command_tells_all_promises(capsys: pytest.CaptureFixture[str]) -> N
     assert told.count("yes") + told.count("NO") >= len(promises.promises())
 
 
-def test_the_command_fails_where_one_does_not_hold(
-    old_kernel: None, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["agents", "isolation"]) == 1
-    assert "NO" in capsys.readouterr().out
+def test_the_command_fails_where_one_does_not_hold(old_kernel: None) -> None:
+    assert "NO" in told("agents", "isolation", code=1)
 
 
 def test_the_page_names_a_test_for_each_promise() -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from rich.console import Console
+from runs import told
 from shared import copied
 
 from othello_lab.__main__ import main
@@ -286,7 +287,7 @@ def test_many_agents_are_rows_of_a_heat_map(other: str | None) -> None:
 
 @pytest.mark.integration
 def test_failures_and_ctrl_c_end_in_a_report_and_resume_does_the_rest(
-    tmp_path: Path, capsys: Capture, monkeypatch: Patch
+    tmp_path: Path, monkeypatch: Patch
 ) -> None:
     whole, trouble = runs.run, {2: RuntimeError("no such luck"), 3: KeyboardInterrupt()}
 
@@ -296,8 +297,9 @@ def test_failures_and_ctrl_c_end_in_a_report_and_resume_does_the_rest(
         return whole(plan, *rest, **options)
 
     monkeypatch.setattr(runs, "run", troubled)
-    assert main(["run", "-m", *QUICK, "depth=1,2,3", f"results={tmp_path}"]) == 130
-    assert "depth=2: RuntimeError: no such luck" in capsys.readouterr().out
+    assert "depth=2: RuntimeError: no such luck" in told(
+        "run", "-m", *QUICK, "depth=1,2,3", f"results={tmp_path}", code=130
+    )
     folder = folder_of(tmp_path)
     assert folders.is_sweep(folder) and not folders.is_sweep(folder / "0")
     states = [str(each.state) for each in Sweep.read(folder).combinations()]
@@ -325,8 +327,7 @@ def test_games_are_added_to_all_runs_of_a_sweep(
         (["games=2"], "only grow"),
         (["games=8", "--workers", "2"], "single runs"),
     ):
-        assert main(["extend", str(folder), *words]) == 2
-        assert complaint in capsys.readouterr().err
+        assert complaint in told("extend", folder, *words, code=2)
     assert main(["extend", str(folder), "games=4"]) == 0, "these are no fewer"
 
     resume, interrupted = runs.resume, []
@@ -340,14 +341,12 @@ def test_games_are_added_to_all_runs_of_a_sweep(
         return result
 
     monkeypatch.setattr(runs, "resume", stopped)
-    assert main(["extend", str(folder), "games=8"]) == 130
-    assert "othello-lab resume" in capsys.readouterr().out
+    assert "othello-lab resume" in told("extend", folder, "games=8", code=130)
     assert sweep_session.resume(folder, Console(quiet=True)) == 0
     assert load(folder)["games"].tolist() == [8] * 4
     assert [each.state for each in Sweep.read(folder).combinations()] == [State.FINISHED] * 2
     capsys.readouterr()
-    assert main(["watch", str(folder)]) == 0
-    printed = " ".join(capsys.readouterr().out.split())
+    printed = told("watch", folder)
     assert "2 finished" in printed and "depth=2 finished 8 of 8" in printed
 
 
