@@ -161,11 +161,7 @@ ROWS = [
         r"18[.]9",
         "results/*/*/report.md",
     ),
-    Row(
-        "search_family",
-        "run agents=search_family depth=3 games=2 figures=none",
-        "mtdf",
-    ),
+    Row("search_family", "run agents=search_family depth=3 games=2 figures=none", "mtdf"),
     Row("nodes", "run agents=ab_mirror depth=6 limits.nodes=500 games=4 figures=none", "nodes"),
     Row(
         "seconds", "run agents=ab_mirror depth=20 limits.seconds=0.02 games=2 figures=none", "time"
@@ -257,11 +253,7 @@ ROWS = [
         "carla",
         "results/class/*/programs/carla.html",
     ),
-    Row(
-        "referee",
-        "play referee {bert} {bert} games=1 limit=60 seed=1",
-        "(?i)wins|draw",
-    ),
+    Row("referee", "play referee {bert} {bert} games=1 limit=60 seed=1", "(?i)wins|draw"),
     Row(
         "our_agent_by_files",
         "play referee {bert} '{lab} play wpi carl agent=greedy' games=1 limit=60 isolation=process",
@@ -281,9 +273,7 @@ ROWS = [
         "d3: square occupied",
     ),
     Row(
-        "states_and_pruning",
-        "play terminal white.depth=2 board=ascii < asking",
-        "states examined",
+        "states_and_pruning", "play terminal white.depth=2 board=ascii < asking", "states examined"
     ),
     Row("series", "play series games=2 black=greedy white=random", "(?i)greedy"),
     Row(
@@ -298,11 +288,7 @@ ROWS = [
         "agents solve '-O-XXX--XXXXXXX-XXOXO-O-XOOOOO--XXOXOXXX-XO-XOXXOOOOOXXXOX-OOOXO X'",
         "(?i)score",
     ),
-    Row(
-        "evaluate",
-        "agents evaluate f5d6c3d3c4 --evaluation iago",
-        "(?i)edge.*mobility",
-    ),
+    Row("evaluate", "agents evaluate f5d6c3d3c4 --evaluation iago", "(?i)edge.*mobility"),
     Row("perft", "core perft --depth 7", "55,?092"),
     Row("bench", "bench", r"signature \d+"),
     Row(

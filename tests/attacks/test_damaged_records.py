@@ -187,10 +187,7 @@ def test_logical_damages_surprise_nobody(
 
 @pytest.mark.parametrize("content", ["", "no database at all\n" * 1000, None, "a folder"])
 def test_what_is_no_record_is_told(
-    recorded_duel: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    content: str | None,
+    recorded_duel: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], content: str | None
 ) -> None:
     folder = shutil.copytree(recorded_duel, tmp_path / "run")
     path = folder / "games.sqlite"

@@ -199,10 +199,7 @@ def test_agents_of_a_duel_are_named_by_their_choices() -> None:
     [
         ("alphabeta alphabeta", "alphabeta_1, alphabeta_2"),
         ("alphabeta alphabeta second.evaluation=iago", "square_weights, iago"),
-        (
-            "alphabeta alphabeta first.depth=5 second.evaluation=iago",
-            "square_weights_d5, iago_d4",
-        ),
+        ("alphabeta alphabeta first.depth=5 second.evaluation=iago", "square_weights_d5, iago_d4"),
         ("alphabeta minimax second.depth=2", "alphabeta_d4, minimax_d2"),
         ("alphabeta champion first.depth=2", "alphabeta, champion"),
         ("greedy alphabeta second.depth=2", "greedy, alphabeta"),

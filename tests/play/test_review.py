@@ -16,14 +16,7 @@ from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.play.agent_process import AgentProcesses
 from othello_lab.play.game import GameState
-from othello_lab.play.review import (
-    GOOD,
-    MoveReview,
-    Reviewer,
-    accuracy,
-    reason,
-    told,
-)
+from othello_lab.play.review import GOOD, MoveReview, Reviewer, accuracy, reason, told
 
 
 def a_game(rules: str, seed: int) -> GameState:

@@ -272,9 +272,7 @@ def test_what_ships_says_how_it_was_made(recorded_training: Path, shipped: Path)
 
 @pytest.mark.integration
 def test_several_trainings_are_one_command(
-    tmp_path: Path,
-    shipped: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, shipped: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folders = [str(tmp_path / "conf")]
     monkeypatch.setattr(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
 import random
 from fractions import Fraction
 from typing import Any
@@ -12,7 +10,7 @@ import pytest
 from boards import played_out
 from refusals import refused
 
-from othello_lab import AlphaBeta, Position
+from othello_lab import Position
 from othello_lab.agents.config import choices, load, load_evaluation
 from othello_lab.agents.evaluation import FEATURES, FINAL_UNIT, Composite, DiscCount, Mobility
 from othello_lab.experiments.config import read
@@ -108,17 +106,6 @@ def test_there_may_be_many_stages_or_some_that_say_nothing() -> None:
         expected = 32 * (64 - empties - 2) if empties > 30 else 0
         assert half(position) == half.plain(position) == expected
     assert half.parts(with_empties(30)) == {}
-
-
-def test_a_copy_has_its_own_features(positions: list[Position]) -> None:
-    composite = Composite({"iago": 0.5, "stable_discs": 12, "mobility_ratio": 1}, STAGES)
-    values = [composite(position) for position in positions]
-    decision = AlphaBeta(3, composite).search(positions[10])
-    for clone in (copy.deepcopy(composite), pickle.loads(pickle.dumps(composite))):
-        del composite
-        composite = clone
-        assert [composite(position) for position in positions] == values
-        assert AlphaBeta(3, composite).search(positions[10]) == decision
 
 
 def test_features_are_the_evaluations_there_are() -> None:

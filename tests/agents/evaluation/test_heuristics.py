@@ -16,7 +16,7 @@ import pytest
 from boards import RandomGame, discs, placed, strewn_boards
 from refusals import refused
 
-from othello_lab import RULESETS, AlphaBeta, Limits, Maximizer, Position
+from othello_lab import MCTS, RULESETS, AlphaBeta, Limits, Maximizer, Minimax, Position
 from othello_lab.agents.config import ConfigError, choices, load_evaluation
 from othello_lab.agents.evaluation import (
     FEATURES,
@@ -133,7 +133,9 @@ def test_agents_can_be_sent_to_another_process(
     random_game: RandomGame, elsewhere: Executor
 ) -> None:
     position = random_game("standard", 9)[20]
-    agents = [AlphaBeta(3, evaluation) for evaluation in EVALUATIONS.values()]
+    agents: list[Any] = [AlphaBeta(3, evaluation) for evaluation in EVALUATIONS.values()]
+    agents.append(Minimax(3, SquareWeights()))
+    agents.append(MCTS(playouts=100, rollout="greedy", evaluation=SquareWeights()))
     decisions = [agent.search(position) for agent in agents]
     asked = [elsewhere.submit(agent.search, position) for agent in agents]
     assert [each.result() for each in asked] == decisions

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bots import in_game
 from chosen import mostly_nightly
 from records import query
 from runs import told
@@ -34,7 +33,7 @@ from othello_lab.agents.external import FunctionAgent
 from othello_lab.agents.external_agent import ExternalAgent, is_outside
 from othello_lab.agents.loading import load_module
 from othello_lab.agents.sides import side_of
-from othello_lab.core.game import FINISHED, GARBAGE, ILLEGAL, RAISED
+from othello_lab.core.game import FINISHED
 from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.config import read
 
@@ -86,8 +85,7 @@ def test_it_plays_what_our_own_agents_play(target: str, same: Any) -> None:
 
 @pytest.mark.integration
 @pytest.mark.parametrize(
-    "name",
-    mostly_nightly(["numpy_strategy", "untidy_strategy"], ["untidy_strategy"]),
+    "name", mostly_nightly(["numpy_strategy", "untidy_strategy"], ["untidy_strategy"])
 )
 def test_it_keeps_to_the_contract(name: str) -> None:
     agent = FunctionAgent(f"{FILE}:{name}")
@@ -142,27 +140,6 @@ def test_the_file_is_not_loaded_where_the_judge_is(tmp_path: Path) -> None:
     assert str(os.getpid()) not in marker.read_text().split()
 
 
-@pytest.mark.parametrize(
-    ("code", "reason", "told"),
-    [
-        ("return None", GARBAGE, "None"),
-        ("return 19", GARBAGE, "19"),
-        ("return 'd3'", GARBAGE, "'d3'"),
-        ("return 34.0", GARBAGE, "34.0"),
-        ("return 44", ILLEGAL, "occupied"),
-        ("return board[100]", RAISED, "IndexError"),
-        ("import sys; sys.exit(3)", RAISED, "SystemExit"),
-    ],
-)
-def test_a_strategy_that_does_wrong_loses(
-    code: str, reason: str, told: str, tmp_path: Path
-) -> None:
-    (tmp_path / "mine.py").write_text(f"def wrong(player, board):\n    {code}\n")
-    record = in_game(FunctionAgent(f"{tmp_path}/mine.py:wrong"))
-    assert (record.winner, record.end_reason) == (Color.WHITE, reason)
-    assert told in record.detail
-
-
 # ------------------------------------------------------------------ evaluations
 
 
@@ -198,12 +175,6 @@ def test_an_evaluation_of_lists_runs_as_ordinary_python(monkeypatch: pytest.Monk
     evaluation = FunctionEvaluation(f"{FILE}:score")
     assert not evaluation.compiled and is_outside(Maximizer(evaluation))
     assert "score" in told("agents", "evaluate", "f5d6c3", "--evaluation", f"./{FILE.name}:score")
-
-
-def test_an_evaluation_that_raises_is_told_with_its_line(tmp_path: Path) -> None:
-    (tmp_path / "mine.py").write_text("def bad(player, board):\n    return board[100]\n")
-    with pytest.raises(ValueError, match=r"line 2, .*: IndexError"):
-        FunctionEvaluation(f"{tmp_path}/mine.py:bad")
 
 
 # ------------------------------------------------------------------ targets
@@ -264,21 +235,16 @@ HINT = "in Python 3 / divides"
         ("return map(ord, board)[0]", True),
         ("return 1 + 'a'", False),
         ("return undefined", False),
+        ("return board[200]", False),
     ],
 )
 def test_an_error_of_a_file_for_python_2_has_a_hint(body: str, told: bool, tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     file.write_text(f"def wrong(player, board):\n    {body}\n")
-    with pytest.raises((NameError, TypeError)) as caught:
+    with pytest.raises((LookupError, NameError, TypeError)) as caught:
         FunctionAgent(f"{file}:wrong").decide(Position.start(), Limits())
     assert (HINT in str(caught.value)) == told
-    for ask in (FunctionEvaluation, side_of):
-        with pytest.raises(ValueError, match="line 2") as refused:
-            ask(f"{file}:wrong")
+    for ask, error in ((FunctionEvaluation, ValueError), (side_of, ConfigError)):
+        with pytest.raises(error, match=r"mine\.py:wrong.*: line 2\b") as refused:  # type: ignore[arg-type]
+            ask(f"{file}:wrong")  # type: ignore[operator]
         assert (HINT in str(refused.value)) == told
-
-
-def test_a_side_that_raises_is_told_with_its_line(tmp_path: Path) -> None:
-    (tmp_path / "mine.py").write_text("def wrong(player, board):\n    return board[200]\n")
-    with pytest.raises(ConfigError, match=r"mine\.py:wrong: line 2: IndexError"):
-        side_of(f"{tmp_path}/mine.py:wrong")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bots import EXAMPLES, bot, in_game
+from bots import EXAMPLES, bot
 from processes import await_
 from runs import told
 
@@ -19,56 +19,9 @@ from othello_lab.agents.agent import Decision, Limits, SearchStats
 from othello_lab.agents.command_line import main
 from othello_lab.agents.external import GtpAgent, LineAgent, NBoardAgent, WpiAgent
 from othello_lab.agents.external_agent import is_outside
-from othello_lab.core.game import DIED, GARBAGE, HUNG, ILLEGAL
 from othello_lab.core.system.processes import descendants
 
 START = Position.start()
-
-TROUBLES = {
-    "print('a1', flush=True)": (ILLEGAL, "a1"),
-    "print('--', flush=True)": (ILLEGAL, "pass"),
-    "print('z9', flush=True)": (GARBAGE, "'z9'"),
-    "print('d3, I think', flush=True)": (GARBAGE, "'d3, I think'"),
-    "print(rest[3], 'nodes=many', flush=True)": (GARBAGE, "'nodes=many'"),
-    "print(rest[3], 'nodes=9' + '9' * 17, flush=True)": (GARBAGE, "nodes"),
-    "print(rest[3], 'value', flush=True)": (GARBAGE, "'value'"),
-    "print(rest[3], 'value=', flush=True)": (GARBAGE, "'value='"),
-    "print(rest[3], 'x=1', flush=True)": (GARBAGE, "'x=1'"),
-    "print(rest[3], 'depth=1.5', flush=True)": (GARBAGE, "'depth=1.5'"),
-    "print(rest[3], 'value=nan', flush=True)": (GARBAGE, "'value=nan'"),
-    "os.write(1, f'{rest[3]}\\n{rest[3]}\\n'.encode())": (GARBAGE, "without being asked"),
-    "os.write(1, bytes(range(256)) + b'\\n')": (GARBAGE, "answered"),
-    "os.write(1, b'x' * 100_000); signal.pause()": (GARBAGE, "65536"),
-    "1 / 0": (DIED, "ZeroDivisionError"),
-    "os._exit(3)": (DIED, "exit code 3"),
-    "os.close(1); signal.pause()": (DIED, "closed its output"),
-}
-
-
-@pytest.mark.parametrize("trouble", TROUBLES)
-@pytest.mark.integration
-def test_a_bot_that_does_wrong_loses_for_that_reason(trouble: str, tmp_path: Path) -> None:
-    reason, told = TROUBLES[trouble]
-    record = in_game(LineAgent(bot(tmp_path, trouble, after=1), 30))
-    assert (record.winner, record.end_reason) == (Color.WHITE, reason)
-    assert told in record.detail
-
-
-@pytest.mark.parametrize(
-    ("begin", "reason", "told"),
-    [
-        ("os._exit(4)", DIED, "exit code 4"),
-        ("print('hello', flush=True)", GARBAGE, "'hello'"),
-        ("signal.pause()", HUNG, "0.2 s"),
-    ],
-)
-def test_a_bot_that_does_not_begin_loses(
-    begin: str, reason: str, told: str, tmp_path: Path
-) -> None:
-    patience = 0.2 if reason == HUNG else 30
-    record = in_game(LineAgent(bot(tmp_path, begin=begin), patience))
-    assert (record.winner, record.end_reason) == (Color.WHITE, reason)
-    assert told in record.detail
 
 
 def test_answers_that_are_understood(tmp_path: Path) -> None:

@@ -98,8 +98,7 @@ def test_a_bot_is_told_of_what_it_has_not_done(tmp_path: Path) -> None:
 
 @both
 @pytest.mark.parametrize(
-    ("kind", "reason", "detail"),
-    [("silent", GARBAGE, "None"), ("raising", RAISED, "no idea")],
+    ("kind", "reason", "detail"), [("silent", GARBAGE, "None"), ("raising", RAISED, "no idea")]
 )
 def test_a_bot_that_goes_wrong_loses(kind: str, reason: str, detail: str) -> None:
     bot = OpenSpielAgent(f"{HERE}:made('{kind}')")

@@ -52,8 +52,7 @@ def test_a_run_logs_without_them(no_locks: None, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "words",
-    ["openings x.txt --plies 4 --depth 2 --shallow 1", "run agents=classics executor=dask"],
+    "words", ["openings x.txt --plies 4 --depth 2 --shallow 1", "run agents=classics executor=dask"]
 )
 def test_a_command_that_needs_them_says_so(
     words: str,

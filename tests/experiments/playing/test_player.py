@@ -77,8 +77,7 @@ def closing(folder: Path, how: str = "") -> list[str]:
 
 @pytest.mark.integration
 @pytest.mark.parametrize(
-    ("words", "most"),
-    [(["executor.workers=2"], 2), (["executor=serial", "isolation=none"], 1)],
+    ("words", "most"), [(["executor.workers=2"], 2), (["executor=serial", "isolation=none"], 1)]
 )
 def test_agents_are_closed_once_in_each_process_that_played(
     tmp_path: Path, words: list[str], most: int

@@ -179,8 +179,7 @@ def check_run(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lead", "exchanged"),
-    [(LEAD, False), (LEAD, True), (CRASHES, False), ((None,) * 8, True)],
+    ("lead", "exchanged"), [(LEAD, False), (LEAD, True), (CRASHES, False), ((None,) * 8, True)]
 )
 def test_tables_of_two_agents(
     lead: Sequence[int | None], exchanged: bool, recorded_duel: Path, tmp_path: Path

@@ -20,13 +20,7 @@ from othello_lab.experiments.jobs import run as runs
 from othello_lab.experiments.record.folder import locked
 from othello_lab.experiments.record.store import FILE, Record
 from othello_lab.experiments.report.figures.drawing import draw_figures
-from othello_lab.experiments.sweep import (
-    composing,
-    load,
-    results,
-    sweep_session,
-    watching,
-)
+from othello_lab.experiments.sweep import composing, load, results, sweep_session, watching
 from othello_lab.experiments.sweep import folder as folders
 from othello_lab.experiments.sweep.figures import (
     MOST_LINES,
