@@ -189,9 +189,12 @@ searches.baseline=nobody ¦ searches.baseline 'nobody'; ... alphabeta, minimax
 searches.depths=[3,65] ¦ searches.depths=65: ... 1 to 64
 searches.depths=3 ¦ searches.depths
 train=two ¦ othello-lab train two
+DUEL rating.anchor=randm ¦ rating.anchor 'randm'; choose from
+folder=handed ¦ agents=folder
 = {}
 rnu agents=classics ¦ 'rnu'
 = run agents=classics games=2 {}
+schedule=class openings=start ¦ may need 9, ... only one opening ... repeats
 schedule=swiss schedule.rounds=0 ¦ schedule.rounds=0: a whole number of 1 or more
 schedule=swiss schedule.rounds=4 ¦ rounds=4: a whole number from 1 to 3
 schedule=knockout schedule.replays=-1 ¦ schedule.replays=-1: a whole number of 0

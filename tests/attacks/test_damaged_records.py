@@ -14,13 +14,10 @@ import pytest
 import records
 from chosen import mostly_nightly
 from fuzzing import Draw
-from records import edit
-from rich.console import Console
-from runs import printed, told
+from runs import changed, played, printed, told
+from shared import copied
 
 from othello_lab.__main__ import main
-from othello_lab.experiments.config import read
-from othello_lab.experiments.jobs.run import run
 from othello_lab.experiments.record.store import Record
 
 COMMANDS = {
@@ -65,9 +62,7 @@ def test_mutated_records_surprise_nobody(
 @pytest.mark.integration
 def test_what_can_be_read_is_recovered_and_the_rest_played_again(tmp_path: Path) -> None:
     words = ["agents=duel", "agent@first=greedy", "agent@second=random", "ruleset=mini6"]
-    words += ["games=40", "openings.plies=6", "figures=false", "executor=serial"]
-    words += [f"results={tmp_path / 'results'}"]
-    sound = run(read(words), "test", Console(quiet=True)).folder
+    sound = played(tmp_path / "results", *words, "games=40", "openings.plies=6").folder
     damaged = shutil.copytree(sound, tmp_path / "it's damaged")
     with closing(sqlite3.connect(sound / "games.sqlite")) as connection:
         ((size,),) = connection.execute("pragma page_size")
@@ -178,9 +173,7 @@ def test_logical_damages_surprise_nobody(
     recorded_duel: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
     statements, found = LOGICAL[name]
-    folder = shutil.copytree(recorded_duel, tmp_path / "run")
-    with closing(sqlite3.connect(folder / "games.sqlite", isolation_level=None)) as connection:
-        edit(connection, statements)
+    folder = changed(copied(recorded_duel, tmp_path), statements)
     codes = {command: outcome(command, folder, capsys) for command in COMMANDS}
     assert codes["verify"] == found
 

@@ -19,7 +19,7 @@ import yaml
 from processes import Command
 from records import after_games, runs_in
 from rich.console import Console
-from runs import told
+from runs import changed, told
 
 from othello_lab.agents.config import ConfigError
 from othello_lab.experiments.config import built_from, typed
@@ -169,8 +169,7 @@ def test_other_versions_are_refused_before_anything_is_imported(
     tmp_path: Path, marker: Path, foreign_run: ForeignRun
 ) -> None:
     folder = foreign_run(tmp_path, agent("evilpack.inside.Agent"))
-    with closing(sqlite3.connect(folder / "games.sqlite", isolation_level=None)) as connection:
-        connection.execute("update run set versions = replace(versions, 'numba', 'nimba')")
+    changed(folder, "update run set versions = replace(versions, 'numba', 'nimba')")
     assert "numba" in told("resume", folder, "--trust", code=2)
     assert not marker.exists()
 
@@ -249,9 +248,8 @@ def test_the_records_of_a_sweep_are_looked_into(
     tmp_path: Path, marker: Path, foreign_run: ForeignRun
 ) -> None:
     record = foreign_run(tmp_path / "made", AN_AGENT)
-    with closing(sqlite3.connect(record / "games.sqlite", isolation_level=None)) as connection:
-        values = "0, 0, 0, 1, 'draw', 0.5, 0, 32, 32, 'finished', '', 1, '', ''" + 16 * ", 0"
-        connection.execute(f"insert into games values ({values})")
+    values = "0, 0, 0, 1, 'draw', 0.5, 0, 32, 32, 'finished', '', 1, '', ''" + 16 * ", 0"
+    changed(record, f"insert into games values ({values})")
     folder = foreign_sweep(tmp_path, ["-m", *WORDS], WORDS)
     record.rename(folder / "0")
     (folder / "0" / "combination.yaml").write_text(

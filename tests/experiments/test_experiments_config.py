@@ -241,11 +241,6 @@ def test_without_dask_its_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
         read(["executor=dask"])
 
 
-def test_a_missing_folder_of_yamls_is_named() -> None:
-    with pytest.raises(ConfigError, match="no such folder"):
-        read([], ["nowhere"])
-
-
 def test_an_agent_without_any_limit_is_refused_before_a_game() -> None:
     duel = ["agents=duel", "agent@first=mcts", "agent@second=random", "first.playouts=null"]
     with pytest.raises(ConfigError, match=r"agent 'mcts': playouts: .*seconds"):

@@ -388,8 +388,3 @@ def test_report_and_terminal_show_points_and_rounds(tmp_path: Path) -> None:
     told("watch", result.folder, "--once")
     with pytest.raises(ConfigError, match="games=4: "):  # a tournament cannot grow
         resume(result.folder, console=QUIET, games=4)
-
-
-def test_too_few_openings_are_told(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"may need 9, .*only one opening .*repeats"):
-        played(tmp_path, *WORDS, "schedule=class", "openings=start")

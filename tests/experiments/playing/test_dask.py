@@ -18,7 +18,7 @@ import pytest
 from processes import await_, descendants, lives
 from records import content, games_in, runs_in
 from rich.console import Console
-from runs import told
+from runs import played, told
 
 from othello_lab.__main__ import main
 from othello_lab.agents.config import ConfigError
@@ -103,8 +103,7 @@ def scheduler(tmp_path: Path) -> Iterator[Scheduler]:
 
 def serial(folder: Path, *words: str) -> Content:
     """What the record of the same run has when it is played in this process."""
-    plan = read([*words, f"results={folder / 'serial'}", "executor=serial"])
-    return content(run(plan, "test", QUIET).folder)
+    return content(played(folder / "serial", *words).folder)
 
 
 @pytest.fixture(scope="module")

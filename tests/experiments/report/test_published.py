@@ -5,21 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from rich.console import Console
+from runs import played
 
 from othello_lab import AlphaBeta
 from othello_lab.agents.config import choices
 from othello_lab.core.notation import square_name
 from othello_lab.experiments.config import read
-from othello_lab.experiments.jobs.run import RunResult, run
+from othello_lab.experiments.jobs.run import RunResult
 
 HEAD = "| | this run [95 %] | original | so large a gap by chance |"
 
 
 def play(folder: Path, *overrides: str) -> tuple[RunResult, dict[str, list[str]]]:
     """Play a run: its result, and the rows of its table beside the original, by their names."""
-    words = [f"results={folder}", "executor=serial", "figures=false", *overrides]
-    done = run(read(words), "test", Console(quiet=True))
+    done = played(folder, *overrides)
     text = (done.folder / "report.md").read_text(encoding="utf-8")
     assert "Beside the original" in (done.folder / "report.html").read_text(encoding="utf-8")
     lines = text[text.index("## Beside the original") :].split("\n\n")[1].splitlines()

@@ -19,7 +19,6 @@ from shared import copied
 
 from othello_lab import Decision, GreedyAgent, Limits, Position, RandomAgent, run_match
 from othello_lab.__main__ import main
-from othello_lab.agents.config import ConfigError
 from othello_lab.core.game import RESIGNED
 from othello_lab.core.system.cli import DISTRIBUTION
 from othello_lab.experiments.config import read
@@ -95,11 +94,6 @@ def test_many_agents_get_no_matches_on_the_terminal(tmp_path: Path) -> None:
     watched = {line.split()[0]: line for line in lines}
     for row in result.standings.itertuples():
         assert elo_text(row) in watched[row.agent]
-
-
-def test_an_anchor_that_is_not_there() -> None:
-    with pytest.raises(ConfigError, match=r"rating.anchor 'randm'; choose from greedy"):
-        read([*DUEL, "rating.anchor=randm"])
 
 
 @pytest.mark.integration

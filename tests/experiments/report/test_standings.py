@@ -10,10 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 from handmade import handmade, handmade_run
-from rich.console import Console
+from runs import played
 
-from othello_lab.experiments.config import read
-from othello_lab.experiments.jobs.run import run
 from othello_lab.experiments.record.store import (
     GameRow,
     MoveRow,
@@ -360,8 +358,7 @@ def test_of_a_run_from_one_opening_chance_makes_the_units(trio: Record) -> None:
 @pytest.mark.integration
 def test_alike_searches_from_two_openings_are_not_sure_of_their_order(tmp_path: Path) -> None:
     """Thirteen searches that differ little but in their cost: 312 games are two results."""
-    words = ["agents=search_family", "depth=2", "games=4", "figures=false", "executor=serial"]
-    result = run(read([*words, f"results={tmp_path}"]), "test", Console(quiet=True))
+    result = played(tmp_path, "agents=search_family", "depth=2", "games=4")
     with Record.open(result.folder) as record:
         ((members, ratings),) = rated_parts(record)
         plays = strategies(record)

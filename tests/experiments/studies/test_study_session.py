@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
-from runs import told
+from runs import changed, told
 from shared import copied
 
 from othello_lab.__main__ import main
@@ -131,8 +129,7 @@ def test_what_is_no_study_is_told(tmp_path: Path) -> None:
 
 def test_a_damaged_record_is_told_in_a_line(recorded_study: Path, tmp_path: Path) -> None:
     where = copied(recorded_study, tmp_path)
-    with closing(sqlite3.connect(where / FILE)) as connection, connection:
-        connection.execute("create trigger late after insert on pieces begin select 1; end")
+    changed(where, "create trigger late after insert on pieces begin select 1; end")
     for words in (["resume", str(where)], ["watch", str(where), "--once"]):
         assert "tables are others" in told(*words, code=2)
     (where / FILE).write_bytes(b"nothing" * 100)
