@@ -317,6 +317,10 @@ series black=greedy ¦ games=N ... points=N
 replay /nowhere ¦ /nowhere ... read
 replay /etc/hostname game=x ¦ game=N
 review /nowhere ¦ /nowhere ... read
+review twice.txt ¦ move 2 of the transcript
+review over.txt ¦ no moves
+review game.txt game=2 ¦ one game
+review game.txt game=x ¦ game=N
 levels games=10 ¦ games
 levels --output x.yaml ¦ output
 web web.browser=false web.port=0 ¦ web.port=0 ... 1 to 65535
@@ -433,6 +437,9 @@ FILES = {
     "class Student(Agent):\n    def __init__(self, depth, evaluation): ...\n",
     "conf/train/two.yaml": "# Two weights\n_target_: trained.TwoWeights\nsteps: 30\nrounds:\n"
     "  first: {agent: alphabeta, depth: 1, evaluation: mobility, games: 100, exact: 0}\n",
+    "game.txt": "f5",
+    "twice.txt": "f5f5",
+    "over.txt": "-" * 27 + "OX------XO" + "-" * 27 + " X",
     "paip.py": (Path(__file__).parent / "agents" / "external" / "paip.py").read_text("utf-8"),
 }
 

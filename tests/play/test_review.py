@@ -166,18 +166,3 @@ def test_a_game_of_a_run_is_reviewed(tmp_path: Path) -> None:
     assert f"othello-lab play review {folder} game=0" in report
     assert "(random)" in printed("play", "review", folder, "game=1")
     printed("play", "review", folder, "game=2", code=2)
-
-
-@pytest.mark.parametrize(
-    ("content", "words", "told"),
-    [
-        ("f5f5", [], "move 2 of the transcript"),
-        ("-" * 27 + "OX------XO" + "-" * 27 + " X", [], "no moves"),
-        ("f5", ["game=2"], "one game"),
-        ("f5", ["game=x"], "game=N"),
-    ],
-)
-def test_bad_input_is_one_line(content: str, words: list[str], told: str, tmp_path: Path) -> None:
-    file = tmp_path / "game.txt"
-    file.write_text(content)
-    assert told in printed("play", "review", file, *words, code=2)

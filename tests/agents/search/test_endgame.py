@@ -4,6 +4,7 @@ on the command line."""
 from __future__ import annotations
 
 import copy
+import itertools
 import pickle
 import random
 import re
@@ -136,37 +137,27 @@ def test_passes_and_wipe_outs_are_met(random_game: RandomGame, solver: EndgameSo
     assert solver.analyse(over).scores == {}
 
 
-def test_every_move_is_scored(random_game: RandomGame, solver: EndgameSolver) -> None:
-    for rules in RULESETS:
-        for seed in range(8):
-            position = with_empties(random_game, rules, seed, 7)
-            moves = (PASS,) if position.must_pass else position.moves
-            expected = {move: -plain_score(position.play(move)) for move in moves}
-            solution = solver.analyse(position)
-            assert solution.scores == expected, position
-            assert solution.score == plain_score(position)
-            if expected:
-                best = {move for move, score in expected.items() if score == solution.score}
-                assert set(solution.best) == best
-                assert solution.pv[0] == solution.best[0]
-            assert end_of(position, solution.pv).is_over
-
-
-def test_win_draw_or_loss(random_game: RandomGame, solver: EndgameSolver) -> None:
+def test_every_move_is_scored_and_the_result_known(
+    random_game: RandomGame, solver: EndgameSolver
+) -> None:
     seen = set()
-    for rules in RULESETS:
-        for seed in range(20):
-            position = with_empties(random_game, rules, seed, 7)
-            score = plain_score(position)
-            solution = solver.solve_wld(position)
-            assert solution.score == (score > 0) - (score < 0), position
-            assert solution.complete
-            assert solution.lower <= score <= solution.upper, position
-            if solution.best:
-                after = position.play(solution.best[0])
-                worth = -plain_score(after)
-                assert (worth > 0) - (worth < 0) == solution.score, position
-            seen.add(solution.score)
+    for rules, seed in itertools.product(RULESETS, range(12)):
+        position = with_empties(random_game, rules, seed, 7)
+        score = plain_score(position)
+        moves = (PASS,) if position.must_pass else position.moves
+        expected = {move: -plain_score(position.play(move)) for move in moves}
+        solution = solver.analyse(position)
+        assert (solution.scores, solution.score) == (expected, score), position
+        if expected:
+            assert set(solution.best) == {m for m, worth in expected.items() if worth == score}
+            assert solution.pv[0] == solution.best[0]
+        assert end_of(position, solution.pv).is_over
+        result = solver.solve_wld(position)
+        assert result.complete and result.lower <= score <= result.upper, position
+        assert result.score == np.sign(score), position
+        if result.best:
+            assert np.sign(expected[result.best[0]]) == result.score, position
+        seen.add(result.score)
     assert seen == {-1, 0, 1}
 
 
