@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import sqlite3
 from collections.abc import Sequence
-from contextlib import closing, redirect_stderr, redirect_stdout
+from contextlib import closing
 from pathlib import Path
 
 from records import edit
-from refusals import unannounced
+from refusals import ended
 from rich.console import Console
 
-from othello_lab.__main__ import main
 from othello_lab.core.notation import PASS, split_transcript, square_name
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import RunResult, run
@@ -40,19 +38,12 @@ def printed(*words: object, code: int = 0) -> str:
 
     Of code 2, for bad input, return its errors alone, which are one line.
     """
-    out, err = io.StringIO(), io.StringIO()
-    with redirect_stdout(out), redirect_stderr(err):
-        try:
-            ended: object = main([str(word) for word in words])
-        except SystemExit as end:  # by the parser of a command
-            ended = end.code
-    text = out.getvalue() + err.getvalue()
-    assert ended == code, text
-    assert "Traceback" not in text
+    found, out, err = ended(words)
+    assert found == code, out + err
+    assert "Traceback" not in out + err
     if code == 2:
-        text = unannounced(err.getvalue())
-        assert text.count("\n") == 1, text
-    return text
+        assert err.count("\n") == 1, err
+    return err if code == 2 else out + err
 
 
 def changed(folder: Path, *statements: str) -> Path:

@@ -10,8 +10,6 @@ import pytest
 from refusals import refuses
 from submitted import hand_in
 
-from othello_lab.__main__ import main
-
 REFUSED = r"""
 = core {}
 perftt ¦ perftt
@@ -476,5 +474,5 @@ def test_what_cannot_be_done_is_told_in_one_line(
 ) -> None:
     monkeypatch.chdir(here)
     before = sorted(here.rglob("*"))
-    refuses(main, shlex.split(words.replace("DUEL", DUEL)), capsys, *named.split(" ... "))
+    refuses(shlex.split(words.replace("DUEL", DUEL)), *named.split(" ... "))
     assert sorted(here.rglob("*")) == before

@@ -14,6 +14,7 @@ import pytest
 import records
 from chosen import mostly_nightly
 from fuzzing import Draw
+from refusals import ended
 from runs import changed, played, printed, told
 from shared import copied
 
@@ -29,12 +30,10 @@ COMMANDS = {
 """The words of each command, and the exit codes that it may have; only the last writes."""
 
 
-def outcome(command: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> int:
+def outcome(command: str, folder: Path) -> object:
     """The exit code of a command that is not surprised by what it reads."""
     words, allowed = COMMANDS[command]
-    capsys.readouterr()
-    code = main([str(folder) if word == "RUN" else word for word in words])
-    said = capsys.readouterr().err
+    code, _, said = ended([folder if word == "RUN" else word for word in words])
     assert code in allowed
     if code == 2:
         assert said.count("\n") == 1, said
@@ -47,16 +46,14 @@ def outcome(command: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> i
 
 @pytest.mark.integration
 @pytest.mark.parametrize("many", mostly_nightly([6, 60], [6]))
-def test_mutated_records_surprise_nobody(
-    recorded_duel: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], many: int
-) -> None:
+def test_mutated_records_surprise_nobody(recorded_duel: Path, tmp_path: Path, many: int) -> None:
     """MUTATED_RECORDS=3000 in the environment takes so many."""
     sound = (recorded_duel / "games.sqlite").read_bytes()
     for number in range(many if many == 6 else int(os.environ.get("MUTATED_RECORDS", many))):
         folder = shutil.copytree(recorded_duel, tmp_path / str(number))
         (folder / "games.sqlite").write_bytes(Draw(number).damaged(sound))
         for command in COMMANDS:
-            outcome(command, folder, capsys)
+            outcome(command, folder)
 
 
 @pytest.mark.integration
@@ -169,18 +166,16 @@ IN_PROCESS = {"no table of games", "turns nested deep", "no openings", "a column
     "name",
     [pytest.param(n, marks=[] if n in IN_PROCESS else pytest.mark.integration) for n in LOGICAL],
 )
-def test_logical_damages_surprise_nobody(
-    recorded_duel: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
-) -> None:
+def test_logical_damages_surprise_nobody(recorded_duel: Path, tmp_path: Path, name: str) -> None:
     statements, found = LOGICAL[name]
     folder = changed(copied(recorded_duel, tmp_path), statements)
-    codes = {command: outcome(command, folder, capsys) for command in COMMANDS}
+    codes = {command: outcome(command, folder) for command in COMMANDS}
     assert codes["verify"] == found
 
 
 @pytest.mark.parametrize("content", ["", "no database at all\n" * 1000, None, "a folder"])
 def test_what_is_no_record_is_told(
-    recorded_duel: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], content: str | None
+    recorded_duel: Path, tmp_path: Path, content: str | None
 ) -> None:
     folder = shutil.copytree(recorded_duel, tmp_path / "run")
     path = folder / "games.sqlite"
@@ -189,6 +184,6 @@ def test_what_is_no_record_is_told(
         path.mkdir()
     elif content is not None:
         path.write_text(content)
-    codes = [outcome(command, folder, capsys) for command in COMMANDS]
+    codes = [outcome(command, folder) for command in COMMANDS]
     # An empty one may be a run that has written nothing yet.
     assert codes == [0 if content == "" else 2, 2, 2, 2]

@@ -200,11 +200,10 @@ def test_unfinished_games_are_left_out() -> None:
 
 
 @pytest.mark.integration
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(tmp_path: Path) -> None:
     words = [f"results={tmp_path}", "games=70", "executor=serial", "data.exact=4"]
-    assert main(["selfplay", *words, "agent=alphabeta", "agent.depth=1"]) == 0
+    out = told("selfplay", *words, "agent=alphabeta", "agent.depth=1")
     (folder,) = (tmp_path / "selfplay").iterdir()
-    out = capsys.readouterr().out
     assert "70 games in" in out and "train" in out and "written to" in out
     for command, named in (
         (["show", str(folder)], "complete"),

@@ -20,7 +20,7 @@ import pytest
 from boards import RandomGame, random_patterns, seeds, with_empties
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from refusals import refused, refuses
+from refusals import ended, refused, refuses
 from runs import printed
 
 from othello_lab import PASS, PVS, AlphaBeta, DiscCount, Limits, Position
@@ -431,9 +431,7 @@ def test_a_file_of_positions(every: list[str], random_game: RandomGame, tmp_path
 
 
 @pytest.mark.usefixtures("wide", "solver")
-def test_bad_lines_are_told_and_the_rest_is_solved(
-    random_game: RandomGame, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bad_lines_are_told_and_the_rest_is_solved(random_game: RandomGame, tmp_path: Path) -> None:
     position = with_empties(random_game, "standard", 1, 8)
     good = position.to_obf()
     illegal = next(s for s in bits(position.mover))
@@ -447,21 +445,20 @@ def test_bad_lines_are_told_and_the_rest_is_solved(
     }
     path = tmp_path / "problems.obf"
     path.write_text("\n".join([good, *(line for line, _ in bad.values()), good]), encoding="utf-8")
-    assert main(["solve", str(path)]) == 2
-    output = capsys.readouterr()
-    complaints = output.err.splitlines()
-    assert len(complaints) == len(bad)
+    code, out, errors = ended(["agents", "solve", path])
+    complaints = errors.splitlines()
+    assert (code, len(complaints)) == (2, len(bad))
     for complaint, (number, (_, reason)) in zip(complaints, bad.items(), strict=True):
         assert complaint.startswith(f"{path}, line {number}: ")
         assert reason in complaint
-    assert re.search(r"^2 positions in .*; 6 bad lines$", output.out, re.MULTILINE)
+    assert re.search(r"^2 positions in .*; 6 bad lines$", out, re.MULTILINE)
 
 
 def test_a_table_larger_than_the_free_memory_is_refused(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(solve, "free_memory", lambda: 100)
-    refuses(main, ["solve", "f5", "--table", "101"], capsys, "--table 101: only 100 MB")
+    refuses(["agents", "solve", "f5", "--table", "101"], "--table 101: only 100 MB")
 
 
 @pytest.mark.integration

@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 from misbehaving import Resigns
 from rich.console import Console
+from runs import DUEL, printed
 from shared import copied
 
 from othello_lab import Decision, GreedyAgent, Limits, Position, RandomAgent, run_match
@@ -57,7 +58,6 @@ def play(folder: Path, *overrides: str) -> tuple[RunResult, str, str]:
 
 
 Capture = pytest.CaptureFixture[str]
-DUEL = ("agents=duel", "agent@first=greedy", "agent@second=random")
 
 
 @pytest.mark.integration
@@ -297,10 +297,9 @@ def test_standings_are_shown_while_a_run_lasts(
     assert not shown(), "the report's table comes in its place"
 
 
-def printed_tables(folder: Path, capsys: Capture) -> tuple[str, list[Any]]:
+def printed_tables(folder: Path) -> tuple[str, list[Any]]:
     """What ``report`` prints for a paper, and the rows of its tables, as cells."""
-    assert main(["report", str(folder), "--latex", "--bibtex"]) == 0
-    text = capsys.readouterr().out
+    text = printed("report", folder, "--latex", "--bibtex")
     tables = []
     for form, content in re.findall(
         r"\\begin{tabular}{([lr]+)}\n(.*?)\\end{tabular}", text, re.DOTALL
@@ -313,9 +312,9 @@ def printed_tables(folder: Path, capsys: Capture) -> tuple[str, list[Any]]:
     return text, tables
 
 
-def test_tables_and_reference_of_a_run(recorded_duel: Path, capsys: Capture) -> None:
+def test_tables_and_reference_of_a_run(recorded_duel: Path) -> None:
     before = (recorded_duel / "report.md").read_bytes()
-    text, tables = printed_tables(recorded_duel, capsys)
+    text, tables = printed_tables(recorded_duel)
     assert (recorded_duel / "report.md").read_bytes() == before
     assert len(tables) == 2
     assert "duel: 8 games from 4 openings, standard" in text and "seed 1" in text
@@ -343,11 +342,9 @@ def test_a_reference_has_no_sign_that_latex_reads() -> None:
 
 
 @pytest.mark.integration
-def test_table_and_reference_of_a_sweep(
-    recorded_sweep: Path, tmp_path: Path, capsys: Capture
-) -> None:
+def test_table_and_reference_of_a_sweep(recorded_sweep: Path, tmp_path: Path) -> None:
     folder = copied(recorded_sweep, tmp_path)
-    text, ((heads, *rows),) = printed_tables(folder, capsys)
+    text, ((heads, *rows),) = printed_tables(folder)
     assert heads[:3] == ["depth", "agent", r"Elo [95 \%]"]
     assert [row[0] for row in rows] == ["1", "1", "2", "2"]
     assert "seed 1, code " in text and "depth=1,2" in text
