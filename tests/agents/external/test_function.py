@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from boards import played_out
 from chosen import mostly_nightly
 from records import query
 from runs import told
 
 from othello_lab import (
+    PASS,
     AlphaBeta,
     Color,
     DiscCount,
@@ -42,14 +44,8 @@ FILE = Path(__file__).with_name("paip.py")
 
 def positions(games: int = 12, most: int = 45) -> list[Position]:
     """Of random games, with so many discs at most, and a move to be made."""
-    rng, found = np.random.default_rng(4), []
-    for _ in range(games):
-        position = Position.start()
-        while not position.is_over and position.discs < most:
-            if position.moves:
-                found.append(position)
-            position = position.play(int(rng.choice(position.moves or (64,))))
-    return found
+    turns = [turn for seed in range(games) for turn in played_out("standard", seed)]
+    return [position for position, move in turns if move != PASS and position.discs < most]
 
 
 def test_the_board_is_paips() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import shutil
 import sys
@@ -10,8 +11,8 @@ from functools import cache, reduce
 from pathlib import Path
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
+from boards import played_out
 from bots import InProcess, engine, in_run
 from gtp_engine import EDAX
 
@@ -43,14 +44,9 @@ def after(start: Position, moves: tuple[int, ...]) -> Position:
 @cache
 def with_pass() -> tuple[int, ...]:
     """Moves from the start with a pass among them; then the side to move has moves."""
-    rng = np.random.default_rng(1)
-    while True:
-        position, moves = START, []
-        while not position.is_over:
-            moves.append(int(rng.choice(position.moves or (PASS,))))
-            position = position.play(moves[-1])
-            if PASS in moves and position.moves:
-                return tuple(moves)
+    games = ([move for _, move in played_out("standard", seed)] for seed in itertools.count())
+    moves = next(moves for moves in games if PASS in moves[:-1])
+    return tuple(moves[: moves.index(PASS) + 1])
 
 
 def test_where_white_begins_the_colours_change_places(tmp_path: Path) -> None:
