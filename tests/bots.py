@@ -148,6 +148,12 @@ class InProcess(Program):
         return False
 
 
+def engine(protocol: str, *traits: str) -> str:
+    """The command of the engine of tests that speaks this protocol and has these traits."""
+    file = Path(__file__).with_name(f"{protocol}_engine.py")
+    return f"{sys.executable} {file} {' '.join(traits)}"
+
+
 # ------------------------------------------------------------------ their games
 
 

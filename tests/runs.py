@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import sqlite3
 from collections.abc import Sequence
-from contextlib import closing, redirect_stderr, redirect_stdout
+from contextlib import closing
 from pathlib import Path
 
 from records import edit
-from refusals import unannounced
+from refusals import ended
 from rich.console import Console
 
-from othello_lab.__main__ import main
 from othello_lab.core.notation import PASS, split_transcript, square_name
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import RunResult, run
@@ -31,23 +29,21 @@ def played(results: Path, *words: str, folders: Sequence[Path] = ()) -> RunResul
 
 
 def told(*words: object, code: int = 0) -> str:
-    """Return what a command prints, as one line; it ends with this code.
+    """Return what a command prints, as one line; it ends with this code."""
+    return " ".join(printed(*words, code=code).split())
+
+
+def printed(*words: object, code: int = 0) -> str:
+    """Return what a command prints; it ends with this code.
 
     Of code 2, for bad input, return its errors alone, which are one line.
     """
-    out, err = io.StringIO(), io.StringIO()
-    with redirect_stdout(out), redirect_stderr(err):
-        try:
-            ended: object = main([str(word) for word in words])
-        except SystemExit as end:  # by the parser of a command
-            ended = end.code
-    printed = out.getvalue() + err.getvalue()
-    assert ended == code, printed
-    assert "Traceback" not in printed
+    found, out, err = ended(words)
+    assert found == code, out + err
+    assert "Traceback" not in out + err
     if code == 2:
-        printed = unannounced(err.getvalue())
-        assert printed.count("\n") == 1, printed
-    return " ".join(printed.split())
+        assert err.count("\n") == 1, err
+    return err if code == 2 else out + err
 
 
 def changed(folder: Path, *statements: str) -> Path:

@@ -316,10 +316,7 @@ def compose_command(name: str, words: list[str]) -> None:
     [pytest.param(name, marks=() if name in QUICK else pytest.mark.integration) for name in PAGES],
 )
 def test_commands_are_understood(
-    name: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Those with settings are composed; of the others the command and its options are known."""
     text = PAGES[name].read_text(encoding="utf-8")
@@ -356,11 +353,7 @@ def test_commands_are_found() -> None:
 @pytest.mark.parametrize(
     ("notebook", "words", "made"),
     [
-        (
-            "notebook.ipynb",
-            ("hollow", "discs_lost", " leads "),
-            "hollow_vs_iago/*/report.html",
-        ),
+        ("notebook.ipynb", ("hollow", "discs_lost", " leads "), "hollow_vs_iago/*/report.html"),
         (
             "notebook_research.ipynb",
             ("mobility", "4 of 40 games replayed"),

@@ -2,42 +2,33 @@
 
 from __future__ import annotations
 
-import functools
-
 import pytest
+from runs import told
 
-from othello_lab.__main__ import room_main
 from othello_lab.agents.commands.show import described_names, description
 from othello_lab.agents.evaluation.catalogue import FEATURES
 from othello_lab.agents.ladder import ladder, levels
 
-main = functools.partial(room_main, "agents")
 
-
-def shown(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    assert main(["show", *words]) == 0
-    return " ".join(capsys.readouterr().out.split())
-
-
-def test_an_evaluation_is_shown_term_by_term(capsys: pytest.CaptureFixture[str]) -> None:
-    text = shown(capsys, "composite")
+def test_an_evaluation_is_shown_term_by_term() -> None:
+    text = told("agents", "show", "composite")
     for term, weight in {"corners": 25, "mobility": 8, "stable_discs": 12}.items():
         largest = FEATURES.declared[term][1].largest
         assert f"{term}, {-largest} to {largest}, weight {weight}." in text
     assert "parity" not in text, "its weight is 0"
     row = next(row for row in ladder() if row.name == "heuristics_ab.composite")
     assert row.name in text and f": {row.elo} {row.interval}, above " in text
-    assert "Range -1176 to 1176" in shown(capsys, "square_weights")
-    assert "Buro" in (text := shown(capsys, "patterns")) and "othello-lab train" in text
+    assert "Range -1176 to 1176" in told("agents", "show", "square_weights")
+    assert "Buro" in (text := told("agents", "show", "patterns")) and "othello-lab train" in text
 
 
 @pytest.mark.integration
-def test_an_agent_is_shown_with_settings_and_evaluation(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "depth: to be given. Plies to look ahead" in shown(capsys, "alphabeta")
-    text = shown(capsys, "search_family.ab_killer")
+def test_an_agent_is_shown_with_settings_and_evaluation() -> None:
+    assert "depth: to be given. Plies to look ahead" in told("agents", "show", "alphabeta")
+    text = told("agents", "show", "search_family.ab_killer")
     assert "ordering: killer. the two moves that last caused a cutoff" in text
     assert "depth: 4." in text and "Evaluation square_weights" in text and "etc=false" in text
-    text = shown(capsys, "beginner")
+    text = told("agents", "show", "beginner")
     level = next(level for level in levels() if level.name == "beginner")
     assert "share: 0.25." in text and "Maximizer" in text and "Norvig" in text
     assert f"beginner: {level.elo} {level.interval} (level)" in text
@@ -49,19 +40,7 @@ def test_all_that_is_in_conf_can_be_described() -> None:
         assert "## On the ladder" in description(name)
 
 
-def test_without_a_name_the_ladder_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    text = shown(capsys)
+def test_without_a_name_the_ladder_is_printed() -> None:
+    text = told("agents", "show")
     assert text.index("champion") < text.index("starter")
     assert "classics.minimax_2" in text and "strong" in text
-
-
-@pytest.mark.parametrize(
-    ("name", "choices"),
-    [("alphabta", "alphabeta, |casual, |Did you mean 'alphabeta'"), ("classics.x", "minimax_2")],
-)
-def test_an_unknown_name_is_refused(
-    name: str, choices: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["show", name]) == 2
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1 and all(part in error for part in choices.split("|"))

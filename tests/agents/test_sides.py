@@ -7,13 +7,7 @@ from pathlib import Path
 import pytest
 from bots import bot
 
-from othello_lab.agents.sides import (
-    Side,
-    program_name,
-    protocol_of,
-    side_of,
-    with_open_settings,
-)
+from othello_lab.agents.sides import Side, program_name, protocol_of, side_of, with_open_settings
 from othello_lab.core.system.settings import ConfigError
 
 MINE = """
@@ -66,10 +60,7 @@ def chosen(side: Side) -> dict[str, str]:
 
 def test_names_of_the_lab() -> None:
     assert side_of("pvs").words("second") == ["agent@second=pvs"]
-    assert chosen(side_of("iago")) == {
-        "agent@first": "alphabeta",
-        "first.evaluation": "'iago'",
-    }
+    assert chosen(side_of("iago")) == {"agent@first": "alphabeta", "first.evaluation": "'iago'"}
     assert chosen(side_of("iago", search="pvs"))["agent@first"] == "pvs"
 
 

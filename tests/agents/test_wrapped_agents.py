@@ -5,15 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from othello_lab import (
-    MCTS,
-    AlphaBeta,
-    DiscCount,
-    GreedyAgent,
-    Limits,
-    RandomAgent,
-    SquareWeights,
-)
+from othello_lab import MCTS, AlphaBeta, DiscCount, GreedyAgent, Limits, RandomAgent, SquareWeights
 from othello_lab.agents.agent import Agent, compiled_player
 from othello_lab.agents.contract import check
 from othello_lab.agents.limited import Limited

@@ -424,8 +424,7 @@ def _child() -> None:
 def test_memory_is_that_of_all_processes(trick: str) -> None:
     agent = Tries(lambda: (MEMORY_TRICKS[trick](), signal.pause()))
     said = told(
-        conditions(agent, kind=PROCESS, memory_mb=300),
-        lambda proxy: proxy.decide(START, Limits()),
+        conditions(agent, kind=PROCESS, memory_mb=300), lambda proxy: proxy.decide(START, Limits())
     )
     assert said.startswith(DIED) and "300" in said, said
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from bots import EXAMPLES, player
 from chosen import mostly_nightly
+from runs import told
 
 from othello_lab.__main__ import main as lab_main
 from othello_lab.__main__ import room_main
@@ -59,12 +60,9 @@ def hostile(folder: Path, trick: str) -> str:
 
 
 @pytest.mark.parametrize("trick", mostly_nightly(TRICKS, ["kills its supervisor"]))
-def test_the_other_plays_on(
-    trick: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], scratch: Path
-) -> None:
+def test_the_other_plays_on(trick: str, tmp_path: Path, scratch: Path) -> None:
     words = ["seed=1", "limit=60", "--record", str(tmp_path / "games.txt")]
-    assert main(["referee", LAB, hostile(tmp_path, trick), *words]) == 0
-    shown = capsys.readouterr().out
+    shown = told("play", "referee", LAB, hostile(tmp_path, trick), *words)
     for loser in re.findall(r"\((\w+)\) loses: ", shown):
         assert loser == "hostile", shown
     assert list(scratch.iterdir()) == []
@@ -72,13 +70,10 @@ def test_the_other_plays_on(
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("trick", ["puts a folder in the way", "removes the other's folder"])
-def test_the_other_would_lose_if_files_were_open(
-    trick: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_other_would_lose_if_files_were_open(trick: str, tmp_path: Path) -> None:
     """So the tricks are real ones."""
     words = ["seed=1", "limit=2", "isolation=process", "--record", str(tmp_path / "games.txt")]
-    assert main(["referee", LAB, hostile(tmp_path, trick), *words]) == 0
-    assert "(Lab) loses: " in capsys.readouterr().out
+    assert "(Lab) loses: " in told("play", "referee", LAB, hostile(tmp_path, trick), *words)
 
 
 CLASS = ["experiment=class", "games=2", "results={results}", "folder={folder}", "limits.seconds=20"]

@@ -14,12 +14,11 @@ import pytest
 import records
 from chosen import mostly_nightly
 from fuzzing import Draw
-from records import edit
-from rich.console import Console
+from refusals import ended
+from runs import changed, played, printed, told
+from shared import copied
 
 from othello_lab.__main__ import main
-from othello_lab.experiments.config import read
-from othello_lab.experiments.jobs.run import run
 from othello_lab.experiments.record.store import Record
 
 COMMANDS = {
@@ -31,12 +30,10 @@ COMMANDS = {
 """The words of each command, and the exit codes that it may have; only the last writes."""
 
 
-def outcome(command: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> int:
+def outcome(command: str, folder: Path) -> object:
     """The exit code of a command that is not surprised by what it reads."""
     words, allowed = COMMANDS[command]
-    capsys.readouterr()
-    code = main([str(folder) if word == "RUN" else word for word in words])
-    said = capsys.readouterr().err
+    code, _, said = ended([folder if word == "RUN" else word for word in words])
     assert code in allowed
     if code == 2:
         assert said.count("\n") == 1, said
@@ -49,26 +46,20 @@ def outcome(command: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> i
 
 @pytest.mark.integration
 @pytest.mark.parametrize("many", mostly_nightly([6, 60], [6]))
-def test_mutated_records_surprise_nobody(
-    recorded_duel: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], many: int
-) -> None:
+def test_mutated_records_surprise_nobody(recorded_duel: Path, tmp_path: Path, many: int) -> None:
     """MUTATED_RECORDS=3000 in the environment takes so many."""
     sound = (recorded_duel / "games.sqlite").read_bytes()
     for number in range(many if many == 6 else int(os.environ.get("MUTATED_RECORDS", many))):
         folder = shutil.copytree(recorded_duel, tmp_path / str(number))
         (folder / "games.sqlite").write_bytes(Draw(number).damaged(sound))
         for command in COMMANDS:
-            outcome(command, folder, capsys)
+            outcome(command, folder)
 
 
 @pytest.mark.integration
-def test_what_can_be_read_is_recovered_and_the_rest_played_again(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_can_be_read_is_recovered_and_the_rest_played_again(tmp_path: Path) -> None:
     words = ["agents=duel", "agent@first=greedy", "agent@second=random", "ruleset=mini6"]
-    words += ["games=40", "openings.plies=6", "figures=false", "executor=serial"]
-    words += [f"results={tmp_path / 'results'}"]
-    sound = run(read(words), "test", Console(quiet=True)).folder
+    sound = played(tmp_path / "results", *words, "games=40", "openings.plies=6").folder
     damaged = shutil.copytree(sound, tmp_path / "it's damaged")
     with closing(sqlite3.connect(sound / "games.sqlite")) as connection:
         ((size,),) = connection.execute("pragma page_size")
@@ -83,19 +74,17 @@ def test_what_can_be_read_is_recovered_and_the_rest_played_again(
     (damaged / "games.sqlite").write_bytes(content)
     before = {path: path.read_bytes() for path in damaged.iterdir()}
 
-    assert main(["resume", str(damaged)]) == 2
-    said = capsys.readouterr().err
+    said = told("resume", damaged, code=2)
     way_out = "othello-lab recover "
     assert way_out in said
     assert shlex.split(said[said.index(way_out) :])[-1] == str(damaged)
-    assert main(["recover", str(damaged)]) == 0
+    out = printed("recover", damaged)
     made = tmp_path / "it's damaged-recovered"
-    printed = capsys.readouterr().out
     with Record.open(made) as record:
         saved = record.count_games()
     assert 0 < saved < 40
-    assert f"{saved} of 40 games" in printed and str(made) in printed
-    assert shlex.split(printed.splitlines()[-1])[-1] == str(made)
+    assert f"{saved} of 40 games" in out and str(made) in out
+    assert shlex.split(out.splitlines()[-1])[-1] == str(made)
     assert {path: path.read_bytes() for path in damaged.iterdir()} == before, "nothing is lost"
     assert main(["verify", str(made)]) == 0
     assert main(["resume", str(made)]) == 0
@@ -103,8 +92,7 @@ def test_what_can_be_read_is_recovered_and_the_rest_played_again(
 
     assert main(["recover", str(damaged)]) == 0, "a second time, too"
     (damaged / "games.sqlite").write_bytes(bytes(size) + content[size:])
-    assert main(["recover", str(damaged)]) == 2
-    assert str(damaged) in capsys.readouterr().err
+    assert str(damaged) in told("recover", damaged, code=2)
 
 
 # ---------------------------------------------------------------------- what it says
@@ -178,23 +166,16 @@ IN_PROCESS = {"no table of games", "turns nested deep", "no openings", "a column
     "name",
     [pytest.param(n, marks=[] if n in IN_PROCESS else pytest.mark.integration) for n in LOGICAL],
 )
-def test_logical_damages_surprise_nobody(
-    recorded_duel: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
-) -> None:
+def test_logical_damages_surprise_nobody(recorded_duel: Path, tmp_path: Path, name: str) -> None:
     statements, found = LOGICAL[name]
-    folder = shutil.copytree(recorded_duel, tmp_path / "run")
-    with closing(sqlite3.connect(folder / "games.sqlite", isolation_level=None)) as connection:
-        edit(connection, statements)
-    codes = {command: outcome(command, folder, capsys) for command in COMMANDS}
+    folder = changed(copied(recorded_duel, tmp_path), statements)
+    codes = {command: outcome(command, folder) for command in COMMANDS}
     assert codes["verify"] == found
 
 
 @pytest.mark.parametrize("content", ["", "no database at all\n" * 1000, None, "a folder"])
 def test_what_is_no_record_is_told(
-    recorded_duel: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    content: str | None,
+    recorded_duel: Path, tmp_path: Path, content: str | None
 ) -> None:
     folder = shutil.copytree(recorded_duel, tmp_path / "run")
     path = folder / "games.sqlite"
@@ -203,6 +184,6 @@ def test_what_is_no_record_is_told(
         path.mkdir()
     elif content is not None:
         path.write_text(content)
-    codes = [outcome(command, folder, capsys) for command in COMMANDS]
+    codes = [outcome(command, folder) for command in COMMANDS]
     # An empty one may be a run that has written nothing yet.
     assert codes == [0 if content == "" else 2, 2, 2, 2]

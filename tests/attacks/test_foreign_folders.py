@@ -19,8 +19,8 @@ import yaml
 from processes import Command
 from records import after_games, runs_in
 from rich.console import Console
+from runs import changed, told
 
-from othello_lab.__main__ import main
 from othello_lab.agents.config import ConfigError
 from othello_lab.experiments.config import built_from, typed
 from othello_lab.experiments.jobs.run import resume
@@ -136,18 +136,11 @@ OURS = "othello_lab.experiments.sweep.folder.put_aside"
     ],
 )
 def test_code_that_a_record_names_is_listed_and_not_imported(
-    tmp_path: Path,
-    marker: Path,
-    capsys: pytest.CaptureFixture[str],
-    changes: Changes,
-    named: str,
-    foreign_run: ForeignRun,
+    tmp_path: Path, marker: Path, changes: Changes, named: str, foreign_run: ForeignRun
 ) -> None:
     folder = foreign_run(tmp_path, changes)
     for words in (["resume", str(folder)], ["extend", str(folder), "games=40", "--force"]):
-        assert main(words) == 2
-        printed = capsys.readouterr().err
-        assert printed.count("\n") == 1
+        printed = told(*words, code=2)
         assert named in printed and "--trust" in printed
     with pytest.raises(ConfigError, match="trust=True"):
         resume(folder, console=QUIET)
@@ -162,41 +155,36 @@ def test_code_that_is_trusted_runs(tmp_path: Path, marker: Path, foreign_run: Fo
 
 
 def test_the_list_says_what_has_changed(
-    tmp_path: Path, marker: Path, capsys: pytest.CaptureFixture[str], foreign_run: ForeignRun
+    tmp_path: Path, marker: Path, foreign_run: ForeignRun
 ) -> None:
     folder = foreign_run(tmp_path, AN_AGENT)
     for change in ("unchanged", "changed"):
-        assert main(["resume", str(folder), "--force"]) == 2
-        assert f"{tmp_path / 'evil.py'}, {change} since the record)" in capsys.readouterr().err
+        assert f"{tmp_path / 'evil.py'}, {change} since the record)" in told(
+            "resume", folder, "--force", code=2
+        )
         (tmp_path / "evil.py").write_text("raise SystemExit")
 
 
 def test_other_versions_are_refused_before_anything_is_imported(
-    tmp_path: Path, marker: Path, capsys: pytest.CaptureFixture[str], foreign_run: ForeignRun
+    tmp_path: Path, marker: Path, foreign_run: ForeignRun
 ) -> None:
     folder = foreign_run(tmp_path, agent("evilpack.inside.Agent"))
-    with closing(sqlite3.connect(folder / "games.sqlite", isolation_level=None)) as connection:
-        connection.execute("update run set versions = replace(versions, 'numba', 'nimba')")
-    assert main(["resume", str(folder), "--trust"]) == 2
-    assert "numba" in capsys.readouterr().err
+    changed(folder, "update run set versions = replace(versions, 'numba', 'nimba')")
+    assert "numba" in told("resume", folder, "--trust", code=2)
     assert not marker.exists()
 
 
 def test_a_scheduler_that_a_record_names_is_not_asked(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], foreign_run: ForeignRun
+    tmp_path: Path, foreign_run: ForeignRun
 ) -> None:
     address = "tcp://192.0.2.1:8786"
     dask = {"_target_": "othello_lab.experiments.playing.Dask", "address": address}
-    assert main(["resume", str(foreign_run(tmp_path, {"executor": dask}))]) == 2
-    assert address in capsys.readouterr().err
+    assert address in told("resume", str(foreign_run(tmp_path, {"executor": dask})), code=2)
 
 
-def test_watching_runs_nothing(
-    tmp_path: Path, marker: Path, capsys: pytest.CaptureFixture[str], foreign_run: ForeignRun
-) -> None:
+def test_watching_runs_nothing(tmp_path: Path, marker: Path, foreign_run: ForeignRun) -> None:
     folder = foreign_run(tmp_path, {"schedule": {"_target_": "evil.Schedule"}})
-    assert main(["watch", str(folder), "--once"]) == 0
-    assert "evil.Schedule" in capsys.readouterr().out
+    assert "evil.Schedule" in told("watch", folder, "--once")
     described({"a": {"object": "evil.Agent", "depth": 3}})
     assert not marker.exists()
 
@@ -247,36 +235,27 @@ HIDDEN = '${oc.decode:"{_tar${oc.env:NO,get}_: evil.Agent}"}'
     ],
 )
 def test_code_that_a_sweep_names_is_listed_and_not_imported(
-    tmp_path: Path,
-    marker: Path,
-    capsys: pytest.CaptureFixture[str],
-    arguments: list[str],
-    combination: list[str],
-    named: str,
+    tmp_path: Path, marker: Path, arguments: list[str], combination: list[str], named: str
 ) -> None:
     (tmp_path / "evil_conf").mkdir()
     folder = foreign_sweep(tmp_path, ["-m", *arguments, *WORDS], [*WORDS, *combination])
-    assert main(["resume", str(folder)]) == 2
-    printed = capsys.readouterr().err
-    assert printed.count("\n") == 1
+    printed = told("resume", folder, code=2)
     assert named in printed and "--trust" in printed
     assert not marker.exists()
 
 
 def test_the_records_of_a_sweep_are_looked_into(
-    tmp_path: Path, marker: Path, capsys: pytest.CaptureFixture[str], foreign_run: ForeignRun
+    tmp_path: Path, marker: Path, foreign_run: ForeignRun
 ) -> None:
     record = foreign_run(tmp_path / "made", AN_AGENT)
-    with closing(sqlite3.connect(record / "games.sqlite", isolation_level=None)) as connection:
-        values = "0, 0, 0, 1, 'draw', 0.5, 0, 32, 32, 'finished', '', 1, '', ''" + 16 * ", 0"
-        connection.execute(f"insert into games values ({values})")
+    values = "0, 0, 0, 1, 'draw', 0.5, 0, 32, 32, 'finished', '', 1, '', ''" + 16 * ", 0"
+    changed(record, f"insert into games values ({values})")
     folder = foreign_sweep(tmp_path, ["-m", *WORDS], WORDS)
     record.rename(folder / "0")
     (folder / "0" / "combination.yaml").write_text(
         yaml.safe_dump({"settings": WORDS, "objective": None})
     )
-    assert main(["resume", str(folder)]) == 2
-    assert "agents.random: evil.Agent (" in capsys.readouterr().err
+    assert "agents.random: evil.Agent (" in told("resume", folder, code=2)
     assert not marker.exists()
 
 

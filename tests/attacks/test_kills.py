@@ -16,11 +16,9 @@ import pytest
 from chosen import mostly_nightly
 from processes import Command, adopted, await_, descendants, leads_a_session, lives, parent_of
 from records import after_games, content, games_in, query, runs_in
-from rich.console import Console
+from runs import played
 
 from othello_lab.core.system.processes import LINUX, is_stopped
-from othello_lab.experiments.config import read
-from othello_lab.experiments.jobs.run import run
 from othello_lab.experiments.playing import agent_proxy, pool
 from othello_lab.experiments.record.log import entries
 
@@ -47,8 +45,8 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
 
     @functools.cache
     def play(games: int) -> Path:
-        more = [f"results={tmp_path_factory.mktemp('whole')}", "executor=serial", "isolation=none"]
-        folder = run(read([*words_of(games), *more]), "test", Console(quiet=True)).folder
+        whole = tmp_path_factory.mktemp("whole")
+        folder = played(whole, *words_of(games), "isolation=none").folder
         assert query(folder, "select distinct end_reason from games") == [("finished",)]
         return folder
 

@@ -17,10 +17,9 @@ from matplotlib.cbook import is_math_text
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 from rich.console import Console
+from runs import printed
 
 from othello_lab import GreedyAgent, RandomAgent
-from othello_lab.__main__ import main
-from othello_lab.agents.command_line import main as agents_main
 from othello_lab.agents.config import ConfigError
 from othello_lab.core.system.escaping import visible
 from othello_lab.experiments.config import plan_of, read
@@ -170,30 +169,28 @@ def test_names_that_nothing_can_be_written_with_are_refused(tmp_path: Path, name
     assert not list(tmp_path.iterdir())
 
 
-def test_help_and_lists_show_the_names_of_files(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_help_and_lists_show_the_names_of_files(tmp_path: Path) -> None:
     (tmp_path / "agent").mkdir()
     for name in ("[b]x[", "\x1b[31mred", ":smile:"):
         (tmp_path / "agent" / f"{name}.yaml").write_text("# [/b] \x1b]0;title\x07\n_target_: x.Y\n")
-    assert agents_main(["list", "agents", "--config-dir", str(tmp_path)]) == 0
-    assert main(["run", "--help", "--config-dir", str(tmp_path)]) == 0
-    printed = capsys.readouterr().out
-    assert "\x1b" not in printed
+    text = printed("agents", "list", "agents", "--config-dir", tmp_path)
+    text += printed("run", "--help", "--config-dir", tmp_path)
+    assert "\x1b" not in text
     for name in ("[b]x[", r"\x1b[31mred", ":smile:"):
-        assert printed.count(name) == 2
-    assert r"[/b] \x1b]0;title\x07" in printed
+        assert text.count(name) == 2
+    assert r"[/b] \x1b]0;title\x07" in text
 
 
-def test_error_lines_show_what_was_typed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["resume", "\x1b[31mred\n"]) == 2
-    assert main(["\x1b[31mred"]) == 2
-    assert agents_main(["check", "\x1b[31mred"]) == 2
-    with pytest.raises(SystemExit):
-        main(["watch", "x", "--\x1b[31mred"])
-    printed = capsys.readouterr().err
-    assert "\x1b" not in printed and printed.count(r"\x1b[31mred") == 4
-    assert printed.count("\n") == 4
+def test_error_lines_show_what_was_typed() -> None:
+    red = "\x1b[31mred"
+    for words in (
+        ["resume", f"{red}\n"],
+        [red],
+        ["agents", "check", red],
+        ["watch", "x", f"--{red}"],
+    ):
+        line = printed(*words, code=2)
+        assert "\x1b" not in line and line.count(r"\x1b[31mred") == 1
 
 
 def test_the_log_shows_what_agents_say(tmp_path: Path) -> None:

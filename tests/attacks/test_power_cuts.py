@@ -17,11 +17,10 @@ from chosen import mostly_nightly
 from processes import Command, await_
 from records import content, games_in, runs_in
 from rich.console import Console
+from runs import played
 
 from othello_lab.__main__ import main
 from othello_lab.core.system.processes import is_stopped
-from othello_lab.experiments.config import read
-from othello_lab.experiments.jobs.run import run
 from othello_lab.experiments.record.store import Record
 
 WORDS = ["agents=classics", "games=40", "seed=3", "agents.alphabeta_5.depth=4", "figures=false"]
@@ -36,8 +35,7 @@ CUTS = mostly_nightly([2, 10], [2])
 
 @pytest.fixture(scope="module")
 def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("whole")
-    return run(read([*WORDS, f"results={folder}"]), "test", QUIET).folder
+    return played(tmp_path_factory.mktemp("whole"), *WORDS).folder
 
 
 def stops(at: list[int]) -> Callable[[], None]:

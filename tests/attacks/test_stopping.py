@@ -15,14 +15,13 @@ from pathlib import Path
 import pytest
 from chosen import mostly_nightly
 from processes import Command, await_, descendants
-from records import after_games, content, edit, games_in, query, runs_in
+from records import after_games, content, games_in, query, runs_in
 from rich.console import Console
+from runs import changed, played, told
 from shared import copied
 
 from othello_lab.__main__ import main
 from othello_lab.core.system.shared_memory import STOPPING
-from othello_lab.experiments.config import read
-from othello_lab.experiments.jobs.run import run
 from othello_lab.experiments.record import sqlite_file
 
 DUEL = ["agents=duel", "agent@first=greedy", "agent@second=random", "figures=false", "games=20"]
@@ -35,16 +34,7 @@ needs_proc = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="need
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("whole")
-    return run(read([*DUEL, f"results={folder}", "executor=serial"]), "test", QUIET).folder
-
-
-def edited(run: Path, copy: Path, *statements: str) -> Path:
-    """A copy of a run after SQL on its record."""
-    shutil.copytree(run, copy)
-    with closing(sqlite3.connect(copy / "games.sqlite", isolation_level=None)) as connection:
-        edit(connection, *statements)
-    return copy
+    return played(tmp_path_factory.mktemp("whole"), *DUEL).folder
 
 
 def await_begun(results: Path) -> Path:
@@ -111,15 +101,14 @@ def test_a_run_that_waits_for_a_lock_can_be_stopped(tmp_path: Path) -> None:
 
 @pytest.mark.integration
 def test_a_locked_record_is_told_as_such(
-    tmp_path: Path, whole: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, whole: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, connect = copied(whole, tmp_path), sqlite3.connect
     with lock(folder):
         soon = {"timeout": 0.1}
         monkeypatch.setattr(sqlite3, "connect", lambda path, **kw: connect(path, **kw | soon))
         for command in ("resume", "show"):
-            assert main([command, str(folder)]) == 2
-            assert f"games.sqlite {sqlite_file.LOCKED}" in capsys.readouterr().err
+            assert f"games.sqlite {sqlite_file.LOCKED}" in told(command, folder, code=2)
 
 
 # ---------------------------------------------------------------------- signals
@@ -235,9 +224,8 @@ def test_a_record_that_is_taken_away_stops_the_run(tmp_path: Path, name: str) ->
 
 @pytest.mark.integration
 def test_half_a_pair_is_played_again(tmp_path: Path, whole: Path) -> None:
-    folder = edited(
-        whole,
-        tmp_path / "run",
+    folder = changed(
+        copied(whole, tmp_path),
         "delete from moves where game in (5, 8)",
         "delete from games where game in (5, 8)",
         "update games set transcript = 'd3' where game = 4",
@@ -253,7 +241,7 @@ SKIP += ["insert into skipped values (2, 'the worker died')"]
 
 @pytest.mark.integration
 def test_skipped_pairs_are_played_when_that_is_asked_for(tmp_path: Path, whole: Path) -> None:
-    folder = edited(whole, tmp_path / "run", *SKIP)
+    folder = changed(copied(whole, tmp_path), *SKIP)
     assert main(["resume", str(folder)]) == 0
     assert query(folder, "select pair from skipped") == [(2,)]
     assert main(["resume", str(folder), "--retry-skipped"]) == 0
@@ -261,13 +249,9 @@ def test_skipped_pairs_are_played_when_that_is_asked_for(tmp_path: Path, whole: 
 
 
 @pytest.mark.integration
-def test_a_schedule_that_goes_by_results_does_not_play_skipped_pairs_later(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = [*DUEL, "schedule=sprt", f"results={tmp_path}", "executor=serial"]
-    folder = edited(run(read(words), "test", QUIET).folder, tmp_path / "run", *SKIP)
-    assert main(["resume", str(folder), "--retry-skipped"]) == 2
-    assert "pair" in capsys.readouterr().err
+def test_a_schedule_that_goes_by_results_does_not_play_skipped_pairs_later(tmp_path: Path) -> None:
+    folder = changed(played(tmp_path, *DUEL, "schedule=sprt").folder, *SKIP)
+    assert "pair" in told("resume", folder, "--retry-skipped", code=2)
 
 
 # ---------------------------------------------------------------------- who has the record open

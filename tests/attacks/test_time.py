@@ -231,11 +231,7 @@ def _think_with_threads() -> None:
 @pytest.mark.parametrize(
     "trick",
     mostly_nightly(
-        [
-            _stop_while_a_child_thinks,
-            _stop_while_a_child_thinks_unseen,
-            _stop_now_and_then,
-        ],
+        [_stop_while_a_child_thinks, _stop_while_a_child_thinks_unseen, _stop_now_and_then],
         [_stop_while_a_child_thinks_unseen, _stop_now_and_then],
     ),
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import subprocess
 import sys
@@ -11,13 +10,11 @@ from pathlib import Path
 import oracle
 import pytest
 from boards import RandomGame
-from refusals import refused, refuses
+from refusals import refused
+from runs import printed
 
 from othello_lab import RULESETS, DiscCount, Minimax, Position
-from othello_lab.__main__ import room_main
 from othello_lab.core.perft import perft, tree_size
-
-main = functools.partial(room_main, "core")
 
 ROOT = Path(__file__).parents[2]
 
@@ -83,29 +80,9 @@ def test_a_tree_has_the_nodes_that_minimax_enters(name: str, random_game: Random
             assert perft(position, depth) == stats.leaves, position
 
 
-def test_command_prints_depths_and_counts(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["perft", "--depth", "5"]) == 0
-    assert capsys.readouterr().out == "1 4\n2 12\n3 56\n4 244\n5 1396\n"
-    assert main(["perft", "--depth", "3", "--ruleset", "mini4"]) == 0
-    assert capsys.readouterr().out.splitlines() == ["1 4", "2 12", "3 44"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "named"),
-    [
-        ("perftt", "perftt"),
-        ("perft --depth 0", "0"),
-        ("perft --depth -3", "-3"),
-        ("perft --depth 2.5", "'2.5'"),
-        ("perft --depth", "--depth"),
-        ("perft --ruleset standart", "'standard'"),
-        ("perft --sideways", "--sideways"),
-    ],
-)
-def test_bad_input_is_one_line_and_exit_code_2(
-    arguments: str, named: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    refuses(main, arguments.split(), capsys, "othello-lab core", named)
+def test_command_prints_depths_and_counts() -> None:
+    assert printed("core", "perft", "--depth", 5) == "1 4\n2 12\n3 56\n4 244\n5 1396\n"
+    assert printed("core", "perft", "--depth", 3, "--ruleset", "mini4") == "1 4\n2 12\n3 44\n"
 
 
 @pytest.mark.integration

@@ -111,10 +111,7 @@ def test_every_edge_is_judged_as_by_trying_everything() -> None:
 
 @pytest.mark.parametrize(
     ("seeds", "beginning", "boards"),
-    [
-        (range(6), 20, 300),
-        pytest.param(range(1000, 1200), 0, 5000, marks=pytest.mark.nightly),
-    ],
+    [(range(6), 20, 300), pytest.param(range(1000, 1200), 0, 5000, marks=pytest.mark.nightly)],
     ids=["some", "many"],
 )
 def test_stable_discs_are_those_of_the_definition(

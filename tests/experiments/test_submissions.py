@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import sqlite3
 import tempfile
-from contextlib import closing
 from pathlib import Path
 
 import pytest
+import runs
 from bots import EXAMPLES
-from records import edit
 from rich.console import Console
 from submitted import hand_in
 
@@ -22,7 +20,7 @@ from othello_lab.agents.config import ConfigError
 from othello_lab.agents.external.submission import submissions
 from othello_lab.core.game import DIED, FINISHED, GARBAGE, HUNG, LATE, RAISED, UNFIT
 from othello_lab.experiments.config import read
-from othello_lab.experiments.jobs.run import RunResult, run
+from othello_lab.experiments.jobs.run import RunResult
 from othello_lab.experiments.playing import agent_proxy, supervisor
 from othello_lab.experiments.report.programs import file_names
 
@@ -33,8 +31,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "class.md"
 
 def played(folder: Path, *words: str) -> RunResult:
     """The tournament of the submissions in a folder."""
-    given = ["experiment=class", f"folder={folder / 'submissions'}", f"results={folder}"]
-    return run(read([*given, "figures=false", "executor.workers=2", *words]), "test", QUIET)
+    given = ["experiment=class", f"folder={folder / 'submissions'}", "executor.workers=2"]
+    return runs.played(folder, *given, *words)
 
 
 def ends(result: RunResult, name: str) -> set[str]:
@@ -189,9 +187,8 @@ def test_a_tournament_of_submissions_is_resumed_with_trust(
 ) -> None:
     hand_in(tmp_path / "submissions", [*PYTHON, "agent"])
     result = played(tmp_path)
-    path = result.folder / "games.sqlite"
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        edit(connection, *(f"delete from {table} where game > 2" for table in ("games", "turns")))
+    gone = (f"delete from {table} where game > 2" for table in ("games", "turns"))
+    runs.changed(result.folder, *gone)
     with pytest.raises(ConfigError, match="trust"):
         resume(result.folder, console=QUIET)
     again = resume(result.folder, console=QUIET, trust=True)
@@ -208,12 +205,11 @@ def test_only_some_keep_their_processes_between_games(
 ) -> None:
     trouble = "import os; print('process', os.getpid())"
     hand_in(tmp_path / "submissions", ["agent"] * 4, trouble={"agent": trouble})
-    words = ["agents=folder", f"folder={tmp_path / 'submissions'}", "games=2", "figures=false"]
-    words += [f"results={tmp_path}", "executor.workers=1"]
+    words = ["agents=folder", f"folder={tmp_path / 'submissions'}", "games=2"]
     processes = []
     for most in (16, 2):
         monkeypatch.setattr(supervisor, "MOST_SEATED", most)
-        result = run(read(words), "test", QUIET)
+        result = runs.played(tmp_path, *words, "executor.workers=1")
         assert set(result.games["end_reason"]) == {FINISHED}
         said = (result.folder / "output.txt").read_text()
         processes.append(len(set(re.findall(r"process \d+", said))))
@@ -240,32 +236,6 @@ def test_a_name_in_another_encoding_has_its_place_and_page(tmp_path: Path) -> No
 def test_pages_are_called_like_their_programs_as_far_as_files_can_be() -> None:
     names = ["anna", "Anna", "a b", "a/b", "..", "žofie"]
     assert list(file_names(names).values()) == ["anna", "Anna-2", "a_b", "a_b-2", "_", "žofie"]
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ([], "folder=FOLDER"),
-        (["folder=none"], "folder=none"),
-        (["folder=.", "protocol=gtp"], "file, line"),
-        (["folder=HERE"], "at least two agents"),
-        (["folder=HERE", "isolation=none"], "isolation=none"),
-        (["folder=HERE", "+agent@agents.file0=greedy"], "agents.file0"),
-        (["folder=HERE", "+agent@agents.a=greedy", "limits.depth=3"], "limits.depth=3"),
-        (["folder=HERE", "+agent@agents.a=greedy", "openings=random"], "begins elsewhere than at"),
-    ],
-)
-def test_bad_input_is_refused_in_a_line(words: list[str], said: str, tmp_path: Path) -> None:
-    hand_in(tmp_path, ["file"])
-    with pytest.raises(ConfigError) as refused:
-        read(["experiment=class", *[word.replace("HERE", str(tmp_path)) for word in words]])
-    assert said in str(refused.value)
-    assert "\n" not in str(refused.value)
-
-
-def test_a_folder_goes_with_the_line_up_of_folders(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="agents=folder"):
-        read([f"folder={tmp_path}"])
 
 
 # ---------------------------------------------------------------------- the page that tells of it
@@ -303,6 +273,5 @@ def test_a_folder_named_from_the_working_folder_plays_too(
 ) -> None:
     hand_in(tmp_path / "handed", ["strategy"] * 2)  # each has a module beside it
     monkeypatch.chdir(tmp_path)
-    words = ["experiment=class", "folder=handed", f"results={tmp_path}", "figures=false"]
-    result = run(read(words), "test", QUIET)
+    result = runs.played(tmp_path, "experiment=class", "folder=handed", "executor=processes")
     assert UNFIT not in set(result.games["end_reason"])

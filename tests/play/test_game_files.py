@@ -16,14 +16,7 @@ from othello_lab.core.wthor import WthorGame, format_wthor
 from othello_lab.experiments.pairing.openings import read_openings
 from othello_lab.play.config import PERSON
 from othello_lab.play.game import GameState
-from othello_lab.play.game_files import (
-    TITLE,
-    game_of,
-    game_text,
-    players_of,
-    saved_games,
-    write,
-)
+from othello_lab.play.game_files import TITLE, game_of, game_text, players_of, saved_games, write
 from othello_lab.play.recorded import open_game
 from othello_lab.training.games import read_games
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 import io
+import itertools
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
+from boards import played_out
 
 from othello_lab import PASS, Color, Position
 from othello_lab.__main__ import room_main
@@ -104,15 +105,9 @@ def test_reg_genmove_makes_no_move(server: GtpServer) -> None:
 
 def with_pass() -> list[tuple[Color, int]]:
     """A whole game with a pass in it."""
-    rng = np.random.default_rng(3)
-    while True:
-        position, moves = Position.start(), []
-        while not position.is_over:
-            move = int(rng.choice(position.moves or (PASS,)))
-            moves.append((position.to_move, move))
-            position = position.play(move)
-        if PASS in [move for _, move in moves[:-2]]:
-            return moves
+    games = (played_out("standard", seed) for seed in itertools.count())
+    game = next(turns for turns in games if PASS in [move for _, move in turns[:-2]])
+    return [(position.to_move, move) for position, move in game]
 
 
 @pytest.mark.parametrize("told", [True, False])

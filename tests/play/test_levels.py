@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from runs import told
 
 from othello_lab.__main__ import room_main
 from othello_lab.agents.conf_folder import conf_folder
@@ -77,9 +78,8 @@ def test_a_page_may_choose_but_not_change_levels_and_programs(tmp_path: Path) ->
         catalogue.player("expert", {}, ruleset("mini6"))
 
 
-def test_levels_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert room_main("play", ["levels"]) == 0
-    shown = capsys.readouterr().out
+def test_levels_are_listed() -> None:
+    shown = told("play", "levels")
     for level in levels():
         assert level.name in shown
         assert f" {level.elo} " in shown

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import io
 import re
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import pytest
+from records import query
+from runs import changed
 from shared import copied
 
 from othello_lab.__main__ import room_main
@@ -51,8 +51,7 @@ def test_a_game_of_a_run_is_stepped_through(
     recorded_duel: Path, tmp_path: Path, replay: Replay
 ) -> None:
     folder = copied(recorded_duel, tmp_path)
-    with closing(sqlite3.connect(folder / "games.sqlite")) as record, record:
-        games = record.execute("select game, transcript, black_discs from games").fetchall()
+    games = query(folder, "select game, transcript, black_discs from games")
     for number, transcript, black in games[:2]:
         out = replay("", str(folder), f"game={number}", "--all")
         moves = re.findall(r"^\d+\. (?:Black|White) ([a-h][1-8])$", out, re.MULTILINE)
@@ -61,12 +60,10 @@ def test_a_game_of_a_run_is_stepped_through(
         assert "depth 1" in out
         assert "game states examined" in out
     assert "games are 0 to 7" in replay("", str(folder), "game=8", code=2)
-    with closing(sqlite3.connect(folder / "games.sqlite")) as record, record:
-        forfeit = "update games set black_points = 1, result = 'black', end_reason = 'illegal move'"
-        record.execute(f"{forfeit}, detail = 'a1: occupied'")
-        ((white,),) = record.execute("select name from agents join games on agent = white limit 1")
+    forfeit = "update games set black_points = 1, result = 'black', end_reason = 'illegal move'"
+    changed(folder, f"{forfeit}, detail = 'a1: occupied'")
+    ((white,),) = query(folder, "select name from agents join games on agent = white limit 1")
     out = replay("", str(folder), "game=0", "--all")
     assert f"White ({white}) loses: illegal move: a1: occupied" in out
-    with closing(sqlite3.connect(folder / "games.sqlite")) as record, record:
-        record.execute("update games set end_reason = 'resigned', detail = ''")
+    changed(folder, "update games set end_reason = 'resigned', detail = ''")
     assert f"White ({white}) resigns." in replay("", str(folder), "game=0", "--all")

@@ -7,23 +7,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from runs import printed
 
 from othello_lab import AlphaBeta, DiscCount, RandomAgent, run_match
-from othello_lab.__main__ import room_main
 from othello_lab.agents.agent import Limits
 from othello_lab.core.notation import PASS, parse_square, square_name
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.play.agent_process import AgentProcesses
 from othello_lab.play.game import GameState
-from othello_lab.play.review import (
-    GOOD,
-    MoveReview,
-    Reviewer,
-    accuracy,
-    reason,
-    told,
-)
+from othello_lab.play.review import GOOD, MoveReview, Reviewer, accuracy, reason, told
 
 
 def a_game(rules: str, seed: int) -> GameState:
@@ -125,13 +118,12 @@ def test_accuracy_counts_moves_with_a_choice() -> None:
 
 
 @pytest.mark.integration
-def test_the_command_reviews(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_reviews(tmp_path: Path) -> None:
     game = a_game("mini4", 1)
     text = "".join(square_name(move) for move in game.moves if move != PASS)
     file = tmp_path / "game.txt"
     file.write_text(text)
-    assert room_main("play", ["review", str(file), "--ruleset", "mini4"]) == 0
-    out = capsys.readouterr().out
+    out = printed("play", "review", file, "--ruleset", "mini4")
     each = reviewed(game)
     assert out.count(" exact\n") == len(each)
     assert "with a choice were best" in out
@@ -149,48 +141,28 @@ def test_the_command_reviews(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     ],
 )
 def test_the_review_is_a_page_with_the_game_in_it(
-    game: str, moves: int, end: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    game: str, moves: int, end: str, tmp_path: Path
 ) -> None:
     file, page = tmp_path / "game.txt", tmp_path / "pages" / "review.html"
     file.write_text(game, encoding="utf-8")
     words = ["review", str(file), "--ruleset", "mini4", "--page"]
-    assert room_main("play", [*words, str(page)]) == 0
+    out = printed("play", *words, page)
     text = page.with_suffix(".md").read_text(encoding="utf-8")
     assert text.count("| exact |") == moves  # a line for each move
-    assert end in capsys.readouterr().out and end in text
+    assert end in out and end in text
     assert ("is over" in text) == (end == "is over")
     assert "## The course of the game" in text
     html = page.read_text(encoding="utf-8")
     assert 'id="figure-course"' in html and 'id="games-data"' in html
-    assert room_main("play", [*words, str(tmp_path / "review.txt")]) == 2
+    printed("play", *words, tmp_path / "review.txt", code=2)
 
 
 @pytest.mark.integration
-def test_a_game_of_a_run_is_reviewed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_game_of_a_run_is_reviewed(tmp_path: Path) -> None:
     agents = {"searcher": AlphaBeta(2, DiscCount()), "random": RandomAgent()}
     where = {"results": tmp_path, "ruleset": "mini4", "workers": 0, "figures": False}
     folder = run_match(agents, games=2, **where).folder
     report = (folder / "report.md").read_text(encoding="utf-8")
     assert f"othello-lab play review {folder} game=0" in report
-    assert room_main("play", ["review", str(folder), "game=1"]) == 0
-    assert "(random)" in capsys.readouterr().out
-    assert room_main("play", ["review", str(folder), "game=2"]) == 2
-
-
-@pytest.mark.parametrize(
-    ("content", "words", "told"),
-    [
-        ("f5f5", [], "move 2 of the transcript"),
-        ("-" * 27 + "OX------XO" + "-" * 27 + " X", [], "no moves"),
-        ("f5", ["game=2"], "one game"),
-        ("f5", ["game=x"], "game=N"),
-    ],
-)
-def test_bad_input_is_one_line(
-    content: str, words: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = tmp_path / "game.txt"
-    file.write_text(content)
-    assert room_main("play", ["review", str(file), *words]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert told in line
+    assert "(random)" in printed("play", "review", folder, "game=1")
+    printed("play", "review", folder, "game=2", code=2)

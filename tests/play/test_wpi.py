@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 from chosen import mostly_nightly
 from processes import Command, await_
+from refusals import ended
+from runs import printed
 
 from othello_lab import Color, Position
 from othello_lab.__main__ import room_main
@@ -181,17 +183,17 @@ def test_an_agent_that_breaks_down_makes_some_move(tmp_path: Path, commands: lis
     ],
 )
 def test_a_file_that_is_none_ends_it_with_a_line(
-    make: object, complaint: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    make: object, complaint: str, tmp_path: Path
 ) -> None:
     make(MailboxFile(tmp_path / "anna.in"))  # type: ignore[operator]
-    assert main(["wpi", "anna", "agent=greedy", f"folder={tmp_path}"]) == 2
-    last = capsys.readouterr().err.splitlines()[-1]
-    assert "anna.in" in last and complaint in last
+    code, _, errors = ended(["play", "wpi", "anna", "agent=greedy", f"folder={tmp_path}"])
+    last = errors.splitlines()[-1]
+    assert code == 2 and "anna.in" in last and complaint in last
 
 
 @pytest.mark.nightly
 def test_ours_against_ours_through_the_referee(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One of them as the executable script that the page shows."""
     root = Path(__file__).parents[2]
@@ -202,7 +204,6 @@ def test_ours_against_ours_through_the_referee(
     monkeypatch.setenv("PYTHONPATH", str(root))
     other = f"{sys.executable} -m play wpi bert agent=random limit=2"
     words = ["games=1", "seed=1", "limit=60", "--record", str(tmp_path / "games.txt")]
-    assert main(["referee", str(script), other, *words]) == 0
-    shown = capsys.readouterr().out
+    shown = printed("play", "referee", script, other, *words)
     assert shown.count("\nThe game is over: ") == 1, shown
     assert "anna - bert; colours drawn" in shown

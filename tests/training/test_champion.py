@@ -150,25 +150,6 @@ def test_it_fits_into_its_time(name: str, minutes: int) -> None:
     assert sum(study.minutes[step] for step in steps) <= minutes
 
 
-@pytest.mark.parametrize(
-    ("words", "named"),
-    [
-        (["train.probcut_depth=2"], "train.probcut_depth=2"),
-        (["train.balanced={depht: 3}"], "'depht'"),
-        (["train.balanced={depth: 2, shallow: 3}"], "--shallow=3"),
-        (["+agents.third={_target_: othello_lab.GreedyAgent}"], "agents: two"),
-        (["agent@first=greedy"], "no evaluation"),
-        (["train.patterns={shrikn: 1}"], "'shrikn'"),
-    ],
-)
-def test_bad_settings_are_refused_before_anything_is_made(
-    words: list[str], named: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["train", "champion", *words, f"results={tmp_path}"]) == 2
-    assert named in capsys.readouterr().err
-    assert not list(tmp_path.iterdir())
-
-
 def test_errors_are_compared_position_by_position() -> None:
     rng = np.random.default_rng(1)
     mover = rng.integers(0, 1 << 63, 400, dtype=np.uint64)

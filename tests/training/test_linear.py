@@ -25,18 +25,20 @@ from othello_lab.training.linear import (
 )
 from othello_lab.training.training import TrainingContext
 
+Boards = tuple[np.ndarray, np.ndarray]
+"""Masks of movers and of opponents."""
 NAMES = ["corners", "frontier_discs", "mobility", "stable_discs"]
 STAGES = stages_of_width(20)
 TRUE = np.array([[8.0, 0.5, 1.0, 2.0], [6.0, 0.5, 1.5, 1.0], [4.0, 0.25, 0.5, 0.0]])
 
 
 @pytest.fixture(scope="module")
-def boards() -> tuple[np.ndarray, np.ndarray]:
+def boards() -> Boards:
     return random_positions(60)[:2]
 
 
 @pytest.fixture(scope="module")
-def labels(boards: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+def labels(boards: Boards) -> np.ndarray:
     """What the true weights make of each position."""
     stage = stage_numbers(STAGES, 64 - np.bitwise_count(boards[0] | boards[1]).astype(int))
     return (feature_values(NAMES, *boards) * TRUE[stage]).sum(axis=1)
@@ -53,9 +55,7 @@ def test_stages_cover_all_numbers_of_empties_once(width: int) -> None:
     assert numbers[-1] == len(stages) - 1
 
 
-def test_the_weights_of_made_up_labels_are_found(
-    boards: tuple[np.ndarray, np.ndarray], labels: np.ndarray
-) -> None:
+def test_the_weights_of_made_up_labels_are_found(boards: Boards, labels: np.ndarray) -> None:
     noise = np.random.default_rng(1).normal(0, 5, len(labels))
     known = moments_of_positions(NAMES, STAGES, *boards, labels + noise)
     weights = fit(known, 1e-9, 0.0)
@@ -67,9 +67,7 @@ def test_the_weights_of_made_up_labels_are_found(
     assert np.allclose(fit(exact, 1e-12, 0.0), TRUE, atol=1e-6)
 
 
-def test_errors_are_those_of_the_positions(
-    boards: tuple[np.ndarray, np.ndarray], labels: np.ndarray
-) -> None:
+def test_errors_are_those_of_the_positions(boards: Boards, labels: np.ndarray) -> None:
     known = moments_of_positions(NAMES, STAGES, *boards, labels)
     stage = stage_numbers(STAGES, 64 - np.bitwise_count(boards[0] | boards[1]).astype(int))
     weights = TRUE + 0.25
@@ -85,7 +83,7 @@ def test_errors_are_those_of_the_positions(
 
 
 def test_a_stage_without_positions_gets_its_neighbours_weights(
-    boards: tuple[np.ndarray, np.ndarray], labels: np.ndarray
+    boards: Boards, labels: np.ndarray
 ) -> None:
     outside = np.bitwise_count(boards[0] | boards[1]) < 44
     kept = [each[outside] for each in (*boards, labels)]
@@ -97,7 +95,7 @@ def test_a_stage_without_positions_gets_its_neighbours_weights(
 
 
 def test_smoothing_brings_stages_together_and_ridge_weights_to_nothing(
-    boards: tuple[np.ndarray, np.ndarray], labels: np.ndarray
+    boards: Boards, labels: np.ndarray
 ) -> None:
     known = moments_of_positions(NAMES, STAGES, *boards, labels)
     free, smooth, same = (fit(known, 1e-9, each) for each in (0.0, 1.0, 1e6))
@@ -117,7 +115,7 @@ def test_a_feature_that_is_always_0_weighs_nothing() -> None:
 
 
 def test_penalties_are_those_that_foretell_other_games_best(
-    boards: tuple[np.ndarray, np.ndarray], labels: np.ndarray
+    boards: Boards, labels: np.ndarray
 ) -> None:
     """Of few and noisy games the weights should not be taken as they are."""
     noise = np.random.default_rng(2).normal(0, 60, len(labels))
@@ -132,9 +130,7 @@ def test_penalties_are_those_that_foretell_other_games_best(
     assert parts[1].loss(found.weights) < parts[1].loss(fit(parts[0], 1e-9, 0.0))
 
 
-def test_the_composite_foretells_what_the_weights_do(
-    boards: tuple[np.ndarray, np.ndarray], labels: np.ndarray
-) -> None:
+def test_the_composite_foretells_what_the_weights_do(boards: Boards, labels: np.ndarray) -> None:
     composite = build(as_composite(NAMES, STAGES, TRUE), "evaluation", Composite)
     assert np.abs(composite.values(*boards) / UNIT - labels).max() <= 0.5 / UNIT + 1e-9
 
@@ -143,7 +139,7 @@ def test_the_composite_foretells_what_the_weights_do(
 
 
 @pytest.fixture(scope="module")
-def positions(boards: tuple[np.ndarray, np.ndarray], labels: np.ndarray) -> Positions:
+def positions(boards: Boards, labels: np.ndarray) -> Positions:
     game = random_positions(60)[2]
     exact = np.zeros(len(labels), dtype=bool)
     return Positions.of_games(*boards, labels, exact, game, validation=0.3, test=0.0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 from collections import Counter
 from pathlib import Path
@@ -13,6 +12,7 @@ import numpy as np
 import pytest
 import yaml
 from processes import Command, await_
+from runs import told
 from taught import Line, positions_of, random_games
 
 from othello_lab.__main__ import main
@@ -200,75 +200,33 @@ def test_unfinished_games_are_left_out() -> None:
 
 
 @pytest.mark.integration
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(tmp_path: Path) -> None:
     words = [f"results={tmp_path}", "games=70", "executor=serial", "data.exact=4"]
-    assert main(["selfplay", *words, "agent=alphabeta", "agent.depth=1"]) == 0
+    out = told("selfplay", *words, "agent=alphabeta", "agent.depth=1")
     (folder,) = (tmp_path / "selfplay").iterdir()
-    out = capsys.readouterr().out
     assert "70 games in" in out and "train" in out and "written to" in out
     for command, named in (
         (["show", str(folder)], "complete"),
         (["resume", str(folder)], "is complete"),
         (["list", str(tmp_path)], "positions,"),
     ):
-        assert main(command) == 0
-        assert named in " ".join(capsys.readouterr().out.split())
+        assert named in told(*command)
     for command in (
         ["extend", str(folder), "games=100"],
         ["watch", str(folder)],
         ["report", str(folder)],
     ):
-        assert main(command) == 2
-        assert "self-play" in capsys.readouterr().err
+        assert "self-play" in told(*command, code=2)
 
 
-@pytest.mark.parametrize(
-    ("words", "named"),
-    [
-        (["data.exact=30"], r"data\.exact=30: .* 24"),
-        (["data.random_plies=[9,3]"], r"random_plies=\[9, 3\]"),
-        (["data.endgames=perfekt"], "'perfect'"),
-        (["data.exakt=3"], "data.exakt"),
-        (["agent=alphabetta"], "'alphabetta'"),
-        (["agent=greedy", "depth=3"], "depth"),
-        (["data.read=[nowhere.wtb]"], r"nowhere\.wtb: cannot be read"),
-        (["schedule=swiss"], "schedule=swiss"),
-        (["rating.anchor=x"], "setting of run"),
-        (["games=0"], "games=0"),
-        (["--fast"], "--fast"),
-    ],
-)
-def test_settings_that_cannot_be(
-    words: list[str], named: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["selfplay", f"results={tmp_path}/new", *words]) == 2
-    assert re.search(named, capsys.readouterr().err)
-    assert not (tmp_path / "new").exists()
-
-
-@pytest.mark.parametrize("word", ["games=4", "data.unit=10", "agent.depth=2", "agents=classics"])
-def test_games_that_are_read_refuse_settings_of_play(
-    word: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["positions", "games.ggf", f"results={tmp_path}/new", word]) == 2
-    assert f"{word}: " in capsys.readouterr().err
-    assert not (tmp_path / "new").exists()
-
-
-def test_positions_need_files_with_whole_games(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["positions", "games=3"]) == 2
-    assert "FILE" in capsys.readouterr().err
+def test_positions_need_files_with_whole_games(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("f5d6c3\n")
     words = [str(tmp_path / "a.txt"), f"results={tmp_path}", "executor=serial"]
-    assert main(["positions", *words]) == 1
-    assert "1 unfinished" in capsys.readouterr().err
+    assert "1 unfinished" in told("positions", *words, code=1)
 
 
-def test_help_tells_the_settings(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["selfplay", "--help"]) == 0
-    assert "random_plies: [4, 24]" in capsys.readouterr().out
+def test_help_tells_the_settings() -> None:
+    assert "random_plies: [4, 24]" in told("selfplay", "--help")
 
 
 def test_the_settings_are_those_of_the_yaml() -> None:

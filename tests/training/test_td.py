@@ -36,6 +36,17 @@ SMALL = TemporalDifferences(games=1200, batch=300, stage=4, climbs=30, opening=6
 # ------------------------------------------------------------------ the kernel
 
 
+def active(known: Any, position: Position) -> tuple[int, list[int]]:
+    """The stage of a position, and the columns of its weights."""
+    rules = position.ruleset
+    other = Position(position.opponent, position.mover, position.to_move.other, rules)
+    masks = np.array([[position.mover], [position.opponent]], dtype=np.uint64)
+    classes = geometry(rules.side).features(*masks)[0]
+    moves = [OWN_AT + len(position.moves), THEIRS_AT + len(other.moves)]
+    columns = [64 - position.discs, *moves, *(CLASSES_AT + classes)]
+    return int(known.stages[64 - position.discs]), columns
+
+
 class Twin:
     """The same in plain Python, without chance: games that it plays on the 4x4 board."""
 
@@ -44,16 +55,8 @@ class Twin:
         shape = nothing(self.known).weights.shape
         self.weights, self.errors, self.sizes = (np.zeros(shape) for _ in range(3))
 
-    def active(self, position: Position) -> tuple[int, list[int]]:
-        other = Position(position.opponent, position.mover, position.to_move.other, MINI)
-        masks = np.array([[position.mover], [position.opponent]], dtype=np.uint64)
-        classes = geometry(4).features(*masks)[0]
-        moves = [OWN_AT + len(position.moves), THEIRS_AT + len(other.moves)]
-        columns = [64 - position.discs, *moves, *(CLASSES_AT + classes)]
-        return int(self.known.stages[64 - position.discs]), columns
-
     def value(self, position: Position) -> float:
-        stage, columns = self.active(position)
+        stage, columns = active(self.known, position)
         return sum(self.weights[stage, column] for column in columns)
 
     def promise(self, position: Position, move: int) -> float:
@@ -73,7 +76,7 @@ class Twin:
             self.correct(position, target - value)
 
     def correct(self, position: Position, error: float) -> None:
-        stage, columns = self.active(position)
+        stage, columns = active(self.known, position)
         for column in columns:
             size = self.sizes[stage, column]
             share = abs(self.errors[stage, column]) / size if size else 1.0
@@ -120,14 +123,8 @@ def test_what_is_learned_is_what_a_pattern_evaluation_says(rules: str, tmp_path:
     evaluation = PatternEvaluation(path)
     position = Position.start(rules)
     while not position.is_over:
-        other = Position(
-            position.opponent, position.mover, position.to_move.other, position.ruleset
-        )
-        masks = np.array([[position.mover], [position.opponent]], dtype=np.uint64)
-        classes = geometry(position.ruleset.side).features(*masks)[0]
-        stage, columns = int(known.stages[64 - position.discs]), CLASSES_AT + classes
-        moves = [OWN_AT + len(position.moves), THEIRS_AT + len(other.moves)]
-        expected = units[stage, [64 - position.discs, *moves, *columns]].sum()
+        stage, columns = active(known, position)
+        expected = units[stage, columns].sum()
         assert evaluation(position) == np.clip(expected, -6400, 6400), f"\n{position}"
         choices = position.moves or (PASS,)
         position = position.play(choices[int(rng.integers(len(choices)))])

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 import yaml
 from rich.console import Console
+from runs import told
 from taught import taught_positions
 from trained import TwoWeights
 
@@ -44,16 +45,16 @@ rounds:
 COMMON = ("executor=serial", "agents=duel", "agent@first=random", "agent@second=greedy")
 
 
-def train(where: Path, *words: str, name: str = "two") -> tuple[int, Path]:
-    """Train what YAML describes; the exit code, and the folder."""
+def train(where: Path, *words: str, name: str = "two", code: int = 0) -> tuple[str, Path]:
+    """Train what YAML describes, which ends with this code; what is told, and the folder."""
     conf = where / "conf" / "train"
     conf.mkdir(parents=True, exist_ok=True)
     (conf / "two.yaml").write_text(YAML)
     before = set(where.glob("results/*/*"))
     common = [*COMMON, "games=4", "depth=1", f"results={where}/results"]
-    code = main(["train", name, *common, f"--config-dir={where}/conf", *words])
+    said = told("train", name, *common, f"--config-dir={where}/conf", *words, code=code)
     (new,) = set(where.glob("results/*/*")) - before or {where}
-    return code, new
+    return said, new
 
 
 def positions_of(training: Path) -> str:
@@ -109,14 +110,12 @@ def test_only_what_is_certain_is_said_of_matches() -> None:
     won = matches.iloc[[3, 3]].reset_index(drop=True)
     said = about_matches("two", training, settings, won)
     assert "all 2 opponents" in said and "beaten, by +380 [300, 500]" in said
-    for row, told in (({"bound": ">"}, "more than +380"), ({"split": True}, "every pair split")):
-        assert told in about_matches("two", training, settings, won.assign(**row))
+    for row, part in (({"bound": ">"}, "more than +380"), ({"split": True}, "every pair split")):
+        assert part in about_matches("two", training, settings, won.assign(**row))
 
 
 @pytest.mark.integration
-def test_other_commands_know_what_it_is(
-    recorded_training: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_other_commands_know_what_it_is(recorded_training: Path, tmp_path: Path) -> None:
     folder = str(recorded_training)
     duel = ["agents=duel", "agent@first=alphabeta", "agent@second=random", "games=2", "depth=1"]
     duel += [f"--config-dir={folder}/conf", "evaluation=trained_tuned", f"results={tmp_path}"]
@@ -127,16 +126,12 @@ def test_other_commands_know_what_it_is(
         (["extend", folder, "games=8"], 2, "is a training"),
         (["run", *duel, "figures=false", "executor=serial"], 0, "alphabeta"),
     ):
-        assert main(words) == code
-        assert named in "".join(capsys.readouterr())
+        assert named in told(*words, code=code)
 
 
 @pytest.mark.integration
 def test_after_ctrl_c_the_rest_is_learned_by_resume(
-    recorded_training: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    recorded_training: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words, keep = [positions_of(recorded_training), "figures=false"], TrainingContext.keep
 
@@ -147,16 +142,13 @@ def test_after_ctrl_c_the_rest_is_learned_by_resume(
 
     with monkeypatch.context() as patch:
         patch.setattr(TrainingContext, "keep", keep_and_stop)
-        code, folder = train(tmp_path, *words)
-    assert code == 130
-    printed = " ".join(capsys.readouterr().out.split())
-    assert f"othello-lab resume {folder} --trust" in printed
+        said, folder = train(tmp_path, *words, code=130)
+    assert f"othello-lab resume {folder} --trust" in said
     with StudyRecord.open(folder) as record:
         assert record.kind == TRAINING and not record.done()
     assert main(["resume", str(folder)]) == 2  # its code is not the lab's
     assert main(["resume", str(folder), "--trust"]) == 0
-    code, whole = train(tmp_path, *words)
-    assert code == 0
+    _, whole = train(tmp_path, *words)
     found, wanted = StepResult.read(folder, "two"), StepResult.read(whole, "two")
     assert found.evaluation == wanted.evaluation
     steps = [[row["step"] for row in each.history] for each in (found, wanted)]
@@ -170,8 +162,8 @@ def test_after_ctrl_c_in_a_match_nothing_is_learned_again(
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr("othello_lab.training.training_session.play_part", lambda *_: False)
-        code, folder = train(tmp_path, positions_of(recorded_training), "figures=false")
-    assert code == 130
+        words = [positions_of(recorded_training), "figures=false"]
+        _, folder = train(tmp_path, *words, code=130)
     with StudyRecord.open(folder) as record:
         assert len(record.done()) == 1 and not record.study()["complete"]
     assert not (folder / "rounds").exists()
@@ -183,14 +175,10 @@ def test_after_ctrl_c_in_a_match_nothing_is_learned_again(
 
 
 @pytest.mark.integration
-def test_numbers_that_are_none_stop_it(
-    recorded_training: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_numbers_that_are_none_stop_it(recorded_training: Path, tmp_path: Path) -> None:
     words = [positions_of(recorded_training), "train.rate=1e5", "train.steps=400"]
     with np.errstate(all="ignore"):
-        code, folder = train(tmp_path, *words)
-    assert code == 1
-    said = re.sub(r"\s+", " ", capsys.readouterr().err)
+        said, folder = train(tmp_path, *words, code=1)
     assert re.search(r"step \d+: weights: 2 of 2 numbers", said)
     assert list(folder.rglob("weights.checkpoint"))
 
@@ -198,8 +186,7 @@ def test_numbers_that_are_none_stop_it(
 @pytest.mark.nightly
 def test_a_learning_curve_measures_every_stop(tmp_path: Path, shipped: Path) -> None:
     words = ["train.curve=[0.01,0.02]", "games=2", "train.ladder=ab_vs_minimax", "figures=files"]
-    code, folder = train(tmp_path, *words)
-    assert code == 0
+    _, folder = train(tmp_path, *words)
     report = (folder / "report.md").read_text()
     assert "## Learning curve" in report and "From 0.01 to 0.02 minutes on 2 cores" in report
     for name in ("learning_curve", "opponents", "error_by_stage", "calibration", "history"):
@@ -223,13 +210,13 @@ def test_time_that_learning_leaves_is_for_the_next_round(
 
     monkeypatch.setattr(training_session, "make_round", make_round)
     words = ["train.curve=[8,10]", "train.matches=false", "figures=false", "train.playing=0.5"]
-    code, folder = train(tmp_path, *words)
+    _, folder = train(tmp_path, *words)
     took = json.loads((folder / "minutes.json").read_text())
     before = dict(zip(took, np.cumsum([0.0, *took.values()]), strict=False))
     expected = {
         f"round-{stop}min": 0.5 * (stop - before[f"round-{stop}min"]) for stop in (1, 2, 4, 8, 10)
     }
-    assert code == 0 and given == pytest.approx(expected) and before["round-10min"] > 0
+    assert given == pytest.approx(expected) and before["round-10min"] > 0
     assert "Stops came earlier or later" in (folder / "report.md").read_text()
 
 
@@ -275,23 +262,17 @@ def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.integration
-def test_what_ships_says_how_it_was_made(
-    recorded_training: Path, shipped: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["train", "--ship", str(recorded_training)]) == 0
+def test_what_ships_says_how_it_was_made(recorded_training: Path, shipped: Path) -> None:
+    assert "1 training" in told("train", "--ship", recorded_training)
     text = (shipped / "evaluation" / "tuned.yaml").read_text()
     assert text.startswith("# Mine\n# to stay\n_target_: othello_lab.agents.evaluation.Composite\n")
     about = yaml.safe_load((shipped / "shipped" / "tuned.yaml").read_text())
     assert {"command", "seed", "data_hash", "scores", "versions"} <= set(about)
-    assert "1 training" in capsys.readouterr().out
 
 
 @pytest.mark.integration
 def test_several_trainings_are_one_command(
-    tmp_path: Path,
-    shipped: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path, shipped: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folders = [str(tmp_path / "conf")]
     monkeypatch.setattr(
@@ -305,13 +286,11 @@ def test_several_trainings_are_one_command(
         "# Both\n_target_: othello_lab.training.training_group.TrainingGroup\n"
         "trainings: {one: {steps: 5}, other: {data_of: one, steps: 6}}\nship: true\n"
     )
-    code, folder = train(tmp_path, "figures=false", name="both")
-    assert code == 0
+    _, folder = train(tmp_path, "figures=false", name="both")
     assert not (folder / "other" / "rounds").exists()
     assert {path.stem for path in (shipped / "shipped").iterdir()} >= {"one", "other"}
     report = (folder / "report.md").read_text()
     assert "2 trainings took" in report and "| other |" in report and "The agents" not in report
-    capsys.readouterr()
     assert main(["resume", str(folder)]) == 0
 
 
@@ -337,9 +316,7 @@ def test_help_tells_of_every_training() -> None:
 
 
 @pytest.mark.integration
-def test_what_cannot_be_learned_from_is_told(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_cannot_be_learned_from_is_told(tmp_path: Path) -> None:
     positions = taught_positions()
     positions[:20].write(tmp_path / "few.parquet", {})
     positions.write(tmp_path / "standard.parquet", {})
@@ -348,42 +325,9 @@ def test_what_cannot_be_learned_from_is_told(
         ("standard", "mini6", "8x8.* mini6"),
     ):
         words = [f"train.data=[{tmp_path}/{file}.parquet]", f"ruleset={ruleset}"]
-        assert train(tmp_path, *words, "openings=random")[0] == 2
-        assert re.search(named, capsys.readouterr().err)
+        said, _ = train(tmp_path, *words, "openings=random", code=2)
+        assert re.search(named, said)
     assert not (tmp_path / "results").exists()
-
-
-@pytest.mark.parametrize(
-    ("words", "named"),
-    [
-        (["train.nothing=1"], "'nothing'"),
-        (["matches=false"], "'train.matches'"),
-        (["train.curve=[5,3]"], "train.curve=[5, 3]"),
-        (["train.rounds={}"], "train.rounds is needed"),
-        (["train.rounds.first.agent=trained"], "nothing is trained yet"),
-        (["train.rounds.first.gmaes=5"], "train.rounds.first 'gmaes'"),
-        (["train.rounds.frist.games=5"], "'frist'"),
-        (["train.rounds.first.exact=99"], "exact=99"),
-        (["train.rounds.first.agent=nobody"], "unknown agent 'nobody'"),
-        (["train.player=nobody"], "unknown agent 'nobody'"),
-        (["train.player=greedy"], "no evaluation"),
-        (["train.data=[/nowhere.parquet]"], "/nowhere.parquet"),
-        (["train.curve=[1]", "train.ladder=nobody"], "line-up 'nobody'"),
-    ],
-)
-def test_bad_input_gets_one_line_and_nothing_is_written(
-    words: list[str], named: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, _ = train(tmp_path, *words)
-    said = capsys.readouterr().err
-    assert code == 2 and named in said and said.count("\n") == 1
-    assert not (tmp_path / "results").exists()
-
-
-@pytest.mark.parametrize("words", [["train", "nothing"], ["run", "train=two"]])
-def test_a_training_that_is_not_there(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(words) == 2
-    assert re.search("'nothing'|othello-lab train two", capsys.readouterr().err)
 
 
 def test_an_evaluation_of_a_match_is_named_as_in_a_run() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
 import random
 from fractions import Fraction
 from typing import Any
@@ -12,8 +10,8 @@ import pytest
 from boards import played_out
 from refusals import refused
 
-from othello_lab import AlphaBeta, Position
-from othello_lab.agents.config import ConfigError, choices, load, load_evaluation
+from othello_lab import Position
+from othello_lab.agents.config import choices, load, load_evaluation
 from othello_lab.agents.evaluation import FEATURES, FINAL_UNIT, Composite, DiscCount, Mobility
 from othello_lab.experiments.config import read
 
@@ -110,17 +108,6 @@ def test_there_may_be_many_stages_or_some_that_say_nothing() -> None:
     assert half.parts(with_empties(30)) == {}
 
 
-def test_a_copy_has_its_own_features(positions: list[Position]) -> None:
-    composite = Composite({"iago": 0.5, "stable_discs": 12, "mobility_ratio": 1}, STAGES)
-    values = [composite(position) for position in positions]
-    decision = AlphaBeta(3, composite).search(positions[10])
-    for clone in (copy.deepcopy(composite), pickle.loads(pickle.dumps(composite))):
-        del composite
-        composite = clone
-        assert [composite(position) for position in positions] == values
-        assert AlphaBeta(3, composite).search(positions[10]) == decision
-
-
 def test_features_are_the_evaluations_there_are() -> None:
     targets = {name: load("evaluation", name)["_target_"] for name in choices("evaluation")}
     package = "othello_lab.agents.evaluation."
@@ -197,20 +184,3 @@ BAD_STAGES: list[tuple[Any, str]] = [
 def test_bad_composites_are_refused(weights: Any, stages: Any, words: str) -> None:
     with refused(*words.split()):
         Composite(weights, stages)
-
-
-@pytest.mark.parametrize(
-    ("word", "named"),
-    [
-        ("+evaluation.weights.mobilty=4", "'mobilty' 'mobility'"),
-        ("evaluation.weights.mobilty=4", "weights.mobilty"),
-        ("evaluation.weights.mobility=many", "weights.mobility=many:"),
-        ("evaluation.weights=null", NO_WEIGHT),
-        ("evaluation.stages=[{empties:[0,30]}]", "covers 31"),
-        ("evaluation.stages=8", "stages"),
-        ("ruleset=mini6", "8x8 mini6"),
-    ],
-)
-def test_bad_settings_get_one_line_that_names_them(word: str, named: str) -> None:
-    with refused(*named.split(), error=ConfigError):
-        read([*LINE_UP, word])

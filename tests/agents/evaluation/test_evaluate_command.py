@@ -6,10 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-from refusals import refuses
+from runs import printed, told
 
 from othello_lab import Position
-from othello_lab.agents.command_line import main
 from othello_lab.agents.config import choices, load_evaluation
 
 POSITION = "f5d6c3d3c4"
@@ -27,11 +26,6 @@ def wide(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
 
 
-def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    assert main(list(words)) == 0
-    return capsys.readouterr().out
-
-
 def rows(output: str) -> list[list[str]]:
     """The lines of tables that hold a value: where, the value, and what it is made of."""
     found = []
@@ -43,8 +37,8 @@ def rows(output: str) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("name", ["iago", "disc_count", "patterns"])
-def test_values_now_and_after_each_move(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    output = printed(capsys, "evaluate", POSITION, "--evaluation", name)
+def test_values_now_and_after_each_move(name: str) -> None:
+    output = printed("agents", "evaluate", POSITION, "--evaluation", name)
     position, evaluation = Position.from_transcript(POSITION), load_evaluation(name)
     assert str(position) in output
     assert name in output
@@ -63,9 +57,9 @@ LARGE = "XXXXXXXX" + "OX-OO-XO" + "-" * 48 + " X"
 
 @pytest.mark.parametrize("name", ["iago", "composite"])
 @pytest.mark.parametrize("line", [Position.from_transcript(POSITION).to_obf(), LARGE])
-def test_the_parts_are_shown(name: str, line: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_parts_are_shown(name: str, line: str) -> None:
     """In full: digits that are not shown would make sums that do not add up."""
-    output = printed(capsys, "evaluate", line, "--evaluation", name)
+    output = printed("agents", "evaluate", line, "--evaluation", name)
     position, evaluation = Position.from_obf(line), load_evaluation(name)
     (_, value, made_of), *after = rows(output)
     for row_value, row_made_of, sign in ((value, made_of, 1), *((v, m, -1) for _, v, m in after)):
@@ -77,44 +71,44 @@ def test_the_parts_are_shown(name: str, line: str, capsys: pytest.CaptureFixture
             assert part in row_made_of
 
 
-def test_positions_as_typed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_positions_as_typed() -> None:
     position = Position.from_transcript(POSITION)
-    by_moves = printed(capsys, "evaluate", POSITION, "--evaluation", "mobility")
+    by_moves = printed("agents", "evaluate", POSITION, "--evaluation", "mobility")
     for line in (f"{position.to_obf()};", position.to_obf().replace("-", ".")):
-        assert printed(capsys, "evaluate", line, "--evaluation", "mobility") == by_moves
+        assert printed("agents", "evaluate", line, "--evaluation", "mobility") == by_moves
     # X cannot move; O can, to c1.
-    output = printed(capsys, "evaluate", "OX" + "-" * 62 + " X", "--evaluation", "mobility")
+    output = printed("agents", "evaluate", "OX" + "-" * 62 + " X", "--evaluation", "mobility")
     assert "must pass" in output
     assert rows(output)[0][:2] == ["now", "-1"]
 
 
 @pytest.mark.integration
-def test_a_finished_game(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_finished_game() -> None:
     over = "X" * 44 + "O" * 20 + " X"
-    assert printed(capsys, "evaluate", over).count("+24 discs") == len(NAMES)
-    output = printed(capsys, "evaluate", over, "--evaluation", "iago")
+    assert printed("agents", "evaluate", over).count("+24 discs") == len(NAMES)
+    output = printed("agents", "evaluate", over, "--evaluation", "iago")
     assert rows(output) == [["now", "-", "game over: +24 discs"]]
-    output = printed(capsys, "evaluate", "XXX" + "-" * 61 + " O", "--evaluation", "iago")
+    output = printed("agents", "evaluate", "XXX" + "-" * 61 + " O", "--evaluation", "iago")
     assert "-64 discs" in output  # empty squares go to the winner
 
 
-def test_a_move_that_ends_the_game_comes_first_or_last(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_move_that_ends_the_game_comes_first_or_last() -> None:
     win = "XXXXXXXXXXOOOOXXXOXXOXOXXOXXXOOXXXXXOOOXXOXXOXXXXOOOXXXX--OXXXXX X"
-    first, second = rows(printed(capsys, "evaluate", win, "--evaluation", "iago"))[1:]
+    first, second = rows(printed("agents", "evaluate", win, "--evaluation", "iago"))[1:]
     assert first[:2] == ["b8", "+34 discs"]
     assert second[0] == "a8"
     position = Position.from_obf(win)
     assert int(second[1]) == -load_evaluation("iago")(position.play("a8"))
     # A move that loses the game at once is worse than anything: X takes b1, and O cannot move.
     lost = "O" * 40 + "-" * 21 + "XO-" + " X"
-    _, only = rows(printed(capsys, "evaluate", lost, "--evaluation", "disc_count"))[:2]
+    _, only = rows(printed("agents", "evaluate", lost, "--evaluation", "disc_count"))[:2]
     after = Position.from_obf(lost).play("h8")
     assert after.is_over
     assert only[:2] == ["h8", f"{-after.disc_difference:+d} discs"]
 
 
-def test_on_a_small_board_only_what_is_made_for_it(capsys: pytest.CaptureFixture[str]) -> None:
-    output = printed(capsys, "evaluate", "", "--ruleset", "mini6")
+def test_on_a_small_board_only_what_is_made_for_it() -> None:
+    output = printed("agents", "evaluate", "", "--ruleset", "mini6")
     known = {*NAMES, "patterns6"} & {
         line.split()[0] for line in output.splitlines() if line.strip()
     }
@@ -122,22 +116,22 @@ def test_on_a_small_board_only_what_is_made_for_it(capsys: pytest.CaptureFixture
 
 
 @pytest.mark.integration
-def test_all_heuristics_have_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:
-    output = printed(capsys, "evaluate", "f5d6c3")
+def test_all_heuristics_have_a_line_each() -> None:
+    output = printed("agents", "evaluate", "f5d6c3")
     position = Position.from_transcript("f5d6c3")
     assert len(output.splitlines()) < 50
     lines = {line.split()[0]: line.split()[1:] for line in output.splitlines() if line.strip()}
     for name in NAMES:
         assert lines[name][0] == f"{load_evaluation(name)(position):+d}"
     for name in ("disc_count", "mobility"):
-        alone = rows(printed(capsys, "evaluate", "f5d6c3", "--evaluation", name))
+        alone = rows(printed("agents", "evaluate", "f5d6c3", "--evaluation", name))
         values = dict(row[:2] for row in alone)
-        told = lines[name]
-        assert told[0] == values.pop("now")
-        assert dict(zip(told[1::2], told[2::2], strict=True)) == values
+        cells = lines[name]
+        assert cells[0] == values.pop("now")
+        assert dict(zip(cells[1::2], cells[2::2], strict=True)) == values
 
 
-def test_a_heuristic_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_heuristic_of_ones_own(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_text(
         "from othello_lab.agents.evaluation import heuristic\n"
@@ -145,47 +139,14 @@ def test_a_heuristic_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[s
         "@heuristic\ndef five(mover, opponent):\n    return 5 * count(mover)\n",
         encoding="utf-8",
     )
-    output = printed(capsys, "evaluate", "", "--evaluation", f"{path}:five")
+    output = printed("agents", "evaluate", "", "--evaluation", f"{path}:five")
     assert "five" in output
     assert rows(output) == [["now", "+10", ""]] + [[m, "-5", ""] for m in ("d3", "c4", "f5", "e6")]
 
 
-LINES = [
-    ("f5d6c3d", "left over"),
-    ("f5f5", "move 2 f5: occupied"),
-    ("z9", "not a square"),
-    ("a1", "traps nothing"),
-    ("-" * 65 + " X", "65 64"),
-    ("." * 64, "side to move"),
-    ("-" * 64 + " Z", "side to move 'Z'"),
-    ("Q" * 64 + " X", "'Q' a1"),
-]
-
-
-BAD = [
-    *((["evaluate", line], words) for line, words in LINES),
-    (["evaluate", "", "--evaluation", "iagoo"], "'iagoo' 'iago'"),
-    (["evaluate", "", "--evaluation", "function"], "target"),
-    (["evaluate", "", "--evaluation", "nowhere.py:f"], "nowhere.py"),
-    (["evaluate", "", "--evaluation", ":"], "path/to/file.py:function"),
-    (["evaluate", "", "--evaluation", "iago", "--ruleset", "mini6"], "iago 6x6"),
-    (["evaluate"], "position"),
-    (["evaluate", "", "--depth"], "--depth"),
-    (["solve", "", "--ruleset", "chess"], "'chess'"),
-    (["list", "evals"], "evals"),
-]
-
-
-@pytest.mark.parametrize(("words", "named"), BAD)
-def test_bad_input_is_one_line_and_exit_code_2(
-    words: list[str], named: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    refuses(main, words, capsys, "othello-lab agents", *named.split())
-
-
 @pytest.mark.integration
-def test_evaluations_are_listed_with_their_cost(capsys: pytest.CaptureFixture[str]) -> None:
-    output = printed(capsys, "list", "evaluations")
+def test_evaluations_are_listed_with_their_cost() -> None:
+    output = printed("agents", "list", "evaluations")
     described = choices("evaluation")
     lines = {line.split()[0]: line for line in output.splitlines()[1:] if line.strip()}
     assert set(lines) == set(described)
@@ -197,15 +158,12 @@ def test_evaluations_are_listed_with_their_cost(capsys: pytest.CaptureFixture[st
             assert 0 <= int(cost[1]) < 100_000
 
 
-def test_evaluations_of_a_folder_of_mine(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_evaluations_of_a_folder_of_mine(tmp_path: Path) -> None:
     (tmp_path / "evaluation").mkdir()
     mine = tmp_path / "evaluation" / "mine.yaml"
     mine.write_text("# Mine\n_target_: othello_lab.agents.evaluation.DiscCount\n")
     asked = "evaluate", POSITION, "--config-dir", str(tmp_path), "--evaluation"
-    told = printed(capsys, *asked, "mine")
-    theirs = printed(capsys, "evaluate", POSITION, "--evaluation", "disc_count")
-    assert rows(told) == rows(theirs) != []
-    assert main([*asked, "yours"]) == 2
-    assert "mine" in capsys.readouterr().err
+    ours = printed("agents", *asked, "mine")
+    theirs = printed("agents", "evaluate", POSITION, "--evaluation", "disc_count")
+    assert rows(ours) == rows(theirs) != []
+    assert "mine" in told("agents", *asked, "yours", code=2)

@@ -16,7 +16,7 @@ import pytest
 from boards import RandomGame, discs, placed, strewn_boards
 from refusals import refused
 
-from othello_lab import RULESETS, AlphaBeta, Limits, Maximizer, Position
+from othello_lab import MCTS, RULESETS, AlphaBeta, Limits, Maximizer, Minimax, Position
 from othello_lab.agents.config import ConfigError, choices, load_evaluation
 from othello_lab.agents.evaluation import (
     FEATURES,
@@ -28,7 +28,6 @@ from othello_lab.agents.evaluation import (
     Iago,
     Mobility,
     ModifiedSquareWeights,
-    Parity,
     PotentialMobility,
     SquareWeights,
 )
@@ -133,7 +132,9 @@ def test_agents_can_be_sent_to_another_process(
     random_game: RandomGame, elsewhere: Executor
 ) -> None:
     position = random_game("standard", 9)[20]
-    agents = [AlphaBeta(3, evaluation) for evaluation in EVALUATIONS.values()]
+    agents: list[Any] = [AlphaBeta(3, evaluation) for evaluation in EVALUATIONS.values()]
+    agents.append(Minimax(3, SquareWeights()))
+    agents.append(MCTS(playouts=100, rollout="greedy", evaluation=SquareWeights()))
     decisions = [agent.search(position) for agent in agents]
     asked = [elsewhere.submit(agent.search, position) for agent in agents]
     assert [each.result() for each in asked] == decisions
@@ -292,27 +293,6 @@ def test_values_by_hand(name: str, position: Position, value: int) -> None:
     assert evaluation(position) == evaluation.plain(position) == value, f"\n{position}"
 
 
-def test_parity_by_hand() -> None:
-    """On boards that are full but for these squares."""
-    for empty, value in (
-        ("", 0),
-        ("a1", 1),
-        ("a1 b1", -1),
-        ("a1 c1", 2),
-        ("a1 b2", -1),  # connected diagonally: one region of two
-        ("a1 b2 c3", 1),
-        ("b1 a2", -1),
-        ("h1 a2", 2),  # neighbours as numbers, not on the board
-        ("h3 a4", 2),
-        ("a1 b1 c1 a8 h8 g7 d4", 1 + 1 - 1 + 1),
-        ("a1 b1 c1 c2 c3 b3 a3", 1),  # around a corner
-        ("a1 c1 e1 g1 a3 c3 e3 g3 a5 c5 e5 g5 a7 c7 e7 g7", 16),
-    ):
-        squares = 2**64 - 1 ^ placed(empty)
-        position = Position(squares & 0x55AA55AA55AA55AA, squares & ~0x55AA55AA55AA55AA)
-        assert Parity()(position) == Parity().plain(position) == value, f"\n{position}"
-
-
 @pytest.mark.parametrize("corner", ["a1", "h1", "a8", "h8"])
 @pytest.mark.parametrize("mine", [True, False])
 def test_each_corner_settles_its_neighbours_and_no_others(corner: str, mine: bool) -> None:
@@ -423,38 +403,6 @@ def test_rounding_equals_that_of_exact_fractions() -> None:
         given = rounded(np.int64(numerator), np.int64(denominator))
         assert given == expected, f"{numerator} / {denominator}"
     assert ties > 250
-
-
-# All inner squares but the X-squares are taken, all by X but for d4: 32 discs, m = 29. X cannot
-# move; O can, on each of d4's eight lines (d1 d8 a4 h4 b2 g7 a7 g1). Empty squares: none beside
-# d4; beside X the X-squares and the edges but for the corners, 28.
-CROSS = placed(
-    "c2 d2 e2 f2 b3 c3 d3 e3 f3 g3 b4 c4 d4 e4 f4 g4 "
-    "b5 c5 d5 e5 f5 g5 b6 c6 d6 e6 f6 g6 c7 d7 e7 f7"
-)
-D4 = placed("d4")
-
-
-@pytest.mark.parametrize(
-    ("position", "current", "potential"),
-    [
-        # m = 1, everything even.
-        (START, 0, 0),
-        # m = 2: edges empty; (3 - 3); 20000 x (13 - 5) / 20.
-        (AFTER_D3, 0, 8000),
-        # m = 29: 75000 + 29000 = 104000; x (0 - 8) / 10; 20000 x (0 - 28) / 30 = -18666.67.
-        (Position(CROSS ^ D4, D4), -83_200, -18_667),
-        (Position(D4, CROSS ^ D4), 83_200, 18_667),
-        # m = 24: 50000 + 48000 = 98000. Without c2 d2 e2 f2 and f3, O's eight moves are d2 f2 b2 a4
-        # h4 a7 d8 g7, and 27 empty squares are beside X: row 2, a3 to a7, h3 to h7, f3, b7, g7,
-        # b8 to g8.
-        (Position(CROSS ^ placed("c2 d2 e2 f2 f3 d4"), D4), -78_400, ratio(20_000, 0, 27)),
-    ],
-)
-def test_iago_by_hand(position: Position, current: int, potential: int) -> None:
-    evaluation = Iago()
-    assert list(evaluation.parts(position).values()) == [0, current, potential]
-    assert evaluation(position) == current + potential
 
 
 EDGES = [

@@ -14,7 +14,7 @@ import pytest
 from boards import RandomGame
 from numba import njit
 from refusals import refused
-from rich.console import Console
+from runs import played
 
 from othello_lab import MCTS, AlphaBeta, Maximizer, Position
 from othello_lab.agents.config import ConfigError
@@ -23,7 +23,6 @@ from othello_lab.agents.evaluation import function as function_module
 from othello_lab.core import plain_rules
 from othello_lab.core.notation import square_name
 from othello_lab.experiments.config import read
-from othello_lab.experiments.jobs.run import run
 
 Write = Callable[..., str]
 
@@ -222,30 +221,9 @@ def test_in_a_line_up(mine: str) -> None:
 
 @pytest.mark.integration
 def test_a_run_with_it(mine: str, tmp_path: Path) -> None:
-    words = [*LINE_UP, f"evaluation.target={mine}:hollow", "games=4", "depth=2", "figures=false"]
-    plan = read([*words, "executor.workers=2", f"results={tmp_path}"])
-    assert run(plan, "test", Console(quiet=True)).games["end_reason"].tolist() == 4 * ["finished"]
-
-
-@pytest.mark.parametrize(
-    ("target", "word", "complaint"),
-    [
-        ("", "", "evaluation.target"),
-        ("nowhere.py:f", "", "no file nowhere.py"),
-        ("nowhere", "", "path/to/file.py:function"),
-        ("3", "", "path/to/file.py:function"),
-        ("MINE:hollow", "evaluation.scale=0", "scale=0:"),
-        ("MINE:hollow", "evaluation.scale=nan", "scale=nan"),
-        ("MINE:hollow", "evaluation.scale=big", "scale"),
-        ("MINE:hollow", "evaluation.scale=null", "scale"),
-        ("MINE:hollow", "evaluation.compiled=perhaps", "compiled"),
-        ("MINE:hollow", "evaluation.sacle=3", "sacle"),
-    ],
-)
-def test_bad_settings_are_one_line(mine: str, target: str, word: str, complaint: str) -> None:
-    target = target and f"evaluation.target={target.replace('MINE', mine)}"
-    with refused(complaint, error=ConfigError):
-        read([*LINE_UP, *filter(None, (target, word))])
+    words = [*LINE_UP, f"evaluation.target={mine}:hollow", "games=4", "depth=2"]
+    games = played(tmp_path, *words, "executor.workers=2").games
+    assert games["end_reason"].tolist() == 4 * ["finished"]
 
 
 HEAD = """\

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from refusals import refused, unannounced
+from refusals import refused
+from runs import printed
 
 from othello_lab import AlphaBeta, Position
-from othello_lab.__main__ import main
 from othello_lab.agents.evaluation import FunctionEvaluation
 from othello_lab.agents.evaluation.evaluation import compile_evaluation
 
@@ -183,19 +183,12 @@ ANSWER = (
     ],
 )
 def test_every_command_tells_it_in_the_same_line(
-    words: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("mine.py").write_text(HEAD + OWN)
-    try:
-        code: object = main(words.split())
-    except SystemExit as end:
-        code = end.code
-    (told,) = unannounced(capsys.readouterr().err).splitlines()
-    assert code == 2 and all(word in told for word in ANSWER), told
+    said = printed(*words.split(), code=2)
+    assert all(word in said for word in ANSWER), said
 
 
 def test_python_tells_it_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

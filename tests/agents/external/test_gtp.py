@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import shutil
 import sys
@@ -10,27 +11,22 @@ from functools import cache, reduce
 from pathlib import Path
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
-from bots import InProcess, in_game, in_run
+from boards import played_out
+from bots import InProcess, engine, in_run
 from gtp_engine import EDAX
 
 from othello_lab import PASS, Color, Position, RandomAgent, play_game
 from othello_lab.agents.agent import Limits
 from othello_lab.agents.external import GtpAgent
 from othello_lab.agents.external.gtp_connection import GtpConnection, GtpDialect, GtpRefusal
-from othello_lab.core.game import DIED, FINISHED, GARBAGE, ILLEGAL, RESIGNED, PlayerFailure
+from othello_lab.core.game import FINISHED, GARBAGE, PlayerFailure
 from othello_lab.core.notation import square_name
 
 ROOT = Path(__file__).parents[3]
-ENGINE = ROOT / "tests" / "gtp_engine.py"
 RHINO = shutil.which("gtp-rhino") or shutil.which("gtp-rhino", path="/usr/games")
 needs_rhino = pytest.mark.skipif(RHINO is None, reason="needs gtp-rhino (Debian's grhino)")
 START = Position.start()
-
-
-def engine(*traits: str) -> str:
-    return f"{sys.executable} {ENGINE} {' '.join(traits)}"
 
 
 def reply(agent: GtpAgent, start: Position, moves: tuple[int, ...]) -> int:
@@ -48,19 +44,14 @@ def after(start: Position, moves: tuple[int, ...]) -> Position:
 @cache
 def with_pass() -> tuple[int, ...]:
     """Moves from the start with a pass among them; then the side to move has moves."""
-    rng = np.random.default_rng(1)
-    while True:
-        position, moves = START, []
-        while not position.is_over:
-            moves.append(int(rng.choice(position.moves or (PASS,))))
-            position = position.play(moves[-1])
-            if PASS in moves and position.moves:
-                return tuple(moves)
+    games = ([move for _, move in played_out("standard", seed)] for seed in itertools.count())
+    moves = next(moves for moves in games if PASS in moves[:-1])
+    return tuple(moves[: moves.index(PASS) + 1])
 
 
 def test_where_white_begins_the_colours_change_places(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    agent = GtpAgent(engine(f"log={log}", "no-setboard"), patience=30)
+    agent = GtpAgent(engine("gtp", f"log={log}", "no-setboard"), patience=30)
     start = Position.start("wpi")
     assert reply(agent, start, (19,)) == start.play("d3").moves[0]
     agent.close()
@@ -88,7 +79,7 @@ def test_where_white_begins_the_colours_change_places(tmp_path: Path) -> None:
 def test_it_is_told_of_time(limits: Limits, told: list[str], tmp_path: Path) -> None:
     log = tmp_path / "log"
     for time in (True, False):
-        agent = GtpAgent(engine(f"log={log}"), ["level 3"], time, 30)
+        agent = GtpAgent(engine("gtp", f"log={log}"), ["level 3"], time, 30)
         agent.begin_game(Color.BLACK, START, 1)
         agent.decide(START, limits)
         agent.close()
@@ -100,7 +91,7 @@ def test_it_is_told_of_time(limits: Limits, told: list[str], tmp_path: Path) -> 
 def test_a_move_of_a_process_before_is_put_right() -> None:
     """A process that takes the place of a killed one is led through the game, and may choose
     otherwise; the move that stands is the first one's."""
-    agent = GtpAgent(engine(), patience=30)
+    agent = GtpAgent(engine("gtp"), patience=30)
     agent.begin_game(Color.BLACK, START, 1)
     assert agent.decide(START, Limits()).move == 19
     position = START.play("f5")
@@ -148,7 +139,7 @@ DIALECTS = {
 @pytest.mark.parametrize("traits", DIALECTS)
 @pytest.mark.integration
 def test_an_engine_of_any_dialect_plays_with_both_colours_and_keeps_its_forms(traits: str) -> None:
-    agent = GtpAgent(engine(traits), patience=30)
+    agent = GtpAgent(engine("gtp", traits), patience=30)
     limits = Limits(seconds=60)
     for color in Color:
         players = {color: agent, color.other: RandomAgent()}
@@ -182,7 +173,7 @@ def test_a_dialect_in_words() -> None:
 
 def test_a_form_once_found_is_kept(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    agent = GtpAgent(engine(f"log={log}", "short-colors", "capital-squares"), patience=30)
+    agent = GtpAgent(engine("gtp", f"log={log}", "short-colors", "capital-squares"), patience=30)
     for _ in range(2):
         reply(agent, START, with_pass())
     agent.close()
@@ -232,37 +223,13 @@ def test_where_the_number_of_an_answer_stands(first: str, answers: dict[str, str
 # ------------------------------------------------------------------ what goes wrong
 
 
-@pytest.mark.parametrize(
-    ("trait", "reason", "told"),
-    [
-        ("dies", DIED, ["exit code 9", "out of luck"]),
-        ("resigns", RESIGNED, []),
-        ("illegal", ILLEGAL, ["a1"]),
-        ("nonsense", GARBAGE, ["'the corner'"]),
-        ("pass-word", ILLEGAL, ["pass"]),
-        ("refuses", GARBAGE, ["'genmove black'", "no idea"]),
-        ("raw", GARBAGE, ["'I am lost'", "'genmove black'"]),
-        ("other-number", GARBAGE, ["'=999 d3'"]),
-        ("chatters", GARBAGE, ["thinking"]),
-        ("garbage", GARBAGE, ["'Welcome!'"]),
-        ("plays-go", GARBAGE, ["unsupported game"]),
-        ("no-clear_board", GARBAGE, ["'clear_board'", "unknown command"]),
-    ],
-)
-@pytest.mark.integration
-def test_an_engine_that_does_wrong_loses(trait: str, reason: str, told: list[str]) -> None:
-    record = in_game(GtpAgent(engine(trait), patience=30))
-    assert (record.winner, record.end_reason) == (Color.WHITE, reason)
-    assert all(word in record.detail for word in told), record.detail
-
-
 def test_a_refusal_names_the_first_form_tried() -> None:
-    agent = GtpAgent(engine(), patience=30)
+    agent = GtpAgent(engine("gtp"), patience=30)
     agent.begin_game(Color.BLACK, START, 1)
     with pytest.raises(PlayerFailure, match="'play black a1'"):
         agent.observe(0, START.play("d3"))
     with pytest.raises(PlayerFailure, match="'level high'"):
-        GtpAgent(engine(), ["level high"], patience=30).begin_game(Color.BLACK, START, 1)
+        GtpAgent(engine("gtp"), ["level high"], patience=30).begin_game(Color.BLACK, START, 1)
 
 
 # ------------------------------------------------------------------ a real engine

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from bots import EXAMPLES, bot, in_run, player
+from bots import EXAMPLES, bot, engine, in_run, player
 from records import content, query
 
 from othello_lab.__main__ import main
@@ -16,15 +16,14 @@ from othello_lab.core.game import DIED, FINISHED, GARBAGE, HUNG, ILLEGAL, LATE
 from othello_lab.core.system.processes import descendants
 
 pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("scratch")]
-TESTS = Path(__file__).parents[2]
 STRATEGY = f"{Path(__file__).with_name('paip.py')}:random_strategy"
 FROM_START = ["openings=start", "openings.repeats=true", "limits.seconds=30"]
 
 Made = Callable[[Path], str]
 
 
-def engine(protocol: str, *traits: str) -> Made:
-    return lambda _: f"{sys.executable} {TESTS / f'{protocol}_engine.py'} {' '.join(traits)}"
+def running(protocol: str, *traits: str) -> Made:
+    return lambda _: engine(protocol, *traits)
 
 
 def breaking(trouble: str, program: Callable[..., str] = bot) -> Made:
@@ -42,8 +41,8 @@ def strategy(line: str) -> Made:
 @pytest.mark.parametrize(
     ("agent", "make", "words"),
     [
-        ("gtp", engine("gtp"), ["games=6", "limits.seconds=10"]),
-        ("nboard", engine("nboard"), ["games=6", "ruleset=wpi", "depth=2"]),
+        ("gtp", running("gtp"), ["games=6", "limits.seconds=10"]),
+        ("nboard", running("nboard"), ["games=6", "ruleset=wpi", "depth=2"]),
         ("line", lambda _: f"{sys.executable} {EXAMPLES / 'bot.py'}", ["games=10", "seed=2"]),
         ("wpi", player, [*FROM_START, "games=4", "executor.workers=2"]),
     ],
@@ -77,8 +76,8 @@ def test_games_are_played_to_their_end(
             LATE,
             "",
         ),
-        ("gtp", engine("gtp", "illegal"), [], ILLEGAL, "a1"),
-        ("nboard", engine("nboard", "nonsense"), ["depth=2"], GARBAGE, "=== corner"),
+        ("gtp", running("gtp", "illegal"), [], ILLEGAL, "a1"),
+        ("nboard", running("nboard", "nonsense"), ["depth=2"], GARBAGE, "=== corner"),
         ("wpi", breaking("honest('(W D 4)')", player), FROM_START, ILLEGAL, "'(W D 4)'"),
         ("function", strategy("return 44"), [], ILLEGAL, "occupied"),
         ("function", strategy("return None"), [], GARBAGE, "None"),

@@ -6,10 +6,12 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
-from bots import EXAMPLES, bot, in_game
+from bots import EXAMPLES, bot
 from processes import await_
+from runs import told
 
 from othello_lab import PASS, Color, Position
 from othello_lab.agents import contract
@@ -17,56 +19,9 @@ from othello_lab.agents.agent import Decision, Limits, SearchStats
 from othello_lab.agents.command_line import main
 from othello_lab.agents.external import GtpAgent, LineAgent, NBoardAgent, WpiAgent
 from othello_lab.agents.external_agent import is_outside
-from othello_lab.core.game import DIED, GARBAGE, HUNG, ILLEGAL
 from othello_lab.core.system.processes import descendants
 
 START = Position.start()
-
-TROUBLES = {
-    "print('a1', flush=True)": (ILLEGAL, "a1"),
-    "print('--', flush=True)": (ILLEGAL, "pass"),
-    "print('z9', flush=True)": (GARBAGE, "'z9'"),
-    "print('d3, I think', flush=True)": (GARBAGE, "'d3, I think'"),
-    "print(rest[3], 'nodes=many', flush=True)": (GARBAGE, "'nodes=many'"),
-    "print(rest[3], 'nodes=9' + '9' * 17, flush=True)": (GARBAGE, "nodes"),
-    "print(rest[3], 'value', flush=True)": (GARBAGE, "'value'"),
-    "print(rest[3], 'value=', flush=True)": (GARBAGE, "'value='"),
-    "print(rest[3], 'x=1', flush=True)": (GARBAGE, "'x=1'"),
-    "print(rest[3], 'depth=1.5', flush=True)": (GARBAGE, "'depth=1.5'"),
-    "print(rest[3], 'value=nan', flush=True)": (GARBAGE, "'value=nan'"),
-    "os.write(1, f'{rest[3]}\\n{rest[3]}\\n'.encode())": (GARBAGE, "without being asked"),
-    "os.write(1, bytes(range(256)) + b'\\n')": (GARBAGE, "answered"),
-    "os.write(1, b'x' * 100_000); signal.pause()": (GARBAGE, "65536"),
-    "1 / 0": (DIED, "ZeroDivisionError"),
-    "os._exit(3)": (DIED, "exit code 3"),
-    "os.close(1); signal.pause()": (DIED, "closed its output"),
-}
-
-
-@pytest.mark.parametrize("trouble", TROUBLES)
-@pytest.mark.integration
-def test_a_bot_that_does_wrong_loses_for_that_reason(trouble: str, tmp_path: Path) -> None:
-    reason, told = TROUBLES[trouble]
-    record = in_game(LineAgent(bot(tmp_path, trouble, after=1), 30))
-    assert (record.winner, record.end_reason) == (Color.WHITE, reason)
-    assert told in record.detail
-
-
-@pytest.mark.parametrize(
-    ("begin", "reason", "told"),
-    [
-        ("os._exit(4)", DIED, "exit code 4"),
-        ("print('hello', flush=True)", GARBAGE, "'hello'"),
-        ("signal.pause()", HUNG, "0.2 s"),
-    ],
-)
-def test_a_bot_that_does_not_begin_loses(
-    begin: str, reason: str, told: str, tmp_path: Path
-) -> None:
-    patience = 0.2 if reason == HUNG else 30
-    record = in_game(LineAgent(bot(tmp_path, begin=begin), patience))
-    assert (record.winner, record.end_reason) == (Color.WHITE, reason)
-    assert told in record.detail
 
 
 def test_answers_that_are_understood(tmp_path: Path) -> None:
@@ -153,11 +108,29 @@ def test_check_shows_what_a_bot_prints_at_a_failure_alone(
 
 
 @pytest.mark.integration
-def test_check_finds_a_bot_that_hangs_and_leaves_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_check_finds_a_bot_that_hangs_and_leaves_nothing(tmp_path: Path) -> None:
     command = bot(tmp_path, "signal.pause()", after=3)
     before = set(descendants([os.getpid()]))
-    assert main(["check", "line", f"command={command}", "--patience", "5"]) == 1
-    assert "5 s after decide" in capsys.readouterr().out
+    assert "5 s after decide" in told(
+        "agents", "check", "line", f"command={command}", "--patience", "5", code=1
+    )
     await_(lambda: set(descendants([os.getpid()])) <= before)
+
+
+@pytest.mark.parametrize(
+    ("make", "named"),
+    [
+        (lambda: LineAgent(""), "command="),
+        (lambda: LineAgent("'").prepare(), "quotation"),
+        (lambda: LineAgent("cat", patience=0), "patience=0"),
+        (lambda: LineAgent("cat", boards=[5]), "boards=5"),
+        (lambda: GtpAgent("cat", settings=3), "settings=3"),  # type: ignore[arg-type]
+        (lambda: GtpAgent("cat", time=2), "time=2"),  # type: ignore[arg-type]
+        (lambda: WpiAgent("cat", "../cat"), "name=../cat"),
+        (lambda: WpiAgent("cat", folder="/nowhere").prepare(), "folder=/nowhere"),
+        (lambda: WpiAgent("cat", folder="/proc").prepare(), "folder=/proc"),
+    ],
+)
+def test_bad_settings_of_programs(make: Callable[[], Any], named: str) -> None:
+    with pytest.raises(ValueError, match=named):
+        make()

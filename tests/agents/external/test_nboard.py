@@ -7,21 +7,16 @@ import sys
 from pathlib import Path
 
 import pytest
-from bots import in_game
+from bots import engine
 
 from othello_lab import AlphaBeta, Color, Position, SquareWeights, play_game
 from othello_lab.agents.agent import Decision, Limits, SearchStats
 from othello_lab.agents.external import NBoardAgent
-from othello_lab.core.game import DIED, FINISHED, GARBAGE, HUNG, ILLEGAL
+from othello_lab.core.game import FINISHED
 from othello_lab.core.notation import format_ggf, parse_ggf
 
 ROOT = Path(__file__).parents[3]
-ENGINE = ROOT / "tests" / "nboard_engine.py"
 START = Position.start()
-
-
-def engine(*traits: str) -> str:
-    return f"{sys.executable} {ENGINE} {' '.join(traits)}"
 
 
 @pytest.mark.parametrize(
@@ -29,7 +24,7 @@ def engine(*traits: str) -> str:
     [("", -1.5, 350), ("edax", -1.5, 350), ("bare", None, 350), ("bad-nodes", -1.5, 0)],
 )
 def test_what_an_engine_says_of_its_move(trait: str, value: float | None, nodes: int) -> None:
-    agent = NBoardAgent(engine(trait), 3, patience=30)
+    agent = NBoardAgent(engine("nboard", trait), 3, patience=30)
     agent.begin_game(Color.BLACK, START, 1)
     decision = agent.decide(START, Limits())
     agent.close()
@@ -38,7 +33,7 @@ def test_what_an_engine_says_of_its_move(trait: str, value: float | None, nodes:
 
 def test_what_an_engine_is_told(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    agent = NBoardAgent(engine(f"log={log}"), 5, patience=30)
+    agent = NBoardAgent(engine("nboard", f"log={log}"), 5, patience=30)
     start = Position.start("wpi")
     position = start.play("d3")
     agent.begin_game(Color.BLACK, start, 1)
@@ -51,22 +46,6 @@ def test_what_an_engine_is_told(tmp_path: Path) -> None:
     game = f"set game (;GM[Othello]PC[lab]RE[?]TY[8]BO[8 {board} O];)"
     told = ["nboard 2", "set depth 5", game, "move D3", "go", "set depth 2", "go", "quit"]
     assert said == told
-
-
-@pytest.mark.parametrize(
-    ("trait", "reason", "told"),
-    [
-        ("dies", DIED, ["exit code 9", "out of luck"]),
-        ("illegal", ILLEGAL, ["a1"]),
-        ("nonsense", GARBAGE, ["'=== corner"]),
-        ("same-pong", HUNG, ["0.5 s"]),
-    ],
-)
-def test_an_engine_that_does_wrong_loses(trait: str, reason: str, told: list[str]) -> None:
-    patience = 0.5 if reason == HUNG else 30
-    record = in_game(NBoardAgent(engine(trait), 2, patience=patience))
-    assert (record.winner, record.end_reason) == (Color.WHITE, reason)
-    assert all(word in record.detail for word in told), record.detail
 
 
 @pytest.mark.integration

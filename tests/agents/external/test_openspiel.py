@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from bots import in_run
 from records import content, query
+from runs import told
 
 from othello_lab import PASS, AlphaBeta, Color, GreedyAgent, Position, SquareWeights, play_game
-from othello_lab.__main__ import main
 from othello_lab.agents.agent import Agent, Decision, Limits
 from othello_lab.agents.external.openspiel import LabBot, OpenSpielAgent, position_of, state_of
 from othello_lab.core.game import FINISHED, GARBAGE, RAISED
@@ -21,13 +21,12 @@ MCTS = "othello_lab.agents.external.openspiel:mcts(20)"
 
 
 def test_without_openspiel_it_says_what_is_missing(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("othello_lab.agents.external.openspiel.pyspiel", None)
     common = ["agents=duel", "agent@first=openspiel", "agent@second=random", "games=2"]
-    assert main(["run", *common, f"first.target='{MCTS}'", f"results={tmp_path}"]) == 2
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1 and "pip install" in error and "[openspiel]" in error
+    error = told("run", *common, f"first.target='{MCTS}'", f"results={tmp_path}", code=2)
+    assert "pip install" in error and "[openspiel]" in error
 
 
 @pytest.fixture
@@ -99,8 +98,7 @@ def test_a_bot_is_told_of_what_it_has_not_done(tmp_path: Path) -> None:
 
 @both
 @pytest.mark.parametrize(
-    ("kind", "reason", "detail"),
-    [("silent", GARBAGE, "None"), ("raising", RAISED, "no idea")],
+    ("kind", "reason", "detail"), [("silent", GARBAGE, "None"), ("raising", RAISED, "no idea")]
 )
 def test_a_bot_that_goes_wrong_loses(kind: str, reason: str, detail: str) -> None:
     bot = OpenSpielAgent(f"{HERE}:made('{kind}')")

@@ -101,28 +101,6 @@ def test_a_program_that_ends_too_early_has_played_what_it_wrote(
     assert "exit code 0" in record.detail
 
 
-@pytest.mark.parametrize(
-    ("trouble", "reason", "told"),
-    [
-        ("honest('(W D 4)')", ILLEGAL, "'(W D 4)'"),
-        ("1 / 0", DIED, "ZeroDivisionError"),
-        ("open(NAME + '.out', 'w').write('(W'); signal.pause()", LATE, "'(W"),
-        ("signal.pause()", LATE, "player.out"),
-    ],
-)
-@pytest.mark.integration
-def test_a_program_that_does_wrong_loses_for_that_reason(
-    trouble: str, reason: str, told: str, tmp_path: Path, closed: list[WpiAgent]
-) -> None:
-    agent = WpiAgent(player(tmp_path, trouble, after=1), patience=60)
-    closed.append(agent)
-    players = {Color.WHITE: agent, Color.BLACK: RandomAgent()}
-    limits = Limits(seconds=0.2 if reason == LATE else 60)
-    record = play_game(players, Position.start("wpi"), limits=limits)
-    assert (record.winner, record.end_reason) == (Color.BLACK, reason), record.detail
-    assert told in record.detail
-
-
 def test_what_it_waited_before_its_move_excuses_no_late_move(
     closed: list[WpiAgent], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

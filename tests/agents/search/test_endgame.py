@@ -4,6 +4,7 @@ on the command line."""
 from __future__ import annotations
 
 import copy
+import itertools
 import pickle
 import random
 import re
@@ -19,7 +20,8 @@ import pytest
 from boards import RandomGame, random_patterns, seeds, with_empties
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from refusals import refused, refuses
+from refusals import ended, refused, refuses
+from runs import printed
 
 from othello_lab import PASS, PVS, AlphaBeta, DiscCount, Limits, Position
 from othello_lab.agents.command_line import main
@@ -135,37 +137,27 @@ def test_passes_and_wipe_outs_are_met(random_game: RandomGame, solver: EndgameSo
     assert solver.analyse(over).scores == {}
 
 
-def test_every_move_is_scored(random_game: RandomGame, solver: EndgameSolver) -> None:
-    for rules in RULESETS:
-        for seed in range(8):
-            position = with_empties(random_game, rules, seed, 7)
-            moves = (PASS,) if position.must_pass else position.moves
-            expected = {move: -plain_score(position.play(move)) for move in moves}
-            solution = solver.analyse(position)
-            assert solution.scores == expected, position
-            assert solution.score == plain_score(position)
-            if expected:
-                best = {move for move, score in expected.items() if score == solution.score}
-                assert set(solution.best) == best
-                assert solution.pv[0] == solution.best[0]
-            assert end_of(position, solution.pv).is_over
-
-
-def test_win_draw_or_loss(random_game: RandomGame, solver: EndgameSolver) -> None:
+def test_every_move_is_scored_and_the_result_known(
+    random_game: RandomGame, solver: EndgameSolver
+) -> None:
     seen = set()
-    for rules in RULESETS:
-        for seed in range(20):
-            position = with_empties(random_game, rules, seed, 7)
-            score = plain_score(position)
-            solution = solver.solve_wld(position)
-            assert solution.score == (score > 0) - (score < 0), position
-            assert solution.complete
-            assert solution.lower <= score <= solution.upper, position
-            if solution.best:
-                after = position.play(solution.best[0])
-                worth = -plain_score(after)
-                assert (worth > 0) - (worth < 0) == solution.score, position
-            seen.add(solution.score)
+    for rules, seed in itertools.product(RULESETS, range(12)):
+        position = with_empties(random_game, rules, seed, 7)
+        score = plain_score(position)
+        moves = (PASS,) if position.must_pass else position.moves
+        expected = {move: -plain_score(position.play(move)) for move in moves}
+        solution = solver.analyse(position)
+        assert (solution.scores, solution.score) == (expected, score), position
+        if expected:
+            assert set(solution.best) == {m for m, worth in expected.items() if worth == score}
+            assert solution.pv[0] == solution.best[0]
+        assert end_of(position, solution.pv).is_over
+        result = solver.solve_wld(position)
+        assert result.complete and result.lower <= score <= result.upper, position
+        assert result.score == np.sign(score), position
+        if result.best:
+            assert np.sign(expected[result.best[0]]) == result.score, position
+        seen.add(result.score)
     assert seen == {-1, 0, 1}
 
 
@@ -396,17 +388,15 @@ def scored_line(position: Position, off_by: int = 0) -> str:
 
 
 @pytest.mark.usefixtures("wide")
-def test_a_position_as_typed(random_game: RandomGame, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_position_as_typed(random_game: RandomGame) -> None:
     position = with_empties(random_game, "standard", 4, 8)
-    assert main(["solve", position.to_obf(), "--table", "1"]) == 0
-    output = capsys.readouterr().out
+    output = printed("agents", "solve", position.to_obf(), "--table", "1")
     solution = EndgameSolver(table_mb=1).solve(position)
     assert str(position) in output
     assert " ".join(square_name(move) for move in solution.pv) in output
     assert f"{solution.score:+d}" in output
     assert f"{solution.stats.nodes:,}" in output
-    assert main(["solve", position.to_obf(), "--all", "--table", "1"]) == 0
-    output = capsys.readouterr().out
+    output = printed("agents", "solve", position.to_obf(), "--all", "--table", "1")
     rows = re.findall(r"^\s*([a-h][1-8])\s+([+-]\d+)\s*$", output, re.MULTILINE)
     scores = EndgameSolver(table_mb=1).analyse(position).scores
     assert {name: int(score) for name, score in rows} == {
@@ -417,42 +407,31 @@ def test_a_position_as_typed(random_game: RandomGame, capsys: pytest.CaptureFixt
         (["a2a1", "--ruleset", "mini4"], r" -10\b"),
         (["X" * 44 + "O" * 20 + " X"], r"over: \+24 discs"),
     ):
-        assert main(["solve", *words]) == 0
-        assert re.search(said, capsys.readouterr().out)
+        assert re.search(said, printed("agents", "solve", *words))
 
 
 @pytest.mark.usefixtures("wide", "solver")
 @pytest.mark.parametrize("every", [[], ["--all"]])
-def test_a_file_of_positions(
-    every: list[str],
-    random_game: RandomGame,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_file_of_positions(every: list[str], random_game: RandomGame, tmp_path: Path) -> None:
     positions = [with_empties(random_game, "standard", seed, 8) for seed in range(3)]
     lines = ["% a comment", "", *map(scored_line, positions), "# another", positions[0].to_obf()]
     lines.append("X" * 60 + "---- O")
     path = tmp_path / "problems.obf"
     path.write_text("\n".join(lines), encoding="utf-8")
-    assert main(["solve", str(path), *every]) == 0
-    output = capsys.readouterr()
-    assert output.err == ""
-    assert re.search(r"^5 positions in .*; scores as given$", output.out, re.MULTILINE)
-    numbers = re.findall(r"^ +(\d+) +\d+ +\S", output.out, re.MULTILINE)
+    output = printed("agents", "solve", path, *every)
+    assert re.search(r"^5 positions in .*; scores as given$", output, re.MULTILINE)
+    numbers = re.findall(r"^ +(\d+) +\d+ +\S", output, re.MULTILINE)
     assert numbers == ["3", "4", "5", "7", "8"]
-    assert "over" in output.out
+    assert "over" in output
     lines[3] = scored_line(positions[1], off_by=2)
     path.write_text("\n".join(lines), encoding="utf-8")
-    assert main(["solve", str(path), *every]) == 1
-    output = capsys.readouterr()
-    assert len(re.findall("differs ", output.out)) == 1
-    assert "1 of 3 differ" in output.out
+    output = printed("agents", "solve", path, *every, code=1)
+    assert len(re.findall("differs ", output)) == 1
+    assert "1 of 3 differ" in output
 
 
 @pytest.mark.usefixtures("wide", "solver")
-def test_bad_lines_are_told_and_the_rest_is_solved(
-    random_game: RandomGame, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bad_lines_are_told_and_the_rest_is_solved(random_game: RandomGame, tmp_path: Path) -> None:
     position = with_empties(random_game, "standard", 1, 8)
     good = position.to_obf()
     illegal = next(s for s in bits(position.mover))
@@ -466,39 +445,20 @@ def test_bad_lines_are_told_and_the_rest_is_solved(
     }
     path = tmp_path / "problems.obf"
     path.write_text("\n".join([good, *(line for line, _ in bad.values()), good]), encoding="utf-8")
-    assert main(["solve", str(path)]) == 2
-    output = capsys.readouterr()
-    complaints = output.err.splitlines()
-    assert len(complaints) == len(bad)
+    code, out, errors = ended(["agents", "solve", path])
+    complaints = errors.splitlines()
+    assert (code, len(complaints)) == (2, len(bad))
     for complaint, (number, (_, reason)) in zip(complaints, bad.items(), strict=True):
         assert complaint.startswith(f"{path}, line {number}: ")
         assert reason in complaint
-    assert re.search(r"^2 positions in .*; 6 bad lines$", output.out, re.MULTILINE)
+    assert re.search(r"^2 positions in .*; 6 bad lines$", out, re.MULTILINE)
 
 
-@pytest.mark.parametrize(
-    ("words", "complaint"),
-    [
-        (["f5d6c3d"], "left over"),
-        (["nowhere.obf"], "no file nowhere.obf"),
-        ([str(Path(__file__).parent)], "folder"),
-        (["-" * 64 + " Z"], "side to move 'Z'"),
-        (["-" * 64 + " X; A1:+2"], "legal"),
-        (["f5", "--table", "999999999999"], "this machine has"),
-        (["f5", "--threads", "0"], "--threads: 0"),
-        (["f5", "--threads", "65"], "--threads: 65"),
-        (["f5", "--table", "101"], "--table 101: only 100 MB"),
-    ],
-)
-def test_bad_input_is_one_line_and_exit_code_2(
-    words: list[str],
-    complaint: str,
+def test_a_table_larger_than_the_free_memory_is_refused(
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    if "101" in words:
-        monkeypatch.setattr(solve, "free_memory", lambda: 100)
-    refuses(main, ["solve", *words], capsys, complaint)
+    monkeypatch.setattr(solve, "free_memory", lambda: 100)
+    refuses(["agents", "solve", "f5", "--table", "101"], "--table 101: only 100 MB")
 
 
 @pytest.mark.integration
@@ -547,6 +507,6 @@ def test_solving_that_takes_for_ever_tells_how_far_it_is_and_ends_when_asked_to(
     assert "58 empty squares: 26 may take minutes" in told[0]
     for line in told:
         assert re.search(r"[\d,]+ nodes in \d+ s \(.*\); .* winner .*\n", line)
-    printed = capsys.readouterr().out
-    assert "Stopped before" in printed and "Best move so far: " in printed
+    output = capsys.readouterr().out
+    assert "Stopped before" in output and "Best move so far: " in output
     assert set(threading.enumerate()) <= before

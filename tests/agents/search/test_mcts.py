@@ -7,7 +7,6 @@ import copy
 import math
 import random
 from collections import Counter
-from concurrent.futures import Executor
 from typing import Any
 
 import numpy as np
@@ -34,12 +33,7 @@ from othello_lab.agents.search.context import LEAVES, NODES, set_constants
 from othello_lab.agents.search.endgame.solver import EndgameSolver
 from othello_lab.agents.search.limits import MARGIN, SHORTEST, allotment
 from othello_lab.agents.search.montecarlo import mcts, rollout
-from othello_lab.agents.search.montecarlo.plain import (
-    CLEAR_WIN,
-    FINE,
-    SplitMix64,
-    choose,
-)
+from othello_lab.agents.search.montecarlo.plain import CLEAR_WIN, FINE, SplitMix64, choose
 from othello_lab.agents.search.montecarlo.tree import CompiledTree
 from othello_lab.core.bitboard import bits
 
@@ -451,10 +445,3 @@ def test_a_copy_searches_in_its_own_memory(way: dict[str, Any]) -> None:
     assert original.moves == before
     clone.begin_game(Color.BLACK, Position.start(), 7)
     assert clone.decide(MIDGAME, Limits()) == decision
-
-
-@pytest.mark.integration
-def test_an_agent_can_be_sent_to_another_process(elsewhere: Executor) -> None:
-    agent = MCTS(playouts=100, rollout="greedy", evaluation=SquareWeights())
-    decision = agent.search(Position.start())
-    assert elsewhere.submit(agent.search, Position.start()).result() == decision

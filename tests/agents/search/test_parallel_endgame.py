@@ -11,9 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from boards import RandomGame, with_empties
+from runs import told
 
 from othello_lab import PVS, DiscCount, Limits, Position
-from othello_lab.agents.command_line import main
 from othello_lab.agents.search.endgame import memory, parallel
 from othello_lab.agents.search.endgame import solver as solving
 from othello_lab.agents.search.endgame.memory import SolverMemory, team_of
@@ -275,11 +275,10 @@ def test_threads_can_be_changed_on_an_object_and_in_a_copy(random_game: RandomGa
 
 
 def test_more_threads_than_processors_are_told(
-    random_game: RandomGame, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    random_game: RandomGame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(solving, "available_cores", lambda: 2)
     line = with_empties(random_game, "standard", 1, 10).to_obf()
     for threads in (2, 3):
-        assert main(["solve", line, "--table", "1", "--threads", f"{threads}"]) == 0
-        told = capsys.readouterr().err
-        assert ("3 threads" in told and "2 processors" in told) == (threads == 3), told
+        said = told("agents", "solve", line, "--table", "1", "--threads", threads)
+        assert ("3 threads" in said and "2 processors" in said) == (threads == 3), said

@@ -432,9 +432,7 @@ def test_probcut_asks_the_evaluation_whether_a_check_is_hopeful(
 
 
 @pytest.mark.integration
-def test_probcut_is_fitted_to_the_searches_of_the_agent_that_plays_with_it(
-    tmp_path: Path,
-) -> None:
+def test_probcut_is_fitted_to_the_searches_of_the_agent_that_plays_with_it(tmp_path: Path) -> None:
     settings = load("agent", "champion")
     numbers = SquareWeights(), "weights", 10, 50, 3, "a test"
     rows = RowMaker(folder=tmp_path)
@@ -445,10 +443,7 @@ def test_probcut_is_fitted_to_the_searches_of_the_agent_that_plays_with_it(
     assert shallow == of_full, "pruning above the leaves is fitted to full searches"
     assert made.checks[-1] != full.checks[-1]
     kept = sorted(tmp_path.iterdir())
-    assert [path.name for path in kept] == [
-        "full_searches.jsonl",
-        "own_searches.jsonl",
-    ]
+    assert [path.name for path in kept] == ["full_searches.jsonl", "own_searches.jsonl"]
     for path in kept:  # killed in the midst of a line
         content = path.read_bytes()
         path.write_bytes(content[: len(content) // 2])

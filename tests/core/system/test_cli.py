@@ -65,7 +65,7 @@ def test_a_command_that_is_none_and_the_version(capsys: pytest.CaptureFixture[st
     def main(words: Sequence[str]) -> int:
         return dispatch("lab", "usage\n", COMMANDS, words, {})
 
-    refuses(main, ["braek"], capsys, "'braek'", *COMMANDS, "'break'")
+    refuses(["braek"], "'braek'", *sorted(COMMANDS), "'break'", main=main)
     assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"Othello strategy lab {metadata.version(DISTRIBUTION)}\n"
     with pytest.raises(ZeroDivisionError):  # a mistake of ours is not hidden

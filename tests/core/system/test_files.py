@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from refusals import refuses
 
-from othello_lab.__main__ import main
 from othello_lab.core.system import control_groups, processes
 from othello_lab.core.system.control_groups import processor_quota
 from othello_lab.core.system.files import UnreadableFile, open_file, read_bytes, read_text
@@ -69,12 +68,12 @@ COMMANDS = [
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_with_a_path_refuses_it(
-    command: str, bad: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    command: str, bad: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO())
     for kind, (_, why) in KINDS.items():
         if (kind, command) != ("large", COMMANDS[2]):  # which is named as a submission
-            refuses(main, command.format(kind).split(), capsys, kind, why)
+            refuses(command.format(kind).split(), kind, why)
     assert not list(bad.glob("results*"))
 
 
@@ -87,7 +86,7 @@ YAMLS = {
 
 @pytest.mark.parametrize("why", YAMLS)
 def test_a_yaml_that_cannot_be_read_is_named(
-    why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also in a folder of YAMLs, where nobody has asked for it."""
     monkeypatch.chdir(tmp_path)
@@ -102,7 +101,7 @@ def test_a_yaml_that_cannot_be_read_is_named(
         "agents list --config-dir conf",
         "play terminal white=mine --config-dir conf",
     ):
-        refuses(main, command.split(), capsys, name, why)
+        refuses(command.split(), name, why)
 
 
 V1 = "cpu/docker/cpu.cfs_quota_us", "cpu/docker/cpu.cfs_period_us"

@@ -6,15 +6,12 @@ import re
 from pathlib import Path
 
 import pytest
-from refusals import refused
+from runs import told
 
 from othello_lab import GreedyAgent, RandomAgent
-from othello_lab.__main__ import main
-from othello_lab.agents.config import ConfigError
 from othello_lab.core.game import Limits
 from othello_lab.core.rules import ruleset
 from othello_lab.core.system import call_filter, landlock, promises
-from othello_lab.experiments.config import read
 from othello_lab.experiments.playing.conditions import CLOSED, NONE, GameConditions, Isolation
 
 ROOT = Path(__file__).parents[3]
@@ -47,35 +44,27 @@ def test_a_system_that_lacks_something_is_told(old_kernel: None) -> None:
 
 
 @pytest.mark.integration
-def test_a_run_says_it_at_its_start_and_in_its_report(
-    old_kernel: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_says_it_at_its_start_and_in_its_report(old_kernel: None, tmp_path: Path) -> None:
     words = ["agents=duel", "agent@first=random", "first._target_=misbehaving.Closes"]
     words += [f"+first.folder={tmp_path / 'notes'}", "agent@second=random", "games=2"]
     words += ["ruleset=mini4", "figures=none", "executor.workers=1", f"results={tmp_path}"]
     (tmp_path / "notes").mkdir()
-    assert main(["run", *words]) == 0
-    said = " ".join(capsys.readouterr().out.split())
+    said = told("run", *words)
     promise = "it takes no time by priorities"
     assert said.index(promise) < said.index("2/2 games")
     (report,) = tmp_path.rglob("report.md")
     assert promise in " ".join(report.read_text(encoding="utf-8").split())
 
 
-def test_the_command_tells_all_promises(capsys: pytest.CaptureFixture[str]) -> None:
-    code = main(["agents", "isolation"])
-    told = capsys.readouterr().out
-    assert code == (0 if all(each.holds for each in promises.promises()) else 1)
+def test_the_command_tells_all_promises() -> None:
+    text = told("agents", "isolation", code=not all(each.holds for each in promises.promises()))
     for word in ("Landlock", "seccomp", "cgroup v2", "user namespaces", "closed agents"):
-        assert word in told
-    assert told.count("yes") + told.count("NO") >= len(promises.promises())
+        assert word in text
+    assert text.count("yes") + text.count("NO") >= len(promises.promises())
 
 
-def test_the_command_fails_where_one_does_not_hold(
-    old_kernel: None, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["agents", "isolation"]) == 1
-    assert "NO" in capsys.readouterr().out
+def test_the_command_fails_where_one_does_not_hold(old_kernel: None) -> None:
+    assert "NO" in told("agents", "isolation", code=1)
 
 
 def test_the_page_names_a_test_for_each_promise() -> None:
@@ -85,22 +74,3 @@ def test_the_page_names_a_test_for_each_promise() -> None:
     assert len(rows) >= len(promises.promises())
     for path in re.findall(r"`(tests/[^`]+)`", table):
         assert (ROOT / path).is_file(), path
-
-
-@pytest.mark.parametrize(
-    ("words", "named"),
-    [
-        ("isolation=shut", "auto, closed, none, process"),
-        ("isolation.kind=shut", "isolation.kind 'shut' auto, process, closed, none"),
-        ("isolation.reads=[/nowhere]", "isolation.reads: /nowhere"),
-        ("isolation=process isolation.writes=[/tmp]", "isolation.writes: isolation=process"),
-        ("isolation=none isolation.network=true", "isolation.network: isolation=none"),
-        ("isolation.reads=here", "list"),
-        ("isolation.children=perhaps", "isolation.children=perhaps"),
-        ("isolation.chidlren=true", "chidlren"),
-    ],
-)
-def test_bad_input_is_one_line(words: str, named: str) -> None:
-    line_up = ["agents=duel", "agent@first=random", "agent@second=greedy"]
-    with refused(*named.split(), error=ConfigError):
-        read([*line_up, *words.split()])

@@ -12,7 +12,6 @@ from typing import Any, NoReturn
 import pytest
 from refusals import refuses
 
-from othello_lab.__main__ import main
 from othello_lab.core.system.shared_memory import why_no_locks
 from othello_lab.experiments.record.log import logging_to
 
@@ -52,16 +51,11 @@ def test_a_run_logs_without_them(no_locks: None, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "words",
-    ["openings x.txt --plies 4 --depth 2 --shallow 1", "run agents=classics executor=dask"],
+    "words", ["openings x.txt --plies 4 --depth 2 --shallow 1", "run agents=classics executor=dask"]
 )
 def test_a_command_that_needs_them_says_so(
-    words: str,
-    no_locks: None,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    words: str, no_locks: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    refuses(main, words.split(), capsys, "cannot share locks")
+    refuses(words.split(), "cannot share locks")
     assert not list(tmp_path.iterdir())

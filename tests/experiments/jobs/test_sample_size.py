@@ -85,26 +85,3 @@ def test_the_command_tells_pairs_and_minutes() -> None:
 def test_a_misbehaving_agent_is_timed_and_told() -> None:
     hangs = ["second._target_=misbehaving.Hangs", "limits.hang=0.3", "executor.workers=1"]
     assert "forfeited" in told("plan", "elo=60", *DUEL, *hangs)
-
-
-BAD = {
-    "draws=0.1": "elo=...",
-    "elo=many": "elo=many: a number",
-    "elo=inf": "elo=inf: a finite number",
-    "elo=0": "elo=0: more than elo0=0",
-    "elo=1e-300": "elo=1e-300: no match",
-    "elo=5 elo0=8": "elo=5: more than elo0=8",
-    "elo=5 elo1=-1": "elo0=0 elo1=-1: ",
-    "elo=5 power=1": "power=1.0: ",
-    "elo=5 alpha=0.5": "alpha=0.5: ",
-    "elo=5 draws=1": "draws=1.0: ",
-    "elo=5 split=-0.1": "split=-0.1: ",
-    "elo=400 draws=0.5": "too few games",
-    "elo=5 agents=nobody": "'nobody'",
-    "elo=5 agents=classics no_setting=1": "'no_setting'",
-}
-
-
-@pytest.mark.parametrize("words", BAD, ids=str)
-def test_bad_input_is_one_line(words: str) -> None:
-    assert BAD[words] in told("plan", *words.split(), code=2)

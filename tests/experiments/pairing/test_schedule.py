@@ -100,8 +100,7 @@ def cup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     (tmp_path / "cup.py").write_text(textwrap.dedent(source), encoding="utf-8")
     (tmp_path / "conf" / "schedule").mkdir(parents=True)
     (tmp_path / "conf" / "schedule" / "cup.yaml").write_text(
-        "# Half of the agents are out after each round\n_target_: cup.Cup\n",
-        encoding="utf-8",
+        "# Half of the agents are out after each round\n_target_: cup.Cup\n", encoding="utf-8"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     return [

@@ -388,24 +388,3 @@ def test_report_and_terminal_show_points_and_rounds(tmp_path: Path) -> None:
     told("watch", result.folder, "--once")
     with pytest.raises(ConfigError, match="games=4: "):  # a tournament cannot grow
         resume(result.folder, console=QUIET, games=4)
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ("schedule=swiss schedule.rounds=0", "schedule.rounds=0: a whole number of 1 or more"),
-        ("schedule=swiss schedule.rounds=4", "rounds=4: a whole number from 1 to 3"),
-        ("schedule=knockout schedule.replays=-1", "schedule.replays=-1: a whole number of 0"),
-        ("schedule=class schedule.preliminary=0", "schedule.preliminary=0: a whole number of"),
-        ("schedule=class schedule.win=-1", "schedule.win=-1: a number of 0 or more"),
-    ],
-)
-def test_bad_settings_are_refused(words: str, said: str) -> None:
-    with pytest.raises(ConfigError) as refused:
-        read([*WORDS, *words.split()])
-    assert said in str(refused.value)
-
-
-def test_too_few_openings_are_told(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"may need 9, .*only one opening .*repeats"):
-        played(tmp_path, *WORDS, "schedule=class", "openings=start")

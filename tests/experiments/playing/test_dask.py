@@ -18,6 +18,7 @@ import pytest
 from processes import await_, descendants, lives
 from records import content, games_in, runs_in
 from rich.console import Console
+from runs import played, told
 
 from othello_lab.__main__ import main
 from othello_lab.agents.config import ConfigError
@@ -102,8 +103,7 @@ def scheduler(tmp_path: Path) -> Iterator[Scheduler]:
 
 def serial(folder: Path, *words: str) -> Content:
     """What the record of the same run has when it is played in this process."""
-    plan = read([*words, f"results={folder / 'serial'}", "executor=serial"])
-    return content(run(plan, "test", QUIET).folder)
+    return content(played(folder / "serial", *words).folder)
 
 
 @pytest.fixture(scope="module")
@@ -174,13 +174,11 @@ def other_lab(folder: Path) -> Path:
 
 @pytest.mark.nightly
 def test_other_versions_are_refused_before_anything_is_written(
-    tmp_path: Path, scheduler: Scheduler, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, scheduler: Scheduler
 ) -> None:
     with scheduler.worker("fine"), scheduler.worker("odd", path=other_lab(tmp_path)):
         words = ["run", *WORDS, f"results={tmp_path / 'results'}", "executor=dask"]
-        assert main([*words, f"executor.address={scheduler.address}"]) == 2
-    printed = capsys.readouterr().err
-    assert printed.count("\n") == 1
+        printed = told(*words, f"executor.address={scheduler.address}", code=2)
     assert "worker odd at tcp://127.0.0.1" in printed
     assert f"code {versions({})['code']} -> " in printed
     assert not (tmp_path / "results").exists()
@@ -269,17 +267,12 @@ def test_ctrl_c_in_a_terminal_finishes_what_is_under_way_on_this_machine(
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nowhere", "tcp://127.0.0.1:none"])
 def test_no_scheduler_is_one_line(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    address: str,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:
     monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.3)
     results = tmp_path / "results"
     words = ["run", *WORDS, f"results={results}", "executor=dask"]
-    assert main([*words, f"executor.address={address}"]) == 2
-    printed = capsys.readouterr().err
-    assert printed.count("\n") == 1
+    printed = told(*words, f"executor.address={address}", code=2)
     assert f"executor.address={address}" in printed
     assert not results.exists()
 

@@ -14,14 +14,13 @@ from unittest.mock import Mock
 import pytest
 from chosen import mostly_nightly
 from processes import Command, adopted, await_, descendants, lives
-from rich.console import Console
+from runs import played
 
 from othello_lab import Limits, RandomAgent
 from othello_lab.core.game import DIED, FINISHED, GARBAGE, HUNG, LATE, RAISED, PlayerFailure
 from othello_lab.core.rules import ruleset
 from othello_lab.core.system.shared_memory import STOPPING
-from othello_lab.experiments.config import read
-from othello_lab.experiments.jobs.run import RunResult, run
+from othello_lab.experiments.jobs.run import RunResult
 from othello_lab.experiments.pairing import RoundRobin
 from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.pairing.schedule import PairDraw, PickledPairs
@@ -33,9 +32,8 @@ from othello_lab.experiments.playing.supervisor import GameSupervisor
 
 
 def play(folder: Path, *words: str) -> RunResult:
-    more = ["agents=duel", "agent@second=greedy", f"results={folder / 'results'}", "figures=false"]
-    more.append("trial=false")
-    return run(read([*more, *words]), "test", Console(quiet=True))
+    more = ["agents=duel", "agent@second=greedy", "trial=false"]
+    return played(folder / "results", *more, *words)
 
 
 def log_of(result: RunResult) -> str:
@@ -77,8 +75,7 @@ def closing(folder: Path, how: str = "") -> list[str]:
 
 @pytest.mark.integration
 @pytest.mark.parametrize(
-    ("words", "most"),
-    [(["executor.workers=2"], 2), (["executor=serial", "isolation=none"], 1)],
+    ("words", "most"), [(["executor.workers=2"], 2), (["executor=serial", "isolation=none"], 1)]
 )
 def test_agents_are_closed_once_in_each_process_that_played(
     tmp_path: Path, words: list[str], most: int
@@ -215,8 +212,7 @@ def test_a_compiled_heuristic_that_never_ends_loses_its_games_alone(tmp_path: Pa
     words = ["agents=duel", "agent@first=alphabeta", "agent@second=random", "first.depth=1"]
     words += ["evaluation=function", f"evaluation.target={tmp_path}/mine.py:endless", "games=12"]
     words += ["openings=file", f"openings.file={tmp_path}/openings.txt", "limits.hang=2"]
-    words += [f"results={tmp_path}", "figures=false", "executor.workers=1", "searches.positions=1"]
-    result = run(read(words), "test", Console(quiet=True))
+    result = played(tmp_path, *words, "executor.workers=1", "searches.positions=1")
     ends = result.games.groupby("opening")["end_reason"].unique().to_dict()
     assert {key: list(value) for key, value in ends.items() if key.startswith("X")} == {
         boards[1]: [HUNG]

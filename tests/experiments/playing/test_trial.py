@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from chosen import mostly_nightly
+from runs import told
 
 from othello_lab import run_match
 from othello_lab.__main__ import main
@@ -32,14 +33,10 @@ def words(folder: Path, name: str, *more: str) -> list[str]:
 
 @pytest.mark.integration
 @pytest.mark.parametrize("name", mostly_nightly(FAILING, ["Raises", "Dies"]))
-def test_one_that_fails_everywhere_stops_the_run(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_one_that_fails_everywhere_stops_the_run(name: str, tmp_path: Path) -> None:
     after = "first.after=0"
-    assert main(["run", *words(tmp_path, name, after)]) == 2
-    output = capsys.readouterr()
-    assert f"agent '{name}' fails in all of 10 positions: {FAILING[name]}" in output.err
-    assert output.err.count("\n") == 1
+    said = told("run", *words(tmp_path, name, after), code=2)
+    assert f"agent '{name}' fails in all of 10 positions: {FAILING[name]}" in said
     assert not list(tmp_path.iterdir()), "nothing is begun"
 
 
@@ -68,9 +65,10 @@ def test_one_that_is_slow_is_not_waited_for(
 
 
 @pytest.mark.integration
-def test_a_plan_is_refused_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["plan", "elo=60", *words(tmp_path, "Illegal", "first.after=0")]) == 2
-    assert "fails in all" in capsys.readouterr().err
+def test_a_plan_is_refused_too(tmp_path: Path) -> None:
+    assert "fails in all" in told(
+        "plan", "elo=60", *words(tmp_path, "Illegal", "first.after=0"), code=2
+    )
 
 
 @pytest.mark.parametrize("name", RULESETS)

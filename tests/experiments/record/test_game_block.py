@@ -14,11 +14,7 @@ from othello_lab.experiments.pairing.openings import Opening, RandomOpenings
 from othello_lab.experiments.pairing.schedule import PairDraw
 from othello_lab.experiments.playing.batch import GameMonitor, play_all
 from othello_lab.experiments.playing.conditions import GameConditions
-from othello_lab.experiments.record.game_block import (
-    GameBlock,
-    count_forfeits,
-    count_results,
-)
+from othello_lab.experiments.record.game_block import GameBlock, count_forfeits, count_results
 from othello_lab.experiments.record.store import PlayedGame, Record
 
 RULES = RULESETS["standard"]

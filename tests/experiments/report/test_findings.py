@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-import sqlite3
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
-from records import edit_moves
+from records import query
 from rich.console import Console
+from runs import changed, played
 from shared import copied
 
 from othello_lab import (
@@ -24,8 +22,7 @@ from othello_lab import (
     RandomAgent,
     SquareWeights,
 )
-from othello_lab.experiments.config import read
-from othello_lab.experiments.jobs.run import run, run_match
+from othello_lab.experiments.jobs.run import run_match
 from othello_lab.experiments.jobs.run_kind import facts_of
 from othello_lab.experiments.report.elo_lead import lead
 from othello_lab.experiments.report.facts import RunFacts
@@ -37,16 +34,13 @@ from othello_lab.experiments.report.tables import limits_in_words, share_text
 @pytest.fixture(scope="module")
 def timed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     words = ["agents=duel", "agent@first=iterative", "agent@second=random", "first.depth=1"]
-    words += ["games=2", "executor=serial", "figures=none", "isolation=none", "limits.seconds=9"]
-    results = tmp_path_factory.mktemp("results")
-    return run(read([*words, f"results={results}"]), "test", Console(quiet=True)).folder
+    words += ["games=2", "isolation=none", "limits.seconds=9"]
+    return played(tmp_path_factory.mktemp("results"), *words).folder
 
 
 def remarks(folder: Path, edit: str, limits: Limits | None = None) -> str:
     """Return all remarks on a run, after an edit of its moves and with other limits."""
-    with closing(sqlite3.connect(folder / "games.sqlite")) as connection, connection:
-        edit_moves(connection, edit)
-    with facts_of(folder, Console(quiet=True)) as facts:
+    with facts_of(changed(folder, edit), Console(quiet=True)) as facts:
         plan = replace(facts.plan, limits=limits) if limits else facts.plan
         return "\n".join(findings(RunFacts(facts.record, plan)).remarks)
 
@@ -103,8 +97,7 @@ def test_moves_that_stand_though_late_by_the_wall_clock_are_counted(
     folder = copied(timed, tmp_path)
     late = f"update moves set late = (agent = 0 and ply < {plies} and game = 0)"
     found = remarks(folder, late)
-    with closing(sqlite3.connect(folder / "games.sqlite")) as connection:
-        ((count,),) = connection.execute("select count(*) from moves where late = 1").fetchall()
+    ((count,),) = query(folder, "select count(*) from moves where late = 1")
     assert (f": iterative {count}." in found) == bool(moves) == bool(count)
 
 
@@ -141,21 +134,6 @@ def test_the_same_moves_for_less(tmp_path: Path) -> None:
     nodes = standings["nodes_per_move"]
     assert found is not None
     assert float(found[1]) == pytest.approx(100 * nodes["static"] / nodes["none"], abs=0.01)
-
-
-@pytest.mark.integration
-def test_a_decided_lead_has_its_interval(tmp_path: Path) -> None:
-    """The sentence, the table of matches and the ratings agree, also if the second leads."""
-    agents = {"discs": AlphaBeta(1, DiscCount()), "squares": AlphaBeta(2, SquareWeights())}
-    (said, *_), standings, folder = told(tmp_path, agents, games=60)
-    with facts_of(folder, Console(quiet=True)) as facts:
-        (row,) = facts.matches.itertuples()
-    ends = [2 * standings.loc["squares", name] for name in ("elo", "low", "high")]
-    assert row.agent == "squares"
-    assert [row.elo, row.elo_low, row.elo_high] == pytest.approx(ends)
-    value, low, high = (f"{end:z.0f}" for end in ends)
-    assert 0 < int(low) < int(value) < int(high)
-    assert f"squares leads discs by {value} [{low}, {high}] Elo, in 60 games." == said
 
 
 FEW = [(0, 1, "white", "finished", 8), (1, 0, "black", "finished", 1)]
@@ -231,19 +209,3 @@ def test_strategies_are_known_from_ratings(tmp_path: Path) -> None:
     (first, ranks, *rest), _, _ = told(tmp_path, agents, games=10)
     assert " lead" in first and "minimax = pruned" in ranks
     assert "at equal strength" in " ".join(rest)
-
-
-@pytest.mark.integration
-def test_a_gauntlet_is_about_its_champion_and_needs_no_weak_anchor(tmp_path: Path) -> None:
-    """As docs/engine.md measures an engine: the anchor, random, wins nothing of it."""
-    words = ["agents=classics", "schedule=gauntlet", "schedule.champion=alphabeta_5", "seed=3"]
-    more = ["games=10", "rating.anchor=random", "figures=none", f"results={tmp_path}"]
-    done = run(read([*words, *more]), "test", Console(quiet=True))
-    text = " ".join((done.folder / "report.md").read_text(encoding="utf-8").split())
-    table = pd.read_csv(done.folder / "standings.csv", keep_default_na=False).set_index("agent")
-    assert table.loc["random", "bound"] == "<"
-    place = table.index.get_loc("alphabeta_5") + 1
-    assert f"> alphabeta_5, which met all others, is on place {place} of 6." in text
-    zero = re.findall(r"random has no rating to be the anchor, .*everything: (\S+) is 0 Elo", text)
-    assert float(table.loc[zero[0].replace("\\", ""), "elo"]) == 0
-    assert f"relative to {zero[0]}" in text

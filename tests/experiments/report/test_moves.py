@@ -13,13 +13,7 @@ import pytest
 from handmade import handmade
 
 from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
-from othello_lab.experiments.record.store import (
-    GameRow,
-    MoveRow,
-    PlayedGame,
-    Record,
-    written,
-)
+from othello_lab.experiments.record.store import GameRow, MoveRow, PlayedGame, Record, written
 from othello_lab.experiments.report.figures import course as figures
 from othello_lab.experiments.report.figures.course import course, values
 from othello_lab.experiments.report.moves import RecordedMoves, quantiles_by, recorded_moves

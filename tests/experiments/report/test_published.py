@@ -5,21 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from rich.console import Console
+from runs import played
 
 from othello_lab import AlphaBeta
-from othello_lab.agents.config import ConfigError, choices
+from othello_lab.agents.config import choices
 from othello_lab.core.notation import square_name
 from othello_lab.experiments.config import read
-from othello_lab.experiments.jobs.run import RunResult, run
+from othello_lab.experiments.jobs.run import RunResult
 
 HEAD = "| | this run [95 %] | original | so large a gap by chance |"
 
 
 def play(folder: Path, *overrides: str) -> tuple[RunResult, dict[str, list[str]]]:
     """Play a run: its result, and the rows of its table beside the original, by their names."""
-    words = [f"results={folder}", "executor=serial", "figures=false", *overrides]
-    done = run(read(words), "test", Console(quiet=True))
+    done = played(folder, *overrides)
     text = (done.folder / "report.md").read_text(encoding="utf-8")
     assert "Beside the original" in (done.folder / "report.html").read_text(encoding="utf-8")
     lines = text[text.index("## Beside the original") :].split("\n\n")[1].splitlines()
@@ -121,25 +120,3 @@ def test_points_of_all_pairings_stand_beside_the_original(tmp_path: Path) -> Non
     assert ours.startswith(f"{100 * score:.1f} % [") and original == "28 of 40"
     assert len(rows) == 5 + 10 + 1
     assert 0 < percent(rows["10 pairings together"][-1]) <= 100
-
-
-ORDERING = "experiment=paip_ordering"
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("experiment=paip_2ply", "experiment 'paip_2ply'; choose from .*paip_1ply"),
-        ("+published.games=3", "published.*source"),
-        ("experiment=paip_1ply +published.points.random.nobody=3", "published 'nobody'"),
-        ("experiment=paip_1ply published.points.random.mobility=11", r"random\.mobility=11"),
-        ("experiment=paip_1ply published.points.random=3", r"published\.points\.random"),
-        (f"{ORDERING} published.game.moves=f6c6", "published.game.made.none: 2 numbers"),
-        (f"{ORDERING} published.game.moves=a1", "published.game: move 1"),
-        (f"{ORDERING} published.game.position=nothing", "published.game"),
-        (f"{ORDERING} +published.game.made.nobody=[1]", "published.game.made 'nobody'"),
-    ],
-)
-def test_bad_settings_are_named(words: str, message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        read(words.split())

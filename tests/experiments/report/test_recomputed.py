@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from records import edit
 from rich.console import Console
+from runs import changed
 from shared import copied
 
 from othello_lab.experiments.jobs.run_kind import facts_of
@@ -40,8 +40,7 @@ def with_results(folder: Path, lead: Sequence[int | None], exchanged: bool) -> N
         about += f", disc_difference = {'null' if discs is None else discs}"
         about += ", end_reason = 'time exceeded'" if discs is None else ""
         statements.append(f"update games set {about} where game = {game}")
-    with closing(sqlite3.connect(folder / "games.sqlite")) as connection, connection:
-        edit(connection, *statements)
+    changed(folder, *statements)
 
 
 def seats_of(folder: Path) -> pd.DataFrame:
@@ -179,8 +178,7 @@ def check_run(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lead", "exchanged"),
-    [(LEAD, False), (LEAD, True), (CRASHES, False), ((None,) * 8, True)],
+    ("lead", "exchanged"), [(LEAD, False), (LEAD, True), (CRASHES, False), ((None,) * 8, True)]
 )
 def test_tables_of_two_agents(
     lead: Sequence[int | None], exchanged: bool, recorded_duel: Path, tmp_path: Path
@@ -192,10 +190,6 @@ def test_tables_of_two_agents(
 
 def test_tables_of_several_agents(recorded_ladder: Path, tmp_path: Path) -> None:
     folder = copied(recorded_ladder, tmp_path)
-    with closing(sqlite3.connect(folder / "games.sqlite")) as connection, connection:
-        edit(
-            connection,
-            "update games set end_reason = 'illegal move', disc_difference = null, "
-            "result = 'white', black_points = 0 where black = 4 and game % 4 < 2",
-        )
-    check_run(folder)
+    forfeit = "end_reason = 'illegal move', disc_difference = null, result = 'white'"
+    where = "black = 4 and game % 4 < 2"
+    check_run(changed(folder, f"update games set {forfeit}, black_points = 0 where {where}"))

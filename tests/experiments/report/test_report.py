@@ -15,11 +15,11 @@ import pandas as pd
 import pytest
 from misbehaving import Resigns
 from rich.console import Console
+from runs import DUEL, printed
 from shared import copied
 
 from othello_lab import Decision, GreedyAgent, Limits, Position, RandomAgent, run_match
 from othello_lab.__main__ import main
-from othello_lab.agents.config import ConfigError
 from othello_lab.core.game import RESIGNED
 from othello_lab.core.system.cli import DISTRIBUTION
 from othello_lab.experiments.config import read
@@ -58,7 +58,6 @@ def play(folder: Path, *overrides: str) -> tuple[RunResult, str, str]:
 
 
 Capture = pytest.CaptureFixture[str]
-DUEL = ("agents=duel", "agent@first=greedy", "agent@second=random")
 
 
 @pytest.mark.integration
@@ -95,11 +94,6 @@ def test_many_agents_get_no_matches_on_the_terminal(tmp_path: Path) -> None:
     watched = {line.split()[0]: line for line in lines}
     for row in result.standings.itertuples():
         assert elo_text(row) in watched[row.agent]
-
-
-def test_an_anchor_that_is_not_there() -> None:
-    with pytest.raises(ConfigError, match=r"rating.anchor 'randm'; choose from greedy"):
-        read([*DUEL, "rating.anchor=randm"])
 
 
 @pytest.mark.integration
@@ -303,10 +297,9 @@ def test_standings_are_shown_while_a_run_lasts(
     assert not shown(), "the report's table comes in its place"
 
 
-def printed_tables(folder: Path, capsys: Capture) -> tuple[str, list[Any]]:
+def printed_tables(folder: Path) -> tuple[str, list[Any]]:
     """What ``report`` prints for a paper, and the rows of its tables, as cells."""
-    assert main(["report", str(folder), "--latex", "--bibtex"]) == 0
-    text = capsys.readouterr().out
+    text = printed("report", folder, "--latex", "--bibtex")
     tables = []
     for form, content in re.findall(
         r"\\begin{tabular}{([lr]+)}\n(.*?)\\end{tabular}", text, re.DOTALL
@@ -319,9 +312,9 @@ def printed_tables(folder: Path, capsys: Capture) -> tuple[str, list[Any]]:
     return text, tables
 
 
-def test_tables_and_reference_of_a_run(recorded_duel: Path, capsys: Capture) -> None:
+def test_tables_and_reference_of_a_run(recorded_duel: Path) -> None:
     before = (recorded_duel / "report.md").read_bytes()
-    text, tables = printed_tables(recorded_duel, capsys)
+    text, tables = printed_tables(recorded_duel)
     assert (recorded_duel / "report.md").read_bytes() == before
     assert len(tables) == 2
     assert "duel: 8 games from 4 openings, standard" in text and "seed 1" in text
@@ -349,11 +342,9 @@ def test_a_reference_has_no_sign_that_latex_reads() -> None:
 
 
 @pytest.mark.integration
-def test_table_and_reference_of_a_sweep(
-    recorded_sweep: Path, tmp_path: Path, capsys: Capture
-) -> None:
+def test_table_and_reference_of_a_sweep(recorded_sweep: Path, tmp_path: Path) -> None:
     folder = copied(recorded_sweep, tmp_path)
-    text, ((heads, *rows),) = printed_tables(folder, capsys)
+    text, ((heads, *rows),) = printed_tables(folder)
     assert heads[:3] == ["depth", "agent", r"Elo [95 \%]"]
     assert [row[0] for row in rows] == ["1", "1", "2", "2"]
     assert "seed 1, code " in text and "depth=1,2" in text

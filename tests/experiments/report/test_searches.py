@@ -13,9 +13,7 @@ import pytest
 from rich.console import Console
 
 from othello_lab import PVS, AlphaBeta, Limits, Minimax, Position, SquareWeights
-from othello_lab.agents.config import ConfigError
 from othello_lab.agents.evaluation import DiscCount
-from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.result import RunResult
 from othello_lab.experiments.jobs.run_kind import facts_of
 from othello_lab.experiments.record.store import Record
@@ -139,19 +137,3 @@ def test_single_games_are_the_first_plies_of_one_game_an_opening(result: RunResu
             nodes += agents["alphabeta"].search(position).stats.nodes
             position = position.play(int(move))
         assert group["nodes"].tolist() == [nodes]
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("searches.positions=0", "searches.positions=0: .* 1 or more"),
-        ("searches.positions=many", "searches.positions=many"),
-        ("searches.baseline=nobody", "searches.baseline 'nobody'; .* alphabeta, minimax"),
-        ("searches.depths=[3,65]", "searches.depths=65: .* 1 to 64"),
-        ("searches.depths=3", "searches.depths"),
-    ],
-)
-def test_bad_settings_are_named(words: str, message: str) -> None:
-    with pytest.raises(ConfigError, match=message) as caught:
-        read(words.split())
-    assert "\n" not in str(caught.value)

@@ -10,10 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 from handmade import handmade, handmade_run
-from rich.console import Console
+from runs import played
 
-from othello_lab.experiments.config import read
-from othello_lab.experiments.jobs.run import run
 from othello_lab.experiments.record.store import (
     GameRow,
     MoveRow,
@@ -57,34 +55,26 @@ def record(tmp_path: Path) -> Iterator[Record]:
         yield made
 
 
-class Writer:
-    """Adds pairs to a record."""
-
-    def __init__(self, record: Record) -> None:
-        self.record, self.pair = record, 0
-
-    def add(
-        self, first: str, second: str, one: Result, other: Result | None, opening: str = "f5"
-    ) -> None:
-        """A pair: the first agent's game with Black, and its game with White, if there was one."""
-        seats = [AGENTS.index(first), AGENTS.index(second)]
-        rows = []
-        for number, game in enumerate(filter(None, (one, other)), 2 * self.pair):
-            points, difference, reason, transcript = game
-            winner = {0: "white", 0.5: "draw", 1: "black"}[points]
-            about = winner, points, difference, 0, 0, reason, opening, 0, transcript
-            rows.append(PlayedGame(GameRow(number, self.pair, *seats, *about), "[]"))
-            seats.reverse()
-        self.record.write_games(rows)
-        self.pair += 1
+def add_pair(
+    record: Record, first: str, second: str, one: Result, other: Result | None, opening: str = "f5"
+) -> None:
+    """Add the first agent's game with Black, and its game with White, if there was one."""
+    seats, begun = [AGENTS.index(first), AGENTS.index(second)], record.count_games()
+    rows = []
+    for number, game in enumerate(filter(None, (one, other)), begun):
+        points, difference, reason, transcript = game
+        winner = {0: "white", 0.5: "draw", 1: "black"}[points]
+        about = winner, points, difference, 0, 0, reason, opening, 0, transcript
+        rows.append(PlayedGame(GameRow(number, begun, *seats, *about), "[]"))
+        seats.reverse()
+    record.write_games(rows)
 
 
 def test_a_match_is_seen_from_one_agent(record: Record) -> None:
-    writer = Writer(record)
-    writer.add("ann", "bob", result(8, "a"), result(-4, "b"))  # won twice, +6 a game
-    writer.add("ann", "bob", result(0, "c"), result(6, "d"))  # drawn, lost: -3
+    add_pair(record, "ann", "bob", result(8, "a"), result(-4, "b"))  # won twice, +6 a game
+    add_pair(record, "ann", "bob", result(0, "c"), result(6, "d"))  # drawn, lost: -3
     # bob has Black first: he wins, and then ann forfeits with Black: points, but no strength
-    writer.add("bob", "ann", result(2, "e"), (0.0, None, "time exceeded", "f"))
+    add_pair(record, "bob", "ann", result(2, "e"), (0.0, None, "time exceeded", "f"))
     (row,) = matches(record, winners=False).itertuples()
     assert (row.agent, row.opponent, row.games) == ("ann", "bob", 6)
     for found, expected in (
@@ -107,10 +97,9 @@ def test_a_match_is_seen_from_one_agent(record: Record) -> None:
 
 
 def test_pairs_by_colour_agree_with_the_games(record: Record) -> None:
-    writer = Writer(record)
-    writer.add("ann", "bob", result(10, "a"), result(0, "b"))
+    add_pair(record, "ann", "bob", result(10, "a"), result(0, "b"))
     # ann lost with White, and won with Black
-    writer.add("bob", "ann", result(10, "c"), result(8, "d"))
+    add_pair(record, "bob", "ann", result(10, "c"), result(8, "d"))
     tables, times = pairs_by_opening(record)
     counts = np.tensordot(times, tables, axes=1)
     assert counts[0, 1, 2, 1] == counts[0, 1, 2, 0] == 1
@@ -120,12 +109,11 @@ def test_pairs_by_colour_agree_with_the_games(record: Record) -> None:
 
 
 def test_repeated_pairs_count_once(record: Record) -> None:
-    writer = Writer(record)
     for _ in range(5):
-        writer.add("ann", "bob", result(10, "a"), result(4, "b"))
-    writer.add("ann", "bob", result(10, "a"), result(6, "other"))  # one game is new
-    writer.add("ann", "bob", result(4, "b"), result(10, "a"))  # the same moves, other seats
-    writer.add("ann", "cid", result(10, "a"), result(4, "b"))  # another opponent
+        add_pair(record, "ann", "bob", result(10, "a"), result(4, "b"))
+    add_pair(record, "ann", "bob", result(10, "a"), result(6, "other"))  # one game is new
+    add_pair(record, "ann", "bob", result(4, "b"), result(10, "a"))  # the same moves, other seats
+    add_pair(record, "ann", "cid", result(10, "a"), result(4, "b"))  # another opponent
     first, second = matches(record).itertuples()
     assert (first.games, first.distinct_games) == (14, 5)
     assert (first.all_pairs, first.pairs) == (7, 3)
@@ -135,12 +123,11 @@ def test_repeated_pairs_count_once(record: Record) -> None:
 
 
 def test_scores_by_opening_tell_colours(record: Record) -> None:
-    writer = Writer(record)
     for opening in ("e6", "f5"):
-        writer.add("ann", "bob", result(10, "a"), result(0, "b"), opening)  # 1 and 0.5
-        writer.add("cid", "dan", result(-2, "a"), result(4, "b"), opening)  # none
+        add_pair(record, "ann", "bob", result(10, "a"), result(0, "b"), opening)  # 1 and 0.5
+        add_pair(record, "cid", "dan", result(-2, "a"), result(4, "b"), opening)  # none
     for first, second in (("ann", "cid"), ("ann", "dan"), ("bob", "cid"), ("bob", "dan")):
-        writer.add(first, second, result(-8, "c"), result(-2, "d"), "f5")  # 0 and 1
+        add_pair(record, first, second, result(-8, "c"), result(-2, "d"), "f5")  # 0 and 1
     found = scores_by_colour(record, AGENTS)
     assert found["games"].tolist() == [4] * 8
     assert found["score"].tolist() == [2 / 4, 3 / 4, 1 / 4, 2 / 4, 0, 2 / 4, 2 / 4, 1]
@@ -174,11 +161,12 @@ def test_one_number_has_one_interval_wherever_it_is_shown(tmp_path: Path) -> Non
 
 
 def test_disc_differences_are_counted_as_each_agent_sees_them(record: Record) -> None:
-    writer = Writer(record)
-    writer.add("ann", "bob", result(10, "a"), (0.0, None, "time exceeded", "b"))
-    writer.add("bob", "ann", result(-10, "c"), None)
+    add_pair(record, "ann", "bob", result(10, "a"), (0.0, None, "time exceeded", "b"))
+    add_pair(record, "bob", "ann", result(-10, "c"), None)
     assert disc_differences(record).to_numpy().tolist() == [[0, 10, 2], [1, -10, 2]]
-    writer.add("ann", "cid", (1.0, None, "never answered", "a"), (1.0, None, "never answered", "a"))
+    add_pair(
+        record, "ann", "cid", (1.0, None, "never answered", "a"), (1.0, None, "never answered", "a")
+    )
     *_, row = matches(record).itertuples()
     assert np.isnan(row.discs) and np.isnan(row.discs_low)
     assert row.ends == "never answered 2"
@@ -186,22 +174,20 @@ def test_disc_differences_are_counted_as_each_agent_sees_them(record: Record) ->
 
 def test_games_from_two_positions_are_two_games(record: Record) -> None:
     """A transcript begins with an opening's moves, but not where it is a position."""
-    writer = Writer(record)
     for opening in ("---XO--- X", "---OX--- X"):
-        writer.add("ann", "bob", result(10, "a"), result(4, "b"), opening)
+        add_pair(record, "ann", "bob", result(10, "a"), result(4, "b"), opening)
     for opening in ("f5", "f5d6"):
-        writer.add("ann", "bob", result(10, "f5d6c3"), result(4, "f5d6c4"), opening)
+        add_pair(record, "ann", "bob", result(10, "f5d6c3"), result(4, "f5d6c4"), opening)
     (row,) = matches(record).itertuples()
     assert (row.all_pairs, row.pairs, row.distinct_games) == (4, 3, 6)
 
 
 @pytest.mark.parametrize("complete", [0, 1])
 def test_a_pair_without_its_second_game_does_not_count(record: Record, complete: int) -> None:
-    writer = Writer(record)
-    writer.add("ann", "bob", result(10, "c"), None)
+    add_pair(record, "ann", "bob", result(10, "c"), None)
     if complete:
-        writer.add("ann", "bob", result(10, "a"), result(4, "b"))
-        writer.add("ann", "cid", result(10, "c"), None)
+        add_pair(record, "ann", "bob", result(10, "a"), result(4, "b"))
+        add_pair(record, "ann", "cid", result(10, "c"), None)
     assert pair_counts(record).sum() == 2 * complete
     assert [(row.games, row.pairs) for row in matches(record).itertuples()] == [(2, 1)] * complete
     if not complete:
@@ -212,9 +198,10 @@ def test_a_pair_without_its_second_game_does_not_count(record: Record, complete:
 
 def test_disc_differences_are_cut_at_the_possible(record: Record) -> None:
     """Two pairs tell so little that Student's interval reaches beyond a won board."""
-    writer = Writer(record)
     for sign in (1, -1):
-        writer.add("ann", "bob", result(30 * sign, f"a{sign}"), result(-30 * sign, f"b{sign}"))
+        add_pair(
+            record, "ann", "bob", result(30 * sign, f"a{sign}"), result(-30 * sign, f"b{sign}")
+        )
     (row,) = matches(record).itertuples()
     assert (row.discs, row.discs_low, row.discs_high) == (0, -64, 64)
 
@@ -265,10 +252,9 @@ def test_times_in_words(microseconds: float, text: str) -> None:
 
 
 def test_parts_that_never_met_are_rated_apart(record: Record) -> None:
-    writer = Writer(record)
     for number in range(10):
-        writer.add("ann", "cid", result(10, f"a{number}"), result(4 - number, f"b{number}"))
-        writer.add("bob", "dan", result(-9, f"a{number}"), result(4 - number, f"b{number}"))
+        add_pair(record, "ann", "cid", result(10, f"a{number}"), result(4 - number, f"b{number}"))
+        add_pair(record, "bob", "dan", result(-9, f"a{number}"), result(4 - number, f"b{number}"))
     table = standings(record, rated_parts(record))
     assert table["agent"].tolist() == ["ann", "cid", "dan", "bob"]
     assert table["part"].tolist() == [0, 0, 1, 1]
@@ -280,11 +266,10 @@ def test_parts_that_never_met_are_rated_apart(record: Record) -> None:
 
 
 def test_blacks_advantage_is_fitted_on_request(record: Record) -> None:
-    writer = Writer(record)
     for number in range(20):  # Black wins three quarters
         black = 5 if number % 4 else -5
-        writer.add("ann", "bob", result(black, f"a{number}"), result(5, f"b{number}"))
-        writer.add("ann", "bob", result(5, f"c{number}"), result(-5, f"d{number}"))
+        add_pair(record, "ann", "bob", result(black, f"a{number}"), result(5, f"b{number}"))
+        add_pair(record, "ann", "bob", result(5, f"c{number}"), result(-5, f"d{number}"))
     ((_, plain),) = rated_parts(record)
     ((_, fitted),) = rated_parts(record, colour_advantage=True)
     assert plain.advantage is None
@@ -374,8 +359,7 @@ def test_of_a_run_from_one_opening_chance_makes_the_units(trio: Record) -> None:
 @pytest.mark.integration
 def test_alike_searches_from_two_openings_are_not_sure_of_their_order(tmp_path: Path) -> None:
     """Thirteen searches that differ little but in their cost: 312 games are two results."""
-    words = ["agents=search_family", "depth=2", "games=4", "figures=false", "executor=serial"]
-    result = run(read([*words, f"results={tmp_path}"]), "test", Console(quiet=True))
+    result = played(tmp_path, "agents=search_family", "depth=2", "games=4")
     with Record.open(result.folder) as record:
         ((members, ratings),) = rated_parts(record)
         plays = strategies(record)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from runs import told
 
-from othello_lab.__main__ import main
 from othello_lab.agents.config import ConfigError
 from othello_lab.experiments.config import read
 from othello_lab.experiments.studies import claims, load
@@ -70,9 +70,9 @@ def test_what_is_no_claim_is_refused_in_a_line_that_names_it(text: str, why: str
     assert str(caught.value).startswith(f"{text}: ") and why in str(caught.value)
 
 
-def study(folder: Path, *overrides: str) -> int:
+def study(folder: Path, *overrides: str, code: int = 1) -> str:
     words = [f"results={folder}", "executor=serial", "figures=false", "depth=2", *overrides]
-    return main(["study", "claims", *words])
+    return told("study", "claims", *words, code=code)
 
 
 def verdicts(folder: Path) -> pd.DataFrame:
@@ -82,7 +82,7 @@ def verdicts(folder: Path) -> pd.DataFrame:
 
 
 @pytest.mark.integration
-def test_claims_hold_fail_or_stay_undecided(tmp_path: Path, capsys: Capture) -> None:
+def test_claims_hold_fail_or_stay_undecided(tmp_path: Path) -> None:
     claims = tmp_path / "homework.yaml"
     claims.write_text(
         "claims:\n"
@@ -91,9 +91,8 @@ def test_claims_hold_fail_or_stay_undecided(tmp_path: Path, capsys: Capture) -> 
         "  - evaluations(minimax) > 1000000\n"
         "  - weighted(modified_square_weights) > weighted\n"
     )
-    assert study(tmp_path, f"study.claims={claims}", "study.positions=40", "games=100") == 1
-    told = " ".join(capsys.readouterr().out.split())
-    assert "4 claims 1 holds, 2 fail, 1 is undecided" in told
+    said = study(tmp_path, f"study.claims={claims}", "study.positions=40", "games=100")
+    assert "4 claims 1 holds, 2 fail, 1 is undecided" in said
     table = verdicts(tmp_path)
     assert table["verdict"].tolist() == ["fails", "holds", "fails", "undecided"]
     assert table["ratio"][1] < 1
@@ -103,7 +102,7 @@ def test_claims_hold_fail_or_stay_undecided(tmp_path: Path, capsys: Capture) -> 
 @pytest.mark.integration
 def test_all_claims_hold(tmp_path: Path) -> None:
     claims = 'study.claims=["weighted >= random", "nodes(weighted) <= 20"]'
-    assert study(tmp_path, claims, "games=100", "study.tolerance=100", "study.positions=40") == 0
+    study(tmp_path, claims, "games=100", "study.tolerance=100", "study.positions=40", code=0)
     strength, cost = verdicts(tmp_path).to_dict("records")
     assert strength["low"] < strength["elo"] < strength["high"]
     assert cost["amount"] == "40 positions" and np.isnan(cost["ratio"])
@@ -134,7 +133,7 @@ def student(tmp_path: Path) -> Path:
 
 @pytest.mark.integration
 def test_a_students_class_is_handed_an_evaluation_and_no_claim_holds_by_forfeits(
-    tmp_path: Path, student: Path, capsys: Capture
+    tmp_path: Path, student: Path
 ) -> None:
     claims = tmp_path / "claims.yaml"
     claims.write_text(
@@ -142,13 +141,12 @@ def test_a_students_class_is_handed_an_evaluation_and_no_claim_holds_by_forfeits
         f"- {student}:Broken(depth 1, evaluation=iago) <= random\n"
         f"- {student}:Broken(depth 1, iago) > random\n"
     )
-    assert study(tmp_path, f"study.claims={claims}", "games=100", "study.tolerance=200") == 1
-    told = " ".join(capsys.readouterr().out.split())
+    said = study(tmp_path, f"study.claims={claims}", "games=100", "study.tolerance=200")
     table = verdicts(tmp_path)
     assert table["verdict"].tolist() == ["holds", "undecided", "fails"]
     games = [int(amount.split()[0]) for amount in table["amount"]]
     assert table["forfeits"].tolist() == [0, *games[1:]]
-    assert f"{games[1]} of {games[1]} games forfeited: " in told and "it is broken" in told
+    assert f"{games[1]} of {games[1]} games forfeited: " in said and "it is broken" in said
     assert table["amount"][1] == f"{games[1]} games, {games[1]} forfeited"
     assert "Forfeits do not show" in table["evidence"][1]
 
@@ -179,29 +177,3 @@ def test_a_claim_holds_if_no_more_than_half_of_its_games_are_forfeited(
 def test_claims_that_have_changed_are_not_judged_by_games_of_others(monkeypatch: Patch) -> None:
     with pytest.raises(ConfigError, match="claims have changed"):
         judged(monkeypatch, 0, "greedy > greedy")
-
-
-@pytest.mark.parametrize(
-    ("claim", "why"),
-    [
-        ('["alphabeta(dept 3) >= greedy"]', "alphabeta has no setting 'dept'; it has depth,"),
-        ('["alphabta >= greedy"]', "Did you mean 'alphabeta'?"),
-        ('["alphabeta(iago, depth 1) >= alphabeta(depth 1, iago)"]', "itself"),
-        ('["random(iago) >= greedy"]', "random has no evaluation"),
-        ('["nodes(random) <= 5"]', "random is no search"),
-        ("[5]", "study.claims[0]=5"),
-        ("[]", "a list of claims"),
-        ("nowhere.yaml", "nowhere.yaml"),
-        ('["FILE:Student(depth 1) > random"]', "needs evaluation"),
-        ('["FILE:Student(depth 1, iagoo) > random"]', "Did you mean 'iago'?"),
-    ],
-)
-def test_bad_claims_are_refused_in_a_line(
-    student: Path, capsys: Capture, claim: str, why: str
-) -> None:
-    claim = claim.replace("FILE", str(student))
-    results = student.parent / "results"
-    assert study(results, f"study.claims={claim}") == 2
-    told = capsys.readouterr().err.strip()
-    assert why in told and "\n" not in told
-    assert not results.exists()

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from runs import told
 
 from othello_lab import Position
 from othello_lab.__main__ import main
@@ -62,7 +63,7 @@ def test_searches_stand_between_minimax_and_the_smallest_tree(made: Path) -> Non
 
 
 @pytest.mark.integration
-def test_the_tree_of_a_search_from_outside_is_refused(tmp_path: Path, capsys: Capture) -> None:
+def test_the_tree_of_a_search_from_outside_is_refused(tmp_path: Path) -> None:
     mine = tmp_path / "mine.py"
     mine.write_text(
         "from othello_lab import Agent\n\nclass Student(Agent):\n"
@@ -70,23 +71,21 @@ def test_the_tree_of_a_search_from_outside_is_refused(tmp_path: Path, capsys: Ca
         "    def decide(self, position, limits):\n        pass\n"
     )
     words = ["agents=duel", f"agent@first={mine}:Student", "agent@second=minimax"]
-    assert main(["study", "pruning", *words, f"results={tmp_path}"]) == 2
-    said = capsys.readouterr().err
+    said = told("study", "pruning", *words, f"results={tmp_path}", code=2)
     assert "Student" in said and "cannot be studied" in said and "run -m" in said
 
 
 @pytest.mark.integration
-def test_positions_come_from_the_games_of_a_run(
-    recorded_duel: Path, tmp_path: Path, capsys: Capture
-) -> None:
+def test_positions_come_from_the_games_of_a_run(recorded_duel: Path, tmp_path: Path) -> None:
     words = [*PARTS, "study.positions=3", "study.depths=[2]", f"study.run={recorded_duel}"]
     words += [f"results={tmp_path}", "executor=serial", "figures=false"]
     assert main(["study", "pruning", *words]) == 0
     (folder,) = (path.parent for path in tmp_path.rglob(FILE))
     found = studies.load(folder)["positions"]
     assert len(found) == 9 and found["position"].is_unique
-    assert main(["study", "pruning", *words, "ruleset=mini6", "evaluation=disc_count"]) == 2
-    assert "ruleset=standard" in capsys.readouterr().err
+    assert "ruleset=standard" in told(
+        "study", "pruning", *words, "ruleset=mini6", "evaluation=disc_count", code=2
+    )
 
 
 def test_positions_may_be_those_of_a_file(tmp_path: Path) -> None:

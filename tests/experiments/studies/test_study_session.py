@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
+from runs import changed, told
 from shared import copied
 
 from othello_lab.__main__ import main
@@ -36,14 +34,14 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def study(folder: Path, name: str, *words: str) -> tuple[int, Path]:
-    """Make a study; the exit code, and its folder."""
+def study(folder: Path, name: str, *words: str, code: int = 0) -> tuple[str, Path]:
+    """Make a study, which ends with this code; what is told, and its folder."""
     common = [f"results={folder}/results/{LONG}", "agents=duel", "agent@first=random"]
     common += ["agent@second=greedy", "figures=false", f"--config-dir={folder}/conf"]
     before = made_in(folder)
-    code = main(["study", name, *common, *words])
+    said = told("study", name, *common, *words, code=code)
     (new,) = set(made_in(folder)) - set(before)
-    return code, new
+    return said, new
 
 
 def made_in(folder: Path) -> list[Path]:
@@ -56,18 +54,16 @@ def rows(folder: Path) -> list[tuple[object, ...]]:
 
 
 @pytest.mark.integration
-def test_every_number_of_workers_gives_the_same_though_one_dies(
-    folder: Path, capsys: Capture
-) -> None:
-    code, where = study(folder, "asking", "executor=serial")
-    assert code == 0 and "12 <b>moves</b>." in capsys.readouterr().out
+def test_every_number_of_workers_gives_the_same_though_one_dies(folder: Path) -> None:
+    said, where = study(folder, "asking", "executor=serial")
+    assert "12 <b>moves</b>." in said
     assert "<b>" not in (where / "report.html").read_text()
     assert "othello-lab study asking" in (where / "report.md").read_text()
     for number in range(2):
         (folder / f"life{number}").touch()
     words = ["executor.workers=2", "study.trouble=kills", "study.at=2", f"study.where={folder}"]
-    code, again = study(folder, "asking", *words)
-    assert code == 0 and not list(folder.glob("life*"))
+    _, again = study(folder, "asking", *words)
+    assert not list(folder.glob("life*"))
     assert rows(again) == rows(where) and len(studies.load(again)["moves"]) == 12
 
 
@@ -83,31 +79,26 @@ def test_a_cluster_gives_the_same(folder: Path) -> None:
     assert first.equals(second) and len(first) > 10
 
 
-def test_a_piece_that_fails_is_told_and_can_be_done_again(folder: Path, capsys: Capture) -> None:
+def test_a_piece_that_fails_is_told_and_can_be_done_again(folder: Path) -> None:
     (folder / "life").touch()
     words = ["executor=serial", "study.trouble=fails", "study.at=1", f"study.where={folder}"]
-    code, where = study(folder, "asking", *words)
-    assert code == 1 and len(rows(where)) == 10
-    assert "piece 1: ValueError: no 1" in capsys.readouterr().out
+    said, where = study(folder, "asking", *words, code=1)
+    assert len(rows(where)) == 10 and "piece 1: ValueError: no 1" in said
     (folder / "life").unlink()
     assert main(["resume", str(where)]) == 2  # its code is not the lab's
-    assert main(["resume", str(where), "--trust", "--retry-skipped"]) == 0
+    shown = told("resume", where, "--trust", "--retry-skipped")
     assert len(rows(where)) == 12
-    shown = capsys.readouterr().out
     assert "row0" in shown and "row19" not in shown and "first 16" in shown
     assert str(where / "report.html") in shown  # however long, in one line
 
 
 @pytest.mark.integration
-def test_after_ctrl_c_the_rest_is_done_by_resume(folder: Path, capsys: Capture) -> None:
+def test_after_ctrl_c_the_rest_is_done_by_resume(folder: Path) -> None:
     (folder / "life").touch()
     words = ["executor=serial", "study.trouble=stops", "study.at=2", f"study.where={folder}"]
-    code, where = study(folder, "asking", *words)
-    assert code == 130 and len(rows(where)) == 6
-    printed = re.sub(r"\s+", " ", capsys.readouterr().out)
-    assert f"othello-lab resume {where} --trust" in printed
-    assert main(["watch", str(where), "--once"]) == 0
-    assert "asking: 3 of 6 pieces, stopped" in capsys.readouterr().out
+    said, where = study(folder, "asking", *words, code=130)
+    assert len(rows(where)) == 6 and f"othello-lab resume {where} --trust" in said
+    assert "asking: 3 of 6 pieces, stopped" in told("watch", where, "--once")
     assert main(["resume", str(where), "--trust", "--executor", "serial"]) == 0
     _, whole = study(folder, "asking", "executor=serial")
     assert rows(where) == rows(whole)
@@ -115,16 +106,13 @@ def test_after_ctrl_c_the_rest_is_done_by_resume(folder: Path, capsys: Capture) 
 
 
 @pytest.mark.integration
-def test_a_study_of_matches_asks_for_runs_until_it_has_all(folder: Path, capsys: Capture) -> None:
-    code, where = study(folder, "growing", "executor=serial")
-    assert code == 1  # the conclusion's
-    assert "Games: [4, 2]." in capsys.readouterr().out
+def test_a_study_of_matches_asks_for_runs_until_it_has_all(folder: Path) -> None:
+    said, where = study(folder, "growing", "executor=serial", code=1)  # the conclusion's
+    assert "Games: [4, 2]." in said
     assert sorted(path.name for path in where.iterdir() if path.is_dir()) == ["0", "1"]
-    assert main(["watch", str(where), "--once"]) == 0
-    assert "growing: 2 runs so far, complete" in capsys.readouterr().out
+    assert "growing: 2 runs so far, complete" in told("watch", where, "--once")
     assert main(["extend", str(where), "games=6"]) == 2
-    assert main(["resume", str(where), "--trust"]) == 1
-    assert "Games: [4, 2]." in capsys.readouterr().out
+    assert "Games: [4, 2]." in told("resume", where, "--trust", code=1)
 
 
 def test_help_tells_of_every_study() -> None:
@@ -134,67 +122,18 @@ def test_help_tells_of_every_study() -> None:
         assert f"study {name}" in study_help(name)
 
 
-DUEL = "agents=duel agent@first=random agent@second"
-REFUSED = {
-    "nothing": "study 'nothing'; choose from",
-    "depth=3": "depth=3: first the name of a study; choose from",
-    "pruning study.nothing=1": "unknown setting 'study.nothing'",
-    "pruning positions=5": "'positions'. Did you mean 'study.positions'?",
-    "pruning study.positions=0": "positions=0",
-    "pruning agents=heuristics": "no agent of this line-up is a search",
-    "pruning study.depths=[]": "study.depths is empty",
-    "pruning limits.nodes=5": "limits do not go",
-    "pruning study.run=nowhere": "study.run=nowhere",
-    "pruning ruleset=mini4 evaluation=disc_count study.depths=[12]": "no positions",
-    "errors study.run=nowhere": "study.run=nowhere",
-    "errors study.empties=31": "empties=31",
-    "errors --nothing": "--nothing",
-    "losses agents=classics": "two agents",
-    f"losses {DUEL}=greedy record=games": "record=all",
-    f"losses {DUEL}=greedy ruleset=mini6": "6x6; set study.evaluation",
-    f"losses {DUEL}=greedy study.evaluation=mobility": "set study.per_disc",
-    "losses study.evaluation=nonsense": "nonsense",
-    "losses study.first_ply=9 study.last_ply=8": "study.first_ply=9",
-    "losses study.depth=2": "depth",
-    "losses study.exact=61": "exact",
-    "losses study.run=nowhere": "study.run=nowhere",
-    "scaling study.levels=[2]": "two or more, ascending",
-    "scaling study.levels=[2,1]": "two or more, ascending",
-    "scaling study.levels=[1.5,2]": "whole numbers",
-    "scaling study.levels=[1,100]": "64 at most",
-    "scaling study.by=nodes": "iteratively",
-    f"scaling {DUEL}=pvs": "has no depth",
-}
-
-
-@pytest.mark.parametrize(("words", "refusal"), REFUSED.items(), ids=REFUSED)
-def test_bad_input_gets_one_line_and_nothing_is_written(
-    words: str, refusal: str, tmp_path: Path, capsys: Capture
-) -> None:
-    results = [f"results={tmp_path}"] if " " in words else []
-    assert main(["study", *words.split(), *results]) == 2
-    said = capsys.readouterr().err.strip()
-    assert refusal in said and "\n" not in said
-    assert not list(tmp_path.iterdir())
-
-
 def test_what_is_no_study_is_told(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no folder of a study"):
         studies.load(tmp_path)
 
 
-def test_a_damaged_record_is_told_in_a_line(
-    recorded_study: Path, tmp_path: Path, capsys: Capture
-) -> None:
+def test_a_damaged_record_is_told_in_a_line(recorded_study: Path, tmp_path: Path) -> None:
     where = copied(recorded_study, tmp_path)
-    with closing(sqlite3.connect(where / FILE)) as connection, connection:
-        connection.execute("create trigger late after insert on pieces begin select 1; end")
+    changed(where, "create trigger late after insert on pieces begin select 1; end")
     for words in (["resume", str(where)], ["watch", str(where), "--once"]):
-        assert main(words) == 2
-        assert "tables are others" in capsys.readouterr().err
+        assert "tables are others" in told(*words, code=2)
     (where / FILE).write_bytes(b"nothing" * 100)
-    assert main(["watch", str(where), "--once"]) == 2
-    assert "damaged" in capsys.readouterr().err
+    assert "damaged" in told("watch", where, "--once", code=2)
 
 
 MIRROR = "study.by=nodes agents=ab_mirror agents.left.iterative=true agents.right.iterative=true"

@@ -9,13 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from othello_lab.play.web.messages import (
-    AskMessage,
-    MessageError,
-    PlainData,
-    check_question,
-    read,
-)
+from othello_lab.play.web.messages import AskMessage, MessageError, PlainData, check_question, read
 
 
 def nested(depth: int) -> dict[str, Any]:

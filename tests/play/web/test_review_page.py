@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,11 +11,11 @@ import pytest
 pytest.importorskip("starlette", reason="the extra play is not installed")
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
+from boards import played_out
 from clicks import click, put_in, start
 from playwright.sync_api import expect
 
 from othello_lab.core.notation import PASS, square_name
-from othello_lab.core.position import Position
 from othello_lab.core.rules import ruleset
 from othello_lab.play.agent_process import AgentProcesses, Limits
 from othello_lab.play.game_files import game_of
@@ -31,13 +30,7 @@ pytestmark = pytest.mark.integration
 
 
 def transcript(rules: str, seed: int) -> str:
-    rng = random.Random(seed)
-    position, words = Position.start(rules), ""
-    while not position.is_over:
-        move = rng.choice(position.moves or (PASS,))
-        words += square_name(move) if move != PASS else ""
-        position = position.play(move)
-    return words
+    return "".join(square_name(move) for _, move in played_out(rules, seed) if move != PASS)
 
 
 def reviewed(text: str) -> list[MoveReview]:

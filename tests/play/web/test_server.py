@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from runs import told as said
 
 pytest.importorskip("starlette", reason="the extra play is not installed")
 
 from served import HUMAN, PEOPLE, Page, Server, served
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from othello_lab.__main__ import room_main
 from othello_lab.core.system.processes import available_cores
 from othello_lab.play.web.messages import LONGEST_TEXT
 
@@ -423,18 +423,12 @@ def test_a_page_that_vanishes_can_come_back(house: Server, page: Page) -> None:
         assert again.moves == ["d3"]
 
 
-def test_a_busy_port_is_named_with_the_next_free_one(
-    house: Server, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert room_main("play", ["web", f"web.port={house.port}", "web.browser=false"]) == 2
-    told = capsys.readouterr().err
-    assert told.count("web.port=") == 2 and f"web.port={house.port}" in told
+def test_a_busy_port_is_named_with_the_next_free_one(house: Server) -> None:
+    printed = said("play", "web", f"web.port={house.port}", "web.browser=false", code=2)
+    assert printed.count("web.port=") == 2 and f"web.port={house.port}" in printed
 
 
-def test_without_the_extra_it_is_named(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_the_extra_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "othello_lab.play.web.server", raising=False)
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    assert room_main("play", ["web"]) == 2
-    assert "'.[play]'" in capsys.readouterr().err
+    assert "'.[play]'" in said("play", "web", code=2)
