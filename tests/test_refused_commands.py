@@ -37,6 +37,10 @@ evaluate ¦ position
 evaluate '' --depth ¦ --depth
 solve '' --ruleset chess ¦ 'chess'
 list evals ¦ evals
+= match greedy iago {}
+gamse=40 ¦ 'gamse' ... 'games'
+frist.depth=3 ¦ 'frist.depth'
+limits.secnds=1 ¦ 'limits.secnds' ... 'limits.seconds'
 = agents solve {}
 f5d6c3d ¦ left over
 nowhere.obf ¦ no file nowhere.obf

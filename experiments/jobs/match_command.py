@@ -9,7 +9,6 @@ from rich.console import Console
 from othello_lab.agents.sides import side_of
 from othello_lab.core.system.cli import Parser
 from othello_lab.core.system.console import as_typed
-from othello_lab.core.system.escaping import plain
 from othello_lab.experiments.jobs.two_sides import (
     PLACES,
     MatchSide,
@@ -24,10 +23,10 @@ def match_command(arguments: Sequence[str], console: Console) -> int:
     search, words = search_and_settings(options.settings)
     folders = options.config_dir
     sides = [MatchSide(side_of(getattr(options, place), search, folders)) for place in PLACES]
-    for place, side in zip(PLACES, sides, strict=True):
-        console.print(plain(f"{getattr(options, place)} is {side.side.kind}"), soft_wrap=True)
+    words_of = zip(PLACES, sides, strict=True)
+    about = [f"{getattr(options, place)} is {each.side.kind}" for place, each in words_of]
     command = as_typed(["match", *arguments])
-    result = play_sides(sides, words, command, console, folders, options.check)
+    result = play_sides(sides, words, command, console, folders, options.check, about)
     return 130 if result.interrupted else 0
 
 

@@ -83,13 +83,17 @@ def play_sides(
     console: Console,
     folders: Sequence[str] = (),
     check: bool = True,
+    about: Sequence[str] = (),
 ) -> RunResult:
     """Check two sides, and play them against each other; raises ConfigError.
 
-    settings: words of the configuration. command: as typed. folders: further ones of YAMLs.
+    settings: words of the configuration. command: as typed. folders: further ones of YAMLs. about:
+    lines on the sides, printed if they can play.
     """
     plan, told_before = planned(sides, settings, folders)
     checks: list[str] = []
+    for line in about:
+        console.print(plain(line), soft_wrap=True)
 
     def tell(told: str) -> None:
         console.print(plain(told), soft_wrap=True)
@@ -98,8 +102,8 @@ def play_sides(
     for told in told_before:
         tell(told)
     for side in (each.side for each in sides if check and is_checked(each.side)):
-        about = f"checking {side.target} (up to {MOST_SECONDS:g} s; --no-check plays at once)"
-        console.print(plain(about), soft_wrap=True)
+        line = f"checking {side.target} (up to {MOST_SECONDS:g} s; --no-check plays at once)"
+        console.print(plain(line), soft_wrap=True)
         for told in check_side(side):
             tell(told)
     return run(plan, command, console, checks=checks)
