@@ -21,7 +21,7 @@ from othello_lab.agents.agent import Agent
 from othello_lab.agents.config import FILLED_BY_RUN
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.evaluation.board_list import PIECES, board_list, list_index
-from othello_lab.agents.evaluation.function import LARGEST, has_two, is_heuristic
+from othello_lab.agents.evaluation.function import LARGEST, has_two, is_heuristic, is_marked, tried
 from othello_lab.core.notation import PASS, square_name
 from othello_lab.core.position import Position
 
@@ -180,7 +180,7 @@ def about(target: str) -> dict[str, Any]:
     kind = kind_of(thing)
     if not kind:
         raise ValueError(
-            f"{_raised(thing, target)}it is {_shown(thing)}; an agent (a class), an evaluation "
+            f"{_complaint(thing)}it is {_shown(thing)}; an agent (a class), an evaluation "
             "(@heuristic), a strategy of (player, board) or a maker of one from (depth, "
             "evaluation) is needed"
         )
@@ -200,35 +200,40 @@ def about(target: str) -> dict[str, Any]:
     return {"kind": kind, "open": opened, "target": target}
 
 
-def _raised(thing: Any, target: str) -> str:
-    """Return the exception of a function of two arguments in words; empty for anything else."""
-    error = next((answer for _, answer in answers_of(thing)), None) if has_two(thing) else None
-    if not isinstance(error, Exception):
-        return ""
-    file = str(Path(loading.split_target(target)[0]).expanduser().resolve())
-    return f"{loading.last_line(error, file)}; "
+def _complaint(thing: Any) -> str:
+    """Return what a function of two arguments does instead of judging; empty for others."""
+    complaint = tried(thing)[1] if has_two(thing) else ""
+    return f"{complaint}; " if complaint else ""
 
 
 def _about_file(file: str) -> dict[str, Any]:
-    things = things_in(loading.load_module(file))
+    module = loading.load_module(file)
+    things = things_in(module)
     players = [name for name, kind in things.items() if kind in PLAYS]
-    for names in (players, [n for n in players if n in ("strategy", Path(file).stem)], [*things]):
+    named = [name for name in players if name in ("strategy", Path(file).stem)]
+    marked = [name for name in things if is_marked(getattr(module, name))]
+    for names in (players, named, [] if players else marked, [*things]):
         if len(names) == 1:
             return about(f"{file}:{names[0]}")
     if things:
         listed = ", ".join(f"{file}:{name} ({kind})" for name, kind in things.items())
         raise ValueError(f"it holds several; name one of {listed}")
-    return {"kind": PROGRAM, "target": file}
+    functions = {name: thing for name, thing in _own(module).items() if has_two(thing)}
+    complaints = [f"its function {n}: {tried(thing)[1]}" for n, thing in functions.items()]
+    return {"kind": PROGRAM, "target": file, "question": "; ".join(complaints)}
 
 
-def things_in(module: Any) -> Mapping[str, str]:
-    """Return the kinds of the things of a module that can be sides, by name."""
-    own = {
+def _own(module: Any) -> dict[str, Any]:
+    return {
         name: thing
         for name, thing in vars(module).items()
         if getattr(thing, "__module__", None) == module.__name__
     }
-    return {name: kind for name, thing in own.items() if (kind := kind_of(thing))}
+
+
+def things_in(module: Any) -> Mapping[str, str]:
+    """Return the kinds of the things of a module that can be sides, by name."""
+    return {name: kind for name, thing in _own(module).items() if (kind := kind_of(thing))}
 
 
 def _shown(thing: object) -> str:

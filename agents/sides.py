@@ -176,7 +176,12 @@ def _python_side(word: str, search: str) -> Side:
     if kind == DOUBTFUL:
         raise ConfigError(f"{word}: {told['question']}")
     if kind == PROGRAM:
-        return _program_side(word if Path(word).stat().st_mode & 0o100 else f"python3 {word}")
+        try:
+            return _program_side(word if Path(word).stat().st_mode & 0o100 else f"python3 {word}")
+        except ConfigError as error:
+            if told["question"]:
+                raise ConfigError(f"{word}: {told['question']}; {error}") from None
+            raise
     label = re.split(r"[.:]", target.partition("(")[0])[-1]
     if kind == EVALUATION:
         return _evaluation_side(label, target, search)

@@ -45,7 +45,13 @@ from othello_lab.agents.evaluation.user_code import (
     why_not,
     with_helpers,
 )
-from othello_lab.agents.loading import LOADED, UserCodeError, load_module, split_target
+from othello_lab.agents.loading import (
+    LOADED,
+    UserCodeError,
+    last_line,
+    load_module,
+    split_target,
+)
 from othello_lab.core.notation import PASS
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
@@ -64,6 +70,7 @@ FLOAT_SCALE = 1000
 _BOARDS, _COMPILED = "_othello_boards", "_othello_compiled"
 _BOARD_LIST = "_othello_board_list"
 _LIST, _MASKS = "list", "masks"
+_PAIP = ["player", "board"]  # the parameters of such a function there
 IN_PYTHON = "@heuristic(compiled=False) runs it as ordinary Python, slower"
 
 
@@ -215,7 +222,7 @@ def _find(target: str) -> Callable[..., Any]:
     """
     place, name = split_target(target)
     module = load_module(place)
-    marked = [key for key, value in vars(module).items() if hasattr(value, _BOARDS)]
+    marked = [key for key, value in vars(module).items() if is_marked(value)]
     function = getattr(module, name, None)
     if function is None:
         known = f"its heuristics: {', '.join(marked)}." if marked else "it has no @heuristic."
@@ -231,12 +238,16 @@ def _as_heuristic(function: Any, target: str) -> Callable[..., Any]:
     Raises ValueError for any other.
     """
     if is_heuristic(function):
-        return function if hasattr(function, _BOARDS) else cast("Any", heuristic(function))
-    takes = _takes(function) if has_two(function) else ""
-    if takes:
-        return _of_board_list(function) if takes == _LIST else cast("Any", heuristic(function))
+        return function if is_marked(function) else cast("Any", heuristic(function))
+    named = _parameters(function) == _PAIP  # if it fails, its trial says where
+    form, complaint = tried(function) if has_two(function) and not named else ("", "")
+    if named or form == _LIST:
+        return _of_board_list(function)
+    if form:
+        return cast("Any", heuristic(function))
     name = target.rpartition(":")[2]
-    raise ValueError(f"target '{target}': '{name}' is not marked with @heuristic")
+    said = f"is no heuristic: {complaint}" if complaint else "is not marked with @heuristic"
+    raise ValueError(f"target '{target}': '{name}' {said}")
 
 
 def _parameters(function: Any) -> list[str]:
@@ -249,6 +260,11 @@ def _parameters(function: Any) -> list[str]:
         return []
 
 
+def is_marked(thing: Any) -> bool:
+    """Return True for a function with ``@heuristic``."""
+    return hasattr(thing, _BOARDS)
+
+
 def has_two(function: Any) -> bool:
     """Return True for a function that can be called with two arguments, none of them named."""
     try:
@@ -259,31 +275,38 @@ def has_two(function: Any) -> bool:
 
 
 @cache
-def _takes(function: Callable[..., Any]) -> str:
-    """Return the form of the position that a function of two arguments takes, by trying it in a
-    process of its own; empty if it takes none."""
-    if _parameters(function) == ["player", "board"]:
-        return _LIST  # if it fails, its trial says where
+def tried(function: Callable[..., Any]) -> tuple[str, str]:
+    """Try a function of two arguments in a process of its own: the form of the position that it
+    takes, and if it takes none what it does instead, in words."""
     with closing(ForkedProcess(_try_forms, function)) as child:
         try:
-            return (child.receive_within(CHECK_SECONDS) or b"").decode()
+            form, complaint = json.loads(child.receive_within(CHECK_SECONDS) or b'["", ""]')
         except EOFError:
-            return ""
+            return "", "it ends its process"
+    return form, complaint
 
 
 def _try_forms(link: Channel, function: Callable[..., Any]) -> None:
     masks = Position.start().masks
-    for form, given in (
-        (_LIST, (PIECES[Color.BLACK], board_list(*map(int, masks)))),
-        (_MASKS, masks),
-    ):
+    complaints: dict[str, str] = {}
+    forms = [
+        (_LIST, "a player and a board", (PIECES[Color.BLACK], board_list(*map(int, masks)))),
+        (_MASKS, "two masks", masks),
+    ]
+    for form, words, given in forms[: 1 if _parameters(function) == _PAIP else 2]:
         try:
-            if abs(function(*given).real) <= LARGEST:
-                link.send(form.encode())
+            answer = function(*given)
+            number = getattr(answer, "real", None)
+            if number is not None and abs(number) <= LARGEST:
+                link.send(json.dumps([form, ""]).encode())
                 return
-        except Exception:
-            continue
-    link.send(b"")
+            complaints[f"it answers {answer!r:.40}"] = words
+        except Exception as error:
+            file = inspect.getsourcefile(function) or ""
+            complaints[last_line(error, file)] = words
+    if len(complaints) > 1:
+        complaints = {f"of {words}: {said}": "" for said, words in reversed(complaints.items())}
+    link.send(json.dumps(["", "; ".join(complaints)]).encode())
 
 
 def _of_board_list(function: Callable[..., Any]) -> Callable[..., Any]:

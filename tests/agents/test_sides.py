@@ -79,6 +79,12 @@ def test_functions_of_a_file(mine: Path, name: str, agent: str, setting: str) ->
     assert (side.label, side.target) == (name, f"{mine}:{name}")
 
 
+def test_a_marked_heuristic_counts_before_others_of_its_file(mine: Path) -> None:
+    head, _, _ = MINE.partition("class Student")
+    mine.write_text(head)
+    assert side_of(str(mine)).label == "hollow"
+
+
 def test_a_class_and_a_maker_get_the_depth_and_evaluation_of_the_match(mine: Path) -> None:
     for name in ("Student", "searcher"):
         side = side_of(f"{mine}:{name}")
@@ -105,6 +111,8 @@ def test_a_run_may_fill_what_a_class_needs(mine: Path) -> None:
         ("{mine}", ["several", "hollow (evaluation)", "Student (agent)"]),
         ("{mine}:add", ["(left, right)", "@heuristic"]),
         ("{mine}:Needy", ["colour"]),
+        ("{folder}/divides.py:h", ["line 2", "ZeroDivisionError", "(m, o)"]),
+        ("{folder}/divides.py", ["function h", "line 2", "ZeroDivisionError", "no protocol"]),
         ("{mine}:nothing", ["nothing"]),
         ("none.py:hollow", ["no file none.py"]),
         ("{folder}/bad.py:hollow", ["ZeroDivisionError"]),
@@ -114,6 +122,7 @@ def test_a_run_may_fill_what_a_class_needs(mine: Path) -> None:
 )
 def test_what_is_no_side_is_told(mine: Path, word: str, parts: list[str]) -> None:
     (mine.parent / "bad.py").write_text("1 / 0")
+    (mine.parent / "divides.py").write_text("def h(m, o):\n    return 1 / len(())\n")
     (mine.parent / "worse.py").write_text("import os; os._exit(3)")
     with pytest.raises(ConfigError) as refusal:
         side_of(word.format(mine=mine, folder=mine.parent))

@@ -67,6 +67,14 @@ def anywhere(mover, opponent):
     return count(mover) - 2 * count(opponent)
 
 
+def misspelt(m, o):
+    return holow(m, o)
+
+
+def silent(m, o):
+    pass
+
+
 import numpy as np
 
 squares_type = np.uint64
@@ -248,6 +256,8 @@ def wrong(mover, opponent):
         ("MINE:squares", "'squares' is not marked with @heuristic"),
         ("MINE:CENTRE", "'CENTRE' is not marked with @heuristic"),
         ("no_such_module:f", "'no_such_module'"),
+        ("MINE:misspelt", "no heuristic: line 42: NameError: name 'holow' is not defined"),
+        ("MINE:silent", "no heuristic: it answers None"),
     ],
 )
 def test_what_is_not_there(mine: str, tmp_path: Path, target: str, complaint: str) -> None:
