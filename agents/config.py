@@ -322,9 +322,13 @@ def build(settings: Mapping[str, Any], where: str, kind: type = object) -> Any:
     if "_target_" not in settings:
         raise ConfigError(f"{where} has no _target_ (the class, as module.Class)")
     _check(settings, where)
+    target = str(settings["_target_"])
+    misplaced = ConfigError(f"{where}: {target} is no {kind.__name__}; subclass it")
+    if target.startswith(loading.LAB) and not issubclass(resolve(target), kind):
+        raise misplaced  # before it is built
     built = _build(settings, where)
     if not isinstance(built, kind):
-        raise ConfigError(f"{where}: {settings['_target_']} is no {kind.__name__}; subclass it")
+        raise misplaced
     return built
 
 
@@ -357,6 +361,11 @@ def _check(node: Any, where: str) -> None:
 
 def resolve(target: str) -> Any:
     """Return the object of a ``_target_``: ``module.Class`` or ``path/to/file.py:Class``."""
+    if target.startswith(loading.LAB):
+        kind = loading.own_class(target)
+        if kind is None:
+            raise ImportError("it is no class of the lab that settings may name")
+        return kind
     return loading.load_name(target) if ":" in target else pkgutil.resolve_name(target)
 
 
@@ -413,7 +422,7 @@ def _build(node: Any, where: str) -> Any:
 
 def _maker(target: str) -> Callable[..., Any]:
     """Return the callable that ``_target_`` names; one from elsewhere is left to Hydra."""
-    if target.startswith("othello_lab."):
+    if target.startswith(loading.LAB):
         return resolve(target)
     from othello_lab.agents import hydra_parts
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from othello_lab.core.system.json_output import print_json, rows_of
 from othello_lab.experiments.config import labelled
 from othello_lab.experiments.jobs import run
 from othello_lab.experiments.jobs.kinds import JobKind, JobSummary, check_single, labels, state_of
-from othello_lab.experiments.playing.trust import check_trusted
 from othello_lab.experiments.record.reading import not_begun, reading
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report import watch
@@ -106,8 +104,7 @@ def facts_of(folder: Path, console: Console, trust: bool = False) -> Iterator[Ru
     """Yield the facts of the run in a folder, from its record; ConfigError if it has no game."""
     check_single(folder)
     with reading(folder) as record:
-        trusted = partial(check_trusted, folder, trust=trust, console=console)
-        plan = recorded_plan(record, trusted, trust)
+        plan = recorded_plan(record, trust)
         if not record.count_games():
             raise ConfigError(f"{folder}: no game of this run has ended yet")
         yield RunFacts(record, plan)
