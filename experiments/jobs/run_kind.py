@@ -52,7 +52,7 @@ class RunKind(JobKind):
             )
 
     def show(self, folder: Path, console: Console, as_json: bool, trust: bool) -> None:
-        with facts_of(folder, console, trust) as facts:
+        with facts_of(folder, trust) as facts:
             said = findings(facts)
             if as_json:
                 print_json(_as_data(folder, facts, said))
@@ -75,7 +75,7 @@ class RunKind(JobKind):
         return self.resume(folder, command, console, games=games, **options)
 
     def write_report(self, folder: Path, console: Console, trust: bool, figures: Any) -> None:
-        with facts_of(folder, console, trust) as facts:
+        with facts_of(folder, trust) as facts:
             if figures is not None:
                 facts.plan.settings.figures = figures
             try:
@@ -86,7 +86,7 @@ class RunKind(JobKind):
     def latex(self, folder: Path, console: Console, trust: bool) -> str:
         from othello_lab.experiments.report.citing import latex_tables
 
-        with facts_of(folder, console, trust) as facts:
+        with facts_of(folder, trust) as facts:
             return latex_tables(facts)
 
     def bibtex(self, folder: Path, console: Console, trust: bool) -> str:
@@ -100,7 +100,7 @@ class RunKind(JobKind):
 
 
 @contextmanager
-def facts_of(folder: Path, console: Console, trust: bool = False) -> Iterator[RunFacts]:
+def facts_of(folder: Path, trust: bool = False) -> Iterator[RunFacts]:
     """Yield the facts of the run in a folder, from its record; ConfigError if it has no game."""
     check_single(folder)
     with reading(folder) as record:
