@@ -46,7 +46,7 @@ def remarks(folder: Path, edit: str, limits: Limits | None = None) -> str:
     """Return all remarks on a run, after an edit of its moves and with other limits."""
     with closing(sqlite3.connect(folder / "games.sqlite")) as connection, connection:
         edit_moves(connection, edit)
-    with facts_of(folder, Console(quiet=True)) as facts:
+    with facts_of(folder) as facts:
         plan = replace(facts.plan, limits=limits) if limits else facts.plan
         return "\n".join(findings(RunFacts(facts.record, plan)).remarks)
 
@@ -128,7 +128,7 @@ def told(folder: Path, agents: dict[str, Any], **how: Any) -> tuple[list[str], A
     """The lead of a run, its standings by agent, and its folder."""
     quiet: dict[str, Any] = {"workers": 0, "figures": False, "quiet": True}
     done = run_match(agents, results=folder, **quiet, **how)
-    with facts_of(done.folder, Console(quiet=True)) as facts:
+    with facts_of(done.folder) as facts:
         return lead(facts), done.standings.set_index("agent"), done.folder
 
 
@@ -148,7 +148,7 @@ def test_a_decided_lead_has_its_interval(tmp_path: Path) -> None:
     """The sentence, the table of matches and the ratings agree, also if the second leads."""
     agents = {"discs": AlphaBeta(1, DiscCount()), "squares": AlphaBeta(2, SquareWeights())}
     (said, *_), standings, folder = told(tmp_path, agents, games=60)
-    with facts_of(folder, Console(quiet=True)) as facts:
+    with facts_of(folder) as facts:
         (row,) = facts.matches.itertuples()
     ends = [2 * standings.loc["squares", name] for name in ("elo", "low", "high")]
     assert row.agent == "squares"
@@ -179,7 +179,7 @@ def test_many_forfeits_come_first(
     recorded_duel: Path, monkeypatch: pytest.MonkeyPatch, ends: list[Any], forfeits: list[str]
 ) -> None:
     monkeypatch.setattr(RunFacts, "ends", ends)
-    with facts_of(recorded_duel, Console(quiet=True)) as facts:
+    with facts_of(recorded_duel) as facts:
         first = lead(facts)[0]
     assert ("forfeit" in first) == bool(forfeits)
     assert all(words in first for words in forfeits)
@@ -193,7 +193,7 @@ def test_searches_with_the_same_values_are_led_by_their_nodes(tmp_path: Path) ->
         "table": AlphaBeta(3, SquareWeights(), ordering="tt+static", table_mb=1),
     }
     (first, order, why, times), standings, folder = told(tmp_path, agents, games=12)
-    with facts_of(folder, Console(quiet=True)) as facts:
+    with facts_of(folder) as facts:
         assert facts.question is Question.COST
     nodes = standings["nodes_per_move"]
     cheapest = nodes.idxmin()
@@ -204,7 +204,7 @@ def test_searches_with_the_same_values_are_led_by_their_nodes(tmp_path: Path) ->
     assert "same values" in why and "median" in times
     shallow = agents | {"table": AlphaBeta(2, SquareWeights())}
     (_, ranks), _, folder = told(tmp_path / "shallow", shallow, games=20)
-    with facts_of(folder, Console(quiet=True)) as facts:
+    with facts_of(folder) as facts:
         assert facts.question is Question.RANKS
     assert re.match(r"All ranks: \S+ [>≈] \S+ [>≈] \S+\.", ranks)
 
