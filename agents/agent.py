@@ -19,7 +19,7 @@ from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, Ruleset
 from othello_lab.core.system import call_filter
 from othello_lab.core.system.compile import Announce
-from othello_lab.core.system.settings import called
+from othello_lab.core.system.settings import Nameable, called
 from othello_lab.core.whole_games import CompiledPlayer
 
 __all__ = ["Agent", "Decision", "Limits", "SearchStats"]
@@ -32,7 +32,7 @@ class Files(NamedTuple):
     writes: tuple[str, ...] = ()
 
 
-class Agent(Player, ABC):
+class Agent(Player, Nameable, ABC):
     """A player of Othello; :class:`core.game.Player` documents the order of calls.
 
     version: changes with the agent's behaviour, not with its code; recorded with every run.

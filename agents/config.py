@@ -332,9 +332,13 @@ def build(settings: Mapping[str, Any], where: str, kind: type = object) -> Any:
     if "_target_" not in settings:
         raise ConfigError(f"{where} has no _target_ (the class, as module.Class)")
     _check(settings, where)
+    target = str(settings["_target_"])
+    misplaced = ConfigError(f"{where}: {target} is no {kind.__name__}; subclass it")
+    if target.startswith(loading.LAB) and not issubclass(resolve(target), kind):
+        raise misplaced  # before it is built
     built = _build(settings, where)
     if not isinstance(built, kind):
-        raise ConfigError(f"{where}: {settings['_target_']} is no {kind.__name__}; subclass it")
+        raise misplaced
     return built
 
 
@@ -367,6 +371,11 @@ def _check(node: Any, where: str) -> None:
 
 def resolve(target: str) -> Any:
     """Return the object of a ``_target_``: ``module.Class`` or ``path/to/file.py:Class``."""
+    if target.startswith(loading.LAB):
+        kind = loading.own_class(target)
+        if kind is None:
+            raise ImportError("it is no class of the lab that settings may name")
+        return kind
     return loading.load_name(target) if ":" in target else pkgutil.resolve_name(target)
 
 
@@ -410,7 +419,7 @@ def _build(node: Any, where: str) -> Any:
         return values
     target = values.pop("_target_")
     try:
-        if target.startswith("othello_lab."):
+        if target.startswith(loading.LAB):
             return resolve(target)(**values)
         from othello_lab.agents import hydra_parts
 
@@ -477,7 +486,7 @@ def settings_text(
     body = text[re.match(r"(#.*\n)*", text).end() :].rstrip().splitlines()  # type: ignore[union-attr]
     settings = content.get(group, content)
     target = settings.get("_target_", "") if isinstance(settings, Mapping) else ""
-    if not target.startswith("othello_lab."):
+    if not target.startswith(loading.LAB):
         return body
     left_out = set(without) - set(settings)
     lines = as_yaml(resolve(target), {**settings}, left_out)

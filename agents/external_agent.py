@@ -18,9 +18,11 @@ from typing import Any
 import numpy as np
 
 from othello_lab.agents.agent import Agent, Decision, Files, Limits
-from othello_lab.agents.config import ConfigError, build_agent, one_line, resolve
+from othello_lab.agents.config import ConfigError, build_agent, one_line
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.evaluation.function import FunctionEvaluation
+from othello_lab.agents.loading import LAB, own_class
+from othello_lab.agents.named_code import named_code
 from othello_lab.core.game import Player
 from othello_lab.core.position import Position
 from othello_lab.core.system.compile import Announce
@@ -33,17 +35,7 @@ START_SECONDS = 300.0
 _MORE_SECONDS = 10.0  # for its supervisor to report that
 _MOST = 1 << 20
 _LONGEST = 2000  # characters of an exception's message
-_OURS = "othello_lab"
 _FLAGS = ("reproducible", "watches_clock", "selective", "from_start")
-_TARGET_KEYS = ("_target_", "target")
-
-
-def is_ours(name: str) -> bool:
-    """Return True if a module or class of this name is the lab's own.
-
-    A class in a file (``agents.py:Mine``) is not.
-    """
-    return ".py:" not in name and name.partition(".")[0] == _OURS
 
 
 def names_outside(settings: Any) -> bool:
@@ -53,22 +45,14 @@ def names_outside(settings: Any) -> bool:
 
 def own_kind(settings: Mapping[str, Any]) -> type | None:
     """Return the class of an agent if it is the lab's own, otherwise None."""
-    target = settings.get("_target_")
-    kind = resolve(target) if isinstance(target, str) and is_ours(target) else None
-    return kind if isinstance(kind, type) else None
+    return own_class(str(settings.get("_target_")))
 
 
 def _targets(settings: Any) -> Iterator[str]:
     """Yield the classes and functions in settings that are not the lab's own."""
-    if isinstance(settings, Mapping):
-        for key, value in settings.items():
-            if key in _TARGET_KEYS and isinstance(value, str) and not is_ours(value):
-                yield value
-            else:
-                yield from _targets(value)
-    elif isinstance(settings, list | tuple):
-        for value in settings:
-            yield from _targets(value)
+    for named in named_code(settings):
+        if not named.program and not named.is_ours:
+            yield named.target
 
 
 def _folders_of(settings: Any) -> Iterator[str]:
@@ -92,7 +76,7 @@ def is_outside(agent: Agent) -> bool:
 
 
 def _is_outside(thing: Agent | Evaluation) -> bool:
-    if not is_ours(type(thing).__module__) or getattr(thing, "from_outside", False):
+    if not type(thing).__module__.startswith(LAB) or getattr(thing, "from_outside", False):
         return True
     if isinstance(thing, FunctionEvaluation) and not thing.compiled:
         return True

@@ -6,7 +6,6 @@ import ast
 import importlib
 import importlib.util
 import itertools
-import pkgutil
 import re
 import sys
 import sysconfig
@@ -19,11 +18,13 @@ from typing import Any
 
 from othello_lab.core.system.escaping import visible
 from othello_lab.core.system.files import MOST_TEXT, open_file
-from othello_lab.core.system.settings import documented, nearest, unknown_choice
+from othello_lab.core.system.settings import Nameable, documented, nearest, unknown_choice
 
 _LONGEST = 300  # characters of a user's word in a message
 LOADED = "_loaded_"
 """The name of a module from a file begins so."""
+LAB = "othello_lab."
+"""All names in the lab's own package begin so."""
 _OLD_NAMES = {"xrange": range, "raw_input": input}
 """Names of Python 2 that files written for PAIP's Othello use."""
 _OLD_VALUES = re.compile(r"not float$|'float' object cannot be interp|'(map|filter)'")
@@ -87,6 +88,22 @@ def search_hint(error: BaseException, module: str) -> str:
         if not any(folder.is_relative_to(path) for path in of_python)
     ]
     return f" (searched: {', '.join([*searched, 'installed packages'])})"
+
+
+def own_class(target: str) -> type | None:
+    """Return the class of the lab's own that settings may name so, otherwise None.
+
+    Nothing of others is imported: a name of ours leads to what a module of the lab has, never
+    through it to the modules that it imports.
+    """
+    module, _, name = target.replace(":", ".").rpartition(".")
+    if not f"{module}.".startswith(LAB) or "__" in target:
+        return None
+    with suppress(ImportError, ValueError):
+        found = getattr(importlib.import_module(module), name, None)
+        if isinstance(found, type) and issubclass(found, Nameable):
+            return found if found.__module__.startswith(LAB) else None
+    return None
 
 
 def load_name(target: str) -> Any:
@@ -157,13 +174,8 @@ def defaults_of(target: str) -> dict[str, Any]:
 
     A class from outside the lab has none here, and is not imported; nor has one that is not there.
     """
-    if not target.startswith("othello_lab."):
-        return {}
-    try:
-        cls = pkgutil.resolve_name(target)
-    except Exception:
-        return {}  # whoever builds it will say so
-    if not isinstance(cls, type):
+    cls = own_class(target)
+    if cls is None:
         return {}
     unfilled = getattr(cls, "UNFILLED", ())
     return {

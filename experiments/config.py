@@ -44,6 +44,7 @@ from othello_lab.core.system.optional_libraries import needs
 from othello_lab.core.system.settings import (
     Choice,
     Each,
+    Nameable,
     Number,
     Switch,
     Text,
@@ -250,7 +251,7 @@ RECORDED = ALL, GAMES = "all", "games"
 
 
 @dataclass
-class RunConfig:
+class RunConfig(Nameable):
     """The settings of a run, with their defaults; ``conf/run.yaml`` has the choices.
 
     ``agents``, ``evaluation``, ``openings``, ``schedule`` and ``executor`` describe objects, named
@@ -339,7 +340,7 @@ class Plan:
     @functools.cached_property
     def pairs(self) -> int:
         """The largest number of pairs of the schedule."""
-        return scheduled_of(self.settings)[1]
+        return self.schedule.length(self.names, self.settings.games // 2)
 
     @property
     def games(self) -> int:

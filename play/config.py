@@ -31,6 +31,7 @@ from othello_lab.core.rules import Color, Ruleset, ruleset
 from othello_lab.core.system.plain_yaml import parse_yaml
 from othello_lab.core.system.settings import (
     Choice,
+    Nameable,
     Number,
     Switch,
     Text,
@@ -116,7 +117,7 @@ class WebConfig:
 
 
 @dataclass
-class PlayConfig:
+class PlayConfig(Nameable):
     """The settings of a game at the board, with their defaults; ``conf/play.yaml`` has the
     choices."""
 

@@ -4,7 +4,6 @@ and ``replay`` read it."""
 from __future__ import annotations
 
 import os
-import pkgutil
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from othello_lab.agents.config import ConfigError
-from othello_lab.agents.external_agent import is_ours
+from othello_lab.agents.external_agent import own_kind
 from othello_lab.core.notation import PASS, parse_square, square_name
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, Ruleset, ruleset
@@ -50,8 +49,7 @@ def value_of_a_disc(player: PlayerSettings) -> int | None:
     evaluation = agent.get("evaluation")
     if not isinstance(evaluation, Mapping) or "playouts" in agent:  # whose values are results
         return None
-    target = str(evaluation.get("_target_", ""))
-    return pkgutil.resolve_name(target).per_disc if is_ours(target) else None
+    return getattr(own_kind(evaluation), "per_disc", None)
 
 
 def players_of(game: GameState, present: Mapping[Color, PlayerSettings]) -> dict[Color, str]:

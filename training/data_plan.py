@@ -15,6 +15,7 @@ from othello_lab.agents.config import ConfigError, build, compose, fill_open, on
 from othello_lab.core.system.settings import (
     Choice,
     Each,
+    Nameable,
     Number,
     Switch,
     Text,
@@ -46,7 +47,7 @@ MOST_EXACT = 24
 
 
 @dataclass(frozen=True, kw_only=True)
-class DataConfig:
+class DataConfig(Nameable):
     """The way from games to positions."""
 
     random_plies: Annotated[list[int], Each(Whole(0, 60))] = field(default_factory=lambda: [4, 24])

@@ -9,6 +9,7 @@ from typing import Any
 from rich.console import Console
 
 from othello_lab.experiments.config import plan_of
+from othello_lab.experiments.playing.trust import names_no_more
 from othello_lab.experiments.studies import study_session as studies
 from othello_lab.experiments.studies.record import TRAINING, StudyRecord, record_kind
 from othello_lab.experiments.studies.study import changed
@@ -45,11 +46,13 @@ def train_part(
     if record_kind(folder) == TRAINING:
         with StudyRecord.open(folder) as record:
             begun = record.has_begun()
+            recorded = record.study()["config"] if begun else {}
         if not begun:  # killed before that
             put_aside(folder)
     if record_kind(folder) == TRAINING:
-        trusted = {**options, "trust": True}  # which was asked for the whole
-        studies.resume(folder, "part of a larger training", console, maker=TRAININGS, **trusted)
+        trust = options.get("trust") or names_no_more(recorded, plan.as_data)
+        going_on = {**options, "trust": trust}
+        studies.resume(folder, "part of a larger training", console, maker=TRAININGS, **going_on)
         return
     folder.mkdir(exist_ok=True)
     studies.study(plan, command, console, folder, TRAININGS)

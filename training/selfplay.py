@@ -29,14 +29,14 @@ from othello_lab.agents.config import ConfigError
 from othello_lab.core.rules import Color
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.whole_games import prepare_games
-from othello_lab.experiments.config import built_from
+from othello_lab.experiments.config import OBJECTS, built_from
 from othello_lab.experiments.jobs.job import Job, progress_of, write_yaml
 from othello_lab.experiments.jobs.replan import check_again, moved_executor
 from othello_lab.experiments.jobs.stopping import RunStopped, guarded
 from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.tasks import Task
 from othello_lab.experiments.playing.trial import try_agents
-from othello_lab.experiments.playing.trust import check_trusted, foreign_code
+from othello_lab.experiments.playing.trust import check_trusted, foreign_code, names_no_more
 from othello_lab.experiments.record.folder import locked
 from othello_lab.experiments.record.provenance import file_hash, versions
 from othello_lab.experiments.report.terminal import terminal_table
@@ -87,10 +87,12 @@ def make(
     Raises ConfigError, RunStopped, and KeyboardInterrupt after Ctrl-C.
     """
     console = console or Console(quiet=True)
-    if folder is not None and is_selfplay(folder):
-        result = resume(folder, console=console, trust=True)  # who asks has named its code
+    where = None if folder is None else Path(folder)
+    if where is not None and is_selfplay(where):
+        asked = with_defaults(settings).as_data
+        trust = names_no_more(about_of(where)["config"], asked)
+        result = resume(where, console=console, trust=trust)
     else:
-        where = None if folder is None else Path(folder)
         result = selfplay(with_defaults(settings), "othello_lab.training.make(...)", console, where)
     if not result.complete:
         raise KeyboardInterrupt
@@ -130,10 +132,10 @@ def resume(
         config = about.pop("config")
         moved = moved_executor(config["executor"], workers, executor, address)
         config = {**config, "executor": moved}
+        described = {key: config.get(key) for key in (GROUP, *OBJECTS)}
+        check_trusted(folder, foreign_code(described, about["versions"]), trust, console)
         plan = of_data(config)
         check_again(folder, about["versions"], config, _versions(plan), force)
-        foreign = foreign_code(built_from(plan.settings), about["versions"])
-        check_trusted(folder, foreign, trust, console)
         return SelfPlayJob(plan, console, about).go_on(folder, command)
 
 

@@ -10,11 +10,12 @@ from typing import Annotated, Any
 import pandas as pd
 from rich.console import Console
 
-from othello_lab.agents.config import build, unknown
+from othello_lab.agents.config import ConfigError, build, unknown
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.system.settings import Constraint, Switch
 from othello_lab.experiments.pairing import ResultTable
 from othello_lab.experiments.playing.tasks import TaskResult
+from othello_lab.experiments.playing.trust import names_no_more
 from othello_lab.experiments.statistics.intervals import elo_words
 from othello_lab.experiments.studies import study_session as studies
 from othello_lab.experiments.studies.record import TRAINING, StudyRecord
@@ -141,15 +142,20 @@ def _part(plan: StudyPlan, name: str, folder: Path | None) -> StudyPlan:
     own = dict(several_of(plan).trainings[name])
     source = own.pop(DATA_OF, None)
     if source is not None and folder is not None:
-        rounds = [folder / source / ROUNDS / each for each in _learned_from(folder / source)]
+        made_by = _part(plan, source, None).as_data
+        rounds = [
+            folder / source / ROUNDS / each for each in _learned_from(folder / source, made_by)
+        ]
         own["data"] = [str(part) for each in rounds for part in parts_of(each)]
     return part_plan(plan, name, own)
 
 
-def _learned_from(folder: Path) -> Sequence[str]:
-    """The rounds that the training in this folder learned from at last."""
+def _learned_from(folder: Path, asked: Mapping[str, Any]) -> Sequence[str]:
+    """The rounds that the training in this folder, with these settings, learned from at last."""
     with StudyRecord.open(folder) as record:
         about = record.study()
+    if not names_no_more(about["config"], asked):
+        raise ConfigError(f"{folder}: its record names code from outside that the whole does not")
     training = build(about["config"][TRAINING.group], TRAINING.group, Training)
     return last_rounds(about["name"], training)
 

@@ -32,7 +32,7 @@ from othello_lab.core.game import PlayerFailure
 from othello_lab.core.position import prepare_rules
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.system.files import open_file
-from othello_lab.core.system.settings import Choice, Number, check_settings
+from othello_lab.core.system.settings import Choice, Nameable, Number, check_settings
 
 FOLDER = "folder="
 """Beginning of the target that means all submissions of a folder."""
@@ -40,7 +40,7 @@ _PLAYS_BY = {FILE: "file protocol", LINE: "line protocol", PYTHON: "Python"}
 
 
 @dataclass(frozen=True)
-class SubmissionCheck:
+class SubmissionCheck(Nameable):
     """Settings of the check of submissions."""
 
     protocol: Annotated[str, Choice(*PROGRAMS)] = FILE

@@ -35,7 +35,7 @@ from othello_lab.core.system.compile import (
     prepare,
 )
 from othello_lab.core.system.memory import in_large_pages
-from othello_lab.core.system.settings import called
+from othello_lab.core.system.settings import Nameable, called
 from othello_lab.core.vector import call_evaluation
 
 FINAL_UNIT = 1 << 24
@@ -101,7 +101,7 @@ class Feature:
     place: int = 99
 
 
-class Evaluation(ABC):
+class Evaluation(Nameable, ABC):
     """A heuristic. Values are integers from the mover's view, in units of the heuristic's own.
 
     kernel: the function to compile, a static method of two masks and the parameters.

@@ -28,7 +28,7 @@ from othello_lab.core.rules import Color, ruleset
 from othello_lab.core.system.confinement import Box, ConfinedProcess, Confinement
 from othello_lab.core.system.escaping import counted
 from othello_lab.core.system.forked import Channel
-from othello_lab.core.system.settings import Number, check_settings
+from othello_lab.core.system.settings import Nameable, Number, check_settings
 from othello_lab.core.wpi import color_letter, move_text
 
 RULES = ruleset("wpi")
@@ -213,7 +213,7 @@ CHECKS = (
 
 
 @dataclass(frozen=True)
-class FileCheck:
+class FileCheck(Nameable):
     """A program to check, and the limits of the check."""
 
     command: Command

@@ -84,6 +84,11 @@ class ConfigError(ValueError):
     """A configuration that cannot be used; the message is one line that names the bad part."""
 
 
+class Nameable:
+    """A class that a configuration may name (``_target_``). Of the lab's own names it can name only
+    these, so a record cannot call ``othello_lab.experiments.config.os.system``."""
+
+
 class Constraint(ABC):
     """The values that a setting may have, to be put into ``Annotated[type, constraint]``."""
 

@@ -116,7 +116,7 @@ class RunResult:
 
         with Record.open(self.folder) as record:
             # The caller has just run all that the record names.
-            yield RunFacts(record, recorded_plan(record, lambda foreign: None, trust=True))
+            yield RunFacts(record, recorded_plan(record, trust=True))
 
     def _repr_html_(self) -> str:
         """The findings and the standings as a notebook shows them."""

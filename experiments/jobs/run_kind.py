@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from othello_lab.core.system.json_output import print_json, rows_of
 from othello_lab.experiments.config import labelled
 from othello_lab.experiments.jobs import run
 from othello_lab.experiments.jobs.kinds import JobKind, JobSummary, check_single, labels, state_of
-from othello_lab.experiments.playing.trust import check_trusted
 from othello_lab.experiments.record.reading import not_begun, reading
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report import watch
@@ -54,7 +52,7 @@ class RunKind(JobKind):
             )
 
     def show(self, folder: Path, console: Console, as_json: bool, trust: bool) -> None:
-        with facts_of(folder, console, trust) as facts:
+        with facts_of(folder, trust) as facts:
             said = findings(facts)
             if as_json:
                 print_json(_as_data(folder, facts, said))
@@ -77,7 +75,7 @@ class RunKind(JobKind):
         return self.resume(folder, command, console, games=games, **options)
 
     def write_report(self, folder: Path, console: Console, trust: bool, figures: Any) -> None:
-        with facts_of(folder, console, trust) as facts:
+        with facts_of(folder, trust) as facts:
             if figures is not None:
                 facts.plan.settings.figures = figures
             try:
@@ -88,7 +86,7 @@ class RunKind(JobKind):
     def latex(self, folder: Path, console: Console, trust: bool) -> str:
         from othello_lab.experiments.report.citing import latex_tables
 
-        with facts_of(folder, console, trust) as facts:
+        with facts_of(folder, trust) as facts:
             return latex_tables(facts)
 
     def bibtex(self, folder: Path, console: Console, trust: bool) -> str:
@@ -102,12 +100,11 @@ class RunKind(JobKind):
 
 
 @contextmanager
-def facts_of(folder: Path, console: Console, trust: bool = False) -> Iterator[RunFacts]:
+def facts_of(folder: Path, trust: bool = False) -> Iterator[RunFacts]:
     """Yield the facts of the run in a folder, from its record; ConfigError if it has no game."""
     check_single(folder)
     with reading(folder) as record:
-        trusted = partial(check_trusted, folder, trust=trust, console=console)
-        plan = recorded_plan(record, trusted, trust)
+        plan = recorded_plan(record, trust)
         if not record.count_games():
             raise ConfigError(f"{folder}: no game of this run has ended yet")
         yield RunFacts(record, plan)

@@ -22,7 +22,7 @@ from othello_lab.core.position import Position
 from othello_lab.core.rules import Ruleset
 from othello_lab.core.system.escaping import counted
 from othello_lab.core.system.files import MOST_DATA, open_file
-from othello_lab.core.system.settings import Switch, Whole, check_settings
+from othello_lab.core.system.settings import Nameable, Switch, Whole, check_settings
 from othello_lab.experiments.pairing.game_archives import ArchivedGame, Refusals, games_in
 
 BALANCED = Path(__file__).parent / "data" / "balanced_8.txt"
@@ -110,7 +110,7 @@ def _refuse_line(position: Position, moves: bytes) -> NoReturn:
 
 
 @dataclass(frozen=True)
-class Openings(ABC):
+class Openings(Nameable, ABC):
     """The openings of a run: an object named by ``_target_`` in ``conf/openings``.
 
     A subclass lists its openings in :meth:`find`.
@@ -137,7 +137,7 @@ class Openings(ABC):
         Raises ValueError where there are none.
         """
 
-    def check(self, rules: Ruleset) -> None:  # noqa: B027
+    def check(self, rules: Ruleset) -> None:
         """Raise ValueError if there are none for this ruleset."""
 
     def remark(self, rules: Ruleset) -> str:

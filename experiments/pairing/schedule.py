@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from othello_lab.core.random import spawned_words
+from othello_lab.core.system.settings import Nameable
 from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.record.store import GameRow, Record
 from othello_lab.experiments.statistics.sequential import IntArray
@@ -159,7 +160,7 @@ class ResultTable:
     code: Sequence[int] = ()
 
 
-class Schedule(ABC):
+class Schedule(Nameable, ABC):
     """The pairings of a run and their length: an object named by ``_target_`` in ``conf/schedule``.
 
     The run asks a schedule round by round for the next pairs, and hands it the results so far in
@@ -203,10 +204,10 @@ class Schedule(ABC):
 
     looks: ClassVar[int] = 1
     adaptive: ClassVar[bool] = False
-    both_colours: ClassVar[bool] = True
+    both_colours: bool = True
     can_grow: ClassVar[bool] = True
 
-    def check(self, names: Sequence[str]) -> None:  # noqa: B027
+    def check(self, names: Sequence[str]) -> None:
         """Raise ValueError if this line-up, by name, cannot play by this schedule."""
 
     @property

@@ -10,7 +10,7 @@ from typing import Annotated
 from othello_lab.core.system.optional_libraries import needs
 from othello_lab.core.system.processes import available_cores, quota_note
 from othello_lab.core.system.scratch import remove_abandoned
-from othello_lab.core.system.settings import Whole, checked
+from othello_lab.core.system.settings import Nameable, Whole, checked
 from othello_lab.core.system.shared_memory import STOP_AT_ONCE, why_no_locks
 from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.game import close_all
@@ -22,7 +22,7 @@ Say = Callable[[str], None]
 """Receives one line that the user should know."""
 
 
-class Executor(ABC):
+class Executor(Nameable, ABC):
     """The place of a run's games: an object named by ``_target_`` in ``conf/executor``.
 
     workers: processes of this machine that play at a time; 0 for none but this one.

@@ -6,60 +6,43 @@ somebody else's. So the code is shown, and its use confirmed, before anything of
 
 from __future__ import annotations
 
-import pkgutil
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 
 from rich.console import Console
 
-from othello_lab.agents.agent import Agent
 from othello_lab.agents.config import ConfigError
-from othello_lab.agents.evaluation import Evaluation
+from othello_lab.agents.named_code import NamedCode, named_code
 from othello_lab.core.system.escaping import plain
-from othello_lab.experiments.pairing import Openings, Schedule
-from othello_lab.experiments.playing import Executor
 from othello_lab.experiments.record.provenance import (
-    OURS,
-    NamedCode,
     file_hash,
-    named_code,
     recorded_hash,
 )
 
-_KINDS = (Agent, Evaluation, Openings, Schedule, Executor)
 
-
-def foreign_code(
-    described: Mapping[str, Any], recorded: Mapping[str, str], kinds: tuple[type, ...] = ()
-) -> list[str]:
+def foreign_code(described: Mapping[str, Any], recorded: Mapping[str, str]) -> list[str]:
     """Return the code from outside the lab that settings would run, a line each: its place in the
     settings, its role, the file, and any change of it. Nothing from outside is imported.
 
     described: of :func:`experiments.config.built_from`. recorded: the versions in the record, with
-    a hash of every such file. kinds: further classes of the lab that the settings may name.
+    a hash of every such file.
     """
-    lines = [_about(each, recorded) for each in named_code(described) if not _is_ours(each, kinds)]
+    lines = [_about(each, recorded) for each in named_code(described) if not each.is_ours]
     address = described.get("executor", {}).get("address")
     if address is not None:
         lines.append(f"executor.address: the Dask scheduler at {address}, whose messages are code")
     return lines
 
 
-def _is_ours(named: NamedCode, kinds: tuple[type, ...]) -> bool:
-    """Return True if it is one of the lab's own agents, evaluations, and so on.
-
-    A name of ours alone is not enough: ``othello_lab.experiments.jobs.run.os.system`` begins with
-    one.
-    """
-    if not named.is_ours:
-        return False
-    with suppress(Exception):
-        kind = pkgutil.resolve_name(named.target)
-        home = kind.__module__.partition(".")[0]
-        return isinstance(kind, type) and issubclass(kind, (*_KINDS, *kinds)) and home == OURS
-    return False
+def names_no_more(recorded: Mapping[str, Any], known: Mapping[str, Any]) -> bool:
+    """Return True if the settings in the record of a part name no code from outside the lab but
+    what ``known``, those of the whole, do: then it was asked for with the whole."""
+    own, allowed = (
+        {each.target for each in named_code(settings) if not each.is_ours}
+        for settings in (recorded, known)
+    )
+    return own <= allowed
 
 
 def _about(named: NamedCode, recorded: Mapping[str, str]) -> str:

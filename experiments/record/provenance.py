@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import importlib.util
-import os
 import platform
-import shlex
-import shutil
 import subprocess
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from importlib import metadata
-from importlib.machinery import PathFinder
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from othello_lab.agents.loading import split_target
+from othello_lab.agents.loading import LAB
+from othello_lab.agents.named_code import named_code
 from othello_lab.core.system.cli import DISTRIBUTION
 from othello_lab.core.system.compile import processor
 from othello_lab.core.system.processes import available_cores
@@ -28,8 +24,6 @@ PACKAGES = (DISTRIBUTION, "numba", "llvmlite", "numpy", "scipy", "pandas", "matp
 COMMIT = "commit"
 """Of the repository that the lab runs from, among the versions; a wheel has none."""
 _HARMLESS = ("scipy", "pandas", "matplotlib", COMMIT)  # for reports, not for games
-OURS = "othello_lab"
-"""The lab's own package."""
 _SHAPE_GAMES = (
     *("core", "agents"),
     *("experiments/pairing", "experiments/playing", "experiments/statistics"),
@@ -42,7 +36,11 @@ def versions(settings: Mapping[str, Any]) -> dict[str, str]:
     settings name. Nothing is imported for that."""
     found = {"python": platform.python_version()} | _installed()
     found["code"] = _hash(_our_sources())
-    named = {each.file for each in named_code(settings) if each.file and not each.is_ours}
+    named = {
+        each.file
+        for each in named_code(settings)
+        if each.file and (each.program or not each.target.startswith(LAB))
+    }
     called = Counter(path.name for path in named)
     for path in sorted(named):
         found[path.name if called[path.name] == 1 else str(path)] = file_hash(path)
@@ -123,92 +121,6 @@ def _our_sources() -> Iterator[Path]:
     lab = Path(__file__).parents[2]
     for room in _SHAPE_GAMES:
         yield from sorted((lab / room).rglob("*.py"))
-
-
-class NamedCode(NamedTuple):
-    """Code that settings name.
-
-    where: its place in the settings. target: its name there. file: its path, None if none is found.
-    program: True for another program, as a command.
-    """
-
-    where: str
-    target: str
-    file: Path | None
-    program: bool = False
-
-    @property
-    def is_ours(self) -> bool:
-        """True if its name is one in the lab's own packages."""
-        if self.program or ".py:" in self.target:
-            return False
-        return self.target.partition(".")[0] == OURS
-
-
-def named_code(settings: Any, where: str = "") -> Iterator[NamedCode]:
-    """All code that settings name, as a class (``_target_``), as FILE.py:FUNCTION or
-    MODULE:FUNCTION (``target``), or as a ``command``. Nothing is imported or started."""
-    if isinstance(settings, Mapping):
-        for key, value in settings.items():
-            if key == "_target_" or (key == "target" and ":" in str(value)):
-                yield NamedCode(where, str(value), _file_of(str(value)))
-            elif key == "command" and isinstance(value, str):
-                files: list[Path | None] = [*_files_of(value, settings.get("path"))]
-                for file in files or [None]:
-                    yield NamedCode(where, value, file, program=True)
-            else:
-                yield from named_code(value, f"{where}.{key}".lstrip("."))
-    elif isinstance(settings, list | tuple):
-        for number, value in enumerate(settings):
-            yield from named_code(value, f"{where}[{number}]")
-    elif isinstance(settings, str) and ".py:" in settings:
-        yield NamedCode(where, settings, _file_of(settings))
-
-
-def _file_of(target: str) -> Path | None:
-    """The file that a target's code stands in."""
-    place = split_target(target)[0] if ":" in target.strip(":") else target
-    path = Path(place).expanduser() if place.endswith(".py") else _module_file(place)
-    return path if path is not None and path.is_file() else None
-
-
-def _files_of(command: str, place: object = None) -> list[Path]:
-    """Return the files that a command names: its program, and those among its arguments. place: the
-    file or folder relative to which they are given; None for the working folder."""
-    try:
-        program, *arguments = shlex.split(command)
-    except ValueError:
-        return []
-    paths = [Path(word) for word in (shutil.which(program) or program, *arguments)]
-    if isinstance(place, str):
-        folder = Path(place) if os.path.isdir(place) else Path(place).parent
-        paths = [folder / path for path in paths]
-    with suppress(OSError):  # a word may be too long for a file's name
-        return [path for path in paths if path.is_file()]
-    return []
-
-
-def _module_file(name: str) -> Path | None:
-    """The file of the module that a dotted name begins with. ``importlib.util.find_spec`` would
-    import the packages that the module is in; so they are gone through one by one."""
-    parts = name.split(".")
-    found, folders = None, None
-    for last in range(1, len(parts) + 1):
-        module = ".".join(parts[:last])
-        try:
-            spec = (
-                importlib.util.find_spec(module)
-                if folders is None
-                else PathFinder.find_spec(module, folders)
-            )
-        except (ImportError, ValueError):
-            break
-        if spec is None:
-            break
-        found, folders = spec.origin, spec.submodule_search_locations
-        if folders is None:
-            break
-    return Path(found) if found else None
 
 
 def file_hash(*paths: Path) -> str:

@@ -4,18 +4,24 @@ from outside the lab is run, and nothing has to be there any more but the record
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass
 from typing import Any
 
 from othello_lab.agents.agent import Agent, Decision, Limits
 from othello_lab.agents.config import ConfigError, build, build_agent
-from othello_lab.agents.external_agent import own_kind
+from othello_lab.agents.external_agent import names_outside, own_kind
 from othello_lab.core.position import Position
-from othello_lab.core.rules import ruleset
+from othello_lab.core.rules import Ruleset, ruleset
 from othello_lab.experiments.config import Plan, RunConfig, built_from, plays_elsewhere, typed
 from othello_lab.experiments.pairing import Openings, Schedule
+from othello_lab.experiments.pairing.openings import Opening
+from othello_lab.experiments.pairing.schedule import Pairing, PairOutcomes
 from othello_lab.experiments.playing import Executor
+from othello_lab.experiments.playing.conditions import GameConditions
+from othello_lab.experiments.playing.executors import Say
+from othello_lab.experiments.playing.match import TaskRunner
 from othello_lab.experiments.playing.trust import foreign_code
 from othello_lab.experiments.record.store import Record
 
@@ -44,31 +50,83 @@ class AbsentAgent(Agent):
         raise NotImplementedError("this agent is known from a record alone")
 
 
-def recorded_plan(
-    record: Record, trusted: Callable[[Sequence[str]], None], trust: bool = False
-) -> Plan:
-    """Return the plan of a record's run; agents that cannot be made, or may not, are
-    :class:`AbsentAgent`.
+class _AbsentSchedule(Schedule):
+    """Stands for a schedule from outside the lab."""
 
-    trusted: gets a schedule, openings or an executor from outside the lab before any is imported,
-    and raises ConfigError to refuse them. trust: True if agents and heuristics from outside may
-    run, too.
+    def __init__(self, both_colours: bool) -> None:
+        self.both_colours = both_colours
+
+    def pairings(
+        self, number: int, names: Sequence[str], results: PairOutcomes
+    ) -> Sequence[Pairing]:
+        return ()
+
+
+@dataclass(frozen=True)
+class _AbsentOpenings(Openings):
+    """Stands for openings from outside the lab."""
+
+    name: str = ""
+
+    @property
+    def text(self) -> str:
+        return self.name
+
+    def find(self, count: int, rules: Ruleset, seed: int) -> list[Opening]:
+        return []
+
+
+class _AbsentExecutor(Executor):
+    """Stands for an executor from outside the lab."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    @property
+    def text(self) -> str:
+        return self._name
+
+    def ready(self, conditions: GameConditions, say: Say) -> AbstractContextManager[TaskRunner]:
+        raise NotImplementedError("this executor is known from a record alone")
+
+
+def recorded_plan(record: Record, trust: bool = False) -> Plan:
+    """Return the plan of a record's run, to report on it. What is from outside the lab, or cannot
+    be made any more, has a stand-in, such as :class:`AbsentAgent`.
+
+    trust: True if code from outside the lab may run.
     """
     settings = typed(record.run()["config"])
-    described = built_from(settings)
+    about = built_from(settings)
+    names = {key: str(about[key].get("_target_")) for key in about if key != "agents"}
+    absent = {} if trust else {key for key in names if names_outside(about[key])}
     agents = _agents(record, settings, trust)
-    del described["agents"]
-    on_cluster = {"executor": described["executor"] | {"address": None}}  # where nobody plays now
-    trusted(foreign_code(described | on_cluster, {}))
-    openings, schedule, executor = (
-        build(described[name], name, kind)
-        for name, kind in (("openings", Openings), ("schedule", Schedule), ("executor", Executor))
+    schedule = (
+        _AbsentSchedule(_plays_both_colours(record))
+        if "schedule" in absent
+        else build(settings.schedule, "schedule", Schedule)
     )
-    if vars(executor).get("workers") and described["executor"].get("workers") is None:
+    openings = (
+        _AbsentOpenings(names["openings"])
+        if "openings" in absent
+        else build(settings.openings, "openings", Openings)
+    )
+    executor = (
+        _AbsentExecutor(names["executor"])
+        if "executor" in absent
+        else build(settings.executor, "executor", Executor)
+    )
+    if vars(executor).get("workers") and settings.executor.get("workers") is None:
         executor.workers = last_session(record)[1].get("cores", executor.workers)
     limits = settings.limits.of_moves()
     rules = ruleset(settings.ruleset.name)
     return Plan(settings, agents, rules, limits, openings, schedule, executor)
+
+
+def _plays_both_colours(record: Record) -> bool:
+    """Return True if a pair of the record has two games."""
+    twice = "select 1 from games group by pair having count(*) > 1 limit 1"
+    return any(True for _ in record.rows(twice))
 
 
 def last_session(record: Record) -> tuple[dict[str, str], dict[str, Any]]:

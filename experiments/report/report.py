@@ -174,7 +174,8 @@ def _details(facts: RunFacts) -> dict[str, str]:
     ((played, different),) = record.rows(
         "select count(*), count(distinct fingerprint(opening, transcript)) from games"
     )
-    of_all = "" if head["complete"] else f" of {plan.games:,} (stopped early)"
+    wanted = f"{plan.games:,}" if plan.games else "an unknown number"
+    of_all = "" if head["complete"] else f" of {wanted} (stopped early)"
     if plan.schedule.may_end_early:
         of_all = f" of at most {plan.games:,}"
     again = "again and again, " if plan.openings.repeats else ""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from othello_lab.agents.external_agent import is_ours
+from othello_lab.agents.external_agent import names_outside
 from othello_lab.core.game import FAIR_ENDS
 from othello_lab.core.rules import ruleset
 from othello_lab.experiments.config import RunConfig, draw_of, scheduled_of
@@ -310,7 +310,7 @@ def rated_as_asked(record: Record, settings: RunConfig) -> list[tuple[IntArray, 
     parts = rated_parts(record, settings.seed, rating.anchor, *how)
     if rating.anchor is not None and anchor_of(record, parts) is None:
         parts = rated_parts(record, settings.seed, _next_rated(record, parts, rating.anchor), *how)
-    if not parts or not is_ours(str(settings.schedule.get("_target_"))):
+    if not parts or names_outside(settings.schedule):
         return parts
     schedule, _ = scheduled_of(settings)
     ((members, ratings), *_) = parts

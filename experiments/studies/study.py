@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from othello_lab.core.system.compile import Announce
-from othello_lab.core.system.settings import check_settings
+from othello_lab.core.system.settings import Nameable, check_settings
 from othello_lab.experiments.config import Plan, RunConfig
 from othello_lab.experiments.pairing import ResultTable
 from othello_lab.experiments.playing.tasks import Tables, WorkerContext
@@ -86,7 +86,7 @@ class Conclusion:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Study:
+class Study(Nameable):
     """A study with its settings. Raises ValueError for settings that are not allowed."""
 
     def __post_init__(self) -> None:

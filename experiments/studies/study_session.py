@@ -101,7 +101,7 @@ class StudySession(Job[StudyResult]):
 
     def foreign(self) -> list[str]:
         built = _built(self.settings, self.plan.described, self.plan.kind)
-        return foreign_code(built, {}, (Study,))
+        return foreign_code(built, {})
 
     @contextmanager
     def open_record(self, session: Mapping[str, Any]) -> Iterator[None]:
@@ -205,7 +205,7 @@ def resume(
         now = _versions(settings, described, maker)
         check_again(folder, about["versions"], about["config"], now, force)
         built = _built(settings, described, maker.kind)
-        check_trusted(folder, foreign_code(built, about["versions"], (Study,)), trust, console)
+        check_trusted(folder, foreign_code(built, about["versions"]), trust, console)
         plan = planned(about["name"], described, plan_of(settings), maker.kind, maker.of)
         return maker.session(plan)(plan, maker, console, options).go_on(folder, command)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import inspect
 import math
-import pkgutil
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,7 +28,7 @@ from othello_lab.agents.config import (
     unknown,
 )
 from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
-from othello_lab.agents.external_agent import is_ours, names_outside
+from othello_lab.agents.external_agent import names_outside, own_kind
 from othello_lab.agents.ladder import levels
 from othello_lab.core.position import Position
 from othello_lab.core.rules import RULESETS, Ruleset
@@ -292,7 +291,7 @@ def _is_outside(settings: Mapping[str, Any]) -> bool:
     """Return True if an agent of the list runs code or a program from outside the lab."""
     if names_outside(settings):
         return True
-    return bool(pkgutil.resolve_name(str(settings["_target_"])).from_outside)
+    return bool(getattr(own_kind(settings), "from_outside", True))
 
 
 def _listed(table: GameSetup) -> dict[str, CatalogueEntry]:
@@ -315,10 +314,9 @@ def _settings(
     raw: Mapping[str, Any], fill: Mapping[str, Any], comments: Mapping[str, str]
 ) -> dict[str, PageSetting]:
     """Return the settings of an agent with this YAML that a page may change."""
-    target = str(raw.get("_target_", ""))
     declared: dict[str, tuple[Constraint, bool]] = {}
-    if is_ours(target):
-        kind = pkgutil.resolve_name(target)
+    kind: Any = own_kind(raw)
+    if kind is not None:
         if kind.from_outside:
             return {}  # a program, or a function: what it is told is its owner's to say
         declared = dict(constraints(kind))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import json
 import os
@@ -18,6 +19,7 @@ import pytest
 import yaml
 from processes import Command
 from records import after_games, runs_in
+from refusals import ended
 from rich.console import Console
 from runs import changed, told
 
@@ -269,3 +271,75 @@ def test_an_interrupted_run_of_foreign_code_names_trust_on_its_way_on(
     printed, _ = process.communicate()
     (folder,) = runs_in(tmp_path / "own")
     assert f"othello-lab resume {folder} --trust\n" in printed
+
+
+# ---------------------------------------------------------------------- every key of the settings
+
+OS = "othello_lab.experiments.config.os"
+
+
+def places(settings: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The way to every value of settings, and to one more in each mapping and list."""
+    if path:
+        yield path
+    if isinstance(settings, Mapping):
+        for key in (*settings, "extra"):
+            yield from places(settings.get(key), (*path, key))
+    elif isinstance(settings, list):
+        for number, value in enumerate(settings):
+            yield from places(value, (*path, number))
+
+
+def with_value(settings: Any, path: tuple[Any, ...], value: Any) -> Any:
+    made = copy.deepcopy(settings)
+    *way, last = path
+    for key in way:
+        made = made[key]
+    made[last] = value
+    return made
+
+
+OBJECT_KEYS = ("schedule", "openings", "executor", "evaluation", "agents")
+
+
+@pytest.mark.parametrize(
+    "everywhere",
+    [
+        pytest.param(False, marks=pytest.mark.integration),
+        pytest.param(True, marks=pytest.mark.nightly),
+    ],
+)
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        {"_target_": "evil.Agent"},
+        {"_target_": f"{OS}.system", "command": "touch it_ran"},
+        {"_target_": f"{OS}:mkdir", "path": "it_ran"},
+        {"_target_": "othello_lab.AlphaBeta", "evaluation": {"_target_": "evil.Agent"}},
+        "evil.py:flat",
+    ],
+    ids=str,
+)
+def test_a_hostile_value_in_any_setting_runs_nothing(
+    tmp_path: Path, marker: Path, recorded_duel: Path, hostile: Any, everywhere: bool
+) -> None:
+    folder = tmp_path / "duel"
+    shutil.copytree(recorded_duel, folder)
+    again = str(folder)
+    with closing(sqlite3.connect(folder / "games.sqlite", isolation_level=None)) as connection:
+        ((config,),) = connection.execute("select config from run").fetchall()
+        for path in places(json.loads(config)):
+            if not everywhere and not (path[0] in OBJECT_KEYS and len(path) <= 2):
+                continue
+            changed = with_value(json.loads(config), path, hostile)
+            connection.execute("update run set complete = 0, config = ?", [json.dumps(changed)])
+            (folder / "config.yaml").write_text(yaml.safe_dump(changed))
+            for command in (
+                *(["list", str(tmp_path)], ["show", again, "--json"], ["watch", again, "--once"]),
+                *(["report", again, "--figures", "false"], ["compare", again, again]),
+                *(["export", again, "jsonl"], ["verify", again, "--games", "1"]),
+                *(["resume", again, "--force"], ["extend", again, "games=40", "--force"]),
+            ):
+                ended(command)
+                assert not marker.exists(), (command, path)
+                assert not [name for name in sys.modules if name.startswith("evil")]

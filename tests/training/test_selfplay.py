@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -110,6 +111,36 @@ def test_what_failed_or_was_cut_off_is_made_again(
     assert make({}, where) == where
     assert Positions.read(where).data_hash == Positions.read(folder).data_hash
     assert about_of(where)["complete"] and make({}, where) == where
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        {"agents": {"alphabeta": {"_target_": "hostile.Agent"}}},
+        {
+            "data": {
+                "_target_": "othello_lab.training.data_plan.DataConfig",
+                "trace": {"_target_": "hostile.Agent"},
+            }
+        },
+    ],
+    ids=["agents", "data"],
+)
+def test_nothing_that_a_folder_names_runs_unasked(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hostile: dict[str, Any]
+) -> None:
+    (tmp_path / "hostile.py").write_text("from pathlib import Path\nPath('it_ran').touch()")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    about = yaml.safe_load((folder / "positions.yaml").read_text())
+    for key in ("agents", "data"):
+        about["config"][key] |= hostile.get(key, {})
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x" / "selfplay.yaml").write_text(yaml.safe_dump({**about, "complete": False}))
+    with pytest.raises(ConfigError, match="hostile"):
+        make(SMALL, tmp_path / "x")
+    assert main(["resume", str(tmp_path / "x"), "--force"]) == 2
+    assert not (tmp_path / "it_ran").exists() and "hostile" not in sys.modules
 
 
 def test_games_of_a_line_up(tmp_path: Path) -> None:

@@ -206,7 +206,10 @@ class Verification:
     def _check_files(self) -> None:
         """Check the schedule, and all files of the folder."""
         try:
-            plan = recorded_plan(self._record, self._refuse, self._trust)
+            about = built_from(self._settings)
+            places = {key: about[key] for key in ("schedule", "openings")}
+            self._refuse(foreign_code(places, self._head["versions"]))
+            plan = recorded_plan(self._record, self._trust)
             recorded = self._record.openings()
             try:
                 if [opening.text for opening in plan.choose_openings()] != recorded:

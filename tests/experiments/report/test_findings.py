@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from records import query
-from rich.console import Console
 from runs import changed, played
 from shared import copied
 
@@ -40,7 +39,7 @@ def timed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def remarks(folder: Path, edit: str, limits: Limits | None = None) -> str:
     """Return all remarks on a run, after an edit of its moves and with other limits."""
-    with facts_of(changed(folder, edit), Console(quiet=True)) as facts:
+    with facts_of(changed(folder, edit)) as facts:
         plan = replace(facts.plan, limits=limits) if limits else facts.plan
         return "\n".join(findings(RunFacts(facts.record, plan)).remarks)
 
@@ -121,7 +120,7 @@ def told(folder: Path, agents: dict[str, Any], **how: Any) -> tuple[list[str], A
     """The lead of a run, its standings by agent, and its folder."""
     quiet: dict[str, Any] = {"workers": 0, "figures": False, "quiet": True}
     done = run_match(agents, results=folder, **quiet, **how)
-    with facts_of(done.folder, Console(quiet=True)) as facts:
+    with facts_of(done.folder) as facts:
         return lead(facts), done.standings.set_index("agent"), done.folder
 
 
@@ -157,7 +156,7 @@ def test_many_forfeits_come_first(
     recorded_duel: Path, monkeypatch: pytest.MonkeyPatch, ends: list[Any], forfeits: list[str]
 ) -> None:
     monkeypatch.setattr(RunFacts, "ends", ends)
-    with facts_of(recorded_duel, Console(quiet=True)) as facts:
+    with facts_of(recorded_duel) as facts:
         first = lead(facts)[0]
     assert ("forfeit" in first) == bool(forfeits)
     assert all(words in first for words in forfeits)
@@ -171,7 +170,7 @@ def test_searches_with_the_same_values_are_led_by_their_nodes(tmp_path: Path) ->
         "table": AlphaBeta(3, SquareWeights(), ordering="tt+static", table_mb=1),
     }
     (first, order, why, times), standings, folder = told(tmp_path, agents, games=12)
-    with facts_of(folder, Console(quiet=True)) as facts:
+    with facts_of(folder) as facts:
         assert facts.question is Question.COST
     nodes = standings["nodes_per_move"]
     cheapest = nodes.idxmin()
@@ -182,7 +181,7 @@ def test_searches_with_the_same_values_are_led_by_their_nodes(tmp_path: Path) ->
     assert "same values" in why and "median" in times
     shallow = agents | {"table": AlphaBeta(2, SquareWeights())}
     (_, ranks), _, folder = told(tmp_path / "shallow", shallow, games=20)
-    with facts_of(folder, Console(quiet=True)) as facts:
+    with facts_of(folder) as facts:
         assert facts.question is Question.RANKS
     assert re.match(r"All ranks: \S+ [>≈] \S+ [>≈] \S+\.", ranks)
 

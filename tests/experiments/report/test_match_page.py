@@ -8,7 +8,6 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from rich.console import Console
 
 from othello_lab import AlphaBeta, DiscCount, GreedyAgent, Position, RandomAgent, match
 from othello_lab.agents.config import ConfigError
@@ -123,7 +122,7 @@ def played(folder: Path, agents: dict[str, Any], **how: Any) -> Path:
 def test_what_is_flipped_leads_to_the_same_boards(tmp_path: Path, rules: str) -> None:
     agents = {"greedy": GreedyAgent(), "random": RandomAgent(), "deep": AlphaBeta(2, DiscCount())}
     folder = played(tmp_path, agents, games=4, ruleset=rules)
-    with facts_of(folder, Console(quiet=True)) as facts:
+    with facts_of(folder) as facts:
         sample = game_sample(facts)
     assert (sample.pairs, sample.all_pairs, sample.is_all) == (6, 6, True)
     seen = set()
@@ -160,7 +159,7 @@ def check_plies(game: dict[str, Any], row: Any, record: Record, rules: str) -> N
 @pytest.mark.integration
 def test_of_many_pairings_those_of_the_best(tmp_path: Path) -> None:
     folder = played(tmp_path, {f"random {n}": RandomAgent() for n in range(12)}, games=2)
-    with facts_of(folder, Console(quiet=True)) as facts:
+    with facts_of(folder) as facts:
         sample, standing = game_sample(facts), facts.standings["agent"].tolist()
     assert (sample.pairs, sample.all_pairs, sample.each) == (MOST_PAIRS, 66, 1)
     assert not sample.every_pairing

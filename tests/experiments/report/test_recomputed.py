@@ -148,7 +148,7 @@ def tables_of(report: str) -> dict[str, list[Row]]:
 def check_run(folder: Path) -> None:
     """Check all tables of the games of a run: in the report, on the terminal, in LaTeX, as CSV."""
     console = Console(record=True, width=200, file=StringIO())
-    with facts_of(folder, console) as facts:
+    with facts_of(folder) as facts:
         facts.plan.settings.figures = "none"
         said = findings(facts)
         tell(facts, said, console)

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from rich.console import Console
 
 from othello_lab import PVS, AlphaBeta, Limits, Minimax, Position, SquareWeights
 from othello_lab.agents.evaluation import DiscCount
@@ -114,7 +113,7 @@ def test_intervals_of_ratios_hold_the_truth() -> None:
 def test_searches_are_compared_where_their_depth_alone_settles_what_they_cost(
     recorded_searches: Path, limits: Limits, told: bool
 ) -> None:
-    with facts_of(recorded_searches, Console(quiet=True)) as facts:
+    with facts_of(recorded_searches) as facts:
         two = {
             "alphabeta": AlphaBeta(2, SquareWeights(), ordering="static"),
             "pvs": PVS(2, SquareWeights()),

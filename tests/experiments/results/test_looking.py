@@ -184,12 +184,17 @@ def test_objects_of_a_program_are_reported_too(tmp_path: Path) -> None:
     assert "AlphaBeta" in (folder / "report.md").read_text(encoding="utf-8")
 
 
-def test_a_schedule_from_outside_is_asked_for(recorded_duel: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("place", ["schedule", "openings", "executor"])
+def test_what_is_from_outside_is_shown_by_its_name(
+    place: str, recorded_duel: Path, tmp_path: Path
+) -> None:
     folder = copied(recorded_duel, tmp_path)
-    foreign = """json_set(config, '$.schedule', json('{"_target_": "mine.py:Rounds"}'))"""
+    shown = told("show", folder)
+    foreign = f"""json_set(config, '$.{place}', json('{{"_target_": "mine.py:Rounds"}}'))"""
     changed(folder, f"update run set config = {foreign}")
-    for command in ("show", "report"):
-        assert "--trust" in told(command, folder, code=2)
+    assert told("show", folder) == shown
+    told("report", folder)
+    assert "mine.py:Rounds" in (folder / "report.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("kept", [0, 1])
