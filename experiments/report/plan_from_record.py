@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,15 +13,11 @@ from othello_lab.agents.agent import Agent, Decision, Limits
 from othello_lab.agents.config import ConfigError, build, build_agent
 from othello_lab.agents.external_agent import names_outside, own_kind
 from othello_lab.core.position import Position
-from othello_lab.core.rules import Ruleset, ruleset
+from othello_lab.core.rules import ruleset
 from othello_lab.experiments.config import Plan, RunConfig, built_from, plays_elsewhere, typed
-from othello_lab.experiments.pairing import Openings, Schedule
-from othello_lab.experiments.pairing.openings import Opening
+from othello_lab.experiments.pairing import Openings, Schedule, StartOpening
 from othello_lab.experiments.pairing.schedule import Pairing, PairOutcomes
-from othello_lab.experiments.playing import Executor
-from othello_lab.experiments.playing.conditions import GameConditions
-from othello_lab.experiments.playing.executors import Say
-from othello_lab.experiments.playing.match import TaskRunner
+from othello_lab.experiments.playing import Executor, Serial
 from othello_lab.experiments.playing.trust import foreign_code
 from othello_lab.experiments.record.store import Record
 
@@ -63,36 +59,15 @@ class _AbsentSchedule(Schedule):
 
 
 @dataclass(frozen=True)
-class _AbsentOpenings(Openings):
+class _AbsentOpenings(StartOpening):
     """Stands for openings from outside the lab."""
 
-    name: str = ""
-
-    @property
-    def text(self) -> str:
-        return self.name
-
-    def find(self, count: int, rules: Ruleset, seed: int) -> list[Opening]:
-        return []
-
-
-class _AbsentExecutor(Executor):
-    """Stands for an executor from outside the lab."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    @property
-    def text(self) -> str:
-        return self._name
-
-    def ready(self, conditions: GameConditions, say: Say) -> AbstractContextManager[TaskRunner]:
-        raise NotImplementedError("this executor is known from a record alone")
+    text: str = ""
 
 
 def recorded_plan(record: Record, trust: bool = False) -> Plan:
-    """Return the plan of a record's run, to report on it. What is from outside the lab, or cannot
-    be made any more, has a stand-in, such as :class:`AbsentAgent`.
+    """Return the plan of a record's run, to report on it. What is from outside the lab has a
+    stand-in, as has an agent that cannot be made any more (:class:`AbsentAgent`).
 
     trust: True if code from outside the lab may run.
     """
@@ -101,21 +76,15 @@ def recorded_plan(record: Record, trust: bool = False) -> Plan:
     names = {key: str(about[key].get("_target_")) for key in about if key != "agents"}
     absent = {} if trust else {key for key in names if names_outside(about[key])}
     agents = _agents(record, settings, trust)
-    schedule = (
-        _AbsentSchedule(_plays_both_colours(record))
-        if "schedule" in absent
-        else build(settings.schedule, "schedule", Schedule)
+    schedule, openings, executor = (
+        None if name in absent else build(about[name], name, kind)
+        for name, kind in (("schedule", Schedule), ("openings", Openings), ("executor", Executor))
     )
-    openings = (
-        _AbsentOpenings(names["openings"])
-        if "openings" in absent
-        else build(settings.openings, "openings", Openings)
-    )
-    executor = (
-        _AbsentExecutor(names["executor"])
-        if "executor" in absent
-        else build(settings.executor, "executor", Executor)
-    )
+    schedule = schedule or _AbsentSchedule(_plays_both_colours(record))
+    openings = openings or _AbsentOpenings(text=names["openings"])
+    if executor is None:
+        executor = Serial()
+        executor.text = names["executor"]
     if vars(executor).get("workers") and settings.executor.get("workers") is None:
         executor.workers = last_session(record)[1].get("cores", executor.workers)
     limits = settings.limits.of_moves()
