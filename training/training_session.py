@@ -7,7 +7,7 @@ import dataclasses
 import shlex
 import signal
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -19,6 +19,7 @@ from othello_lab.core.rules import Ruleset
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.experiments.config import FIGURE_FILES, NO_FIGURES, RunConfig, chosen, settings_of
 from othello_lab.experiments.jobs.job import LOG
+from othello_lab.experiments.jobs.stopping import signals_handled
 from othello_lab.experiments.playing.tasks import TaskResult
 from othello_lab.experiments.record.log import logging_to
 from othello_lab.experiments.studies import study_session as studies
@@ -305,16 +306,8 @@ def signals_heeded() -> Iterator[None]:
     def handle(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    before: dict[int, Any] = {}
-    with suppress(ValueError):  # not in the main thread, where signals do not arrive
-        for each in (signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(each) != signal.SIG_IGN:
-                before[each] = signal.signal(each, handle)
-    try:
+    with signals_handled(handle, signal.SIGTERM, signal.SIGHUP):
         yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 ROOMS = {"studies": Path(studies.__file__).parent, "training": Path(__file__).parent}

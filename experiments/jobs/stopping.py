@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
@@ -49,9 +49,16 @@ def stoppable(stop: Any, saying: str = STOPPING) -> Iterator[None]:
         with suppress(OSError):
             os.write(2, f"\n{saying}; {again} to stop at once\n".encode())
 
+    with signals_handled(handle, signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        yield
+
+
+@contextmanager
+def signals_handled(handle: Callable[[int, Any], None], *signals: int) -> Iterator[None]:
+    """Within it these signals are handled so; SIGTERM and SIGHUP stay ignored where they are."""
     before: dict[int, Any] = {}
     with suppress(ValueError):  # not in the main thread, where signals do not arrive
-        for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for each in signals:
             if each == signal.SIGINT or signal.getsignal(each) != signal.SIG_IGN:
                 before[each] = signal.signal(each, handle)
     try:
