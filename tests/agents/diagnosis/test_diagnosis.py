@@ -18,9 +18,9 @@ from othello_lab.agents.command_line import main
 from othello_lab.agents.config import build_agent, load_evaluation
 from othello_lab.agents.contract import FAILED, NOT_ASKED, OK
 from othello_lab.agents.diagnosis import Diagnosis, RecordingEvaluation, SearchUnderTest, diagnose
-from othello_lab.agents.diagnosis.comparison import AnsweredQuestion, cuts
+from othello_lab.agents.diagnosis.answered import AnsweredQuestion
+from othello_lab.agents.diagnosis.comparison import cuts
 from othello_lab.agents.diagnosis.counts import judge_counts
-from othello_lab.agents.diagnosis.following import FollowedSearch
 from othello_lab.agents.diagnosis.questions import (
     SearchAnswer,
     SearchQuestion,
@@ -173,17 +173,16 @@ def test_the_first_node_that_differs_is_told(tmp_path: Path) -> None:
     followed = 0
     for question, answer in zip(questions, answers, strict=True):
         case = AnsweredQuestion(question, answer, evaluation, 1000) if answer else None
-        search = FollowedSearch(case) if case and case.wrong else None
-        if search is None or search.origin is None:
+        if case is None or not case.wrong or case.origin is None:
             continue
-        line, node, kept = search.origin
+        line, node, kept = case.origin
         position = question.position
         for move in line:
             position = position.play(move)
         assert position == node.position
         right = Minimax(question.depth - len(line), evaluation).search(position)
         assert right.value > kept
-        assert f" {right.value:,} " in search.told()
+        assert f" {right.value:,} " in case.difference()
         followed += 1
     assert followed
 
