@@ -59,7 +59,6 @@ class AnsweredQuestion:
         root = self.root()
         self.passes, self.ends = root.within(self.depth)
         self._known: dict[type[Search], Reply] = {}
-        self._shallower: dict[int, int] = {}
         self.minimax = self._known[Search] = Search(NO_CUTS).reply(root, self.depth)
 
     def root(self, as_called: bool = False) -> ReferenceNode:
@@ -78,11 +77,9 @@ class AnsweredQuestion:
             self._known[kind] = found
         return self._known[kind]
 
-    def shallower(self, depth: int) -> int:
+    def value_at(self, depth: int) -> int:
         """Return minimax's value at another depth."""
-        if depth not in self._shallower:
-            self._shallower[depth] = Search().reply(self.root(), depth).value
-        return self._shallower[depth]
+        return Search().reply(self.root(), depth).value
 
     @property
     def truth(self) -> Reply:
@@ -180,12 +177,6 @@ class AnsweredQuestion:
     def evaluated(self) -> int:
         """The number of different positions that were evaluated."""
         return len({frozenset(call) for call in self.answer.calls})
-
-    @cached_property
-    def deepest(self) -> int:
-        """The greatest ply with an evaluated position of the tree; -1 if there is none."""
-        plies = map(self.ply, self.answer.calls)
-        return max((ply for ply in plies if ply is not None), default=-1)
 
     @cached_property
     def outside(self) -> list[Board]:

@@ -4,7 +4,7 @@ known, else to the bounds of any search."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from functools import cache
 from itertools import accumulate
 from operator import eq
 
@@ -61,21 +61,14 @@ class _Known:
         self, name: str, search: Search, cases: _Cases, habit: Habit | None = None
     ) -> None:
         self.name, self.search, self.cases, self.habit = name, search, cases, habit
+        self.reply = cache(self._reply)
 
-    def reply(self, case: AnsweredQuestion) -> Reply:
+    def _reply(self, case: AnsweredQuestion) -> Reply:
         return self.search.reply(case.root(self.search.order is as_called), case.depth)
 
-    @cached_property
-    def replies(self) -> list[Reply]:
-        return [*map(self.reply, self.cases)]
-
     def fits(self, which: Callable[[AnsweredQuestion, Reply], bool]) -> bool:
-        """Return True if all its replies fit the cases; some are tried first."""
-        if "replies" not in vars(self):
-            few = self.cases[:: max(1, len(self.cases) // 8)]
-            if not all(which(case, self.reply(case)) for case in few):
-                return False
-        return all(map(which, self.cases, self.replies))
+        """Return True if all its replies fit the cases."""
+        return all(which(case, self.reply(case)) for case in self.cases)
 
 
 def _known(kind: type[Search], cases: _Cases) -> Iterator[_Known]:
@@ -115,8 +108,7 @@ def judge_counts(answered: _Cases, kind: type[Search], right: bool, notes: list[
     if any(case.answer.seen is not None for case in stated):
         for each in known:
             if each.fits(_evaluates):
-                pairs = zip(stated, each.replies, strict=True)
-                odd = [case for case, reply in pairs if case.answer.nodes != reply.nodes]
+                odd = [case for case in stated if case.answer.nodes != each.reply(case).nodes]
                 return _differing("they are not those of its tree", simplest(odd), each)
     return _within_bounds(answered, stated, kind, notes)
 
@@ -176,7 +168,7 @@ def _proof(search: Search, node: ReferenceNode, left: int, bound: int, at_least:
     """Return the nodes of the smallest tree that proves a bound; infinite if none does."""
     if node.over or not left:
         by_result = node.over and (left or not search.depth_first)
-        worth = search.kind.final(search, node) if by_result else node.looks
+        worth = search.final(node) if by_result else node.looks
         return 1 if (worth >= bound if at_least else worth <= bound) else _NONE
     below = [_proof(search, child, left - 1, -bound, not at_least) for child in node.children]
     return 1 + (min(below) if at_least else sum(below))
@@ -231,7 +223,7 @@ def judge_pruning(
     known = [*_known(kind, deep)]
     minimax, alphabeta = known[:2]
     spent = sum(_cost(case) or 0 for case in deep)
-    whole, usual = (sum(map(_like, each.cases, each.replies)) for each in (minimax, alphabeta))
+    whole, usual = (sum(_like(c, each.reply(c)) for c in deep) for each in (minimax, alphabeta))
     unit = "evaluations" if deep[0].answer.seen is not None else "nodes"
     told = (
         f"It prunes: {spent / whole:.1%} of minimax's {unit} (alpha-beta without an order "

@@ -32,8 +32,8 @@ def _share(cases: _Cases, which: Callable[[AnsweredQuestion], bool]) -> float:
 
 
 def _to_depth(cases: _Cases) -> float:
-    """Return the share of answers in which the deepest evaluated position is of the last ply."""
-    return _share(cases, lambda case: case.deepest == case.depth)
+    """Return the share of answers in which positions of the last ply were evaluated."""
+    return _share(cases, lambda case: case.depth in map(case.ply, case.answer.calls))
 
 
 def against_the_rules(cases: _Cases) -> Cause | None:
@@ -98,15 +98,11 @@ _NARROW = (
     "the first window has to hold any value: begin with alpha below and beta above all values",
 )
 _CENTRES = (
-    ("the value one ply less deep", _ASPIRATION, lambda case: case.shallower(case.depth - 1)),
-    (
-        "the value two plies less deep",
-        _ASPIRATION,
-        lambda case: case.shallower(max(0, case.depth - 2)),
-    ),
-    ("0", _NARROW, lambda case: 0),
+    ("the value one ply less deep", _ASPIRATION, 1),
+    ("the value two plies less deep", _ASPIRATION, 2),
+    ("0", _NARROW, 0),
 )
-"""Middles of narrow windows: in words, the cause, and the value."""
+"""Middles of narrow windows: in words, the cause, and the plies that they are less deep."""
 
 
 def narrow_window(cases: _Cases, answered: _Cases) -> Cause | None:
@@ -115,10 +111,16 @@ def narrow_window(cases: _Cases, answered: _Cases) -> Cause | None:
     if len(wrong) < 3 or len(wrong) < _MOST * len(cases):
         return None
     right = [case for case in answered if not case.wrong and case.depth > 1]
-    for name, (cause, advice), centre in _CENTRES:
+    for name, (cause, advice), plies in _CENTRES:
+        distances = [
+            [
+                case.truth.value - (case.value_at(max(0, case.depth - plies)) if plies else 0)
+                for case in part
+            ]
+            for part in (wrong, right)
+        ]
         for side in (abs, int, lambda distance: -distance):  # the window may fail at one end only
-            far = sorted(side(case.truth.value - centre(case)) for case in wrong)
-            near = [side(case.truth.value - centre(case)) for case in right]
+            far, near = (sorted(map(side, part)) for part in distances)
             width = far[len(far) // 10]  # a wrong answer may follow from one before
             inside = sum(0 < each < width for each in near) / max(1, sum(each > 0 for each in near))
             if width > 0 and inside > 0.5 and (1 - inside) ** (0.9 * len(far)) < _BY_CHANCE:

@@ -11,6 +11,7 @@ from othello_lab.agents.diagnosis.questions import Board
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.core.notation import PASS
 from othello_lab.core.position import Position
+from othello_lab.core.rules import Color
 
 
 class ReferenceNode:
@@ -63,6 +64,21 @@ class ReferenceNode:
     def discs(self) -> int:
         """The mover's disc difference, the empty squares going to the winner."""
         return self.position.disc_difference
+
+    @property
+    def winner(self) -> int:
+        """1 if the mover has more discs, -1 if fewer, else 0."""
+        return (self.discs > 0) - (self.discs < 0)
+
+    @property
+    def counted(self) -> int:
+        """The mover's disc difference, the empty squares going to nobody."""
+        return self.position.mover.bit_count() - self.position.opponent.bit_count()
+
+    @property
+    def is_black(self) -> bool:
+        """True if Black is to move."""
+        return self.position.to_move is Color.BLACK
 
     def within(self, plies: int) -> tuple[bool, bool]:
         """Return True if a side must pass, and if the game ends, in the next plies: at a node above
