@@ -28,7 +28,6 @@ from othello_lab.agents.diagnosis.references import (
     from_h8,
     wasteful,
 )
-from othello_lab.agents.diagnosis.tree import ReferenceNode
 
 _WRONG_ALREADY = "what it answers is wrong already"
 _NODES = "Its counts are those of the tree"
@@ -38,7 +37,6 @@ _ORDERS: tuple[tuple[Order, str], ...] = (
     (from_h8, ", from h8 to a1"),
     (as_called, ", in an order of its own"),
 )
-_SURE = 2  # plies: in so few no two lines lead to one position
 _FORMS: tuple[tuple[Callable[[Reply], int], str], ...] = (
     (lambda reply: reply.nodes - 1, "the root is not counted"),
     (lambda reply: reply.nodes - reply.leaves, "leaves are not counted"),
@@ -49,7 +47,6 @@ _FORMS: tuple[tuple[Callable[[Reply], int], str], ...] = (
     (lambda reply: (reply.nodes + 1) // 2, "only half of the nodes are counted"),
 )
 """How nodes may be miscounted."""
-_NONE = 10**9
 
 _Cases = Sequence[AnsweredQuestion]
 
@@ -132,7 +129,7 @@ def _within_bounds(
     unseen = all(case.answer.seen is None for case in stated)
     for case in sorted(stated, key=lambda case: case.minimax.nodes):
         nodes = case.answer.nodes or 0
-        least, words = _fewest(case, kind, unseen)
+        least, words = _fewest(case, unseen)
         most = kind(NO_CUTS).reply(case.root(), case.depth).nodes
         if nodes < least:
             return _miscounted("too few for any search", case, f"{words} has {least:,}")
@@ -150,28 +147,13 @@ def _within_bounds(
     return _evaluations(answered, "Its counts are within the bounds of any search")
 
 
-def _fewest(case: AnsweredQuestion, kind: type[Search], unseen: bool) -> tuple[int, str]:
+def _fewest(case: AnsweredQuestion, unseen: bool) -> tuple[int, str]:
     """Return the fewest nodes that a search can have entered, and why, in words."""
-    depth, root = case.depth, case.root()
     if case.answer.calls and not case.above:
-        return case.evaluated + depth, "the tree above the positions that it evaluates"
-    if depth <= _SURE and unseen:
-        value = kind().reply(root, depth).value
-        both = (_proof(kind(), root, depth, value, way) for way in (True, False))
-        smallest = sum(both) - depth - 1
-        if smallest > depth + 1:
-            return smallest, "the smallest tree that proves the value"
-    return depth + 1, "a line of its depth"
-
-
-def _proof(search: Search, node: ReferenceNode, left: int, bound: int, at_least: bool) -> int:
-    """Return the nodes of the smallest tree that proves a bound; infinite if none does."""
-    if node.over or not left:
-        by_result = node.over and (left or not search.depth_first)
-        worth = search.final(node) if by_result else node.looks
-        return 1 if (worth >= bound if at_least else worth <= bound) else _NONE
-    below = [_proof(search, child, left - 1, -bound, not at_least) for child in node.children]
-    return 1 + (min(below) if at_least else sum(below))
+        return case.evaluated + case.depth, "the tree above the positions that it evaluates"
+    if unseen or case.ends:
+        return len(case.root().moves) + 1, "the root with its moves"
+    return case.depth + 1, "a line of its depth"
 
 
 def _added_up(cases: _Cases) -> bool:
