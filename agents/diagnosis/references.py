@@ -476,6 +476,8 @@ def mistaken(
             styles = STYLES if mistake.windowed or mistake.in_loop else mistake.styles
             about = {"cause": f"{mistake.cause}{words}", "advice": mistake.advice}
             for form in mistake.forms:
+                if where is not everywhere and any(_LEVEL in wrong for _, wrong in form):
+                    continue
                 more = about | {"mistake": mistake} | _changed(form)
                 made = type("MistakenSearch", (kind,), more)
                 for style in styles if cuts else styles[:1]:

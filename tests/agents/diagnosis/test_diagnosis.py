@@ -193,8 +193,13 @@ def test_the_first_node_that_differs_is_told(tmp_path: Path) -> None:
 def counting(style: Style, order: Order, of: Callable[[int], int]) -> list[AnsweredQuestion]:
     """Answers of a right search that states its nodes after ``of``, and whose calls are seen."""
     evaluation = RecordingEvaluation(load_evaluation("square_weights"))
+    late = min(positions(40), key=lambda position: position.empties)
     found = []
-    for depth, position in [*product((1, 2), positions(5)), *product((3,), positions(2))]:
+    for depth, position in [
+        *product((1, 2), positions(5)),
+        *product((3,), positions(2)),
+        (ALL_DEPTHS[-1], late),  # the game ends before that
+    ]:
         evaluation.seen.clear()
         reply = Search(style, order).reply(ReferenceNode(position, evaluation), depth)
         calls = [(each.mover, each.opponent) for each in evaluation.seen]
@@ -249,7 +254,11 @@ def test_unseen_counts_in_an_unknown_order_are_held_to_the_bounds() -> None:
 def test_a_search_without_cuts_has_no_cause_that_needs_them() -> None:
     minimax, alphabeta = (counting(style, from_a1, lambda n: n) for style in (NO_CUTS, SOFT))
     assert (cuts(minimax), cuts(alphabeta)) == (False, True)
-    assert not any(each.mistake.windowed for each in mistaken(RIGHT[:1], (from_a1,), False))
+    windowed = [
+        sum(each.mistake.windowed for each in mistaken(RIGHT[:1], (from_a1,), may_cut))
+        for may_cut in (False, True)
+    ]
+    assert windowed[0] == 0 < windowed[1]
 
 
 # ------------------------------------------------------------------ what it is held to
