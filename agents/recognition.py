@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import product
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -32,20 +33,6 @@ PLAYS = (AGENT, STRATEGY, MAKER)
 _ENOUGH = 4  # answers that are all legal moves
 _MOST = 12
 _SEED = 7
-_NUMBERINGS: Sequence[tuple[str, Callable[[int], Any]]] = (
-    ("from 0 to 63", lambda square: square),
-    ("from 1 to 64", lambda square: square + 1),
-    ("from 00 to 77", lambda square: 10 * (square // 8) + square % 8),
-    ("with the column first", lambda square: 10 * (square % 8 + 1) + square // 8 + 1),
-    ("with the column first", lambda square: 10 * (square % 8) + square // 8),
-    ("with the column first", lambda square: 8 * (square % 8) + square // 8),
-    ("with the column first", lambda square: 8 * (square % 8) + square // 8 + 1),
-    ("as pairs", lambda square: (square // 8, square % 8)),
-    ("as pairs", lambda square: (square // 8 + 1, square % 8 + 1)),
-    ("as pairs", lambda square: (square % 8, square // 8)),
-    ("as pairs", lambda square: (square % 8 + 1, square // 8 + 1)),
-    ("by their names", square_name),
-)
 
 
 @cache
@@ -103,7 +90,7 @@ def _kind_by_answers(function: Any, answers: Sequence[tuple[Position, Any]]) -> 
         return EVALUATION if _judges_masks(function) else UNKNOWN
     if all(map(callable, given)):
         return MAKER
-    if _share(answers, _legal(list_index)) >= 0.5 or numbering_of(answers):
+    if _share(answers, _legal(list_index)) >= 0.5 or _are_squares(answers):
         return STRATEGY
     numbers = [answer for answer in given if is_number(answer)]
     if not all(is_number(answer) or answer is None for answer in given):
@@ -113,10 +100,21 @@ def _kind_by_answers(function: Any, answers: Sequence[tuple[Position, Any]]) -> 
     return STRATEGY if len(numbers) < len(given) or _share(answers, _empty) == 1 else EVALUATION
 
 
-def numbering_of(answers: Sequence[tuple[Position, Any]]) -> str:
-    """Return the way of numbering squares by which all answers are legal; empty if none is."""
-    tried = ((name, _share(answers, _legal(numbers))) for name, numbers in _NUMBERINGS)
-    return next((name for name, share in tried if share == 1), "")
+def _ways(square: int) -> list[Any]:
+    """Return a square as users number it, in each way: from 0 to 63, from 1 to 64, from 00 to 77,
+    from 11 to 88, as a pair, all also with the column first; and by its name."""
+    row, column = divmod(square, 8)
+    ways: list[Any] = [square_name(square)]
+    for (first, second), start in product(((row, column), (column, row)), (0, 1)):
+        pair = first + start, second + start
+        ways += [pair, 10 * pair[0] + pair[1], 8 * first + second + start]
+    return ways
+
+
+def _are_squares(answers: Sequence[tuple[Position, Any]]) -> bool:
+    """Return True if all answers are legal moves, numbered in one way."""
+    numberings = [lambda square, way=way: _ways(square)[way] for way in range(len(_ways(0)))]
+    return any(_share(answers, _legal(numbers)) == 1 for numbers in numberings)
 
 
 def _share(answers: Sequence[tuple[Position, Any]], fits: Callable[[Position, Any], bool]) -> float:

@@ -7,7 +7,7 @@ import json
 import re
 import textwrap
 from argparse import ArgumentTypeError, Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -119,18 +119,16 @@ def run(options: Namespace, console: Console) -> int:
         announce(f"checking {options.target}; heuristic: {evaluation.name}, {origin}")
     diagnosis = diagnose(search, evaluation, options.positions, options.seconds, options.prunes)
     unjudged = diagnosis.unjudged if options.prunes else ""
+    code = WRONG if not diagnosis.holds else UNJUDGED if unjudged else RIGHT
     if options.json:
-        right = None if unjudged and diagnosis.holds else diagnosis.holds
-        document = {"target": options.target, "right": right} | asdict(diagnosis)
-        print(json.dumps(document, indent=2))
-    else:
-        _print(diagnosis, options.target, console)
-    if diagnosis.holds and unjudged:
-        if not options.json:
-            told = f"whether {options.target} prunes cannot be judged: {unjudged}"
-            console.print(plain(told), soft_wrap=True)
-        return UNJUDGED
-    return RIGHT if diagnosis.holds else WRONG
+        right = {RIGHT: True, WRONG: False}.get(code)
+        print(json.dumps({"target": options.target, "right": right} | asdict(diagnosis), indent=2))
+        return code
+    _print(diagnosis, options.target, console)
+    if code == UNJUDGED:
+        told = f"whether {options.target} prunes cannot be judged: {unjudged}"
+        console.print(plain(told), soft_wrap=True)
+    return code
 
 
 def _print(diagnosis: Diagnosis, target: str, console: Console) -> None:
@@ -249,11 +247,10 @@ def _evaluation(described: str | Mapping[str, Any]) -> Evaluation:
 
 def _refuse(agent: Agent, name: str) -> None:
     """Raise ConfigError for an agent that cannot be held to minimax."""
-    reasons: Sequence[tuple[bool, str]] = (
+    for applies, reason in (
         (_SIDE not in agent.boards(), "does not play on a board of 8x8"),
         (agent.from_start, "plays whole games only, so no single position can be checked"),
         (agent.selective, "leaves moves out on probability: its values are not minimax's"),
-    )
-    for applies, reason in reasons:
+    ):
         if applies:
             raise ConfigError(f"{name} {reason}")

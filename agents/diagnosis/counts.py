@@ -4,10 +4,12 @@ known, else to the bounds of any search."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from functools import cache
+from itertools import accumulate
+from operator import eq
 
 from othello_lab.agents.contract import FAILED, NOT_ASKED, OK, ContractFinding
-from othello_lab.agents.diagnosis.comparison import AnsweredQuestion, Cause, simplest
+from othello_lab.agents.diagnosis.answered import AnsweredQuestion, Cause, Judged, simplest
 from othello_lab.agents.diagnosis.references import (
     FULL,
     FULL_WINDOW,
@@ -26,9 +28,6 @@ from othello_lab.agents.diagnosis.references import (
     from_h8,
     wasteful,
 )
-from othello_lab.agents.diagnosis.tree import ReferenceNode
-
-Judged = tuple[ContractFinding, Cause | None]
 
 _WRONG_ALREADY = "what it answers is wrong already"
 _NODES = "Its counts are those of the tree"
@@ -38,8 +37,6 @@ _ORDERS: tuple[tuple[Order, str], ...] = (
     (from_h8, ", from h8 to a1"),
     (as_called, ", in an order of its own"),
 )
-_A_NODE = "a node is every position that is entered: root, leaves and passes included"
-_SURE = 2  # plies: in so few no two lines lead to one position
 _FORMS: tuple[tuple[Callable[[Reply], int], str], ...] = (
     (lambda reply: reply.nodes - 1, "the root is not counted"),
     (lambda reply: reply.nodes - reply.leaves, "leaves are not counted"),
@@ -51,33 +48,27 @@ _FORMS: tuple[tuple[Callable[[Reply], int], str], ...] = (
 )
 """How nodes may be miscounted."""
 
+_Cases = Sequence[AnsweredQuestion]
+
 
 class _Known:
     """A search whose counts are known, on the positions of some cases."""
 
-    def __init__(self, name: str, search: Search, cases: Sequence[AnsweredQuestion]) -> None:
-        self.name, self.search, self.cases = name, search, cases
-        self.habit: Habit | None = None
+    def __init__(
+        self, name: str, search: Search, cases: _Cases, habit: Habit | None = None
+    ) -> None:
+        self.name, self.search, self.cases, self.habit = name, search, cases, habit
+        self.reply = cache(self._reply)
 
-    @cached_property
-    def replies(self) -> list[Reply]:
-        return [reply_of(self.search, case) for case in self.cases]
+    def _reply(self, case: AnsweredQuestion) -> Reply:
+        return self.search.reply(case.root(self.search.order is as_called), case.depth)
 
     def fits(self, which: Callable[[AnsweredQuestion, Reply], bool]) -> bool:
-        """Return True if all its replies fit the cases; stops at the first that does not."""
-        if "replies" not in vars(self):
-            few = self.cases[:: max(1, len(self.cases) // 8)]
-            if not all(which(case, reply_of(self.search, case)) for case in few):
-                return False
-        return all(map(which, self.cases, self.replies))
+        """Return True if all its replies fit the cases."""
+        return all(which(case, self.reply(case)) for case in self.cases)
 
 
-def reply_of(search: Search, case: AnsweredQuestion) -> Reply:
-    root = case.called_root() if search.order is as_called else case.root()
-    return search.reply(root, case.question.depth)
-
-
-def _known(kind: type[Search], cases: Sequence[AnsweredQuestion]) -> Iterator[_Known]:
+def _known(kind: type[Search], cases: _Cases) -> Iterator[_Known]:
     """Yield minimax, then alpha-beta in each known order, then the same with wasteful habits."""
     yield _Known("minimax", kind(NO_CUTS), cases)
     orders = _ORDERS if any(case.answer.calls for case in cases) else _ORDERS[:2]
@@ -89,23 +80,18 @@ def _known(kind: type[Search], cases: Sequence[AnsweredQuestion]) -> Iterator[_K
         for order, words in orders:
             for style in (SOFT, FULL) if habit is not FULL_WINDOW else (FULL,):
                 search = wasteful(kind, habit)(style, order, habit.where)
-                known = _Known(f"alpha-beta{words} ({habit.cause})", search, cases)
-                known.habit = habit
-                yield known
+                yield _Known(f"alpha-beta{words} ({habit.cause})", search, cases, habit)
 
 
 # ------------------------------------------------------------------ counts
 
 
-def judge_counts(
-    answered: Sequence[AnsweredQuestion], kind: type[Search], right: bool, notes: list[str]
-) -> Judged:
+def judge_counts(answered: _Cases, kind: type[Search], right: bool, notes: list[str]) -> Judged:
     """Compare the nodes and evaluations that a search states with those that it has."""
     stated = [c for c in answered if c.answer.nodes is not None and not c.solved]
-    if not stated:
-        return ContractFinding("counts", _NODES, NOT_ASKED, "it states no counts"), None
-    if not right:
-        return ContractFinding("counts", _NODES, NOT_ASKED, _WRONG_ALREADY), None
+    if not stated or not right:
+        why = _WRONG_ALREADY if stated else "it states no counts"
+        return ContractFinding("counts", _NODES, NOT_ASKED, why), None
     known = [*_known(kind, stated)]
     for each in known:
         if each.fits(lambda case, reply: case.answer.nodes == reply.nodes):
@@ -113,52 +99,47 @@ def judge_counts(
     for each in (each for each in known if each.habit is None):
         for form, name in _FORMS:
             if each.fits(lambda case, reply, form=form: case.answer.nodes == form(reply)):  # type: ignore[misc]
-                return _miscounted(name, simplest(stated), each)
+                return _differing(name, simplest(stated), each)
     if _added_up(stated):
-        return _miscounted("they are not reset from move to move", stated[1], known[0])
+        return _differing("they are not reset from move to move", stated[1], known[0])
     if any(case.answer.seen is not None for case in stated):
         for each in known:
             if each.fits(_evaluates):
-                odd = [
-                    case
-                    for case, reply in zip(stated, each.replies, strict=True)
-                    if case.answer.nodes != reply.nodes
-                ]
-                return _miscounted("they are not those of its tree", simplest(odd), each)
+                odd = [case for case in stated if case.answer.nodes != each.reply(case).nodes]
+                return _differing("they are not those of its tree", simplest(odd), each)
     return _within_bounds(answered, stated, kind, notes)
 
 
-def _miscounted(name: str, case: AnsweredQuestion, known: _Known) -> Judged:
-    nodes = reply_of(known.search, case).nodes
-    evidence = (
-        f"{case.told()}; it states {case.answer.nodes:,} nodes, {known.name} enters {nodes:,}"
-    )
+def _differing(name: str, case: AnsweredQuestion, known: _Known) -> Judged:
+    return _miscounted(name, case, f"{known.name} enters {known.reply(case).nodes:,}")
+
+
+def _miscounted(name: str, case: AnsweredQuestion, beside: str) -> Judged:
+    """Return the failure of a count, with another one beside it."""
+    advice = "a node is every position that is entered: root, leaves and passes included"
+    evidence = f"{case.told()}; it states {case.answer.nodes:,} nodes, {beside}"
     finding = ContractFinding("counts", _NODES, FAILED, name)
-    return finding, Cause(f"counts: {name}", _A_NODE, evidence)
+    return finding, Cause(f"counts: {name}", advice, evidence)
 
 
 def _within_bounds(
-    answered: Sequence[AnsweredQuestion],
-    stated: Sequence[AnsweredQuestion],
-    kind: type[Search],
-    notes: list[str],
+    answered: _Cases, stated: _Cases, kind: type[Search], notes: list[str]
 ) -> Judged:
     """Hold nodes to the smallest tree and to minimax's, where no search with its order is known."""
     unseen = all(case.answer.seen is None for case in stated)
     for case in sorted(stated, key=lambda case: case.minimax.nodes):
         nodes = case.answer.nodes or 0
-        least, words = _fewest(case, kind, unseen)
-        most = reply_of(kind(NO_CUTS), case).nodes
-        again = case.answer.seen is None or case.repeats
-        if nodes < least or (nodes > most and not again):
-            bound = f"{words} has {least:,}" if nodes < least else f"minimax enters {most:,}"
-            name = "too few for any search" if nodes < least else "more than minimax's"
-            evidence = f"{case.told()}; it states {nodes:,} nodes, {bound}"
-            finding = ContractFinding("counts", _NODES, FAILED, name)
-            return finding, Cause(f"counts: {name}", _A_NODE, evidence)
+        least, words = _fewest(case, unseen)
+        most = kind(NO_CUTS).reply(case.root(), case.depth).nodes
+        if nodes < least:
+            return _miscounted("too few for any search", case, f"{words} has {least:,}")
         if nodes > most and case.answer.seen is None:
             why = "more nodes than minimax: what it searches again cannot be seen"
             return ContractFinding("counts", _NODES, NOT_ASKED, why), None
+        # Where it evaluates a position twice, or above the last ply, it searches or sorts again.
+        again = case.evaluated < len(case.answer.calls) or case.above
+        if nodes > most and not again:
+            return _miscounted("more than minimax's", case, f"minimax enters {most:,}")
     notes.append(
         "its nodes lie between those of the smallest tree and minimax's; with its order of moves, "
         "table or windows no exact number is known"
@@ -166,48 +147,23 @@ def _within_bounds(
     return _evaluations(answered, "Its counts are within the bounds of any search")
 
 
-def _fewest(case: AnsweredQuestion, kind: type[Search], unseen: bool) -> tuple[int, str]:
+def _fewest(case: AnsweredQuestion, unseen: bool) -> tuple[int, str]:
     """Return the fewest nodes that a search can have entered, and why, in words."""
-    depth, root = case.question.depth, case.root()
-    least, words = depth + 1, "a line of its depth"
-    if case.answer.calls and case.last_ply_only:
-        evaluated = len({frozenset(call) for call in case.answer.calls}) + depth
-        return evaluated, "the tree above the positions that it evaluates"
-    if depth <= _SURE and unseen:
-        value = kind().reply(root, depth).value
-        both = (_proof(kind(), root, depth, value, way) for way in (True, False))
-        smallest = sum(both) - depth - 1
-        if smallest > least:
-            return smallest, "the smallest tree that proves the value"
-    return least, words
+    if case.answer.calls and not case.above:
+        return case.evaluated + case.depth, "the tree above the positions that it evaluates"
+    if unseen or case.ends:
+        return len(case.root().moves) + 1, "the root with its moves"
+    return case.depth + 1, "a line of its depth"
 
 
-def _proof(search: Search, node: ReferenceNode, left: int, bound: int, at_least: bool) -> int:
-    """Return the nodes of the smallest tree that proves a bound; infinite if none does."""
-    if node.over or not left:
-        worth = search.kind.final(search, node) if node.over else node.looks
-        if node.over and not left and search.depth_first:
-            worth = node.looks
-        return 1 if (worth >= bound if at_least else worth <= bound) else _NONE
-    below = [_proof(search, child, left - 1, -bound, not at_least) for child in node.children]
-    return 1 + (min(below) if at_least else sum(below))
-
-
-_NONE = 10**9
-
-
-def _added_up(cases: Sequence[AnsweredQuestion]) -> bool:
+def _added_up(cases: _Cases) -> bool:
     """Return True if from question to question the nodes have grown by those of the last one."""
-    at_one = [case for case in cases if case.question.depth == 1]
-    total = 0
-    for case in at_one:
-        total += case.minimax.nodes
-        if case.answer.nodes != total:
-            return False
-    return len(at_one) > 1
+    at_one = [case for case in cases if case.depth == 1]
+    totals = accumulate(case.minimax.nodes for case in at_one)
+    return len(at_one) > 1 and all(map(eq, (case.answer.nodes for case in at_one), totals))
 
 
-def _evaluations(answered: Sequence[AnsweredQuestion], said: str) -> Judged:
+def _evaluations(answered: _Cases, said: str) -> Judged:
     """Check that it calls the heuristic as often as it says."""
     for case in sorted(answered, key=lambda case: case.minimax.nodes):
         stated, seen = case.answer.evaluations, case.answer.seen
@@ -219,7 +175,7 @@ def _evaluations(answered: Sequence[AnsweredQuestion], said: str) -> Judged:
     return ContractFinding("counts", said, OK), None
 
 
-def is_known(cases: Sequence[AnsweredQuestion], kind: type[Search]) -> bool:
+def is_known(cases: _Cases, kind: type[Search]) -> bool:
     """Return True if they have the evaluations of a right search whose counts are known."""
     return any(each.fits(_evaluates) for each in _known(kind, cases))
 
@@ -232,55 +188,56 @@ def _evaluates(case: AnsweredQuestion, reply: Reply) -> bool:
 
 
 def judge_pruning(
-    answered: Sequence[AnsweredQuestion],
-    kind: type[Search],
-    right: bool,
-    notes: list[str],
-    must_prune: bool,
+    answered: _Cases, kind: type[Search], right: bool, notes: list[str], must_prune: bool
 ) -> Judged:
     """Compare what a search looks at with minimax's, and name a wasteful habit.
 
     It fails only if it must prune. Its outcome is NOT_ASKED where nothing can be told.
     """
-    deep = [c for c in answered if c.question.depth > 1 and _cost(c) and not c.solved]
+    deep = [c for c in answered if c.depth > 1 and _cost(c) and not c.solved]
     if not right or not deep:
-        why = _WRONG_ALREADY
-        if right:
-            why = "it states no counts, and its evaluations cannot be seen"
-            if all(case.question.depth == 1 for case in answered):
-                why = "nothing can be pruned at depth 1"
+        why = "it states no counts, and its evaluations cannot be seen"
+        if not right:
+            why = _WRONG_ALREADY
+        elif all(case.depth == 1 for case in answered):
+            why = "nothing can be pruned at depth 1"
         return ContractFinding("pruning", _PRUNES, NOT_ASKED, why), None
     known = [*_known(kind, deep)]
     minimax, alphabeta = known[:2]
     spent = sum(_cost(case) or 0 for case in deep)
-    whole, usual = (sum(map(_like, each.cases, each.replies)) for each in (minimax, alphabeta))
+    whole, usual = (sum(_like(c, each.reply(c)) for c in deep) for each in (minimax, alphabeta))
     unit = "evaluations" if deep[0].answer.seen is not None else "nodes"
-    if spent >= whole:
-        told = f"It does not prune: all of minimax's {unit}"
-        case = max(deep, key=lambda case: case.minimax.nodes)
-        cause = Cause(f"{NOT_RAISED}, or nothing is cut", RAISE, _spent(case, alphabeta))
-        return _pruning(told, f"all of minimax's {unit}", cause, must_prune)
     told = (
         f"It prunes: {spent / whole:.1%} of minimax's {unit} (alpha-beta without an order "
         f"{usual / whole:.1%})"
     )
-    as_spent = (each for each in known if each.fits(lambda c, reply: _cost(c) == _like(c, reply)))
-    habit = getattr(next(as_spent, None), "habit", None)
-    if habit is None:
-        return ContractFinding("pruning", told, OK), None
-    if habit is FULL_WINDOW or not must_prune:
-        notes.append(f"{habit.cause}: {habit.advice}")
-        return ContractFinding("pruning", told, OK), None
-    case = max(deep, key=lambda case: (_cost(case) or 0) - _like(case, case.minimax))
-    return _pruning(
-        told, habit.cause, Cause(habit.cause, habit.advice, _spent(case, alphabeta), 1.0), True
-    )
-
-
-def _pruning(told: str, detail: str, cause: Cause, fails: bool) -> Judged:
-    if fails:
+    cause: Cause | None = None
+    if spent >= whole:
+        detail = f"all of minimax's {unit}"
+        told = f"It does not prune: {detail}"
+        case = max(deep, key=lambda case: case.minimax.nodes)
+        cause = Cause(f"{NOT_RAISED}, or nothing is cut", RAISE, _spent(case, alphabeta))
+    else:
+        as_spent = (
+            each for each in known if each.fits(lambda c, reply: _cost(c) == _like(c, reply))
+        )
+        habit = getattr(next(as_spent, None), "habit", None)
+        if habit and (habit is FULL_WINDOW or not must_prune):
+            notes.append(f"{habit.cause}: {habit.advice}")
+        elif habit:
+            detail = habit.cause
+            case = max(deep, key=lambda case: (_cost(case) or 0) - _like(case, case.minimax))
+            cause = Cause(habit.cause, habit.advice, _spent(case, alphabeta), 1.0)
+    if cause and must_prune:
         return ContractFinding("pruning", _PRUNES, FAILED, detail), cause
     return ContractFinding("pruning", told, OK), None
+
+
+def _spent(case: AnsweredQuestion, alphabeta: _Known) -> str:
+    """Return the cost of a search on a position, and alpha-beta's."""
+    does = "evaluates" if case.answer.seen is not None else "enters"
+    usual = _like(case, alphabeta.reply(case))
+    return f"{case.told()}; it {does} {_cost(case):,}, alpha-beta {usual:,}"
 
 
 def _cost(case: AnsweredQuestion) -> int | None:
@@ -291,10 +248,3 @@ def _cost(case: AnsweredQuestion) -> int | None:
 def _like(case: AnsweredQuestion, reply: Reply) -> int:
     """Return the cost of another search, in the same unit."""
     return reply.unfinished if case.answer.seen is not None else reply.nodes
-
-
-def _spent(case: AnsweredQuestion, alphabeta: _Known) -> str:
-    """Return the cost of a search on a position, and alpha-beta's."""
-    does = "evaluates" if case.answer.seen is not None else "enters"
-    usual = _like(case, reply_of(alphabeta.search, case))
-    return f"{case.told()}; it {does} {_cost(case):,}, alpha-beta {usual:,}"

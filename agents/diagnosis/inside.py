@@ -7,11 +7,10 @@ one with numbers for results that it calls itself, on positions deepest in the g
 from __future__ import annotations
 
 import functools
-import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from types import FunctionType
@@ -20,7 +19,12 @@ from typing import Any
 import numpy as np
 
 from othello_lab.agents.agent import Agent, Limits
-from othello_lab.agents.diagnosis.questions import RecordingEvaluation, positions, silence
+from othello_lab.agents.diagnosis.questions import (
+    Interrupted,
+    RecordingEvaluation,
+    positions,
+    told_by_process,
+)
 from othello_lab.agents.diagnosis.references import FULL, Search
 from othello_lab.agents.diagnosis.tree import ReferenceNode
 from othello_lab.agents.evaluation import Evaluation
@@ -30,8 +34,6 @@ from othello_lab.agents.recognition import is_number
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.core.system.compile import Array, Mask
-from othello_lab.core.system.forked import Channel, ForkedProcess
-from othello_lab.core.system.processes import end_descendants
 
 _ASKED = 12  # positions
 _SECONDS = 60.0  # for one of them
@@ -116,16 +118,17 @@ class _Place:
     def is_method(self) -> bool:
         return isinstance(self.owner, type)
 
-    def replace(self, note: Callable[[Position], None]) -> None:
-        """Replace it by one that notes the positions of its calls."""
+    def replace(self, instead: Callable[[Position, str, Callable[[], Any]], Any]) -> None:
+        """Replace its calls about a position by ``instead`` of the position, the form of the
+        arguments, and the call."""
 
         @functools.wraps(self.function)
-        def noted(*given: Any, **named: Any) -> Any:
-            if (about := _read(given[self.is_method :])) is not None:
-                note(about[0])
-            return self.function(*given, **named)
+        def replaced(*given: Any, **named: Any) -> Any:
+            about = _read(given[self.is_method :])
+            call = functools.partial(self.function, *given, **named)
+            return call() if about is None else instead(*about, call)
 
-        setattr(self.owner, self.key, noted)
+        setattr(self.owner, self.key, replaced)
 
 
 def _places(agent: Agent) -> Iterator[_Place]:
@@ -152,49 +155,38 @@ class _Watch:
         self.excluded: set[str] = set()  # search themselves, or have no numbers for results
         self._stack: list[tuple[str, Position]] = []
         for place in places:
-            setattr(place.owner, place.key, self._wrapped(place))
+            place.replace(functools.partial(self._note, place.name))
 
-    def _wrapped(self, place: _Place) -> Callable[..., Any]:
-        name = place.name
-
-        @functools.wraps(place.function)
-        def noted(*given: Any, **named: Any) -> Any:
-            about = _read(given[place.is_method :])
-            if about is None:
-                return place.function(*given, **named)
-            position, self.forms[name] = about
-            helps = False
-            for other, asked in self._stack:
-                if asked.masks == position.masks:
-                    helps |= other != name and other not in self.excluded
-                else:
-                    self.excluded.add(other)
-            self._stack.append((name, position))
-            try:
-                result = place.function(*given, **named)
-            finally:
-                self._stack.pop()
-            if not is_number(result) or abs(result) > LARGEST:
-                self.excluded.add(name)
-            if not helps and not position.is_over:
-                self.calls.setdefault(name, []).append(position.discs - self.start.discs)
-            return result
-
-        return noted
+    def _note(self, name: str, position: Position, form: str, call: Callable[[], Any]) -> Any:
+        """Make a call of a function, and note whether it may be one of the evaluation."""
+        self.forms[name] = form
+        helps = False
+        for other, asked in self._stack:
+            if asked.masks == position.masks:
+                helps |= other != name and other not in self.excluded
+            else:
+                self.excluded.add(other)
+        self._stack.append((name, position))
+        try:
+            result = call()
+        finally:
+            self._stack.pop()
+        if not is_number(result) or abs(result) > LARGEST:
+            self.excluded.add(name)
+        if not helps and not position.is_over:
+            self.calls.setdefault(name, []).append(position.discs - self.start.discs)
+        return result
 
 
-def _watch(link: Channel, agent: Agent, limits: Limits) -> None:
-    """Send the answers of a search and the calls in it, as the main function of a process."""
-    silence()
+def _watched(agent: Agent, limits: Limits) -> Iterator[Any]:
+    """Yield the answers of a search and the calls in it."""
     watch = _Watch([*_places(agent)])
     for position in positions()[:_ASKED]:
         watch.start, watch.calls, move = position, {}, -1
         with suppress(Exception):
             agent.begin_game(position.to_move, position, 1)
             move = int(agent.decide(position, limits).move)
-        told = (position.to_obf(), move, watch.calls, watch.forms, [*watch.excluded])
-        link.send(json.dumps(told).encode())
-    link.send(b"null")
+        yield position.to_obf(), move, watch.calls, watch.forms, [*watch.excluded]
 
 
 def inside_of(
@@ -207,11 +199,9 @@ def inside_of(
     its moves are the best. only: the name of the function.
     """
     told: list[Any] = []
-    with closing(ForkedProcess(_watch, agent, limits)) as child:
-        with suppress(EOFError, OSError):
-            while (message := child.receive_within(_SECONDS)) and message != b"null":
-                told.append(json.loads(message))
-        end_descendants([child.number])
+    with suppress(Interrupted):
+        for item in told_by_process(_SECONDS, _watched, agent, limits):
+            told.append(item)
     if not told:
         return None
     forms, excluded = told[-1][3:]
@@ -233,7 +223,12 @@ def inside_of(
         return None
     _, depth, place, evaluation = max(found, key=lambda each: each[0])
     watched = RecordingEvaluation(evaluation)
-    place.replace(watched.seen.append)
+
+    def note(position: Position, form: str, call: Callable[[], Any]) -> Any:
+        watched.seen.append(position)
+        return call()
+
+    place.replace(note)
     return watched, depth
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from functools import cache
 from itertools import chain, zip_longest
@@ -36,13 +36,13 @@ _NARROW_EMPTIES = range(7, 13)
 _NARROW_LEAVES = 1500  # minimax's, five plies deep
 _SEED = 16
 _LAST = 4  # empty squares of a position near the end of the game
-_FATAL_AT_MOST = 3
-"""After so many calls that have hung, or killed their process, nothing more is asked."""
-_CALLS = 20_000
-"""So many calls of the heuristic are noted of one answer, at most."""
+_FATAL_AT_MOST = 3  # calls that have hung, or killed their process, before asking ends
+_CALLS = 20_000  # of the heuristic that are noted of one answer, at most
 _GAMES = 4
-_GAME_EMPTIES = 22
-"""Games to the end begin with about so many empty squares."""
+_GAME_EMPTIES = 22  # with which games to the end begin
+
+Board = tuple[int, int]
+"""The masks of mover and opponent."""
 
 
 class RecordingEvaluation(Evaluation):
@@ -118,9 +118,9 @@ class SearchAnswer:
     """The answer of a search.
 
     value, nodes, evaluations: as it states them; None if it does not. seen: number of its calls of
-    the heuristic; None if these cannot be seen. calls: the positions of the first 20,000 calls, as
-    (mover, opponent), in the order of the calls. trouble: the reason if there is no legal move,
-    else empty; fatal: True if it hung, or its process died.
+    the heuristic; None if these cannot be seen. calls: the positions of the first 20,000 calls, in
+    their order. trouble: the reason if there is no legal move, else empty; fatal: True if it hung,
+    or its process died.
     """
 
     move: int = -1
@@ -128,7 +128,7 @@ class SearchAnswer:
     nodes: int | None = None
     evaluations: int | None = None
     seen: int | None = None
-    calls: Sequence[Sequence[int]] = ()
+    calls: Sequence[Board] = ()
     trouble: str = ""
     fatal: bool = False
 
@@ -230,6 +230,42 @@ class SearchUnderTest:
         return Limits(depth=depth) if self.limited else Limits()
 
 
+class Interrupted(Exception):
+    """The reason why a process has said nothing more."""
+
+
+def told_by_process(
+    patience: float, main: Callable[..., Iterator[Any]], *arguments: Any
+) -> Iterator[Any]:
+    """Yield the items of ``main(*arguments)``, plain data, which runs in a process of its own.
+
+    patience: seconds for each. Raises Interrupted if it hangs, or its process dies.
+    """
+    with closing(ForkedProcess(_tell_all, main, arguments)) as process:
+        try:
+            while (message := process.receive_within(patience)) != b"null":
+                if message is None:
+                    raise Interrupted(f"no answer for {patience:g} s")
+                yield json.loads(message)
+        except (EOFError, OSError):
+            code = process.exit_code()
+            raise Interrupted(f"its process died (exit code {code})") from None
+        finally:
+            end_descendants([process.number])
+
+
+def _tell_all(link: Channel, main: Callable[..., Iterator[Any]], arguments: Sequence[Any]) -> None:
+    """The main function of a process. The output of an agent is hidden."""
+    adopt_orphans()
+    silent = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(silent, stream)
+    for item in main(*arguments):
+        link.send(json.dumps(item).encode())
+    link.send(b"null")
+    end_descendants([os.getpid()])
+
+
 def ask(
     asked: SearchUnderTest,
     questions: Sequence[SearchQuestion],
@@ -239,35 +275,19 @@ def ask(
     """Return the answers to questions, asked one after another; None for those not asked because
     the time was over (``until`` by the monotonic clock), or because it hung, or died, too often."""
     answers: list[SearchAnswer | None] = []
-    failed = 0
-    while len(answers) < len(questions) and failed < _FATAL_AT_MOST:
+    for _ in range(_FATAL_AT_MOST):
         rest = questions[len(answers) :]
-        with closing(ForkedProcess(_answer_all, asked, rest, until, forgetful)) as process:
-            trouble = _collect(process, asked.patience, answers, len(questions))
-            end_descendants([process.number])
-        if not trouble:
+        try:
+            for told in told_by_process(asked.patience, _answers, asked, rest, until, forgetful):
+                answers.append(_read(told))
             break
-        answers.append(SearchAnswer(trouble=trouble, fatal=True))
-        failed += 1
+        except Interrupted as reason:
+            answers.append(SearchAnswer(trouble=str(reason), fatal=True))
     return [*answers, *[None] * (len(questions) - len(answers))]
 
 
-def _collect(
-    process: ForkedProcess, patience: float, answers: list[SearchAnswer | None], most: int
-) -> str:
-    """Append a process's answers; return the reason if it has stopped too early."""
-    try:
-        while len(answers) < most:
-            message = process.receive_within(patience)
-            if message is None:
-                return f"no answer for {patience:g} s"
-            told = json.loads(message)
-            if told is None:
-                return ""
-            answers.append(SearchAnswer(**told))
-    except (EOFError, OSError):
-        return f"its process died (exit code {process.exit_code()})"
-    return ""
+def _read(told: dict[str, Any]) -> SearchAnswer:
+    return SearchAnswer(**told | {"calls": [(mine, others) for mine, others in told["calls"]]})
 
 
 def ask_afresh(
@@ -277,7 +297,10 @@ def ask_afresh(
 
     forgetful: True if it shall find nothing in the dictionaries that are its attributes.
     """
-    return [ask(asked, [each], _soon(asked), forgetful)[0] for each in questions]
+    return [
+        ask(asked, [question], time.monotonic() + asked.patience, forgetful)[0]
+        for question in questions
+    ]
 
 
 class _ForgetfulDict(dict[Any, Any]):
@@ -298,12 +321,10 @@ def _make_forgetful(agent: Agent) -> None:
         kept = _ForgetfulDict(value) if type(value) is dict else value
         kind.__setattr__(self, name, kept)
 
-    try:
+    with suppress(TypeError):  # if it has slots, it remembers as before
         agent.__class__ = type(kind.__name__, (kind,), {"__setattr__": set_attribute})
         for name, value in list(vars(agent).items()):
             setattr(agent, name, value)
-    except TypeError:
-        pass  # it has slots: it remembers as before
 
 
 def ask_in_games(
@@ -312,41 +333,16 @@ def ask_in_games(
     """Return its answers from move to move in some games, played to their ends against random
     moves; none is begun or continued after ``until`` by the monotonic clock."""
     played: list[tuple[SearchQuestion, SearchAnswer]] = []
-    with closing(ForkedProcess(_play_games, asked, depth, until)) as process:
-        try:
-            while (message := process.receive_within(asked.patience)) is not None:
-                told = json.loads(message)
-                if told is None:
-                    break
-                question = SearchQuestion(Position.from_obf(told.pop("at")), depth)
-                played.append((question, SearchAnswer(**told)))
-        except (EOFError, OSError):
-            pass  # in the middle of a game: what it has answered until then counts
-        end_descendants([process.number])
+    with suppress(Interrupted):  # what it has answered until then counts
+        for obf, told in told_by_process(asked.patience, _games, asked, depth, until):
+            played.append((SearchQuestion(Position.from_obf(obf), depth), _read(told)))
     return played
 
 
-def _soon(asked: SearchUnderTest) -> float:
-    return time.monotonic() + asked.patience
-
-
-def silence() -> None:
-    """Prepare a process for an agent: its output is hidden."""
-    adopt_orphans()
-    silent = os.open(os.devnull, os.O_WRONLY)
-    for stream in (1, 2):
-        os.dup2(silent, stream)
-
-
-def _answer_all(
-    link: Channel,
-    asked: SearchUnderTest,
-    questions: Sequence[SearchQuestion],
-    until: float,
-    forgetful: bool,
-) -> None:
-    """The main function of a process."""
-    silence()
+def _answers(
+    asked: SearchUnderTest, questions: Sequence[SearchQuestion], until: float, forgetful: bool
+) -> Iterator[dict[str, Any]]:
+    """Yield the answers to questions."""
     if forgetful:
         for agent in asked.agents.values():
             _make_forgetful(agent)
@@ -354,83 +350,55 @@ def _answer_all(
         if time.monotonic() > until:
             break
         _begin(asked, question)
-        link.send(json.dumps(asdict(_answer(asked, question))).encode())
-    link.send(b"null")
-    end_descendants([os.getpid()])
+        yield asdict(_answer(asked, question))
 
 
 def _begin(asked: SearchUnderTest, question: SearchQuestion) -> None:
-    try:
-        position = question.position
+    position = question.position
+    with suppress(Exception, SystemExit):  # what it cannot begin it will not answer
         asked.agents[question.depth].begin_game(position.to_move, position, 1)
-    except (Exception, SystemExit):
-        pass  # what it cannot begin it will not answer
 
 
 def _answer(asked: SearchUnderTest, question: SearchQuestion) -> SearchAnswer:
     """Return its decision, or the error."""
-    if asked.watched:
-        asked.watched.seen.clear()
-    position = question.position
+    seen = asked.watched.seen if asked.watched else []
+    seen.clear()
+    position, decision, trouble = question.position, None, ""
     try:
         agent, limits = asked.agents[question.depth], asked.limits(question.depth)
         decision = valid_answer(agent.decide(position, limits))
         position.play(decision.move)
-    except (IllegalMove, PlayerFailure, ValueError) as error:
-        trouble = f"{type(error).__name__}: {error}"[:300]
-        return SearchAnswer(calls=_calls(asked), trouble=trouble)
     except (Exception, SystemExit) as error:
-        trouble = f"raised {type(error).__name__}: {error}"[:300]
-        return SearchAnswer(calls=_calls(asked), trouble=trouble)
-    stats, seen = decision.stats, asked.watched.seen if asked.watched else []
-    return SearchAnswer(
-        decision.move,
-        decision.value,
-        stats.nodes or None,
-        stats.evaluations or None,
-        len(seen) or None,
-        _calls(asked),
-    )
+        refused = isinstance(error, IllegalMove | PlayerFailure | ValueError)
+        raised = "" if refused else "raised "
+        trouble = f"{raised}{type(error).__name__}: {error}"[:300]
+    calls = [(each.mover, each.opponent) for each in seen[:_CALLS]]
+    if decision is None or trouble:
+        return SearchAnswer(calls=calls, trouble=trouble)
+    nodes, evaluations = decision.stats.nodes or None, decision.stats.evaluations or None
+    return SearchAnswer(decision.move, decision.value, nodes, evaluations, len(seen) or None, calls)
 
 
-def _calls(asked: SearchUnderTest) -> list[tuple[int, int]]:
-    seen = asked.watched.seen[:_CALLS] if asked.watched else []
-    return [(each.mover, each.opponent) for each in seen]
-
-
-def _play_games(link: Channel, asked: SearchUnderTest, depth: int, until: float) -> None:
-    """The main function of a process."""
-    silence()
-    rng = np.random.default_rng(_SEED)
+def _games(
+    asked: SearchUnderTest, depth: int, until: float
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield positions and answers of games, each as far as it answers with legal moves."""
+    rng, agent = np.random.default_rng(_SEED), asked.agents[depth]
     for _ in range(_GAMES):
-        if time.monotonic() > until:
-            break
         line = _random_game(rng)
         start = next(each for each in line if each.empties <= _GAME_EMPTIES and each.legal_mask)
-        for question, answer in _game(asked, start, depth, rng):
-            told = asdict(answer) | {"at": question.position.to_obf()}
-            link.send(json.dumps(told).encode())
+        _begin(asked, SearchQuestion(start, depth))
+        position = start
+        while not position.is_over:
             if time.monotonic() > until:
-                break
-    link.send(b"null")
-    end_descendants([os.getpid()])
-
-
-def _game(
-    asked: SearchUnderTest, start: Position, depth: int, rng: np.random.Generator
-) -> Iterator[tuple[SearchQuestion, SearchAnswer]]:
-    """One game, as far as it answers with legal moves."""
-    agent, position = asked.agents[depth], start
-    _begin(asked, SearchQuestion(start, depth))
-    while not position.is_over:
-        if position.to_move is start.to_move and position.legal_mask:
-            question = SearchQuestion(position, depth)
-            answer = _answer(asked, question)
-            yield question, answer
-            if answer.trouble:
                 return
-            move = answer.move
-        else:
-            move = int(rng.choice(position.moves or (PASS,)))
-        position = position.play(move)
-        agent.observe(move, position)
+            if position.to_move is start.to_move and position.legal_mask:
+                answer = _answer(asked, SearchQuestion(position, depth))
+                yield position.to_obf(), asdict(answer)
+                if answer.trouble:
+                    break
+                move = answer.move
+            else:
+                move = int(rng.choice(position.moves or (PASS,)))
+            position = position.play(move)
+            agent.observe(move, position)

@@ -1,6 +1,6 @@
 """Right searches, and searches with a usual mistake.
 
-A mistaken search differs from a right one in the few attributes of its mistake. A student's
+A mistaken search is the right one with an expression or two of its source changed. A student's
 answers, and the number of positions that it evaluates, are compared with theirs.
 """
 
@@ -8,18 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from inspect import getsource
 from itertools import product
+from textwrap import dedent
 from typing import Any, NamedTuple
 
 from othello_lab.agents.diagnosis.tree import ReferenceNode
 from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
-from othello_lab.core.rules import Color
 
 INFINITY = 65 * FINAL_UNIT
+WIDEST = -INFINITY, INFINITY
 
 Pairs = Sequence[tuple[int, ReferenceNode]]
 Order = Callable[[ReferenceNode], Pairs]
 """The moves of a node with the positions after them, as they are tried."""
+Where = Callable[[int], bool]
+"""Returns True for the plies at which a mistake is made."""
 
 
 @dataclass(frozen=True)
@@ -37,19 +42,6 @@ class Reply:
     evaluations: int
     unfinished: int
     """Evaluations of positions where the game is not over."""
-
-
-class Window(NamedTuple):
-    """A place in a search: plies left, the window, and plies from the root."""
-
-    depth: int
-    alpha: int
-    beta: int
-    ply: int
-
-    def below(self, alpha: int, beta: int, plies: int = 1) -> Window:
-        """Return the place of a child, with another window. It has cost so many plies."""
-        return Window(self.depth - plies, alpha, beta, self.ply + 1)
 
 
 class Style(NamedTuple):
@@ -96,199 +88,185 @@ def as_called(node: ReferenceNode) -> Pairs:
     return [pairs[number] for number in (*node.order, *rest)]
 
 
+def everywhere(ply: int) -> bool:
+    return True
+
+
 class Search:
     """A search in one of :data:`STYLES`, with its moves in some order.
 
-    A mistake may be made at some of the nodes only: ``where`` tells by the ply whether it is.
-    Elsewhere it searches as its kind does, one of :data:`RIGHT`.
+    A mistake may be made at some of the plies only, see ``where``.
 
-    cause: the mistake in a few words. advice: its usual origin.
+    cause: the mistake in a few words. advice: its usual origin. note: a free choice. depth_first:
+    True if the test of the depth comes before that of the end. pass_costs: plies.
     """
 
     cause = advice = note = ""
-    kind: type[Search]
     mistake: Mistake
-    lowest = -INFINITY
-    """What the best value begins with."""
     depth_first = False
-    """True if the test of the depth comes before that of the end."""
-    pass_costs = ply_costs = 1
+    pass_costs = 1
 
     def __init__(
-        self,
-        style: Style = SOFT,
-        order: Order = from_a1,
-        where: Callable[[int], bool] | None = None,
+        self, style: Style = SOFT, order: Order = from_a1, where: Where = everywhere
     ) -> None:
         self.style, self.order, self.where = style, order, where
-        self.nodes = self.leaves = self.evaluations = self.unfinished = 0
-        self.tried: list[tuple[int, int]] = []
+
+    # The expressions of these two methods are what mistakes change.
 
     def reply(self, root: ReferenceNode, depth: int) -> Reply:
-        """Its answer, ``depth`` plies deep."""
+        """Return its answer, ``depth`` plies deep."""
         self.nodes = self.leaves = self.evaluations = self.unfinished = 0
-        self.tried = []
-        here = self.here(0)
-        value = self.search(root, Window(self.plies(depth), -INFINITY, INFINITY, 0))
-        moves, value = frozenset(here.chosen(self, root)), here.told(self, root, value)
+        self.discs, self.tried = root.position.discs, dict[int, int]()
+        value = self.search(root, depth, *WIDEST, 0)
+        values = self.tried.values()
+        best = value if value in values else max(values, default=value)
+        equal = [move for move in self.tried if self.tried[move] == best] or [*root.moves[:1]]
+        # With cuts, values that equal the best are but bounds.
+        moves = equal[:1] if self.style.cuts and not self.style.full else equal
         counts = self.nodes, self.leaves, self.evaluations, self.unfinished
-        return Reply(moves, value, *counts)
+        return Reply(frozenset(moves), value, *counts)
 
-    def here(self, ply: int) -> type[Search]:
-        """Return the class whose methods are those at a ply."""
-        return type(self) if self.where is None or self.where(ply) else self.kind
-
-    def search(self, node: ReferenceNode, at: Window) -> int:
+    def search(self, node: ReferenceNode, depth: int, alpha: int, beta: int, ply: int) -> int:
         """Return the value to the mover."""
         self.nodes += 1
-        here = self.here(at.ply)
-        if at.depth <= 0 and here.depth_first:
-            return here.looked(self, node, at)
-        if here.stops(self, node):
-            return here.finished(self, node, at)
-        if at.depth <= 0:
-            return here.looked(self, node, at)
+        if depth <= 0 and self.depth_first:
+            return self.looked(node, node.looks)
+        if node.over:
+            return self.leaf(self.final(node))
+        if depth <= 0:
+            return self.looked(node, node.looks)
         if not node.moves:
-            return here.passed(self, node, at)
-        style, cut = self.style, False
-        best, alpha, beta = here.lowest, at.alpha, at.beta
-        for move, child in here.listed(self, self.order(node)):
+            return -self.search(node.children[0], depth - self.pass_costs, -beta, -alpha, ply + 1)
+        style, cut, best = self.style, False, -INFINITY
+        for move, child in self.order(node):
             if style.first and alpha >= beta:
                 break
-            value = here.value(self, node, child, Window(at.depth, alpha, beta, at.ply))
-            if at.ply == 0:
-                self.tried.append((move, value))
-            best = here.better(self, best, value)
+            value = -self.search(child, depth - 1, -beta, -alpha, ply + 1)
+            if ply == 0:
+                self.tried[move] = value
+            best = max(best, value)
             if style.cuts:
-                before = alpha
-                if at.ply or not style.full:
-                    alpha, beta = here.raised(self, alpha, beta, value)
-                cut = here.cut(self, value, before, alpha, beta)
+                before = alpha  # noqa: F841  some mistakes compare with it
+                if ply or not style.full:
+                    alpha, beta = max(alpha, value), beta
+                cut = (value if style.by_value else alpha) >= beta
                 if cut:
                     break
-        if at.ply == 0 or not style.raised:
+        if ply == 0 or not style.raised:
             return best
         return beta if cut and style.hard else alpha
 
-    # ------------------------------------------------------------------ what may be mistaken
-
-    def plies(self, depth: int) -> int:
-        """Return the plies it really looks ahead for a ``depth``."""
-        return depth
-
-    def stops(self, node: ReferenceNode) -> bool:
-        """Return True if it takes the game to be over."""
-        return node.over
-
-    def final(self, node: ReferenceNode) -> int:
-        return node.discs * FINAL_UNIT
-
-    def finished(self, node: ReferenceNode, at: Window) -> int:
+    def leaf(self, value: int) -> int:
+        """Count a leaf and return its value."""
         self.leaves += 1
-        return self.kind.final(self, node)
-
-    def looked(self, node: ReferenceNode, at: Window) -> int:
-        self.leaves += 1
-        self.evaluations += 1
-        self.unfinished += not node.over
-        return node.looks
-
-    def passed(self, node: ReferenceNode, at: Window) -> int:
-        below = at.below(-at.beta, -at.alpha, self.pass_costs or int(node.over))
-        return -self.search(node.children[0], below)
-
-    def listed(self, pairs: Pairs) -> Pairs:
-        """Return the moves that it tries."""
-        return pairs
-
-    def value(self, node: ReferenceNode, child: ReferenceNode, at: Window) -> int:
-        """Return the worth of a move."""
-        return -self.search(child, at.below(-at.beta, -at.alpha, self.ply_costs))
-
-    def better(self, best: int, value: int) -> int:
-        return max(best, value)
-
-    def raised(self, alpha: int, beta: int, value: int) -> tuple[int, int]:
-        """Return the window after a move."""
-        return max(alpha, value), beta
-
-    def cut(self, value: int, before: int, alpha: int, beta: int) -> bool:
-        """Return True if a node is left after a move. before: alpha before that move."""
-        return (value if self.style.by_value else alpha) >= beta
-
-    def told(self, root: ReferenceNode, value: int) -> int:
-        """Return the value that it states."""
         return value
 
-    def chosen(self, root: ReferenceNode) -> Sequence[int]:
-        """The moves that it may play. With cuts, values that equal the best are but bounds."""
-        equal = self.equal(root)
-        return equal if not self.style.cuts or self.style.full else equal[:1]
+    def looked(self, node: ReferenceNode, value: int) -> int:
+        """Count a call of the heuristic and return its value."""
+        self.evaluations += 1
+        self.unfinished += not node.over
+        return self.leaf(value)
 
-    def equal(self, root: ReferenceNode) -> Sequence[int]:
-        if not self.tried:  # it has not looked at any
-            return root.moves[:1]
-        best = self.tried[0][1]
-        for _, value in self.tried:
-            best = self.here(0).better(self, best, value)
-        return [move for move, value in self.tried if value == best]
-
-
-Search.kind = Search
-
-
-# ------------------------------------------------------------------ right in another way
-
-_Form = dict[str, Any]
-"""Attributes of :class:`Search`."""
-
-
-def _sign(node: ReferenceNode) -> int:
-    return (node.discs > 0) - (node.discs < 0)
-
-
-def _discs(node: ReferenceNode) -> int:
-    return node.discs
-
-
-def _counted(node: ReferenceNode) -> int:
-    return node.position.mover.bit_count() - node.position.opponent.bit_count()
+    def final(self, node: ReferenceNode) -> int:
+        """Return the value of a finished game."""
+        return node.discs * FINAL_UNIT
 
 
 _BY_COUNT = "the empty squares of a finished game count for nobody (in the lab the winner's)"
-_PAIP = "as in PAIP, where no depth is left finished games too are judged by the heuristic"
-_WON = "a finished game counts as won, lost or drawn, by however many discs"
-_CHOICES: Sequence[dict[str, _Form]] = (
+_CHOICES: Sequence[dict[str, dict[str, Any]]] = (
     {"": {}, "a pass costs no ply (in the lab it is one)": {"pass_costs": 0}},
-    {"": {}, _PAIP: {"depth_first": True}},
-    {
-        "": {},
-        _WON: {"final": lambda search, node: _sign(node) * FINAL_UNIT},
-        _BY_COUNT: {"final": lambda search, node: _counted(node) * FINAL_UNIT},
-    },
-)
-
-
-def _made(base: type[Search], form: _Form) -> type[Search]:
-    """Return a class of right searches with other attributes."""
-    made: type[Search] = type("RightSearch", (base,), form)
-    made.kind = made
-    return made
+    {"": {}, "as in PAIP, where no depth is left finished games too are judged by the heuristic":
+     {"depth_first": True}},
+    {"": {}, "a finished game counts as won, lost or drawn, by however many discs":
+     {"final": lambda search, node: node.winner * FINAL_UNIT},
+     _BY_COUNT: {"final": lambda search, node: node.counted * FINAL_UNIT}},
+)  # fmt: skip
 
 
 def _kinds() -> Iterator[type[Search]]:
-    for notes in product(*_CHOICES):
-        form: _Form = {}
-        for note, choice in zip(notes, _CHOICES, strict=True):
-            form |= choice[note]
-        note = "; ".join(filter(None, notes))
-        yield _made(Search, form | {"note": note}) if form else Search
+    for choices in product(*(choice.items() for choice in _CHOICES)):
+        form: dict[str, Any] = {"note": "; ".join(note for note, _ in choices if note)}
+        for _, attributes in choices:
+            form |= attributes
+        yield type("RightSearch", (Search,), form) if form["note"] else Search
 
 
 RIGHT = tuple(_kinds())
 """What may be chosen; ``note`` says it. The lab's own is the first."""
 TYPICAL = tuple(kind for kind in RIGHT if _BY_COUNT not in kind.note)
 """Enough of them for searches with a mistake."""
+
+
+# ------------------------------------------------------------------ changes of the source
+
+Form = tuple[tuple[str, str], ...]
+"""Expressions of the source, each with a wrong one that takes its place."""
+_SOURCE = dedent(getsource(Search.reply)) + dedent(getsource(Search.search))
+
+
+@cache
+def _changed(form: Form) -> dict[str, Any]:
+    """Return the methods of a search with changes in them."""
+    source, methods = _SOURCE, dict[str, Any]()
+    for right, wrong in form:
+        assert right in _SOURCE, right
+        if right not in _OF_REPLY:
+            wrong = f"(({wrong}) if self.where(ply) else ({right}))"
+        source = source.replace(right, wrong)
+    exec(source, globals(), methods)
+    return methods
+
+
+def _forms(right: str, *wrong: str) -> list[Form]:
+    """Return the forms in which one expression is changed."""
+    return [((right, each),) for each in wrong]
+
+
+def _pass(sign: str = "-", window: str = "-beta, -alpha", plies: str = "self.pass_costs") -> str:
+    return f"{sign}self.search(node.children[0], depth - {plies}, {window}, ply + 1)"
+
+
+def _move(sign: str = "-", window: str = "-beta, -alpha", plies: int = 1) -> str:
+    return f"{sign}self.search(child, depth - {plies}, {window}, ply + 1)"
+
+
+_ANSWER, _DEPTH = "frozenset(moves), value", "root, depth"
+_OF_REPLY = _ANSWER, _DEPTH
+_OVER, _END, _LOOK = "node.over", "self.leaf(self.final(node))", "self.looked(node, node.looks)"
+_PASS, _MOVE, _ORDER = _pass(), _move(), "self.order(node)"
+_BEST, _LOWEST, _WINDOW = "max(best, value)", "-INFINITY", "max(alpha, value), beta"
+_CUT = "(value if style.by_value else alpha) >= beta"
+
+_SAME, _KEPT, _SWAPPED = "alpha, beta", "-alpha, -beta", "beta, alpha"
+_WRONG_WINDOWS = (
+    ("window not negated{}: it is passed on unchanged", (_SAME,)),
+    ("window negated{}, but its ends are not exchanged", (_KEPT,)),
+    ("window not negated{}: its ends are only exchanged", (_SWAPPED,)),
+    ("window not negated{}: one of its ends", ("-beta, alpha", "beta, -alpha")),
+)
+_BLACK, _ROOT = "(1 if node.is_black else -1)", "(-1) ** ply"
+_LEVEL = "(-1) ** (ply + node.position.discs - self.discs)"
+"""Changes its sign with each pass."""
+
+_NOTHING = "self.leaf(0)"
+_MIXED = "self.leaf(node.discs)", "self.leaf(node.counted)", "self.leaf(node.winner)"
+_DECIDED = (
+    "self.leaf(FINAL_UNIT if node.discs > 0 else -FINAL_UNIT)",
+    "self.leaf(FINAL_UNIT if node.discs >= 0 else -FINAL_UNIT)",
+)
+_ALIKE = tuple(
+    f"self.leaf({sign * size})"
+    for size in (INFINITY, FINAL_UNIT // 2, 10 * FINAL_UNIT, 1)
+    for sign in (-1, 1)
+)
+_RESULTS = "self.leaf(node.discs * FINAL_UNIT)", "self.leaf(node.winner * FINAL_UNIT)"
+_OUTCOMES = (_LOOK, *_RESULTS, _NOTHING, *_MIXED, *_DECIDED, *_ALIKE)
+_LAST_PLY = "self.looked(node.children[0], node.children[0].looks)"
+
+
+def _signed(sign: str, *leaves: str) -> Form:
+    """Return the form in which the values of leaves have a sign."""
+    return tuple((leaf, f"{sign} * {leaf}") for leaf in leaves)
 
 
 # ------------------------------------------------------------------ mistakes
@@ -305,197 +283,34 @@ class Mistake:
 
     cause: str
     advice: str
-    forms: Sequence[_Form]
+    forms: Sequence[Form]
     windowed: bool = False
     in_loop: bool = False
     styles: Sequence[Style] = CONSISTENT
     group: str = ""
 
 
-_Worth = Callable[[ReferenceNode], int]
-_Leaf = Callable[[Search, ReferenceNode, Window], int]
-
-
-def _leaf(worth: _Worth) -> _Leaf:
-    """Return the method of a node without heuristic that is worth so much to its mover."""
-
-    def outcome(search: Search, node: ReferenceNode, at: Window) -> int:
-        search.leaves += 1
-        return worth(node)
-
-    return outcome
-
-
-def _signed(sign: Callable[[ReferenceNode, Window], int], *names: str) -> _Form:
-    """Return the form in which leaves, ``looked`` or ``finished``, have a wrong sign."""
-
-    def changed(name: str) -> _Leaf:
-        return lambda search, node, at: sign(node, at) * getattr(Search, name)(search, node, at)
-
-    return {name: changed(name) for name in names}
-
-
-_LEAVES = "looked", "finished"
-
-
-def _wrong(node: ReferenceNode, at: Window) -> int:
-    return -1
-
-
-def _black(node: ReferenceNode, at: Window) -> int:
-    return 1 if node.position.to_move is Color.BLACK else -1
-
-
-def _root(node: ReferenceNode, at: Window) -> int:
-    return -1 if at.ply % 2 else 1
-
-
-def _black_root(node: ReferenceNode, at: Window) -> int:
-    return _black(node, at) * _root(node, at)
-
-
-def _other_looks(search: Search, node: ReferenceNode, at: Window) -> int:
-    """Return the value from the other side's view, which need not be the same with a minus."""
-    Search.looked(search, node, at)
-    return node.turned.looks
-
-
-_STATIC: _Leaf = Search.looked
-_NOTHING = _leaf(lambda node: 0)
-_MIXED = tuple(map(_leaf, (_discs, _counted, _sign)))
-_DECIDED = (
-    _leaf(lambda node: FINAL_UNIT if node.discs > 0 else -FINAL_UNIT),
-    _leaf(lambda node: FINAL_UNIT if node.discs >= 0 else -FINAL_UNIT),
-)
-_ALIKE = tuple(
-    _leaf(lambda node, worth=worth: worth)  # type: ignore[misc]
-    for size in (INFINITY, FINAL_UNIT // 2, 10 * FINAL_UNIT, 1)
-    for worth in (-size, size)
-)
-_RESULTS = (
-    _leaf(lambda node: node.discs * FINAL_UNIT),
-    _leaf(lambda node: _sign(node) * FINAL_UNIT),
-)
-_OUTCOMES = (_STATIC, *_RESULTS, _NOTHING, *_MIXED, *_DECIDED, *_ALIKE)
-
-
-def _pair(one: int, other: int) -> Callable[[Window], tuple[int, int]]:
-    """Return the window made of two ends: 1 is alpha, 2 beta; a minus sign negates."""
-
-    def window(at: Window) -> tuple[int, int]:
-        first, second = (at[abs(end)] * (1 if end > 0 else -1) for end in (one, other))
-        return first, second
-
-    return window
-
-
-_RIGHT, _SAME, _KEPT, _SWAPPED = _pair(-2, -1), _pair(1, 2), _pair(-1, -2), _pair(2, 1)
-_WINDOWS = (
-    ("window not negated{}: it is passed on unchanged", (_SAME,)),
-    ("window negated{}, but its ends are not exchanged", (_KEPT,)),
-    ("window not negated{}: its ends are only exchanged", (_SWAPPED,)),
-    ("window not negated{}: one of its ends", (_pair(-2, 1), _pair(2, -1))),
-)
-
-
-def _value(sign: int, window: Callable[[Window], tuple[int, int]]) -> _Form:
-    """Return the form in which a move's value has another sign or window."""
-    return {"value": lambda s, node, child, at: sign * s.search(child, at.below(*window(at)))}
-
-
-def _passed(sign: int, window: Callable[[Window], tuple[int, int]], plies: int = 1) -> _Form:
-    """Return the form in which a pass has another sign or window, or costs other plies."""
-
-    def passed(search: Search, node: ReferenceNode, at: Window) -> int:
-        return sign * search.search(node.children[0], at.below(*window(at), plies))
-
-    return {"passed": passed}
+def _in_loop(cause: str, advice: str, forms: Sequence[Form], windowed: bool = False) -> Mistake:
+    return Mistake(cause, advice, forms, windowed, in_loop=True)
 
 
 def _at_pass(number: int) -> Mistake:
-    words, windows = _WINDOWS[number]
-    forms = [_passed(-1, window, plies) for window in windows for plies in (1, 0)]
+    words, windows = _WRONG_WINDOWS[number]
     advice = "after a pass the other side's window is (-beta, -alpha), as after any move"
+    forms = _forms(_PASS, *(_pass("-", window) for window in windows))
     group = "wrong window at a pass: not negated, or its ends not exchanged"
     return Mistake(words.format(" at a pass"), advice, forms, windowed=True, group=group)
 
 
 def _for_child(number: int) -> Mistake:
-    words, windows = _WINDOWS[number]
-    forms = [_value(-1, w) | more for w in windows for more in ({}, _passed(-1, w))]
+    words, windows = _WRONG_WINDOWS[number]
     advice = "a child's window is (-beta, -alpha): negated, and its ends exchanged"
+    moves = [((_MOVE, _move("-", window)), (_PASS, _pass("-", window))) for window in windows]
+    forms = [form[:number] for form in moves for number in (1, 2)]
     group = "wrong window for a child: not negated, or its ends not exchanged"
     return Mistake(words.format(""), advice, forms, windowed=True, in_loop=True, group=group)
 
 
-def _in_loop(cause: str, advice: str, *forms: _Form) -> Mistake:
-    return Mistake(cause, advice, forms, in_loop=True)
-
-
-def _with_cuts(cause: str, advice: str, name: str, *forms: Callable[..., Any]) -> Mistake:
-    return Mistake(cause, advice, [{name: form} for form in forms], windowed=True, in_loop=True)
-
-
-def _ends(cause: str, advice: str, *outcomes: _Leaf) -> Mistake:
-    return Mistake(cause, advice, [{"finished": outcome} for outcome in outcomes])
-
-
-def _looked_after_pass(search: Search, node: ReferenceNode, at: Window) -> int:
-    """Without a minus, where no depth is left."""
-    if at.depth > 1 or node.children[0].over:
-        return Search.passed(search, node, at)
-    return _looked_at_once(search, node, at)
-
-
-def _looked_at_once(search: Search, node: ReferenceNode, at: Window) -> int:
-    search.nodes += 1
-    return search.looked(node.children[0], at)
-
-
-def _same_level(search: Any, node: ReferenceNode, at: Window) -> int:
-    search.side = -search.side
-    value = search.search(node.children[0], at.below(at.alpha, at.beta, search.pass_costs))
-    search.side = -search.side
-    return int(value)
-
-
-def _other_level(search: Any, node: ReferenceNode, at: Window) -> int:
-    return -_same_level(search, node, at._replace(alpha=-at.beta, beta=-at.alpha))
-
-
-_LEVEL: _Form = {
-    "side": 1,
-    "finished": lambda search, node, at: search.side * Search.finished(search, node, at),
-    "looked": lambda search, node, at: search.side * Search.looked(search, node, at),
-}
-"""With a level for each side."""
-
-
-def _plies(least: int, more: int = -100) -> _Form:
-    return {"plies": lambda search, depth: max(least, depth + more)}
-
-
-def _parent(search: Search, node: ReferenceNode, child: ReferenceNode, at: Window) -> int:
-    return search.looked(node, at) if at.depth == 1 else Search.value(search, node, child, at)
-
-
-def _first(number: int) -> Callable[[Pairs], Pairs]:
-    return lambda pairs: pairs[:number]
-
-
-def _listed(words: str, *choices: Callable[[Pairs], Pairs]) -> Mistake:
-    forms = [{"listed": lambda search, pairs, of=of: of(pairs)} for of in choices]
-    return Mistake(f"ordering loses moves: {words}", _ALL_MOVES, forms, in_loop=True)
-
-
-_NOWHERE = Window(0, 0, 0, 0)
-_STOPS: _Form = {"stops": lambda search, node: not node.moves}
-_ALPHA: _Form = {"passed": lambda search, node, at: at.alpha}
-_NO_MINUS, _MIN = _value(1, _SAME), {"better": lambda search, best, value: min(best, value)}
-_MIN_CUT: _Form = {
-    "cut": lambda search, value, before, alpha, beta: value <= before,
-    "raised": lambda search, alpha, beta, value: (alpha, beta),
-}
 NO_PASS = "no pass handling: no move is taken for the end of the game"
 # fmt: off
 _GO_ON = ("where the mover has no move but the other side has one, the search has to go on with "
@@ -524,87 +339,103 @@ _BEYOND = "a won game has to be worth more than any heuristic value, however few
 _FROM_BELOW = "it has to begin below any value: positions may be bad in every way"
 
 MISTAKES: Sequence[Mistake] = (
-    Mistake(NO_PASS, _GO_ON, [*(_STOPS | {"finished": outcome} for outcome in _OUTCOMES),
-                              *({"passed": outcome} for outcome in _OUTCOMES)]),
-    Mistake(NO_PASS, _GO_ON, (_ALPHA, _STOPS | {"finished": _ALPHA["passed"]}), styles=STYLES),
+    Mistake(NO_PASS, _GO_ON, [
+        *(((_OVER, "not node.moves"), (_END, outcome)) for outcome in _OUTCOMES),
+        *_forms(_PASS, *_OUTCOMES),
+    ]),
+    Mistake(NO_PASS, _GO_ON, [((_PASS, "alpha"),), ((_OVER, "not node.moves"), (_END, "alpha"))],
+            styles=STYLES),
     Mistake("sign error at a pass", _NEGATE_PASS, [
-        *(_passed(1, window) for window in (_SAME, _RIGHT, _KEPT, _SWAPPED)),
-        *(_passed(1, window, 0) for window in (_SAME, _RIGHT)),
-        *(_LEVEL | {"passed": level} for level in (_same_level, _other_level)),
+        *_forms(_PASS, _pass("", _SAME), _pass(""), _pass("", _KEPT), _pass("", _SWAPPED)),
+        ((_PASS, _pass("", _SAME)), *_signed(_LEVEL, _END, _LOOK)),
+        _signed(_LEVEL, _END, _LOOK),
     ], styles=STYLES),
     Mistake("static value not negated after a pass",
             "after a pass the heuristic's value is the other side's: negate it, as after any move",
-            ({"passed": _looked_after_pass}, {"passed": _looked_at_once})),
+            _forms(_PASS, f"{_PASS} if depth > 1 or node.children[0].over else {_LAST_PLY}",
+                   _LAST_PLY)),
     *map(_at_pass, range(3)),
-    _with_cuts("cutoff at the wrong bound", _AT_BETA, "cut",
-               lambda search, value, before, alpha, beta: True,  # value <= alpha
-               lambda search, value, before, alpha, beta: value <= before,
-               lambda search, value, before, alpha, beta: value >= before,
-               lambda search, value, before, alpha, beta: value <= beta,
-               lambda search, value, before, alpha, beta: alpha <= beta,
-               lambda search, value, before, alpha, beta: value > before),
+    _in_loop("cutoff at the wrong bound", _AT_BETA, _forms(
+        _CUT,
+        "True",  # value <= alpha
+        "value <= before", "value >= before", "value <= beta", "alpha <= beta", "value > before",
+    ), windowed=True),
     *map(_for_child, range(3)),
-    _with_cuts("alpha is lowered again", _RAISE, "raised",
-               lambda search, alpha, beta, value: (value, beta)),
-    _with_cuts("beta is narrowed in place of alpha", _RAISE, "raised",
-               lambda search, alpha, beta, value: (alpha, min(beta, value)),
-               lambda search, alpha, beta, value: (alpha, value)),
+    _in_loop("alpha is lowered again", _RAISE, _forms(_WINDOW, "value, beta"), windowed=True),
+    _in_loop("beta is narrowed in place of alpha", _RAISE,
+             _forms(_WINDOW, "alpha, min(beta, value)", "alpha, value"), windowed=True),
     _at_pass(3),
     _for_child(3),
     # A root may make its moves anyway.
-    Mistake("depth off by one", _TO_DEPTH, (_plies(0, 1), _plies(0, -1), _plies(1, -1))),
-    _in_loop("a move costs two plies of the depth", "a move takes one from the depth",
-             {"ply_costs": 2}, {"ply_costs": 2, "pass_costs": 2}),
-    Mistake("a pass costs two plies of the depth", "a pass is one ply", ({"pass_costs": 2},)),
-    Mistake("the depth that is asked for is not obeyed", _OBEY, tuple(map(_plies, (1, 2, 3)))),
+    Mistake("depth off by one", _TO_DEPTH,
+            _forms(_DEPTH, "root, depth + 1", "root, depth - 1", "root, max(1, depth - 1)")),
+    _in_loop("a move costs two plies of the depth", "a move takes one from the depth", [
+        ((_MOVE, _move(plies=2)),), ((_MOVE, _move(plies=2)), (_PASS, _pass(plies="2"))),
+    ]),
+    Mistake("a pass costs two plies of the depth", "a pass is one ply",
+            _forms(_PASS, _pass(plies="2"))),
+    Mistake("the depth that is asked for is not obeyed", _OBEY,
+            _forms(_DEPTH, "root, 1", "root, 2", "root, 3")),
     Mistake("wrong side evaluated", _MOVER, [
-        {"looked": _other_looks},
-        *(_signed(sign, *names) for sign in (_wrong, _root) for names in (_LEAVES[:1], _LEAVES)),
+        *_forms(_LOOK, "self.looked(node, node.turned.looks)"),
+        *(_signed(sign, *ends) for sign in ("-1", _ROOT) for ends in ([_LOOK], [_LOOK, _END])),
     ]),
     Mistake("wrong side evaluated: Black's view, whoever is to move", _MOVER,
-            (_signed(_black, "looked"), _signed(_black, *_LEAVES))),
+            [_signed(_BLACK, _LOOK), _signed(_BLACK, _LOOK, _END)]),
     Mistake("plays for Black, whoever is to move",
             "the side to move is the one that chooses the best for itself, White too",
-            (_signed(_black_root, *_LEAVES),)),
+            [_signed(f"{_BLACK} * {_ROOT}", _LOOK, _END)]),
     Mistake("finished game counted for the wrong side", _RESULT,
-            (_signed(_wrong, "finished"), _signed(_root, "finished"))),
+            [_signed("-1", _END), _signed(_ROOT, _END)]),
     Mistake("finished game counted for Black, whoever is to move", _RESULT,
-            (_signed(_black, "finished"),)),
-    _ends("finished game evaluated by the heuristic", _ASK_FIRST, _STATIC),
-    Mistake("the end of the game is not noticed", _NOTICE, ({"stops": lambda s, node: False},)),
-    _ends("a finished game counts as 0", _ASK_FIRST, _NOTHING),
-    _ends("a finished game's discs are mixed with heuristic values", _BEYOND, *_MIXED),
-    _ends("a finished game counts alike, whoever has won", _ASK_FIRST, *_ALIKE),
-    _ends("a draw counts as won or lost", "equal discs are a draw, worth 0", *_DECIDED),
-    _in_loop("maximizes at every level: a child's value is not negated", _TAKE_TURNS,
-             *(_NO_MINUS | more for more in (_passed(1, _SAME), {})),
-             *(_value(1, _RIGHT) | more for more in (_passed(1, _RIGHT), {})),
-             _NO_MINUS | _passed(1, _SAME) | _signed(_root, *_LEAVES),
-             _NO_MINUS | _passed(1, _SAME) | _signed(_root, "looked")),
+            [_signed(_BLACK, _END)]),
+    Mistake("finished game evaluated by the heuristic", _ASK_FIRST, _forms(_END, _LOOK)),
+    Mistake("the end of the game is not noticed", _NOTICE,
+            [((_OVER, "False"), (_PASS, _pass(plies="1")))]),
+    Mistake("a finished game counts as 0", _ASK_FIRST, _forms(_END, _NOTHING)),
+    Mistake("a finished game's discs are mixed with heuristic values", _BEYOND,
+            _forms(_END, *_MIXED)),
+    Mistake("a finished game counts alike, whoever has won", _ASK_FIRST, _forms(_END, *_ALIKE)),
+    Mistake("a draw counts as won or lost", "equal discs are a draw, worth 0",
+            _forms(_END, *_DECIDED)),
+    _in_loop("maximizes at every level: a child's value is not negated", _TAKE_TURNS, [
+        ((_MOVE, _move("", _SAME)), (_PASS, _pass("", _SAME))),
+        ((_MOVE, _move("", _SAME)),),
+        ((_MOVE, _move("")), (_PASS, _pass(""))),
+        ((_MOVE, _move("")),),
+        ((_MOVE, _move("", _SAME)), (_PASS, _pass("", _SAME)), *_signed(_ROOT, _LOOK, _END)),
+        ((_MOVE, _move("", _SAME)), (_PASS, _pass("", _SAME)), *_signed(_ROOT, _LOOK)),
+    ]),
     _in_loop("minimizes where it should maximize",
-             "the side to move takes the move with the greatest value",
-             *({"lowest": INFINITY} | _MIN | more for more in (_MIN_CUT, {}))),
-    _in_loop("the best value begins at 0", _FROM_BELOW, *({"lowest": n} for n in (0, -1, 1))),
+             "the side to move takes the move with the greatest value", [
+        ((_LOWEST, "INFINITY"), (_BEST, "min(best, value)"), (_CUT, "value <= before"),
+         (_WINDOW, _SAME)),
+        ((_LOWEST, "INFINITY"), (_BEST, "min(best, value)")),
+    ]),
+    _in_loop("the best value begins at 0", _FROM_BELOW, _forms(_LOWEST, "0", "-1", "1")),
     _in_loop("the last move's value is kept, not the best",
-             "a node is worth its best move: best = max(best, value)",
-             {"better": lambda search, best, value: value}),
+             "a node is worth its best move: best = max(best, value)", _forms(_BEST, "value")),
     _in_loop("the position before the move is evaluated",
-             "a move is made first, and then the position after it evaluated", {"value": _parent}),
-    _listed("the first", lambda pairs: pairs[1:] or pairs),
-    _listed("the last", lambda pairs: pairs[:-1] or pairs),
-    _listed("all after the first few", *map(_first, range(2, 12))),
-    _listed("all but one of equal values",
-            lambda pairs: [*{pair[1].looks: pair for pair in pairs}.values()]),
+             "a move is made first, and then the position after it evaluated",
+             _forms(_MOVE, f"{_LOOK} if depth == 1 else {_MOVE}")),
+    _in_loop("ordering loses moves: the first", _ALL_MOVES,
+             _forms(_ORDER, f"{_ORDER}[1:] or {_ORDER}")),
+    _in_loop("ordering loses moves: the last", _ALL_MOVES,
+             _forms(_ORDER, f"{_ORDER}[:-1] or {_ORDER}")),
+    _in_loop("ordering loses moves: all after the first few", _ALL_MOVES,
+             _forms(_ORDER, *(f"{_ORDER}[:{number}]" for number in range(2, 12)))),
+    _in_loop("ordering loses moves: all but one of equal values", _ALL_MOVES,
+             _forms(_ORDER, f"[*{{pair[1].looks: pair for pair in {_ORDER}}}.values()]")),
     Mistake("the value that is told is the opponent's, not the mover's", _VALUE_SIGN,
-            ({"told": lambda search, root, value: -value},)),
+            _forms(_ANSWER, "frozenset(moves), -value")),
     Mistake("the value that is told is Black's, not the mover's", _VALUE_SIGN,
-            ({"told": lambda search, root, value: value * _black(root, _NOWHERE)},)),
+            _forms(_ANSWER, "frozenset(moves), value if root.is_black else -value")),
     Mistake("the first move of the list is returned", _FOR_BEST,
-            ({"chosen": lambda search, root: root.moves[:1]},)),
+            _forms(_ANSWER, "frozenset(root.moves[:1]), value")),
     Mistake("the last move of the list is returned", _FOR_BEST,
-            ({"chosen": lambda search, root: root.moves[-1:]},)),
+            _forms(_ANSWER, "frozenset(root.moves[-1:]), value")),
     Mistake("a bound is taken for a value: the last of equal moves is chosen", _ONLY_MORE,
-            ({"chosen": lambda search, root: Search.equal(search, root)[-1:]},), windowed=True),
+            _forms(_ANSWER, "frozenset(equal[-1:]), value"), windowed=True),
 )
 # fmt: on
 """Mistakes that answers show, the usual ones first."""
@@ -618,15 +449,14 @@ def _even(ply: int) -> bool:
     return ply % 2 == 0
 
 
-_OTHERS, _OWN = " (where the other side moves)", " (where the root's side moves)"
-_Place = tuple[Callable[[int], bool] | None, str]
-_PLACES: Sequence[Sequence[_Place]] = (
-    ((None, ""), (lambda ply: ply > 0, "")),
-    ((lambda ply: ply == 0, " (at the root)"),),
-    ((_odd, _OTHERS), (lambda ply: ply > 0 and ply % 2 == 0, _OWN), (_even, _OWN)),
-)
-_IN_LOOPS = (_PLACES[0][1], _PLACES[1][0], _PLACES[2][2])
-"""Places that matter only for a mistake in a loop: the root has moves."""
+_PLACES: Sequence[Sequence[tuple[Where, str, bool]]] = (
+    ((everywhere, "", False), (lambda ply: ply > 0, "", True)),
+    ((lambda ply: ply == 0, " (at the root)", True),),
+    ((_odd, " (where the other side moves)", False),
+     (lambda ply: ply > 0 and ply % 2 == 0, " (where the root's side moves)", False),
+     (_even, " (where the root's side moves)", True)),
+)  # fmt: skip
+"""Where a mistake is made, in words; True if that matters only in a loop, as the root has moves."""
 
 
 def mistaken(
@@ -637,20 +467,22 @@ def mistaken(
     cuts: False leaves out all that only a search with cuts can have.
     """
     for places in _PLACES:
-        for mistake, place, kind in product(MISTAKES, places, kinds):
-            where, words = place
-            if (mistake.windowed and not cuts) or (place in _IN_LOOPS and not mistake.in_loop):
+        for mistake, (where, words, in_loop), kind in product(MISTAKES, places, kinds):
+            if (mistake.windowed and not cuts) or (in_loop and not mistake.in_loop):
                 continue
-            if where is not None and {"plies", "told", "chosen"} & {*mistake.forms[0]}:
+            changed = mistake.forms[0][0][0]
+            if where is not everywhere and changed in _OF_REPLY:
                 continue
             styles = STYLES if mistake.windowed or mistake.in_loop else mistake.styles
-            about: _Form = {"cause": f"{mistake.cause}{words}", "advice": mistake.advice}
-            about |= {"kind": kind, "mistake": mistake}
+            about = {"cause": f"{mistake.cause}{words}", "advice": mistake.advice}
             for form in mistake.forms:
-                made = type("MistakenSearch", (kind,), form | about)
+                if where is not everywhere and any(_LEVEL in wrong for _, wrong in form):
+                    continue
+                more = about | {"mistake": mistake} | _changed(form)
+                made = type("MistakenSearch", (kind,), more)
                 for style in styles if cuts else styles[:1]:
                     if style.cuts or not mistake.windowed:
-                        for order in orders if style.cuts or "listed" in form else orders[:1]:
+                        for order in orders if style.cuts or changed == _ORDER else orders[:1]:
                             yield made(style, order, where)
 
 
@@ -662,35 +494,32 @@ class Habit(NamedTuple):
 
     cause: str
     advice: str
-    form: _Form
-    where: Callable[[int], bool] | None = None
+    form: Form
+    where: Where = everywhere
 
 
-_KEEPS: _Form = {"raised": lambda search, alpha, beta, value: (alpha, beta)}
-_BY_VALUE = _KEEPS | {"cut": lambda search, value, before, alpha, beta: value >= beta}
-_STRICT: _Form = {"cut": lambda search, value, before, alpha, beta: alpha > beta}
 _LATE = "a move worth just beta is enough for a cutoff; values are right, but too much is searched"
 NOT_RAISED = "alpha is not raised"
 RAISE = "a move's value has to narrow the window of the moves after it: alpha = max(alpha, value)"
 FULL_WINDOW = Habit(
     "the root gives each move a full window",
     "that costs nodes, and tells all moves that are equally good",
-    _KEEPS,
+    ((_WINDOW, _SAME),),
     lambda ply: ply == 0,
 )
 """A choice of those that draw among equal moves."""
+_PLIES = everywhere, _odd, _even
+_BY_VALUE = (_WINDOW, _SAME), (_CUT, "value >= beta")
 WASTEFUL = (
     FULL_WINDOW,
-    *(Habit("cutoff with > for >=", _LATE, _STRICT, where) for where in (None, _odd, _even)),
-    *(Habit(NOT_RAISED, RAISE, _BY_VALUE, where) for where in (None, _odd, _even)),
+    *(Habit("cutoff with > for >=", _LATE, ((_CUT, "alpha > beta"),), where) for where in _PLIES),
+    *(Habit(NOT_RAISED, RAISE, _BY_VALUE, where) for where in _PLIES),
 )
 
 
 def wasteful(kind: type[Search], habit: Habit) -> type[Search]:
     """Return the class of a right search with a wasteful habit."""
-    made = _made(kind, habit.form)
-    made.kind = kind
-    return made
+    return type("WastefulSearch", (kind,), _changed(habit.form))
 
 
 def deepened(kind: type[Search]) -> type[Search]:
@@ -701,4 +530,4 @@ def deepened(kind: type[Search]) -> type[Search]:
         names = ("nodes", "leaves", "evaluations", "unfinished")
         return replace(made[-1], **{n: sum(getattr(one, n) for one in made) for n in names})
 
-    return _made(kind, {"reply": reply})
+    return type("DeepenedSearch", (kind,), {"reply": reply})

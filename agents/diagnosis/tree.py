@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import takewhile
+from operator import eq
 
+from othello_lab.agents.diagnosis.questions import Board
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.core.notation import PASS
 from othello_lab.core.position import Position
+from othello_lab.core.rules import Color
 
 
 class ReferenceNode:
@@ -21,6 +25,10 @@ class ReferenceNode:
         self.position = position
         self._evaluation = evaluation
         self.order: list[int] = []
+
+    @cached_property
+    def board(self) -> Board:
+        return self.position.mover, self.position.opponent
 
     @cached_property
     def moves(self) -> tuple[int, ...]:
@@ -57,6 +65,21 @@ class ReferenceNode:
         """The mover's disc difference, the empty squares going to the winner."""
         return self.position.disc_difference
 
+    @property
+    def winner(self) -> int:
+        """1 if the mover has more discs, -1 if fewer, else 0."""
+        return (self.discs > 0) - (self.discs < 0)
+
+    @property
+    def counted(self) -> int:
+        """The mover's disc difference, the empty squares going to nobody."""
+        return self.position.mover.bit_count() - self.position.opponent.bit_count()
+
+    @property
+    def is_black(self) -> bool:
+        """True if Black is to move."""
+        return self.position.to_move is Color.BLACK
+
     def within(self, plies: int) -> tuple[bool, bool]:
         """Return True if a side must pass, and if the game ends, in the next plies: at a node above
         the horizon of a search of ``plies``, and at one that it enters."""
@@ -68,46 +91,29 @@ class ReferenceNode:
         passes = not self.moves or any(passed for passed, _ in below)
         return passes, any(ended for _, ended in below)
 
-    def note_order(self, depth: int, calls: Sequence[Sequence[int]]) -> None:
+    def note_order(self, depth: int, calls: Sequence[Board]) -> None:
         """Note below this root the order in which calls of the heuristic show that children were
         entered.
 
-        depth: of the search. calls: positions as (mover, opponent), seen by either side; only
-        those of the last ply count. A position on several lines is taken for that which shares
-        most with the line before.
+        depth: of the search. calls: seen by either side; only those of the last ply count. A
+        position on several lines is taken for that which shares most with the line before.
         """
         lines: dict[frozenset[int], list[tuple[int, ...]]] = {}
-        nodes: dict[tuple[int, ...], ReferenceNode] = {(): self}
-        for ply in range(depth):
-            for line in [line for line in nodes if len(line) == ply and not nodes[line].over]:
-                for number, child in enumerate(nodes[line].children):
-                    nodes[*line, number] = child
-        for line, node in nodes.items():
+
+        def add_lines(node: ReferenceNode, line: tuple[int, ...]) -> None:
             if len(line) == depth:
-                lines.setdefault(node.masks, []).append(line)
+                lines.setdefault(frozenset(node.board), []).append(line)
+            elif not node.over:
+                for number, child in enumerate(node.children):
+                    add_lines(child, (*line, number))
+
+        add_lines(self, ())
         before: tuple[int, ...] = ()
         for call in calls:
-            ways = lines.get(frozenset(call), ())
-            if not ways:
-                continue
-            line, common = max(((way, _common(way, before)) for way in ways), key=lambda x: x[1])
-            for ply in range(min(common, depth - 1), depth):
-                order = nodes[line[:ply]].order
-                if line[ply] not in order:
-                    order.append(line[ply])
-            before = line
-
-    @property
-    def masks(self) -> frozenset[int]:
-        """Both masks, whoever is to move."""
-        return frozenset((self.position.mover, self.position.opponent))
-
-
-def _common(one: Sequence[int], other: Sequence[int]) -> int:
-    """Return the number of equal steps at the beginning of two lines."""
-    same = 0
-    for first, second in zip(one, other, strict=False):
-        if first != second:
-            break
-        same += 1
-    return same
+            if ways := lines.get(frozenset(call)):
+                before = max(ways, key=lambda way: len([*takewhile(bool, map(eq, way, before))]))
+                node = self
+                for number in before:
+                    if number not in node.order:
+                        node.order.append(number)
+                    node = node.children[number]

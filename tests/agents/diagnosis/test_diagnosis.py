@@ -18,9 +18,9 @@ from othello_lab.agents.command_line import main
 from othello_lab.agents.config import build_agent, load_evaluation
 from othello_lab.agents.contract import FAILED, NOT_ASKED, OK
 from othello_lab.agents.diagnosis import Diagnosis, RecordingEvaluation, SearchUnderTest, diagnose
-from othello_lab.agents.diagnosis.comparison import AnsweredQuestion, cuts
+from othello_lab.agents.diagnosis.answered import AnsweredQuestion
+from othello_lab.agents.diagnosis.comparison import cuts
 from othello_lab.agents.diagnosis.counts import judge_counts
-from othello_lab.agents.diagnosis.following import FollowedSearch
 from othello_lab.agents.diagnosis.questions import (
     SearchAnswer,
     SearchQuestion,
@@ -173,17 +173,16 @@ def test_the_first_node_that_differs_is_told(tmp_path: Path) -> None:
     followed = 0
     for question, answer in zip(questions, answers, strict=True):
         case = AnsweredQuestion(question, answer, evaluation, 1000) if answer else None
-        search = FollowedSearch(case) if case and case.wrong else None
-        if search is None or search.origin is None:
+        if case is None or not case.wrong or case.origin is None:
             continue
-        line, node, kept = search.origin
+        line, node, kept = case.origin
         position = question.position
         for move in line:
             position = position.play(move)
         assert position == node.position
         right = Minimax(question.depth - len(line), evaluation).search(position)
         assert right.value > kept
-        assert f" {right.value:,} " in search.told()
+        assert f" {right.value:,} " in case.difference()
         followed += 1
     assert followed
 
@@ -194,8 +193,13 @@ def test_the_first_node_that_differs_is_told(tmp_path: Path) -> None:
 def counting(style: Style, order: Order, of: Callable[[int], int]) -> list[AnsweredQuestion]:
     """Answers of a right search that states its nodes after ``of``, and whose calls are seen."""
     evaluation = RecordingEvaluation(load_evaluation("square_weights"))
+    late = min(positions(40), key=lambda position: position.empties)
     found = []
-    for depth, position in [*product((1, 2), positions(5)), *product((3,), positions(2))]:
+    for depth, position in [
+        *product((1, 2), positions(5)),
+        *product((3,), positions(2)),
+        (ALL_DEPTHS[-1], late),  # the game ends before that
+    ]:
         evaluation.seen.clear()
         reply = Search(style, order).reply(ReferenceNode(position, evaluation), depth)
         calls = [(each.mover, each.opponent) for each in evaluation.seen]
@@ -250,7 +254,11 @@ def test_unseen_counts_in_an_unknown_order_are_held_to_the_bounds() -> None:
 def test_a_search_without_cuts_has_no_cause_that_needs_them() -> None:
     minimax, alphabeta = (counting(style, from_a1, lambda n: n) for style in (NO_CUTS, SOFT))
     assert (cuts(minimax), cuts(alphabeta)) == (False, True)
-    assert not any(each.mistake.windowed for each in mistaken(RIGHT[:1], (from_a1,), False))
+    windowed = [
+        sum(each.mistake.windowed for each in mistaken(RIGHT[:1], (from_a1,), may_cut))
+        for may_cut in (False, True)
+    ]
+    assert windowed[0] == 0 < windowed[1]
 
 
 # ------------------------------------------------------------------ what it is held to

@@ -1,0 +1,377 @@
+"""One answer of a search, beside those of right searches and the tree that it should search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+from othello_lab.agents.contract import ContractFinding
+from othello_lab.agents.diagnosis.questions import Board, SearchAnswer, SearchQuestion
+from othello_lab.agents.diagnosis.references import FULL, INFINITY, NO_CUTS, Reply, Search
+from othello_lab.agents.diagnosis.rules import Fault, Line, after, fault_before, legal_lines
+from othello_lab.agents.diagnosis.tree import ReferenceNode
+from othello_lab.agents.evaluation import Evaluation
+from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
+from othello_lab.agents.search.endgame.solver import EndgameSolver
+from othello_lab.core.notation import PASS, square_name
+from othello_lab.core.position import Position
+
+_FURTHER = 3  # plies beyond the depth, at most, where a line to a position is looked for
+_STRANGE = 8  # positions outside the tree, at most, that are looked at
+
+
+@dataclass(frozen=True)
+class Cause:
+    """The probable cause of a failure.
+
+    name: the mistake in a few words. advice: a place to look at. explained: the share of the
+    answers that a search with this mistake gives too; None if it was found in another way.
+    evidence: a position, the right answer and the given one.
+    """
+
+    name: str
+    advice: str
+    evidence: str
+    explained: float | None = None
+
+
+Judged = tuple[ContractFinding, Cause | None]
+
+
+class AnsweredQuestion:
+    """A question and its answer, with what it is compared with, found on demand.
+
+    beyond: the largest heuristic value there is. kind: of the right searches that it is held to,
+    one of :data:`~agents.diagnosis.references.RIGHT`. solved: True if the answer is that of a
+    search that plays the game to its end. unproven: True if it is right, but for no reason.
+    """
+
+    def __init__(
+        self, question: SearchQuestion, answer: SearchAnswer, evaluation: Evaluation, beyond: int
+    ) -> None:
+        self.position, self.depth = question.position, question.depth
+        self.answer, self.beyond = answer, beyond
+        self.solved = self.unproven = False
+        self._evaluation = evaluation
+        self.kind: type[Search] = Search
+        root = self.root()
+        self.passes, self.ends = root.within(self.depth)
+        self._known: dict[type[Search], Reply] = {}
+        self.minimax = self._known[Search] = Search(NO_CUTS).reply(root, self.depth)
+
+    def root(self, as_called: bool = False) -> ReferenceNode:
+        """Return its position as the root of a tree, made anew each time. as_called: True to note
+        the order of moves that the calls show."""
+        root = ReferenceNode(self.position, self._evaluation)
+        if as_called:
+            root.note_order(self.depth, self.answer.calls)
+        return root
+
+    def right(self, kind: type[Search]) -> Reply:
+        """Return the answer of the right search of this kind, with all moves that are best."""
+        if kind not in self._known:
+            same = not (self.passes or self.ends)  # where kinds have nothing to differ in
+            found = self.minimax if same else kind(FULL).reply(self.root(), self.depth)
+            self._known[kind] = found
+        return self._known[kind]
+
+    def value_at(self, depth: int) -> int:
+        """Return minimax's value at another depth."""
+        return Search().reply(self.root(), depth).value
+
+    @property
+    def truth(self) -> Reply:
+        return self.right(self.kind)
+
+    @property
+    def wrong_move(self) -> bool:
+        unjudged = self.answer.trouble or self.solved
+        return not unjudged and self.answer.move not in self.truth.moves
+
+    @property
+    def wrong_value(self) -> bool:
+        value = self.answer.value
+        if value is None or self.solved:
+            return False
+        return not agree(value, self.truth.value, self.beyond)
+
+    @property
+    def wrong(self) -> bool:
+        return self.wrong_move or self.wrong_value or self.unproven
+
+    def fits(self, search: Search, root: ReferenceNode, counted: bool) -> bool:
+        """Return True if a search answers as this one did, with as many evaluations if these are
+        ``counted``."""
+        reply, value = search.reply(root, self.depth), self.answer.value
+        if self.answer.move not in reply.moves:
+            return False
+        if value is not None and not agree(value, reply.value, self.beyond):
+            return False
+        if self.asks_above and reply.evaluations == reply.unfinished:
+            return False
+        return not counted or self.unfinished in (None, reply.unfinished)
+
+    def is_solved(self, solver: EndgameSolver) -> bool:
+        """Return True if the answer is right about the game's end, by discs or by the winner."""
+        scores = solver.analyse(self.position).scores
+        best, chosen = max(scores.values()), scores.get(self.answer.move, -INFINITY)
+        value = self.answer.value
+        if value is None or not agree(value, best * FINAL_UNIT, self.beyond):
+            return False
+        return (chosen > 0) == (best > 0) and (chosen < 0) == (best < 0)
+
+    def told(self) -> str:
+        """Return the position, the right answer, and the given one, in words."""
+        stated = self.answer.value is not None
+        expected = _said(self.truth.moves, self.truth.value if stated else None)
+        came = self.answer.trouble or _said([self.answer.move], self.answer.value)
+        plies = "1 ply" if self.depth == 1 else f"{self.depth} plies"
+        return (
+            f"asked to look {plies} ahead at\n{self.position}\nexpected {expected}; answered {came}"
+        )
+
+    # ------------------------------------------------------------------ evaluated positions
+
+    @cached_property
+    def plies(self) -> dict[Board, int]:
+        """The greatest ply of each position of the tree."""
+        found: dict[Board, int] = {}
+        level = [self.root()]
+        for ply in range(self.depth + 1):
+            found |= {node.board: ply for node in level}
+            if ply < self.depth:
+                level = [child for node in level if not node.over for child in node.children]
+        return found
+
+    def ply(self, call: Board) -> int | None:
+        """Return the ply of a position, seen by either side; None for one outside the tree."""
+        return self.plies.get(call, self.plies.get(call[::-1]))
+
+    @cached_property
+    def unfinished(self) -> int | None:
+        """Calls of the heuristic about positions where the game is not over; None if not seen."""
+        calls = self.answer.calls
+        if not calls or not self.ends:
+            return self.answer.seen
+        return sum(not Position(*call).is_over for call in calls)
+
+    @property
+    def asks_finished(self) -> bool:
+        """True if the search asks the heuristic about a finished game."""
+        return self.ends and self.unfinished != self.answer.seen
+
+    @cached_property
+    def above(self) -> list[Board]:
+        """The calls about positions that are not of the last ply."""
+        return [call for call in self.answer.calls if self.ply(call) != self.depth]
+
+    @cached_property
+    def asks_above(self) -> bool:
+        """True if above the last ply the heuristic is asked about finished games, and about them
+        alone, so not to sort moves."""
+        return bool(self.above) and all(Position(*call).is_over for call in self.above)
+
+    @property
+    def evaluated(self) -> int:
+        """The number of different positions that were evaluated."""
+        return len({frozenset(call) for call in self.answer.calls})
+
+    @cached_property
+    def outside(self) -> list[Board]:
+        """Some evaluated positions outside the tree, those with the fewest discs."""
+        strange = [call for call in dict.fromkeys(self.answer.calls) if self.ply(call) is None]
+        return sorted(strange, key=lambda call: sum(call).bit_count())[:_STRANGE]
+
+    def _further(self, call: Board) -> int:
+        """Return the number of discs that a position has more than the last ply."""
+        return sum(call).bit_count() - self.position.discs - self.depth
+
+    @cached_property
+    def deeper(self) -> Line:
+        """A legal line to an evaluated position beyond the depth; empty if there is none."""
+        beyond = (call for call in self.outside if 0 < self._further(call) <= _FURTHER)
+        lines = (next(legal_lines(self.position, call), ()) for call in beyond)
+        return next(filter(None, lines), ())
+
+    @cached_property
+    def fault(self) -> Fault | None:
+        """The step against the rules that leads to an evaluated position."""
+        faults = (
+            fault_before(self.position, call, self._further(call) > _FURTHER)
+            for call in self.outside
+        )
+        return next(filter(None, faults), None)
+
+    @cached_property
+    def discs_stay(self) -> bool:
+        """True if the first position outside the tree has all the discs of the one before it."""
+        for earlier, call in pairwise(self.answer.calls):
+            if self.ply(call) is None:
+                more = not sum(earlier) & ~sum(call) and sum(earlier) != sum(call)
+                return more and self.ply(earlier) == self.depth
+        return False
+
+    @cached_property
+    def after_deeper(self) -> list[tuple[Board, bool]]:
+        """The calls in the tree, each with True if a deeper position was evaluated before it."""
+        found, most = [], 0
+        for call in self.answer.calls:
+            ply = self.ply(call)
+            if ply is not None:
+                found.append((call, ply < most))
+                most = max(most, ply)
+        return found
+
+    @cached_property
+    def ends_early(self) -> bool:
+        """True if after a deeper position others were evaluated above it, and not all moves of a
+        node together, as for an order of moves."""
+        late = {
+            board for call, is_late in self.after_deeper if is_late for board in (call, call[::-1])
+        }
+
+        def chosen(node: ReferenceNode, left: int) -> bool:
+            if node.over or left < 2:
+                return False
+            share = sum(child.board in late for child in node.children)
+            some = 0 < share < len(node.children)
+            return some or any(chosen(child, left - 1) for child in node.children)
+
+        return bool(late) and chosen(self._tree, self.depth)
+
+    # ------------------------------------------------------------------ proofs
+
+    @cached_property
+    def _tree(self) -> ReferenceNode:
+        return self.root()
+
+    @cached_property
+    def _seen(self) -> set[Board]:
+        return {board for call in self.answer.calls for board in (call, call[::-1])}
+
+    def _bounds(self, node: ReferenceNode, left: int, short: bool) -> tuple[int, int]:
+        """Return the least and the greatest value that the evaluated positions leave possible.
+
+        short: True if a position counts as a leaf that was evaluated above the last ply, and
+        nothing below it.
+        """
+        if node.over:
+            return (node.discs * FINAL_UNIT,) * 2
+        if node.board in self._seen and (not left or (short and not self._entered(node, left))):
+            return node.looks, node.looks
+        if left == 0:
+            return -INFINITY, INFINITY
+        pairs = [self._bounds(child, left - 1, short) for child in node.children]
+        return max(-high for _, high in pairs), max(-low for low, _ in pairs)
+
+    def _entered(self, node: ReferenceNode, left: int, last_only: bool = False) -> bool:
+        """Return True if a position below a node was evaluated. last_only: True if only those of
+        the last ply count, and ends of the game."""
+        if node.over or not left:
+            return last_only and (node.over or node.board in self._seen)
+        return any(
+            (not last_only and child.board in self._seen)
+            or self._entered(child, left - 1, last_only)
+            for child in node.children
+        )
+
+    @cached_property
+    def proven(self) -> bool:
+        """True if the evaluated leaves are enough to know the value."""
+        low, high = self._bounds(self._tree, self.depth, short=False)
+        return low == high
+
+    @cached_property
+    def shallow(self) -> bool:
+        """True if positions above the last ply, taken for leaves, give the answer."""
+        if self.proven:
+            return False
+        low, high = self._bounds(self._tree, self.depth, short=True)
+        return low == high == self.answer.value
+
+    # ------------------------------------------------------------------ the first difference
+
+    @cached_property
+    def origin(self) -> tuple[Line, ReferenceNode, int] | None:
+        """The lowest wrong node on the way to a leaf that has the answer's value.
+
+        It is told as the line to it, the node, and the value that the search kept there; None if no
+        such leaf was evaluated below the answer's move.
+        """
+        value, child = self.answer.value, _replies(self._tree).get(self.answer.move)
+        if value is None or child is None:
+            return None
+        ways = self._ways((self.answer.move,), child, -int(value))
+        return max(ways, key=lambda way: len(way[0]), default=None)
+
+    def _ways(
+        self, line: Line, node: ReferenceNode, value: int
+    ) -> Iterator[tuple[Line, ReferenceNode, int]]:
+        """Yield the lowest wrong node above each leaf with a value, given to the mover."""
+        if len(line) < self.depth and not node.over:
+            for move, child in _replies(node).items():
+                yield from self._ways((*line, move), child, -value)
+        elif not node.over and node.board in self._seen and node.looks == value:
+            nodes = [self._tree]
+            for move in line[:-1]:
+                nodes.append(_replies(nodes[-1])[move])
+            for place in reversed(range(len(line))):
+                kept = value if (len(line) - place) % 2 == 0 else -value
+                if Search().reply(nodes[place], self.depth - place).value != kept:
+                    yield line[:place], nodes[place], kept
+                    return
+
+    def difference(self) -> str:
+        """Return the case in words, with the first node that differs."""
+        said = self.told()
+        if self.origin is None or self.depth == 1:
+            return said
+        line, node, kept = self.origin
+        left = self.depth - len(line)
+        right = Search().reply(node, left)
+        move, child = next(
+            (pair for pair in _replies(node).items() if pair[0] in right.moves),
+            (PASS, node.children[0]),
+        )
+        name = "the pass" if move == PASS else square_name(move)
+        searched = self._entered(child, left - 1, last_only=True)
+        how = "was searched" if searched else "was never searched to the end"
+        return (
+            f"{said}\nfirst difference: {after(line)}, at\n{node.position}\n"
+            f"{name} is worth {right.value:,} there and {how}; the search kept {kept:,}"
+        )
+
+
+def _replies(node: ReferenceNode) -> dict[int, ReferenceNode]:
+    return dict(zip(node.moves or (PASS,), node.children, strict=True))
+
+
+def _said(moves: Iterable[int], value: float | None) -> str:
+    names = " or ".join(square_name(move) if 0 <= move <= PASS else "?" for move in sorted(moves))
+    if value is None:
+        return names
+    if abs(value) < FINAL_UNIT or value % FINAL_UNIT or abs(value) > 64 * FINAL_UNIT:
+        return f"{names} with the value {value:,}"
+    discs = int(value) // FINAL_UNIT
+    return f"{names} with the value {int(value):,} (the game ends {discs:+d} discs)"
+
+
+def agree(value: float, expected: int, beyond: int) -> bool:
+    """Return True if a value is the expected one. Of a finished game the sign has to be right; its
+    size is everybody's own choice, if that is ``beyond`` all values of the heuristic."""
+    if value == expected:
+        return True
+    final = abs(expected) >= FINAL_UNIT
+    return final and abs(value) > beyond and (value > 0) == (expected > 0)
+
+
+def simplicity(case: AnsweredQuestion) -> tuple[int, int]:
+    """Small for a case that is easily followed."""
+    return case.depth, case.minimax.nodes
+
+
+def simplest(cases: Sequence[AnsweredQuestion]) -> AnsweredQuestion:
+    """Of these cases the one most easily followed."""
+    return min(cases, key=simplicity)
