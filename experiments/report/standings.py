@@ -482,17 +482,23 @@ def matches(
         row = _of_units(found.get(pairing, _NO_UNITS), most)
         ratings = of_two.get(tuple(sorted(pairing)))
         if ratings is not None and not ratings.split.all():
-            elo, low, high, bound = difference_of_two(ratings, first=int(pairing[0] > pairing[1]))
-            low, high = (np.nan, np.nan) if bound else (low, high)
-            row |= {"elo": elo, "elo_low": low, "elo_high": high, "bound": bound}
-            if ratings.sequential:  # these take the number of games as settled beforehand
-                row |= dict.fromkeys(("nelo", "nelo_low", "nelo_high", "los"), np.nan)
+            row |= _as_rated(ratings, first=int(pairing[0] > pairing[1]))
         rows.append(row)
     columns = ["pairs", *OUTCOME_COLUMNS, *MATCH_STATISTICS, "discs", "discs_low", "discs_high"]
     ends = record.query(beginning + _ENDS)
     joined = ends.groupby(["agent", "opponent"])["text"].agg(", ".join).rename("ends")
     table = table.join(pd.DataFrame(rows, columns=columns)).join(joined, on=["agent", "opponent"])
     return table.assign(agent=table["agent"].map(names), opponent=table["opponent"].map(names))
+
+
+def _as_rated(ratings: Ratings, first: int) -> dict[str, Any]:
+    """Return the columns of a match of two that its ratings give. first: the place of its agent."""
+    elo, low, high, bound = difference_of_two(ratings, first)
+    low, high = (np.nan, np.nan) if bound else (low, high)
+    found = {"elo": elo, "elo_low": low, "elo_high": high, "bound": bound}
+    if ratings.sequential:  # these take the number of games as settled beforehand
+        found |= dict.fromkeys(("nelo", "nelo_low", "nelo_high", "los"), np.nan)
+    return found
 
 
 _NO_UNITS = np.zeros((1, OUTCOMES + 7))
