@@ -48,6 +48,14 @@ _FORMS: tuple[tuple[Callable[[Reply], int], str], ...] = (
 )
 """How nodes may be miscounted."""
 
+_RAISED = SOFT._replace(raised=True)
+_STYLES = [
+    style._replace(full=full)
+    for style in (SOFT, _RAISED, _RAISED._replace(hard=True))
+    for full in (False, True)
+]
+"""Those in which a wasteful habit costs differently."""
+
 _Cases = Sequence[AnsweredQuestion]
 
 
@@ -78,7 +86,7 @@ def _known(kind: type[Search], cases: _Cases) -> Iterator[_Known]:
         yield _Known(f"alpha-beta, deepened ply by ply{words}", deepened(kind)(SOFT, order), cases)
     for habit in WASTEFUL:
         for order, words in orders:
-            for style in (SOFT, FULL) if habit is not FULL_WINDOW else (FULL,):
+            for style in _STYLES if habit is not FULL_WINDOW else (FULL,):
                 search = wasteful(kind, habit)(style, order, habit.where)
                 yield _Known(f"alpha-beta{words} ({habit.cause})", search, cases, habit)
 

@@ -261,6 +261,7 @@ _ALIKE = tuple(
 )
 _RESULTS = "self.leaf(node.discs * FINAL_UNIT)", "self.leaf(node.winner * FINAL_UNIT)"
 _OUTCOMES = (_LOOK, *_RESULTS, _NOTHING, *_MIXED, *_DECIDED, *_ALIKE)
+_MUST_PASS = "not (node.moves or node.over)"
 _LAST_PLY = "self.looked(node.children[0], node.children[0].looks)"
 
 
@@ -342,6 +343,8 @@ MISTAKES: Sequence[Mistake] = (
     Mistake(NO_PASS, _GO_ON, [
         *(((_OVER, "not node.moves"), (_END, outcome)) for outcome in _OUTCOMES),
         *_forms(_PASS, *_OUTCOMES),
+        *(((_LOOK, f"{outcome} if {_MUST_PASS} else {_LOOK}"), (_PASS, outcome))
+          for outcome in _OUTCOMES[1:]),
     ]),
     Mistake(NO_PASS, _GO_ON, [((_PASS, "alpha"),), ((_OVER, "not node.moves"), (_END, "alpha"))],
             styles=STYLES),
@@ -510,9 +513,11 @@ FULL_WINDOW = Habit(
 """A choice of those that draw among equal moves."""
 _PLIES = everywhere, _odd, _even
 _BY_VALUE = (_WINDOW, _SAME), (_CUT, "value >= beta")
+_LATE_CUT = (_CUT, "alpha > beta")
+_LATE_FORMS = (_LATE_CUT,), (_LATE_CUT, (_PASS, f"max(alpha, {_PASS})"))  # a pass as a move
 WASTEFUL = (
     FULL_WINDOW,
-    *(Habit("cutoff with > for >=", _LATE, ((_CUT, "alpha > beta"),), where) for where in _PLIES),
+    *(Habit("cutoff with > for >=", _LATE, *each) for each in product(_LATE_FORMS, _PLIES)),
     *(Habit(NOT_RAISED, RAISE, _BY_VALUE, where) for where in _PLIES),
 )
 
