@@ -261,6 +261,7 @@ _ALIKE = tuple(
 )
 _RESULTS = "self.leaf(node.discs * FINAL_UNIT)", "self.leaf(node.winner * FINAL_UNIT)"
 _OUTCOMES = (_LOOK, *_RESULTS, _NOTHING, *_MIXED, *_DECIDED, *_ALIKE)
+_BEFORE = f"{_LOOK} if depth == 1 else {_MOVE}"
 _MUST_PASS = "not (node.moves or node.over)"
 _LAST_PLY = "self.looked(node.children[0], node.children[0].looks)"
 
@@ -420,13 +421,16 @@ MISTAKES: Sequence[Mistake] = (
              "a node is worth its best move: best = max(best, value)", _forms(_BEST, "value")),
     _in_loop("the position before the move is evaluated",
              "a move is made first, and then the position after it evaluated",
-             _forms(_MOVE, f"{_LOOK} if depth == 1 else {_MOVE}")),
+             [((_MOVE, _BEFORE),), ((_MOVE, _BEFORE), (_CUT, f"depth > 1 and ({_CUT})"))]),
     _in_loop("ordering loses moves: the first", _ALL_MOVES,
              _forms(_ORDER, f"{_ORDER}[1:] or {_ORDER}")),
     _in_loop("ordering loses moves: the last", _ALL_MOVES,
              _forms(_ORDER, f"{_ORDER}[:-1] or {_ORDER}")),
     _in_loop("ordering loses moves: all after the first few", _ALL_MOVES,
              _forms(_ORDER, *(f"{_ORDER}[:{number}]" for number in range(2, 12)))),
+    _in_loop("ordering loses moves: one at an end of the board", _ALL_MOVES, _forms(_ORDER, *(
+        f"[pair for pair in {_ORDER} if pair[0] != {square}] or {_ORDER}" for square in (63, 0)
+    ))),
     _in_loop("ordering loses moves: all but one of equal values", _ALL_MOVES,
              _forms(_ORDER, f"[*{{pair[1].looks: pair for pair in {_ORDER}}}.values()]")),
     Mistake("the value that is told is the opponent's, not the mover's", _VALUE_SIGN,

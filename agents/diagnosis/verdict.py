@@ -322,13 +322,6 @@ class _Examination:
         """Return a common feature of wrong answers that right ones do not have."""
         wrong, right = self.wrong, [case for case in self.answered if not case.wrong]
         evidence = simplest(wrong).difference()
-        ends = {abs(case.answer.value or 0) for case in wrong}
-        if len(ends) == 1 and len(wrong) > 4 and max(ends) > self.beyond:
-            advice = (
-                "alpha or beta comes back as it went in: the side that maximizes raises alpha, the "
-                "other one lowers beta"
-            )
-            return Cause("a window's end is returned", advice, evidence)
         if unit := _unit(wrong):
             advice = f"the moves are right; the value is {unit:.4g} times what it should be"
             return Cause("the value is told in another unit", advice, evidence)
