@@ -48,7 +48,7 @@ _FOREIGN = {
     rb"Othello game\r?\n": "a saved game, which play replay shows",
 }
 """Beginnings of files of other kinds, and what each of these is."""
-_MOVES = re.compile(r"(?<!\w)([a-hA-H][1-8])+(?!\w)|([-*.oOxX@] ?){8}")  # or a board
+_MOVES = re.compile(r"(?<!\w)([a-hA-H][1-8])+(?!\w)|([-*.oOxX@] ?){3}")  # or a board
 
 _Entry = GgfGame | NotationError | str
 Tell = Callable[[str], None]
