@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -53,9 +53,6 @@ from othello_lab.training.linear import (
     weights_table,
 )
 from othello_lab.training.training import LearningResult, Training, TrainingContext, WorkerMap
-
-if TYPE_CHECKING:
-    pass
 
 STAGE = 4
 """Numbers of empties that share their weights."""

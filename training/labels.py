@@ -25,6 +25,7 @@ import numpy as np
 
 from othello_lab.agents.search.endgame.solver import EndgameSolver
 from othello_lab.agents.search.endgame.sorting import ROUGH
+from othello_lab.core.bitboard import disc_differences
 from othello_lab.core.rules import Ruleset
 from othello_lab.core.system.compile import Announce
 from othello_lab.training.data_plan import PLAYED, DataConfig
@@ -106,7 +107,7 @@ def labelled(
     legal = whole.fault == LEGAL
     told = legal & (whole.over | (empties <= until))
     left_out = {ILLEGAL: int((~legal).sum()), UNFINISHED: int((legal & ~told).sum())}
-    final = _final(whole, squares)
+    final = disc_differences(whole.last_mover, whole.last_opponent, squares)
     solved = np.flatnonzero(told & ~whole.over)
     parts = []
     if len(solved):
@@ -148,14 +149,6 @@ def levelled(rows: np.ndarray, squares: int) -> np.ndarray:
         missing = (rows["end"][level] - score[level]).sum() / (level.sum() + _UNSURE)
         score[level] = np.clip(score[level] + missing, -squares, squares)
     return score
-
-
-def _final(whole: ReplayedGames, squares: int) -> np.ndarray:
-    """The disc difference to the side to move where each game was left, the empty squares to the
-    winner."""
-    own = np.bitwise_count(whole.last_mover).astype(np.int64)
-    other = np.bitwise_count(whole.last_opponent).astype(np.int64)
-    return np.sign(own - other) * (squares - 2 * np.minimum(own, other)) * (own != other)
 
 
 def _scores(
