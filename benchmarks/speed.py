@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from rich.console import Console
@@ -77,6 +77,22 @@ def evaluation_rows() -> list[tuple[str, str]]:
     return rows
 
 
+def kernel_rows() -> Iterator[tuple[str, str]]:
+    """Measure perft, alpha-beta and heuristics, on one core."""
+    start, alphabeta = Position.start(), AlphaBeta(DEPTH, SquareWeights())
+    alphabeta.prepare()
+    perft(start, 8)
+    leaves = perft(start, 11) / best_of(lambda: perft(start, 11))
+    yield "perft(11), one core", f"{leaves / 1e6:,.0f} M leaves/s"
+    nodes = alphabeta.search(start).stats.nodes
+    seconds = best_of(lambda: alphabeta.search(start))
+    what = f"alpha-beta with square weights, depth {DEPTH} from the start, moves a1 to h8"
+    yield what, f"{seconds:.3f} s, {nodes / seconds / 1e6:.1f} M nodes/s"
+    if (theirs := rust_reversi_seconds()) is not None:
+        yield "the same question to rust-reversi (the move alone)", f"{theirs:.3f} s"
+    yield from evaluation_rows()
+
+
 def whole_run(overrides: list[str]) -> tuple[float, int]:
     """Run a line-up as a user does, in a process of its own.
 
@@ -114,23 +130,7 @@ def main() -> None:
     if options.child is not None:
         child(options.child)
         return
-    start = Position.start()
-    search = AlphaBeta(DEPTH, SquareWeights())
-    search.prepare()
-    perft(start, 8)
-    leaves = perft(start, 11) / best_of(lambda: perft(start, 11))
-    nodes = search.search(start).stats.nodes
-    seconds = best_of(lambda: search.search(start))
-    rows = [
-        ("perft(11), one core", f"{leaves / 1e6:,.0f} M leaves/s"),
-        (f"alpha-beta depth {DEPTH} from the start, one core", f"{seconds:.3f} s"),
-        ("  the same in nodes", f"{nodes / seconds / 1e6:,.1f} M nodes/s"),
-    ]
-    theirs = rust_reversi_seconds()
-    rows.append(
-        ("  the same by rust-reversi", "not installed" if theirs is None else f"{theirs:.3f} s")
-    )
-    rows += evaluation_rows()
+    rows = list(kernel_rows())
     mirror = ["agents=ab_mirror", "depth=4", "games=4000"]
     duel = ["agents=duel", "agent@first=random", "agent@second=greedy"]
     rows.append(("ab_mirror depth 4, all cores", f"{whole_run(mirror)[0]:,.0f} games/s"))

@@ -21,10 +21,7 @@ import mcts
 import search
 import speed
 
-from othello_lab import AlphaBeta, SquareWeights
 from othello_lab.agents.search.endgame.solver import EndgameSolver
-from othello_lab.core.perft import perft
-from othello_lab.core.position import Position
 from othello_lab.experiments.record.provenance import machine, versions
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "speed.md"
@@ -38,19 +35,8 @@ Row = tuple[str, str, str]
 
 def kernels() -> Iterator[Row]:
     """Measure perft, alpha-beta and heuristics."""
-    start, alphabeta = Position.start(), AlphaBeta(speed.DEPTH, SquareWeights())
-    alphabeta.prepare()
-    perft(start, 8)
-    leaves = perft(start, 11) / speed.best_of(lambda: perft(start, 11))
-    yield "perft(11), one core", f"{leaves / 1e6:,.0f} M leaves/s", "speed.py"
-    nodes = alphabeta.search(start).stats.nodes
-    seconds = speed.best_of(lambda: alphabeta.search(start))
-    what = f"alpha-beta with square weights, depth {speed.DEPTH} from the start, moves a1 to h8"
-    yield what, f"{seconds:.3f} s, {nodes / seconds / 1e6:.1f} M nodes/s", "speed.py"
-    if (theirs := speed.rust_reversi_seconds()) is not None:
-        yield "the same question to rust-reversi (the move alone)", f"{theirs:.3f} s", "speed.py"
-    for name, cost in speed.evaluation_rows():
-        yield name, cost, "speed.py"
+    for name, result in speed.kernel_rows():
+        yield name, result, "speed.py"
 
 
 def searches() -> Iterator[Row]:

@@ -544,7 +544,8 @@ class _GameLoop:
         for color in Color:
             self._call(color, "begin_game", color, start, seeds[color])
         for move, position in opening:
-            self._tell(move, position)
+            for color in self._observers:
+                self._call(color, "observe", move, position)
 
     def play(self) -> None:
         """Play to the end; raises _Forfeit."""
@@ -559,10 +560,6 @@ class _GameLoop:
             self.plies.append(ply)
             for color in self._observers:
                 self._let_observe(color, ply.move, self.position)
-
-    def _tell(self, move: int, position: Position) -> None:
-        for color in self._observers:
-            self._call(color, "observe", move, position)
 
     def _let_observe(self, color: Color, move: int, position: Position) -> None:
         """Tell a player of a move; under a limit on time its time belongs to its next move."""

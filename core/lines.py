@@ -38,6 +38,22 @@ def follow_line(mover: Mask, opponent: Mask, board: Mask, moves: Array) -> tuple
 
 
 @kernel
+def _draw_ply(
+    generator: Address, own: Mask, other: Mask, board: Mask
+) -> tuple[Mask, Mask, Mask, bool]:
+    """The position after a random ply, a forced pass being one; its move, and True if the game is
+    over then."""
+    legal, square = legal_moves(own, other) & board, np.uint64(PASS)
+    if legal == ZERO:
+        own, other = other, own
+    else:
+        square = lowest_square(draw_bit(generator, legal))
+        own, other = after(own, other, square)
+    over = legal_moves(own, other) & board == ZERO and legal_moves(other, own) & board == ZERO
+    return own, other, square, over
+
+
+@kernel
 def _draw_lines(
     generator: Address, mover: Mask, opponent: Mask, board: Mask, moves: Array, ends: Array
 ) -> None:
@@ -46,18 +62,8 @@ def _draw_lines(
         made = 0
         over = False
         while made < moves.shape[1] and not over:
-            legal = legal_moves(own, other) & board
-            if legal == ZERO:
-                moves[line, made] = PASS
-                own, other = other, own
-            else:
-                square = lowest_square(draw_bit(generator, legal))
-                moves[line, made] = square
-                own, other = after(own, other, square)
+            own, other, moves[line, made], over = _draw_ply(generator, own, other, board)
             made += 1
-            over = (
-                legal_moves(own, other) & board == ZERO and legal_moves(other, own) & board == ZERO
-            )
         ends[line, 0], ends[line, 1] = own, other
         ends[line, 2] = np.uint64(over)
 
@@ -95,16 +101,10 @@ def _draw_on(
             own, other, turn = masks[game, 0], masks[game, 1], np.int64(0)
             over = False
             for _ply in range(numbers[game]):
-                legal = legal_moves(own, other) & board
-                if legal == ZERO:
-                    own, other = other, own
-                else:
-                    own, other = after(own, other, lowest_square(draw_bit(generator, legal)))
+                own, other, _, over = _draw_ply(generator, own, other, board)
                 turn = np.int64(1) - turn
-                if legal_moves(own, other) & board == ZERO:
-                    over = legal_moves(other, own) & board == ZERO
-                    if over:
-                        break
+                if over:
+                    break
             if not over:
                 masks[game, 0], masks[game, 1], turns[game] = own, other, turn
                 break

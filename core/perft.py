@@ -15,20 +15,22 @@ from othello_lab.core.system.compile import Announce, Int, Mask, kernel, prepare
 
 
 @kernel
-def _leaves(mover: Mask, opponent: Mask, board: Mask, depth: Int) -> Int:
-    """Leaves ``depth`` >= 1 plies below a position."""
+def _count(mover: Mask, opponent: Mask, board: Mask, depth: Int, inner: Int) -> Int:
+    """Leaves ``depth`` >= 1 plies below a position, and ``inner`` for each node above them."""
     moves = legal_moves(mover, opponent) & board
     if moves == ZERO:
-        if legal_moves(opponent, mover) & board == ZERO or depth == 1:
+        if legal_moves(opponent, mover) & board == ZERO:
             return np.int64(1)
-        return _leaves(opponent, mover, board, depth - np.int64(1))
+        if depth == 1:
+            return inner + np.int64(1)
+        return inner + _count(opponent, mover, board, depth - np.int64(1), inner)
     if depth == 1:
-        return popcount(moves)
-    count = np.int64(0)
+        return inner + popcount(moves)
+    count = inner
     while moves != ZERO:
         square = lowest_square(moves)
         moves &= moves - ONE
-        count += _leaves(*after(mover, opponent, square), board, depth - np.int64(1))
+        count += _count(*after(mover, opponent, square), board, depth - np.int64(1), inner)
     return count
 
 
@@ -36,34 +38,15 @@ def perft(position: Position, depth: int, announce: Announce | None = None) -> i
     """Number of leaves ``depth`` >= 0 plies below ``position``; ValueError for a negative depth."""
     if depth < 0:
         raise ValueError(f"depth {depth}: perft needs a depth of 0 or more")
-    prepare("perft", lambda: _count(Position.start(), 1), announce)
-    return _count(position, depth) if depth else 1
-
-
-def _count(position: Position, depth: int) -> int:
-    return int(_leaves(*position.masks, np.uint64(position.ruleset.board), np.int64(depth)))
-
-
-@kernel
-def _nodes(mover: Mask, opponent: Mask, board: Mask, depth: Int) -> Int:
-    """Nodes of the tree ``depth`` >= 1 plies deep, the root included."""
-    moves = legal_moves(mover, opponent) & board
-    if moves == ZERO:
-        if legal_moves(opponent, mover) & board == ZERO:
-            return np.int64(1)
-        if depth == 1:
-            return np.int64(2)
-        return np.int64(1) + _nodes(opponent, mover, board, depth - np.int64(1))
-    if depth == 1:
-        return np.int64(1) + popcount(moves)
-    count = np.int64(1)
-    while moves != ZERO:
-        square = lowest_square(moves)
-        moves &= moves - ONE
-        count += _nodes(*after(mover, opponent, square), board, depth - np.int64(1))
-    return count
+    prepare("perft", lambda: _counted(Position.start(), 1, 0), announce)
+    return _counted(position, depth, 0) if depth else 1
 
 
 def tree_size(position: Position, depth: int) -> int:
     """Return the number of nodes that minimax enters, ``depth`` >= 1 plies deep: all there are."""
-    return int(_nodes(*position.masks, np.uint64(position.ruleset.board), np.int64(depth)))
+    return _counted(position, depth, 1)
+
+
+def _counted(position: Position, depth: int, inner: int) -> int:
+    board = np.uint64(position.ruleset.board)
+    return int(_count(*position.masks, board, np.int64(depth), np.int64(inner)))

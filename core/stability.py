@@ -97,18 +97,12 @@ def _spread(empty: Mask, step: np.uint64, up: Mask, down: Mask) -> Mask:
     """The squares of all diagonals in one direction that hold an empty square. In doubling steps
     both ways; ``up`` and ``down`` keep a step from leaving the board sideways."""
     above, below = empty, empty
-    above |= up & (above << step)
-    below |= down & (below >> step)
-    up &= up << step
-    down &= down >> step
-    step += step
-    above |= up & (above << step)
-    below |= down & (below >> step)
-    up &= up << step
-    down &= down >> step
-    step += step
-    above |= up & (above << step)
-    below |= down & (below >> step)
+    for _ in range(3):
+        above |= up & (above << step)
+        below |= down & (below >> step)
+        up &= up << step
+        down &= down >> step
+        step += step
     return above | below
 
 

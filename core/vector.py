@@ -67,9 +67,9 @@ def highest_bit(typingctx: Any, mask: Any) -> Any:
     return types.uint64(types.uint64), generate
 
 
-def _pointer(b: Any, base: Any, index: Any) -> Any:
-    address = b.add(base, b.shl(index, ir.Constant(I64, 3)))
-    return b.inttoptr(address, I64.as_pointer())
+def _pointer(b: Any, base: Any, index: Any, kind: Any = I64) -> Any:
+    address = b.add(base, b.mul(index, ir.Constant(I64, kind.width // 8)))
+    return b.inttoptr(address, kind.as_pointer())
 
 
 @intrinsic
@@ -83,11 +83,9 @@ def load(typingctx: Any, base: Any, index: Any) -> Any:
 @intrinsic
 def load_float(typingctx: Any, base: Any, index: Any) -> Any:
     """The float64 number ``index`` of the array that starts at address ``base``."""
-
-    def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
-        return b.bitcast(b.load(_pointer(b, args[0], args[1])), ir.DoubleType())
-
-    return types.float64(types.intp, types.int64), generate
+    return types.float64(types.intp, types.int64), lambda ctx, b, sig, args: b.bitcast(
+        b.load(_pointer(b, args[0], args[1])), ir.DoubleType()
+    )
 
 
 @intrinsic
@@ -110,13 +108,9 @@ def store(typingctx: Any, base: Any, index: Any, value: Any) -> Any:
 @intrinsic
 def load_half(typingctx: Any, base: Any, index: Any) -> Any:
     """The uint16 number ``index`` of the array that starts at address ``base``, as int64."""
-
-    def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
-        kind = ir.IntType(16)
-        address = b.add(args[0], b.shl(args[1], ir.Constant(I64, 1)))
-        return b.zext(b.load(b.inttoptr(address, kind.as_pointer())), I64)
-
-    return types.int64(types.intp, types.int64), generate
+    return types.int64(types.intp, types.int64), lambda ctx, b, sig, args: b.zext(
+        b.load(_pointer(b, args[0], args[1], ir.IntType(16))), I64
+    )
 
 
 def _put(width: int) -> Any:
@@ -124,8 +118,7 @@ def _put(width: int) -> Any:
 
     def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
         kind = ir.IntType(width)
-        value = args[1] if width == 64 else b.trunc(args[1], kind)
-        b.store(value, b.inttoptr(args[0], kind.as_pointer()), align=1)
+        b.store(b.trunc(args[1], kind), b.inttoptr(args[0], kind.as_pointer()), align=1)
         return ctx.get_dummy_value()
 
     return generate
@@ -178,18 +171,19 @@ def int32_at(typingctx: Any, address: Any) -> Any:
     return kind(types.intp), lambda ctx, b, sig, args: b.inttoptr(args[0], I32.as_pointer())
 
 
+def call_at(b: Any, result: Any, address: Any, arguments: Any) -> Any:
+    """Generate a call of the C function at an address, with arguments of 64 bits each."""
+    kind = ir.FunctionType(result, [I64] * len(arguments))
+    return b.call(b.inttoptr(address, kind.as_pointer()), arguments)
+
+
 @intrinsic
 def call_evaluation(
     typingctx: Any, address: Any, mover: Any, opponent: Any, parameters: Any
 ) -> Any:
     """Call the compiled evaluation at ``address`` with two masks and its parameters' address."""
-
-    def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
-        kind = ir.FunctionType(I32, [I64, I64, I64])
-        function = b.inttoptr(args[0], kind.as_pointer())
-        return b.sext(b.call(function, [args[1], args[2], args[3]]), I64)
-
-    return types.int64(types.intp, types.uint64, types.uint64, types.intp), generate
+    kind = types.int64(types.intp, types.uint64, types.uint64, types.intp)
+    return kind, lambda ctx, b, sig, args: b.sext(call_at(b, I32, args[0], args[1:]), I64)
 
 
 # ------------------------------------------------------------------ vectors of four lanes

@@ -16,7 +16,6 @@ from dataclasses import fields
 from typing import Any, NamedTuple
 
 import numpy as np
-from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
@@ -26,7 +25,7 @@ from othello_lab.core.game import SearchStats
 from othello_lab.core.notation import PASS
 from othello_lab.core.random import WORDS, seed_generator
 from othello_lab.core.system.compile import Address, Announce, Int, Mask, callback, kernel, prepare
-from othello_lab.core.vector import load, popcount, store
+from othello_lab.core.vector import I64, call_at, load, popcount, store
 
 # ---------------------------------------------------------------------- the tables
 
@@ -109,13 +108,8 @@ def call_decision(
     answer: Any,
 ) -> Any:
     """Call the decision at this address."""
-
-    def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
-        number = ir.IntType(64)
-        kind = ir.FunctionType(number, [number] * 6)
-        return b.call(b.inttoptr(args[0], kind.as_pointer()), args[1:])
-
-    return types.int64(types.intp, *_DECISION.args), generate
+    kind = types.int64(types.intp, *_DECISION.args)
+    return kind, lambda ctx, b, sig, args: call_at(b, I64, args[0], args[1:])
 
 
 _PROCESSOR = time.CLOCK_PROCESS_CPUTIME_ID

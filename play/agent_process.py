@@ -152,6 +152,15 @@ class AgentProcesses:
         """From now on play by these."""
         self.rules = rules
 
+    def change_rules_for(self, player: PlayerSettings, rules: Ruleset) -> None:
+        """The same, if this player can play by them; otherwise ConfigError, and nothing changes."""
+        before, self.rules = self.rules, rules
+        try:
+            self.of(player)
+        except ConfigError:
+            self.rules = before
+            raise
+
     def of(
         self,
         player: PlayerSettings,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -179,13 +180,6 @@ def _number_of_game(words: Sequence[str]) -> int | None:
     return number
 
 
-def levels_command(arguments: Sequence[str]) -> int:
-    """``levels``: list the levels, or measure them."""
-    from othello_lab.play.levels_command import levels_command
-
-    return levels_command(arguments)
-
-
 def gtp_command(arguments: Sequence[str]) -> int:
     """``gtp``: be an engine for programs that speak the Go Text Protocol."""
     from othello_lab.play.engine import run_engine
@@ -205,18 +199,14 @@ def nboard_command(arguments: Sequence[str]) -> int:
     return run_engine("nboard", "the NBoard protocol", arguments, serve)
 
 
-def wpi_command(arguments: Sequence[str]) -> int:
-    """``wpi``: be a program that speaks the file protocol."""
-    from othello_lab.play.wpi import run_wpi
+def _imported(module: str, name: str) -> Command:
+    """Return a command of a module of this room, which is imported when the command is called."""
 
-    return run_wpi(arguments)
+    def run(arguments: Sequence[str]) -> int:
+        command: Command = getattr(importlib.import_module(f"othello_lab.play.{module}"), name)
+        return command(arguments)
 
-
-def referee_command(arguments: Sequence[str]) -> int:
-    """``referee``: referee two programs that speak it."""
-    from othello_lab.play.referee import referee
-
-    return referee(arguments)
+    return run
 
 
 COMMANDS: dict[str, Command] = {
@@ -225,9 +215,9 @@ COMMANDS: dict[str, Command] = {
     "replay": replay_command,
     "review": review_command,
     "web": web_command,
-    "levels": levels_command,
+    "levels": _imported("levels_command", "levels_command"),
     "gtp": gtp_command,
     "nboard": nboard_command,
-    "wpi": wpi_command,
-    "referee": referee_command,
+    "wpi": _imported("wpi", "run_wpi"),
+    "referee": _imported("referee", "referee"),
 }

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from othello_lab.agents.agent import Decision
 from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
-from othello_lab.core.game import SearchStats
+from othello_lab.core.game import SearchStats, leader
 from othello_lab.core.notation import PASS, square_name
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
@@ -103,10 +103,7 @@ class GameState:
         """The winner of a game that is over; None for a draw."""
         if self.resigned is not None:
             return self.resigned.other
-        lead = self.position.disc_difference
-        if not lead:
-            return None
-        return self.position.to_move if lead > 0 else self.position.to_move.other
+        return leader(self.position)
 
     @property
     def margin(self) -> int:

@@ -133,12 +133,9 @@ class GtpServer:
         if not rules:
             raise GtpFailure("unacceptable size")
         if self._game.start.ruleset.side != rules[0].side:
-            before = self._thinkers.rules
-            self._thinkers.change_rules(rules[0])
             try:
-                self._thinkers.of(self._player)
+                self._thinkers.change_rules_for(self._player, rules[0])
             except ConfigError as error:
-                self._thinkers.change_rules(before)
                 raise GtpFailure(f"unacceptable size: {error}") from None
             self._game = GameState(Position.start(rules[0]))
         return self.do_clear_board()

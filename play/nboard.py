@@ -88,13 +88,7 @@ class NBoardServer:
             raise NotationError(f"a board of {game.side}x{game.side} is not played here")
         start = Position.from_obf(game.start, rules)
         _, moves = start.follow(game.words, game.colors)
-        before = self._thinkers.rules
-        self._thinkers.change_rules(rules)
-        try:
-            self._thinkers.of(self._player)
-        except ConfigError:
-            self._thinkers.change_rules(before)
-            raise
+        self._thinkers.change_rules_for(self._player, rules)
         self._game = GameState(start)
         self._game.follow(moves, "controller")
 

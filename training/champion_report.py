@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from othello_lab.training.champion import CHAMPION, PATTERNS, ChampionFiles, Cha
 from othello_lab.training.data import Positions
 from othello_lab.training.learned_files import PREFIX
 from othello_lab.training.measuring import predictions, ranges_of_empties
+from othello_lab.training.reporting import frame_table
 from othello_lab.training.training import CORES
 
 UNIT = 100
@@ -112,28 +113,20 @@ def _ratio(solver: pd.DataFrame) -> Mean:
 
 def _tables(files: ChampionFiles, found: Mapping[str, pd.DataFrame]) -> Iterator[ResultTable]:
     if (errors := found.get("errors")) is not None:
-        yield _errors(errors)
+        yield frame_table("Error of the weights, discs", _ERRORS, errors)
     yield _deviations(files)
     yield _openings(files)
-    steps = found["steps"]
-    rows = [[row.step, f"{row.minutes:.1f}"] for row in steps.itertuples()]
+    rows = [[row.step, f"{row.minutes:.1f}"] for row in found["steps"].itertuples()]
     yield ResultTable("Steps", ["step", f"minutes on {CORES} cores"], rows)
 
 
-def _errors(errors: pd.DataFrame) -> ResultTable:
-    """The table of errors of the weights."""
-    rows = [
-        [
-            f"{row.fewest} to {row.most}",
-            f"{row.positions:,}",
-            f"{row.new:.2f}",
-            f"{row.old:.2f}",
-            interval_text(row.change, row.low, row.high, digits=2),
-        ]
-        for row in errors.itertuples()
-    ]
-    heads = ["empties", "positions", "new", "old", "change [95 %]"]
-    return ResultTable("Error of the weights, discs", heads, rows)
+_ERRORS: Mapping[str, Callable[[Any], str]] = {
+    "empties": lambda row: f"{row.fewest} to {row.most}",
+    "positions": lambda row: f"{row.positions:,}",
+    "new": lambda row: f"{row.new:.2f}",
+    "old": lambda row: f"{row.old:.2f}",
+    "change [95 %]": lambda row: interval_text(row.change, row.low, row.high, digits=2),
+}
 
 
 def _deviations(files: ChampionFiles) -> ResultTable:

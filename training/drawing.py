@@ -18,6 +18,7 @@ from othello_lab.experiments.report.figures.drawing import (
 from othello_lab.experiments.report.figures.palette import DIVERGING
 from othello_lab.experiments.studies.positions import PHASES
 from othello_lab.training.data import Positions
+from othello_lab.training.measuring import phase_numbers
 
 _SAMPLE = 5000
 """Positions a phase at most."""
@@ -88,10 +89,9 @@ def disc_worth(evaluation: Evaluation, positions: Positions, unit: float) -> np.
 
 
 def _by_phase(positions: Positions) -> dict[str, Positions]:
-    moves = positions.side**2 - 4
-    third = np.clip(3 * (moves - positions.empties) // moves, 0, len(PHASES) - 1)
+    phases = phase_numbers(positions)
     rng = np.random.default_rng(0)  # which positions are looked at is no part of the training
     return {
-        phase: positions[third == number].sample(_SAMPLE, rng)
+        phase: positions[phases == number].sample(_SAMPLE, rng)
         for number, phase in enumerate(PHASES)
     }

@@ -12,6 +12,7 @@ import numpy as np
 
 from othello_lab.agents.agent import Agent, Limits, compiled_player
 from othello_lab.core import whole_games as layout
+from othello_lab.core.bitboard import disc_differences
 from othello_lab.core.rules import Color, Ruleset
 from othello_lab.experiments.pairing.openings import Opening
 
@@ -63,11 +64,8 @@ def duel(one: Agent, other: Agent, starts: Starts, rules: Ruleset, seed: int = 0
 
 def _differences(games: np.ndarray, rules: Ruleset) -> np.ndarray:
     """The disc differences of finished games to the first player."""
-    masks = games[:, [layout.LAST_MOVER, layout.LAST_OPPONENT]].view(np.uint64)
-    mover, opponent = np.bitwise_count(masks).astype(np.int64).T
-    empty = rules.side * rules.side - mover - opponent
-    difference = mover - opponent
-    difference += np.sign(difference) * empty
+    mover, opponent = games[:, [layout.LAST_MOVER, layout.LAST_OPPONENT]].view(np.uint64).T
+    difference = disc_differences(mover, opponent, rules.squares)
     # The first player has the colour that the game's BLACK says: 0 for Black.
     first_to_move = games[:, layout.LAST_TO_MOVE] == games[:, layout.BLACK]
     return np.where(first_to_move, difference, -difference)

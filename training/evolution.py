@@ -20,10 +20,9 @@ same seed. It is then equal to the old one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -54,9 +53,6 @@ from othello_lab.training.linear import (
     weights_table,
 )
 from othello_lab.training.training import LearningResult, Training, TrainingContext, WorkerMap
-
-if TYPE_CHECKING:
-    from othello_lab.experiments.report.figures.drawing import ReportFigure
 
 STAGE = 4
 """Numbers of empties that share their weights."""
@@ -373,6 +369,8 @@ class Evolved(Training):
         self, arena: CandidateMatches, course: EvolutionHistory, vector: np.ndarray
     ) -> LearningResult:
         genes, best = arena.genes, course.checks[course.best]
+        weights = genes.weights(vector)
+        moved = UNIT * weights * genes.sizes
         games = 2 * self.checks * len(self.opponents)
         began = "" if course.begin is None else f", after {100 * course.begin:.1f} % to begin with"
         finding = (
@@ -386,10 +384,10 @@ class Evolved(Training):
             unit=None,
             findings=[finding],
             tables=[
-                weights_table(genes.features, genes.stages, genes.weights(vector), _VALUES),
+                weights_table(genes.features, genes.stages, weights, _VALUES),
                 _course_table(course),
             ],
-            figures=partial(_figures, genes, vector),
+            figures=lambda: [sizes_figure(genes.features, genes.stages, moved, _VALUES)],
             about={
                 "generations": len(course.checks),
                 "games": sum(map(len, course.fitness)) * 2 * self.openings * len(self.opponents),
@@ -426,8 +424,3 @@ def _course_table(course: EvolutionHistory) -> ResultTable:
         "their best was lucky too; the mean of the distribution always plays the same ones, which "
         "no candidate plays. Sigma: how wide the distribution is.",
     )
-
-
-def _figures(genes: Genome, vector: np.ndarray) -> Iterator[ReportFigure]:
-    moved = UNIT * genes.weights(vector) * genes.sizes
-    yield sizes_figure(genes.features, genes.stages, moved, _VALUES)

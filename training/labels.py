@@ -25,6 +25,7 @@ import numpy as np
 
 from othello_lab.agents.search.endgame.solver import EndgameSolver
 from othello_lab.agents.search.endgame.sorting import ROUGH
+from othello_lab.core.bitboard import disc_differences
 from othello_lab.core.rules import Ruleset
 from othello_lab.core.system.compile import Announce
 from othello_lab.training.data_plan import PLAYED, DataConfig
@@ -106,7 +107,7 @@ def labelled(
     legal = whole.fault == LEGAL
     told = legal & (whole.over | (empties <= until))
     left_out = {ILLEGAL: int((~legal).sum()), UNFINISHED: int((legal & ~told).sum())}
-    final = _final(whole, squares)
+    final = disc_differences(whole.last_mover, whole.last_opponent, squares)
     solved = np.flatnonzero(told & ~whole.over)
     parts = []
     if len(solved):
@@ -114,18 +115,13 @@ def labelled(
         perfect = data.endgames != PLAYED
         final[solved], lines = _solver().scores(mover, opponent, rules, perfect)
         if perfect:
-            after = np.zeros(len(lines.mover), dtype=ROW)
-            after["mover"], after["opponent"] = lines.mover, lines.opponent
-            after["score"], after["game"] = lines.score, solved[lines.line]
-            after["end"] = after["score"]
-            after["exact"] = True
-            parts.append(after)
+            parts.append(_rows(lines.mover, lines.opponent, solved[lines.line], lines.score))
         else:
             parts.append(_played(games, told, rules, until))
-    before = _rows(whole, told[whole.game])
+    kept = told[whole.game]
+    before = _rows(whole.mover[kept], whole.opponent[kept], whole.game[kept])
     for name, values in (("score", games.values), ("end", None)):
-        scores = _scores(whole, final, values, data.trace, squares)
-        before[name] = scores[told[whole.game]]
+        before[name] = _scores(whole, final, values, data.trace, squares)[kept]
     rows = np.concatenate([before, *parts])
     order = np.argsort(rows["game"], kind="stable")
     return rows[order], {why: number for why, number in left_out.items() if number}
@@ -148,14 +144,6 @@ def levelled(rows: np.ndarray, squares: int) -> np.ndarray:
         missing = (rows["end"][level] - score[level]).sum() / (level.sum() + _UNSURE)
         score[level] = np.clip(score[level] + missing, -squares, squares)
     return score
-
-
-def _final(whole: ReplayedGames, squares: int) -> np.ndarray:
-    """The disc difference to the side to move where each game was left, the empty squares to the
-    winner."""
-    own = np.bitwise_count(whole.last_mover).astype(np.int64)
-    other = np.bitwise_count(whole.last_opponent).astype(np.int64)
-    return np.sign(own - other) * (squares - 2 * np.minimum(own, other)) * (own != other)
 
 
 def _scores(
@@ -183,12 +171,15 @@ def _scores(
     return np.clip(score * sign, -squares, squares).astype(np.float32)
 
 
-def _rows(whole: ReplayedGames, kept: np.ndarray) -> np.ndarray:
-    """These positions, without their scores."""
-    rows = np.zeros(int(kept.sum()), dtype=ROW)
-    if len(rows):
-        rows["mover"], rows["opponent"] = whole.mover[kept], whole.opponent[kept]
-        rows["game"] = whole.game[kept]
+def _rows(
+    mover: np.ndarray, opponent: np.ndarray, game: np.ndarray, exact: np.ndarray | None = None
+) -> np.ndarray:
+    """Return rows of these positions. exact: their scores by perfect play; None for no scores."""
+    rows = np.zeros(len(mover), dtype=ROW)
+    rows["mover"], rows["opponent"], rows["game"] = mover, opponent, game
+    if exact is not None:
+        rows["score"] = rows["end"] = exact
+        rows["exact"] = True
     return rows
 
 
@@ -196,9 +187,7 @@ def _played(games: LabelledGames, told: np.ndarray, rules: Ruleset, until: int) 
     """The positions of the games' own endgames, each with its exact score."""
     whole = replay(games.mover, games.opponent, games.squares, games.ends, rules.board)
     empties = rules.squares - np.bitwise_count(whole.mover | whole.opponent).astype(int)
-    rows = _rows(whole, told[whole.game] & (empties <= until))
-    mover, opponent = (np.ascontiguousarray(rows[name]) for name in ("mover", "opponent"))
-    rows["score"], _ = _solver().scores(mover, opponent, rules)
-    rows["end"] = rows["score"]
-    rows["exact"] = True
-    return rows
+    kept = told[whole.game] & (empties <= until)
+    mover, opponent = whole.mover[kept], whole.opponent[kept]
+    scores, _ = _solver().scores(mover, opponent, rules)
+    return _rows(mover, opponent, whole.game[kept], scores)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial, reduce
+from functools import reduce
 from itertools import product
 from operator import add
 from typing import TYPE_CHECKING, Annotated, Any
@@ -378,7 +378,7 @@ class TunedWeights(Training):
             unit=UNIT,
             findings=[_finding(found, train, validation, nothing)],
             tables=[weights_table(self.features, stages, weights)],
-            figures=partial(_figures, self.features, stages, moved),
+            figures=lambda: [sizes_figure(self.features, stages, moved)],
             about={
                 "ridge": found.ridge,
                 "smoothing": found.smoothing,
@@ -397,7 +397,3 @@ def _finding(found: LinearFit, train: Moments, validation: Moments, nothing: np.
         f"evaluation that always says 0), with ridge {found.ridge:g} and smoothing "
         f"{found.smoothing:g}."
     )
-
-
-def _figures(names: Sequence[str], stages: Stages, moved: np.ndarray) -> Iterator[ReportFigure]:
-    yield sizes_figure(names, stages, moved)

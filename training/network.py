@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 
@@ -15,13 +15,15 @@ from othello_lab.agents.learned.weights import LearnedWeights
 from othello_lab.core.system.optional_libraries import needs
 from othello_lab.core.system.settings import Number, Whole
 from othello_lab.experiments.config import Plan
-from othello_lab.training.data import TRAIN, VALIDATION, Positions
+from othello_lab.training.data import TRAIN, VALIDATION
 from othello_lab.training.neural import SYMMETRIES, Network, NetworkInputs
 from othello_lab.training.stages import MOST_EMPTIES
-from othello_lab.training.training import LearningResult, Training, TrainingContext
-
-if TYPE_CHECKING:
-    from othello_lab.experiments.report.figures.drawing import ReportFigure
+from othello_lab.training.training import (
+    LearningResult,
+    Training,
+    TrainingContext,
+    disc_worth_figures,
+)
 
 WARMING = 0.1
 """The share of the time in which the learning rate rises."""
@@ -79,7 +81,7 @@ class NetworkTraining(Training):
             {"_target_": "othello_lab.agents.learned.NetworkEvaluation"},
             learned,
             unit=UNIT,
-            figures=lambda: _figures(learned, train),
+            figures=lambda: disc_worth_figures(NetworkEvaluation(learned), train, UNIT),
             about={"epochs": epoch},
         )
 
@@ -121,9 +123,3 @@ def rate_at(passed: float) -> float:
     if passed < WARMING:
         return (0.1 + passed) / (0.1 + WARMING)
     return 0.5 + 0.5 * math.cos(math.pi * min(1.0, (passed - WARMING) / (1 - WARMING)))
-
-
-def _figures(learned: LearnedWeights, positions: Positions) -> Iterator[ReportFigure]:
-    from othello_lab.training.drawing import disc_worth_figure  # which takes long to load
-
-    yield disc_worth_figure(NetworkEvaluation(learned), positions, UNIT)

@@ -15,9 +15,9 @@ Function for Othello* (1997); of LSMR: D. Fong and M. Saunders (2011).
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 import scipy  # which loads its parts when they are used
@@ -29,10 +29,12 @@ from othello_lab.core.bitboard import legal_moves, popcount
 from othello_lab.core.system.compile import Mask, kernel
 from othello_lab.core.system.settings import Number, Whole, explained
 from othello_lab.training.data import TRAIN, VALIDATION, Positions
-from othello_lab.training.training import LearningResult, Training, TrainingContext
-
-if TYPE_CHECKING:
-    from othello_lab.experiments.report.figures.drawing import ReportFigure
+from othello_lab.training.training import (
+    LearningResult,
+    Training,
+    TrainingContext,
+    disc_worth_figures,
+)
 
 FEWEST = 1000
 """Positions. A stage with fewer takes the weights of the nearest that has more."""
@@ -67,7 +69,7 @@ class PatternTraining(Training):
             for begin in todo[::_AT_A_TIME]:
                 some = stages[begin : begin + _AT_A_TIME]
                 parts = [
-                    _StageData(
+                    (
                         learn_from.stage(low - self.overlap, high + self.overlap),
                         check_with.stage(low, high),
                     )
@@ -97,7 +99,9 @@ class PatternTraining(Training):
             learned,
             model.UNIT,
             findings=[_finding(weights, enough, columns.number)],
-            figures=functools.partial(_figures, learned, check_with),
+            figures=lambda: disc_worth_figures(
+                model.PatternEvaluation(learned), check_with, model.UNIT
+            ),
         )
 
     def stages(self, side: int) -> list[tuple[int, int]]:
@@ -209,34 +213,26 @@ def solve(
 
 
 @dataclass(frozen=True, eq=False)
-class _StageData:
-    """Data of one stage, to learn from and to check with."""
-
-    learn_from: Positions
-    check_with: Positions
-
-
-@dataclass(frozen=True, eq=False)
 class PatternStage:
     """One stage's weights, in discs, and its mean squared errors (squared discs; NaN for none)."""
 
     weights: np.ndarray
     positions: int
-    iterations: int
     train: float
     validation: float
 
 
-def _fit(part: _StageData, shrink: float, iterations: int) -> PatternStage:
-    columns = Columns(part.learn_from.side)
-    number, found = len(part.learn_from), columns.of(part.learn_from)
-    weights, steps = solve(found, part.learn_from.score, columns.number, shrink, iterations)
+def _fit(part: tuple[Positions, Positions], shrink: float, iterations: int) -> PatternStage:
+    """Learn the weights of a stage. part: its positions to learn from, and to check with."""
+    learn_from, check_with = part
+    columns = Columns(learn_from.side)
+    found = columns.of(learn_from)
+    weights, _ = solve(found, learn_from.score, columns.number, shrink, iterations)
     return PatternStage(
         weights,
-        number,
-        steps,
-        _error(sums(found, weights), part.learn_from.score),
-        _error(sums(columns.of(part.check_with), weights), part.check_with.score),
+        len(learn_from),
+        _error(sums(found, weights), learn_from.score),
+        _error(sums(columns.of(check_with), weights), check_with.score),
     )
 
 
@@ -291,9 +287,3 @@ def _finding(weights: list[np.ndarray], enough: list[bool], number: int) -> str:
         f"{sum(enough)} of {len(enough)} stages had positions enough; of {len(weights)} x "
         f"{number:,} weights {seen:,} were seen at least once, the others are 0."
     )
-
-
-def _figures(learned: LearnedWeights, positions: Positions) -> Iterator[ReportFigure]:
-    from othello_lab.training.drawing import disc_worth_figure
-
-    yield disc_worth_figure(model.PatternEvaluation(learned), positions, model.UNIT)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from othello_lab.core.system.escaping import counted, listed
@@ -22,7 +22,25 @@ if TYPE_CHECKING:
 
     from othello_lab.experiments.report.figures.drawing import ReportFigure
 
-_MATCH = ("opponent", "games", "W-D-L", "score %", RATING, "discs [95 %]")
+_MATCH = {
+    name: MATCH_COLUMNS[name]
+    for name in ("opponent", "games", "W-D-L", "score %", RATING, "discs [95 %]")
+}
+_STAGE: Mapping[str, Callable[[Any], str]] = {
+    "empties": lambda row: f"{row.fewest} to {row.most}",
+    "positions": lambda row: f"{row.positions:,}",
+    "exact %": lambda row: f"{100 * row.exact:.0f}",
+    "mean error [95 %]": lambda row: f"{row.error:.2f} [{row.low:.2f}, {row.high:.2f}]",
+    "bias": lambda row: f"{row.bias:+.2f}",
+    "guessing": lambda row: f"{row.guessing:.2f}",
+}
+_PART: Mapping[str, Callable[[Any], str]] = {
+    "part": lambda row: row.part,
+    "positions": _STAGE["positions"],
+    "mean squared error": lambda row: f"{row.squared:.2f}",
+    "mean error": lambda row: f"{row.error:.2f}",
+    "guessing": _STAGE["guessing"],
+}
 _MOST_NAMED = 4
 _MISSED = 0.1  # of its minutes, by which a stop may come earlier or later and nothing is said
 
@@ -240,38 +258,20 @@ def _notes(training: Training, settings: RunConfig, measured: Measurements) -> I
 
 def _tables(measured: Measurements) -> Iterator[ResultTable]:
     if len(measured.matches):
-        columns = {name: MATCH_COLUMNS[name] for name in _MATCH}
-        order = measured.matches.sort_values("score")
-        yield ResultTable("Matches", list(columns), cells(columns, order))
+        yield frame_table("Matches", _MATCH, measured.matches.sort_values("score"))
     if len(measured.curve):
         yield _curve_table(measured.curve)
     if len(measured.stages):
-        rows = [
-            [
-                f"{row.fewest} to {row.most}",
-                f"{row.positions:,}",
-                f"{100 * row.exact:.0f}",
-                f"{row.error:.2f} [{row.low:.2f}, {row.high:.2f}]",
-                f"{row.bias:+.2f}",
-                f"{row.guessing:.2f}",
-            ]
-            for row in measured.stages.itertuples()
-        ]
-        heads = ["empties", "positions", "exact %", "mean error [95 %]", "bias", "guessing"]
-        yield ResultTable(f"Error by stage ({measured.held})", heads, rows)
+        yield frame_table(f"Error by stage ({measured.held})", _STAGE, measured.stages)
     if len(measured.parts):
-        rows = [
-            [
-                row.part,
-                f"{row.positions:,}",
-                f"{row.squared:.2f}",
-                f"{row.error:.2f}",
-                f"{row.guessing:.2f}",
-            ]
-            for row in measured.parts.itertuples()
-        ]
-        heads = ["part", "positions", "mean squared error", "mean error", "guessing"]
-        yield ResultTable("Loss", heads, rows)
+        yield frame_table("Loss", _PART, measured.parts)
+
+
+def frame_table(
+    title: str, columns: Mapping[str, Callable[[Any], str]], frame: pd.DataFrame
+) -> ResultTable:
+    """Return a table of a frame. columns: by heading, the function that makes a row's cell."""
+    return ResultTable(title, list(columns), cells(columns, frame))
 
 
 def _steps_table(found: TrainingSteps) -> ResultTable:

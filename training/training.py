@@ -70,6 +70,7 @@ from othello_lab.experiments.studies.study import PlayedRun, RunRequest, Study, 
 from othello_lab.training.checkpoints import read_state, write_state
 
 if TYPE_CHECKING:
+    from othello_lab.agents.evaluation import Evaluation
     from othello_lab.agents.learned.weights import LearnedWeights
     from othello_lab.experiments.report.figures.drawing import ReportFigure
     from othello_lab.training.data import Positions
@@ -109,6 +110,15 @@ class LearningResult:
     tables: Sequence[ResultTable] = ()
     figures: Callable[[], Iterable[ReportFigure]] = tuple
     about: Mapping[str, Any] = field(default_factory=dict)
+
+
+def disc_worth_figures(
+    evaluation: Evaluation, positions: Positions, unit: float
+) -> Iterator[ReportFigure]:
+    """Yield the figure of a disc's worth, for :class:`LearningResult`. unit: value of a disc."""
+    from othello_lab.training.drawing import disc_worth_figure  # which takes long to load
+
+    yield disc_worth_figure(evaluation, positions, unit)
 
 
 class RoundSettings(Constraint):

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from othello_lab.agents.config import ConfigError, build, unknown
 from othello_lab.core.system.escaping import counted, plain
-from othello_lab.core.system.settings import Constraint, Switch
+from othello_lab.core.system.settings import Switch
 from othello_lab.experiments.pairing import ResultTable
 from othello_lab.experiments.playing.tasks import TaskResult
 from othello_lab.experiments.playing.trust import names_no_more
@@ -29,24 +29,20 @@ from othello_lab.training.part import part_plan, train_part
 from othello_lab.training.rounds import parts_of
 from othello_lab.training.shipping import ship_folder
 from othello_lab.training.steps import last_rounds
-from othello_lab.training.training import CORES, Training, TrainingStudy
+from othello_lab.training.training import CORES, RoundSettings, Training, TrainingStudy
 from othello_lab.training.training_session import ROOMS, ROUNDS, TrainingSession
 
 DATA_OF = "data_of"
 """Instead of ``data``: the name of an earlier training, from whose positions it learns."""
 
 
-class NamedSettings(Constraint):
-    """Settings by name."""
+class NamedSettings(RoundSettings):
+    """Settings of at least one training, by its name."""
 
     needed = "settings of trainings by name"
 
     def allows(self, value: object) -> bool:
-        return (
-            isinstance(value, Mapping)
-            and bool(value)
-            and all(isinstance(each, Mapping) for each in value.values())
-        )
+        return bool(value) and super().allows(value)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -50,19 +50,11 @@ class TreeStage:
     @classmethod
     def constant(cls, trees: int, value: float) -> TreeStage:
         """Trees that say nothing."""
-        feature, threshold, leaf, gain = _silent(trees)
-        nothing = np.zeros(trees)
+        shape, nothing = (trees, QUESTIONS), np.zeros(trees)
+        feature, gain = np.zeros(shape, dtype=np.uint8), np.zeros(shape)
+        threshold = np.full(shape, ALWAYS, dtype=np.int32)
+        leaf = np.zeros((trees, LEAVES))
         return cls(value, feature, threshold, leaf, gain, nothing, nothing, 0, 0)
-
-
-def _silent(trees: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    shape = trees, QUESTIONS
-    return (
-        np.zeros(shape, dtype=np.uint8),
-        np.full(shape, ALWAYS, dtype=np.int32),
-        np.zeros((trees, LEAVES)),
-        np.zeros(shape),
-    )
 
 
 def grow(
@@ -92,13 +84,11 @@ def grow(
     # More threads wait for each other most of the time: a stage's positions are few.
     with threadpool_limits(1):
         model.fit(of_train, train_score)
-    feature, threshold, leaf, gain = _silent(trees)
     # scikit-learn has no public way to its trees.
-    for number, (predictor,) in enumerate(model._predictors):
-        _copy(predictor.nodes, feature[number], threshold[number], leaf[number], gain[number])
     start = float(model._baseline_prediction.item())
-    nothing = np.zeros(trees)
-    found = TreeStage(start, feature, threshold, leaf, gain, nothing, nothing, 0, 0)
+    found = TreeStage.constant(trees, start)
+    for number, (predictor,) in enumerate(model._predictors):
+        _copy(predictor.nodes, found, number)
     seen = slice(None, None, max(1, len(train_score) // _LOOKED_AT))
     errors: dict[str, Any] = {}
     for split, given, score in (
@@ -110,27 +100,22 @@ def grow(
     return TreeStage(**{**vars(found), **errors})
 
 
-def _copy(
-    nodes: Sequence[Mapping[str, Any]] | np.ndarray,
-    feature: np.ndarray,
-    threshold: np.ndarray,
-    leaf: np.ndarray,
-    gain: np.ndarray,
-) -> None:
-    """Copy scikit-learn's nodes of a tree into one of full depth: below a leaf that comes early,
-    questions have one answer."""
+def _copy(nodes: Sequence[Mapping[str, Any]] | np.ndarray, stage: TreeStage, tree: int) -> None:
+    """Copy scikit-learn's nodes of a tree into one of full depth, the one of this number: below a
+    leaf that comes early, questions have one answer."""
     todo = [(0, 0)]
     while todo:
         place, number = todo.pop()
         node = nodes[number]
         if place >= QUESTIONS:
-            leaf[place - QUESTIONS] = node["value"]
+            stage.leaf[tree, place - QUESTIONS] = node["value"]
         elif node["is_leaf"]:
             todo += [(2 * place + 1, number), (2 * place + 2, number)]
         else:
-            feature[place] = node["feature_idx"]
-            threshold[place] = np.floor(node["num_threshold"])  # features are whole numbers
-            gain[place] = max(0.0, node["gain"])
+            stage.feature[tree, place] = node["feature_idx"]
+            # Features are whole numbers.
+            stage.threshold[tree, place] = np.floor(node["num_threshold"])
+            stage.gain[tree, place] = max(0.0, node["gain"])
             todo += [(2 * place + 1, int(node["left"])), (2 * place + 2, int(node["right"]))]
 
 
@@ -190,7 +175,7 @@ class SingleTree:
         }
         rows = [{name: column[n] for name, column in nodes.items()} for n in range(tree.node_count)]
         stage = TreeStage.constant(1, 0.0)
-        _copy(rows, stage.feature[0], stage.threshold[0], stage.leaf[0], stage.gain[0])
+        _copy(rows, stage, 0)
         counts = np.zeros(QUESTIONS + LEAVES)
         todo = [(0, 0)]
         while todo:

@@ -95,9 +95,8 @@ def _processes() -> Iterator[tuple[int, bytes, int]]:
     """All processes of the system: number, state, parent (Linux; none elsewhere)."""
     for name in os.listdir("/proc") if has_proc() else ():
         if name.isdigit():
-            with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:
-                # The name in brackets may itself hold brackets and blanks.
-                state, parent, *_ = file.read().rpartition(b")")[2].split()
+            with contextlib.suppress(OSError):
+                state, parent, *_ = _stat(int(name))
                 yield int(name), state, int(parent)
 
 
@@ -148,6 +147,7 @@ def is_ending(process: int) -> bool:
 def _stat(process: int) -> list[bytes]:
     """Return the fields of a process's state after its name; raises OSError."""
     with open(f"/proc/{process}/stat", "rb") as file:
+        # The name in brackets may itself hold brackets and blanks.
         return file.read().rpartition(b")")[2].split()
 
 

@@ -14,8 +14,6 @@ from typing import NamedTuple
 from othello_lab.core.system import call_filter, landlock
 from othello_lab.core.system.processes import LINUX, has_proc
 
-_PROC = "Linux with /proc"
-
 
 class Promise(NamedTuple):
     """A promise on an agent's process.
@@ -27,41 +25,28 @@ class Promise(NamedTuple):
     text: str
     needs: str
     holds: bool
-    closed: bool
+    closed: bool = False
 
 
 def promises() -> list[Promise]:
     """Return all promises."""
-    version, filters = landlock.version(), call_filter.available()
+    filters, proc = ("seccomp", call_filter.available()), ("Linux with /proc", has_proc())
+    writes, reads, signals = (
+        (f"Landlock {least} (Linux {linux})", landlock.version() >= least)
+        for least, linux in ((2, "5.19"), (3, "6.2"), (6, "6.12"))
+    )
     return [
-        Promise("its crash, hang or late move costs nobody else", "processes", True, False),
-        Promise("all processor time of its processes is charged", _PROC, has_proc(), False),
-        Promise("memory is bounded for all its processes together", _PROC, has_proc(), False),
-        Promise(
-            "it takes no time by priorities, processors or limits of others",
-            "seccomp",
-            filters,
-            False,
-        ),
-        Promise("it hides no process, and leaves no shared memory", "seccomp", filters, False),
-        Promise("it writes no file of the system", "Landlock 2 (Linux 5.19)", version >= 2, False),
-        Promise(
-            "it signals and traces no other process",
-            "Landlock 6 (Linux 6.12)",
-            version >= 6,
-            False,
-        ),
-        Promise(
-            "all its processes stop at once between its moves, and end at once",
-            "Landlock 6 (Linux 6.12)",
-            version >= 6,
-            False,
-        ),
-        Promise(
-            "it reads and changes only its own files", "Landlock 3 (Linux 6.2)", version >= 3, True
-        ),
-        Promise("it has no network", "seccomp", filters, True),
-        Promise("it changes no mode, owner or time of a file", "seccomp", filters, True),
+        Promise("its crash, hang or late move costs nobody else", "processes", True),
+        Promise("all processor time of its processes is charged", *proc),
+        Promise("memory is bounded for all its processes together", *proc),
+        Promise("it takes no time by priorities, processors or limits of others", *filters),
+        Promise("it hides no process, and leaves no shared memory", *filters),
+        Promise("it writes no file of the system", *writes),
+        Promise("it signals and traces no other process", *signals),
+        Promise("all its processes stop at once between its moves, and end at once", *signals),
+        Promise("it reads and changes only its own files", *reads, closed=True),
+        Promise("it has no network", *filters, closed=True),
+        Promise("it changes no mode, owner or time of a file", *filters, closed=True),
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.text import Text
 
@@ -19,12 +19,16 @@ _BOARD = "grey70 on green4"
 _LEGAL = "bold bright_yellow on green4"
 
 
-def disc_count(color: Color, discs: int, name: str, unicode: bool, colours: bool) -> Text:
-    """Return a line beside the board: a disc, the number of such discs, and their player."""
-    sign = _disc(color, unicode, colours)
-    text = Text()
-    text.append(f" {sign} ", _STYLES[color] if colours else "")
-    return text.append(f" {color.value.capitalize():5} {discs:2}  {visible(name)}")
+def disc_counts(
+    position: Position, names: Mapping[Color, str], unicode: bool, colours: bool
+) -> Iterator[Text]:
+    """Yield a line beside the board for each colour: a disc, the number of such discs, and their
+    player."""
+    for color, discs in ((Color.BLACK, position.black), (Color.WHITE, position.white)):
+        text = Text()
+        text.append(f" {_disc(color, unicode, colours)} ", _STYLES[color] if colours else "")
+        told = f" {color.value.capitalize():5} {discs.bit_count():2}  {visible(names[color])}"
+        yield text.append(told)
 
 
 def _disc(color: Color, unicode: bool, colours: bool) -> str:

@@ -86,9 +86,20 @@ class CommandWords:
             raise ConfigError(f"{what} is needed")
         return self.words[0]
 
+    def switch(self, what: str) -> bool:
+        """Return True for ``on``, the only word, and False for ``off``."""
+        word = self.one(f"{what}: on or off")
+        if word not in ("on", "off"):
+            raise ConfigError(unknown_choice(what, word, ("on", "off")))
+        return word == "on"
+
     def number(self, what: str, allowed: Whole) -> int:
         """The only word as a number."""
         return _number(self.one(f"{what}: {allowed.needed}"), what, allowed)
+
+
+Run = Callable[[TerminalSession, CommandWords], None]
+Change = Callable[[PlayerSettings], PlayerSettings]
 
 
 def _number(word: str, what: str, allowed: Whole) -> int:
@@ -101,33 +112,34 @@ def _number(word: str, what: str, allowed: Whole) -> int:
 # ---------------------------------------------------------------------- whom a switch is for
 
 
-def _agents_side(session: TerminalSession, side: Color | None) -> Color:
-    """Return the colour of the agent in question: the named one, the only one, or the one to
-    move."""
+def _agent_meant(
+    session: TerminalSession, side: Color | None, once: bool
+) -> tuple[Color, PlayerSettings]:
+    """Return the colour of the agent in question: the named one, the only one, or the one to move;
+    and this agent, of the next move alone or from then on."""
     seats = session.seats
     with_agents = [color for color in Color if not seats.of(color).is_human]
     if side is not None:
         if side not in with_agents:
             raise ConfigError(f"{side.value} is human; {side.value} agent NAME puts an agent there")
-        return side
-    if not with_agents:
+    elif not with_agents:
         raise ConfigError("no agent plays; white agent NAME puts one there")
-    if len(with_agents) == 1:
-        return with_agents[0]
-    return session.game.position.to_move
+    only = with_agents[0] if len(with_agents) == 1 else session.game.position.to_move
+    color = side or only
+    return color, seats.of(color) if once else seats.lasting[color]
 
 
-def _switch(
-    session: TerminalSession,
-    words: CommandWords,
-    change: Callable[[PlayerSettings], PlayerSettings],
-) -> None:
-    """Change the agent that is meant, for its next move or from then on."""
-    once = words.take_once()
-    color = _agents_side(session, words.side)
-    seats = session.seats
-    changed = change(seats.of(color) if once else seats.lasting[color])
-    _seat(session, color, changed, once)
+def _changing(read: Callable[[CommandWords], Change]) -> Run:
+    """Return the command that changes the agent in question, for its next move or from then on.
+    read: returns the change that the words ask for."""
+
+    def run(session: TerminalSession, words: CommandWords) -> None:
+        once = words.take_once()
+        change = read(words)
+        color, before = _agent_meant(session, words.side, once)
+        _seat(session, color, change(before), once)
+
+    return run
 
 
 def _seat(session: TerminalSession, color: Color, who: PlayerSettings, once: bool) -> None:
@@ -138,36 +150,27 @@ def _seat(session: TerminalSession, color: Color, who: PlayerSettings, once: boo
     session.screen.say(f"{color.value.capitalize()} is now {described(who)}{until}.")
 
 
-def _depth(session: TerminalSession, words: CommandWords) -> None:
-    once = words.take_once()
+def _depth(words: CommandWords) -> Change:
     depth = words.number("depth", _DEPTH)
-    words.words = [_ONCE] if once else []
-    _switch(session, words, lambda who: changed(who, "depth", depth))
+    return lambda who: changed(who, "depth", depth)
 
 
-def _ordering(session: TerminalSession, words: CommandWords) -> None:
-    once = words.take_once()
+def _ordering(words: CommandWords) -> Change:
     ordering = words.one("ordering: none, or criteria such as killer+static,")
-    words.words = [_ONCE] if once else []
-    _switch(session, words, lambda who: changed(who, "ordering", ordering))
+    return lambda who: changed(who, "ordering", ordering)
 
 
-def _evaluation(session: TerminalSession, words: CommandWords) -> None:
-    once = words.take_once()
+def _evaluation(words: CommandWords) -> Change:
     name = words.one("evaluation: a name (othello-lab agents list), or path/to/file.py:function,")
-    words.words = [_ONCE] if once else []
-    _switch(session, words, lambda who: with_evaluation(who, name))
+    return lambda who: with_evaluation(who, name)
 
 
 def _pruning(session: TerminalSession, words: CommandWords) -> None:
     once = words.take_once()
-    word = words.one("pruning: on or off")
-    if word not in ("on", "off"):
-        raise ConfigError(unknown_choice("pruning", word, ("on", "off")))
-    color = _agents_side(session, words.side)
-    before = session.seats.of(color) if once else session.seats.lasting[color]
+    pruning = words.switch("pruning")
+    color, before = _agent_meant(session, words.side, once)
     pruned, full = with_pruning(before, session.seats.pruned.get(color)), without_pruning(before)
-    chosen, other = (pruned, full) if word == "on" else (full, pruned)
+    chosen, other = (pruned, full) if pruning else (full, pruned)
     session.thinkers.of(other, color.value)
     _seat(session, color, chosen, once)
     session.seats.compare(color, pruned, once)
@@ -310,10 +313,7 @@ def _resign(session: TerminalSession, words: CommandWords) -> None:
 
 
 def _marks(session: TerminalSession, words: CommandWords) -> None:
-    word = words.one("marks: on or off")
-    if word not in ("on", "off"):
-        raise ConfigError(unknown_choice("marks", word, ("on", "off")))
-    session.marks = word == "on"
+    session.marks = words.switch("marks")
     session.show_board()
 
 
@@ -379,7 +379,7 @@ def _quit(session: TerminalSession, words: CommandWords) -> None:
 class Command:
     usage: str
     about: str
-    run: Callable[[TerminalSession, CommandWords], None]
+    run: Run
 
 
 _OF_A_SIDE = ("agent", "human", "depth", "pruning", "ordering", "evaluation")
@@ -404,10 +404,10 @@ COMMANDS = {
         Command("series [games=N|points=N|off]", "several games, colours changing", _series),
         Command("agent NAME [key=value ...]", "another agent (or human) plays", _agent),
         Command("human", "you play the side to move from now on", _human),
-        Command("depth N", "plies that the agent looks ahead", _depth),
+        Command("depth N", "plies that the agent looks ahead", _changing(_depth)),
         Command("pruning on|off", "alpha-beta or minimax, and both counts", _pruning),
-        Command("ordering NAME", "the order of moves: none, static, ...", _ordering),
-        Command("evaluation NAME", "the agent's heuristic", _evaluation),
+        Command("ordering NAME", "the order of moves: none, static, ...", _changing(_ordering)),
+        Command("evaluation NAME", "the agent's heuristic", _changing(_evaluation)),
         Command(
             "debug on|off [depth N] [to FILE]", "every line of moves that is looked at", _debug
         ),

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from othello_lab.core.rules import Color, Ruleset
+from othello_lab.core.rules import Ruleset
 from othello_lab.play.game import PlayedTurn, outcome
 from othello_lab.play.game_files import ReadGame
 from othello_lab.play.moves import written
 from othello_lab.play.recorded import open_game
-from othello_lab.play.terminal.board import disc_count, draw
+from othello_lab.play.terminal.board import disc_counts, draw
 from othello_lab.play.terminal.screen import Screen
 
 HELP = """\
@@ -91,13 +91,9 @@ class _ReplayPosition:
         screen.say()
         if turn is not None:
             self._tell(turn)
-        players = self._shown.players
         look = screen.unicode, screen.colours
-        counts = {Color.BLACK: position.black, Color.WHITE: position.white}
-        beside = [
-            disc_count(color, discs.bit_count(), f"{players[color]:.34}", *look)
-            for color, discs in counts.items()
-        ]
+        names = {color: f"{name:.34}" for color, name in self._shown.players.items()}
+        beside = list(disc_counts(position, names, *look))
         last = turn.move if turn else None
         screen.show(draw(position, last, True, *look, beside))
         if self.at == len(turns):

@@ -18,7 +18,7 @@ from othello_lab.play.game_files import described, game_text, players_of, write
 from othello_lab.play.moves import written
 from othello_lab.play.opening_names import opening_names
 from othello_lab.play.series import Series
-from othello_lab.play.terminal.board import disc_count, draw
+from othello_lab.play.terminal.board import disc_counts, draw
 from othello_lab.play.terminal.explained import TraceOptions, compare, show_tree
 from othello_lab.play.terminal.screen import Screen
 from othello_lab.play.terminal.seats import Seats
@@ -130,12 +130,10 @@ class TerminalSession:
         """Draw the position with the side to move."""
         game, screen = self.game, self.screen
         position = game.position
-        counts = {Color.BLACK: position.black, Color.WHITE: position.white}
-        beside: list[str | Text] = [
-            disc_count(color, discs.bit_count(), self.seats.of(color).name, *self._look)
-            for color, discs in counts.items()
-        ]
-        beside += ["", f"  {self._turn_text()}"]
+        look = screen.unicode, screen.colours
+        names = {color: self.seats.of(color).name for color in Color}
+        beside: list[str | Text] = [*disc_counts(position, names, *look), ""]
+        beside.append(f"  {self._turn_text()}")
         if game.turns:
             last = game.turns[-1]
             made = written(last.move, last.color, position.ruleset)
@@ -144,11 +142,7 @@ class TerminalSession:
             beside.append(f"  opening: {name}")
         last_move = game.turns[-1].move if game.turns else None
         screen.say()
-        screen.show(draw(position, last_move, self.marks, screen.unicode, screen.colours, beside))
-
-    @property
-    def _look(self) -> tuple[bool, bool]:
-        return self.screen.unicode, self.screen.colours
+        screen.show(draw(position, last_move, self.marks, *look, beside))
 
     def _turn_text(self) -> str:
         if self.game.is_over:

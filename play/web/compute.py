@@ -180,20 +180,13 @@ def _review_data(game: GameState, each: MoveReview) -> dict[str, Any]:
 
 
 ANSWERS: dict[str, Answer] = {
-    "decide": decide,
-    "prepare": prepare,
-    "runs": runs,
-    "games": games,
-    "mine": mine,
-    "own": own,
-    "recorded": recorded,
-    "hint": hint,
-    "values": explanations.values,
-    "parts": explanations.parts,
-    "course": explanations.course,
-    "tree": explanations.tree,
-    "review": review,
+    answer.__name__: answer
+    for answer in (
+        *(decide, prepare, runs, games, mine, own, recorded, hint, review),
+        *(explanations.values, explanations.parts, explanations.course, explanations.tree),
+    )
 }
+"""The functions that answer questions, by name of the question."""
 
 
 def sit(link: Channel, parent: int, table: GameSetup) -> None:

@@ -100,18 +100,23 @@ class ClockChoice:
     seconds: Annotated[float, Number(low=1, high=86_400)]
 
 
+@dataclass(frozen=True)
+class Message:
+    """What a page may send; each subclass is a type of message."""
+
+
 _SEAT = NestedObject(PlayerChoice, "a player, with its name and settings,")
 
 
 @dataclass(frozen=True)
-class HelloMessage:
+class HelloMessage(Message):
     """The first message: the visit that this page continues; None for a new one."""
 
     visit: Annotated[str | None, VISIT] = None
 
 
 @dataclass(frozen=True)
-class MoveMessage:
+class MoveMessage(Message):
     """A person's move. ply: how many moves the page has seen before it."""
 
     move: Annotated[str, Text(r"[a-h][1-8]", "a square")]
@@ -130,7 +135,7 @@ _RECORDED = NestedObject(RecordedGame, "a run and the number of its game")
 
 
 @dataclass(frozen=True)
-class NewMessage:
+class NewMessage(Message):
     """A new game. text: its first position or its moves: OBF, transcript, GGF, or a saved game;
     empty for the start. recorded: or a game of a run. playing: True if two agents play on at once.
     black, white: None for the present player. series: games that win a series; None for a single
@@ -148,13 +153,12 @@ class NewMessage:
     )
 
 
-@dataclass(frozen=True)
-class NextMessage:
+class NextMessage(Message):
     """The next game of a series."""
 
 
 @dataclass(frozen=True)
-class PlayersMessage:
+class PlayersMessage(Message):
     """Others play on from here; None for the present player."""
 
     black: Annotated[PlayerChoice | None, _SEAT] = None
@@ -162,48 +166,43 @@ class PlayersMessage:
 
 
 @dataclass(frozen=True)
-class PaceMessage:
+class PaceMessage(Message):
     """Two agents: True if they play on by themselves, and the seconds between their moves."""
 
     playing: Annotated[bool, Switch()]
     delay: Annotated[float, Number(low=0, high=30)]
 
 
-@dataclass(frozen=True)
-class StepMessage:
+class StepMessage(Message):
     """Two agents: one move, then wait."""
 
 
-@dataclass(frozen=True)
-class StopMessage:
+class StopMessage(Message):
     """End the agent's present work."""
 
 
-@dataclass(frozen=True)
-class GoMessage:
+class GoMessage(Message):
     """Let the agent think again."""
 
 
-@dataclass(frozen=True)
-class UndoMessage:
+class UndoMessage(Message):
     """Take back the last move of a person, and all after it."""
 
 
 @dataclass(frozen=True)
-class BackMessage:
+class BackMessage(Message):
     """Take back all but the first moves. ply: how many the page has seen in all."""
 
     moves: Annotated[int, PLY]
     ply: Annotated[int, PLY]
 
 
-@dataclass(frozen=True)
-class ResignMessage:
+class ResignMessage(Message):
     """Give up."""
 
 
 @dataclass(frozen=True)
-class AskMessage:
+class AskMessage(Message):
     """A question for a desk. id: the page's number for it. name: of the question. options: its
     own; ``ply`` among them says after how many moves of the game, all by default."""
 
@@ -213,7 +212,7 @@ class AskMessage:
 
 
 @dataclass(frozen=True)
-class CancelMessage:
+class CancelMessage(Message):
     """The page wants no answer to this question any more."""
 
     id: Annotated[int, NUMBER]
@@ -299,23 +298,7 @@ OPTIONS: dict[str, Callable[..., Any]] = {
 """What a page may ask, and the options of each question, without ``ply``."""
 
 _KINDS: dict[str, Callable[..., Any]] = {
-    kind.__name__.removesuffix("Message").lower(): kind
-    for kind in (
-        HelloMessage,
-        MoveMessage,
-        NewMessage,
-        NextMessage,
-        PlayersMessage,
-        PaceMessage,
-        StepMessage,
-        StopMessage,
-        GoMessage,
-        UndoMessage,
-        BackMessage,
-        ResignMessage,
-        AskMessage,
-        CancelMessage,
-    )
+    kind.__name__.removesuffix("Message").lower(): kind for kind in Message.__subclasses__()
 }
 
 
