@@ -48,7 +48,7 @@ _FOREIGN = {
     rb"Othello game\r?\n": "a saved game, which play replay shows",
 }
 """Beginnings of files of other kinds, and what each of these is."""
-_MOVES = re.compile(r"(?<!\w)([a-hA-H][1-8])+(?!\w)|([-*.oOxX@] ?){3}")  # or a board
+_MOVES = re.compile(r"(?<!\w)([a-hA-H][1-8])+(?!\w)|[-*.oOxX@][-*.oOxX@ ]{2}")  # or a board
 
 _Entry = GgfGame | NotationError | str
 Tell = Callable[[str], None]
@@ -158,7 +158,7 @@ def _of_text(text: str, rules: Ruleset, refuse: Refusals) -> Iterator[ArchivedGa
             try:
                 yield _game(entry, where, number, rules)
             except ValueError as error:
-                if number == 1 and not _MOVES.search(text):
+                if number == 1 and not (is_ggf(text) or _MOVES.search(text)):
                     begins = text.strip().splitlines()[0][:40]
                     kind = f"text without moves, which begins {begins!r}"
                     raise ConfigError(_misread(refuse.path, kind)) from None

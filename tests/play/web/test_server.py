@@ -193,7 +193,7 @@ def test_what_is_no_game_is_refused(page: Page) -> None:
         '[Event "x"]\n\n1. e4 e5': "PGN of chess",
         "(;GM[Othello]BO[4 ---- -O*- -*O- ---- *];)": "4x4",
         "Othello game\nruleset: none": "'none'",
-        "é" * LONGEST_TEXT: "80000 squares",
+        "é" * LONGEST_TEXT: "without moves",
     }.items():
         assert told in str(page.tell("new", rules="standard", text=text, **PEOPLE))
         assert page.moves == ["d3"]
