@@ -14,6 +14,7 @@ from othello_lab.core.position import Position
 from othello_lab.core.rules import Ruleset, ruleset
 from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.report.tables import by_agent
 from othello_lab.experiments.statistics.means import SHARE, Mean, mean_interval
 
 if TYPE_CHECKING:
@@ -183,9 +184,7 @@ def error_profile(moves: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
             rows.append(row)
     found = pd.DataFrame(rows)
     whole = found[found["empties"] == ALL].sort_values("loss", kind="stable")
-    order = whole["agent"].tolist()
-    by_place = {"key": lambda names: names.map(order.index), "kind": "stable"}
-    return found.sort_values("agent", ignore_index=True, **by_place)
+    return by_agent(found, whole["agent"].tolist()).reset_index(drop=True)
 
 
 def mean_of(row: Mapping[str, Any], name: str) -> Mean:

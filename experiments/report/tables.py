@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import compress
 from typing import TYPE_CHECKING, Any
@@ -226,6 +226,12 @@ def order_note(standings: pd.DataFrame, merits: Collection[str] = ()) -> str:
 def cells(columns: Mapping[str, Callable[[Any], str]], frame: pd.DataFrame) -> list[list[str]]:
     """Return the cells of a table with these columns, by row."""
     return [[cell(row) for cell in columns.values()] for row in frame.itertuples()]
+
+
+def by_agent(frame: pd.DataFrame, order: Sequence[str]) -> pd.DataFrame:
+    """Return a table with its agents in this order; rows of the same one stay as they are."""
+    places = {name: place for place, name in enumerate(order)}
+    return frame.sort_values("agent", key=lambda names: names.map(places), kind="stable")
 
 
 # ---------------------------------------------------------------------- matches

@@ -17,7 +17,7 @@ from othello_lab.core.system.settings import Each, Whole
 from othello_lab.experiments.config import Plan
 from othello_lab.experiments.playing.tasks import Tables, WorkerContext
 from othello_lab.experiments.record.store import Record
-from othello_lab.experiments.report.searches import cost_rows
+from othello_lab.experiments.report.searches import cost_rows, sample_text
 from othello_lab.experiments.report.tables import marked, share_text, time_text
 from othello_lab.experiments.statistics.means import Mean
 from othello_lab.experiments.studies.positions import PHASES, SampledPosition, SampledStudy
@@ -226,8 +226,7 @@ def _findings(
     if agents.empty:
         yield "Every position was solved exactly, so there is nothing to compare."
         return
-    best = agents.iloc[0]
-    where = " from ".join(counted(int(best[f"{each}s"]), each) for each in ("position", "opening"))
+    where = sample_text(agents.iloc[:1])
     measure = "leaves" if len(with_trees) else "nodes"
     agents = agents.sort_values(measure, kind="stable")
     best, worst = agents.iloc[0], agents.iloc[-1]

@@ -20,7 +20,6 @@ from othello_lab.experiments.report.figures.drawing import (
     check_frame,
     decades,
     drawn,
-    entitle,
     heat,
     signed,
     styled,
@@ -33,6 +32,7 @@ from othello_lab.experiments.report.figures.palette import (
     SEQUENTIAL,
 )
 from othello_lab.experiments.report.figures.svg import annotate
+from othello_lab.experiments.report.tables import by_agent
 from othello_lab.experiments.sweep.trend import asks_for_costs
 
 MOST_PANELS = 6
@@ -190,7 +190,8 @@ def sweep_chart(runs: pd.DataFrame, measure: str, setting: str, other: str | Non
     # Agents stand beside each other where their intervals would hide one another.
     apart = 0.05 * min(np.diff(list(places.values())), default=1) * (measure == "elo")
     panels = {p: runs[runs[other] == p] for p in runs[other]} if other else {None: runs}
-    with blank(width=2.4 + max(3.4, 0.5 * len(places)) * len(panels)) as figure:
+    width = 2.4 + max(3.4, 0.5 * len(places)) * len(panels)
+    with blank(width, context=_context(runs)) as figure:
         grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
         for axes, (panel, inside) in zip(grid, panels.items(), strict=True):
             for number, (name, look) in enumerate(agents):
@@ -203,7 +204,6 @@ def sweep_chart(runs: pd.DataFrame, measure: str, setting: str, other: str | Non
             if other is not None:
                 axes.set_title(drawn(f"{other} = {panel}"), fontsize=SMALL + 1)
         _label_measure(grid[0], runs, measure)
-        entitle(figure, _context(runs))
         lines, labels = grid[0].get_legend_handles_labels()
         legend = figure.legend(lines, labels, loc="outside right center", title="agent")
         name_legend(legend, [name for name, _ in agents])
@@ -221,8 +221,7 @@ def agents_chart(
     check_frame(runs, ["run", "agent", "games", setting, measure, *bounds, *others])
     shown = runs[runs[measure].notna() & ((measure == "elo") | (runs[measure] > 0))]
     means = shown.groupby("agent")[measure].mean().sort_values(ascending=measure != "elo")
-    places = {name: place for place, name in enumerate(means.index)}
-    rows = shown.sort_values("agent", key=lambda names: names.map(places), kind="stable")
+    rows = by_agent(shown, means.index)
     return _maps(rows, measure, setting, "agent", other, f"{other} = {{}}".format)
 
 
@@ -247,7 +246,7 @@ def _maps(
     names = [_shown(value) for value in rows]
     label = _MAP_LABELS[measure]
     width = 2.5 + max(2.5, 0.75 * len(columns) + 1.2) * len(panels)
-    with blank(width, 2 + 0.45 * len(rows)) as figure:
+    with blank(width, 2 + 0.45 * len(rows), _context(runs)) as figure:
         grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
         for axes, (value, inside) in zip(grid, panels.items(), strict=True):
             cells = np.full((len(rows), len(columns)), np.nan)
@@ -269,7 +268,6 @@ def _maps(
                 axes.set_title(wrapped(title(value)), fontsize=SMALL + 1)
         grid[0].set_yticks(range(len(rows)), names)
         grid[0].set_ylabel(drawn(row))
-        entitle(figure, _context(runs))
     return figure
 
 

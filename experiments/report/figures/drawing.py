@@ -179,12 +179,27 @@ def _lay_out(figure: Figure) -> None:
 
 
 @contextmanager
-def blank(width: float = 8, height: float = 5) -> Iterator[Figure]:
+def blank(width: float = 8, height: float = 5, context: str = "") -> Iterator[Figure]:
     """Return an empty figure of this size, in inches, that makes room for its labels. It has a
-    light grid, and letters that can be read at 8 by 5 inches."""
+    light grid, and letters that can be read at 8 by 5 inches. context: the line above."""
     with _styled():
         layout = ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1)
-        yield ShownFigure(figsize=(width, height), dpi=_DPI, layout=layout)
+        figure = ShownFigure(figsize=(width, height), dpi=_DPI, layout=layout)
+        entitle(figure, context)
+        yield figure
+
+
+@contextmanager
+def row_chart(
+    names: Iterable[object], context: str, width: float = 5, stretch: float = 1
+) -> Iterator[tuple[Figure, Axes, np.ndarray]]:
+    """Return a figure, its axes with a row for each name, and where the rows are. In the end the
+    axes get ``width`` inches, and ``stretch`` times the height that the names need."""
+    with blank(context=context) as figure:
+        axes = figure.add_subplot()
+        rows, height = name_rows(axes, names)
+        yield figure, axes, rows
+        resize(figure, axes, width, stretch * height)
 
 
 @contextmanager
@@ -349,6 +364,18 @@ def heat(
     if titles is not None:
         annotate(mesh, titles=titles.ravel().tolist())
     return mesh
+
+
+def cell_texts(frame: pd.DataFrame, text: Callable[[Any, Any, float], str]) -> np.ndarray:
+    """Return a text for each cell of a table, "" for nan. text: called with row, column, value."""
+    return np.array(
+        [
+            ["" if np.isnan(value) else text(row, column, value)
+             for column, value in zip(frame.columns, values, strict=True)]
+            for row, values in zip(frame.index, frame.to_numpy(dtype=float), strict=True)
+        ],
+        dtype=object,
+    )  # fmt: skip
 
 
 def log_scale(axes: Axes, low: float, high: float, text: Callable[[float], str]) -> None:

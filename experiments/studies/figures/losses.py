@@ -17,7 +17,6 @@ from othello_lab.experiments.report.figures.drawing import (
     blank,
     check_frame,
     drawn,
-    entitle,
     styled,
     wrapped,
 )
@@ -114,8 +113,7 @@ def _drawn(
     bands = list(dict.fromkeys(profile["plies"]))
     styles = styled(dict.fromkeys(profile["agent"]))
     shared = len(set(panels)) == 1
-    with blank(width=1.5 + 4.2 * len(panels), height=4.8) as figure:
-        entitle(figure, context)
+    with blank(width=1.5 + 4.2 * len(panels), height=4.8, context=context) as figure:
         grid = figure.subplots(1, len(panels), squeeze=False, sharey=shared)[0]
         for axes, panel, frame, title in zip(grid, panels, frames, titles, strict=True):
             _panel(axes, panel, frame, bands, styles)

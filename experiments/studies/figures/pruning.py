@@ -10,20 +10,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from othello_lab.core.system.escaping import counted
 from othello_lab.experiments.report.figures.drawing import (
     SMALL,
     ReportFigure,
     blank,
     check_frame,
     decades,
-    entitle,
     styled,
 )
 from othello_lab.experiments.report.figures.labels import label_ends
 from othello_lab.experiments.report.figures.palette import GREY
-from othello_lab.experiments.report.figures.svg import annotate
-from othello_lab.experiments.report.figures.tooltips import points_title
+from othello_lab.experiments.report.figures.tooltips import plot_line, shade
+from othello_lab.experiments.report.searches import sample_text
 from othello_lab.experiments.studies.efficiency import ALL, FLOOR, MINIMAX, is_reference, of_agents
 from othello_lab.experiments.studies.positions import PHASES
 
@@ -71,12 +69,6 @@ def pruning_figures(found: pd.DataFrame, ruleset: str) -> Iterator[ReportFigure]
         )
 
 
-def sample_text(found: pd.DataFrame) -> str:
-    """The positions that were searched, in words."""
-    openings = counted(int(found["openings"].max()), "opening")
-    return f"{counted(int(found['positions'].max()), 'position')} from {openings}"
-
-
 def _styles(names: Iterable[str]) -> dict[str, dict[str, Any]]:
     """Return the style of each search, the same in all figures: minimax and the smallest tree in
     grey, agents in colours.
@@ -102,8 +94,7 @@ def sizes_chart(found: pd.DataFrame, context: str = "") -> Figure:
     """
     check_frame(found, ["agent", "depth", "nodes", "leaves"])
     styles = _styles(found["agent"])
-    with blank(width=11, height=5) as figure:
-        entitle(figure, context)
+    with blank(width=11, height=5, context=context) as figure:
         left, right = figure.subplots(1, 2, sharey=True)
         for axes, measure in ((left, "nodes"), (right, "leaves")):
             _lines(axes, found, measure, styles)
@@ -123,8 +114,7 @@ def efficiency_chart(found: pd.DataFrame, context: str = "") -> Figure:
     check_frame(found, ["agent", "depth", "efficiency", "efficiency_low", "efficiency_high"])
     rows = of_agents(found)
     styles = _styles(found["agent"])
-    with blank(width=8.5) as figure:
-        entitle(figure, context)
+    with blank(width=8.5, context=context) as figure:
         axes = figure.add_subplot()
         axes.axhline(1, color=GREY, linestyle=":", linewidth=2)
         axes.axhline(0, color=GREY, linestyle="--", linewidth=2)
@@ -133,11 +123,7 @@ def efficiency_chart(found: pd.DataFrame, context: str = "") -> Figure:
             if len(set(rows["agent"])) <= SHADED:
                 ordered = group.sort_values("depth")
                 ends = ordered["efficiency_low"], ordered["efficiency_high"]
-                colour = styles[str(name)]["color"]
-                band = axes.fill_between(
-                    ordered["depth"], *ends, color=colour, alpha=0.15, linewidth=0
-                )
-                annotate(band, str(name))
+                shade(axes, name, ordered["depth"], *ends, styles[str(name)]["color"])
         for height, what in ((1, FLOOR), (0, MINIMAX)):
             axes.annotate(
                 what,
@@ -162,8 +148,7 @@ def branching_chart(found: pd.DataFrame, context: str = "") -> Figure:
     phases = [phase for phase in PHASES if phase in set(found["phase"])]
     styles = _styles(found["agent"])
     numbered = found.assign(depth=found["phase"].map({p: n for n, p in enumerate(phases)}))
-    with blank(width=8.5) as figure:
-        entitle(figure, context)
+    with blank(width=8.5, context=context) as figure:
         axes = figure.add_subplot()
         _lines(axes, numbered, "ebf", styles)
         axes.set_xticks(range(len(phases)), phases)
@@ -178,10 +163,7 @@ def _lines(axes: Axes, found: pd.DataFrame, measure: str, styles: dict[str, Any]
     """A line for each agent."""
     for name, group in found.dropna(subset=[measure]).groupby("agent", sort=False):
         ordered = group.sort_values("depth")
-        points = zip(ordered["depth"], map("{:,.3g}".format, ordered[measure]), strict=True)
-        line = axes.plot(ordered["depth"], ordered[measure], label=name, **styles[str(name)])
-        annotate(
-            line, str(name), points_title(name, points, "depth" if measure != "ebf" else "phase")
-        )
+        by, style = "depth" if measure != "ebf" else "phase", styles[str(name)]
+        plot_line(axes, name, ordered["depth"], ordered[measure], "{:,.3g}", by, **style)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("search depth (plies)")
