@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -51,21 +50,16 @@ _MAP_LABELS = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class SweepFacts:
-    """A sweep and the numbers computed from it.
+def setting_figures(
+    table: pd.DataFrame, varied: Mapping[str, Sequence[str]]
+) -> Iterator[ReportFigure]:
+    """Yield the figures of a sweep: Elo and nodes of every agent by the one or two settings that
+    were varied.
 
-    runs: one row a run and agent; see :func:`experiments.sweep.load`. varied: the columns that were
-    varied, by the name to be shown; columns that vary together count as one.
+    table: one row a run and agent; see :func:`experiments.sweep.load`. varied: the columns that
+    were varied, by the name to be shown; columns that vary together count as one.
     """
-
-    runs: pd.DataFrame
-    varied: Mapping[str, Sequence[str]]
-
-
-def setting_figures(facts: SweepFacts) -> Iterator[ReportFigure]:
-    """Elo and nodes of every agent by the one or two settings that were varied."""
-    runs, names = _settings(facts)
+    runs, names = _settings(table, varied)
     if len(names) not in (1, 2) or (len(names) == 2 and runs[names[1]].nunique() > MOST_PANELS):
         return
     if asks_for_costs(runs):
@@ -142,17 +136,16 @@ def _zero(runs: pd.DataFrame) -> str:
     return "The mean of each run is 0, so Elo can be compared within a run."
 
 
-def _settings(facts: SweepFacts) -> tuple[pd.DataFrame, list[str]]:
+def _settings(
+    table: pd.DataFrame, varied: Mapping[str, Sequence[str]]
+) -> tuple[pd.DataFrame, list[str]]:
     """Return the runs with a column for each setting that was varied, and the names of these
     columns, the one along the axis first."""
-    columns = {name: _joined(facts.runs, group) for name, group in facts.varied.items()}
-    runs = facts.runs.assign(**columns)
+    columns = {name: _joined(table, group) for name, group in varied.items()}
+    runs = table.assign(**columns)
     # Along the axis goes what has an order, or else what has more values.
     names = sorted(columns, key=lambda name: (not _numeric(runs[name]), -runs[name].nunique()))
     return runs, names
-
-
-SWEEP_FIGURES = (setting_figures,)
 
 
 def _joined(runs: pd.DataFrame, group: Sequence[str]) -> pd.Series:

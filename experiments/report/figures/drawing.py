@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Any
 
 import matplotlib as mpl
 import numpy as np
@@ -82,8 +82,6 @@ _STYLE: Any = {
     "ytick.labelsize": SMALL,
 }
 
-Facts = TypeVar("Facts")
-
 
 @dataclass(frozen=True, eq=False)
 class ReportFigure:
@@ -102,20 +100,16 @@ class ReportFigure:
 
 
 def draw_figures(
-    kinds: Iterable[Callable[[Facts], Iterable[ReportFigure]]],
-    facts: Facts,
-    folder: Path,
-    files: bool = False,
+    figures: Iterable[ReportFigure], folder: Path, files: bool = False
 ) -> list[Drawing]:
     """Draw all figures, and write their data to ``folder``.
 
-    kinds: functions that yield the figures of their kind, none where these facts give none.
     files: write a PNG and an SVG of each to ``folder``, too.
 
     A chart that is drawn is cleared: all those of 60 agents take 200 MB.
     """
     drawings = []
-    for figure in (figure for kind in kinds for figure in kind(facts)):
+    for figure in figures:
         drawings.append(_draw(figure, folder, files))
         if figure.data is not None:
             figure.data.to_csv(folder / f"{figure.name}.csv", index=False)
