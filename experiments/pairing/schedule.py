@@ -146,15 +146,16 @@ class PairOutcomes(Sequence[PairOutcome]):
 
 @dataclass(frozen=True)
 class ResultTable:
-    """A table about a tournament, for the report: rounds, or a bracket.
+    """A table with its heading, for a report: about a tournament, a run or a study.
 
-    rows: its cells. words: numbers of the columns that hold words. note: how to read it. code:
-    numbers of the columns that hold code, such as positions.
+    rows: its cells. words: numbers of the columns that hold words, aligned left. note: how to read
+    it, or all of the text if there is no table. code: numbers of the columns that hold code, such
+    as positions.
     """
 
     title: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
+    columns: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
     words: Sequence[int] = (0,)
     note: str = ""
     code: Sequence[int] = ()

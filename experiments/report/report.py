@@ -21,7 +21,7 @@ from othello_lab.experiments.report.elo_lead import FEW
 from othello_lab.experiments.report.facts import RunFacts, zero_text
 from othello_lab.experiments.report.findings import Findings, findings
 from othello_lab.experiments.report.games import game_sample
-from othello_lab.experiments.report.markdown import link, write_report
+from othello_lab.experiments.report.markdown import drawn_figures, link, write_report
 from othello_lab.experiments.report.page import Drawing
 from othello_lab.experiments.report.programs import write_programs
 from othello_lab.experiments.report.published import beside_original
@@ -39,7 +39,7 @@ from othello_lab.experiments.report.tables import (
     standings_by_part,
     standings_tables,
 )
-from othello_lab.experiments.report.terminal import drawn_figures, print_files
+from othello_lab.experiments.report.terminal import print_files
 from othello_lab.experiments.report.two_agents import match_sections
 from othello_lab.experiments.statistics.intervals import EVERY_SPLIT
 

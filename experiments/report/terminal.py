@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rich import box
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -16,11 +15,6 @@ from rich.table import Table
 from rich.text import Text
 
 from othello_lab.core.system.escaping import plain
-from othello_lab.experiments.config import FIGURE_FILES, NO_FIGURES
-
-if TYPE_CHECKING:
-    from othello_lab.experiments.report.figures.drawing import ReportFigure
-    from othello_lab.experiments.report.page import Drawing
 
 NARROW = 100
 """A terminal with less columns shows the paths of folders in two lines."""
@@ -68,20 +62,6 @@ def short_path(folder: object, console: Console) -> Text:
     """Return the path of a job's folder, in a narrow terminal with its date in a second line."""
     broken = re.sub(r"/(?=\d{4}-\d\d-\d\d_)", "/\n", str(folder))
     return plain(broken if console.width < NARROW else folder, keep="\n")
-
-
-def drawn_figures(
-    figures: Callable[[], Iterable[ReportFigure]], asked: str, folder: Path, console: Console
-) -> list[Drawing]:
-    """Draw the figures of a report, their files in its folder. asked: the setting ``figures``; the
-    figures are made only if it wants any."""
-    if asked == NO_FIGURES:
-        return []
-    # Loading matplotlib takes a third of a second, which a report without figures does not need.
-    from othello_lab.experiments.report.figures.drawing import draw_figures
-
-    with console.status("drawing figures"):
-        return draw_figures(figures(), folder, files=asked == FIGURE_FILES)
 
 
 def print_files(files: Mapping[str, str], folder: Path, console: Console) -> None:

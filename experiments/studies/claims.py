@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 
@@ -50,9 +50,6 @@ from othello_lab.experiments.studies.study import (
     RunRequest,
     changed,
 )
-
-if TYPE_CHECKING:
-    pass
 
 _In = TypeVar("_In")
 _Out = TypeVar("_Out")

@@ -17,11 +17,11 @@ from othello_lab.core.system.settings import Each, Whole
 from othello_lab.experiments.config import Plan
 from othello_lab.experiments.playing.tasks import Tables, WorkerContext
 from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.report.late_moves import mean_of
 from othello_lab.experiments.report.searches import cost_rows, sample_text
 from othello_lab.experiments.report.tables import marked, share_text, time_text
-from othello_lab.experiments.statistics.means import Mean
 from othello_lab.experiments.studies.positions import PHASES, SampledPosition, SampledStudy
-from othello_lab.experiments.studies.study import Conclusion, ResultTable
+from othello_lab.experiments.studies.study import Conclusion, ResultTable, without_depth
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -178,10 +178,7 @@ class Pruning(SampledStudy):
             },
             figures=lambda: _figures(found, plan),
             notes=[_NOTE],
-            agents={
-                name: {key: value for key, value in settings.items() if key != "depth"}
-                for name, settings in plan.settings.agents.items()
-            },
+            agents=without_depth(plan.settings.agents),
             exit_code=int(len(wrong) > 0),
         )
 
@@ -282,7 +279,7 @@ def _best_elsewhere(agents: pd.DataFrame) -> Iterable[str]:
 
 
 def _efficiency(row: Any) -> str:
-    return Mean(row["efficiency"], row["efficiency_low"], row["efficiency_high"]).text()
+    return mean_of(row, "efficiency").text()
 
 
 def _values(table: pd.DataFrame, wrong: pd.DataFrame) -> str:

@@ -9,10 +9,10 @@ from rich.console import Console
 
 from othello_lab.core.system.escaping import plain
 from othello_lab.experiments.record.provenance import machine_in_words
-from othello_lab.experiments.report.markdown import write_report
+from othello_lab.experiments.report.markdown import drawn_figures, write_report
 from othello_lab.experiments.report.page import Drawing
 from othello_lab.experiments.report.tables import described, result_table
-from othello_lab.experiments.report.terminal import drawn_figures, print_files
+from othello_lab.experiments.report.terminal import print_files
 from othello_lab.experiments.studies.record import StudyRecord
 from othello_lab.experiments.studies.study import Conclusion
 from othello_lab.experiments.studies.study_plan import StudyPlan

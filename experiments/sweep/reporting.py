@@ -13,10 +13,10 @@ from othello_lab.core.system.escaping import plain
 from othello_lab.experiments.config import IN_REPORT, figures_choice
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.citing import LATEX_PACKAGES, latex_table
-from othello_lab.experiments.report.markdown import link, write_report
+from othello_lab.experiments.report.markdown import drawn_figures, link, write_report
 from othello_lab.experiments.report.page import Drawing
 from othello_lab.experiments.report.tables import COLUMNS, cells, order_note
-from othello_lab.experiments.report.terminal import drawn_figures, print_files, terminal_table
+from othello_lab.experiments.report.terminal import print_files, terminal_table
 from othello_lab.experiments.sweep.composing import COLUMN_OF, in_a_line, short_names
 from othello_lab.experiments.sweep.folder import Combination, State, about
 from othello_lab.experiments.sweep.results import grouped, table_of
