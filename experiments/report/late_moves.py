@@ -68,13 +68,16 @@ def drawn_games(record: Record, seed: int) -> list[int]:
     return order
 
 
-def chosen_moves(rules: Ruleset, text: str, transcript: str) -> Iterator[ChosenMove]:
-    """Yield the moves of a game after its opening (``text``), without forced ones."""
+def chosen_moves(
+    rules: Ruleset, text: str, transcript: str, choices: int = 2
+) -> Iterator[ChosenMove]:
+    """Yield the moves of a game after its opening (``text``), of positions with at least so many
+    legal ones: by default no forced ones."""
     opening = Opening.read(text, rules)
     position = opening.begin(rules)
     _, plies = position.follow(split_transcript(transcript))
     for ply, move in enumerate(plies, start=1):
-        if ply > len(opening.moves) and len(position.moves) > 1:
+        if ply > len(opening.moves) and len(position.moves) >= choices:
             yield ChosenMove(ply, position, move)
         position = position.play(move)
 

@@ -242,16 +242,8 @@ def _statistics(row: Any) -> MatchStatistics:
     return MatchStatistics(row.pairs, row.score, **told)
 
 
-def _discs(row: Any) -> str:
-    return interval_text(row.discs, row.discs_low, row.discs_high, digits=1)
-
-
 def _dashes(row: Any, *names: str) -> str:
     return "-".join(f"{getattr(row, name):,}" for name in names)
-
-
-def _ends(row: Any) -> str:
-    return FINISHED if row.ends == f"{FINISHED} {row.games}" else str(row.ends)
 
 
 MATCH_COLUMNS: dict[str, Callable[[Any], str]] = {
@@ -267,8 +259,8 @@ MATCH_COLUMNS: dict[str, Callable[[Any], str]] = {
     RATING: lambda row: _statistics(row).elo_text,
     "nElo [95 %]": lambda row: _statistics(row).nelo_text,
     "LOS": lambda row: _statistics(row).los_text,
-    "discs [95 %]": _discs,
-    "ends": _ends,
+    "discs [95 %]": lambda row: interval_text(row.discs, row.discs_low, row.discs_high, digits=1),
+    "ends": lambda row: FINISHED if row.ends == f"{FINISHED} {row.games}" else str(row.ends),
 }
 """The columns of the table of matches, and how a row fills them."""
 

@@ -138,7 +138,8 @@ def _by_phase(facts: RunFacts) -> Iterator[ResultTable]:
             times = moves.nanoseconds[chosen] / 1000
             row.append(time_text(float(np.median(times))) if len(times) else "-")
         if found is not None:
-            row.append(_better(found[found["ply"].between(begin, end)]))
+            gaps = found.loc[found["ply"].between(begin, end), "gap"]
+            row.append(f"{(gaps > 0).sum()} : {(gaps < 0).sum()}" if len(gaps) else "-")
         rows.append(row)
     columns = ["plies"]
     columns += [f"{name} {what}" for name in facts.names for what in ("nodes/move", "time/move")]
@@ -152,10 +153,6 @@ def _by_phase(facts: RunFacts) -> Iterator[ResultTable]:
             f"{depth}."
         )
     yield ResultTable("By phase of the game", columns, rows, note=note)
-
-
-def _better(part: pd.DataFrame) -> str:
-    return f"{(part['gap'] > 0).sum()} : {(part['gap'] < 0).sum()}" if len(part) else "-"
 
 
 # ------------------------------------------------------------------ late moves

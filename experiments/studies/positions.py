@@ -12,15 +12,14 @@ import numpy as np
 from othello_lab.agents.config import ConfigError, build
 from othello_lab.agents.evaluation import DiscCount, Evaluation
 from othello_lab.agents.search import AlphaBeta
-from othello_lab.core.notation import split_transcript
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Ruleset, ruleset
 from othello_lab.core.system.compile import Announce
 from othello_lab.core.system.settings import Switch, Text, Whole
 from othello_lab.experiments.config import Plan
-from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.record.reading import reading
 from othello_lab.experiments.record.store import FILE, Record
+from othello_lab.experiments.report.late_moves import chosen_moves
 from othello_lab.experiments.studies.study import PositionStudy
 
 PHASES = ("opening", "midgame", "endgame")
@@ -190,19 +189,8 @@ def recorded(record: Record, rules: Ruleset, seed: int) -> Iterator[Game]:
         ((text, transcript),) = record.rows(
             "select opening, transcript from games where game = ?", [int(number)]
         )
-        yield text, positions_of(Opening.read(text, rules), transcript, rules)
-
-
-def positions_of(opening: Opening, transcript: str, rules: Ruleset) -> list[Position]:
-    """The positions of a game from its opening on, up to the last one that a move was made in."""
-    position = opening.begin(rules)
-    _, plies = position.follow(split_transcript(transcript))
-    found = []
-    for number, move in enumerate(plies):
-        if number >= len(opening.moves) and position.moves:
-            found.append(position)
-        position = position.play(move)
-    return found
+        made = chosen_moves(rules, text, transcript, choices=1)
+        yield text, [position for _, position, _ in made]
 
 
 def suite(plan: Plan, count: int) -> Iterator[Game]:

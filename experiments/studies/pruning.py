@@ -159,14 +159,17 @@ class Pruning(SampledStudy):
         from othello_lab.experiments.studies.efficiency import compared, summary, unequal
 
         searches = tables["searches"]
-        trees = tables.get("trees", _no_trees(searches))
+        trees = tables.get("trees", searches.iloc[:0].assign(smallest=0))
         table = compared(searches, trees)
         found = summary(table, trees, plan.settings.seed)
         selective = set(searches.loc[searches["selective"].astype(bool), "agent"])
         found["agent"] = [marked(name, name in selective) for name in found["agent"]]
         wrong = unequal(table)
-        shown = {*searches["agent"], *_minimaxes(plan)}
-        left_out = [name for name in plan.names if name not in shown]
+        left_out = [  # minimax is counted with any line-up
+            name
+            for name, agent in plan.agents.items()
+            if kind_of(agent) is not Minimax and name not in set(searches["agent"])
+        ]
         return Conclusion(
             findings=list(_findings(found, table, wrong, left_out)),
             tables=[_costs(found), *_efficiencies(found), *_by_phase(found)],
@@ -190,16 +193,6 @@ tree, counted on this very position's tree); a search with a transposition table
 it need not look at the same position twice. The *effective branching factor* (ebf) is that of an
 even tree of the same depth with as many leaves. Every position was searched afresh; intervals are
 95 %, from a bootstrap over openings."""
-
-
-def _minimaxes(plan: Plan) -> list[str]:
-    """Return the agents that are minimax; it is counted with any line-up."""
-    return [name for name, agent in plan.agents.items() if kind_of(agent) is Minimax]
-
-
-def _no_trees(searches: pd.DataFrame) -> pd.DataFrame:
-    """Return an empty table of minimax's trees."""
-    return searches.iloc[:0].assign(smallest=0)
 
 
 # ---------------------------------------------------------------------- in words

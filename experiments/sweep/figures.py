@@ -76,7 +76,7 @@ def _chart_of(runs: pd.DataFrame) -> Callable[..., Figure]:
 
 
 def _elo_figures(runs: pd.DataFrame, names: Sequence[str]) -> Iterator[ReportFigure]:
-    compared = _compared(runs)
+    compared = runs[runs["agent"] != runs["reference"]]  # which is at 0 everywhere
     if not (compared["elo"].notna() & ~compared["split"]).any():
         return
     draw = _chart_of(compared)
@@ -122,11 +122,6 @@ def _shares_of_nodes(runs: pd.DataFrame) -> pd.DataFrame:
     whole = searching[searching["agent"] == base].set_index("run")["nodes_per_move"]
     share = 100 * searching["nodes_per_move"] / searching["run"].map(whole)
     return searching.assign(nodes_share=share, base=base)
-
-
-def _compared(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return the runs without the reference, which is at 0 everywhere."""
-    return runs[runs["agent"] != runs["reference"]]
 
 
 def _zero(runs: pd.DataFrame) -> str:
@@ -215,28 +210,20 @@ def agents_chart(
     shown = runs[runs[measure].notna() & ((measure == "elo") | (runs[measure] > 0))]
     means = shown.groupby("agent")[measure].mean().sort_values(ascending=measure != "elo")
     rows = by_agent(shown, means.index)
-    return _maps(rows, measure, setting, "agent", other, f"{other} = {{}}".format)
+    return _maps(rows, measure, setting, other)
 
 
-def _maps(
-    runs: pd.DataFrame,
-    measure: str,
-    setting: str,
-    row: str,
-    panel: str | None,
-    title: Callable[[Any], str],
-) -> Figure:
-    """Return a heat map for each value of the column ``panel``, or one, below its ``title``. Its
-    columns are the values of ``setting``, its rows those of ``row``."""
-    columns, rows = (_values(runs[name]) for name in (setting, row))
+def _maps(runs: pd.DataFrame, measure: str, setting: str, other: str | None) -> Figure:
+    """Return a heat map for each value of the column ``other``, or one. Its columns are the values
+    of ``setting``, its rows the agents."""
+    columns, rows = (_values(runs[name]) for name in (setting, "agent"))
     found = runs[measure].dropna()
     if measure == "elo":
         most = max(found.abs().max(), 1)
         norm, shades = Normalize(-most, most), DIVERGING
     else:
         norm, shades = LogNorm(found.min(), max(found.max(), 1.01 * found.min())), SEQUENTIAL
-    panels = {p: runs[runs[panel] == p] for p in _values(runs[panel])} if panel else {None: runs}
-    names = [_shown(value) for value in rows]
+    panels = {p: runs[runs[other] == p] for p in _values(runs[other])} if other else {None: runs}
     label = _MAP_LABELS[measure]
     width = 2.5 + max(2.5, 0.75 * len(columns) + 1.2) * len(panels)
     with blank(width, 2 + 0.45 * len(rows), _context(runs)) as figure:
@@ -246,21 +233,19 @@ def _maps(
             texts = np.full(cells.shape, "", dtype=object)
             titles = texts.copy()
             for run in inside.to_dict("records"):
-                place = rows.index(run[row]), columns.index(run[setting])
+                place = rows.index(run["agent"]), columns.index(run[setting])
                 cells[place], texts[place] = run[measure], _cell(run, measure)
-                where = ", ".join(
-                    f"{name} = {_shown(run[name])}" for name in dict.fromkeys((row, setting))
-                )
+                where = f"agent = {_shown(run['agent'])}, {setting} = {_shown(run[setting])}"
                 titles[place] = f"{run['agent']}\n{where}\n{_measured(run, measure)}"
             heat(figure, axes, cells, shades, label, norm, texts, 8, titles=titles)
             axes.set_xticks(range(len(columns)), [_shown(value) for value in columns])
             level = max(len(_shown(value)) for value in columns) <= 8
             axes.tick_params(axis="x", rotation=0 if level else 90)
             axes.set_xlabel(drawn(setting))
-            if panel:
-                axes.set_title(wrapped(title(value)), fontsize=SMALL + 1)
-        grid[0].set_yticks(range(len(rows)), names)
-        grid[0].set_ylabel(drawn(row))
+            if other:
+                axes.set_title(wrapped(f"{other} = {value}"), fontsize=SMALL + 1)
+        grid[0].set_yticks(range(len(rows)), [_shown(agent) for agent in rows])
+        grid[0].set_ylabel("agent")
     return figure
 
 

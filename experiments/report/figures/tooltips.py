@@ -13,6 +13,9 @@ from othello_lab.core.system.escaping import counted
 from othello_lab.experiments.report.figures.svg import annotate
 from othello_lab.experiments.report.tables import elo_text, time_text
 
+SHADED = 4
+"""So many lines have intervals that can be told apart."""
+
 _MOST_POINTS = 16  # of a line that are listed
 
 
@@ -63,3 +66,8 @@ def shade(
     """Draw the band of the intervals of a line, all of shape (points,)."""
     band = axes.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
     annotate(band, str(name))
+
+
+def shaded_note(lines: int) -> str:
+    """Return the sentence of a caption on the intervals of so many lines, a space before it."""
+    return " The 95 % intervals over openings are shaded." if lines <= SHADED else ""

@@ -20,10 +20,7 @@ from othello_lab.experiments.report.figures.drawing import (
     wrapped,
 )
 from othello_lab.experiments.report.figures.labels import label_ends
-from othello_lab.experiments.report.figures.tooltips import plot_line, shade
-
-SHADED = 4
-"""So many agents have intervals that can be told apart."""
+from othello_lab.experiments.report.figures.tooltips import SHADED, plot_line, shade, shaded_note
 
 
 def error_figures(
@@ -35,13 +32,12 @@ def error_figures(
     """
     by_empties = profile[profile["empties"] != "all"].astype({"empties": int})
     if len(set(by_empties["empties"])) > 1:
-        few = by_empties["agent"].nunique() <= SHADED
-        shaded = " The 95 % intervals over openings are shaded." if few else ""
         yield ReportFigure(
             name="error_profile",
             title="Error profile",
             caption="Mean discs lost a move against perfect play, and the share of best moves, of "
-            f"{about}, by the number of empty squares.{shaded}",
+            f"{about}, by the number of empty squares."
+            + shaded_note(by_empties["agent"].nunique()),
             chart=error_chart(by_empties, about),
         )
     if len(costly):

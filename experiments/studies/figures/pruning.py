@@ -20,13 +20,10 @@ from othello_lab.experiments.report.figures.drawing import (
 )
 from othello_lab.experiments.report.figures.labels import label_ends
 from othello_lab.experiments.report.figures.palette import GREY
-from othello_lab.experiments.report.figures.tooltips import plot_line, shade
+from othello_lab.experiments.report.figures.tooltips import SHADED, plot_line, shade, shaded_note
 from othello_lab.experiments.report.searches import sample_text
 from othello_lab.experiments.studies.efficiency import ALL, FLOOR, MINIMAX, is_reference, of_agents
 from othello_lab.experiments.studies.positions import PHASES
-
-SHADED = 4
-"""So many searches have intervals that can be told apart."""
 
 
 def pruning_figures(found: pd.DataFrame, ruleset: str) -> Iterator[ReportFigure]:
@@ -44,15 +41,13 @@ def pruning_figures(found: pd.DataFrame, ruleset: str) -> Iterator[ReportFigure]
         chart=sizes_chart(whole, about),
     )
     if whole["efficiency"].notna().any():
-        few = of_agents(whole)["agent"].nunique() <= SHADED
-        shaded = " The 95 % intervals over openings are shaded." if few else ""
         yield ReportFigure(
             name="efficiency",
             title="Efficiency of pruning by depth",
             caption=f"0 is minimax's tree, 1 the smallest that proves the value, by the logarithms "
             f"of their leaves, {on}. Below 0 a search looks at more leaves than minimax: it "
             "searches positions several times. Above 1 its table saves more than "
-            f"any proof without a table.{shaded}",
+            "any proof without a table." + shaded_note(of_agents(whole)["agent"].nunique()),
             chart=efficiency_chart(whole, about),
         )
     if (found["phase"] != ALL).any():
