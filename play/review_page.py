@@ -37,7 +37,7 @@ def write_page(path: Path, shown: ReadGame, moves: Sequence[MoveReview]) -> None
         path.parent,
         f"{seats[0]} against {seats[1]}, reviewed",
         file=path.stem,
-        figures=draw_figures([_figures], (shown, moves), path.parent),
+        figures=draw_figures(_figures(shown, moves), path.parent),
         games_data=_game(shown, moves),
         lead=[outcome(shown.game), *accuracy_text(moves, shown.players)],
         scale=scale_text(),
@@ -84,10 +84,9 @@ def _result(black: int) -> str:
 # ---------------------------------------------------------------------- figures
 
 
-def _figures(facts: tuple[ReadGame, Sequence[MoveReview]]) -> Iterator[ReportFigure]:
+def _figures(shown: ReadGame, moves: Sequence[MoveReview]) -> Iterator[ReportFigure]:
     from othello_lab.experiments.report.figures.drawing import ReportFigure
 
-    shown, moves = facts
     if moves:
         yield ReportFigure(
             name="course",

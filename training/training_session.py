@@ -228,7 +228,7 @@ class TrainingSession(StudySession):
 
         with self.console.status("drawing figures"):
             files = self.plan.plan.settings.figures == FIGURE_FILES
-            figures = draw_figures([lambda _: learned.figures()], None, self.folder, files)
+            figures = draw_figures(learned.figures(), self.folder, files)
         return [LearnedFigure(each.name, each.title, each.caption, each.svg) for each in figures]
 
     # ------------------------------------------------------------------ what has come of it

@@ -146,15 +146,16 @@ class PairOutcomes(Sequence[PairOutcome]):
 
 @dataclass(frozen=True)
 class ResultTable:
-    """A table about a tournament, for the report: rounds, or a bracket.
+    """A table with its heading, for a report: about a tournament, a run or a study.
 
-    rows: its cells. words: numbers of the columns that hold words. note: how to read it. code:
-    numbers of the columns that hold code, such as positions.
+    rows: its cells. words: numbers of the columns that hold words, aligned left. note: how to read
+    it, or all of the text if there is no table. code: numbers of the columns that hold code, such
+    as positions.
     """
 
     title: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
+    columns: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
     words: Sequence[int] = (0,)
     note: str = ""
     code: Sequence[int] = ()
@@ -386,7 +387,10 @@ class PairDraw:
                     found.append(drawn)
         seeds = pair_seeds(self._seed, [number for number, *_ in found])
         pairs = map(paired, found, seeds)
-        return [*pairs] if self.schedule.both_colours else [*map(_single, pairs)]
+        if self.schedule.both_colours:
+            return [*pairs]
+        # The first game of a pair, where each is a game alone: they have the same numbers.
+        return [(first._replace(number=first.pair),) for first, _ in pairs]
 
     def tell(self, number: int, games: Sequence[GameRow]) -> None:
         """Note the outcome of a pair, in any order. games: empty if the pair was skipped because
@@ -485,11 +489,6 @@ def paired(drawn: tuple[int, Pairing, Opening], seeds: Sequence[int]) -> Pair:
         ScheduledGame(2 * number, number, first, second, opening, seeds[0]),
         ScheduledGame(2 * number + 1, number, second, first, opening, seeds[1]),
     )
-
-
-def _single(pair: Pair) -> Pair:
-    """The first game of a pair, where each is a game alone: they have the same numbers."""
-    return (pair[0]._replace(number=pair[0].pair),)
 
 
 # ---------------------------------------------------------------------- standings

@@ -12,12 +12,12 @@ from othello_lab.agents.evaluation import FINAL_UNIT
 from othello_lab.agents.learned.patterns import UNIT
 from othello_lab.agents.search import SearchAgent, WindowSearch
 from othello_lab.core.game import Limits
-from othello_lab.core.notation import PASS, split_transcript, square_name
+from othello_lab.core.notation import PASS, square_name
 from othello_lab.core.position import Position
 from othello_lab.core.rules import ruleset
 from othello_lab.core.system.compile import Announce
-from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.report.late_moves import chosen_moves
 from othello_lab.experiments.statistics.means import Mean, mean_interval
 
 if TYPE_CHECKING:
@@ -117,14 +117,9 @@ def _differing(record: Record, seed: int) -> Iterator[tuple[Position, dict[int, 
         ((black, white, text, transcript),) = record.rows(
             "select black, white, opening, transcript from games where game = ?", [game]
         )
-        opening = Opening.read(text, rules)
-        position = opening.begin(rules)
-        _, plies = position.follow(split_transcript(transcript))
-        for made, move in enumerate(plies):
-            if made >= len(opening.moves) and move != PASS:
-                agent = black if position.to_move.value == "black" else white
-                met.setdefault(position, {}).setdefault(agent, MoveChoice(move, game, text))
-            position = position.play(move)
+        for _, position, move in chosen_moves(rules, text, transcript):
+            agent = black if position.to_move.value == "black" else white
+            met.setdefault(position, {}).setdefault(agent, MoveChoice(move, game, text))
     for position, choices in met.items():
         if len({choice.move for choice in choices.values()}) > 1:
             yield position, choices

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from othello_lab.core.position import Position
 from othello_lab.core.rules import Ruleset, ruleset
 from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.report.tables import by_agent
 from othello_lab.experiments.statistics.means import SHARE, Mean, mean_interval
 
 if TYPE_CHECKING:
@@ -24,6 +25,9 @@ _GAMES = 6  # keeps random numbers apart
 _TABLE_MB = 16
 
 
+Move = TypeVar("Move")
+
+
 class LateMove(NamedTuple):
     """A move of an agent. line: the position in OBF."""
 
@@ -32,13 +36,13 @@ class LateMove(NamedTuple):
     move: int
 
 
-class LateGame(NamedTuple):
-    """The late moves of a game. game: its number."""
+class LateGame(NamedTuple, Generic[Move]):
+    """The late moves of a game, or others of its moves that are judged. game: its number."""
 
     ruleset: str
     game: int
     opening: str
-    moves: list[LateMove]
+    moves: list[Move]
 
 
 class ChosenMove(NamedTuple):
@@ -64,18 +68,23 @@ def drawn_games(record: Record, seed: int) -> list[int]:
     return order
 
 
-def chosen_moves(rules: Ruleset, text: str, transcript: str) -> Iterator[ChosenMove]:
-    """Yield the moves of a game after its opening (``text``), without forced ones."""
+def chosen_moves(
+    rules: Ruleset, text: str, transcript: str, choices: int = 2
+) -> Iterator[ChosenMove]:
+    """Yield the moves of a game after its opening (``text``), of positions with at least so many
+    legal ones: by default no forced ones."""
     opening = Opening.read(text, rules)
     position = opening.begin(rules)
     _, plies = position.follow(split_transcript(transcript))
     for ply, move in enumerate(plies, start=1):
-        if ply > len(opening.moves) and len(position.moves) > 1:
+        if ply > len(opening.moves) and len(position.moves) >= choices:
             yield ChosenMove(ply, position, move)
         position = position.play(move)
 
 
-def late_games(record: Record, most: int | str, empties: int, seed: int) -> list[LateGame]:
+def late_games(
+    record: Record, most: int | str, empties: int, seed: int
+) -> list[LateGame[LateMove]]:
     """Return games with late moves, drawn with ``seed``.
 
     most: the most moves of each agent, from whole games; or ``all``.
@@ -99,7 +108,7 @@ def late_games(record: Record, most: int | str, empties: int, seed: int) -> list
 
 def late_game(
     record: Record, rules: Ruleset, names: Mapping[int, str], number: int, empties: int
-) -> LateGame:
+) -> LateGame[LateMove]:
     """Return the moves of a game with a choice and at most this many empty squares."""
     ((black, white, text, transcript),) = record.rows(
         "select black, white, opening, transcript from games where game = ?", [number]
@@ -135,7 +144,7 @@ def judged(position: Position, move: int, solver: EndgameSolver) -> dict[str, An
     }
 
 
-def judged_moves(game: LateGame, solver: EndgameSolver) -> list[dict[str, Any]]:
+def judged_moves(game: LateGame[LateMove], solver: EndgameSolver) -> list[dict[str, Any]]:
     """Return a row for each late move of a game, see :func:`judged`."""
     rules = ruleset(game.ruleset)
     rows = []
@@ -179,13 +188,16 @@ def error_profile(moves: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
             row["openings"] = len(set(group["opening"]))
             for name, (column, within) in measures.items():
                 mean = mean_interval(group[column], group["opening"], seed, within)
-                row |= {name: mean.value, f"{name}_low": mean.low, f"{name}_high": mean.high}
+                row |= mean_columns(name, mean)
             rows.append(row)
     found = pd.DataFrame(rows)
     whole = found[found["empties"] == ALL].sort_values("loss", kind="stable")
-    order = whole["agent"].tolist()
-    by_place = {"key": lambda names: names.map(order.index), "kind": "stable"}
-    return found.sort_values("agent", ignore_index=True, **by_place)
+    return by_agent(found, whole["agent"].tolist()).reset_index(drop=True)
+
+
+def mean_columns(name: str, mean: Mean) -> dict[str, float]:
+    """Return the columns of a measure with its interval."""
+    return {name: mean.value, f"{name}_low": mean.low, f"{name}_high": mean.high}
 
 
 def mean_of(row: Mapping[str, Any], name: str) -> Mean:

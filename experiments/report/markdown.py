@@ -14,19 +14,24 @@ from __future__ import annotations
 import functools
 import re
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jinja2
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from rich.console import Console
 
 from othello_lab.core.system.escaping import counted, visible
+from othello_lab.experiments.config import FIGURE_FILES, NO_FIGURES
 from othello_lab.experiments.record.folder import write_safely
 from othello_lab.experiments.report.page import Drawing, scripts
+
+if TYPE_CHECKING:
+    from othello_lab.experiments.report.figures.drawing import ReportFigure
 
 SHORT_TABLE = 15
 """Rows of a table that is shown unfolded."""
@@ -132,8 +137,22 @@ def write_report(
     write_safely(folder / f"{file}.html", html)
 
 
+def drawn_figures(
+    figures: Callable[[], Iterable[ReportFigure]], asked: str, folder: Path, console: Console
+) -> list[Drawing]:
+    """Draw the figures of a report, their files in its folder. asked: the setting ``figures``; the
+    figures are made only if it wants any."""
+    if asked == NO_FIGURES:
+        return []
+    # Loading matplotlib takes a third of a second, which a report without figures does not need.
+    from othello_lab.experiments.report.figures.drawing import draw_figures
+
+    with console.status("drawing figures"):
+        return draw_figures(figures(), folder, files=asked == FIGURE_FILES)
+
+
 def _colours() -> tuple[str, str]:
-    # Loading matplotlib takes a third of a second, which a page without figures does not need.
+    # Only a page with figures needs matplotlib, as above.
     from othello_lab.experiments.report.figures.palette import stylesheet
 
     return stylesheet()

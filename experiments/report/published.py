@@ -10,9 +10,9 @@ import numpy as np
 
 from othello_lab.core.notation import square_name
 from othello_lab.experiments.config import PublishedConfig, PublishedGame
+from othello_lab.experiments.pairing import ResultTable
 from othello_lab.experiments.report.facts import RunFacts
 from othello_lab.experiments.report.searches import compare_searches, game_costs, search_costs
-from othello_lab.experiments.report.sections import Section
 from othello_lab.experiments.report.standings import pairs_by_opening
 from othello_lab.experiments.statistics.intervals import share_interval
 from othello_lab.experiments.statistics.pairs import OUTCOMES, FloatArray, IntArray, pentanomial
@@ -21,14 +21,14 @@ DRAWS = 20_000
 _PRIOR = 0.1  # pairs of each outcome: what a run has never seen is improbable, not impossible
 
 
-def beside_original(facts: RunFacts) -> list[Section]:
+def beside_original(facts: RunFacts) -> list[ResultTable]:
     """Return the run's numbers beside published ones; nothing if none were published."""
     if (published := facts.plan.settings.published) is None:
         return []
     costs, plies = _costs(published.game, facts) if published.game else ([], [])
     columns = ["", "this run [95 %]", "original", "so large a gap by chance"]
     rows, notes = [*_points(published, facts), *costs], [f"{published.source}.", *published.notes]
-    return [Section("Beside the original", columns, rows, "\n\n".join(notes)), *plies]
+    return [ResultTable("Beside the original", columns, rows, note="\n\n".join(notes)), *plies]
 
 
 def _points(published: PublishedConfig, facts: RunFacts) -> list[list[str]]:
@@ -73,7 +73,7 @@ def _chance(*samples: FloatArray) -> str:
     return f"{100 * share:.1f} %" if share >= 0.001 else "< 0.1 %"
 
 
-def _costs(game: PublishedGame, facts: RunFacts) -> tuple[list[list[str]], list[Section]]:
+def _costs(game: PublishedGame, facts: RunFacts) -> tuple[list[list[str]], list[ResultTable]]:
     """Return the rows of costs, where chance is the choice of a game, and tables of each ply."""
     base, plies = facts.plan.settings.searches.baseline or "", game.plies()
     single = game_costs(facts.record, facts.searchers, len(plies))
@@ -89,7 +89,7 @@ def _costs(game: PublishedGame, facts: RunFacts) -> tuple[list[list[str]], list[
         equal = np.sum([np.equal(ours[name], theirs[name]) for name in theirs])
         told = f"{equal} of {len(theirs) * len(plies)} counts are equal."
         body = [*zip(asked, *cells, strict=True)]
-        tables.append(Section(f"The original's game: {measure}", heads, body, told))
+        tables.append(ResultTable(f"The original's game: {measure}", heads, body, note=told))
         logs = np.log(single.pivot(index="opening", columns="agent", values=measure))
         for name in [name for name in theirs if base in theirs and name != base]:
             ratio = sum(theirs[name]) / sum(theirs[base])

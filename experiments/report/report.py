@@ -4,7 +4,7 @@ from the record."""
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ import yaml
 from rich.console import Console
 
 from othello_lab.core.system.escaping import counted, plain
-from othello_lab.experiments.config import FIGURE_FILES, NO_FIGURES, Plan, labelled, match_name
+from othello_lab.experiments.config import Plan, labelled, match_name
 from othello_lab.experiments.record.provenance import machine_in_words
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.citing import pinned
@@ -21,7 +21,7 @@ from othello_lab.experiments.report.elo_lead import FEW
 from othello_lab.experiments.report.facts import RunFacts, zero_text
 from othello_lab.experiments.report.findings import Findings, findings
 from othello_lab.experiments.report.games import game_sample
-from othello_lab.experiments.report.markdown import link, write_report
+from othello_lab.experiments.report.markdown import drawn_figures, link, write_report
 from othello_lab.experiments.report.page import Drawing
 from othello_lab.experiments.report.programs import write_programs
 from othello_lab.experiments.report.published import beside_original
@@ -39,11 +39,14 @@ from othello_lab.experiments.report.tables import (
     standings_by_part,
     standings_tables,
 )
+from othello_lab.experiments.report.terminal import print_files
 from othello_lab.experiments.report.two_agents import match_sections
 from othello_lab.experiments.statistics.intervals import EVERY_SPLIT
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from othello_lab.experiments.report.figures.drawing import ReportFigure
 
 
 def conclude(record: Record, plan: Plan, folder: Path, console: Console) -> pd.DataFrame:
@@ -73,28 +76,21 @@ def write(facts: RunFacts, said: Findings, folder: Path, console: Console) -> No
     facts.matches.to_csv(folder / "matches.csv", index=False)
     if facts.costs is not None:
         facts.costs.to_csv(folder / "searches.csv", index=False)
-    figures: Sequence[Drawing] = ()
-    if facts.plan.settings.figures != NO_FIGURES:
-        with console.status("drawing figures"):
-            figures = _draw(facts, folder)
+    asked = facts.plan.settings.figures
+    figures = drawn_figures(lambda: _figures(facts), asked, folder, console)
     _write(facts, said, figures, folder)
     names = {"report": "report.html", "record": "games.sqlite"}
     if files := [figure.name for figure in figures if figure.file]:
         every = ",".join(files)
         names["figures"] = f"{{{every}}}.png, .svg" if len(files) > 1 else f"{every}.png, .svg"
-    for label, name in names.items():
-        # Paths are for copying: not wrapped.
-        console.print(plain(f"{label:8}{folder / name}"), soft_wrap=True)
+    print_files(names, folder, console)
 
 
-def _draw(facts: RunFacts, folder: Path) -> list[Drawing]:
-    # Loading matplotlib takes a third of a second, which a run without figures does not need.
+def _figures(facts: RunFacts) -> Iterator[ReportFigure]:
     from othello_lab.experiments.report.figures import run_figures
-    from othello_lab.experiments.report.figures.drawing import draw_figures
 
-    return draw_figures(
-        run_figures(facts), facts, folder, facts.plan.settings.figures == FIGURE_FILES
-    )
+    for kind in run_figures(facts):
+        yield from kind(facts)
 
 
 def _write(facts: RunFacts, said: Findings, figures: Sequence[Drawing], folder: Path) -> None:

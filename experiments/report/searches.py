@@ -15,6 +15,7 @@ from othello_lab.agents.search import AlphaBeta, SearchAgent
 from othello_lab.core.game import SearchStats
 from othello_lab.core.perft import tree_size
 from othello_lab.core.position import Position
+from othello_lab.core.system.escaping import counted
 from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.statistics.intervals import bootstrap_intervals
@@ -165,6 +166,12 @@ def compare_searches(
             row[f"{measure}_low"], row[f"{measure}_high"] = (np.exp(end[0]) for end in ends)
         rows.append(row)
     return pd.DataFrame(rows).sort_values(["depth", "nodes"], ignore_index=True, kind="stable")
+
+
+def sample_text(costs: pd.DataFrame) -> str:
+    """Return the positions behind costs, with their openings, in words."""
+    openings = counted(int(costs["openings"].max()), "opening")
+    return f"{counted(int(costs['positions'].max()), 'position')} from {openings}"
 
 
 def count_nodes(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from othello_lab.core.game import FINISHED
 from othello_lab.core.system.escaping import counted
+from othello_lab.experiments.pairing import ResultTable
 from othello_lab.experiments.pairing.schedule import Pairing
 from othello_lab.experiments.record.store import COUNTS
 from othello_lab.experiments.report.facts import RunFacts
@@ -29,19 +29,7 @@ COST_COLUMNS = ("agent", "nodes/move", "evals/move", "nodes/s", "time/move", "95
 """Columns of the standings that say what an agent's moves cost."""
 
 
-@dataclass(frozen=True)
-class Section:
-    """A table with its heading; note: how to read it, or all of the text if there is no table.
-    words: columns of words, aligned left."""
-
-    title: str
-    columns: Sequence[str] = ()
-    rows: Sequence[Sequence[str]] = ()
-    note: str = ""
-    words: Sequence[int] = (0,)
-
-
-def sections(facts: RunFacts) -> list[Section]:
+def sections(facts: RunFacts) -> list[ResultTable]:
     """The tables that a run gives, in the order of the report."""
     parts = (_crosstable(facts), _costs(facts), _counts(facts))
     return [*chain.from_iterable(parts), _ends(facts)]
@@ -66,7 +54,7 @@ def highest_matches(facts: RunFacts) -> pd.DataFrame:
 # ---------------------------------------------------------------------- who against whom
 
 
-def _crosstable(facts: RunFacts) -> Iterator[Section]:
+def _crosstable(facts: RunFacts) -> Iterator[ResultTable]:
     """Points of each against each, in the order of the standings."""
     numbers = {name: number for number, name in enumerate(facts.record.agents()["name"])}
     order = [numbers[name] for name in facts.standings["agent"]][:MOST_ACROSS]
@@ -91,12 +79,12 @@ def _crosstable(facts: RunFacts) -> Iterator[Section]:
     cut = f" Of {len(numbers)} agents the first {len(order)} are shown." * (
         len(numbers) > len(order)
     )
-    yield Section(
+    yield ResultTable(
         "Crosstable",
         ("place", "agent", *(f"{place}" for place in range(1, len(order) + 1))),
         rows,
-        f"Points of the agent in the row against the one on the place of the column{whole}.{cut}",
         (1,),
+        f"Points of the agent in the row against the one on the place of the column{whole}.{cut}",
     )
 
 
@@ -110,7 +98,7 @@ def _points_text(halves: int, games: int, with_games: bool) -> str:
 # ---------------------------------------------------------------------- costs
 
 
-def _costs(facts: RunFacts) -> Iterator[Section]:
+def _costs(facts: RunFacts) -> Iterator[ResultTable]:
     """Return the table of the costs of each agent's moves; nothing if nobody has decided
     anything."""
     rows = []
@@ -119,10 +107,11 @@ def _costs(facts: RunFacts) -> Iterator[Section]:
         total = time_text(row.moves * row.microseconds) if row.moves else "-"
         rows.append([name, f"{row.moves:,}" if row.moves else "-", *cells, total])
     if any(row[1] != "-" for row in rows):
-        yield Section(
+        yield ResultTable(
             "Cost per agent",
             ("agent", "moves", *COST_COLUMNS[1:], "time in all"),
             rows,
+            (0,),
             "A node is a position entered by the search, root and leaves included; an evaluation "
             "is a call of the heuristic. *nodes/s* is by processor time; *time/move* is the median "
             "time of a move, without time that its player could not use. 95 of 100 moves were "
@@ -137,7 +126,7 @@ COUNTED_GAMES = 20
 """So many games of each agent are read for their counts: a few milliseconds each."""
 
 
-def _counts(facts: RunFacts) -> Iterator[Section]:
+def _counts(facts: RunFacts) -> Iterator[ResultTable]:
     """Return the mean of each further counter that is not 0 everywhere, if moves are recorded."""
     names = facts.record.agents()["name"].tolist()
     sums: dict[str, Counter[str]] = {}
@@ -162,10 +151,11 @@ def _counts(facts: RunFacts) -> Iterator[Section]:
         if name in sums
     ]
     if further:
-        yield Section(
+        yield ResultTable(
             "Further counts per move",
             ("agent", *(name.replace("_", " ") for name in further)),
             rows,
+            (0,),
             f"Means over the moves of up to {COUNTED_GAMES} games of each agent. *Made* are the "
             "positions made by moves; *first move cutoffs* are the cutoffs after the first move "
             "of a node; *returns* are nodes answered without a search.",
@@ -179,7 +169,7 @@ def _mean(total: Counter[str], counter: str) -> str:
 # ---------------------------------------------------------------------- how games ended
 
 
-def _ends(facts: RunFacts) -> Section:
+def _ends(facts: RunFacts) -> ResultTable:
     names = facts.record.agents()["name"].tolist()
     finished, draws, lost = 0, 0, Counter[tuple[str, str]]()
     for black, white, result, reason, count in facts.ends:
@@ -190,15 +180,15 @@ def _ends(facts: RunFacts) -> Section:
             lost[reason, names[white if result == "black" else black]] += count
     plural = "" if draws == 1 else "s"
     if not lost:
-        return Section(
+        return ResultTable(
             "How games ended",
             note=f"All {finished:,} games were played to the end; {draws:,} draw{plural}.",
         )
     told = [(reason, name, f"{count:,}") for (reason, name), count in lost.most_common()]
-    return Section(
+    return ResultTable(
         "How games ended",
         ("end", "lost by", "games"),
         [(FINISHED, "-", f"{finished:,}"), *told],
-        f"{counted(draws, 'draw')} among the finished games." if finished else "",
         (0, 1),
+        f"{counted(draws, 'draw')} among the finished games." if finished else "",
     )

@@ -178,7 +178,7 @@ _ENDS = """
     , ended as (
         select agent, opponent, one_end as reason from pairs
         union all select agent, opponent, other_end from pairs)
-    select agent, opponent, reason || ' ' || count(*) as text from ended
+    select agent, opponent, reason || ' ' || count(*) as ends from ended
     group by agent, opponent, reason order by agent, opponent, count(*) desc, reason
 """
 
@@ -470,8 +470,7 @@ def matches(
     import pandas as pd
 
     names = dict(enumerate(record.agents()["name"]))
-    ahead = _WINNERS if winners else _LINE_UP
-    beginning = _with_pairs(record, np.arange(len(names)), rated=True, ahead=ahead)
+    beginning = _with_pairs(record, np.arange(len(names)), True, _WINNERS if winners else _LINE_UP)
     table = record.query(beginning + _MATCHES)
     units = groupby(record.each(beginning + _ALIKE), key=itemgetter(0, 1))
     found = {pairing: np.array([row[2:] for row in rows]) for pairing, rows in units}
@@ -485,9 +484,8 @@ def matches(
             row |= _as_rated(ratings, first=int(pairing[0] > pairing[1]))
         rows.append(row)
     columns = ["pairs", *OUTCOME_COLUMNS, *MATCH_STATISTICS, "discs", "discs_low", "discs_high"]
-    ends = record.query(beginning + _ENDS)
-    joined = ends.groupby(["agent", "opponent"])["text"].agg(", ".join).rename("ends")
-    table = table.join(pd.DataFrame(rows, columns=columns)).join(joined, on=["agent", "opponent"])
+    ends = record.query(beginning + _ENDS).groupby(["agent", "opponent"])["ends"].agg(", ".join)
+    table = table.join(pd.DataFrame(rows, columns=columns)).join(ends, on=["agent", "opponent"])
     return table.assign(agent=table["agent"].map(names), opponent=table["opponent"].map(names))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import compress
 from typing import TYPE_CHECKING, Any
@@ -228,6 +228,12 @@ def cells(columns: Mapping[str, Callable[[Any], str]], frame: pd.DataFrame) -> l
     return [[cell(row) for cell in columns.values()] for row in frame.itertuples()]
 
 
+def by_agent(frame: pd.DataFrame, order: Sequence[str]) -> pd.DataFrame:
+    """Return a table with its agents in this order; rows of the same one stay as they are."""
+    places = {name: place for place, name in enumerate(order)}
+    return frame.sort_values("agent", key=lambda names: names.map(places), kind="stable")
+
+
 # ---------------------------------------------------------------------- matches
 
 
@@ -236,16 +242,8 @@ def _statistics(row: Any) -> MatchStatistics:
     return MatchStatistics(row.pairs, row.score, **told)
 
 
-def _discs(row: Any) -> str:
-    return interval_text(row.discs, row.discs_low, row.discs_high, digits=1)
-
-
 def _dashes(row: Any, *names: str) -> str:
     return "-".join(f"{getattr(row, name):,}" for name in names)
-
-
-def _ends(row: Any) -> str:
-    return FINISHED if row.ends == f"{FINISHED} {row.games}" else str(row.ends)
 
 
 MATCH_COLUMNS: dict[str, Callable[[Any], str]] = {
@@ -261,8 +259,8 @@ MATCH_COLUMNS: dict[str, Callable[[Any], str]] = {
     RATING: lambda row: _statistics(row).elo_text,
     "nElo [95 %]": lambda row: _statistics(row).nelo_text,
     "LOS": lambda row: _statistics(row).los_text,
-    "discs [95 %]": _discs,
-    "ends": _ends,
+    "discs [95 %]": lambda row: interval_text(row.discs, row.discs_low, row.discs_high, digits=1),
+    "ends": lambda row: FINISHED if row.ends == f"{FINISHED} {row.games}" else str(row.ends),
 }
 """The columns of the table of matches, and how a row fills them."""
 

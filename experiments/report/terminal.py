@@ -1,11 +1,13 @@
-"""Style of the tables on a terminal. Imports nothing that takes long to load."""
+"""Style of the tables on a terminal, and the end of a job there. Imports nothing that takes long
+to load."""
 
 from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 
 from rich import box
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -60,3 +62,10 @@ def short_path(folder: object, console: Console) -> Text:
     """Return the path of a job's folder, in a narrow terminal with its date in a second line."""
     broken = re.sub(r"/(?=\d{4}-\d\d-\d\d_)", "/\n", str(folder))
     return plain(broken if console.width < NARROW else folder, keep="\n")
+
+
+def print_files(files: Mapping[str, str], folder: Path, console: Console) -> None:
+    """Print where the files of a job are. files: names in its folder, by what they hold."""
+    for label, name in files.items():
+        # Paths are for copying: not wrapped.
+        console.print(plain(f"{label:8}{folder / name}"), soft_wrap=True)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from othello_lab.core.system.escaping import counted
+from othello_lab.experiments.pairing import ResultTable
 from othello_lab.experiments.report.disagreements import JUDGE, judged_gap, judges_alike
 from othello_lab.experiments.report.facts import RunFacts, in_sentence
 from othello_lab.experiments.report.late_moves import ALL, ERROR_COLUMNS, error_cells, mean_of
-from othello_lab.experiments.report.sections import Section
 from othello_lab.experiments.report.tables import time_text
 from othello_lab.experiments.statistics.intervals import standard_error, student
 from othello_lab.experiments.statistics.means import NO_MEAN, Mean
@@ -26,7 +26,7 @@ PHASES = (("opening", 1, 20), ("middle game", *MIDDLE_GAME), ("endgame", 41, 60)
 """Phases by plies from the start of the game, passes not counted."""
 
 
-def match_sections(facts: RunFacts) -> Iterator[Section]:
+def match_sections(facts: RunFacts) -> Iterator[ResultTable]:
     """The tables that a match of two agents gives; none for other line-ups."""
     if len(facts.names) != 2:
         return
@@ -82,7 +82,7 @@ _SUMS = """
 """
 
 
-def _by_colour(facts: RunFacts) -> Section:
+def _by_colour(facts: RunFacts) -> ResultTable:
     sums = np.array(facts.record.rows(_SUMS), dtype=float)
     scores = facts.colours.set_index(["agent", "side"])[["score", "low", "high"]]
     most, rows = facts.plan.rules.squares, []
@@ -109,20 +109,20 @@ def _by_colour(facts: RunFacts) -> Section:
                 ]
             )
     repeats = bool((facts.matches["pairs"] < facts.matches["all_pairs"]).any())
-    return Section(
+    return ResultTable(
         "By colour",
         ("agent", "as", "wins", "draws", "losses", "score % [95 %]", "discs [95 %]"),
         rows,
+        (0, 1),
         "*Discs* is the mean disc difference, the agent's minus the opponent's."
         + " *Score* leaves out pairs that repeat an earlier one move for move." * repeats,
-        (0, 1),
     )
 
 
 # ------------------------------------------------------------------ phases
 
 
-def _by_phase(facts: RunFacts) -> Iterator[Section]:
+def _by_phase(facts: RunFacts) -> Iterator[ResultTable]:
     """Return costs, and judged moves, of both agents in each phase."""
     moves, found = facts.moves, facts.disagreements
     if not len(moves.agent):
@@ -138,7 +138,8 @@ def _by_phase(facts: RunFacts) -> Iterator[Section]:
             times = moves.nanoseconds[chosen] / 1000
             row.append(time_text(float(np.median(times))) if len(times) else "-")
         if found is not None:
-            row.append(_better(found[found["ply"].between(begin, end)]))
+            gaps = found.loc[found["ply"].between(begin, end), "gap"]
+            row.append(f"{(gaps > 0).sum()} : {(gaps < 0).sum()}" if len(gaps) else "-")
         rows.append(row)
     columns = ["plies"]
     columns += [f"{name} {what}" for name in facts.names for what in ("nodes/move", "time/move")]
@@ -151,24 +152,21 @@ def _by_phase(facts: RunFacts) -> Iterator[Section]:
             f"of {facts.names[0]} and of {facts.names[1]} was the better one by {JUDGE} at depth "
             f"{depth}."
         )
-    yield Section("By phase of the game", columns, rows, note)
-
-
-def _better(part: pd.DataFrame) -> str:
-    return f"{(part['gap'] > 0).sum()} : {(part['gap'] < 0).sum()}" if len(part) else "-"
+    yield ResultTable("By phase of the game", columns, rows, note=note)
 
 
 # ------------------------------------------------------------------ late moves
 
 
-def _late(facts: RunFacts) -> Iterator[Section]:
+def _late(facts: RunFacts) -> Iterator[ResultTable]:
     """Return the loss of each agent against perfect play."""
     if (late := facts.late_moves) is None:
         return
-    yield Section(
+    yield ResultTable(
         "Late moves against perfect play",
         ERROR_COLUMNS,
         error_cells(late[late["empties"] == ALL]),
+        (0,),
         f"Moves with a choice and at most {facts.plan.settings.judging.empties} empty squares, by "
         "the exact solver. *Discs lost* is the mean of discs given away by a move; a *turning "
         "move* changes the outcome. Intervals are from a bootstrap over openings.",

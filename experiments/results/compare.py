@@ -95,12 +95,8 @@ class Comparison:
 
     @property
     def labels(self) -> list[str]:
-        """Short names of the runs: A, B, ..."""
-        return [_label(number) for number in range(len(self.runs))]
-
-
-def _label(number: int) -> str:
-    return chr(ord("A") + number) if number < 26 else f"R{number + 1}"
+        """Short names of the runs: A, B, ... Z, R27, ..."""
+        return [chr(ord("A") + n) if n < 26 else f"R{n + 1}" for n in range(len(self.runs))]
 
 
 def compare_command(arguments: Sequence[str], console: Console) -> int:
@@ -221,7 +217,8 @@ def _why_apart(
     among the agents they share depend on."""
     if len(shared) < 2:
         return "they have fewer than two agents of the same name"
-    differ = [key for key in settings if not _is_harmless(key)]
+    may_differ = (_OTHERS, *_MORE_OF_THE_SAME)
+    differ = [key for key in settings if key.partition(".")[0] not in may_differ]
     if differ:
         return f"they differ in {', '.join(differ[:_FEW])}{' ...' * (len(differ) > _FEW)}"
     if versions:
@@ -229,11 +226,6 @@ def _why_apart(
     if any(map(_goes_by_results, heads)):
         return "who met in them, or for how long, went by results, which would bias a pool"
     return ""
-
-
-def _is_harmless(key: str) -> bool:
-    """Return True if games of the same experiment may differ in a setting."""
-    return key == _OTHERS or key.partition(".")[0] in _MORE_OF_THE_SAME
 
 
 def _goes_by_results(head: Mapping[str, Any]) -> bool:
@@ -404,7 +396,7 @@ def write_comparison(found: Comparison, output: Path | None, console: Console) -
     except OSError as error:
         raise ConfigError(f"{folder}: cannot be written ({error.strerror})") from error
     runs = [
-        [label, link(path, _report_of(Path(path), folder)), *rest]
+        [label, link(path, quote(os.path.relpath(Path(path, "report.md"), folder))), *rest]
         for label, path, *rest in _run_rows(found)
     ]
     write_report(
@@ -421,11 +413,6 @@ def write_comparison(found: Comparison, output: Path | None, console: Console) -
         command=f"othello-lab report {shlex.join(str(run.folder) for run in found.runs)}",
     )
     console.print(plain(f"report  {folder / 'report.html'}"), soft_wrap=True)
-
-
-def _report_of(run: Path, folder: Path) -> str:
-    """Return the path of a run's own report, relative to a folder."""
-    return quote(os.path.relpath(run / "report.md", folder))
 
 
 def _as_data(found: Comparison) -> dict[str, Any]:

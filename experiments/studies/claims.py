@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 
@@ -50,9 +50,6 @@ from othello_lab.experiments.studies.study import (
     RunRequest,
     changed,
 )
-
-if TYPE_CHECKING:
-    pass
 
 _In = TypeVar("_In")
 _Out = TypeVar("_Out")
@@ -182,23 +179,15 @@ class Claims(MatchStudy):
 
     def _schedule(self, claim: StrengthClaim) -> dict[str, Any]:
         """The sequential test of a claim, as its first agent sees it."""
-        low, high = self._hypotheses(claim)
+        better = claim.compare in (">", "<=")  # the one claimed is the lower of two differences
+        low = claim.elo if better else claim.elo - self.tolerance
         return {
             "_target_": "othello_lab.experiments.pairing.SequentialMatch",
             "elo0": low,
-            "elo1": high,
+            "elo1": claim.elo + self.tolerance if better else claim.elo,
             "sprt_alpha": self.error,
             "sprt_beta": self.error,
         }
-
-    def _hypotheses(self, claim: StrengthClaim) -> tuple[float, float]:
-        """The two differences that a test tells apart."""
-        better = claim.compare in (">", "<=")  # the one claimed is the lower
-        return (
-            (claim.elo, claim.elo + self.tolerance)
-            if better
-            else (claim.elo - self.tolerance, claim.elo)
-        )
 
     # ------------------------------------------------------------------ verdicts
 
@@ -264,14 +253,13 @@ class Claims(MatchStudy):
             _spent(claim, positions[0], searchers)  # the first search is slow, and is not counted
         rng = np.random.default_rng(plan.settings.seed)
         spent: list[tuple[float, float]] = []
+        verdict = UNDECIDED
         for positions in by_opening.values():
             position = positions[int(rng.integers(len(positions)))]
             spent.append(_spent(claim, position, searchers))
             verdict = self._cost_verdict(claim, spent)
             if verdict != UNDECIDED:
                 break
-        else:
-            verdict = UNDECIDED
         amount = counted(len(spent), "position")
         if not spent:
             return ClaimVerdict(str(claim), UNDECIDED, "There are no positions.", amount)
@@ -283,10 +271,7 @@ class Claims(MatchStudy):
             ratio = times.value
             theirs = _cost_text(other, claim.measure)
             evidence += f", {times.text(3)} x {claim.second}'s {theirs}"
-        return ClaimVerdict(
-            str(claim), verdict, f"{evidence}, in {amount}.", amount,
-            ratio=ratio,
-        )  # fmt: skip
+        return ClaimVerdict(str(claim), verdict, f"{evidence}, in {amount}.", amount, ratio=ratio)
 
     def _cost_verdict(self, claim: CostClaim, spent: Sequence[tuple[float, float]]) -> str:
         if len(spent) < FIRST_LOOK:

@@ -6,7 +6,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from othello_lab.experiments.report.late_moves import mean_columns
 from othello_lab.experiments.report.searches import COUNTS
+from othello_lab.experiments.report.tables import by_agent
 from othello_lab.experiments.statistics.means import mean_interval
 
 ALL = "all"
@@ -78,8 +80,7 @@ def summary(table: pd.DataFrame, trees: pd.DataFrame, seed: int = 0) -> pd.DataF
     found = pd.DataFrame(rows)
     deepest = found[(found["phase"] == ALL) & (found["depth"] == found["depth"].max())]
     order = list(dict.fromkeys([*deepest.sort_values("leaves")["agent"], *found["agent"]]))
-    by_place = {"key": lambda names: names.map(order.index), "kind": "stable"}
-    return found.sort_values("agent", ignore_index=True, **by_place)
+    return by_agent(found, order).reset_index(drop=True)
 
 
 def is_reference(name: str) -> bool:
@@ -105,9 +106,7 @@ def _row(group: pd.DataFrame, depth: int, seed: int) -> dict[str, float]:
         "nodes_share": beside["nodes"].sum() / beside["minimax_nodes"].sum()
         if len(beside)
         else np.nan,
-        "efficiency": efficiency.value,
-        "efficiency_low": efficiency.low,
-        "efficiency_high": efficiency.high,
+        **mean_columns("efficiency", efficiency),
         "ebf": float(np.exp(np.log(group["leaves"].clip(lower=1)).mean() / depth)),
         "first_move_share": group["first_move_cutoffs"].sum() / cuts if cuts else np.nan,
     }

@@ -19,6 +19,7 @@ from othello_lab.experiments.report.late_moves import (
     ALL,
     ERROR_COLUMNS,
     LateGame,
+    LateMove,
     costliest,
     error_cells,
     error_profile,
@@ -69,7 +70,7 @@ class Errors(RecordedStudy):
             )
         return found
 
-    def work(self, place: WorkerContext, piece: LateGame) -> Tables:
+    def work(self, place: WorkerContext, piece: LateGame[LateMove]) -> Tables:
         rows = judged_moves(piece, EndgameSolver(_TABLE_MB))
         return {"moves": rows}
 

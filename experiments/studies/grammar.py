@@ -191,9 +191,7 @@ class _Reader:
         return ""
 
     def _agent(self) -> AgentText:
-        if self._kind() not in ("word", "number"):
-            raise ValueError(f"{self._found()} where an agent is needed")
-        name = self._take()
+        name = self._named("an agent")
         if not self._is("("):
             return AgentText(name)
         settings: list[tuple[str, Any]] = []
@@ -223,24 +221,21 @@ class _Reader:
         return self._take() if self._kind() in ("word", "number") else None
 
     def _compare(self) -> str:
-        if self._kind() != "compare":
-            raise ValueError(f"{self._found()} where one of {' '.join(COMPARISONS)} is needed")
-        return self._take()
+        return self._named(f"one of {' '.join(COMPARISONS)}", "compare")
 
     def _elo(self) -> float:
         if self._kind() != "sign":
             return 0.0
         sign = -1 if self._take() == "-" else 1
-        if self._kind() != "number":
-            raise ValueError(f"{self._found()} where a number of Elo is needed")
-        elo = sign * float(self._take())
+        elo = sign * float(self._named("a number of Elo", "number"))
         if self._word().lower() != "elo":
             raise ValueError(f"{self._found()} where Elo is needed, as in + 200 Elo")
         self._take()
         return elo
 
-    def _named(self, what: str) -> str:
-        if self._kind() not in ("word", "number"):
+    def _named(self, what: str, *kinds: str) -> str:
+        """Take a word of one of these kinds, by default a word or a number."""
+        if self._kind() not in (kinds or ("word", "number")):
             raise ValueError(f"{self._found()} where {what} is needed")
         return self._take()
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from othello_lab.experiments.report.late_moves import ALL
-from othello_lab.experiments.statistics.means import Mean, mean_interval
+from othello_lab.experiments.report.late_moves import ALL, mean_columns
+from othello_lab.experiments.statistics.means import mean_interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,8 +66,8 @@ def loss_profile(
                     {
                         **{"agent": agent, "result": result, "plies": plies},
                         **{"moves": len(part), "games": len(played)},
-                        **_columns("loss_move", a_move),
-                        **_columns("loss_game", a_game),
+                        **mean_columns("loss_move", a_move),
+                        **mean_columns("loss_game", a_game),
                         "microseconds": part["microseconds"].astype(float).mean(),
                         "depth": part["depth"].astype(float).mean(),
                     }
@@ -92,7 +92,7 @@ def difference_profile(
             _lost_by_game(moves[within & (moves["agent"] == agent)], games) for agent in agents
         )
         mean = mean_interval(first - second, games["opening"], seed)
-        rows.append({"plies": plies, **_columns("difference", mean)})
+        rows.append({"plies": plies, **mean_columns("difference", mean)})
     return pd.DataFrame(rows)
 
 
@@ -116,7 +116,3 @@ def _bands(moves: pd.DataFrame, plies: int) -> Iterator[tuple[str, pd.Series[boo
 def _lost_by_game(moves: pd.DataFrame, games: pd.DataFrame) -> pd.Series[float]:
     """Return the discs that moves lose in each game, 0 in games without any."""
     return moves.groupby("game")["loss"].sum().reindex(games["game"], fill_value=0.0)
-
-
-def _columns(name: str, mean: Mean) -> dict[str, float]:
-    return {name: mean.value, f"{name}_low": mean.low, f"{name}_high": mean.high}

@@ -18,7 +18,13 @@ from othello_lab.experiments.config import ALL as ALL_MOVES
 from othello_lab.experiments.config import Plan
 from othello_lab.experiments.playing.tasks import Tables, WorkerContext
 from othello_lab.experiments.record.store import Record
-from othello_lab.experiments.report.late_moves import ALL, chosen_moves, drawn_games, mean_of
+from othello_lab.experiments.report.late_moves import (
+    ALL,
+    LateGame,
+    chosen_moves,
+    drawn_games,
+    mean_of,
+)
 from othello_lab.experiments.report.tables import marked, time_text
 from othello_lab.experiments.statistics.means import Mean
 from othello_lab.experiments.studies.errors import (
@@ -56,15 +62,6 @@ class PlayedMove(NamedTuple):
     points: float
     microseconds: float | None
     depth: int | None
-
-
-class JudgedPart(NamedTuple):
-    """Some moves of a game. game: its number."""
-
-    ruleset: str
-    game: int
-    opening: str
-    moves: list[PlayedMove]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,7 +169,7 @@ class Losses(RecordedStudy):
 
     def _parts(
         self, record: Record, rules: Ruleset, agents: Mapping[int, str], number: int
-    ) -> Iterator[JudgedPart]:
+    ) -> Iterator[LateGame[PlayedMove]]:
         """Yield the moves of a game to be judged, some at a time."""
         ((black, white, points, text, transcript),) = record.rows(
             "select black, white, black_points, opening, transcript from games where game = ?",
@@ -198,9 +195,9 @@ class Losses(RecordedStudy):
                     )
                 )
         for begin in range(0, len(moves), _MOVES):
-            yield JudgedPart(rules.name, number, text, moves[begin : begin + _MOVES])
+            yield LateGame(rules.name, number, text, moves[begin : begin + _MOVES])
 
-    def work(self, place: WorkerContext, piece: JudgedPart) -> Tables:
+    def work(self, place: WorkerContext, piece: LateGame[PlayedMove]) -> Tables:
         judge, rules = self._judge(), ruleset(piece.ruleset)
         rows = []
         for each in piece.moves:

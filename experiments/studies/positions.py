@@ -12,15 +12,14 @@ import numpy as np
 from othello_lab.agents.config import ConfigError, build
 from othello_lab.agents.evaluation import DiscCount, Evaluation
 from othello_lab.agents.search import AlphaBeta
-from othello_lab.core.notation import split_transcript
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Ruleset, ruleset
 from othello_lab.core.system.compile import Announce
 from othello_lab.core.system.settings import Switch, Text, Whole
 from othello_lab.experiments.config import Plan
-from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.record.reading import reading
 from othello_lab.experiments.record.store import FILE, Record
+from othello_lab.experiments.report.late_moves import chosen_moves
 from othello_lab.experiments.studies.study import PositionStudy
 
 PHASES = ("opening", "midgame", "endgame")
@@ -65,17 +64,18 @@ def phase_of(position: Position) -> str:
     return PHASES[min(2, max(0, 3 * made // moves))]
 
 
-RunFolder = Annotated[str | None, Text(r".+", "the folder of a run")]
-"""A study's setting ``run``: the run from whose games its positions are, or None."""
+@dataclass(frozen=True, kw_only=True)
+class StudyOfRun(PositionStudy):
+    """A study whose positions may come from the games of a run, that in the folder ``run``."""
 
+    run: Annotated[str | None, Text(r".+", "the folder of a run")] = None
 
-def run_of(run: str | None) -> Path | None:
-    """The folder of that run; raises ConfigError if there is none."""
-    if run is None:
-        return None
-    if not (Path(run) / FILE).is_file():
-        raise ConfigError(f"study.run={run}: there is no run in that folder")
-    return Path(run)
+    def run_folder(self) -> Path | None:
+        if self.run is None:
+            return None
+        if not (Path(self.run) / FILE).is_file():
+            raise ConfigError(f"study.run={self.run}: there is no run in that folder")
+        return Path(self.run)
 
 
 class JudgedRun(NamedTuple):
@@ -92,22 +92,17 @@ class JudgedRun(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RecordedStudy(PositionStudy):
+class RecordedStudy(StudyOfRun):
     """A study of the moves in a run's games.
 
     run: the folder of a run whose moves are judged; None: the line-up plays first (agents=...,
     games=...).
     """
 
-    run: RunFolder = None
-
     asks_agents = False
 
     def needs_run(self, plan: Plan) -> bool:
         return self.run is None
-
-    def run_folder(self) -> Path | None:
-        return run_of(self.run)
 
     def judged_run(self, plan: Plan) -> JudgedRun:
         """Return the run that is judged: that of the folder, or the plan's."""
@@ -123,7 +118,7 @@ class RecordedStudy(PositionStudy):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SampledStudy(PositionStudy):
+class SampledStudy(StudyOfRun):
     """A study of a sample of positions, some of each phase.
 
     run: the folder of a run with games to take positions from; None: from openings (openings=...).
@@ -132,12 +127,8 @@ class SampledStudy(PositionStudy):
     positions of each phase of the game (opening, midgame, endgame), no two from the same game.
     """
 
-    run: RunFolder = None
     play_out: Annotated[bool, Switch()] = True
     positions: Annotated[int, Whole(1)] = 10
-
-    def run_folder(self) -> Path | None:
-        return run_of(self.run)
 
     def prepare(self, plan: Plan, announce: Announce) -> None:
         if self.run is None and self.play_out:
@@ -190,19 +181,8 @@ def recorded(record: Record, rules: Ruleset, seed: int) -> Iterator[Game]:
         ((text, transcript),) = record.rows(
             "select opening, transcript from games where game = ?", [int(number)]
         )
-        yield text, positions_of(Opening.read(text, rules), transcript, rules)
-
-
-def positions_of(opening: Opening, transcript: str, rules: Ruleset) -> list[Position]:
-    """The positions of a game from its opening on, up to the last one that a move was made in."""
-    position = opening.begin(rules)
-    _, plies = position.follow(split_transcript(transcript))
-    found = []
-    for number, move in enumerate(plies):
-        if number >= len(opening.moves) and position.moves:
-            found.append(position)
-        position = position.play(move)
-    return found
+        made = chosen_moves(rules, text, transcript, choices=1)
+        yield text, [position for _, position, _ in made]
 
 
 def suite(plan: Plan, count: int) -> Iterator[Game]:

@@ -17,11 +17,11 @@ from othello_lab.core.system.settings import Each, Whole
 from othello_lab.experiments.config import Plan
 from othello_lab.experiments.playing.tasks import Tables, WorkerContext
 from othello_lab.experiments.record.store import Record
-from othello_lab.experiments.report.searches import cost_rows
+from othello_lab.experiments.report.late_moves import mean_of
+from othello_lab.experiments.report.searches import cost_rows, sample_text
 from othello_lab.experiments.report.tables import marked, share_text, time_text
-from othello_lab.experiments.statistics.means import Mean
 from othello_lab.experiments.studies.positions import PHASES, SampledPosition, SampledStudy
-from othello_lab.experiments.studies.study import Conclusion, ResultTable
+from othello_lab.experiments.studies.study import Conclusion, ResultTable, without_depth
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -159,14 +159,17 @@ class Pruning(SampledStudy):
         from othello_lab.experiments.studies.efficiency import compared, summary, unequal
 
         searches = tables["searches"]
-        trees = tables.get("trees", _no_trees(searches))
+        trees = tables.get("trees", searches.iloc[:0].assign(smallest=0))
         table = compared(searches, trees)
         found = summary(table, trees, plan.settings.seed)
         selective = set(searches.loc[searches["selective"].astype(bool), "agent"])
         found["agent"] = [marked(name, name in selective) for name in found["agent"]]
         wrong = unequal(table)
-        shown = {*searches["agent"], *_minimaxes(plan)}
-        left_out = [name for name in plan.names if name not in shown]
+        left_out = [  # minimax is counted with any line-up
+            name
+            for name, agent in plan.agents.items()
+            if kind_of(agent) is not Minimax and name not in set(searches["agent"])
+        ]
         return Conclusion(
             findings=list(_findings(found, table, wrong, left_out)),
             tables=[_costs(found), *_efficiencies(found), *_by_phase(found)],
@@ -178,10 +181,7 @@ class Pruning(SampledStudy):
             },
             figures=lambda: _figures(found, plan),
             notes=[_NOTE],
-            agents={
-                name: {key: value for key, value in settings.items() if key != "depth"}
-                for name, settings in plan.settings.agents.items()
-            },
+            agents=without_depth(plan.settings.agents),
             exit_code=int(len(wrong) > 0),
         )
 
@@ -193,16 +193,6 @@ tree, counted on this very position's tree); a search with a transposition table
 it need not look at the same position twice. The *effective branching factor* (ebf) is that of an
 even tree of the same depth with as many leaves. Every position was searched afresh; intervals are
 95 %, from a bootstrap over openings."""
-
-
-def _minimaxes(plan: Plan) -> list[str]:
-    """Return the agents that are minimax; it is counted with any line-up."""
-    return [name for name, agent in plan.agents.items() if kind_of(agent) is Minimax]
-
-
-def _no_trees(searches: pd.DataFrame) -> pd.DataFrame:
-    """Return an empty table of minimax's trees."""
-    return searches.iloc[:0].assign(smallest=0)
 
 
 # ---------------------------------------------------------------------- in words
@@ -226,8 +216,7 @@ def _findings(
     if agents.empty:
         yield "Every position was solved exactly, so there is nothing to compare."
         return
-    best = agents.iloc[0]
-    where = " from ".join(counted(int(best[f"{each}s"]), each) for each in ("position", "opening"))
+    where = sample_text(agents.iloc[:1])
     measure = "leaves" if len(with_trees) else "nodes"
     agents = agents.sort_values(measure, kind="stable")
     best, worst = agents.iloc[0], agents.iloc[-1]
@@ -283,7 +272,7 @@ def _best_elsewhere(agents: pd.DataFrame) -> Iterable[str]:
 
 
 def _efficiency(row: Any) -> str:
-    return Mean(row["efficiency"], row["efficiency_low"], row["efficiency_high"]).text()
+    return mean_of(row, "efficiency").text()
 
 
 def _values(table: pd.DataFrame, wrong: pd.DataFrame) -> str:

@@ -8,11 +8,11 @@ import yaml
 from rich.console import Console
 
 from othello_lab.core.system.escaping import plain
-from othello_lab.experiments.config import FIGURE_FILES, NO_FIGURES
 from othello_lab.experiments.record.provenance import machine_in_words
-from othello_lab.experiments.report.markdown import write_report
+from othello_lab.experiments.report.markdown import drawn_figures, write_report
 from othello_lab.experiments.report.page import Drawing
 from othello_lab.experiments.report.tables import described, result_table
+from othello_lab.experiments.report.terminal import print_files
 from othello_lab.experiments.studies.record import StudyRecord
 from othello_lab.experiments.studies.study import Conclusion
 from othello_lab.experiments.studies.study_plan import StudyPlan
@@ -28,24 +28,13 @@ def tell(
         console.print(plain(finding))
     for name, frame in conclusion.frames.items():
         frame.to_csv(folder / f"{name}.csv", index=False)
-    figures: list[Drawing] = []
-    if plan.plan.settings.figures != NO_FIGURES:
-        with console.status("drawing figures"):
-            files = plan.plan.settings.figures == FIGURE_FILES
-            figures = _draw(conclusion, folder, files)
+    asked = plan.plan.settings.figures
+    figures = drawn_figures(conclusion.figures, asked, folder, console)
     _write(plan, record, conclusion, figures, folder)
     names = {"report": "report.html", "record": record.path.name}
     if conclusion.frames:
         names["tables"] = ", ".join(f"{name}.csv" for name in conclusion.frames)
-    for label, name in names.items():
-        console.print(plain(f"{label:8}{folder / name}"), soft_wrap=True)
-
-
-def _draw(conclusion: Conclusion, folder: Path, files: bool) -> list[Drawing]:
-    # Loading seaborn takes a second, which a study without figures does not need.
-    from othello_lab.experiments.report.figures.drawing import draw_figures
-
-    return draw_figures([lambda _: conclusion.figures()], None, folder, files)
+    print_files(names, folder, console)
 
 
 def _write(

@@ -25,6 +25,7 @@ from othello_lab.experiments.studies.study import (
     PlayedRun,
     RunRequest,
     changed,
+    without_depth,
 )
 
 if TYPE_CHECKING:
@@ -102,10 +103,7 @@ class Scaling(MatchStudy):
             {"doublings": gains, "levels": levels, "differences": between},
             lambda: self._figures(levels, pool.openings),
             [_NOTE],
-            agents={
-                name: {key: value for key, value in settings.items() if key != DEPTH}
-                for name, settings in plan.settings.agents.items()
-            },
+            agents=without_depth(plan.settings.agents),
         )
 
     def _at(self, agent: Mapping[str, Any], level: float) -> dict[str, Any]:

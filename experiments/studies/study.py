@@ -198,3 +198,8 @@ def changed(settings: RunConfig, **changes: Any) -> RunConfig:
         assert hasattr(made, name), name
         setattr(made, name, copy.deepcopy(value))
     return made
+
+
+def without_depth(agents: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return the settings of agents for the report of a study that varies their depth."""
+    return {name: {k: v for k, v in own.items() if k != "depth"} for name, own in agents.items()}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -41,6 +42,16 @@ class StudyPlan:
     def title(self) -> str:
         """Its name in messages: ``study scaling``."""
         return f"{self.kind.word} {self.name}"
+
+    @contextmanager
+    def refusals(self) -> Iterator[None]:
+        """Turn a ValueError of the study into a ConfigError of one line that names it."""
+        try:
+            yield
+        except ConfigError:
+            raise
+        except ValueError as error:
+            raise ConfigError(f"{self.title}: {one_line(error)}") from error
 
     @property
     def as_data(self) -> dict[str, Any]:
@@ -94,11 +105,7 @@ def planned(
     name: str, described: Any, plan: Plan, kind: RecordKind = STUDY, of: type[Study] = Study
 ) -> StudyPlan:
     """The plan of a study with these settings of its own; raises ConfigError."""
-    study = build(described, kind.group, of)
-    try:
-        study.check(plan)
-    except ConfigError:
-        raise
-    except ValueError as error:
-        raise ConfigError(f"{kind.word} {name}: {one_line(error)}") from error
-    return StudyPlan(name, study, described, plan, kind)
+    made = StudyPlan(name, build(described, kind.group, of), described, plan, kind)
+    with made.refusals():
+        made.study.check(plan)
+    return made

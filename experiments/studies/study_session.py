@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import yaml
 from rich.console import Console
 
-from othello_lab.agents.config import ConfigError, build, one_line
+from othello_lab.agents.config import ConfigError, build
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.experiments.config import RunConfig, built_from, plan_of, typed
 from othello_lab.experiments.jobs.job import LOG, Job, progress_of
@@ -230,17 +230,10 @@ def _pieces(plan: StudyPlan, record: Record | None) -> list[Task]:
     """Return all pieces of work; ConfigError."""
     study = plan.study
     assert isinstance(study, PositionStudy)
-    try:
-        where = study.run_folder() if record is None else None
-        if where is not None:
-            with reading(where) as record:
-                contents = study.pieces(plan.plan, record)
-        else:
-            contents = study.pieces(plan.plan, record)
-    except ConfigError:
-        raise
-    except ValueError as error:
-        raise ConfigError(f"{plan.title}: {one_line(error)}") from error
+    with plan.refusals(), ExitStack() as stack:
+        if record is None and (where := study.run_folder()) is not None:
+            record = stack.enter_context(reading(where))
+        contents = study.pieces(plan.plan, record)
     return [Task(number, content) for number, content in enumerate(contents)]
 
 
@@ -248,12 +241,8 @@ def _runs(plan: StudyPlan, played: Sequence[PlayedRun]) -> list[RunRequest]:
     """The runs that a study of matches asks for, their settings checked; ConfigError."""
     study = plan.study
     assert isinstance(study, MatchStudy)
-    try:
+    with plan.refusals():
         asked = list(study.runs(plan.plan, played))
-    except ConfigError:
-        raise
-    except ValueError as error:
-        raise ConfigError(f"{plan.title}: {one_line(error)}") from error
     for each in asked[len(played) :]:
         plan_of(each.settings)
     return asked

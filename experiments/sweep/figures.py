@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,6 @@ from othello_lab.experiments.report.figures.drawing import (
     check_frame,
     decades,
     drawn,
-    entitle,
     heat,
     signed,
     styled,
@@ -33,6 +31,7 @@ from othello_lab.experiments.report.figures.palette import (
     SEQUENTIAL,
 )
 from othello_lab.experiments.report.figures.svg import annotate
+from othello_lab.experiments.report.tables import by_agent
 from othello_lab.experiments.sweep.trend import asks_for_costs
 
 MOST_PANELS = 6
@@ -51,21 +50,16 @@ _MAP_LABELS = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class SweepFacts:
-    """A sweep and the numbers computed from it.
+def setting_figures(
+    table: pd.DataFrame, varied: Mapping[str, Sequence[str]]
+) -> Iterator[ReportFigure]:
+    """Yield the figures of a sweep: Elo and nodes of every agent by the one or two settings that
+    were varied.
 
-    runs: one row a run and agent; see :func:`experiments.sweep.load`. varied: the columns that were
-    varied, by the name to be shown; columns that vary together count as one.
+    table: one row a run and agent; see :func:`experiments.sweep.load`. varied: the columns that
+    were varied, by the name to be shown; columns that vary together count as one.
     """
-
-    runs: pd.DataFrame
-    varied: Mapping[str, Sequence[str]]
-
-
-def setting_figures(facts: SweepFacts) -> Iterator[ReportFigure]:
-    """Elo and nodes of every agent by the one or two settings that were varied."""
-    runs, names = _settings(facts)
+    runs, names = _settings(table, varied)
     if len(names) not in (1, 2) or (len(names) == 2 and runs[names[1]].nunique() > MOST_PANELS):
         return
     if asks_for_costs(runs):
@@ -82,7 +76,7 @@ def _chart_of(runs: pd.DataFrame) -> Callable[..., Figure]:
 
 
 def _elo_figures(runs: pd.DataFrame, names: Sequence[str]) -> Iterator[ReportFigure]:
-    compared = _compared(runs)
+    compared = runs[runs["agent"] != runs["reference"]]  # which is at 0 everywhere
     if not (compared["elo"].notna() & ~compared["split"]).any():
         return
     draw = _chart_of(compared)
@@ -130,11 +124,6 @@ def _shares_of_nodes(runs: pd.DataFrame) -> pd.DataFrame:
     return searching.assign(nodes_share=share, base=base)
 
 
-def _compared(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return the runs without the reference, which is at 0 everywhere."""
-    return runs[runs["agent"] != runs["reference"]]
-
-
 def _zero(runs: pd.DataFrame) -> str:
     """Return the meaning of 0 Elo in a sentence."""
     if reference := runs["reference"].iloc[0]:
@@ -142,17 +131,16 @@ def _zero(runs: pd.DataFrame) -> str:
     return "The mean of each run is 0, so Elo can be compared within a run."
 
 
-def _settings(facts: SweepFacts) -> tuple[pd.DataFrame, list[str]]:
+def _settings(
+    table: pd.DataFrame, varied: Mapping[str, Sequence[str]]
+) -> tuple[pd.DataFrame, list[str]]:
     """Return the runs with a column for each setting that was varied, and the names of these
     columns, the one along the axis first."""
-    columns = {name: _joined(facts.runs, group) for name, group in facts.varied.items()}
-    runs = facts.runs.assign(**columns)
+    columns = {name: _joined(table, group) for name, group in varied.items()}
+    runs = table.assign(**columns)
     # Along the axis goes what has an order, or else what has more values.
     names = sorted(columns, key=lambda name: (not _numeric(runs[name]), -runs[name].nunique()))
     return runs, names
-
-
-SWEEP_FIGURES = (setting_figures,)
 
 
 def _joined(runs: pd.DataFrame, group: Sequence[str]) -> pd.Series:
@@ -190,7 +178,8 @@ def sweep_chart(runs: pd.DataFrame, measure: str, setting: str, other: str | Non
     # Agents stand beside each other where their intervals would hide one another.
     apart = 0.05 * min(np.diff(list(places.values())), default=1) * (measure == "elo")
     panels = {p: runs[runs[other] == p] for p in runs[other]} if other else {None: runs}
-    with blank(width=2.4 + max(3.4, 0.5 * len(places)) * len(panels)) as figure:
+    width = 2.4 + max(3.4, 0.5 * len(places)) * len(panels)
+    with blank(width, context=_context(runs)) as figure:
         grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
         for axes, (panel, inside) in zip(grid, panels.items(), strict=True):
             for number, (name, look) in enumerate(agents):
@@ -203,7 +192,6 @@ def sweep_chart(runs: pd.DataFrame, measure: str, setting: str, other: str | Non
             if other is not None:
                 axes.set_title(drawn(f"{other} = {panel}"), fontsize=SMALL + 1)
         _label_measure(grid[0], runs, measure)
-        entitle(figure, _context(runs))
         lines, labels = grid[0].get_legend_handles_labels()
         legend = figure.legend(lines, labels, loc="outside right center", title="agent")
         name_legend(legend, [name for name, _ in agents])
@@ -221,55 +209,43 @@ def agents_chart(
     check_frame(runs, ["run", "agent", "games", setting, measure, *bounds, *others])
     shown = runs[runs[measure].notna() & ((measure == "elo") | (runs[measure] > 0))]
     means = shown.groupby("agent")[measure].mean().sort_values(ascending=measure != "elo")
-    places = {name: place for place, name in enumerate(means.index)}
-    rows = shown.sort_values("agent", key=lambda names: names.map(places), kind="stable")
-    return _maps(rows, measure, setting, "agent", other, f"{other} = {{}}".format)
+    rows = by_agent(shown, means.index)
+    return _maps(rows, measure, setting, other)
 
 
-def _maps(
-    runs: pd.DataFrame,
-    measure: str,
-    setting: str,
-    row: str,
-    panel: str | None,
-    title: Callable[[Any], str],
-) -> Figure:
-    """Return a heat map for each value of the column ``panel``, or one, below its ``title``. Its
-    columns are the values of ``setting``, its rows those of ``row``."""
-    columns, rows = (_values(runs[name]) for name in (setting, row))
+def _maps(runs: pd.DataFrame, measure: str, setting: str, other: str | None) -> Figure:
+    """Return a heat map for each value of the column ``other``, or one. Its columns are the values
+    of ``setting``, its rows the agents."""
+    columns, rows = (_values(runs[name]) for name in (setting, "agent"))
     found = runs[measure].dropna()
     if measure == "elo":
         most = max(found.abs().max(), 1)
         norm, shades = Normalize(-most, most), DIVERGING
     else:
         norm, shades = LogNorm(found.min(), max(found.max(), 1.01 * found.min())), SEQUENTIAL
-    panels = {p: runs[runs[panel] == p] for p in _values(runs[panel])} if panel else {None: runs}
-    names = [_shown(value) for value in rows]
+    panels = {p: runs[runs[other] == p] for p in _values(runs[other])} if other else {None: runs}
     label = _MAP_LABELS[measure]
     width = 2.5 + max(2.5, 0.75 * len(columns) + 1.2) * len(panels)
-    with blank(width, 2 + 0.45 * len(rows)) as figure:
+    with blank(width, 2 + 0.45 * len(rows), _context(runs)) as figure:
         grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
         for axes, (value, inside) in zip(grid, panels.items(), strict=True):
             cells = np.full((len(rows), len(columns)), np.nan)
             texts = np.full(cells.shape, "", dtype=object)
             titles = texts.copy()
             for run in inside.to_dict("records"):
-                place = rows.index(run[row]), columns.index(run[setting])
+                place = rows.index(run["agent"]), columns.index(run[setting])
                 cells[place], texts[place] = run[measure], _cell(run, measure)
-                where = ", ".join(
-                    f"{name} = {_shown(run[name])}" for name in dict.fromkeys((row, setting))
-                )
+                where = f"agent = {_shown(run['agent'])}, {setting} = {_shown(run[setting])}"
                 titles[place] = f"{run['agent']}\n{where}\n{_measured(run, measure)}"
             heat(figure, axes, cells, shades, label, norm, texts, 8, titles=titles)
             axes.set_xticks(range(len(columns)), [_shown(value) for value in columns])
             level = max(len(_shown(value)) for value in columns) <= 8
             axes.tick_params(axis="x", rotation=0 if level else 90)
             axes.set_xlabel(drawn(setting))
-            if panel:
-                axes.set_title(wrapped(title(value)), fontsize=SMALL + 1)
-        grid[0].set_yticks(range(len(rows)), names)
-        grid[0].set_ylabel(drawn(row))
-        entitle(figure, _context(runs))
+            if other:
+                axes.set_title(wrapped(f"{other} = {value}"), fontsize=SMALL + 1)
+        grid[0].set_yticks(range(len(rows)), [_shown(agent) for agent in rows])
+        grid[0].set_ylabel("agent")
     return figure
 
 

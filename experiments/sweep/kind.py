@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -53,8 +54,7 @@ class SweepKind(JobKind):
         from othello_lab.experiments.sweep.reporting import sweep_table
         from othello_lab.experiments.sweep.results import table_of
 
-        known, values = _with_games(folder)
-        with damage_told(folder):
+        with _with_games(folder) as (known, values):
             table = table_of(known, values)
         if as_json:
             print_json({"folder": str(folder), "kind": "sweep", "runs": rows_of(table)})
@@ -78,23 +78,20 @@ class SweepKind(JobKind):
     ) -> None:
         from othello_lab.experiments.sweep.reporting import conclude
 
-        known, values = _with_games(folder)
-        with damage_told(folder):
+        with _with_games(folder) as (known, values):
             conclude(folder, known, values, console, figures)
 
     def latex(self, folder: Path, console: Console, trust: bool) -> str:
         from othello_lab.experiments.sweep.reporting import latex_of_sweep
 
-        known, values = _with_games(folder)
-        with damage_told(folder):
+        with _with_games(folder) as (known, values):
             return latex_of_sweep(folder, known, values)
 
     def bibtex(self, folder: Path, console: Console, trust: bool) -> str:
         from othello_lab.experiments.report.citing import bibtex
 
-        known, _ = _with_games(folder)
         with (
-            damage_told(folder),
+            _with_games(folder) as (known, _),
             Record.open(next(each for each in known if each.has_games).folder) as record,
         ):
             return bibtex(record.run() | {"command": about(folder)["command"]}, "Sweep")
@@ -105,17 +102,18 @@ class SweepKind(JobKind):
         return look_at_sweep(folder, console)
 
 
-def _with_games(folder: Path) -> tuple[list[Any], Mapping[str, Mapping[int, Any]]]:
-    """Return the combinations of a sweep, and the settings that vary.
+@contextmanager
+def _with_games(folder: Path) -> Iterator[tuple[list[Any], Mapping[str, Mapping[int, Any]]]]:
+    """Yield the combinations of a sweep, and the settings that vary.
 
-    Raises ConfigError if none has games.
+    Raises ConfigError if none has games, or if anything that is read meanwhile is damaged.
     """
     asked = Sweep.read(folder)
     with damage_told(folder):
         known = asked.combinations()
-    if not any(each.has_games for each in known):
-        raise ConfigError(f"{folder}: no run of this sweep has any games yet")
-    return known, asked.varied(known)
+        if not any(each.has_games for each in known):
+            raise ConfigError(f"{folder}: no run of this sweep has any games yet")
+        yield known, asked.varied(known)
 
 
 def _trust_alone(folder: Path, options: dict[str, Any]) -> bool:

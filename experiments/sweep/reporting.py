@@ -10,18 +10,13 @@ from rich.console import Console
 from rich.table import Table
 
 from othello_lab.core.system.escaping import plain
-from othello_lab.experiments.config import (
-    FIGURE_FILES,
-    IN_REPORT,
-    NO_FIGURES,
-    figures_choice,
-)
+from othello_lab.experiments.config import IN_REPORT, figures_choice
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.citing import LATEX_PACKAGES, latex_table
-from othello_lab.experiments.report.markdown import link, write_report
+from othello_lab.experiments.report.markdown import drawn_figures, link, write_report
 from othello_lab.experiments.report.page import Drawing
 from othello_lab.experiments.report.tables import COLUMNS, cells, order_note
-from othello_lab.experiments.report.terminal import terminal_table
+from othello_lab.experiments.report.terminal import print_files, terminal_table
 from othello_lab.experiments.sweep.composing import COLUMN_OF, in_a_line, short_names
 from othello_lab.experiments.sweep.folder import Combination, State, about
 from othello_lab.experiments.sweep.results import grouped, table_of
@@ -30,6 +25,7 @@ from othello_lab.experiments.sweep.trend import Runs, trends, values_in_order
 if TYPE_CHECKING:
     import pandas as pd
 
+    from othello_lab.experiments.report.figures.drawing import ReportFigure
 
 SHOWN = {
     name: COLUMNS[name]
@@ -64,16 +60,12 @@ def conclude(
     if "parquet" in head["config"].get("export", ()):
         table.to_parquet(folder / "sweep.parquet", index=False)
     said = list(_findings(table, values))
-    figures: Sequence[Drawing] = ()
     wanted = figures_in or figures_choice(head["config"].get("figures", IN_REPORT))
-    if wanted != NO_FIGURES:
-        with console.status("drawing figures"):
-            figures = _draw(table, list(values), folder, wanted == FIGURE_FILES)
+    figures = drawn_figures(lambda: _figures(table, list(values)), wanted, folder, console)
     _write(folder, table, known, values, said, figures)
     for finding in said:
         console.print(plain(finding))
-    for label, name in (("report", "report.html"), ("table", "sweep.csv")):
-        console.print(plain(f"{label:8}{folder / name}"), soft_wrap=True)
+    print_files({"report": "report.html", "table": "sweep.csv"}, folder, console)
 
 
 def sweep_table(table: pd.DataFrame, values: Mapping[str, Mapping[int, Any]]) -> Table:
@@ -118,20 +110,12 @@ def _findings(table: pd.DataFrame, values: Mapping[str, Mapping[int, Any]]) -> I
     yield from said
 
 
-def _draw(
-    table: pd.DataFrame,
-    keys: Sequence[str],
-    folder: Path,
-    files: bool,
-) -> list[Drawing]:
-    # Loading matplotlib takes a third of a second, which a sweep without figures does not need.
-    from othello_lab.experiments.report.figures.drawing import draw_figures
-    from othello_lab.experiments.sweep.figures import SWEEP_FIGURES, SweepFacts
+def _figures(table: pd.DataFrame, keys: Sequence[str]) -> Iterator[ReportFigure]:
+    from othello_lab.experiments.sweep.figures import setting_figures
 
     short = short_names(keys)
     varied = {", ".join(short[key] for key in group): group for group in grouped(table, keys)}
-    facts = SweepFacts(table, varied)
-    return draw_figures(SWEEP_FIGURES, facts, folder, files)
+    return setting_figures(table, varied)
 
 
 def _write(

@@ -12,7 +12,7 @@ from matplotlib.patches import Circle, Rectangle
 from othello_lab.core.bitboard import bits
 from othello_lab.core.drawing import BOARD, DISCS, LINES
 from othello_lab.core.position import Position
-from othello_lab.experiments.report.figures.drawing import SMALL, blank, entitle
+from othello_lab.experiments.report.figures.drawing import SMALL, blank
 from othello_lab.experiments.report.figures.palette import GREY, INK
 
 _RADIUS = 0.4  # of a square's side
@@ -66,8 +66,7 @@ def boards(number: int, height: float, context: str = "") -> tuple[Figure, list[
     high with the text below it."""
     columns = min(3, number)
     lines = -(-number // columns)
-    with blank(3.4 * columns, lines * height) as figure:
-        entitle(figure, context)
+    with blank(3.4 * columns, lines * height, context=context) as figure:
         engine = figure.get_layout_engine()
         assert isinstance(engine, ConstrainedLayoutEngine)
         engine.set(hspace=0.08)

@@ -19,7 +19,6 @@ from othello_lab.experiments.report.figures.drawing import (
     axis_time,
     blank,
     check_frame,
-    entitle,
     log_scale,
     styled,
     wrapped,
@@ -67,8 +66,7 @@ def elo_cost_chart(ratings: pd.DataFrame, context: str = "", order: Sequence[str
     check_frame(ratings, ["agent", "elo", "low", "high", "bound", *COSTS])
     shown = [cost for cost in COSTS if (ratings[cost] > 0).sum() > 1]
     styles = dict(styled(ratings["agent"], order))
-    with blank(width=1.2 + 4.2 * len(shown), height=5.2) as figure:
-        entitle(figure, context)
+    with blank(width=1.2 + 4.2 * len(shown), height=5.2, context=context) as figure:
         grid = figure.subplots(1, len(shown), sharey=True, squeeze=False)[0]
         fronts: dict[str, set[str]] = {}
         for axes, cost in zip(grid, shown, strict=True):

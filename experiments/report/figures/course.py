@@ -21,8 +21,8 @@ from othello_lab.experiments.report.figures.drawing import (
     ReportFigure,
     axis_time,
     blank,
+    cell_texts,
     check_frame,
-    entitle,
     heat,
     name_ticks,
     styled,
@@ -185,8 +185,7 @@ def course_chart(table: pd.DataFrame, context: str = "", order: Sequence[str] = 
 
 
 def _lines(table: pd.DataFrame, shown: list[str], context: str, order: Sequence[str]) -> Figure:
-    with blank(width=9, height=1.2 + 2.6 * len(shown)) as figure:
-        entitle(figure, context)
+    with blank(width=9, height=1.2 + 2.6 * len(shown), context=context) as figure:
         grid = figure.subplots(len(shown), 1, sharex=True, squeeze=False)[:, 0]
         styles = styled(table["agent"], order)
         for axes, measure in zip(grid, shown, strict=True):
@@ -215,25 +214,17 @@ def _heats(table: pd.DataFrame, shown: list[str], context: str, order: Sequence[
     agents = [name for name, _ in styled(table["agent"], order)]
     names = [wrapped(name) for name in agents]
     row = 0.2 + 0.13 * max(name.count("\n") for name in names)  # inches
-    with blank(width=2.5 + 4.5 * len(shown), height=1.6 + row * len(agents)) as figure:
-        entitle(figure, context)
+    with blank(2.5 + 4.5 * len(shown), 1.6 + row * len(agents), context) as figure:
         grid = figure.subplots(1, len(shown), sharey=True, squeeze=False)[0]
         plies = range(int(table["ply"].min()), int(table["ply"].max()) + 1)
         for axes, measure in zip(grid, shown, strict=True):
             cells = table.pivot_table(measure, "agent", "ply").reindex(agents, columns=plies)
-            found = cells.where(cells > 0).to_numpy(dtype=float)
+            cells = cells.where(cells > 0)
+            found = cells.to_numpy(dtype=float)
             label = f"{MEASURES[measure]} (log scale)"
             ends = LogNorm(np.nanmin(found), max(np.nanmax(found), 1.01 * np.nanmin(found)))
-            mesh = heat(
-                figure,
-                axes,
-                found,
-                SEQUENTIAL,
-                label,
-                ends,
-                parted=False,
-                titles=_titles(cells, _TEXTS[measure]),
-            )
+            titles = _titles(cells, _TEXTS[measure])
+            mesh = heat(figure, axes, found, SEQUENTIAL, label, ends, parted=False, titles=titles)
             assert mesh.colorbar is not None, "see heat"
             mesh.colorbar.formatter = FuncFormatter(_TEXTS[measure])
             mesh.colorbar.minorticks_off()
@@ -249,13 +240,7 @@ def _heats(table: pd.DataFrame, shown: list[str], context: str, order: Sequence[
 
 def _titles(cells: pd.DataFrame, text: Callable[..., str]) -> np.ndarray:
     """Return the tooltips of the cells of a measure by agent and ply."""
-    return np.array(
-        [
-            [f"{name}\nply {ply}: {text(value, None)}" if value > 0 else ""
-             for ply, value in zip(cells, row, strict=True)]
-            for name, row in zip(cells.index, cells.to_numpy(), strict=True)
-        ]
-    )  # fmt: skip
+    return cell_texts(cells, lambda name, ply, value: f"{name}\nply {ply}: {text(value, None)}")
 
 
 _TEXTS = {
@@ -275,8 +260,7 @@ def values_chart(table: pd.DataFrame, context: str = "", order: Sequence[str] = 
     agents = [name for name, _ in styled(table["agent"], order)]
     columns = min(3, len(agents))
     rows = math.ceil(len(agents) / columns)
-    with blank(width=max(6.5, 3.5 * columns), height=1.4 + 2.2 * rows) as figure:
-        entitle(figure, context)
+    with blank(width=max(6.5, 3.5 * columns), height=1.4 + 2.2 * rows, context=context) as figure:
         grid = figure.subplots(rows, columns, sharex=True, squeeze=False).ravel()
         for axes, name in zip(grid, agents, strict=False):
             _panel(axes, table[table["agent"] == name])

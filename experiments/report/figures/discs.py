@@ -11,13 +11,10 @@ from matplotlib.figure import Figure
 from othello_lab.experiments.report.facts import RunFacts
 from othello_lab.experiments.report.figures.drawing import (
     ReportFigure,
-    blank,
     check_frame,
     coloured,
     column,
-    entitle,
-    name_rows,
-    resize,
+    row_chart,
     signed,
 )
 from othello_lab.experiments.report.figures.palette import GREY, INK
@@ -62,10 +59,7 @@ def discs_chart(games: pd.DataFrame, context: str = "", order: Sequence[str] = (
         shares[name] = counts / counts.sum()
         means.append(float(np.average(own["difference"], weights=own["games"])))
     most = max(share.max() for share in shares.values())
-    with blank() as figure:
-        entitle(figure, context)
-        axes = figure.add_subplot()
-        rows, height = name_rows(axes, shares)
+    with row_chart(shares, context, stretch=1.6) as (figure, axes, rows):
         axes.axvline(0, color=GREY, linewidth=1, zorder=1)
         for row, (name, colour), mean in zip(rows, agents, means, strict=True):
             base = row + _ROOM / 2
@@ -78,5 +72,4 @@ def discs_chart(games: pd.DataFrame, context: str = "", order: Sequence[str] = (
         column(axes, "mean", rows, [signed(mean, 1) for mean in means], offset=50)
         total = games.groupby("agent")["games"].sum()
         column(axes, "games", rows, [f"{total[name]:,}" for name in shares], offset=108)
-        resize(figure, axes, 5, 1.6 * height)
     return figure

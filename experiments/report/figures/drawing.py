@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Any
 
 import matplotlib as mpl
 import numpy as np
@@ -82,8 +82,6 @@ _STYLE: Any = {
     "ytick.labelsize": SMALL,
 }
 
-Facts = TypeVar("Facts")
-
 
 @dataclass(frozen=True, eq=False)
 class ReportFigure:
@@ -102,20 +100,16 @@ class ReportFigure:
 
 
 def draw_figures(
-    kinds: Iterable[Callable[[Facts], Iterable[ReportFigure]]],
-    facts: Facts,
-    folder: Path,
-    files: bool = False,
+    figures: Iterable[ReportFigure], folder: Path, files: bool = False
 ) -> list[Drawing]:
     """Draw all figures, and write their data to ``folder``.
 
-    kinds: functions that yield the figures of their kind, none where these facts give none.
     files: write a PNG and an SVG of each to ``folder``, too.
 
     A chart that is drawn is cleared: all those of 60 agents take 200 MB.
     """
     drawings = []
-    for figure in (figure for kind in kinds for figure in kind(facts)):
+    for figure in figures:
         drawings.append(_draw(figure, folder, files))
         if figure.data is not None:
             figure.data.to_csv(folder / f"{figure.name}.csv", index=False)
@@ -179,12 +173,27 @@ def _lay_out(figure: Figure) -> None:
 
 
 @contextmanager
-def blank(width: float = 8, height: float = 5) -> Iterator[Figure]:
+def blank(width: float = 8, height: float = 5, context: str = "") -> Iterator[Figure]:
     """Return an empty figure of this size, in inches, that makes room for its labels. It has a
-    light grid, and letters that can be read at 8 by 5 inches."""
+    light grid, and letters that can be read at 8 by 5 inches. context: the line above."""
     with _styled():
         layout = ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1)
-        yield ShownFigure(figsize=(width, height), dpi=_DPI, layout=layout)
+        figure = ShownFigure(figsize=(width, height), dpi=_DPI, layout=layout)
+        entitle(figure, context)
+        yield figure
+
+
+@contextmanager
+def row_chart(
+    names: Iterable[object], context: str, width: float = 5, stretch: float = 1
+) -> Iterator[tuple[Figure, Axes, np.ndarray]]:
+    """Return a figure, its axes with a row for each name, and where the rows are. In the end the
+    axes get ``width`` inches, and ``stretch`` times the height that the names need."""
+    with blank(context=context) as figure:
+        axes = figure.add_subplot()
+        rows, height = name_rows(axes, names)
+        yield figure, axes, rows
+        resize(figure, axes, width, stretch * height)
 
 
 @contextmanager
@@ -349,6 +358,18 @@ def heat(
     if titles is not None:
         annotate(mesh, titles=titles.ravel().tolist())
     return mesh
+
+
+def cell_texts(frame: pd.DataFrame, text: Callable[[Any, Any, float], str]) -> np.ndarray:
+    """Return a text for each cell of a table, "" for nan. text: called with row, column, value."""
+    return np.array(
+        [
+            ["" if np.isnan(value) else text(row, column, value)
+             for column, value in zip(frame.columns, values, strict=True)]
+            for row, values in zip(frame.index, frame.to_numpy(dtype=float), strict=True)
+        ],
+        dtype=object,
+    )  # fmt: skip
 
 
 def log_scale(axes: Axes, low: float, high: float, text: Callable[[float], str]) -> None:

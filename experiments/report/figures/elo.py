@@ -15,14 +15,11 @@ from othello_lab.experiments.report.facts import RunFacts, marked_names, zero_te
 from othello_lab.experiments.report.figures.drawing import (
     MINUS,
     ReportFigure,
-    blank,
     check_frame,
     coloured,
     column,
     drawn,
-    entitle,
-    name_rows,
-    resize,
+    row_chart,
 )
 from othello_lab.experiments.report.figures.palette import GREY
 from othello_lab.experiments.report.figures.svg import annotate
@@ -66,10 +63,7 @@ def elo_chart(
     The values are repeated in words at the right. Raises ValueError for another frame.
     """
     check_frame(standings, ["agent", "elo", "low", "high", "bound", "split", "games"])
-    with blank() as figure:
-        entitle(figure, context)
-        axes = figure.add_subplot()
-        rows, height = name_rows(axes, standings["agent"])
+    with row_chart(standings["agent"], context) as (figure, axes, rows):
         axes.axvline(0, color=GREY, linewidth=1)
         ratings = standings[["elo", "low", "high", "bound", "split"]].to_numpy()
         values = []
@@ -89,7 +83,6 @@ def elo_chart(
         axes.set_xlabel(drawn(f"Elo (95 % interval, {anchor or f'mean of the {pool}'} = 0)"))
         column(axes, "Elo", rows, values, offset=108)
         column(axes, "games", rows, [f"{games:,}" for games in standings["games"]], offset=150)
-        resize(figure, axes, 5, height)
     return figure
 
 

@@ -14,7 +14,7 @@ from othello_lab.experiments.report.facts import RunFacts
 from othello_lab.experiments.report.figures.drawing import (
     ReportFigure,
     blank,
-    entitle,
+    cell_texts,
     heat,
     name_ticks,
     resize,
@@ -135,8 +135,7 @@ def matrix_chart(
     often = [] if games is None else sorted({*games.to_numpy()[shares.notna().to_numpy()].tolist()})
     if len(often) == 1:
         label += f"\n({often[0]:,} games each)"
-    with blank() as figure:
-        entitle(figure, context)
+    with blank(context=context) as figure:
         axes = figure.add_subplot()
         texts = _cells(shares, games if len(often) > 1 else None) if agents <= NUMBERED else None
         norm, size = Normalize(0, 100), 8 if agents > 12 else 10
@@ -156,24 +155,20 @@ def matrix_chart(
 
 def _titles(shares: pd.DataFrame, games: pd.DataFrame | None, across: str) -> np.ndarray:
     """Return the tooltips of the cells."""
-    titles = np.full(shares.shape, "", dtype=object)
     joint = "than" if across == "than" else "against"
-    for (row, column), share in np.ndenumerate(shares.to_numpy(dtype=float)):
-        if not np.isnan(share):
-            titles[row, column] = (
-                f"{shares.index[row]}\n{joint} {shares.columns[column]}\n{100 * share:.1f} %"
-            )
-            if games is not None:
-                titles[row, column] += f" of {counted(games.to_numpy()[row, column], 'game')}"
-    return titles
+
+    def title(agent: str, other: str, share: float) -> str:
+        of = "" if games is None else f" of {counted(games.loc[agent, other], 'game')}"
+        return f"{agent}\n{joint} {other}\n{100 * share:.1f} %{of}"
+
+    return cell_texts(shares, title)
 
 
 def _cells(shares: pd.DataFrame, games: pd.DataFrame | None) -> np.ndarray:
     """Return the texts of the cells: per cent, and the number of games."""
-    texts = np.full(shares.shape, "", dtype=object)
-    for place, share in np.ndenumerate(shares.to_numpy(dtype=float)):
-        if not np.isnan(share):
-            texts[place] = f"{100 * share:.0f}"
-            if games is not None:
-                texts[place] += f" %\nin {games.to_numpy()[place]:,}"
-    return texts
+
+    def text(agent: str, other: str, share: float) -> str:
+        often = "" if games is None else f" %\nin {games.loc[agent, other]:,}"
+        return f"{100 * share:.0f}{often}"
+
+    return cell_texts(shares, text)

@@ -15,20 +15,21 @@ from othello_lab.experiments.report.facts import RunFacts
 from othello_lab.experiments.report.figures.drawing import (
     ReportFigure,
     blank,
+    cell_texts,
     check_frame,
     coloured,
     column,
     drawn,
-    entitle,
     heat,
-    name_rows,
     name_ticks,
     resize,
+    row_chart,
     wrapped,
 )
 from othello_lab.experiments.report.figures.palette import DIVERGING, GREY, LINE, PAGE, scale
 from othello_lab.experiments.report.figures.svg import annotate
 from othello_lab.experiments.report.standings import SIDES, scores_from
+from othello_lab.experiments.report.tables import by_agent
 from othello_lab.experiments.statistics.pairs import OUTCOMES
 
 MOST_OPENINGS = 30
@@ -42,8 +43,7 @@ _LONGEST = 24  # letters of an opening's name
 
 def colours_figures(facts: RunFacts) -> Iterator[ReportFigure]:
     """Yield the figure of every agent's score with Black and with White."""
-    place = {name: place for place, name in enumerate(facts.order)}
-    table = facts.colours.sort_values("agent", key=lambda names: names.map(place), kind="stable")
+    table = by_agent(facts.colours, facts.order)
     if table.empty:
         return
     several = facts.openings > 1
@@ -108,10 +108,7 @@ def colours_chart(scores: pd.DataFrame, context: str = "", order: Sequence[str] 
     """
     check_frame(scores, ["agent", "side", "score", "low", "high", "games"])
     agents = coloured(scores["agent"], order)
-    with blank() as figure:
-        entitle(figure, context)
-        axes = figure.add_subplot()
-        rows, height = name_rows(axes, [name for name, _ in agents])
+    with row_chart([name for name, _ in agents], context) as (figure, axes, rows):
         axes.axvline(50, color=GREY, linewidth=1)
         texts: dict[str, list[str]] = {side: [] for side in SIDES}
         shares = scores.set_index(["agent", "side"])[["score", "low", "high"]].to_dict("index")
@@ -132,7 +129,6 @@ def colours_chart(scores: pd.DataFrame, context: str = "", order: Sequence[str] 
         figure.legend(loc="outside lower center", ncols=2)
         for number, side in enumerate(SIDES, start=1):
             column(axes, side, rows, texts[side], offset=50 * number)
-        resize(figure, axes, 5, height)
     return figure
 
 
@@ -146,10 +142,7 @@ def pairs_chart(pairs: pd.DataFrame, context: str = "") -> Figure:
     check_frame(pairs, [])
     shares = 100 * pairs.div(pairs.sum(axis=1), axis=0).to_numpy()
     shades = [scale(DIVERGING)[level] for level in _SHADES]
-    with blank() as figure:
-        entitle(figure, context)
-        axes = figure.add_subplot()
-        rows, height = name_rows(axes, pairs.index)
+    with row_chart(pairs.index, context, width=5.4) as (figure, axes, rows):
         begin = np.zeros(len(rows))
         for points, name in enumerate(_POINTS):
             part = shares[:, points]
@@ -167,7 +160,6 @@ def pairs_chart(pairs: pd.DataFrame, context: str = "") -> Figure:
         shared = [f"{share:.0f} %" for share in shares[:, OUTCOMES // 2]]
         column(axes, "shared", rows, shared, offset=52)
         column(axes, "pairs", rows, [f"{n:,}" for n in pairs.sum(axis=1)], offset=110)
-        resize(figure, axes, 5.4, height)
     return figure
 
 
@@ -184,16 +176,11 @@ def openings_chart(shares: pd.DataFrame, context: str = "") -> Figure:
     agents, openings = values.shape
     names = [wrapped(name) for name in shares.index]
     lines = max(1 + name.count("\n") for name in names)
-    texts = np.where(np.isnan(values), "", np.char.mod("%.0f", np.nan_to_num(values)))
-    titles = np.array(
-        [
-            ["" if np.isnan(share) else f"{agent}\n{opening}\n{share:.1f} %"
-             for opening, share in zip(shares, row, strict=True)]
-            for agent, row in zip(shares.index, values, strict=True)
-        ]
-    )  # fmt: skip
-    with blank() as figure:
-        entitle(figure, context)
+    texts = cell_texts(shares, lambda _, __, share: f"{100 * share:.0f}")
+    titles = cell_texts(
+        shares, lambda agent, opening, share: f"{agent}\n{opening}\n{100 * share:.1f} %"
+    )
+    with blank(context=context) as figure:
         axes = figure.add_subplot()
         heat(
             figure, axes, values, DIVERGING, "score, %", Normalize(0, 100), texts, 8, titles=titles

@@ -24,13 +24,11 @@ from othello_lab.experiments.report.figures.drawing import (
     coloured,
     decades,
     drawn,
-    entitle,
     styled,
 )
 from othello_lab.experiments.report.figures.labels import label_ends
 from othello_lab.experiments.report.figures.palette import BLUE, GREY
-from othello_lab.experiments.report.figures.svg import annotate
-from othello_lab.experiments.report.figures.tooltips import points_title
+from othello_lab.experiments.report.figures.tooltips import plot_line
 from othello_lab.experiments.report.searches import (
     ALGORITHMS,
     NODE_BUDGET,
@@ -156,20 +154,20 @@ def pruning_chart(
         for name, rows in counts[counts["algorithm"] == "alpha-beta"].groupby("evaluation")
     }
     several = len(pruned) > 1
-    with blank(width=10 if several else 8) as figure:
-        entitle(figure, context)
+    with blank(width=10 if several else 8, context=context) as figure:
         axes = figure.add_subplot()
+        tooltip = "{:,.0f} nodes", "depth"
         if len(minimax):
             label = "minimax" if several else f"minimax, {drawn(counts['evaluation'].iloc[0])}"
-            line = axes.plot(minimax.index, minimax, "s-", color=GREY, markersize=7, label=label)
-            annotate(line, "minimax", points_title("minimax", _by_depth(minimax), "depth"))
+            look: Any = {"label": label, "color": GREY, "marker": "s", "markersize": 7}
+            plot_line(axes, "minimax", minimax.index, minimax, *tooltip, **look)
         looks = _looks(pruned, colours or {})
         # the dearest first, as the lines lie
         for name in sorted(pruned, key=lambda each: -pruned[each].iloc[-1]):
             nodes = pruned[name]
             label = name if several else f"alpha-beta, {drawn(name)}"
-            line = axes.plot(nodes.index, nodes, markersize=7, label=label, **looks[name])
-            annotate(line, name, points_title(name, _by_depth(nodes), "depth"))
+            look = {"label": label, "markersize": 7, **looks[name]}
+            plot_line(axes, name, nodes.index, nodes, *tooltip, **look)
             if not several:
                 for depth, ratio in (nodes / minimax).dropna().items():
                     _ratio(axes, float(depth), float(nodes[depth]), float(ratio))
@@ -203,10 +201,6 @@ def _pruning_axes(axes: Axes, counts: pd.DataFrame) -> None:
     axes.set_xticks(sorted(set(counts["depth"])))
     axes.set_xlabel("search depth (plies)")
     axes.set_ylabel("nodes per position (log scale)")
-
-
-def _by_depth(nodes: pd.Series) -> Iterator[tuple[object, str]]:
-    return ((depth, f"{count:,.0f} nodes") for depth, count in nodes.items())
 
 
 def _last_ratio(nodes: pd.Series, minimax: pd.Series) -> str:

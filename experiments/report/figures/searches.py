@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 from matplotlib.figure import Figure
 
-from othello_lab.core.system.escaping import counted
 from othello_lab.experiments.report.facts import RunFacts, marked_names
 from othello_lab.experiments.report.figures.drawing import (
     ReportFigure,
@@ -17,46 +16,38 @@ from othello_lab.experiments.report.figures.drawing import (
     column,
     decades,
     drawn,
-    entitle,
     log_scale,
-    name_rows,
-    resize,
+    row_chart,
     styled,
 )
 from othello_lab.experiments.report.figures.labels import label_ends
 from othello_lab.experiments.report.figures.svg import annotate
-from othello_lab.experiments.report.figures.tooltips import points_title
+from othello_lab.experiments.report.figures.tooltips import plot_line, shade
 from othello_lab.experiments.report.question import Question
-from othello_lab.experiments.report.tables import share_text
+from othello_lab.experiments.report.searches import sample_text
+from othello_lab.experiments.report.tables import by_agent, share_text
 
 
 def searches_figures(facts: RunFacts) -> Iterator[ReportFigure]:
     """Nodes of every search, by depth where several depths were asked for."""
     if facts.costs is None:
         return
-    places = {name: place for place, name in enumerate(facts.order)}
     costs = facts.costs.assign(agent=marked_names(facts.costs))
     if facts.question is not Question.COST or facts.plan.settings.searches.depths:
-        costs = costs.sort_values("agent", key=lambda names: names.map(places), kind="stable")
+        costs = by_agent(costs, facts.order)
     plan, asked = facts.plan, facts.plan.settings.searches
     ends = dict.fromkeys(f"{depth}" for depth in (costs["depth"].min(), costs["depth"].max()))
     ratios = f", with ratios to {asked.baseline} and their 95 % intervals" if asked.baseline else ""
     yield ReportFigure(
         name="searches",
         title="What each search costs",
-        caption=f"Mean nodes of every search on the same {_sample(costs)} of this "
+        caption=f"Mean nodes of every search on the same {sample_text(costs)} of this "
         f"run, without any memory of the others. The table is "
         f"in searches.csv{ratios}.",
         chart=depth_chart(costs, asked.baseline, plan.rules.name, facts.order)
         if asked.depths
         else cost_chart(costs, f"depth {' to '.join(ends)}", plan.rules.name, facts.order),
     )
-
-
-def _sample(costs: pd.DataFrame) -> str:
-    """The positions that were searched, in words."""
-    openings = counted(costs["openings"].max(), "opening")
-    return f"{counted(costs['positions'].max(), 'position')} from {openings}"
 
 
 def cost_chart(
@@ -74,9 +65,8 @@ def cost_chart(
     """
     check_frame(costs, ["agent", "nodes", "positions", "openings", "depth"])
     nodes = costs["nodes"].to_numpy()
-    with blank() as figure:
-        axes = figure.add_subplot()
-        rows, height = name_rows(axes, costs["agent"])
+    context = f"{sample_text(costs)}, {ruleset}, {subtitle}"
+    with row_chart(costs["agent"], context) as (figure, axes, rows):
         colours = dict(coloured(costs["agent"], order))
         for row, name, count in zip(rows, costs["agent"], nodes, strict=True):
             # a log scale has no 0 for bars
@@ -84,10 +74,8 @@ def cost_chart(
             annotate(dot, name, f"{name}\n{count:,.1f} nodes a position")
         log_scale(axes, nodes.min(), nodes.max(), lambda value: f"{value:,.0f}")
         axes.set_xlabel("nodes a position (log scale)")
-        entitle(figure, f"{_sample(costs)}, {ruleset}, {subtitle}")
         column(axes, "nodes", rows, [f"{each:,.0f}" for each in nodes], offset=60)
         column(axes, "share", rows, [share_text(each / nodes.max()) for each in nodes], offset=110)
-        resize(figure, axes, 5, height)
     return figure
 
 
@@ -107,20 +95,15 @@ def depth_chart(
     measure = "nodes_ratio" if baseline else "nodes"
     ends = ["nodes_low", "nodes_high"] if baseline else []
     check_frame(costs, ["agent", "depth", "positions", "openings", "nodes", measure, *ends])
-    with blank() as figure:
+    with blank(context=f"{sample_text(costs)}, {ruleset}") as figure:
         axes = figure.add_subplot()
         styles = styled(costs["agent"], order)
         for name, style in styles:
             rows = costs[costs["agent"] == name].sort_values("depth")
-            points = zip(rows["depth"], map("{:,.3g}".format, rows[measure]), strict=True)
-            line = axes.plot(rows["depth"], rows[measure], label=name, **style)
-            annotate(line, name, points_title(name, points, "depth"))
+            plot_line(axes, name, rows["depth"], rows[measure], "{:,.3g}", "depth", **style)
             if baseline:
                 low, high = (rows[end] for end in ends)
-                band = axes.fill_between(
-                    rows["depth"], low, high, color=style["color"], alpha=0.15, linewidth=0
-                )
-                annotate(band, name)
+                shade(axes, name, rows["depth"], low, high, style["color"])
         axes.set_xticks(sorted(set(costs["depth"])))
         axes.set_xlabel("search depth (plies)")
         if baseline:
@@ -130,5 +113,4 @@ def depth_chart(
             decades(axes)
             axes.set_ylabel("nodes a position (log scale)")
         label_ends(axes, dict(styles))
-        entitle(figure, f"{_sample(costs)}, {ruleset}")
     return figure

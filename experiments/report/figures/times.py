@@ -12,14 +12,11 @@ from othello_lab.experiments.report.facts import RunFacts, marked_names
 from othello_lab.experiments.report.figures.drawing import (
     ReportFigure,
     axis_time,
-    blank,
     check_frame,
     coloured,
     column,
-    entitle,
     log_scale,
-    name_rows,
-    resize,
+    row_chart,
 )
 from othello_lab.experiments.report.figures.svg import annotate
 from othello_lab.experiments.report.tables import time_text
@@ -55,10 +52,7 @@ def time_chart(times: pd.DataFrame, context: str = "", order: Sequence[str] = ()
         times[name].clip(lower=1).to_numpy(dtype=float)
         for name in ("median_microseconds", "p95_microseconds")
     )
-    with blank() as figure:
-        entitle(figure, context)
-        axes = figure.add_subplot()
-        rows, height = name_rows(axes, times["agent"])
+    with row_chart(times["agent"], context) as (figure, axes, rows):
         named = dict(coloured(times["agent"], order))
         for row, name, low, high in zip(rows, times["agent"], median, most, strict=True):
             look: Any = {"color": named[name], "linewidth": 2}
@@ -72,5 +66,4 @@ def time_chart(times: pd.DataFrame, context: str = "", order: Sequence[str] = ()
         columns = {"median": times["median_microseconds"], "95 %": times["p95_microseconds"]}
         for number, (title, values) in enumerate(columns.items(), start=1):
             column(axes, title, rows, [time_text(each) for each in values], offset=60 * number)
-        resize(figure, axes, 5, height)
     return figure

@@ -16,16 +16,11 @@ from othello_lab.experiments.report.figures.drawing import (
     ReportFigure,
     blank,
     check_frame,
-    entitle,
     styled,
     wrapped,
 )
 from othello_lab.experiments.report.figures.labels import label_ends
-from othello_lab.experiments.report.figures.svg import annotate
-from othello_lab.experiments.report.figures.tooltips import points_title
-
-SHADED = 4
-"""So many agents have intervals that can be told apart."""
+from othello_lab.experiments.report.figures.tooltips import SHADED, plot_line, shade, shaded_note
 
 
 def error_figures(
@@ -37,13 +32,12 @@ def error_figures(
     """
     by_empties = profile[profile["empties"] != "all"].astype({"empties": int})
     if len(set(by_empties["empties"])) > 1:
-        few = by_empties["agent"].nunique() <= SHADED
-        shaded = " The 95 % intervals over openings are shaded." if few else ""
         yield ReportFigure(
             name="error_profile",
             title="Error profile",
             caption="Mean discs lost a move against perfect play, and the share of best moves, of "
-            f"{about}, by the number of empty squares.{shaded}",
+            f"{about}, by the number of empty squares."
+            + shaded_note(by_empties["agent"].nunique()),
             chart=error_chart(by_empties, about),
         )
     if len(costly):
@@ -81,23 +75,16 @@ def error_chart(profile: pd.DataFrame, context: str = "") -> Figure:
     """
     check_frame(profile, ["agent", "empties", "loss", "best_share"])
     agents = styled(profile["agent"])
-    with blank(width=11, height=5) as figure:
-        entitle(figure, context)
+    with blank(width=11, height=5, context=context) as figure:
         panels = zip(figure.subplots(1, 2), (("loss", 1), ("best_share", 100)), strict=True)
         for axes, (measure, scale) in panels:
             for name, style in agents:
                 rows = profile[profile["agent"] == name].sort_values("empties", ascending=False)
-                points = zip(
-                    rows["empties"], map("{:.3g}".format, scale * rows[measure]), strict=True
-                )
-                line = axes.plot(rows["empties"], scale * rows[measure], label=name, **style)
-                annotate(line, name, points_title(name, points, "empties"))
+                x, y = rows["empties"], scale * rows[measure]
+                plot_line(axes, name, x, y, "{:.3g}", "empties", **style)
                 if len(agents) <= SHADED:
                     low, high = (scale * rows[f"{measure}_{end}"] for end in ("low", "high"))
-                    band = axes.fill_between(
-                        rows["empties"], low, high, color=style["color"], alpha=0.15, linewidth=0
-                    )
-                    annotate(band, name)
+                    shade(axes, name, x, low, high, style["color"])
             axes.invert_xaxis()
             axes.xaxis.set_major_locator(MaxNLocator(integer=True))
             axes.set_xlabel("empty squares")

@@ -17,7 +17,6 @@ from othello_lab.experiments.report.figures.drawing import (
     blank,
     check_frame,
     drawn,
-    entitle,
     styled,
     wrapped,
 )
@@ -85,8 +84,7 @@ def loss_chart(profile: pd.DataFrame, context: str = "", exact_from: int | None 
     """
     check_frame(profile, ["agent", "plies", "loss_game", "microseconds", "depth"])
     panels = [_LOSS, *(each for each in (_TIME, _DEPTH) if profile[each.measure].notna().any())]
-    frames, titles = [profile] * len(panels), [""] * len(panels)
-    return _drawn(profile, panels, frames, titles, context, exact_from)
+    return _drawn(profile, [(panel, profile, "") for panel in panels], context, exact_from)
 
 
 def result_chart(profile: pd.DataFrame, context: str = "", exact_from: int | None = None) -> Figure:
@@ -95,29 +93,27 @@ def result_chart(profile: pd.DataFrame, context: str = "", exact_from: int | Non
     profile: one row an agent, result and band; columns as for :func:`loss_chart`, and ``result``.
     """
     check_frame(profile, ["agent", "result", "plies", "loss_game"])
-    results = [each for each in RESULTS if (profile["result"] == each).any()]
-    frames = [profile[profile["result"] == each] for each in results]
-    titles = [f"games that the agent {each}" for each in ("won", "drew", "lost")]
-    heads = [titles[RESULTS.index(each)] for each in results]
-    return _drawn(profile, [_LOSS] * len(results), frames, heads, context, exact_from)
+    parts = [
+        (_LOSS, rows, f"games that the agent {verb}")
+        for result, verb in zip(RESULTS, ("won", "drew", "lost"), strict=True)
+        if len(rows := profile[profile["result"] == result])
+    ]
+    return _drawn(profile, parts, context, exact_from)
 
 
 def _drawn(
     profile: pd.DataFrame,
-    panels: Sequence[_Panel],
-    frames: Sequence[pd.DataFrame],
-    titles: Sequence[str],
+    parts: Sequence[tuple[_Panel, pd.DataFrame, str]],
     context: str,
     exact_from: int | None,
 ) -> Figure:
-    """Draw a panel of each frame; the first one names the agents."""
+    """Draw a panel of each frame, below its title."""
     bands = list(dict.fromkeys(profile["plies"]))
     styles = styled(dict.fromkeys(profile["agent"]))
-    shared = len(set(panels)) == 1
-    with blank(width=1.5 + 4.2 * len(panels), height=4.8) as figure:
-        entitle(figure, context)
-        grid = figure.subplots(1, len(panels), squeeze=False, sharey=shared)[0]
-        for axes, panel, frame, title in zip(grid, panels, frames, titles, strict=True):
+    shared = len({panel for panel, _, _ in parts}) == 1
+    with blank(width=1.5 + 4.2 * len(parts), height=4.8, context=context) as figure:
+        grid = figure.subplots(1, len(parts), squeeze=False, sharey=shared)[0]
+        for axes, (panel, frame, title) in zip(grid, parts, strict=True):
             _panel(axes, panel, frame, bands, styles)
             axes.set_title(title, fontsize="medium")
             if panel is _LOSS and exact_from is not None:

@@ -10,25 +10,20 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from othello_lab.core.system.escaping import counted
 from othello_lab.experiments.report.figures.drawing import (
     SMALL,
     ReportFigure,
     blank,
     check_frame,
     decades,
-    entitle,
     styled,
 )
 from othello_lab.experiments.report.figures.labels import label_ends
 from othello_lab.experiments.report.figures.palette import GREY
-from othello_lab.experiments.report.figures.svg import annotate
-from othello_lab.experiments.report.figures.tooltips import points_title
+from othello_lab.experiments.report.figures.tooltips import SHADED, plot_line, shade, shaded_note
+from othello_lab.experiments.report.searches import sample_text
 from othello_lab.experiments.studies.efficiency import ALL, FLOOR, MINIMAX, is_reference, of_agents
 from othello_lab.experiments.studies.positions import PHASES
-
-SHADED = 4
-"""So many searches have intervals that can be told apart."""
 
 
 def pruning_figures(found: pd.DataFrame, ruleset: str) -> Iterator[ReportFigure]:
@@ -46,15 +41,13 @@ def pruning_figures(found: pd.DataFrame, ruleset: str) -> Iterator[ReportFigure]
         chart=sizes_chart(whole, about),
     )
     if whole["efficiency"].notna().any():
-        few = of_agents(whole)["agent"].nunique() <= SHADED
-        shaded = " The 95 % intervals over openings are shaded." if few else ""
         yield ReportFigure(
             name="efficiency",
             title="Efficiency of pruning by depth",
             caption=f"0 is minimax's tree, 1 the smallest that proves the value, by the logarithms "
             f"of their leaves, {on}. Below 0 a search looks at more leaves than minimax: it "
             "searches positions several times. Above 1 its table saves more than "
-            f"any proof without a table.{shaded}",
+            "any proof without a table." + shaded_note(of_agents(whole)["agent"].nunique()),
             chart=efficiency_chart(whole, about),
         )
     if (found["phase"] != ALL).any():
@@ -69,12 +62,6 @@ def pruning_figures(found: pd.DataFrame, ruleset: str) -> Iterator[ReportFigure]
                 f"{about}, {deepest} plies",
             ),
         )
-
-
-def sample_text(found: pd.DataFrame) -> str:
-    """The positions that were searched, in words."""
-    openings = counted(int(found["openings"].max()), "opening")
-    return f"{counted(int(found['positions'].max()), 'position')} from {openings}"
 
 
 def _styles(names: Iterable[str]) -> dict[str, dict[str, Any]]:
@@ -102,8 +89,7 @@ def sizes_chart(found: pd.DataFrame, context: str = "") -> Figure:
     """
     check_frame(found, ["agent", "depth", "nodes", "leaves"])
     styles = _styles(found["agent"])
-    with blank(width=11, height=5) as figure:
-        entitle(figure, context)
+    with blank(width=11, height=5, context=context) as figure:
         left, right = figure.subplots(1, 2, sharey=True)
         for axes, measure in ((left, "nodes"), (right, "leaves")):
             _lines(axes, found, measure, styles)
@@ -123,8 +109,7 @@ def efficiency_chart(found: pd.DataFrame, context: str = "") -> Figure:
     check_frame(found, ["agent", "depth", "efficiency", "efficiency_low", "efficiency_high"])
     rows = of_agents(found)
     styles = _styles(found["agent"])
-    with blank(width=8.5) as figure:
-        entitle(figure, context)
+    with blank(width=8.5, context=context) as figure:
         axes = figure.add_subplot()
         axes.axhline(1, color=GREY, linestyle=":", linewidth=2)
         axes.axhline(0, color=GREY, linestyle="--", linewidth=2)
@@ -133,11 +118,7 @@ def efficiency_chart(found: pd.DataFrame, context: str = "") -> Figure:
             if len(set(rows["agent"])) <= SHADED:
                 ordered = group.sort_values("depth")
                 ends = ordered["efficiency_low"], ordered["efficiency_high"]
-                colour = styles[str(name)]["color"]
-                band = axes.fill_between(
-                    ordered["depth"], *ends, color=colour, alpha=0.15, linewidth=0
-                )
-                annotate(band, str(name))
+                shade(axes, name, ordered["depth"], *ends, styles[str(name)]["color"])
         for height, what in ((1, FLOOR), (0, MINIMAX)):
             axes.annotate(
                 what,
@@ -162,8 +143,7 @@ def branching_chart(found: pd.DataFrame, context: str = "") -> Figure:
     phases = [phase for phase in PHASES if phase in set(found["phase"])]
     styles = _styles(found["agent"])
     numbered = found.assign(depth=found["phase"].map({p: n for n, p in enumerate(phases)}))
-    with blank(width=8.5) as figure:
-        entitle(figure, context)
+    with blank(width=8.5, context=context) as figure:
         axes = figure.add_subplot()
         _lines(axes, numbered, "ebf", styles)
         axes.set_xticks(range(len(phases)), phases)
@@ -178,10 +158,7 @@ def _lines(axes: Axes, found: pd.DataFrame, measure: str, styles: dict[str, Any]
     """A line for each agent."""
     for name, group in found.dropna(subset=[measure]).groupby("agent", sort=False):
         ordered = group.sort_values("depth")
-        points = zip(ordered["depth"], map("{:,.3g}".format, ordered[measure]), strict=True)
-        line = axes.plot(ordered["depth"], ordered[measure], label=name, **styles[str(name)])
-        annotate(
-            line, str(name), points_title(name, points, "depth" if measure != "ebf" else "phase")
-        )
+        by, style = "depth" if measure != "ebf" else "phase", styles[str(name)]
+        plot_line(axes, name, ordered["depth"], ordered[measure], "{:,.3g}", by, **style)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("search depth (plies)")

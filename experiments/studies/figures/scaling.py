@@ -12,7 +12,6 @@ from othello_lab.experiments.report.figures.drawing import (
     blank,
     check_frame,
     drawn,
-    entitle,
     styled,
     wrapped,
 )
@@ -32,8 +31,7 @@ def scaling_chart(levels: pd.DataFrame, by: str, context: str = "") -> Figure:
         if (levels[column_] > 0).any():
             panels[column_] = f"{told} a move"
     styles = styled(dict.fromkeys(levels["agent"]))
-    with blank(width=3 + 3.2 * len(panels), height=4.6) as figure:
-        entitle(figure, context)
+    with blank(width=3 + 3.2 * len(panels), height=4.6, context=context) as figure:
         grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
         for axes, (effort, label) in zip(grid, panels.items(), strict=True):
             for name, style in styles:

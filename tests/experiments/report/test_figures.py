@@ -434,7 +434,7 @@ def columns(facts: pd.DataFrame) -> Iterator[ReportFigure]:
 
 def test_figures_are_drawn_where_there_are_some(tmp_path: Path) -> None:
     facts = pd.DataFrame({"elo": [1.0, 2.0], "none": [np.nan, np.nan], "nodes": [3.0, np.nan]})
-    drawn = draw_figures([columns, lambda facts: ()], facts, tmp_path, files=True)
+    drawn = draw_figures(columns(facts), tmp_path, files=True)
     assert [(each.name, each.title) for each in drawn] == [
         *(("elo", "About elo"), ("nodes", "About nodes"))
     ]

@@ -55,7 +55,7 @@ def chart() -> ReportFigure:
 
 @pytest.fixture
 def drawing(tmp_path: Path) -> str:
-    (drawn,) = draw_figures([lambda _: [chart()]], None, tmp_path)
+    (drawn,) = draw_figures([chart()], tmp_path)
     assert not list(tmp_path.iterdir()), "files are written when asked only"
     return drawn.svg
 
@@ -90,7 +90,7 @@ def test_ids_are_of_this_figure_and_all_are_used(drawing: str) -> None:
 def test_the_same_figure_is_the_same_text(drawing: str, tmp_path: Path) -> None:
     again: Any = chart().chart
     assert inline_svg(again, "other", "") != drawing
-    assert draw_figures([lambda _: [chart()]], None, Path())[0].svg == drawing
+    assert draw_figures([chart()], Path())[0].svg == drawing
     alone = save(again, tmp_path, "lines")[1].read_text(encoding="utf-8")
     assert "var(" not in alone and COLOURS[0] in alone
     ElementTree.fromstring(alone)

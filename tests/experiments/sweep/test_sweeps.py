@@ -24,8 +24,6 @@ from othello_lab.experiments.sweep import composing, load, results, sweep_sessio
 from othello_lab.experiments.sweep import folder as folders
 from othello_lab.experiments.sweep.figures import (
     MOST_LINES,
-    SWEEP_FIGURES,
-    SweepFacts,
     setting_figures,
     sweep_chart,
 )
@@ -173,8 +171,8 @@ def test_one_or_two_settings_are_drawn_and_three_are_a_table_alone(tmp_path: Pat
     table = table.assign(games=40, reference="", question="match")
 
     def names(table: pd.DataFrame, keys: str) -> list[str]:
-        facts = SweepFacts(table, {key: [key] for key in keys})
-        drawn = draw_figures(SWEEP_FIGURES, facts, tmp_path, files=False)
+        figures = setting_figures(table, {key: [key] for key in keys})
+        drawn = draw_figures(figures, tmp_path, files=False)
         for word in (
             ("one", "two", "iago" if "b" in keys else "3", f">{keys[:1]}<") if drawn else ()
         ):
@@ -258,7 +256,7 @@ def test_many_agents_are_rows_of_a_heat_map(other: str | None) -> None:
     table = pd.DataFrame(rows, columns=columns).assign(games=40, low=-5.0, high=200.0, bound="")
     table = table.assign(split=False, reference="", question="ranks")
     varied = {name: [name] for name in ("depth", other) if name}
-    elo, nodes = setting_figures(SweepFacts(table, varied))
+    elo, nodes = setting_figures(table, varied)
     best = f"agent {MOST_LINES}"
     shown = [label.get_text() for label in elo.chart.axes[0].get_yticklabels()]
     assert len(shown) == MOST_LINES + 1 and shown[0] == best and "Bars" not in elo.caption
@@ -268,7 +266,7 @@ def test_many_agents_are_rows_of_a_heat_map(other: str | None) -> None:
     shown = [label.get_text() for label in nodes.chart.axes[0].get_yticklabels()]
     assert len(shown) == MOST_LINES and "agent 0" not in shown  # it counts none
     few = table[table["agent"] != best]
-    elo, nodes = setting_figures(SweepFacts(few, varied))
+    elo, nodes = setting_figures(few, varied)
     assert "Bars" in elo.caption
     lines = {line.get_label(): line for line in nodes.chart.axes[0].get_lines()}
     for name in few.loc[few["nodes_per_move"] > 0, "agent"]:
