@@ -25,8 +25,8 @@ LOOSE = {"__init__", "__main__", "command_line", "config", "help"}  # files besi
 LONGEST = 50  # lines of a function, signature and docstring included; kernels may be longer
 
 MOST_LINES = {
-    **{"core": 6920, "agents": 22260, "experiments": 29140, "training": 8000, "play": 8330},
-    **{"benchmarks": 2100, "docs": 900, "tests": 40310},
+    **{"core": 6870, "agents": 21870, "experiments": 28930, "training": 7950, "play": 8290},
+    **{"benchmarks": 2050, "docs": 880, "tests": 39470},
 }
 """Lines of Python of each folder at the top. These numbers only go down."""
 
