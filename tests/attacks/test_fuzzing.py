@@ -255,7 +255,7 @@ class Thinkers:
 
     rules = ruleset("standard")
 
-    def change_rules(self, rules: Any) -> None:
+    def change_rules_for(self, player: Any, rules: Any) -> None:
         self.rules = rules
 
     def of(self, player: Any) -> None:
