@@ -122,6 +122,9 @@ class WorkerPool(Executor):
         for _ in range(workers):
             self._add_worker()
         self._thread: threading.Thread | None = None
+        self._begins = threading.Lock()
+        self._managed = threading.Event()  # by the thread; otherwise whoever shuts down ends it all
+        self._left = False
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Hand out a task: a function that can be pickled, called with ``args`` in a worker."""
@@ -135,9 +138,9 @@ class WorkerPool(Executor):
             self._waiting.append(task)
             if self._thread is None:
                 # A daemon, as its end must not depend on what workers do.
-                thread = threading.Thread(target=self._manage, name="pool", daemon=True)
-                thread.start()
-                self._thread = thread
+                self._thread = threading.Thread(target=self._manage, name="pool", daemon=True)
+                self._thread.start()  # which Ctrl-C may cut short
+                self._managed.wait()
         self._ring()
         return task.future
 
@@ -151,11 +154,13 @@ class WorkerPool(Executor):
             if cancel_futures:
                 for task in self._waiting:
                     task.future.cancel()
-        if self._thread is None:
+        with self._begins:
+            self._left = not self._managed.is_set()
+        if self._left:
             self._end()
             return
         self._ring()
-        if wait:
+        if wait and self._thread is not None:
             self._thread.join()
 
     def kill(self) -> None:
@@ -171,6 +176,10 @@ class WorkerPool(Executor):
             self._bell.send(None)
 
     def _manage(self) -> None:
+        with self._begins:
+            if self._left:
+                return
+            self._managed.set()
         looked = time.monotonic()
         try:
             while not self._broken:

@@ -402,3 +402,23 @@ def test_idle_workers_that_die_are_replaced() -> None:
         # A task may have been handed to a worker before its death was noticed.
         later = {f.result()[2] for f in futures if f.exception() is None}
     assert later and not later & first
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("begun", [True, False])
+def test_ctrl_c_while_its_thread_starts(begun: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    start = threading.Thread.start
+
+    def interrupted(thread: threading.Thread) -> None:
+        if begun:
+            start(thread)
+        raise KeyboardInterrupt
+
+    pool = WorkerPool(2, begin, ("word",))
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt), pool:
+        pool.submit(word_and_number, 1)
+    monkeypatch.undo()
+    with pytest.raises(RuntimeError, match="shut down"):
+        pool.submit(word_and_number, 2)
+    assert not any(thread.name == "pool" for thread in threading.enumerate())
