@@ -25,7 +25,7 @@ from othello_lab.agents.config import ConfigError
 from othello_lab.experiments.playing.conditions import GameConditions, RemoteConditions
 from othello_lab.experiments.playing.pool import WorkerDied, WorkerPool
 from othello_lab.experiments.playing.supervisor import start_worker
-from othello_lab.experiments.record.provenance import differences, versions
+from othello_lab.experiments.record.provenance import COMMIT, differences, versions
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def _prepare(assignment: Assignment) -> tuple[GameConditions | Exception]:
 def _made(assignment: Assignment) -> GameConditions:
     config = assignment.elsewhere.config
     here = versions(config["agents"])
-    missing = [name for name in assignment.versions if name not in here]
+    missing = [name for name in assignment.versions if name not in here and name != COMMIT]
     if missing:
         raise ConfigError(
             f"{', '.join(missing)} is missing there; put it into a folder that is the same on all "
