@@ -46,7 +46,8 @@ def trends(table: pd.DataFrame, runs: Runs, name: str, ordered: bool) -> Iterato
 
 def asks_for_costs(table: pd.DataFrame) -> bool:
     """Return True if the runs compare costs, or show nothing but costs."""
-    return bool(((table["question"] == Question.COST.name.lower()) | table["split"]).all())
+    costs, reference = table["question"] == Question.COST.name.lower(), table["reference"]
+    return bool((costs | table["split"] | (table["agent"] == reference)).all())
 
 
 def _node_trends(table: pd.DataFrame, runs: Runs, name: str) -> Iterator[str]:

@@ -139,7 +139,7 @@ def numbers(*leads: tuple[float, str], **more: Any) -> pd.DataFrame:
     """The table of a sweep in which pvs has these leads over random."""
     rows = []
     for number, (elo, bound) in enumerate(leads):
-        rows += [(number, "pvs", elo, bound), (number, "random", 0, bound.strip("<>"))]
+        rows += [(number, "pvs", elo, bound), (number, "random", 0, bound.strip("<>split"))]
     return sweep(*rows, **more)
 
 
