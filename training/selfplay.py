@@ -29,7 +29,7 @@ from othello_lab.agents.config import ConfigError
 from othello_lab.core.rules import Color
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.whole_games import prepare_games
-from othello_lab.experiments.config import OBJECTS, built_from
+from othello_lab.experiments.config import OBJECTS, built_from, typed
 from othello_lab.experiments.jobs.job import Job, progress_of, write_yaml
 from othello_lab.experiments.jobs.replan import check_again, moved_executor
 from othello_lab.experiments.jobs.stopping import RunStopped, guarded
@@ -130,7 +130,8 @@ def resume(
         return SelfPlayResult(folder, True)
     with locked(folder):
         config = about.pop("config")
-        moved = moved_executor(config["executor"], workers, executor, address)
+        settings = typed({key: value for key, value in config.items() if key != GROUP})
+        moved = moved_executor(settings.executor, workers, executor, address)
         config = {**config, "executor": moved}
         described = {key: config.get(key) for key in (GROUP, *OBJECTS)}
         check_trusted(folder, foreign_code(described, about["versions"]), trust, console)

@@ -123,8 +123,9 @@ def test_what_failed_or_was_cut_off_is_made_again(
                 "trace": {"_target_": "hostile.Agent"},
             }
         },
+        {"executor": "hostile"},
     ],
-    ids=["agents", "data"],
+    ids=["agents", "data", "executor"],
 )
 def test_nothing_that_a_folder_names_runs_unasked(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hostile: dict[str, Any]
@@ -133,8 +134,9 @@ def test_nothing_that_a_folder_names_runs_unasked(
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.chdir(tmp_path)
     about = yaml.safe_load((folder / "positions.yaml").read_text())
-    for key in ("agents", "data"):
-        about["config"][key] |= hostile.get(key, {})
+    for key, value in hostile.items():
+        now = about["config"][key]
+        about["config"][key] = now | value if isinstance(value, dict) else value
     (tmp_path / "x").mkdir()
     (tmp_path / "x" / "selfplay.yaml").write_text(yaml.safe_dump({**about, "complete": False}))
     with pytest.raises(ConfigError, match="hostile"):
