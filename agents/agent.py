@@ -94,7 +94,7 @@ class Agent(Player, Nameable, ABC):
 
     def forbid_children(self) -> None:
         """Keep the agent's code from starting processes, from now on."""
-        call_filter.forbid_children()
+        call_filter.stay_alone()
 
     def close(self) -> None:
         """Release files, connections and other programs, within about a second.

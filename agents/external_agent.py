@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import inspect
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from typing import Any
 
@@ -25,6 +26,7 @@ from othello_lab.agents.loading import LAB, own_class
 from othello_lab.agents.named_code import named_code
 from othello_lab.core.game import Player
 from othello_lab.core.position import Position
+from othello_lab.core.system import call_filter
 from othello_lab.core.system.compile import Announce
 from othello_lab.core.system.confinement import ConfinedProcess, Confinement
 from othello_lab.core.system.forked import Channel, ForkedProcess
@@ -139,6 +141,7 @@ class ExternalAgent(Agent):
             self.observes = bool(about["observes"])
             self._sides = frozenset(map(int, about["sides"]))
             self._overrides = set(map(str, about["overrides"]))
+            self._like = about["like"]
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise ConfigError(f"agent '{name}': {one_line(error)}") from None
 
@@ -162,6 +165,7 @@ class ExternalAgent(Agent):
             self._request("check_limits", limits)
 
     def prepare(self, announce: Announce | None = None) -> None:
+        prepare_alike(self._like, self._name, announce)
         if "prepare" in self._overrides:
             if announce is not None:
                 announce(f"agent '{self._name}' prepares itself ...")
@@ -174,44 +178,61 @@ class ExternalAgent(Agent):
         raise NotImplementedError(f"'{self._name}' plays in a process of its own")
 
     def _request(self, question: str, limits: Limits | None = None) -> dict[str, Any]:
-        """Make the agent in another process and return its answer.
-
-        Raises ConfigError, and ValueError if the agent refuses the limits.
-        """
-        where = f"agent '{self._name}'"
         seconds = START_SECONDS if question == "prepare" else self._seconds
-        child = ForkedProcess(_supervise, os.getpid(), self, question, limits, seconds, most=_MOST)
-        with closing(child):
-            try:
-                message = child.receive_within(seconds + _MORE_SECONDS)
-                answer = None if message is None else json.loads(message)
-            except EOFError:
-                raise ConfigError(f"{where}: the process that makes it was killed") from None
-            except (ValueError, RecursionError) as error:
-                raise ConfigError(f"{where}: an answer that cannot be read: {error}") from None
-        if answer is None:
-            done = "prepared" if question == "prepare" else "made"
-            raise ConfigError(f"{where}: was not {done} within {seconds:g} s")
-        if not isinstance(answer, dict):
-            raise ConfigError("an agent's process sent a malformed answer")
-        for key, kind in (("refused", ValueError), ("error", ConfigError)):
-            if key in answer:
-                raise kind(" ".join(str(answer[key])[:_LONGEST].split()))
-        return answer
-
-    def error_message(self, problem: str) -> bytes:
-        """Return the message that a process sends in place of an answer."""
-        return json.dumps({"error": f"agent '{self._name}': {problem}"}).encode()
+        return _asked(self.make, self._name, self._confinement, seconds, question, limits)
 
 
-def _supervise(
-    link: Channel,
-    parent: int,
-    outsider: ExternalAgent,
-    question: str,
-    limits: Limits | None,
+def prepare_alike(like: Any, name: str, announce: Announce | None) -> None:
+    """Load or compile the kernels of an object of the lab's own, see :func:`_like`: a closed
+    process keeps no machine code. like: data from a stranger."""
+    if isinstance(like, dict) and all(named.is_ours for named in named_code(like)):
+        with contextlib.suppress(ValueError, TypeError):
+            build_agent(like, name).prepare(announce)
+
+
+def alike(make: Callable[[], Agent], name: str, confinement: Confinement) -> Any:
+    """Return what :func:`prepare_alike` needs for an agent that is made in a process of its own;
+    None if it cannot be made."""
+    with contextlib.suppress(ConfigError):
+        return _asked(make, name, confinement, START_SECONDS, "about").get("like")
+    return None
+
+
+def _asked(
+    make: Callable[[], Agent],
+    name: str,
+    confinement: Confinement,
     seconds: float,
-) -> None:
+    question: str,
+    limits: Limits | None = None,
+) -> dict[str, Any]:
+    """Make an agent in another process and return its answer.
+
+    Raises ConfigError, and ValueError if the agent refuses the limits.
+    """
+    where = f"agent '{name}'"
+    work = make, where, confinement, question, limits
+    child = ForkedProcess(_supervise, os.getpid(), seconds, work, most=_MOST)
+    with closing(child):
+        try:
+            message = child.receive_within(seconds + _MORE_SECONDS)
+            answer = None if message is None else json.loads(message)
+        except EOFError:
+            raise ConfigError(f"{where}: the process that makes it was killed") from None
+        except (ValueError, RecursionError) as error:
+            raise ConfigError(f"{where}: an answer that cannot be read: {error}") from None
+    if answer is None:
+        done = "prepared" if question == "prepare" else "made"
+        raise ConfigError(f"{where}: was not {done} within {seconds:g} s")
+    if not isinstance(answer, dict):
+        raise ConfigError("an agent's process sent a malformed answer")
+    for key, kind in (("refused", ValueError), ("error", ConfigError)):
+        if key in answer:
+            raise kind(" ".join(str(answer[key])[:_LONGEST].split()))
+    return answer
+
+
+def _supervise(link: Channel, parent: int, seconds: float, work: tuple[Any, ...]) -> None:
     """Start the process that runs the agent's code, and end all processes that it leaves behind.
 
     This is the main function of a process that never runs the agent's code.
@@ -219,36 +240,43 @@ def _supervise(
     adopt_orphans()
     end_with_parent(parent)
     silent = os.open(os.devnull, os.O_WRONLY)
-    confinement = outsider._confinement
-    arguments = outsider, question, limits
-    child = ConfinedProcess(
-        _examine, *arguments, confinement=confinement, output=silent, most=_MOST
-    )
+    _, where, confinement, *_ = work
+    child = ConfinedProcess(_examine, *work, confinement=confinement, output=silent, most=_MOST)
     try:
         message = child.receive_within(seconds)
         answer = b"null" if message is None else message
     except EOFError:
-        answer = outsider.error_message(
-            f"its process ended (exit code {child.exit_code()}) while it was made"
-        )
+        code = child.exit_code()
+        answer = _error(f"{where}: its process ended (exit code {code}) while it was made")
     except ValueError as error:
-        answer = outsider.error_message(str(error))
+        answer = _error(f"{where}: {error}")
     child.close()
     end_descendants([os.getpid()])
     link.send(answer)
 
 
-def _examine(link: Channel, outsider: ExternalAgent, question: str, limits: Limits | None) -> None:
+def _examine(
+    link: Channel,
+    make: Callable[[], Agent],
+    where: str,
+    confinement: Confinement,
+    question: str,
+    limits: Limits | None,
+) -> None:
     """Make the agent and answer one question about it, as the main function of a process."""
     try:
-        if not outsider._confinement.allows_children:
-            outsider.forbid_children()
-        answer = json.dumps(_answer(outsider.make(), question, limits or Limits())).encode()
+        if not confinement.allows_children:
+            call_filter.stay_alone()
+        answer = json.dumps(_answer(make(), question, limits or Limits())).encode()
     except ConfigError as error:
-        answer = json.dumps({"error": _message_of(error)}).encode()
+        answer = _error(_message_of(error))
     except BaseException as error:
-        answer = outsider.error_message(f"{type(error).__name__}: {_message_of(error)}")
+        answer = _error(f"{where}: {type(error).__name__}: {_message_of(error)}")
     link.send(answer)
+
+
+def _error(problem: str) -> bytes:
+    return json.dumps({"error": problem}).encode()
 
 
 def _answer(agent: Agent, question: str, limits: Limits) -> dict[str, Any]:
@@ -257,6 +285,7 @@ def _answer(agent: Agent, question: str, limits: Limits) -> dict[str, Any]:
         return {name: getattr(agent, name) for name in ("version", *_FLAGS)} | {
             "observes": kind.observe is not Player.observe,
             "sides": sorted(agent.boards()),
+            "like": _like(agent),
             "overrides": [
                 name
                 for name in ("check_limits", "prepare")
@@ -271,6 +300,22 @@ def _answer(agent: Agent, question: str, limits: Limits) -> dict[str, Any]:
     except ValueError as error:
         return {"refused": _message_of(error)}
     return {}
+
+
+def _like(thing: Agent | Evaluation) -> dict[str, Any] | None:
+    """Return the settings of an object of the lab's own that a subclass is made from, as far as
+    they are plain data: it runs the same kernels. None if there is none."""
+    ours = next(kind for kind in type(thing).__mro__ if kind.__module__.startswith(LAB))
+    if inspect.isabstract(ours):
+        return None
+    settings: dict[str, Any] = {"_target_": f"{ours.__module__}.{ours.__qualname__}"}
+    for name in inspect.signature(ours).parameters:
+        value = vars(thing).get(name, ...)
+        if isinstance(value, Agent | Evaluation):
+            settings[name] = _like(value)
+        elif isinstance(value, bool | int | float | str | None):
+            settings[name] = value
+    return settings
 
 
 def _message_of(error: BaseException) -> str:

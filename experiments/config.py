@@ -397,7 +397,7 @@ def plan_of(settings: RunConfig, agents: Mapping[str, Agent] | None = None, leas
         check_settings(settings)
     except ValueError as error:
         raise ConfigError(str(error)) from error
-    settings.isolation.check()
+    settings.isolation.check(settings.agents if agents is None else agents)
     if "parquet" in settings.export:
         needs("export: parquet", "pyarrow", "parquet")
     rules, asked = ruleset(settings.ruleset.name), settings.limits
@@ -465,7 +465,7 @@ def make_agent(described: Any, name: str, settings: RunConfig | None = None) -> 
     if not plays_elsewhere(described, settings):
         return build_agent(described, name)
     closed = isolation.kind == CLOSED
-    box = isolation.box([os.path.abspath(settings.results)]) if closed else None
+    box = isolation.box(name, [os.path.abspath(settings.results)]) if closed else None
     return ExternalAgent(described, name, limits.prepare, Confinement(limits.memory_mb, box))
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from othello_lab.agents.agent import Agent, Decision, Limits
-from othello_lab.agents.config import ConfigError, one_line
+from othello_lab.agents.config import ConfigError, build_agent, one_line
 from othello_lab.agents.external_agent import is_outside
 from othello_lab.agents.search import SearchAgent, WindowSearch
 from othello_lab.core.game import RESIGNED, PlayerFailure, valid_answer
@@ -21,6 +21,7 @@ from othello_lab.core.notation import square_name
 from othello_lab.core.position import Position, prepare_rules
 from othello_lab.core.rules import Color, Ruleset
 from othello_lab.core.system.compile import Announce
+from othello_lab.core.system.forked import can_fork
 from othello_lab.experiments.config import check_board, make_agent
 from othello_lab.experiments.playing.agent_proxy import AgentProxy, ChildSignals
 from othello_lab.experiments.playing.conditions import GameConditions
@@ -46,11 +47,32 @@ class AgentResigned(AgentFailure):
     """An agent has given up its game."""
 
 
+class _AtHome:
+    """Stands for a proxy where no process can be started, as in a closed one: the agent thinks in
+    this process, and is not interrupted."""
+
+    def __init__(self, agent: Agent) -> None:
+        self._agent = agent
+        self.begin_game, self.observe = agent.begin_game, agent.observe
+        self.decide = agent.decide
+        self.observes = True
+
+    def start(self) -> None: ...
+
+    def kill(self) -> None: ...
+
+    def begin_to_close(self) -> None:
+        self._agent.close()
+
+    def closed_within(self, seconds: float) -> bool:
+        return True
+
+
 class AgentProcess:
     """One agent in a process of its own. It hears of the game as it goes; if the game has become
     another one, by something taken back, it begins anew."""
 
-    def __init__(self, name: str, agent: Agent, seat: AgentProxy) -> None:
+    def __init__(self, name: str, agent: Agent, seat: AgentProxy | _AtHome) -> None:
         self.name, self.agent = name, agent
         self.slowest = 0.0  # seconds of the last decision
         self._seat = seat
@@ -189,6 +211,8 @@ class AgentProcesses:
             agent.prepare(announce)
         except ValueError as error:
             raise ConfigError(f"agent '{player.name}': {one_line(error)}") from error
+        if not can_fork():
+            return AgentProcess(player.name, agent, _AtHome(agent))
         hang = self._hang if is_outside(agent) else _FOREVER
         conditions = GameConditions(
             [player.name], [agent], self.rules, self.limits, _GRACE, hang, logging.ERROR
@@ -273,7 +297,11 @@ class AgentProcesses:
 def checked_agent(player: PlayerSettings, rules: Ruleset, limits: Limits) -> Agent:
     """The agent that plays for a player, by these rules and within these limits; raises
     ConfigError."""
-    agent = make_agent(player.agent, player.name)
+    assert player.agent is not None
+    try:
+        agent = make_agent(player.agent, player.name)
+    except ChildProcessError:  # this process is closed itself
+        agent = build_agent(player.agent, player.name)
     check_board(agent, player.name, rules)
     try:
         agent.check_limits(limits)

@@ -38,14 +38,13 @@ any language. Every board is shown, and why a game was lost.
   folder=null    the games' folder, which both use and see; null: a new one for
                  each program and game, which is removed
   output=false   show what the programs print
-  processes=64   how many each may start
-  memory_mb=null MiB that each may take, all its processes together; null: no
-                 limit
+  processes=64   how many each may start, if it may start any
+  memory_mb=null MiB that each may take; null: no limit
   ponder=false   let a program think in its opponent's time, too
   isolation=closed  no files but a program's own and those its command names, no
-                 network (docs/security.md); process: all files and the network.
-                 isolation.reads=[A], isolation.writes=[B] open more,
-                 isolation.children=false forbids other processes
+                 network, no other process (docs/security.md); process: all is
+                 open. isolation.reads=[A], isolation.writes=[B] open files,
+                 isolation.children=[NAME] lets a program start others
   --record FILE  the transcript; by default a new file in results/referee
 """
 FOLDER = Path("results") / "referee"
@@ -115,7 +114,6 @@ def read_contest(words: Sequence[str]) -> ExternalMatch:
     if len(commands) < 2:
         raise ConfigError('referee: two commands are needed, as in referee "./anna" "java Bert"')
     settings = read_plain(RefereeConfig, rest)
-    settings.isolation.check()
     asked = [None, None] if settings.names is None else settings.names.split(",")
     try:
         agents = [
@@ -130,4 +128,5 @@ def read_contest(words: Sequence[str]) -> ExternalMatch:
     if settings.folder is not None and files[0] == files[1]:
         raise ConfigError(f"folder={settings.folder}: both are called {files[0]}; names=A,B")
     names = files if files[0] != files[1] else (f"{files[0]}-1", f"{files[1]}-2")
+    settings.isolation.check(names)
     return ExternalMatch(settings, (commands[0], commands[1]), names, files)

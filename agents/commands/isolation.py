@@ -7,9 +7,8 @@ from typing import Any
 
 from rich.console import Console
 
-from othello_lab.agents.commands.shared import empty_table
 from othello_lab.core.system.escaping import plain
-from othello_lab.core.system.promises import promises, system_facts
+from othello_lab.core.system.promises import broken, promises, system_facts
 
 
 def add(commands: Any) -> None:
@@ -17,26 +16,17 @@ def add(commands: Any) -> None:
         "isolation",
         help="the promises on agents from outside that hold here",
         description="Print the means of this kernel and user to keep agents from outside the lab "
-        "apart, and the promises of docs/security.md that hold by them. Landlock and seccomp are "
-        "used; control groups and namespaces are not. The exit code is 1 if a promise does not "
-        "hold.",
+        "apart, and the promises of docs/security.md that hold by them. The exit code is 1 if a "
+        "promise does not hold.",
     )
     parser.set_defaults(run=run)
 
 
 def run(options: Namespace, console: Console) -> int:
     """Print the facts and the promises; return 1 if a promise does not hold, else 0."""
-    for name, fact in system_facts().items():
-        console.print(plain(f"{name:16} {fact}"), soft_wrap=True)
-    headings = "an agent from outside", "holds", "by", "whom it binds"
-    table = empty_table(*headings, left=headings)
+    console.print(plain(system_facts()), soft_wrap=True)
+    console.print("What is promised of a closed agent, and by what:")
     for promise in promises():
-        table.add_row(
-            promise.text,
-            "yes" if promise.holds else "NO",
-            promise.needs,
-            "closed agents" if promise.closed else "all",
-        )
-    console.print()
-    console.print(table)
-    return 0 if all(promise.holds for promise in promises()) else 1
+        holds = "yes" if promise.holds else "NO "
+        console.print(plain(f"{holds}  {promise.text} ({promise.needs})"), soft_wrap=True)
+    return 1 if broken() else 0

@@ -48,7 +48,8 @@ class MailboxFile:
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
                 file.write(f"{text}\n")
-                os.fchmod(file.fileno(), _EVERYBODY_READS)
+                with contextlib.suppress(PermissionError):  # its reader has the same rights
+                    os.fchmod(file.fileno(), _EVERYBODY_READS)
             os.replace(name, self.path)
         except OSError:
             with contextlib.suppress(OSError):

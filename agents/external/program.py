@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Annotated, NoReturn
 
 from othello_lab.core.game import DIED, GARBAGE, HUNG, PlayerFailure, ready_but_not_run
-from othello_lab.core.system import call_filter, landlock
+from othello_lab.core.system import call_filter
 from othello_lab.core.system.escaping import visible
 from othello_lab.core.system.processes import die_with_parent, end_descendants
 from othello_lab.core.system.settings import Text
@@ -175,11 +175,10 @@ class Program:
         self._open = {self._process.stdout.fileno(), self._process.stderr.fileno()}
 
     def _keep_below(self, parent: int) -> None:
-        """Let this process, the program's, end with its parent, and not signal it."""
+        """Let this process, the program's, end with its parent."""
         die_with_parent(parent)
-        landlock.scope_signals()
         if not self.may_fork:
-            call_filter.forbid_children()
+            call_filter.stay_alone()
 
     # ------------------------------------------------------------------ talking
 

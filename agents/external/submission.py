@@ -16,8 +16,11 @@ import shutil
 import stat
 import subprocess
 import sys
+import tempfile
+import time
 import warnings
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,15 +30,19 @@ from othello_lab.agents.external.line import LineAgent
 from othello_lab.agents.external.program import LAST_OUTPUT, files_of_interpreter
 from othello_lab.agents.external.program_agent import refuse_counts
 from othello_lab.agents.external.wpi import UNREAD, WpiAgent
-from othello_lab.agents.loading import find, last_line, split_target
+from othello_lab.agents.external_agent import alike, prepare_alike
+from othello_lab.agents.loading import find, last_line, own_class, split_target
 from othello_lab.agents.recognition import about
 from othello_lab.core.game import UNFIT, PlayerFailure
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
+from othello_lab.core.system.compile import Announce
+from othello_lab.core.system.confinement import Box, Confinement
 from othello_lab.core.system.escaping import visible
 from othello_lab.core.system.files import read_bytes
 from othello_lab.core.system.foreign_text import storable
 from othello_lab.core.system.plain_yaml import read_yaml
+from othello_lab.core.system.processes import end_descendants, family
 from othello_lab.core.system.scratch import ScratchFolder
 from othello_lab.core.system.settings import Choice, ConfigError, checked, unknown_choice
 
@@ -52,14 +59,14 @@ _KEYS = ("protocol", "command", "target")
 _IGNORED = (".md", ".txt")  # read by people
 _SKIPPED = ("__pycache__",)
 _COMPILERS = {
-    ".java": ("javac {0}.java", "java {0}"),
+    ".java": ("javac -proc:none {0}.java", "java {0}"),
     ".c": ("cc -O2 -o {0} {0}.c PARTS -lm", "./{0}"),
 }
 """By the end of a source's name the command that compiles it, and the command of the program.
 PARTS stands for the other sources in its folder that have no ``main``; ``javac`` finds them
 itself."""
 _MAIN = re.compile(rb"\bmain\s*\(")
-_COMPILE_SECONDS = 60.0
+_COMPILE_SECONDS, _LOOK_SECONDS, _MOST_PROCESSES = 60.0, 0.05, 32
 _READS = ("input(", "sys.stdin", "sys.argv")
 _MOST_WORDS = 20  # lines of a compiler
 _MOST_NAMED = 5  # files in a message
@@ -104,6 +111,14 @@ class Submission(Agent):
     def check_limits(self, limits: Limits) -> None:
         if self.protocol in PROGRAMS:
             refuse_counts(limits)
+
+    def prepare(self, announce: Announce | None = None) -> None:
+        with suppress(ValueError, OSError):  # it will lose its games, with a reason
+            if self.protocol == PYTHON and _agents(
+                _parsed(Path(split_target(str(self.target))[0]))
+            ):
+                box = Confinement(box=Box()).opening(self.files())
+                prepare_alike(alike(self.make, self.path, box), self.path, announce)
 
     def begin_game(self, color: Color, start: Position, seed: int) -> None:
         super().begin_game(color, start, seed)
@@ -161,7 +176,8 @@ class Submission(Agent):
                 sys.path.insert(0, str(place))  # it may import files beside it at any time
                 return _python(target)
             if self.source is not None:
-                _compile(Path(self.source))
+                assert self._scratch is not None
+                _compile(Path(self.source), self._scratch)
             agent: Agent = LineAgent(str(self.command))
             if self.protocol == FILE:
                 agent = WpiAgent(str(self.command), folder=str(place))
@@ -217,31 +233,47 @@ def _copy_tree(source: Path, target: Path, mode: int | None = None) -> None:
         raise ValueError(f"{source.name} is neither a file nor a folder")
 
 
-def _compile(source: Path) -> None:
+def _compile(source: Path, scratch: ScratchFolder) -> None:
     """Compile a file of Java or C here; raises PlayerFailure with the compiler's words."""
     words: list[str] = []
     for word in _COMPILERS[source.suffix][0].split():
         words += _parts(source) if word == _PARTS else [word.format(source.stem)]
     if shutil.which(words[0]) is None:
         raise PlayerFailure(UNFIT, f"{source.name} cannot be compiled: there is no {words[0]} here")
-    try:
-        done = subprocess.run(
-            words,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=_COMPILE_SECONDS,
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(
+            words, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
         )
-    except subprocess.TimeoutExpired:
-        detail = f"{shlex.join(words)} took more than {_COMPILE_SECONDS:g} s"
-        raise PlayerFailure(UNFIT, detail) from None
-    if done.returncode:
-        said = done.stdout.decode(errors="replace").splitlines()[:_MOST_WORDS]
-        detail = f"{shlex.join(words)} ended (exit code {done.returncode})"
-        raise PlayerFailure(UNFIT, detail + LAST_OUTPUT + "\n".join(map(visible, said)))
+        excess = _excess_of(process, scratch)
+        if excess is not None:
+            raise PlayerFailure(UNFIT, f"{shlex.join(words)}: {excess}")
+        if process.returncode:
+            output.seek(0)
+            said = output.read(_LONGEST).decode(errors="replace").splitlines()[:_MOST_WORDS]
+            detail = f"{shlex.join(words)} ended (exit code {process.returncode})"
+            raise PlayerFailure(UNFIT, detail + LAST_OUTPUT + "\n".join(map(visible, said)))
     built = Path(source.stem)
     if built.is_file() and not _is_executable(built):  # the linker may change no mode
         _copy_tree(built.rename(f"{built}.built"), built, mode=0o755)
+
+
+def _excess_of(compiler: subprocess.Popen[bytes], scratch: ScratchFolder) -> str | None:
+    """Wait for a compiler, a tree of processes; end it, and return what was too much, if it takes
+    more than it may."""
+    until, excess = time.monotonic() + _COMPILE_SECONDS, None
+    try:
+        while compiler.poll() is None and excess is None:
+            time.sleep(_LOOK_SECONDS)
+            if time.monotonic() > until:
+                excess = f"took more than {_COMPILE_SECONDS:g} s"
+            elif len(family(compiler.pid)) > _MOST_PROCESSES:
+                excess = f"started more than {_MOST_PROCESSES} processes"
+            else:
+                excess = scratch.excess()
+    finally:
+        end_descendants([os.getpid()])
+        compiler.wait()
+    return excess
 
 
 def _parts(main: Path) -> list[str]:
@@ -469,10 +501,14 @@ def _agents(tree: ast.Module) -> list[str]:
     for node in tree.body:
         if isinstance(node, ast.ClassDef):
             words = {ast.unparse(base).rpartition(".")[2] for base in node.bases}
-            if any(word.endswith("Agent") or word in known for word in words):
+            if any(word.endswith("Agent") or word in known or _is_ours(word) for word in words):
                 known.add(node.name)
                 bases |= words
     return [name for name in sorted(known) if name not in bases]
+
+
+def _is_ours(name: str) -> bool:
+    return issubclass(own_class(f"othello_lab.{name}") or object, Agent)
 
 
 def _strategies(tree: ast.Module) -> list[str]:

@@ -58,6 +58,8 @@ Array = np.ndarray
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 
+KERNELS = "OTHELLO_LAB_KERNELS"
+"""The variable by which a closed process is told of the lab's compiled kernels."""
 _ROOT = Path(__file__).resolve().parents[2]
 _PACKAGES = ("core", "agents", "training/kernels")
 """Where kernels live, and every constant they take in."""
@@ -94,6 +96,9 @@ def cache_folder() -> Path:
     """Return the folder with the machine code of this combination of sources, compiler and
     processor: in the user's cache or, if that cannot be written, in the temporary folder."""
     wanted = user_cache() / "kernels" / _code_version()
+    of_lab = Path(os.environ.get(KERNELS, ""))
+    if of_lab.name == wanted.name:
+        return of_lab  # in a closed process, which can only read it
     if _is_writable(wanted):
         return wanted
     instead = _own_temporary_folder()
@@ -111,7 +116,7 @@ def cache_folder() -> Path:
 @lru_cache(maxsize=1)
 def _keeps_code() -> bool:
     """Return True if machine code can be kept for later processes."""
-    return _is_writable(cache_folder())
+    return KERNELS in os.environ or _is_writable(cache_folder())
 
 
 def _is_writable(folder: Path) -> bool:

@@ -1,40 +1,42 @@
 """Confinement of an agent's process, apart from the rest of the lab.
 
-Every agent from outside is kept from the supervisor, from its opponent and from the run's record.
-A *closed* one is kept from files and the network too (:class:`Box`). ``docs/security.md`` says what
-that promises, and on which systems.
+An *open* agent has the user's rights, and a session, an output and clocks of its own. A *closed*
+one is a single process in a box (:class:`Box`): the lab's own server, which is its process, or a
+program that this server starts. ``docs/security.md`` says what that promises, and on which systems.
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import glob
 import os
 import resource
 import signal
 import struct
+import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
+from subprocess import DEVNULL
 from typing import Any, Literal, TextIO
 
 from othello_lab.core.system import call_filter, landlock
-from othello_lab.core.system.compile import cache_folder
+from othello_lab.core.system.compile import KERNELS, cache_folder
 from othello_lab.core.system.forked import Channel, ForkedProcess
 from othello_lab.core.system.processes import (
     LINUX,
     adopt_orphans,
-    descendants,
     die_with_parent,
     end_descendants,
+    family,
     is_shortage,
 )
 from othello_lab.core.system.scratch import ScratchFolder
-from othello_lab.core.system.tree_control import TreeControl, fork_sender
 
-_STOP, _CONTINUE = signal.SIGSTOP, signal.SIGCONT
 _PR_CAPBSET_DROP = 24  # linux/prctl.h
 _CAPABILITIES = range(64)
 _NO_CAPABILITIES = struct.pack("Ii", 0x20080522, 0), bytes(24)  # linux/capability.h, version 3
@@ -44,8 +46,8 @@ _SYSTEM = (
     *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/proc"),
     *("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime"),
     *("/etc/timezone", "/etc/alternatives", "/etc/passwd", "/etc/group", "/etc/nsswitch.conf"),
-    *("/etc/ssl/openssl.cnf", "/etc/java*", "/etc/fonts", "/dev/urandom", "/dev/random"),
-    *("/dev/zero", "/sys/devices/system/cpu"),
+    *("/etc/ssl/openssl.cnf", "/etc/fonts", "/dev/urandom", "/dev/random"),
+    *("/dev/zero", "/sys/devices/system/cpu", *glob.glob("/etc/java*")),
 )
 """Files that any program needs."""
 _OWN_FOLDERS = ("core", "agents", "experiments", "play", "training", "othello_lab", "conf")
@@ -60,27 +62,21 @@ class Box:
 
     reads: files and folders that it may read, and run, beside those of the system and of Python.
     writes: those that it may change, beside its scratch folder. private: files and folders that
-    stay closed, even inside of others. children: True if it may start processes; None: where they
-    can be stopped and ended together. network: True if it may use the network.
+    stay closed, even inside of others. children: True if it may start processes: their time and
+    memory are watched, not bounded. network: True if it may use the network.
     """
 
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
     private: tuple[str, ...] = ()
-    children: bool | None = None
+    children: bool = False
     network: bool = False
-
-    @property
-    def allows_children(self) -> bool:
-        """True if processes may be started."""
-        return landlock.scopes_signals() if self.children is None else self.children
 
 
 @dataclass(frozen=True)
 class Confinement:
-    """The bounds of an agent's process. memory_mb: MiB of memory that each of its processes may
-    take beyond the first one's first size; None: no bound. box: of a closed process; None: files
-    and the network stay open."""
+    """The bounds of an agent's process. memory_mb: MiB of memory that it may take beyond its first
+    size; None: no bound. box: of a closed process; None: files and the network stay open."""
 
     memory_mb: int | None = None
     box: Box | None = None
@@ -88,7 +84,7 @@ class Confinement:
     @property
     def allows_children(self) -> bool:
         """True if the process may start others."""
-        return self.box is None or self.box.allows_children
+        return self.box is None or self.box.children
 
     def opening(self, files: tuple[Sequence[str], Sequence[str]]) -> Confinement:
         """Return the same, with further files to read and to write."""
@@ -101,7 +97,8 @@ class Confinement:
 class ConfinedProcess(ForkedProcess):
     """Runs ``main(link, *arguments)`` in a confined child process; see :class:`ForkedProcess`.
 
-    All processes that it starts can be stopped, continued and ended together with it.
+    What it has started is stopped, continued and ended with it: a closed process has at most one
+    program below it, which can start nothing; of an open one as far as it is found.
     """
 
     def __init__(
@@ -113,47 +110,47 @@ class ConfinedProcess(ForkedProcess):
         most: int | None = None,
     ) -> None:
         """output: a descriptor for the process's own output."""
-        self._control = TreeControl()
-        self.scratch = None if confinement.box is None else ScratchFolder()
+        self.scratch, own = None, {}
+        if confinement.box is not None:
+            self.scratch = ScratchFolder()
+            place = str(self.scratch.path)
+            own = {
+                "HOME": place,
+                "TMPDIR": place,
+                "PATH": _path_without_shims(os.environ.get("PATH", os.defpath)),
+            }
         try:
-            scratch = None if self.scratch is None else str(self.scratch.path)
-            settings = os.getpid(), self._control.inherited, output, confinement, scratch
+            settings = os.getpid(), output, confinement, own
             super().__init__(_run_confined, main, settings, arguments, most=most)
         except BaseException:
-            self._control.close()
             self._remove_scratch()
             raise
-        finally:
-            self._control.forked()
 
     def stop_all(self) -> None:
-        """Stop it and all that it has started, until :meth:`continue_all`."""
-        if not self._control.stop():
-            self._signal_each(_STOP)
+        """Stop it and what it has started, until :meth:`continue_all`."""
+        self._signal_all(signal.SIGSTOP)
 
     def continue_all(self) -> None:
         """Let all go on."""
-        if not self._control.go_on():
-            self._signal_each(_CONTINUE)
+        self._signal_all(signal.SIGCONT)
 
-    def _signal_each(self, number: int) -> None:
-        for process in (self.number, *descendants([self.number])):
+    def _signal_all(self, number: int) -> None:
+        for process in family(self.number):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(process, number)
 
     def kill(self) -> None:
-        """End it and all that it has started."""
-        if not self._control.end() and not self.has_ended():
+        """End it and what it has started."""
+        if not self.has_ended():
             # Stopped first, or it would start more.
             with contextlib.suppress(ProcessLookupError):
-                os.kill(self.number, _STOP)
+                os.kill(self.number, signal.SIGSTOP)
             end_descendants([self.number])
         super().kill()
 
     def close(self) -> None:
-        """End it and all that it has started, close the line, and remove its scratch folder."""
+        """End it and what it has started, close the line, and remove its scratch folder."""
         super().close()
-        self._control.close()
         self._remove_scratch()
 
     def _remove_scratch(self) -> None:
@@ -165,9 +162,9 @@ class ConfinedProcess(ForkedProcess):
 def _run_confined(
     link: Channel, main: Callable[..., None], settings: tuple[Any, ...], arguments: tuple[Any, ...]
 ) -> None:
-    parent, control, output, confinement, scratch = settings
+    parent, output, confinement, own = settings
     try:
-        confine(parent, control, link.fileno(), output, confinement, scratch)
+        confine(parent, link.fileno(), output, confinement, own)
     except OSError as error:
         if not is_shortage(error):
             raise
@@ -176,22 +173,18 @@ def _run_confined(
 
 
 def confine(
-    parent: int, control: int, kept: int, output: int, confinement: Confinement, scratch: str | None
+    parent: int, kept: int, output: int, confinement: Confinement, own: Mapping[str, str]
 ) -> None:
     """Keep this process, just forked, apart from its parents and siblings.
 
     It gets a session of its own, no input, ``output`` for its own output, and no other open file
-    but ``kept``; it ends with its parent, and becomes the parent of the orphans below it for good;
-    it can send signals to nobody but those below it (Linux since 6.12). It cannot change the
-    priority, the processors or the limits of another process, nor its own scheduling to its
-    advantage. control: see :func:`fork_sender`. scratch: the folder that a closed process may
-    write.
+    but ``kept``; it ends with its parent, and becomes the parent of the orphans below it. own:
+    variables of the environment of a closed process; TMPDIR is the folder that it may write.
     """
     with contextlib.suppress(PermissionError):  # inside of another closed process
         os.setsid()
     die_with_parent(parent)
     adopt_orphans()
-    fork_sender(control, parent)
     _die_first()
     nothing = os.open(os.devnull, os.O_RDONLY)
     for number, source in ((0, nothing), (1, output), (2, output)):
@@ -201,19 +194,19 @@ def confine(
     os.closerange(3, kept)
     os.closerange(kept + 1, os.sysconf("SC_OPEN_MAX"))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    java = ["-XX:-UsePerfData"]  # which would lock a file
     if confinement.memory_mb is not None:
         # Not the address space: programs in Java, say, reserve far more than they use.
         most = _data_size() + (confinement.memory_mb << 20)
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
-        os.environ["JDK_JAVA_OPTIONS"] = f"-XX:MaxRAM={confinement.memory_mb}m"
-    if confinement.box is None:
-        landlock.keep_out_of_system()
-    else:
-        _close(confinement.box, str(scratch))
-    call_filter.starve_nobody()
+        java.append(f"-Xmx{confinement.memory_mb // 2}m")
+    if confinement.memory_mb is not None or confinement.box is not None:
+        os.environ["JDK_JAVA_OPTIONS"] = " ".join(java)
+    if confinement.box is not None:
+        _close(confinement.box, own)
 
 
-def _close(box: Box, scratch: str) -> None:
+def _close(box: Box, own: Mapping[str, str]) -> None:
     """Close this process: no file but those of the box, nor more rights than any user has."""
     for which, most in (
         (resource.RLIMIT_NOFILE, _MOST_FILES),
@@ -226,7 +219,8 @@ def _close(box: Box, scratch: str) -> None:
     for name in list(os.environ):
         if not name.startswith(_ENVIRONMENT) and name != "JDK_JAVA_OPTIONS":
             del os.environ[name]
-    os.environ.update(HOME=scratch, TMPDIR=scratch, PYTHONDONTWRITEBYTECODE="1")
+    os.environ.update(own, PYTHONDONTWRITEBYTECODE="1")
+    os.environ[KERNELS] = str(cache_folder())
     tempfile.tempdir = None  # it is found anew
     sys.dont_write_bytecode = True
     reads: list[str] = []
@@ -235,9 +229,25 @@ def _close(box: Box, scratch: str) -> None:
         for path, is_whole in _without(Path(each), box.private):
             (reads if is_whole else lists).append(str(path))
     _give_up_capabilities()
-    reads.append(scratch)  # programs copied or compiled there are run
-    landlock.open_only(reads, lists, [scratch, "/dev/null", *box.writes], box.network)
+    reads.append(own["TMPDIR"])  # programs copied or compiled there are run
+    landlock.open_only(reads, lists, [own["TMPDIR"], "/dev/null", *box.writes], box.network)
     call_filter.refuse_reach(box.network)
+
+
+@cache
+def _path_without_shims(path: str) -> str:
+    """Return a PATH with folders of programs in place of those of shims: scripts by which pyenv and
+    its like choose a program, and start it as another process."""
+    places = []
+    for place in path.split(":"):
+        found = [place]
+        if os.path.basename(place) == "shims":
+            manager = os.path.basename(os.path.dirname(place)).lstrip(".")
+            with contextlib.suppress(OSError, subprocess.SubprocessError):
+                said = subprocess.check_output([manager, "prefix"], text=True, stderr=DEVNULL)
+                found = [f"{prefix}/bin" for prefix in said.strip().split(":")]
+        places += found
+    return ":".join(places)
 
 
 def _of_python() -> Iterator[str]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import glob
 import os
 import struct
 from collections.abc import Iterable
@@ -24,16 +23,14 @@ _RULESET = struct.Struct("QQQ")  # handled access to files, to the network; scop
 _RULE = struct.Struct("=Qi")  # allowed access; the folder
 _PR_SET_NO_NEW_PRIVS = 38
 
-EXECUTE, WRITE_FILE, READ_FILE, READ_FOLDER = 1 << 0, 1 << 1, 1 << 2, 1 << 3
+_EXECUTE, _WRITE_FILE, _READ_FILE, _READ_FOLDER = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 _REMOVE = 1 << 4 | 1 << 5  # folders, files
 _MAKE = 1 << 7 | 1 << 8 | 1 << 10 | 1 << 12  # folders, files, pipes, links; not sockets, devices
-REFER = 1 << 13  # version 2: move to another folder
+_REFER = 1 << 13  # version 2: move to another folder
 _TRUNCATE = 1 << 14  # version 3
-READS = EXECUTE | READ_FILE | READ_FOLDER
-"""Access to what may be read, and run."""
-WRITES = READ_FILE | READ_FOLDER | WRITE_FILE | _REMOVE | _MAKE | REFER | _TRUNCATE
-"""Access to what may be written."""
-_OF_FILES = EXECUTE | READ_FILE | WRITE_FILE | _TRUNCATE
+_READS = _EXECUTE | _READ_FILE | _READ_FOLDER
+_WRITES = _READ_FILE | _READ_FOLDER | _WRITE_FILE | _REMOVE | _MAKE | _REFER | _TRUNCATE
+_OF_FILES = _EXECUTE | _READ_FILE | _WRITE_FILE | _TRUNCATE
 _TCP = 3  # version 4: bind and connect
 _SCOPE_ABSTRACT_SOCKETS, _SCOPE_SIGNALS = 1 << 0, 1 << 1  # version 6
 
@@ -47,68 +44,34 @@ def version() -> int:
     return max(0, int(found))
 
 
-def scopes_signals() -> bool:
-    """Return True if the kernel can keep signals of a process within its domain (Linux 6.12)."""
-    return version() >= 6
-
-
-def scope_signals() -> bool:
-    """Let this process signal only itself and those in domains below; True if the kernel can."""
-    # A domain without a word on moves between folders would forbid them.
-    return scopes_signals() and _restrict(REFER, 0, _SCOPE_SIGNALS, [("/", REFER)])
-
-
-def keep_out_of_system() -> None:
-    """Forbid this process to write to the files of the system, and to signal any process but those
-    below it. An older kernel can do less, and one without Landlock nothing."""
-    if version() >= 2:
-        places = [entry.path for entry in os.scandir("/") if entry.name not in ("proc", "sys")]
-        signals = _SCOPE_SIGNALS if scopes_signals() else 0
-        handled = WRITE_FILE | REFER
-        _restrict(handled, 0, signals, ((place, handled) for place in places))
-
-
 def open_only(
     reads: Iterable[str], lists: Iterable[str], writes: Iterable[str], network: bool
 ) -> None:
     """Close all files to this process but these, and signals to others. Without Landlock nothing.
 
-    reads, writes: files, and folders with all their content, as patterns of the shell. lists:
-    folders; the names of their files can be read, not the files. network: True to leave it open.
+    reads, writes: files, and folders with all their content. lists: folders; the names of their
+    files can be read, not the files. network: True to leave it open.
     """
     if not version():
         return
     handled = (1 << 13) - 1
-    for since, right in ((2, REFER), (3, _TRUNCATE), (5, 1 << 15)):  # the last: devices' ioctl
+    for since, right in ((2, _REFER), (3, _TRUNCATE), (5, 1 << 15)):  # the last: devices' ioctl
         handled |= right if version() >= since else 0
     tcp = 0 if network or version() < 4 else _TCP
-    scopes = _SCOPE_ABSTRACT_SOCKETS | _SCOPE_SIGNALS if scopes_signals() else 0
-    _restrict(
-        handled,
-        tcp,
-        scopes,
-        [
-            *((path, READS) for path in reads),
-            *((path, READ_FOLDER) for path in lists),
-            *((path, WRITES) for path in writes),
-        ],
-    )
-
-
-def _restrict(handled: int, tcp: int, scopes: int, rules: Iterable[tuple[str, int]]) -> bool:
-    """Enter a domain; return True if the kernel has made it."""
+    scopes = _SCOPE_ABSTRACT_SOCKETS | _SCOPE_SIGNALS if version() >= 6 else 0
     libc = _libc()
     size = _RULESET.size if scopes else 16 if tcp else 8
     packed = _RULESET.pack(handled, tcp, scopes)
     ruleset = libc.syscall(_CREATE_RULESET, packed, ctypes.c_size_t(size), 0)
     if ruleset < 0:
-        return False
+        raise OSError(ctypes.get_errno(), "Landlock makes no rules")
     try:
-        for pattern, access in rules:
-            for path in glob.glob(pattern) if glob.has_magic(pattern) else [pattern]:
+        for paths, access in ((reads, _READS), (lists, _READ_FOLDER), (writes, _WRITES)):
+            for path in paths:
                 _add(libc, ruleset, path, access & handled)
         libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-        return bool(libc.syscall(_RESTRICT_SELF, ruleset, 0) == 0)
+        if libc.syscall(_RESTRICT_SELF, ruleset, 0):
+            raise OSError(ctypes.get_errno(), "Landlock's rules cannot be entered")
     finally:
         os.close(ruleset)
 

@@ -96,7 +96,7 @@ def _processes() -> Iterator[tuple[int, bytes, int]]:
     for name in os.listdir("/proc") if has_proc() else ():
         if name.isdigit():
             with contextlib.suppress(OSError):
-                state, parent, *_ = _stat(int(name))
+                state, parent, *_ = stat(int(name))
                 yield int(name), state, int(parent)
 
 
@@ -125,10 +125,28 @@ def descendants(roots: Iterable[int]) -> list[int]:
     return found
 
 
+def family(process: int) -> list[int]:
+    """Return a process and those below it, parents first (Linux; elsewhere the process alone): much
+    faster than :func:`descendants`, and certain only while they stand still or fork nothing."""
+    found = [process]
+    for number in found:
+        for thread in threads(number):
+            with contextlib.suppress(OSError), open(f"{thread}/children", "rb") as file:
+                found += map(int, file.read().split())
+    return found
+
+
+def threads(process: int) -> list[str]:
+    """Return the folders of a process's threads in ``/proc`` (Linux; none elsewhere)."""
+    with contextlib.suppress(OSError):
+        return [entry.path for entry in os.scandir(f"/proc/{process}/task")]
+    return []
+
+
 def is_stopped(process: int) -> bool:
     """Return True if a process was stopped, as by Ctrl-Z (Linux; False elsewhere)."""
     with contextlib.suppress(OSError):
-        return _stat(process)[0] in (b"T", b"t")
+        return stat(process)[0] in (b"T", b"t")
     return False
 
 
@@ -137,16 +155,16 @@ def is_ending(process: int) -> bool:
     if not LINUX:
         return False
     try:
-        return bool(int(_stat(process)[6]) & _PF_EXITING)
+        return bool(int(stat(process)[6]) & _PF_EXITING)
     except (FileNotFoundError, ProcessLookupError):
         return has_proc()
     except OSError:
         return False
 
 
-def _stat(process: int) -> list[bytes]:
+def stat(process: int) -> list[bytes]:
     """Return the fields of a process's state after its name; raises OSError."""
-    with open(f"/proc/{process}/stat", "rb") as file:
+    with open(f"/proc/{process}/stat", "rb", buffering=0) as file:
         # The name in brackets may itself hold brackets and blanks.
         return file.read().rpartition(b")")[2].split()
 

@@ -6,11 +6,13 @@ import contextlib
 import fcntl
 import os
 import tempfile
+from itertools import islice
 from pathlib import Path
 
 from othello_lab.core.system.removal import remove_tree
 
 _PREFIX = "othello-lab-scratch-"
+_MOST_FILES, _MOST_BYTES = 1000, 256 << 20
 
 
 class ScratchFolder:
@@ -23,18 +25,42 @@ class ScratchFolder:
         remove_abandoned()
         self.path, self._lock = self._make()
 
-    def _make(self) -> tuple[Path, int]:
+    def _make(self) -> tuple[Path, int | None]:
         while True:
             path = Path(tempfile.mkdtemp(prefix=_PREFIX))
             # Until the lock is held, another process may take the folder for an abandoned one.
             with contextlib.suppress(BlockingIOError, FileNotFoundError):
-                lock = _lock_folder(path)
+                try:
+                    lock = _lock_folder(path)
+                except PermissionError:  # a closed process: its folder lies in one that is locked
+                    return path, None
                 if path.exists():
                     return path, lock
                 os.close(lock)
 
     def remove(self) -> None:
         _discard(self.path, self._lock)
+
+    def excess(self) -> str | None:
+        """Return what is in the folder beyond its bounds, in words; None for nothing."""
+        files = size = 0
+        folders = [str(self.path)]
+        while folders and files <= _MOST_FILES and size <= _MOST_BYTES:
+            try:
+                found = list(islice(os.scandir(folders.pop()), _MOST_FILES + 1))
+                for entry in found:
+                    size += 512 * entry.stat(follow_symlinks=False).st_blocks
+            except FileNotFoundError:
+                continue  # removed meanwhile
+            except OSError as error:
+                return f"a folder in its scratch folder cannot be read ({error.strerror})"
+            files += len(found)
+            folders += [entry.path for entry in found if entry.is_dir(follow_symlinks=False)]
+        if files > _MOST_FILES:
+            return f"it had more than {_MOST_FILES:,} files in its scratch folder"
+        if size > _MOST_BYTES:
+            return f"it had more than {_MOST_BYTES >> 20} MiB in its scratch folder"
+        return None
 
 
 def remove_abandoned() -> None:
@@ -55,10 +81,11 @@ def _lock_folder(folder: Path) -> int:
     return descriptor
 
 
-def _discard(folder: Path, lock: int) -> None:
+def _discard(folder: Path, lock: int | None) -> None:
     """Remove a folder with all its contents and unlock it."""
     try:
         with contextlib.suppress(OSError):
             remove_tree(folder)
     finally:
-        os.close(lock)
+        if lock is not None:
+            os.close(lock)

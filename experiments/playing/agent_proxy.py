@@ -22,7 +22,8 @@ from collections.abc import Callable
 from typing import Any
 
 from othello_lab.agents.agent import Agent, Decision, Limits
-from othello_lab.agents.external.program import MOST_PRINTED as MOST_OF_PROGRAM
+from othello_lab.agents.external.one_process import hint
+from othello_lab.agents.external.program import LAST_OUTPUT, MOST_PRINTED
 from othello_lab.agents.external_agent import START_SECONDS, observes
 from othello_lab.core.game import (
     DIED,
@@ -38,8 +39,7 @@ from othello_lab.core.game import (
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.core.system.confinement import ConfinedProcess, Confinement
-from othello_lab.core.system.process_memory import MemoryMeter
-from othello_lab.core.system.processes import descendants
+from othello_lab.core.system.processes import family
 from othello_lab.experiments.playing.agent_server import (
     LONGEST_TEXT,
     MOST_LOGGED,
@@ -65,8 +65,8 @@ MOST_KILLS = 5
 """An agent whose process was killed so often in a game loses it."""
 STOPPED_SECONDS = 10.0
 """A process that was stopped (SIGSTOP) for so long is killed."""
-MOST_PRINTED = 1 << 20
-"""Bytes that an agent's processes may print, for a worker; what comes later is dropped."""
+MOST_KEPT = 1 << 20
+"""Bytes of what an agent's processes print that are kept, for a worker."""
 LONGEST_ANSWER = 1 << 20
 """Bytes."""
 _TIMED = ("observe", "decide")  # questions whose time is charged
@@ -130,8 +130,6 @@ class AgentProxy:
         self._is_new = False  # not made yet
         self._is_stopped = False  # by this judge
         self._asked_in_game = False
-        self._memory: MemoryMeter | None = None
-        self._most_memory = (conditions.memory_mb or 0) << 20
         self._outside = self._cpu_then = 0  # nanoseconds of processor time
         self._asked = 0  # questions so far
         self._game: list[list[Any]] = []  # questions of this game that were answered
@@ -157,7 +155,6 @@ class AgentProxy:
         if self._process is None:
             patience += self._agent.compile_seconds
         self._ask(patience, "begin", color.value, plain_position(start), seed)
-        self._look_after(self._received)  # who answers quickly is not looked after otherwise
 
     def observe(self, move: int, position: Position) -> None:
         patience = self._conditions.patience(self._conditions.limits)
@@ -276,7 +273,6 @@ class AgentProxy:
         os.close(theirs)
         self._line = b""
         self._account, self._meter = TimeAccount(), ResourceMeter(self._process.number)
-        self._memory = MemoryMeter(self._process.number) if self._conditions.memory_mb else None
         if self._conditions.limits.timed:
             self._process.note_when_sent()
         self._poll = select.poll()
@@ -310,6 +306,7 @@ class AgentProxy:
                     if question[0] in _TIMED:
                         self._start()  # what went before is not its time
                 answer = self._answer(patience, asked)
+                self._look_after(self._received)
             except _ProcessEnded:
                 self._waited += self._account.patience_used(time.perf_counter_ns(), stops=True)
                 how = self._how_it_ended()
@@ -330,12 +327,20 @@ class AgentProxy:
             except PlayerFailure as fault:
                 if fault.reason not in (RAISED, RESIGNED):  # else it plays on
                     self.kill()
+                self._explain(fault)
                 raise
             else:
                 self._game.append(asked)
                 return answer
             finally:
                 self._stop()
+
+    def _explain(self, fault: PlayerFailure) -> None:
+        """Say it first if a closed agent has failed because it wanted another process."""
+        if not self._conditions.confinement(self._number).allows_children:
+            place = getattr(self._agent, "path", None)
+            if said := hint(fault.detail, self.name, place):
+                fault.detail = f"{said}{LAST_OUTPUT}{fault.detail.replace(LAST_OUTPUT, chr(10))}"
 
     def _what_is_left(self, limits: list[Any]) -> list[Any]:
         """Return the limits left for a replacement process, as plain data. At least a tenth is
@@ -471,27 +476,34 @@ class AgentProxy:
                 news.append(CONTINUED if found.si_code == os.CLD_CONTINUED else STOPPED)
         if self._meter.stopped and STOPPED not in news:
             news.insert(0, FOUND_STOPPED)
-        look = Observation(now, int(1e9 * tick), *own, continued, tuple(news), self._meter.forked)
+        look = Observation(now, int(1e9 * tick), *own, continued, tuple(news))
         self._account.see(look)
 
     def _look_after(self, now: int) -> None:
-        """End a process that is stopped for good, or has too many others below it."""
+        """End a process that is stopped for good, or has taken more than it may."""
         assert self._process is not None
         since = self._account.stopped_since
         if since is not None and now - since > STOPPED_SECONDS * 1e9:
             self._process.kill()
             self._process.ended = True
-        if self._memory is not None and (used := self._memory.used()) > self._most_memory:
+        if (too_much := self._too_much(now)) is not None:
             self.kill()
-            mib = f"{used >> 20:,} MiB of memory; {self._conditions.memory_mb:,} are allowed"
-            raise PlayerFailure(DIED, f"its processes had {mib}")
+            raise PlayerFailure(DIED, too_much)
+
+    def _too_much(self, now: int) -> str | None:
+        """Return what the agent has taken beyond its bounds, and these; None for nothing."""
+        assert self._process is not None
+        most = self._conditions.memory_mb
+        if most is not None and (used := self._meter.memory()) > most << 20:
+            return f"it had {used >> 20:,} MiB of memory; {most:,} are allowed"
         if now - self._looked > _LOOK_SECONDS * 1e9:
             self._looked = now
-            below = len(descendants([self._process.number]))
-            if below > self._conditions.processes:
-                self.kill()
-                many = f"it had {below} processes below it"
-                raise PlayerFailure(DIED, f"{many}; {self._conditions.processes} are allowed")
+            below, processes = len(family(self._process.number)) - 1, self._conditions.processes
+            if below > processes:
+                return f"it had {below} processes below it; {processes} are allowed"
+            if self._process.scratch is not None:
+                return self._process.scratch.excess()
+        return None
 
     def _take_output(self, to_the_end: bool = False) -> None:
         """Log the agent's output, line by line. to_the_end: True for a process that has ended."""
@@ -502,12 +514,12 @@ class AgentProxy:
                 self._poll.unregister(self._output)
         if to_the_end and (found or self._line):
             found += b"\n"
-        left = MOST_PRINTED - self._printed
+        left = MOST_KEPT - self._printed
         self._printed += len(found)
         if left <= 0:
             return
         *lines, self._line = (self._line + found[:left]).split(b"\n")
-        if self._printed >= MOST_PRINTED:
+        if self._printed >= MOST_KEPT:
             lines += [self._line, b"it has printed too much; the rest is dropped"]
         for line in lines:
             _handle(OUTPUT, OUTPUT, logging.INFO, f"{self.name}: {line.decode(errors='replace')}")
@@ -531,8 +543,8 @@ def _unanswered(patience: float, timed: bool, printed: int) -> PlayerFailure:
     timed: True if the question has a limit on time. printed: bytes since the question.
     """
     detail = f"no answer for {patience:.3g} s"
-    if printed > MOST_OF_PROGRAM:
-        return PlayerFailure(GARBAGE, f"printed more than {MOST_OF_PROGRAM >> 20} MiB, {detail}")
+    if printed > MOST_PRINTED:
+        return PlayerFailure(GARBAGE, f"printed more than {MOST_PRINTED >> 20} MiB, {detail}")
     return PlayerFailure(LATE if timed else HUNG, detail)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -20,16 +20,17 @@ from othello_lab.core.rules import Ruleset
 from othello_lab.core.system.compile import Announce
 from othello_lab.core.system.confinement import Box, Confinement
 from othello_lab.core.system.promises import broken
-from othello_lab.core.system.settings import Choice, Each, Switch, Text
+from othello_lab.core.system.settings import Choice, Each, Switch, Text, unknown_choice
 from othello_lab.core.system.shared_memory import GO_ON, stop_signal
 
 _LATE_SECONDS = 0.5
+_OPENED = ("reads", "writes", "children", "network")
 
 ISOLATION = AUTO, PROCESS, CLOSED, NONE = "auto", "process", "closed", "none"
 """The kinds of isolation, see :class:`Isolation`."""
 
 
-ISOLATES_LESS = "This system does not keep these promises on agents from outside:"
+ISOLATES_LESS = "This system does not keep these promises on closed agents:"
 
 
 @dataclass
@@ -48,31 +49,36 @@ class Isolation:
         default_factory=list
     )
     """Files and folders that closed agents may change."""
-    children: bool | None = None
-    """Closed agents may start processes; None: where all can be stopped and ended together."""
+    children: list[str] = field(default_factory=list)
+    """Names of closed agents that may start processes: their time and memory are watched, not
+    bounded."""
     network: Annotated[bool, Switch()] = False
     """Closed agents may use the network."""
 
-    def check(self) -> None:
-        """Raise ConfigError for missing files, and for settings without effect."""
+    def check(self, names: Iterable[str]) -> None:
+        """Raise ConfigError for missing files, for agents that are not among these names, and for
+        settings without effect."""
+        for name in self.children:
+            if name not in names:
+                raise ConfigError(f"isolation.children: {unknown_choice('agent', name, names)}")
         for name in ("reads", "writes"):
             for path in getattr(self, name):
                 if not Path(path).expanduser().exists():
                     raise ConfigError(f"isolation.{name}: {path} is not there")
-        opened = [name for name in ("reads", "writes", "network") if getattr(self, name)]
+        opened = [name for name in _OPENED if getattr(self, name)]
         if opened and self.kind in (PROCESS, NONE):
             raise ConfigError(
                 f"isolation.{opened[0]}: with isolation={self.kind} all files and the network are "
                 f"open; {CLOSED} or {AUTO}"
             )
 
-    def box(self, private: Sequence[str]) -> Box:
+    def box(self, name: str, private: Sequence[str]) -> Box:
         """Return the box of a closed agent. private: files and folders that stay closed."""
         reads, writes = (
             tuple(os.path.abspath(os.path.expanduser(path)) for path in paths)
             for paths in (self.reads, self.writes)
         )
-        return Box(reads, writes, tuple(private), self.children, self.network)
+        return Box(reads, writes, tuple(private), name in self.children, self.network)
 
     def closes(self, agent: Agent) -> bool:
         """Return True if an agent's process is closed."""
@@ -152,7 +158,8 @@ class GameConditions:
     def confinement(self, number: int) -> Confinement:
         """Return the bounds of the process of the agent with this number."""
         agent = self.agents[number]
-        box = self.isolation.box(self.private) if self.isolation.closes(agent) else None
+        name, closed = self.names[number], self.isolation.closes(agent)
+        box = self.isolation.box(name, self.private) if closed else None
         return Confinement(self.memory_mb, box).opening(agent.files() if box else Files())
 
     def patience(self, limits: Limits) -> float:
@@ -162,11 +169,8 @@ class GameConditions:
 
     def lacks(self) -> list[str]:
         """Return the promises of isolation that this system cannot keep, if they matter here."""
-        outside = [agent for agent in self.agents if is_outside(agent)]
-        if not outside or self.isolation.kind == NONE:
-            return []
-        closed = any(map(self.isolation.closes, outside))
-        return [*broken(closed=False), *(broken(closed=True) if closed else [])]
+        closed = any(map(self.isolation.closes, self.agents))
+        return broken() if closed else []
 
     @property
     def stopping(self) -> bool:

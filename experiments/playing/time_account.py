@@ -1,10 +1,9 @@
 """The player's part of the time from question to answer.
 
-A player is charged wall time, less the time that its process stood ready while others had the
-processor, or the machine did not run it, and less the time that it was stopped. It is charged at
-least the processor time that it and those below it have really had. So a player that stops itself,
-and lets a child think meanwhile, wins nothing; children that live too short to be measured win
-nothing either, since a stop does not count while new ones begin.
+A player is charged wall time, less the time that its answering thread stood ready while others had
+the processor, or the machine did not run it, and less the time that it was stopped. It is charged
+at least the processor time that all its threads have really had. So threads that wait, and a player
+that stops itself, win nothing.
 
 The supervisor looks from time to time, and may be stopped or kept waiting itself. The system says
 when the answer was sent, so delays of the supervisor after that do not matter. A delay of the
@@ -33,7 +32,7 @@ class Observation(NamedTuple):
     which the supervisor itself stood ready but was not run, and was run. continued: True if it was
     stopped itself. player: events of the player that the system reports, STOPPED and CONTINUED, in
     order; or FOUND_STOPPED if no report has come yet: the system reports when the last of its
-    threads is stopped. forked: True if a process below the player was begun since the last look.
+    threads is stopped.
     """
 
     now: int
@@ -42,7 +41,6 @@ class Observation(NamedTuple):
     worked: int = 0
     continued: bool = False
     player: tuple[int, ...] = ()
-    forked: bool = False
 
 
 STOPPED, FOUND_STOPPED, CONTINUED = range(3)
@@ -90,10 +88,6 @@ class TimeAccount:
                 begun = self._last if self.stopped_since is None else self.stopped_since
                 self._pauses.append((begun, look.now))
                 self.stopped_since = None
-        if look.forked and self.stopped_since is not None:
-            # It is not idle while a child of its own begins: this time is charged.
-            self._pauses.append((self.stopped_since, max(self.stopped_since, self._last)))
-            self.stopped_since = look.now
         self._last = look.now
 
     def patience_used(self, now: int, stops: bool = False) -> int:

@@ -1,42 +1,42 @@
-"""Use of the processor by a process and those below it: time on it, and time waiting for it."""
+"""Use of the processor and of memory by a process and those below it."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
 import time
 
-from othello_lab.core.system.processes import LINUX
+from othello_lab.core.system.processes import LINUX, family, stat, threads
 
 _TICK = 10**9 // os.sysconf("SC_CLK_TCK")  # nanoseconds; what /proc/PID/stat counts in
 _ENOUGH = 1 << 16  # bytes; these files are short
+_KIB = re.compile(rb"^(?:RssAnon|RssShmem|VmSwap|VmPTE):\s+(\d+) kB", re.MULTILINE)
 
 
 class ResourceMeter:
-    """A meter of a process and all below it, from the last :meth:`start` on (Linux; all 0
+    """A meter of a process and those below it, from the last :meth:`start` on (Linux; all 0
     elsewhere).
 
     stopped: True if the process was seen stopped. The system tells its parent only when the last of
-    its threads is, and this may have to wait for a processor. forked: True if the last look found a
-    process below it that the look before did not.
+    its threads is, and this may have to wait for a processor.
     """
 
     def __init__(self, process: int) -> None:
         self._process = process
-        self.stopped = self.forked = False
-        self._living: list[int] = []
+        self.stopped = False
         self._virtual = _stolen() > 0  # elsewhere nothing ever is
+        self._first_memory, self._image = _memory(process), _image(process)
         self.start()
 
     def start(self) -> None:
         """Begin anew."""
         self._cpu: dict[int, int] = {}  # of each process
-        self._ready: dict[str, int] = {}  # of each thread
+        self._threads: dict[tuple[int, str], tuple[int, int]] = {}  # time on and for a processor
         self._reaped = 0
         self._first_stolen = _stolen() if self._virtual else 0
         self.look()
-        self.forked = False  # since now
-        self._first_cpu, self._first_ready = self._cpu.copy(), self._ready.copy()
+        self._first_cpu, self._first_threads = self._cpu.copy(), self._threads.copy()
         self._first_reaped = self._reaped
 
     def look(self) -> None:
@@ -44,39 +44,37 @@ class ResourceMeter:
         its parent waited for is known."""
         if not LINUX:
             return
-        found, self._reaped = [self._process], 0
-        for process in found:
+        self.members, self._reaped = family(self._process), 0
+        for process in self.members:
             self._cpu[process] = max(cpu_time(process), self._cpu.get(process, 0))
             state, reaped = _state(process)
             self._reaped += reaped
             if process == self._process:
                 self.stopped = state in (b"T", b"t")
-            with contextlib.suppress(OSError):
-                for thread in os.listdir(f"/proc/{process}/task"):
-                    found += self._look_at(f"/proc/{process}/task/{thread}", thread)
-        self.forked = not set(found) <= set(self._living)
-        self._living = found
-
-    def _look_at(self, folder: str, thread: str) -> list[int]:
-        """Note how long a thread has waited; its children."""
-        with contextlib.suppress(OSError, IndexError):
-            self._ready[thread] = _ready(f"{folder}/schedstat")
-            return [int(number) for number in _read(f"{folder}/children").split()]
-        return []
+            for thread in threads(process):
+                with contextlib.suppress(OSError, IndexError):
+                    self._threads[process, thread] = _scheduled(f"{thread}/schedstat")
 
     @property
     def cpu(self) -> int:
         """Nanoseconds of processor time of all of them together."""
         seen = sum(now - self._first_cpu.get(name, 0) for name, now in self._cpu.items())
-        before = sum(cpu for name, cpu in self._first_cpu.items() if name not in self._living)
+        ended = set(self._first_cpu) - set(self.members)
+        before = sum(self._first_cpu[name] for name in ended)
         own = self._cpu.get(self._process, 0) - self._first_cpu.get(self._process, 0)
         return max(seen, own + self._reaped - self._first_reaped - before)
 
     @property
     def ready(self) -> int:
-        """Nanoseconds that its threads stood ready but were not run. Of all together, as one may
-        wait for another that waits for a processor."""
-        return sum(now - self._first_ready.get(name, 0) for name, now in self._ready.items())
+        """Nanoseconds that the answering threads stood ready but were not run. Of each process that
+        is the thread with the most processor time, and a process asks one other at most."""
+        busiest: dict[int, tuple[int, int]] = {}
+        for name, (run, waited) in self._threads.items():
+            first = self._first_threads.get(name, (0, 0))
+            share = run - first[0], waited - first[1]
+            busiest[name[0]] = max(share, busiest.get(name[0], (0, 0)))
+        _, own = busiest.pop(self._process, (0, 0))
+        return own + max((waited for _, waited in busiest.values()), default=0)
 
     @property
     def stolen(self) -> int:
@@ -84,6 +82,30 @@ class ResourceMeter:
         this time was taken from the process."""
         stolen = _stolen() - self._first_stolen if self._virtual else 0
         return stolen + _TICK if stolen else 0
+
+    def memory(self) -> int:
+        """Return the bytes of memory that they use beyond the first size of the process, page
+        tables and memory that is shared on purpose included."""
+        used = 0
+        for process in family(self._process):
+            # A fork has its parent's memory, another program none of it.
+            inherited = self._first_memory if _image(process) == self._image else 0
+            used += max(0, _memory(process) - inherited)
+        return used
+
+
+def _memory(process: int) -> int:
+    with contextlib.suppress(OSError):
+        return sum(map(int, _KIB.findall(_read(f"/proc/{process}/status")))) << 10
+    return 0
+
+
+def _image(process: int) -> bytes:
+    """Return where the arguments of a process stand in memory: the same in all its forks, another
+    place, by chance, in a program that was started anew."""
+    with contextlib.suppress(OSError, IndexError):
+        return stat(process)[45]
+    return b""
 
 
 def cpu_time(process: int) -> int:
@@ -97,7 +119,7 @@ def cpu_time(process: int) -> int:
 def own_ready() -> int:
     """Nanoseconds that this thread has stood ready but was not run (Linux; 0 elsewhere)."""
     with contextlib.suppress(OSError, IndexError):
-        return _ready("/proc/thread-self/schedstat")
+        return _scheduled("/proc/thread-self/schedstat")[1]
     return 0
 
 
@@ -108,15 +130,17 @@ def _stolen() -> int:
     return 0
 
 
-def _ready(path: str) -> int:
-    return int(_read(path).split()[1])
+def _scheduled(path: str) -> tuple[int, int]:
+    """Nanoseconds that a thread has had a processor, and has waited for one."""
+    run, waited, *_ = _read(path).split()
+    return int(run), int(waited)
 
 
 def _state(process: int) -> tuple[bytes, int]:
     """The letter of a process's state, and nanoseconds of processor time of its children that ended
     and were waited for."""
     with contextlib.suppress(OSError, IndexError):
-        fields = _read(f"/proc/{process}/stat").rpartition(b")")[2].split()
+        fields = stat(process)
         return fields[0], (int(fields[13]) + int(fields[14])) * _TICK
     return b"", 0
 

@@ -80,12 +80,8 @@ def differences(recorded: Mapping[str, str], now: Mapping[str, str]) -> list[str
     ]
 
 
-BROKEN, BROKEN_CLOSED = "promises broken", "promises broken when closed"
+BROKEN = "promises broken when closed"
 """Where a description of a machine has :func:`core.system.promises.broken`."""
-_BROKEN_IN_WORDS = {
-    BROKEN: "cannot keep these promises of isolation",
-    BROKEN_CLOSED: "cannot keep these of closed agents",
-}
 
 
 def machine() -> dict[str, Any]:
@@ -96,8 +92,7 @@ def machine() -> dict[str, Any]:
         "architecture": platform.machine(),
         "processor": name,
         "cores": available_cores(),
-        BROKEN: broken(closed=False),
-        BROKEN_CLOSED: broken(closed=True),
+        BROKEN: broken(),
     }
 
 
@@ -105,15 +100,12 @@ def machine_in_words(about: Mapping[str, Any]) -> str:
     """Return a description of a machine in a line. Promises of isolation stand there only where it
     cannot keep them.
 
-    >>> machine_in_words({"cores": 2, BROKEN: [], BROKEN_CLOSED: ["it hides no process"]})
-    'cores 2, cannot keep these of closed agents: it hides no process'
+    >>> machine_in_words({"cores": 2, BROKEN: ["it has no network"]})
+    'cores 2, cannot keep these promises on closed agents: it has no network'
     """
-    words = []
-    for key, value in about.items():
-        if key not in _BROKEN_IN_WORDS:
-            words.append(f"{key} {value}")
-        elif value:
-            words.append(f"{_BROKEN_IN_WORDS[key]}: {'; '.join(value)}")
+    words = [f"{key} {value}" for key, value in about.items() if not isinstance(value, list)]
+    if about.get(BROKEN):
+        words.append(f"cannot keep these promises on closed agents: {'; '.join(about[BROKEN])}")
     return ", ".join(words)
 
 

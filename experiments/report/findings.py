@@ -16,7 +16,7 @@ from othello_lab.core.system.escaping import counted
 from othello_lab.experiments.config import Plan
 from othello_lab.experiments.playing.conditions import ISOLATES_LESS, NONE
 from othello_lab.experiments.record.folder import CHECKS
-from othello_lab.experiments.record.provenance import BROKEN, BROKEN_CLOSED, differences
+from othello_lab.experiments.record.provenance import BROKEN, differences
 from othello_lab.experiments.record.store import LEAST_TIME, Record, starved_side
 from othello_lab.experiments.report.elo_lead import FEW, FEW_OPENINGS, lead
 from othello_lab.experiments.report.facts import RunFacts, in_sentence, zero_text
@@ -361,13 +361,9 @@ def _about_ponder(record: Record, plan: Plan) -> Iterable[str]:
 def _about_isolation(record: Record, plan: Plan) -> Iterable[str]:
     """Yield a sentence if agents could reach the judge and each other, or more than they should."""
     isolation = plan.settings.isolation
-    outside = [agent for agent in plan.agents.values() if is_outside(agent)]
-    if outside and isolation.kind != NONE:
+    if any(map(isolation.closes, plan.agents.values())):
         machine = json.loads(record.rows("select machine from run")[0][0])
-        lacking = list(machine.get(BROKEN, []))
-        if any(map(isolation.closes, outside)):
-            lacking += machine.get(BROKEN_CLOSED, [])
-        if lacking:
+        if lacking := machine.get(BROKEN):
             yield f"{ISOLATES_LESS} {'; '.join(lacking)}."
     if plan.settings.isolation.kind == NONE:
         yield (

@@ -27,8 +27,9 @@ CALLS = ("constructor", "begin_game", "observe", "decide", "close")
 ANYHOW = "anyhow"
 """It may lose or not; the honest must not be touched by it."""
 
-PATIENT, TIMED, SMALL, CROWDED = "patient", "timed", "small", "crowded"
-"""What a kind needs of the run: no limits, a time limit, a memory limit, few processes."""
+PATIENT, TIMED, SMALL, CROWDED, CLOSED = "patient", "timed", "small", "crowded", "closed"
+"""What a kind needs of the run: no limits, a time limit, a memory limit, few processes; that it is
+closed, as an open one may do what its user may."""
 
 
 @dataclass(frozen=True)
@@ -37,15 +38,12 @@ class Kind:
 
     end: how its games end. code: run with ``agent``, and in ``decide`` ``position`` and ``limits``;
     what it calls ``answer`` is the answer. call: where it strikes. run: what it needs of the run.
-    landlock: whether it is harmless only where the system keeps processes from signalling each
-    other.
     """
 
     end: str
     code: str
     call: str = "decide"
     run: str = PATIENT
-    landlock: bool = False
 
 
 class Hostile(RandomAgent):
@@ -286,7 +284,7 @@ hang()
 the_socket().shutdown(socket.SHUT_WR); hang()
 == becomes_another_program: DIED
 os.execv('/bin/sleep', ['sleep', '1000'])
-== takes_others_descriptors: FINISHED landlock
+== takes_others_descriptors: FINISHED CLOSED
 for process in others():
     with contextlib.suppress(OSError):
         for name in os.listdir(f"/proc/{process}/fd"):
@@ -342,28 +340,19 @@ if position.disc_difference < 0 and agent.first_time(f"{position.to_move}"):
     os.kill(os.getpid(), signal.SIGKILL)
 == stops_itself: DIED
 os.kill(os.getpid(), signal.SIGSTOP)
-== signals_others: FINISHED landlock
+== signals_others: FINISHED CLOSED
 for which in (signal.SIGSTOP, signal.SIGTERM, signal.SIGINT, signal.SIGKILL):
     for process in others():
         with contextlib.suppress(OSError):
             os.kill(process, which)
-== signals_by_other_ways: FINISHED landlock
+== signals_by_other_ways: FINISHED CLOSED
 for process in others():
     ctypes.CDLL(None).syscall(234, process, process, signal.SIGKILL)  # tgkill (x86_64)
     with contextlib.suppress(OSError):
         signal.pidfd_send_signal(os.pidfd_open(process), signal.SIGKILL)
 with contextlib.suppress(OSError):
     os.killpg(os.getsid(os.getppid()), signal.SIGKILL)
-== signals_by_a_child: FINISHED begin_game landlock
-victims = list(others())
-if (child := os.fork()) == 0:
-    if os.fork() == 0:
-        for process in victims:
-            with contextlib.suppress(OSError):
-                os.kill(process, signal.SIGKILL)
-    os._exit(0)
-os.waitpid(child, 0)
-== writes_into_their_memory: FINISHED landlock
+== writes_into_their_memory: FINISHED CLOSED
 for process in others():
     with contextlib.suppress(OSError):
         os.open(f"/proc/{process}/mem", os.O_RDWR)
@@ -414,7 +403,7 @@ for reader, writer in pipes:
         raise AssertionError(os.read(reader, 10))
     os.close(reader)
     os.close(writer)
-== limits_others: FINISHED landlock
+== limits_others: FINISHED CLOSED
 for process in others():
     for what in (resource.RLIMIT_NOFILE, resource.RLIMIT_CPU, resource.RLIMIT_AS):
         with contextlib.suppress(OSError, ValueError):
@@ -468,25 +457,12 @@ time.sleep(0.8)
 think(0.25)
 == sleeps: LATE TIMED
 time.time = time.monotonic = lambda: 0.0; think(0.4)
-== thinks_below_the_supervisor: LATE TIMED
-# Stopped by a child of a child, which thinks.
-libc, this = ctypes.CDLL(None), os.getpid()
-libc.prctl(36, 0, 0, 0, 0)
-if (child := os.fork()) == 0:
-    if os.fork() == 0:
-        libc.setsid()
-        os.kill(this, signal.SIGSTOP)
-        think(0.3)
-        os.kill(this, signal.SIGCONT)
-    os._exit(0)
-os.waitpid(child, 0)
-time.sleep(0.01)
 """
 """The name of each kind, how its games end, and what else it needs; its code."""
 
 ENDS = {"FINISHED": FINISHED, "DIED": DIED, "RAISED": RAISED, "GARBAGE": GARBAGE, "HUNG": HUNG}
 ENDS |= {"LATE": LATE, "ILLEGAL": ILLEGAL, "ANYHOW": ANYHOW}
-RUNS = {"TIMED": TIMED, "SMALL": SMALL, "CROWDED": CROWDED}
+RUNS = {"TIMED": TIMED, "SMALL": SMALL, "CROWDED": CROWDED, "CLOSED": CLOSED}
 KINDS: dict[str, Kind] = {}
 for part in TABLE.split("\n== ")[1:]:
     head, _, code = part.partition("\n")
@@ -494,7 +470,7 @@ for part in TABLE.split("\n== ")[1:]:
     end, *more = words.split()
     call = next((word for word in more if word in CALLS), "decide")
     run = next((RUNS[word] for word in more if word in RUNS), PATIENT)
-    KINDS[name] = Kind(ENDS[end], code, call, run, "landlock" in more)
+    KINDS[name] = Kind(ENDS[end], code, call, run)
 
 for call in CALLS:
     harmless = call == "close"

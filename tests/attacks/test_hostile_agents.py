@@ -7,7 +7,6 @@ lost by the hostile agent, after moves that are the same.
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import itertools
 import os
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attacks.hostile import ANYHOW, CROWDED, KINDS, PATIENT, SMALL, TIMED
+from attacks.hostile import ANYHOW, CLOSED, CROWDED, KINDS, PATIENT, SMALL, TIMED
 from chosen import mostly_nightly
 from processes import Command, adopted, await_, lives
 from records import content, runs_in
@@ -31,6 +30,7 @@ from othello_lab.experiments.playing import agent_proxy
 
 pytestmark = pytest.mark.skipif(not LINUX, reason="needs Linux")
 
+TESTS = Path(__file__).parents[1]
 PARTS = 5
 """A report on all of them at once takes minutes."""
 HARMLESS = "harmless"
@@ -41,13 +41,8 @@ SETTINGS = {
     TIMED: ["limits.seconds=0.1"],
     SMALL: ["limits.hang=1", "limits.memory_mb=1000"],
     CROWDED: ["limits.hang=4", "limits.processes=10"],
+    CLOSED: ["isolation=closed", f"isolation.reads=[{TESTS}]"],
 }
-
-
-def landlocked() -> bool:
-    """Whether the system can keep processes from signalling each other (Landlock of Linux 6.12)."""
-    version = ctypes.CDLL(None).syscall(444, None, ctypes.c_size_t(0), 1)
-    return bool(version >= 6)
 
 
 @dataclass
@@ -81,6 +76,8 @@ GREEDY, RANDOM = {"_target_": "othello_lab.GreedyAgent"}, {"_target_": "othello_
 def play(folder: Path, names: list[str], *words: str) -> tuple[Run, Run]:
     """Runs of the same games: with hostile agents of these kinds, and with random ones."""
     notes = folder / "notes"
+    if "isolation=closed" in words:
+        words = (*words, f"isolation.writes=[{notes}]")
     hostile = {}
     for name in names:
         (notes / name).mkdir(parents=True)
@@ -162,7 +159,7 @@ def needs(name: str) -> str:
 
 FEW = {
     HARMLESS: [
-        *("replaces_the_judge", "finds_the_record", "leaves_a_daemon", "signals_others"),
+        *("replaces_the_judge", "finds_the_record", "leaves_a_daemon"),
         *("is_killed_once", "logs_what_cannot_be_told", "computes_in_many_processes"),
     ],
     PATIENT: [
@@ -170,28 +167,27 @@ FEW = {
         *("exits_in_begin_game", "hangs_in_decide", "answers_nan", "forges_no_json"),
     ],
     TIMED: [
-        *("prepares_for_long", "sleeps", "thinks_below_the_supervisor"),
-        "thinks_while_it_is_told",
+        *("prepares_for_long", "sleeps", "thinks_while_it_is_told"),
     ],
     SMALL: ["wants_all_memory"],
     CROWDED: ["forks_on_and_on"],
+    CLOSED: ["signals_others", "takes_others_descriptors"],
 }
 """Of each sort some, which stand for the others; all are tried nightly."""
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("sort", mostly_nightly(FEW, [PATIENT, TIMED]))
+@pytest.mark.parametrize("sort", mostly_nightly(FEW, [PATIENT, TIMED, CLOSED]))
 def test_chosen_kinds(tmp_path: Path, sort: str) -> None:
     assert all(needs(name) == sort for name in FEW[sort])
-    names = [name for name in FEW[sort] if landlocked() or not KINDS[name].landlock]
-    check(tmp_path, names, *SETTINGS[sort], "executor.workers=2")
+    check(tmp_path, FEW[sort], *SETTINGS[sort], "executor.workers=2")
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("sort", [PATIENT, HARMLESS])
+@pytest.mark.parametrize("sort", [PATIENT, HARMLESS, CLOSED])
 @pytest.mark.parametrize("part", range(PARTS))
 def test_all_kinds(tmp_path: Path, part: int, sort: str) -> None:
-    names = [n for n in KINDS if needs(n) == sort and (landlocked() or not KINDS[n].landlock)]
+    names = [name for name in KINDS if needs(name) == sort]
     check(tmp_path, names[part::PARTS], *SETTINGS[sort], "executor.workers=2")
 
 

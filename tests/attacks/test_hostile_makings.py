@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from attacks.test_hostile_agents import landlocked
 from chosen import mostly_nightly
 from processes import await_, descendants
 
@@ -34,14 +33,6 @@ def tell(data):
         except OSError: pass
 """
 FINE = ""
-
-KILLS = """
-above = os.getppid()
-try:
-    os.kill(above, signal.SIGKILL)
-except OSError:
-    pass
-"""
 
 # What it does: its module's code behind the above, and what the lab must say.
 MAKINGS: dict[str, tuple[str, str]] = {
@@ -81,7 +72,6 @@ MAKINGS: dict[str, tuple[str, str]] = {
     "raises when it is asked about itself": ("Mine.boards = lambda self: sys.exit('gone')", "gone"),
     "raises a text of 30 MB": ("raise ValueError('x' * 30_000_000)", "ValueError: xxxx|: x{1000}"),
     "is no agent": ("class Mine: pass", "Mine"),
-    **({"kills whoever makes it": (KILLS, FINE)} if landlocked() else {}),
 }
 
 

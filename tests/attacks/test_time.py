@@ -183,36 +183,6 @@ def test_who_kills_himself_wins_no_time(
     assert left[0] <= agent.had.value <= left[1] + 1e-9
 
 
-def _stop_while_a_child_thinks() -> None:
-    me = os.getpid()
-    if os.fork() == 0:
-        _compute(0.4)
-        os.kill(me, signal.SIGCONT)
-        os._exit(0)
-    os.kill(me, signal.SIGSTOP)
-
-
-def _stop_while_a_child_thinks_unseen() -> None:
-    """Nobody will ask how the child ended."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    _stop_while_a_child_thinks()
-    time.sleep(0.05)
-
-
-def _stop_now_and_then() -> None:
-    """A child stops and continues it all the time, so that it seems to be somebody else's fault."""
-    me = os.getpid()
-    if (child := os.fork()) == 0:
-        while os.getppid() == me:
-            os.kill(me, signal.SIGSTOP)
-            os.kill(me, signal.SIGCONT)
-            time.sleep(0.002)
-        os._exit(0)
-    _compute(0.4)
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-
-
 def _think_with_threads() -> None:
     """In more of them than there are processors, so that some always wait."""
     end = time.process_time() + 0.4
@@ -226,49 +196,6 @@ def _think_with_threads() -> None:
         thread.start()
     for thread in threads:
         thread.join()
-
-
-@pytest.mark.parametrize(
-    "trick",
-    mostly_nightly(
-        [_stop_while_a_child_thinks, _stop_while_a_child_thinks_unseen, _stop_now_and_then],
-        [_stop_while_a_child_thinks_unseen, _stop_now_and_then],
-    ),
-)
-def test_who_stops_himself_is_charged_what_is_thought_meanwhile(trick: Callable[[], None]) -> None:
-    wall, own = spent_by(trick)
-    assert wall >= 0.4
-    assert own >= 0.2  # how a child ends that nobody asks about may be seen late
-
-
-@pytest.mark.nightly
-def test_children_too_short_lived_to_be_measured_are_charged() -> None:
-    """Each thinks for less time than there is from look to look, and nobody asks how it ended."""
-    used = shared(ctypes.c_double)
-
-    def stop_while_they_think() -> None:
-        me = os.getpid()
-        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-        if os.fork() == 0:
-            for _ in range(300):
-                _compute(0.001)
-                child = os.fork()
-                if child:
-                    used.value += time.process_time()
-                    os._exit(0)
-            os.kill(me, signal.SIGCONT)
-            os._exit(0)
-        os.kill(me, signal.SIGSTOP)
-
-    shares = []
-    for _ in range(5):  # on a busy machine some of it may be taken for time that they waited
-        used.value = 0.0
-        _, own = spent_by(stop_while_they_think)
-        assert used.value >= 0.3
-        shares.append(own / used.value)
-        if shares[-1] >= 0.85:
-            return
-    pytest.fail(f"of what they used these shares were charged: {shares}")
 
 
 def test_threads_that_wait_for_one_another_are_charged() -> None:
