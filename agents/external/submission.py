@@ -114,9 +114,8 @@ class Submission(Agent):
 
     def prepare(self, announce: Announce | None = None) -> None:
         with suppress(ValueError, OSError):  # it will lose its games, with a reason
-            if self.protocol == PYTHON and _agents(
-                _parsed(Path(split_target(str(self.target))[0]))
-            ):
+            file = Path(split_target(str(self.target))[0]) if self.protocol == PYTHON else None
+            if file is not None and _agents(_parsed(file)):
                 box = Confinement(box=Box()).opening(self.files())
                 prepare_alike(alike(self.make, self.path, box), self.path, announce)
 
