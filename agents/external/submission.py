@@ -55,7 +55,7 @@ TARGET = f"{__package__}.Submission"
 _LONGEST = 1 << 20  # bytes of Python
 _DEEPEST = 100  # folders in each other
 _NOTES = "submission.yaml"
-_KEYS = ("protocol", "command", "target")
+_KEYS = ("protocol", "command", "target", "children")
 _IGNORED = (".md", ".txt")  # read by people
 _SKIPPED = ("__pycache__",)
 _COMPILERS = {
@@ -89,16 +89,18 @@ class Submission(Agent):
         target: str | None = None,
         problem: str = "",
         source: str | None = None,
+        children: bool = False,
     ) -> None:
         """
         path: the file or folder handed in. protocol: the kind of submission. command: of a
         program, as seen from its folder. target: of Python, ``path/to/file.py:NAME``. problem: the
         reason why it cannot play. source: a file of Java or C in its folder, which is compiled
-        before the command is run.
+        before the command is run. children: True if its YAML asks to start other programs, which
+        only ``isolation.children`` of the run allows.
         """
         self.path, self.protocol = path, protocol
         self.command, self.target, self.problem = command, target, problem
-        self.source = source
+        self.source, self.children = source, children
         self.from_start = protocol == FILE
         self.compile_seconds = _COMPILE_SECONDS if source is not None else 0.0
         self._agent: Agent | None = None
@@ -347,6 +349,8 @@ def settings_of(path: Path, protocol: str = FILE) -> dict[str, Any]:
         if path.is_symlink():  # it would open the folder that it leads to
             raise ValueError(f"{path.name} is a link; put the program itself into the folder")
         about = _settings_of(path, protocol)
+        if _notes_of(path).get("children"):
+            about["children"] = True
         for text in (str(path), *map(str, about.values())):
             if storable(text) != text:  # neither the record nor a YAML could hold it
                 raise ValueError(f"{text}: this file name is not UTF-8; rename the file")
@@ -409,6 +413,8 @@ def _notes_of(path: Path) -> Mapping[str, Any]:
         for key, value in notes.items():
             if key not in _KEYS:
                 raise ValueError(f"{place.name}: {unknown_choice('key', key, _KEYS)}")
+            if key == "children" and isinstance(value, bool):
+                continue
             if not isinstance(value, str):
                 raise ValueError(f"{place.name}: {key}={value!r:.60} is no text")
         known = (*PROGRAMS, PYTHON)

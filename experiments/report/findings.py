@@ -365,6 +365,11 @@ def _about_isolation(record: Record, plan: Plan) -> Iterable[str]:
         machine = json.loads(record.rows("select machine from run")[0][0])
         if lacking := machine.get(BROKEN):
             yield f"{ISOLATES_LESS} {'; '.join(lacking)}."
+    for name, agent in plan.agents.items():
+        if isolation.closes(agent) and name in isolation.children:
+            yield f"{name} could start other programs: time and memory watched, not bounded."
+        elif getattr(agent, "children", False):
+            yield f"{name} asks to start other programs; isolation.children=[{name}] allows it."
     if plan.settings.isolation.kind == NONE:
         yield (
             "Nobody was isolated (isolation=none): agents shared a process with the judge and with "
