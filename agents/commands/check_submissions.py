@@ -50,6 +50,8 @@ class SubmissionCheck(Nameable):
     total: Annotated[float, Number(low=0)] = 20.0
     """Seconds for a program of the file protocol after which no further game begins that is played
     to see a pass."""
+    children: bool = False
+    """It may start other programs, as ``isolation.children`` allows it."""
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -105,7 +107,7 @@ def _findings(about: Mapping[str, Any], check: SubmissionCheck) -> Iterator[Prog
         yield _no_start(submission.problem)
         return
     prepare_rules(None)
-    yield from checked_apart(submission.files(), _findings_inside, submission, check)
+    yield from checked_apart(submission, check.children, _findings_inside, check)
 
 
 def _findings_inside(submission: Submission, check: SubmissionCheck) -> Iterator[ProgramFinding]:

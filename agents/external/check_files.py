@@ -12,13 +12,15 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
-from othello_lab.agents.agent import Agent, Decision, Files, Limits
+from othello_lab.agents.agent import Agent, Decision, Limits
 from othello_lab.agents.checking import Check, NotApplicable, ProgramFinding, Violation, run_checks
 from othello_lab.agents.external.checking import ProgramUnderTest
+from othello_lab.agents.external.one_process import explained
 from othello_lab.agents.external.program import Command
 from othello_lab.agents.external.wpi import EXIT_SECONDS, Name, WpiAgent
 from othello_lab.core.game import FINISHED, PlayerFailure, play_game
@@ -224,6 +226,8 @@ class FileCheck(Nameable):
     """Seconds for a move."""
     total: Annotated[float, Number(low=0)] = 60.0
     """Seconds after which no further game begins that is played to see a pass."""
+    children: bool = False
+    """It may start other programs, as ``isolation.children`` allows it."""
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -235,7 +239,7 @@ class FileCheck(Nameable):
         """
         agent = WpiAgent(self.command, self.name, patience=max(self.limit, START_SECONDS))
         agent.prepare()
-        yield from checked_apart(agent.files(), file_findings, agent, self.limit, self.total)
+        yield from checked_apart(agent, self.children, file_findings, self.limit, self.total)
 
 
 def file_findings(agent: WpiAgent, limit: float, total: float) -> Iterator[ProgramFinding]:
@@ -244,19 +248,26 @@ def file_findings(agent: WpiAgent, limit: float, total: float) -> Iterator[Progr
 
 
 def checked_apart(
-    files: Files, findings: Callable[..., Iterator[ProgramFinding]], *arguments: Any
+    agent: Agent,
+    children: bool,
+    findings: Callable[..., Iterator[ProgramFinding]],
+    *arguments: Any,
 ) -> Iterator[ProgramFinding]:
-    """Yield ``findings(*arguments)`` from a closed process that may read these files.
+    """Yield ``findings(agent, *arguments)`` from a closed process that may read the agent's files.
 
-    Raises ValueError if the process ends before the last one.
+    children: True if the agent may start other programs. Raises ValueError if the process ends
+    before the last one.
     """
     nowhere = os.open(os.devnull, os.O_WRONLY)
+    box = Box(private=(os.path.abspath("results"),))
     try:
         process = ConfinedProcess(
             _send,
+            agent,
+            children,
             findings,
             *arguments,
-            confinement=Confinement(box=Box(private=(os.path.abspath("results"),))).opening(files),
+            confinement=Confinement(box=box).opening(agent.files()),
             output=nowhere,
             most=_MOST_BYTES,
         )
@@ -274,10 +285,19 @@ def checked_apart(
 
 
 def _send(
-    link: Channel, findings: Callable[..., Iterator[ProgramFinding]], *arguments: Any
+    link: Channel,
+    agent: Agent,
+    children: bool,
+    findings: Callable[..., Iterator[ProgramFinding]],
+    *arguments: Any,
 ) -> None:
     """Send each finding out of a closed process, and last null."""
     logging.getLogger().addHandler(logging.NullHandler())
-    for finding in findings(*arguments):
-        link.send(json.dumps(asdict(finding)).encode())
+    if not children:
+        agent.forbid_children()
+    place = getattr(agent, "path", None)
+    name = agent.name if isinstance(agent, WpiAgent) else Path(str(place)).stem
+    for finding in findings(agent, *arguments):
+        detail = explained(finding.detail, name, place)
+        link.send(json.dumps(asdict(replace(finding, detail=detail))).encode())
     link.send(b"null")

@@ -7,6 +7,7 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
+from othello_lab.agents.external.program import LAST_OUTPUT
 from othello_lab.core.system.files import read_text
 
 _REFUSED = re.compile(r"No child processes|Cannot fork|Unknown system error -10", re.IGNORECASE)
@@ -20,18 +21,19 @@ _COMMAND = re.compile(r"(?:^|[|;&`(])\s*([\w./-]+)")
 _OF_SHELLS = {"echo", "printf", "test", "true", "false", "kill", "pwd", "[", "time"}
 
 
-def hint(detail: str, name: str, place: str | None) -> str:
-    """Return the words for the agent of this name if its failure says that it wanted another
-    process, otherwise "". place: its file or folder, None if it has none."""
+def explained(detail: str, name: str, place: str | None) -> str:
+    """Return the detail of a failure; if the agent of this name wanted another process, words that
+    say so stand before it. place: its file or folder, None if it has none."""
     if not _REFUSED.search(detail):
-        return ""
+        return detail
     wanted = _wanted(detail, place)
     told = f" ({wanted})" if wanted else ""
     who = name if place is None else Path(place).name
-    return (
+    said = (
         f"{who} started another program{told}: write it in one process, or ask your teacher for "
         f"isolation.children=[{name}]"
     )
+    return said + LAST_OUTPUT + detail.replace(LAST_OUTPUT, "\n")
 
 
 def _wanted(detail: str, place: str | None) -> str:

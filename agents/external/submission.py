@@ -152,9 +152,7 @@ class Submission(Agent):
         return Files((os.path.abspath(self.path), *interpreter))
 
     def forbid_children(self) -> None:
-        self._may_fork = False
-        if self.protocol == PYTHON:
-            super().forbid_children()
+        self._may_fork = False  # once it is made: a compiler may
 
     def close(self) -> None:
         try:
@@ -174,6 +172,8 @@ class Submission(Agent):
             target = self._target_in(place)
             os.chdir(place)  # nothing else runs in this process
             if self.protocol == PYTHON:
+                if not self._may_fork:
+                    super().forbid_children()
                 sys.path.insert(0, str(place))  # it may import files beside it at any time
                 return _python(target)
             if self.source is not None:

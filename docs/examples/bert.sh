@@ -3,9 +3,10 @@
 #
 #     sh bert.sh
 #
+# It starts other programs (tr, rm, mv), which the referee allows by isolation.children=[bert].
 # Its name is that of its file: bert.sh reads bert.in and writes bert.out.
 
-name=$(basename "$0" .sh)
+name=${0##*/} name=${name%.sh}
 
 # A square is the number 10 * row + column, both from 1; the lowest row is the first. Its disc is in
 # a variable of its own: W or B, - if the square is empty, and nothing beside the board.

@@ -22,8 +22,8 @@ from collections.abc import Callable
 from typing import Any
 
 from othello_lab.agents.agent import Agent, Decision, Limits
-from othello_lab.agents.external.one_process import hint
-from othello_lab.agents.external.program import LAST_OUTPUT, MOST_PRINTED
+from othello_lab.agents.external.one_process import explained
+from othello_lab.agents.external.program import MOST_PRINTED
 from othello_lab.agents.external_agent import START_SECONDS, observes
 from othello_lab.core.game import (
     DIED,
@@ -338,9 +338,7 @@ class AgentProxy:
     def _explain(self, fault: PlayerFailure) -> None:
         """Say it first if a closed agent has failed because it wanted another process."""
         if not self._conditions.confinement(self._number).allows_children:
-            place = getattr(self._agent, "path", None)
-            if said := hint(fault.detail, self.name, place):
-                fault.detail = f"{said}{LAST_OUTPUT}{fault.detail.replace(LAST_OUTPUT, chr(10))}"
+            fault.detail = explained(fault.detail, self.name, getattr(self._agent, "path", None))
 
     def _what_is_left(self, limits: list[Any]) -> list[Any]:
         """Return the limits left for a replacement process, as plain data. At least a tenth is
