@@ -10,6 +10,7 @@ import signal
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 from othello_lab.agents.agent import Agent, Decision, Limits
@@ -21,7 +22,6 @@ from othello_lab.core.notation import square_name
 from othello_lab.core.position import Position, prepare_rules
 from othello_lab.core.rules import Color, Ruleset
 from othello_lab.core.system.compile import Announce
-from othello_lab.core.system.forked import can_fork
 from othello_lab.experiments.config import check_board, make_agent
 from othello_lab.experiments.playing.agent_proxy import AgentProxy, ChildSignals
 from othello_lab.experiments.playing.conditions import GameConditions
@@ -47,32 +47,19 @@ class AgentResigned(AgentFailure):
     """An agent has given up its game."""
 
 
-class _AtHome:
-    """Stands for a proxy where no process can be started, as in a closed one: the agent thinks in
-    this process, and is not interrupted."""
-
-    def __init__(self, agent: Agent) -> None:
-        self._agent = agent
-        self.begin_game, self.observe = agent.begin_game, agent.observe
-        self.decide = agent.decide
-        self.observes = True
-
-    def start(self) -> None: ...
-
-    def kill(self) -> None: ...
-
-    def begin_to_close(self) -> None:
-        self._agent.close()
-
-    def closed_within(self, seconds: float) -> bool:
-        return True
+def _at_home(agent: Agent) -> Any:
+    """Return what stands for a proxy where no process can be started, as in a closed one: the agent
+    thinks in this process, and is not interrupted."""
+    nothing = {name: lambda *_: True for name in ("start", "kill", "closed_within")}
+    calls = {name: getattr(agent, name) for name in ("begin_game", "observe", "decide")}
+    return SimpleNamespace(observes=True, begin_to_close=agent.close, **calls, **nothing)
 
 
 class AgentProcess:
     """One agent in a process of its own. It hears of the game as it goes; if the game has become
     another one, by something taken back, it begins anew."""
 
-    def __init__(self, name: str, agent: Agent, seat: AgentProxy | _AtHome) -> None:
+    def __init__(self, name: str, agent: Agent, seat: AgentProxy) -> None:
         self.name, self.agent = name, agent
         self.slowest = 0.0  # seconds of the last decision
         self._seat = seat
@@ -86,7 +73,11 @@ class AgentProcess:
         took. Raises AgentFailure; Ctrl-C ends its process, and goes on as KeyboardInterrupt."""
         position = game.position
         try:
-            self._tell(game, color, seed)
+            try:
+                self._tell(game, color, seed)
+            except ChildProcessError:  # this process is closed itself
+                self._seat = _at_home(self.agent)
+                self._tell(game, color, seed)
             started = time.perf_counter()
             self._seat.start()
             decision = self._seat.decide(position, limits)
@@ -211,8 +202,6 @@ class AgentProcesses:
             agent.prepare(announce)
         except ValueError as error:
             raise ConfigError(f"agent '{player.name}': {one_line(error)}") from error
-        if not can_fork():
-            return AgentProcess(player.name, agent, _AtHome(agent))
         hang = self._hang if is_outside(agent) else _FOREVER
         conditions = GameConditions(
             [player.name], [agent], self.rules, self.limits, _GRACE, hang, logging.ERROR

@@ -127,18 +127,6 @@ def _forget_handlers() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def can_fork() -> bool:
-    """Return False in a closed process, which may start no other."""
-    try:
-        child = os.fork()
-    except ChildProcessError:
-        return False
-    if child == 0:
-        os._exit(0)
-    os.waitpid(child, 0)
-    return True
-
-
 class ForkedProcess(Channel):
     """Runs ``main(link, *arguments)`` in a child process; this is the line to it.
 

@@ -39,7 +39,7 @@ from othello_lab.core.game import (
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.core.system.confinement import ConfinedProcess, Confinement
-from othello_lab.core.system.processes import family
+from othello_lab.core.system.processes import family, is_shortage
 from othello_lab.experiments.playing.agent_server import (
     LONGEST_TEXT,
     MOST_LOGGED,
@@ -574,7 +574,8 @@ def _forked(agent: Agent, output: int, confinement: Confinement, log_level: int)
                 most=LONGEST_ANSWER,
             )
         except OSError as error:
-            log.warning("no process can be started: %s", error)
-            if (seconds := next(waits, None)) is None:
+            seconds = next(waits, None) if is_shortage(error) else None
+            if seconds is None:
                 raise
+            log.warning("no process can be started: %s", error)
             time.sleep(seconds)
