@@ -31,15 +31,17 @@ from typing import Any
 import pytest
 from attacks import supervised
 from attacks.supervised import START, supervisor
+from attacks.test_hostile_agents import Run
 from bots import EXAMPLES, player
 from chosen import mostly_nightly
 from processes import await_
+from records import content
 from runs import told
 
 from othello_lab import Decision, GreedyAgent, Limits, RandomAgent
 from othello_lab.agents.agent import Files
 from othello_lab.agents.config import ConfigError
-from othello_lab.core.game import DIED, HUNG, RAISED
+from othello_lab.core.game import DIED, FINISHED, HUNG, RAISED
 from othello_lab.core.position import Position
 from othello_lab.core.system import call_filter, landlock
 from othello_lab.core.system.promises import promises
@@ -662,6 +664,40 @@ def test_honest_programs_of_six_languages_and_a_subclass_play(tmp_path: Path) ->
     said = told("run", *CLASS, f"folder={handed_in}", f"results={tmp_path / 'results'}")
     forfeits = set(re.findall(r"^(\w+) forfeited", said, re.MULTILINE))
     assert forfeits <= {"frida"}, said  # who plays illegal moves
+
+
+SEARCHES = {
+    "AlphaBeta": {"depth": 2},
+    "MTDf": {"depth": 2},
+    "Minimax": {"depth": 2},
+    "PVS": {"depth": 3, "endgame": 8},
+    "MCTS": {"playouts": 50},
+    "Maximizer": {},
+    "GreedyAgent": {},
+    "RandomAgent": {},
+}
+
+
+@pytest.mark.nightly
+def test_a_subclass_of_each_search_plays_closed_as_open(tmp_path: Path) -> None:
+    """The same moves in ten games from the same seed."""
+    lines = [f"class My{name}(othello_lab.{name}):\n    pass" for name in SEARCHES]
+    (tmp_path / "mine.py").write_text("\n\n".join(["import othello_lab", *lines]))
+    agents: dict[str, Any] = {"honest": {"_target_": "othello_lab.GreedyAgent"}}
+    for name, settings in SEARCHES.items():
+        evaluation = {"_target_": "othello_lab.agents.evaluation.Mobility"}
+        needs = {"evaluation": evaluation} if "depth" in settings or name == "Maximizer" else {}
+        agents[name] = {"_target_": f"{tmp_path}/mine.py:My{name}", **settings, **needs}
+    played = [
+        content(
+            Run(
+                tmp_path / kind, agents, ["ruleset=standard", "games=10", f"isolation={kind}"]
+            ).folder
+        )
+        for kind in (PROCESS, CLOSED)
+    ]
+    assert played[0]["games"] == played[1]["games"]
+    assert {game[9] for game in played[0]["games"]} == {FINISHED}
 
 
 COMPILERS = {

@@ -243,6 +243,7 @@ def test_nothing_is_left_of_a_referee_that_is_stopped(
     hostile = player(tmp_path, f"{DAEMON}; time.sleep(300)", after=2, name="hostile")
     honest = player(tmp_path, name="honest")
     words = ["referee", hostile, honest, "--record", str(tmp_path / "games.txt")]
+    words += ["isolation.children=[hostile]"]
     command = Command(*words, main=main)
     await_(lambda: len(living(tmp_path)) >= 5)  # two, and three that one has started
     os.kill(command.pid, number)
