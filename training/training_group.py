@@ -12,6 +12,7 @@ from rich.console import Console
 
 from othello_lab.agents.config import ConfigError, build, unknown
 from othello_lab.core.system.escaping import counted, plain
+from othello_lab.core.system.files import open_file
 from othello_lab.core.system.settings import Switch
 from othello_lab.experiments.pairing import ResultTable
 from othello_lab.experiments.playing.tasks import TaskResult
@@ -164,7 +165,8 @@ def _come_of(folder: Path) -> dict[str, Any]:
     weights = folder / WEIGHTS / f"{name}.npz"
     row["bytes"] = weights.stat().st_size if weights.is_file() else 0
     if (folder / "matches.csv").is_file():
-        matches = pd.read_csv(folder / "matches.csv", keep_default_na=False, na_values=[""])
+        with open_file(folder / "matches.csv") as file:
+            matches = pd.read_csv(file, keep_default_na=False, na_values=[""])
         worst = matches.loc[matches["score"].idxmin()]
         row["weakest"] = str(worst["opponent"])
         bound = worst["bound"] if isinstance(worst["bound"], str) else ""

@@ -25,10 +25,11 @@ from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.core.rules import ruleset
 from othello_lab.core.system.cli import Parser
 from othello_lab.core.system.escaping import plain
+from othello_lab.core.system.files import write_file
 from othello_lab.experiments.config import ALL, scheduled_of, typed
 from othello_lab.experiments.playing.trust import foreign_code
 from othello_lab.experiments.record.flaws import flaws
-from othello_lab.experiments.record.folder import locked, new_folder, write_safely
+from othello_lab.experiments.record.folder import locked, new_folder
 from othello_lab.experiments.record.reading import DAMAGES
 from othello_lab.experiments.record.store import (
     FILE,
@@ -131,7 +132,7 @@ class _DamagedRecord:
                     record.write_games(games)
                 saved += len(games)
         text = yaml.safe_dump(asdict(self._settings), sort_keys=False, allow_unicode=True)
-        write_safely(made / "config.yaml", text)
+        write_file(made / "config.yaml", text, durable=True)
         return RecoveredRun(made, saved, 2 * self._pairs)
 
     # ------------------------------------------------------------------ reading

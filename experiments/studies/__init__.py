@@ -37,8 +37,13 @@ def load(folder: str | Path) -> dict[str, pd.DataFrame]:
     import pandas as pd
 
     from othello_lab.agents.config import ConfigError
+    from othello_lab.core.system.files import open_file
     from othello_lab.experiments.studies.record import is_study
 
     if not is_study(folder):
         raise ConfigError(f"{folder} is no folder of a study")
-    return {path.stem: pd.read_csv(path) for path in sorted(Path(folder).glob("*.csv"))}
+    tables = {}
+    for path in sorted(Path(folder).glob("*.csv")):
+        with open_file(path) as file:
+            tables[path.stem] = pd.read_csv(file)
+    return tables
