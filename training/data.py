@@ -24,7 +24,7 @@ import numpy as np
 import yaml
 
 from othello_lab.core.bitboard import symmetric_forms
-from othello_lab.core.system.files import open_file, write_file, writing
+from othello_lab.core.system.files import read_bytes, write_file, writing
 from othello_lab.core.system.optional_libraries import needs
 from othello_lab.core.system.settings import ConfigError
 
@@ -343,14 +343,11 @@ def _opened(path: Path) -> Any:
     import pyarrow.parquet as pq
 
     try:
-        stream = open_file(path, None)
-        begin = stream.read(len(_MAGIC))
-        size = stream.seek(0, 2)
-        stream.seek(max(0, size - _TAIL))
-        tail = stream.read(_TAIL)
+        content = read_bytes(path)
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read ({error.strerror})") from error
-    if begin != _MAGIC:
+    size, tail = len(content), content[-_TAIL:]
+    if not content.startswith(_MAGIC):
         raise ConfigError(
             f"{path}: byte 0: {_MAGIC.decode()}, which a Parquet file begins with, is expected"
         )
@@ -361,7 +358,7 @@ def _opened(path: Path) -> Any:
         )
     footer = size - _TAIL - int.from_bytes(tail[:4], "little")
     try:
-        file = pq.ParquetFile(stream, page_checksum_verification=True)
+        file = pq.ParquetFile(pa.BufferReader(content), page_checksum_verification=True)
     except (pa.ArrowException, OSError) as error:
         raise ConfigError(
             f"{path}: byte {max(0, footer)}: the footer of a Parquet file is expected "

@@ -41,7 +41,12 @@ class MailboxFile:
 
     def write(self, text: str) -> None:
         """Write a line and replace any older message; raises OSError."""
-        write_file(self.path, f"{text}\n".encode(errors="replace"))
+        content = f"{text}\n".encode(errors="replace")
+        try:
+            write_file(self.path, content)
+        except UnreadableFile:
+            self.remove()
+            write_file(self.path, content)
 
     def read(self) -> str | None:
         """Return the present text, cut to LONGEST bytes; None if nothing has this name.

@@ -24,7 +24,7 @@ _PATIENCE = 3.0  # seconds: a driver that was just killed may take a moment to b
 
 def sync(folder: Path) -> None:
     """Wait until a folder's list of files is on disk."""
-    descriptor = os.open(folder, os.O_RDONLY)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         with suppress(OSError):  # not all systems can
             os.fsync(descriptor)
@@ -71,7 +71,7 @@ def locked(folder: Path) -> Iterator[None]:
 
     The lock is on the folder itself, and ends with this process, however that ends.
     """
-    descriptor = os.open(folder, os.O_RDONLY)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     held = [descriptor]
     # A child that outlives this process must not keep the lock.
     os.register_at_fork(after_in_child=partial(_close_all, held))
@@ -95,7 +95,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 def is_locked(folder: Path) -> bool:
     """Return True if a process is playing into a folder."""
-    descriptor = os.open(folder, os.O_RDONLY)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
