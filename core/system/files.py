@@ -153,6 +153,6 @@ def write_file(path: Path, content: str | bytes, durable: bool = False, mode: in
 def make_folder(path: Path) -> None:
     """Make a folder inside another one, and what is missing above it, unless it is there; raises
     OSError, UnreadableFile for a link to another place."""
-    path.mkdir(parents=True, exist_ok=True)
     if path.is_symlink():
         raise UnreadableFile(path, "a link, where a folder is needed")
+    path.mkdir(parents=True, exist_ok=True)
