@@ -127,8 +127,8 @@ def writing(path: Path, durable: bool = False, mode: int = 0o666) -> Iterator[Bi
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         with open(os.open(new, flags, mode, dir_fd=folder), "wb") as file:
             yield file
-            file.flush()
             if durable:
+                file.flush()
                 os.fsync(file.fileno())
         os.replace(new, path.name, src_dir_fd=folder, dst_dir_fd=folder)
         with suppress(OSError):  # not all systems can
@@ -137,7 +137,7 @@ def writing(path: Path, durable: bool = False, mode: int = 0o666) -> Iterator[Bi
     except BaseException as error:
         with suppress(OSError):
             os.unlink(new, dir_fd=folder)
-        if isinstance(error, OSError) and error.filename == new:
+        if isinstance(error, OSError) and error.filename in (new, path.name):
             raise OSError(error.errno, error.strerror, str(path)) from None
         raise
     finally:
