@@ -21,12 +21,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 
 from othello_lab.core.bitboard import symmetric_forms
-from othello_lab.core.system.files import read_bytes, write_file, writing
+from othello_lab.core.system.files import read_bytes, writing
 from othello_lab.core.system.optional_libraries import needs
 from othello_lab.core.system.settings import ConfigError
+from othello_lab.experiments.jobs.job import write_yaml
 
 log = logging.getLogger("lab.training")
 
@@ -215,8 +215,7 @@ class Positions:
         try:
             with writing(path, durable=True) as file:
                 pq.write_table(table, file, **how)
-            text = yaml.safe_dump(about, sort_keys=False, allow_unicode=True)
-            write_file(beside(path), text, durable=True)
+            write_yaml(beside(path), about)
         except OSError as error:
             raise ConfigError(f"{path}: cannot be written ({error.strerror or error})") from error
 

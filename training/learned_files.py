@@ -15,6 +15,7 @@ from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.learned.weights import LearnedWeights
 from othello_lab.core.system.files import make_folder, write_file
 from othello_lab.core.system.plain_yaml import read_yaml
+from othello_lab.experiments.jobs.job import write_yaml
 from othello_lab.experiments.pairing import ResultTable
 
 WEIGHTS, CONF = "weights", "conf"
@@ -72,8 +73,7 @@ class StepResult:
         write_file(conf / f"{PREFIX}{self.label}.yaml", text, durable=True)
         plain = dataclasses.asdict(self)
         plain["tables"] = [_plain_table(table) for table in self.tables]
-        text = yaml.safe_dump(plain, sort_keys=False)
-        write_file(self._file(folder, self.label), text, durable=True)
+        write_yaml(self._file(folder, self.label), plain)
 
     @classmethod
     def read(cls, folder: Path, label: str) -> StepResult:

@@ -26,7 +26,6 @@ _KINDS = {
     stat.S_IFBLK: "a device",
     stat.S_IFLNK: "a link",
 }
-_FLAGS = os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
 class UnreadableFile(OSError, ConfigError):
@@ -50,9 +49,10 @@ def check_file(path: Path | str, follow: bool = True) -> None:
     _check_kind(path, os.stat(path, follow_symlinks=follow).st_mode)
 
 
-def _opened(path: Path | str, flags: int, follow: bool) -> int:
+def _opened(path: Path | str, flags: int, follow: bool, most: int | None = None) -> int:
+    flags |= os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
     try:
-        descriptor = os.open(path, flags | (0 if follow else os.O_NOFOLLOW), 0o666)
+        descriptor = os.open(path, flags, 0o666)
     except ValueError:  # a zero in the name
         raise UnreadableFile(path, "not the name of a file") from None
     except OSError:
@@ -60,7 +60,10 @@ def _opened(path: Path | str, flags: int, follow: bool) -> int:
             check_file(path, follow)  # which says more of a socket, or of a link
         raise
     try:
-        _check_kind(path, os.fstat(descriptor).st_mode)
+        status = os.fstat(descriptor)
+        _check_kind(path, status.st_mode)
+        if most is not None and status.st_size > most:
+            raise UnreadableFile(path, f"{status.st_size:,} bytes, and {most:,} are the most")
     except BaseException:
         os.close(descriptor)
         raise
@@ -70,19 +73,13 @@ def _opened(path: Path | str, flags: int, follow: bool) -> int:
 def open_file(path: Path | str, most: int | None = MOST_DATA, follow: bool = True) -> BinaryIO:
     """Open a file for reading. Raises OSError: UnreadableFile at once, in words, for all that is no
     file, and for a file of more than ``most`` bytes. follow: False refuses a link, too."""
-    file = os.fdopen(_opened(path, os.O_RDONLY | _FLAGS, follow), "rb")
-    size = os.fstat(file.fileno()).st_size
-    if most is not None and size > most:
-        file.close()
-        raise UnreadableFile(path, f"{size:,} bytes, and {most:,} are the most")
-    return file
+    return open(_opened(path, os.O_RDONLY, follow, most), "rb")
 
 
 def open_to_add(path: Path | str) -> BinaryIO:
     """Open a file, made if need be, for reading and for adding to its end; raises as
     :func:`open_file`, for a link too."""
-    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | _FLAGS
-    return open(_opened(path, flags, follow=False), "r+b")
+    return open(_opened(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, follow=False), "r+b")
 
 
 def read_bytes(path: Path | str, most: int = MOST_DATA) -> bytes:

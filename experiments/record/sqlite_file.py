@@ -192,9 +192,8 @@ def _check_files(path: Path, follow: bool = True) -> None:
     sqlite3.DatabaseError if a journal names another file, which SQLite would delete, whatever it
     is. The lab writes no such journal; somebody else's folder may have one.
 
-    follow: False to refuse a link to a file, too. SQLite opens all of them by their paths, those
-    beside never through a link. They are not opened here to look at: this process would lose its
-    locks on them as soon as it closes them.
+    follow: False to refuse a link to a file, too. SQLite opens them by their paths, those beside
+    never through a link. Closing them here would lose the locks that this process has on them.
     """
     check_file(path, follow)
     for beside in ("-wal", "-shm", "-journal"):

