@@ -28,6 +28,7 @@ from othello_lab.agents.conf_folder import (
     conf_folder,
 )
 from othello_lab.core.rules import RULESETS
+from othello_lab.core.system.files import read_text
 from othello_lab.core.system.foreign_text import storable
 from othello_lab.core.system.settings import (
     Choice,
@@ -69,7 +70,7 @@ def choices(group: str, extra_folders: Sequence[str | Path] = ()) -> dict[str, s
     descriptions = {}
     for folder in (conf_folder(), *folders):
         for path in sorted((folder / group).glob("*.yaml")):
-            lines = path.read_text(encoding="utf-8").splitlines()
+            lines = read_text(path).splitlines()
             comments = (line[1:].strip() for line in lines if line.startswith("#"))
             descriptions[path.stem] = next(
                 (comment for comment in comments if not comment.startswith("@package")), ""
@@ -252,7 +253,7 @@ def own_settings(group: str, name: str) -> dict[str, Any]:
 
     Settings of the options that it is composed of are left out.
     """
-    text = (conf_folder() / group / f"{name}.yaml").read_text(encoding="utf-8")
+    text = read_text(conf_folder() / group / f"{name}.yaml")
     settings = yaml.safe_load(text) or {}
     if group != "agents":  # a line-up has its own settings beside the agents
         settings = settings.get(group, settings)  # some begin with the group's name
@@ -479,7 +480,7 @@ def settings_text(
     the file follows. without: settings to leave out unless the file has them.
     """
     paths = (Path(folder, group, f"{name}.yaml") for folder in (conf_folder(), *folders))
-    text = next(path for path in paths if path.is_file()).read_text(encoding="utf-8")
+    text = read_text(next(path for path in paths if path.is_file()))
     content: Any = yaml.safe_load(text) or {}
     if group in NAMED and "defaults" in content:  # takes in another file
         content = load(group, name, folders)
@@ -506,7 +507,7 @@ def _read_without_hydra(path: Path) -> dict[str, Any] | None:
     from omegaconf.errors import OmegaConfBaseException
     from yaml import YAMLError
 
-    text = path.read_text(encoding="utf-8")
+    text = read_text(path)
     if "@package" in text or re.search("^defaults:", text, re.MULTILINE):
         return None
     try:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import os
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -17,6 +16,7 @@ from pathlib import Path
 import hydra
 import omegaconf
 
+from othello_lab.core.system.files import read_bytes, write_file
 from othello_lab.core.system.rooms import ROOMS
 from othello_lab.core.system.user_cache import user_cache
 
@@ -32,16 +32,14 @@ def kept_composition(question: object, conf: Path, compose: Callable[[], bytes])
     state = (question, str(conf), _digest(conf.rglob("*.yaml")), _code())
     file = user_cache() / "compositions" / hashlib.sha256(repr(state).encode()).hexdigest()[:32]
     with suppress(OSError):
-        content = file.read_bytes()
+        content = read_bytes(file)
         seal, composed = content[:_SEAL], content[_SEAL:]
         if seal == hashlib.sha256(composed).digest():
             return composed
     composed = compose()
     with suppress(OSError):  # the next process composes anew
         file.parent.mkdir(parents=True, exist_ok=True)
-        written = file.with_name(f"{file.name}.{os.getpid()}")
-        written.write_bytes(hashlib.sha256(composed).digest() + composed)
-        written.replace(file)
+        write_file(file, hashlib.sha256(composed).digest() + composed)
     return composed
 
 
@@ -57,5 +55,5 @@ def _code() -> tuple[str, ...]:
 def _digest(files: Iterable[Path]) -> str:
     digest = hashlib.sha256()
     for path in sorted(files):
-        digest.update(f"{path}\0".encode() + path.read_bytes() + b"\0")
+        digest.update(f"{path}\0".encode() + read_bytes(path) + b"\0")
     return digest.hexdigest()

@@ -8,10 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
 from othello_lab.agents.conf_folder import conf_folder
 from othello_lab.agents.config import ConfigError, choices
+from othello_lab.core.system.plain_yaml import read_yaml
 
 MEASURED = "levels.yaml"
 
@@ -48,9 +47,9 @@ def ladder(folder: Path | None = None) -> list[Rung]:
     ConfigError."""
     about, path = choices("level"), (folder or conf_folder()) / MEASURED
     try:
-        found = yaml.safe_load(path.read_text(encoding="utf-8"))
+        found = read_yaml(path)
         rungs = [Rung(name, about=about[name], **elo) for name, elo in found["levels"].items()]
         rungs += [Rung(name, **elo) for name, elo in found["agents"].items()]
         return sorted(rungs, key=lambda rung: int(rung.elo))
-    except (OSError, yaml.YAMLError, AttributeError, KeyError, TypeError, ValueError) as error:
+    except (OSError, AttributeError, KeyError, TypeError, ValueError) as error:
         raise ConfigError(f"{path}: no measured levels ({error})") from error

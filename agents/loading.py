@@ -13,11 +13,12 @@ import traceback
 from contextlib import suppress
 from dataclasses import MISSING, asdict, is_dataclass
 from functools import cache
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import Any
 
 from othello_lab.core.system.escaping import visible
-from othello_lab.core.system.files import MOST_TEXT, open_file
+from othello_lab.core.system.files import MOST_TEXT, read_bytes
 from othello_lab.core.system.settings import Nameable, documented, nearest, unknown_choice
 
 _LONGEST = 300  # characters of a user's word in a message
@@ -63,7 +64,6 @@ def load_module(place: str) -> Any:
     try:
         if path.suffix != ".py":
             return importlib.import_module(place)
-        open_file(path, MOST_TEXT).close()
         status = path.stat()
         return _load_file(path.resolve(), (status.st_mtime_ns, status.st_size))
     except (Exception, SystemExit) as error:
@@ -120,6 +120,11 @@ def load_name(target: str) -> Any:
     return getattr(module, name)
 
 
+class _FileLoader(SourceFileLoader):
+    def get_data(self, path: str) -> bytes:
+        return read_bytes(path, MOST_TEXT)
+
+
 @cache
 def _load_file(path: Path, stamp: tuple[int, int]) -> Any:
     """Load the module in a file, once for each state of the file (``stamp``).
@@ -128,14 +133,15 @@ def _load_file(path: Path, stamp: tuple[int, int]) -> Any:
     """
     names = (f"{LOADED}{path.stem}{number or ''}" for number in itertools.count())
     name = next(name for name in names if name not in sys.modules)
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
+    loader = _FileLoader(name, str(path))
+    spec = importlib.util.spec_from_file_location(name, path, loader=loader)
+    assert spec is not None
     module = importlib.util.module_from_spec(spec)
     vars(module).update(_OLD_NAMES)
     sys.path.insert(0, str(path.parent))  # it may import files beside it
     sys.modules[name] = module  # dataclasses look up their annotations there
     try:
-        spec.loader.exec_module(module)
+        loader.exec_module(module)
     except BaseException:
         del sys.modules[name]
         raise

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from othello_lab.agents.config import OPEN, choices, conf_folder, load, short_name
+from othello_lab.core.system.files import read_text
 
 LONGEST = 40
 """Letters of a name; of more settings than that holds the first ones are in it."""
@@ -97,7 +98,7 @@ def option_name(group: str, settings: Settings) -> str:
     target = str(settings.get(_TARGET, group))
     for name in choices(group):
         # Some YAMLs take a tenth of a second to compose.
-        text = (conf_folder() / group / f"{name}.yaml").read_text(encoding="utf-8")
+        text = read_text(conf_folder() / group / f"{name}.yaml")
         if f"{_TARGET}: {target}\n" in text and load(group, name) == settings:
             return name
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", short_name(target)).lower()

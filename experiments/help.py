@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import yaml
 
 from othello_lab.agents.config import choices, conf_folder, settings_text
+from othello_lab.core.system.files import read_text
 from othello_lab.core.system.settings import as_yaml
 from othello_lab.experiments.config import OBJECTS, RunConfig
 
@@ -37,7 +38,7 @@ def run_help(folders: Sequence[str] = ()) -> str:
 
     folders: further folders of YAMLs.
     """
-    text = (conf_folder() / "run.yaml").read_text(encoding="utf-8")
+    text = read_text(conf_folder() / "run.yaml")
     listed = [item for item in yaml.safe_load(text)["defaults"] if isinstance(item, dict)]
     defaults = {group: name for item in listed for group, name in item.items()}
     parts = [

@@ -3,7 +3,6 @@ and ``replay`` read it."""
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from othello_lab.core.notation import PASS, parse_square, square_name
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, Ruleset, ruleset
 from othello_lab.core.system.escaping import visible
+from othello_lab.core.system.files import write_file
 from othello_lab.core.wthor import is_wthor
 from othello_lab.experiments.pairing.game_archives import Refusals, Tell, games_of
 from othello_lab.play.config import PlayerSettings
@@ -92,12 +92,9 @@ def _board(position: Position) -> list[str]:
 
 def write(path: Path, texts: Iterable[str]) -> None:
     """Write games to a file, whole or not at all; ConfigError."""
-    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
     try:
-        partial.write_text("\n\n".join(texts), encoding="utf-8")
-        os.replace(partial, path)
+        write_file(path, "\n\n".join(texts))
     except OSError as error:
-        partial.unlink(missing_ok=True)
         raise ConfigError(f"{path}: cannot be written ({error.strerror})") from error
 
 

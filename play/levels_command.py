@@ -17,8 +17,8 @@ from othello_lab.agents.ladder import MEASURED, levels
 from othello_lab.core.system.cli import Parser
 from othello_lab.core.system.console import as_typed, make_console
 from othello_lab.core.system.escaping import plain
+from othello_lab.core.system.files import write_file
 from othello_lab.experiments.config import plan_of, settings_of
-from othello_lab.experiments.record.folder import write_safely
 
 LEVELS = "levels"
 """The line-up of the levels, the weakest first."""
@@ -133,6 +133,6 @@ def write_ladder(
     )
     text += yaml.safe_dump(content, sort_keys=False, default_flow_style=None, width=200)
     try:
-        write_safely(path, text)
+        write_file(path, text, durable=True)
     except OSError as error:
         raise ConfigError(f"{path}: cannot be written ({error.strerror})") from error

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 
@@ -152,3 +153,52 @@ def test_functions_can_be_read_in_one_go() -> None:
                 if lines > LONGEST and not decorators & {"kernel", "intrinsic"}:
                     found.add(f"{module}.{node.name}")
     assert not found
+
+
+OPENED_ELSEWHERE = {
+    "core.system.files": "here",
+    "core.game core.system.control_groups core.system.memory core.system.process_memory": "/proc",
+    "core.system.processes core.system.promises experiments.playing.usage": "/proc",
+    "core.system.compile": "machine code in the user's own cache",
+    "core.system.confinement": "descriptors that are open, and /proc",
+    "core.system.landlock core.system.removal": "folders, by descriptor",
+    "core.system.settings": "the source of a class that was imported",
+    "core.system.scratch agents.external.submission": "a new folder of a random name",
+    "agents.external.wpi play.web.visits": "a file without a name",
+    "experiments.record.sqlite_file": "SQLite opens by paths, which are looked at before",
+    "experiments.record.store": "a database in memory",
+    "experiments.results.verify.derived": "links and moves in a new folder of its own",
+    "experiments.sweep.folder": "a folder gets another name",
+}
+"""Modules with other ways to open, rename or copy files than those of core/system/files.py."""
+_PATHS = "read_text read_bytes write_text write_bytes touch symlink_to hardlink_to rename renames"
+_CALLS = "mkstemp mkdtemp TemporaryFile NamedTemporaryFile copy2 copyfile copytree connect fdopen"
+_BUFFERS = "ZipFile to_csv to_parquet to_excel to_pickle read_csv read_parquet savefig savez memmap"
+_BUFFERS += " savez_compressed print_png print_svg ParquetFile fromfile loadtxt genfromtxt savetxt"
+_ARRAYS = ("np", "torch", "OmegaConf")
+
+
+def _opens(call: ast.Call) -> bool:
+    """Return True for a call that opens, renames or copies a file by its path."""
+    method = isinstance(call.func, ast.Attribute)
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ast.unparse(call.func)
+    text, owner = ast.unparse(call), ast.unparse(call.func).rpartition(".")[0].rpartition(".")[2]
+    if name == "open":
+        is_other = owner[:1].isupper() or owner in ("cls", "webbrowser")
+        return not (is_other or "O_DIRECTORY" in text or "os.devnull" in text)
+    if name == "replace" and method:
+        return owner == "os" or (len(call.args) == 1 and "path" in owner)
+    if name in _BUFFERS.split() or (owner in _ARRAYS and name in ("load", "save")):
+        buffer = r"file|content|packed|drawing|(pa.BufferReader|io.BytesIO)\(.*"
+        return not any(re.fullmatch(buffer, ast.unparse(argument)) for argument in call.args)
+    return name in _CALLS.split() or (method and name in _PATHS.split() and "columns=" not in text)
+
+
+def test_files_are_opened_in_one_place() -> None:
+    found = {
+        module.removeprefix(f"{LAB}.")
+        for module in FILES
+        for node in nodes_of(module)
+        if isinstance(node, ast.Call) and _opens(node)
+    }
+    assert not found - set(" ".join(OPENED_ELSEWHERE).split())

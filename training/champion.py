@@ -12,10 +12,10 @@ import yaml
 from othello_lab.agents.search.context import MAX_DEPTH
 from othello_lab.agents.search.window.probcut_fit import MIN_SAMPLES
 from othello_lab.agents.search.window.selective import DEEPEST
+from othello_lab.core.system.files import make_folder, write_file
 from othello_lab.core.system.settings import Constraint, Switch, Whole, explained
 from othello_lab.experiments.config import Plan
 from othello_lab.experiments.pairing.balanced import Recipe
-from othello_lab.experiments.record.folder import write_safely
 from othello_lab.training.learned_files import CONF, PREFIX, StepResult
 from othello_lab.training.training import TrainingStudy
 
@@ -139,7 +139,7 @@ class ChampionFiles:
         name = f"{PREFIX}{CHAMPION}"
         settings = self.new_agent(settings)
         said = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True)
-        (self.conf / "agent").mkdir(parents=True, exist_ok=True)
+        make_folder(self.conf / "agent")
         head = f"# The champion with what the training in {self.folder} has made\n"
-        write_safely(self.conf / "agent" / f"{name}.yaml", head + said)
+        write_file(self.conf / "agent" / f"{name}.yaml", head + said, durable=True)
         return name

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from omegaconf import OmegaConf
 
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.search.window.probcut import FITTED, ProbCut
+from othello_lab.core.system.plain_yaml import read_yaml
 from othello_lab.experiments.pairing import ResultTable
 from othello_lab.experiments.record.reading import reading
 from othello_lab.experiments.report.standings import matches
@@ -148,7 +148,7 @@ def _deviations(files: ChampionFiles) -> ResultTable:
 
 def _openings(files: ChampionFiles) -> ResultTable:
     """The table of balanced openings."""
-    about: Any = OmegaConf.to_container(OmegaConf.load(files.openings.with_suffix(".yaml")))
+    about = read_yaml(files.openings.with_suffix(".yaml"))
     check = about["check"]
     rows = [
         ["openings kept", f"{about['kept']:,} of {about['candidates']:,}"],

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from othello_lab.agents.config import ConfigError, one_line
-from othello_lab.experiments.record.folder import sync
+from othello_lab.core.system.files import MOST_DATA, make_folder, open_file, write_file
 
 _PLAIN, _BYTES = "plain.json", "bytes of "
 
@@ -33,18 +33,16 @@ def write_state(path: Path, state: Mapping[str, Any]) -> None:
             content = io.BytesIO()
             np.save(content, array, allow_pickle=False)
             archive.writestr(f"{name}.npy", content.getvalue())
-    path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_name(f"{path.name}.new")
-    new.write_bytes(packed.getvalue())
-    sync(new)
-    new.replace(path)
-    sync(path.parent)
+    make_folder(path.parent)
+    write_file(path, packed.getvalue(), durable=True)
 
 
 def read_state(path: Path) -> dict[str, Any] | None:
     """The state in a file, None where there is no such file; ConfigError for a damaged one."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with open_file(path) as file, zipfile.ZipFile(file) as archive:
+            if sum(packed.file_size for packed in archive.infolist()) > MOST_DATA:
+                raise ValueError(f"more than {MOST_DATA:,} bytes in it")
             state: dict[str, Any] = json.loads(archive.read(_PLAIN))
             for name in archive.namelist():
                 if name != _PLAIN:

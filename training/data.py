@@ -21,13 +21,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 
 from othello_lab.core.bitboard import symmetric_forms
-from othello_lab.core.system.files import open_file
+from othello_lab.core.system.files import read_bytes, writing
 from othello_lab.core.system.optional_libraries import needs
 from othello_lab.core.system.settings import ConfigError
-from othello_lab.experiments.record.folder import sync, write_safely
+from othello_lab.experiments.jobs.job import write_yaml
 
 log = logging.getLogger("lab.training")
 
@@ -212,14 +211,11 @@ class Positions:
         }
         table = pa.table({name: getattr(self, name) for name in _COLUMNS})
         table = table.replace_schema_metadata({DOCUMENTED: json.dumps(about)})
-        new = path.with_name(f"{path.name}.new")
+        how = {"row_group_size": _ROWS, "compression": "zstd", "write_page_checksum": True}
         try:
-            pq.write_table(
-                table, new, row_group_size=_ROWS, compression="zstd", write_page_checksum=True
-            )
-            sync(new)
-            new.replace(path)
-            write_safely(beside(path), yaml.safe_dump(about, sort_keys=False, allow_unicode=True))
+            with writing(path, durable=True) as file:
+                pq.write_table(table, file, **how)
+            write_yaml(beside(path), about)
         except OSError as error:
             raise ConfigError(f"{path}: cannot be written ({error.strerror or error})") from error
 
@@ -346,14 +342,11 @@ def _opened(path: Path) -> Any:
     import pyarrow.parquet as pq
 
     try:
-        with open_file(path) as stream:
-            begin = stream.read(len(_MAGIC))
-            size = stream.seek(0, 2)
-            stream.seek(max(0, size - _TAIL))
-            tail = stream.read()
+        content = read_bytes(path)
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read ({error.strerror})") from error
-    if begin != _MAGIC:
+    size, tail = len(content), content[-_TAIL:]
+    if not content.startswith(_MAGIC):
         raise ConfigError(
             f"{path}: byte 0: {_MAGIC.decode()}, which a Parquet file begins with, is expected"
         )
@@ -364,7 +357,7 @@ def _opened(path: Path) -> Any:
         )
     footer = size - _TAIL - int.from_bytes(tail[:4], "little")
     try:
-        file = pq.ParquetFile(path, page_checksum_verification=True)
+        file = pq.ParquetFile(pa.BufferReader(content), page_checksum_verification=True)
     except (pa.ArrowException, OSError) as error:
         raise ConfigError(
             f"{path}: byte {max(0, footer)}: the footer of a Parquet file is expected "

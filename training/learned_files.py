@@ -13,9 +13,10 @@ import yaml
 from othello_lab.agents.config import ConfigError, build, load, one_line
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.learned.weights import LearnedWeights
+from othello_lab.core.system.files import make_folder, write_file
 from othello_lab.core.system.plain_yaml import read_yaml
+from othello_lab.experiments.jobs.job import write_yaml
 from othello_lab.experiments.pairing import ResultTable
-from othello_lab.experiments.record.folder import write_safely
 
 WEIGHTS, CONF = "weights", "conf"
 """Folders in that of a training: files of weights, and YAMLs for ``--config-dir``."""
@@ -66,13 +67,13 @@ class StepResult:
             weights.write(self.weights_file(folder))
         conf = folder / CONF / "evaluation"
         for place in (conf, folder / WEIGHTS):
-            place.mkdir(parents=True, exist_ok=True)
+            make_folder(place)
         said = yaml.safe_dump(dict(self.settings(folder)), sort_keys=False, allow_unicode=True)
         text = f"# What the training in {folder} has learned\n{said}"
-        write_safely(conf / f"{PREFIX}{self.label}.yaml", text)
+        write_file(conf / f"{PREFIX}{self.label}.yaml", text, durable=True)
         plain = dataclasses.asdict(self)
         plain["tables"] = [_plain_table(table) for table in self.tables]
-        write_safely(self._file(folder, self.label), yaml.safe_dump(plain, sort_keys=False))
+        write_yaml(self._file(folder, self.label), plain)
 
     @classmethod
     def read(cls, folder: Path, label: str) -> StepResult:

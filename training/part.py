@@ -8,6 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
+from othello_lab.core.system.files import make_folder
 from othello_lab.experiments.config import plan_of
 from othello_lab.experiments.playing.trust import names_no_more
 from othello_lab.experiments.studies import study_session as studies
@@ -54,5 +55,5 @@ def train_part(
         going_on = {**options, "trust": trust}
         studies.resume(folder, "part of a larger training", console, maker=TRAININGS, **going_on)
         return
-    folder.mkdir(exist_ok=True)
+    make_folder(folder)
     studies.study(plan, command, console, folder, TRAININGS)

@@ -11,6 +11,7 @@ from typing import Any
 from rich.console import Console
 
 from othello_lab.agents.config import OPEN, ConfigError, build, evaluation_settings, load, unknown
+from othello_lab.core.system.files import make_folder
 from othello_lab.experiments.config import RunConfig
 from othello_lab.training.data_plan import GROUP, DataConfig
 from othello_lab.training.folder import about_of, is_selfplay
@@ -94,7 +95,7 @@ def make_round(
     games: several goes, each with as many games as the time of those before lets expect. spent:
     minutes so far, in earlier sessions too. Raises KeyboardInterrupt.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     if minutes is None:
         make_part(settings, folder / "0", console)
         return

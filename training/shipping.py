@@ -13,8 +13,8 @@ from othello_lab.agents.config import ConfigError
 from othello_lab.agents.learned import weights as learned
 from othello_lab.agents.search.window.probcut import FITTED
 from othello_lab.core.system.escaping import counted
+from othello_lab.core.system.files import read_text, write_file
 from othello_lab.experiments.pairing.openings import BALANCED
-from othello_lab.experiments.record.folder import write_safely
 from othello_lab.experiments.studies.record import TRAINING, StudyRecord, record_kind
 from othello_lab.training.champion import PATTERNS, ChampionFiles
 from othello_lab.training.learned_files import StepResult
@@ -39,11 +39,11 @@ def ship(name: str, kept: StepResult, folder: Path, say: Callable[[str], None]) 
         say(f"ships  {weights.write(shipped / name)}")
     else:
         said = {**kept.about, **values}
-        write_safely(about, yaml.safe_dump(said, sort_keys=False, width=100))
+        write_file(about, yaml.safe_dump(said, sort_keys=False, width=100), durable=True)
     say(f"ships  {about}")
     conf = conf_folder() / "evaluation" / f"{name}.yaml"
     if weights is None or not conf.exists():
-        write_safely(conf, _yaml(name, conf, settings))
+        write_file(conf, _yaml(name, conf, settings), durable=True)
         say(f"ships  {conf}")
     total = sum(path.stat().st_size for path in shipped.glob(f"*{learned.ARRAYS}"))
     if total > MOST_BYTES:
@@ -54,7 +54,7 @@ def _yaml(name: str, conf: Path, settings: dict[str, object]) -> str:
     """Return the file of an evaluation; a person's comments at its beginning stay."""
     head = f"# Learned by othello-lab train {name}\n"
     if conf.exists():
-        lines = conf.read_text(encoding="utf-8").splitlines(keepends=True)
+        lines = read_text(conf).splitlines(keepends=True)
         head = "".join(line for line in lines[: _comments(lines)])
     # Lists and mappings of numbers in a line each: a composite has one for each stage.
     nested = any(isinstance(value, list | dict) for value in settings.values())
@@ -99,5 +99,5 @@ def ship_champion(files: ChampionFiles, say: Callable[[str], None]) -> None:
         for made in (files.openings, files.openings.with_suffix(".yaml")):
             places[made] = BALANCED.with_suffix(made.suffix)
     for made, place in places.items():
-        write_safely(place, made.read_text(encoding="utf-8"))
+        write_file(place, read_text(made), durable=True)
         say(f"ships  {place}")

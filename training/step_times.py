@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from othello_lab.core.system.files import read_text
-from othello_lab.experiments.record.folder import write_safely
+from othello_lab.core.system.files import read_text, write_file
 from othello_lab.training.training import minutes_since, processor_seconds
 
 TIMES = "minutes.json"
@@ -30,7 +29,7 @@ class StepTimes:
             yield
         finally:
             times = self._read() | {key: before + minutes_since(began)}
-            write_safely(self.folder / TIMES, json.dumps(times))
+            write_file(self.folder / TIMES, json.dumps(times), durable=True)
 
     def minutes(self, key: str) -> float:
         """Return the minutes of a step so far."""

@@ -12,6 +12,7 @@ from omegaconf import OmegaConf
 
 from othello_lab.agents.conf_folder import conf_folder
 from othello_lab.agents.config import unknown
+from othello_lab.core.system.plain_yaml import checked_text
 from othello_lab.experiments.studies import study_plan as studies
 from othello_lab.experiments.studies.record import TRAINING
 from othello_lab.experiments.studies.study_plan import StudyPlan
@@ -67,7 +68,8 @@ def own_yaml(name: str, folders: Sequence[str] = ()) -> dict[str, Any]:
     for folder in [*folders, str(conf_folder())]:
         path = Path(folder, TRAINING.group, f"{name}.yaml")
         if path.is_file():
-            content: Any = OmegaConf.to_container(OmegaConf.load(path), resolve=False)
+            made = OmegaConf.create(checked_text(path))
+            content: Any = OmegaConf.to_container(made, resolve=False)
             return {str(key): value for key, value in content.items()}
     return {}
 

@@ -10,11 +10,11 @@ import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from othello_lab.core.system.files import open_file
+from othello_lab.core.system.files import open_file, open_to_add
 from othello_lab.training.labels import ROW
 
 _HEAD = struct.Struct("<4sIII")  # mark, number of the piece, length, CRC-32
@@ -34,14 +34,13 @@ class TaskLog:
     """The file of pieces, open for adding to it; a piece that was cut off is dropped."""
 
     def __init__(self, path: Path) -> None:
-        self._stream = path.open("r+b" if path.exists() else "w+b")
+        self._stream = open_to_add(path)
         self.done = set()
         end = 0
-        for number, _, behind in _pieces(path):
+        for number, _, behind in _pieces(self._stream):
             self.done.add(number)
             end = behind
         self._stream.truncate(end)
-        self._stream.seek(end)
 
     def __enter__(self) -> TaskLog:
         return self
@@ -71,21 +70,21 @@ class TaskLog:
 def read_log(path: Path) -> list[TaskCounts]:
     """Return the content of a file of pieces, in the order of their numbers."""
     made = []
-    for number, content, _ in _pieces(path):
-        about, _, rows = content.partition(b"\n")
-        told = json.loads(about)
-        made.append(
-            TaskCounts(number, told["games"], told["left_out"], np.frombuffer(rows, dtype=ROW))
-        )
+    with open_file(path, None) as stream:
+        for number, content, _ in _pieces(stream):
+            about, _, rows = content.partition(b"\n")
+            told = json.loads(about)
+            made.append(
+                TaskCounts(number, told["games"], told["left_out"], np.frombuffer(rows, dtype=ROW))
+            )
     return sorted(made, key=lambda each: each.number)
 
 
-def _pieces(path: Path) -> Iterator[tuple[int, bytes, int]]:
+def _pieces(stream: BinaryIO) -> Iterator[tuple[int, bytes, int]]:
     """The whole pieces at the beginning of a file: number, content, and where each ends."""
-    with open_file(path) as stream:
-        while len(head := stream.read(_HEAD.size)) == _HEAD.size:
-            mark, number, length, check = _HEAD.unpack(head)
-            content = stream.read(length) if mark == _MARK else b""
-            if len(content) < length or zlib.crc32(content) != check or mark != _MARK:
-                return
-            yield number, content, stream.tell()
+    while len(head := stream.read(_HEAD.size)) == _HEAD.size:
+        mark, number, length, check = _HEAD.unpack(head)
+        content = stream.read(length) if mark == _MARK else b""
+        if len(content) < length or zlib.crc32(content) != check or mark != _MARK:
+            return
+        yield number, content, stream.tell()

@@ -49,6 +49,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from othello_lab.core.system.escaping import plain
+from othello_lab.core.system.files import make_folder
 from othello_lab.core.system.processes import descendants
 from othello_lab.core.system.settings import (
     Constraint,
@@ -311,7 +312,7 @@ class TrainingContext:
 
     def saved(self, name: str) -> Path:
         """The path of a file of the training's own in its folder."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self.folder)
         return self.folder / name
 
     def keep(self, name: str, state: Mapping[str, Any]) -> Path:

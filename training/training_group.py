@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +13,7 @@ from rich.console import Console
 
 from othello_lab.agents.config import ConfigError, build, unknown
 from othello_lab.core.system.escaping import counted, plain
+from othello_lab.core.system.files import read_bytes
 from othello_lab.core.system.settings import Switch
 from othello_lab.experiments.pairing import ResultTable
 from othello_lab.experiments.playing.tasks import TaskResult
@@ -164,7 +166,8 @@ def _come_of(folder: Path) -> dict[str, Any]:
     weights = folder / WEIGHTS / f"{name}.npz"
     row["bytes"] = weights.stat().st_size if weights.is_file() else 0
     if (folder / "matches.csv").is_file():
-        matches = pd.read_csv(folder / "matches.csv", keep_default_na=False, na_values=[""])
+        content = io.BytesIO(read_bytes(folder / "matches.csv"))
+        matches = pd.read_csv(content, keep_default_na=False, na_values=[""])
         worst = matches.loc[matches["score"].idxmin()]
         row["weakest"] = str(worst["opponent"])
         bound = worst["bound"] if isinstance(worst["bound"], str) else ""

@@ -22,9 +22,9 @@ from types import CellType, FunctionType
 from typing import Any, cast
 
 import numba
-import yaml
 
 from othello_lab.agents.loading import python2_hint
+from othello_lab.core.system.plain_yaml import read_yaml
 from othello_lab.core.system.settings import nearest
 
 njit = functools.partial(numba.njit, nogil=True, error_model="numpy")
@@ -114,7 +114,7 @@ def signed_mask(compiled: Any, told: str) -> str:
 
 @functools.cache
 def _words() -> Any:
-    return yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+    return read_yaml(Path(__file__).with_suffix(".yaml"))
 
 
 def _kind(kind: str) -> tuple[int, str, str]:

@@ -6,17 +6,14 @@ here trusts nothing: the name may belong to a link, a pipe or a folder.
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import os
-import stat
-import tempfile
 import time
 from pathlib import Path
 
+from othello_lab.core.system.files import UnreadableFile, open_file, write_file
+
 LONGEST = 4096
 """Bytes read at most."""
-_EVERYBODY_READS = 0o644
 
 
 class FileNameError(ValueError):
@@ -44,17 +41,12 @@ class MailboxFile:
 
     def write(self, text: str) -> None:
         """Write a line and replace any older message; raises OSError."""
-        descriptor, name = tempfile.mkstemp(dir=self.path.parent, prefix=".", suffix=".partial")
+        content = f"{text}\n".encode(errors="replace")
         try:
-            with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
-                file.write(f"{text}\n")
-                with contextlib.suppress(PermissionError):  # its reader has the same rights
-                    os.fchmod(file.fileno(), _EVERYBODY_READS)
-            os.replace(name, self.path)
-        except OSError:
-            with contextlib.suppress(OSError):
-                os.unlink(name)
-            raise
+            write_file(self.path, content)
+        except UnreadableFile:
+            self.remove()
+            write_file(self.path, content)
 
     def read(self) -> str | None:
         """Return the present text, cut to LONGEST bytes; None if nothing has this name.
@@ -62,30 +54,18 @@ class MailboxFile:
         Raises FileNameError.
         """
         try:
-            # Opening a pipe could block; a link may lead anywhere.
-            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-            descriptor = os.open(self.path, flags)
+            with open_file(self.path, most=None, follow=False) as file:
+                return file.read(LONGEST).decode("utf-8-sig", errors="replace")
         except FileNotFoundError:
             return None
         except OSError as error:
-            kind = "a link" if error.errno == errno.ELOOP else f"no file ({error.strerror})"
-            raise FileNameError(f"{self.path.name} is {kind}") from None
-        try:
-            mode = os.fstat(descriptor).st_mode
-            if not stat.S_ISREG(mode):
-                raise FileNameError(
-                    f"{self.path.name} is {_KINDS.get(stat.S_IFMT(mode), 'a device')}"
-                )
-            return os.read(descriptor, LONGEST).decode("utf-8-sig", errors="replace")
-        finally:
-            os.close(descriptor)
+            kind = str(error.strerror).partition(",")[0]
+            what = kind if isinstance(error, UnreadableFile) else f"no file ({kind})"
+            raise FileNameError(f"{self.path.name} is {what}") from None
 
     def remove(self) -> None:
         """Remove the file if it exists; raises OSError, for example for a folder."""
         self.path.unlink(missing_ok=True)
-
-
-_KINDS = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe"}
 
 
 def mailbox_files(folder: Path, name: str) -> tuple[MailboxFile, MailboxFile]:

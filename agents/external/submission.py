@@ -39,7 +39,7 @@ from othello_lab.core.rules import Color
 from othello_lab.core.system.compile import Announce
 from othello_lab.core.system.confinement import Box, Confinement
 from othello_lab.core.system.escaping import visible
-from othello_lab.core.system.files import read_bytes
+from othello_lab.core.system.files import open_file, read_bytes, writing
 from othello_lab.core.system.foreign_text import storable
 from othello_lab.core.system.plain_yaml import read_yaml
 from othello_lab.core.system.processes import end_descendants, family
@@ -226,9 +226,8 @@ def _copy_tree(source: Path, target: Path, mode: int | None = None) -> None:
         for part in source.iterdir():
             _copy_tree(part, target / part.name)
     elif stat.S_ISREG(kind):
-        permissions = stat.S_IMODE(kind) if mode is None else mode
-        descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, permissions)
-        with source.open("rb") as read, open(descriptor, "wb") as written:
+        mode = stat.S_IMODE(kind) if mode is None else mode
+        with open_file(source, None, follow=False) as read, writing(target, mode=mode) as written:
             shutil.copyfileobj(read, written)
     else:
         raise ValueError(f"{source.name} is neither a file nor a folder")
@@ -288,7 +287,7 @@ def _parts(main: Path) -> list[str]:
 
 def _has_main(source: Path) -> bool:
     """Return True if a file of Java or C has a function ``main``."""
-    with source.open("rb") as file:
+    with open_file(source, None) as file:
         return _MAIN.search(file.read(_LONGEST)) is not None
 
 

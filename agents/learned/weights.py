@@ -22,7 +22,7 @@ import yaml
 from othello_lab.agents.evaluation.evaluation import Evaluation
 from othello_lab.core.position import Position
 from othello_lab.core.rules import RULESETS
-from othello_lab.core.system.files import MOST_DATA, read_bytes
+from othello_lab.core.system.files import MOST_DATA, make_folder, read_bytes, write_file
 from othello_lab.core.system.plain_yaml import read_yaml
 from othello_lab.core.system.settings import unknown_choice
 
@@ -90,14 +90,9 @@ class LearnedWeights:
             "sha256": hashlib.sha256(content).hexdigest(),
             **self.about,
         }
-        path.parent.mkdir(parents=True, exist_ok=True)
-        for file, text in (
-            (path, content),
-            (path.with_suffix(ABOUT), yaml.safe_dump(about, sort_keys=False, width=100).encode()),
-        ):
-            part = file.with_name(f"{file.name}.part")
-            part.write_bytes(text)
-            part.replace(file)
+        make_folder(path.parent)
+        write_file(path, content)
+        write_file(path.with_suffix(ABOUT), yaml.safe_dump(about, sort_keys=False, width=100))
         return path
 
     @classmethod

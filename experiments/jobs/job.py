@@ -30,11 +30,12 @@ from rich.progress import (
 
 from othello_lab.agents.config import one_line
 from othello_lab.core.system.escaping import plain
+from othello_lab.core.system.files import write_file
 from othello_lab.core.system.processes import is_shortage
 from othello_lab.experiments.config import RunConfig
 from othello_lab.experiments.jobs.stopping import RunStopped, stoppable
 from othello_lab.experiments.playing.match import TaskFailed
-from othello_lab.experiments.record.folder import locked, new_folder, write_safely
+from othello_lab.experiments.record.folder import locked, new_folder
 from othello_lab.experiments.record.log import logging_to
 from othello_lab.experiments.record.provenance import machine
 
@@ -216,7 +217,8 @@ class Job(ABC, Generic[Result]):
 
 def write_yaml(path: Path, content: Mapping[str, Any]) -> None:
     """Write settings into a file, so that an interruption leaves the old file or the new one."""
-    write_safely(path, yaml.safe_dump(dict(content), sort_keys=False, allow_unicode=True))
+    text = yaml.safe_dump(dict(content), sort_keys=False, allow_unicode=True)
+    write_file(path, text, durable=True)
 
 
 def progress_of(console: Console, unit: str) -> Progress:

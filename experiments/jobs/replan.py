@@ -13,7 +13,8 @@ from typing import Any
 from othello_lab.agents.agent import Agent
 from othello_lab.agents.config import ConfigError, load
 from othello_lab.agents.evaluation import Evaluation
-from othello_lab.core.system.plain_yaml import read_yaml
+from othello_lab.core.system.files import MOST_TEXT, read_bytes
+from othello_lab.core.system.plain_yaml import parse_yaml
 from othello_lab.experiments.config import Plan, RunConfig, built_from, plan_of, typed
 from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.playing.trust import foreign_code
@@ -159,12 +160,15 @@ def changes(
     before, config: versions and configuration in the record. now: the versions of today.
     """
     changed = differences(before, now)
-    written = folder / "config.yaml"
+    try:
+        text = read_bytes(folder / "config.yaml", MOST_TEXT).decode(errors="replace")
+    except FileNotFoundError:
+        text = ""
     # A file that is empty, or all zeros, is what a power cut leaves: the record knows better.
-    if written.is_file() and written.read_bytes().strip(b"\0\n "):
+    if text.strip("\0\n "):
         try:
-            read = read_yaml(written)
-        except (OSError, ValueError):
+            read = parse_yaml(text)
+        except ValueError:
             read = None
         if _essence(read) != _essence(config):
             changed.append("config.yaml, which differs from the record")

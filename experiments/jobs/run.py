@@ -29,6 +29,7 @@ from rich.console import Console
 from othello_lab.agents.agent import Agent
 from othello_lab.agents.config import ConfigError, fill_open, load, one_line, short_name
 from othello_lab.core.system.escaping import counted, plain
+from othello_lab.core.system.files import write_file
 from othello_lab.core.system.shared_memory import FINISH_PAIRS, STOPPING
 from othello_lab.experiments.config import (
     IN_REPORT,
@@ -59,7 +60,7 @@ from othello_lab.experiments.playing.match import (
 )
 from othello_lab.experiments.playing.trial import try_agents
 from othello_lab.experiments.playing.trust import check_trusted, foreign_code
-from othello_lab.experiments.record.folder import CHECKS, locked, write_safely
+from othello_lab.experiments.record.folder import CHECKS, locked
 from othello_lab.experiments.record.game_block import GameBlock, count_forfeits, count_results
 from othello_lab.experiments.record.provenance import versions
 from othello_lab.experiments.record.reading import damage_told, way_out
@@ -334,7 +335,7 @@ class RunJob(Job[RunResult]):
                 else:
                     _write_head(record, plan, self._openings, session)
             if self._checks:
-                write_safely(self.folder / CHECKS, "\n".join([*self._checks, ""]))
+                write_file(self.folder / CHECKS, "\n".join([*self._checks, ""]), durable=True)
             yield
 
     def work(self, stack: ExitStack) -> RunResult:

@@ -42,6 +42,7 @@ from othello_lab.core.position import Position, prepare_rules
 from othello_lab.core.rules import RULESETS, Color
 from othello_lab.core.system.cli import Parser, whole_number
 from othello_lab.core.system.escaping import plain
+from othello_lab.core.system.files import write_file
 from othello_lab.core.system.processes import available_cores, begin_pool_worker
 from othello_lab.core.system.rows import RowMaker
 from othello_lab.core.system.settings import Number, Whole, check_settings
@@ -403,11 +404,9 @@ def write(found: BalancedList, recipe: Recipe, path: Path) -> Path:
     comment = (
         f"# How {path.name} was made; expected score = 1 / (1 + exp(-(intercept + slope value)))"
     )
-    told.write_text(f"{comment}\n{OmegaConf.to_yaml(about)}", encoding="utf-8")
+    write_file(told, f"{comment}\n{OmegaConf.to_yaml(about)}")
     head = f"# Openings of {recipe.plies} plies, distinct up to symmetry; {told.name} tells more\n"
-    path.write_text(
-        head + "".join(f"{opening.text}\n" for opening in found.openings), encoding="utf-8"
-    )
+    write_file(path, head + "".join(f"{opening.text}\n" for opening in found.openings))
     return told
 
 

@@ -21,7 +21,7 @@ from othello_lab.core.notation import PASS, NotationError, is_obf, split_transcr
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Ruleset
 from othello_lab.core.system.escaping import counted
-from othello_lab.core.system.files import MOST_DATA, open_file
+from othello_lab.core.system.files import MOST_DATA, open_file, read_text
 from othello_lab.core.system.settings import Nameable, Switch, Whole, check_settings
 from othello_lab.experiments.pairing.game_archives import ArchivedGame, Refusals, games_in
 
@@ -254,7 +254,7 @@ class BalancedOpenings(Openings):
             )
 
     def find(self, count: int, rules: Ruleset, seed: int) -> list[Opening]:
-        lines = BALANCED.read_text(encoding="utf-8").splitlines()
+        lines = read_text(BALANCED).splitlines()
         lines = [line for line in lines if not line.startswith(_COMMENTS)]
         return [Opening.read(line, rules) for line in _shuffled(lines, seed)[:count]]
 

@@ -6,34 +6,36 @@ import fcntl
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from othello_lab.agents.config import ConfigError
+from othello_lab.core.system.files import writing
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 CHECKS = "checks.txt"
 """The file with the findings of checks of agents before a run, a sentence a line."""
 _PATIENCE = 3.0  # seconds: a driver that was just killed may take a moment to be gone
 
 
-def sync(path: Path) -> None:
-    """Wait until a file is on disk; of a folder, until its list of files is."""
-    descriptor = os.open(path, os.O_RDONLY)
+def sync(folder: Path) -> None:
+    """Wait until a folder's list of files is on disk."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        with suppress(OSError) if path.is_dir() else nullcontext():  # not all systems can
+        with suppress(OSError):  # not all systems can
             os.fsync(descriptor)
     finally:
         os.close(descriptor)
 
 
-def write_safely(path: Path, text: str) -> None:
-    """Write a file anew, so that an interruption leaves either the old text or the new."""
-    written = path.with_name(f"{path.name}.new")
-    written.write_text(text, encoding="utf-8")
-    sync(written)
-    written.replace(path)
-    sync(path.parent)
+def write_table(table: pd.DataFrame, path: Path) -> None:
+    """Write a table as CSV or Parquet, by the file's ending."""
+    with writing(path) as file:
+        getattr(table, f"to_{path.suffix[1:]}")(file, index=False)
 
 
 def numbered(path: Path) -> Iterator[Path]:
@@ -69,7 +71,7 @@ def locked(folder: Path) -> Iterator[None]:
 
     The lock is on the folder itself, and ends with this process, however that ends.
     """
-    descriptor = os.open(folder, os.O_RDONLY)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     held = [descriptor]
     # A child that outlives this process must not keep the lock.
     os.register_at_fork(after_in_child=partial(_close_all, held))
@@ -93,7 +95,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 def is_locked(folder: Path) -> bool:
     """Return True if a process is playing into a folder."""
-    descriptor = os.open(folder, os.O_RDONLY)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:

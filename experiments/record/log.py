@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import logging.handlers
 import multiprocessing
@@ -13,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from othello_lab.core.system.escaping import visible
-from othello_lab.core.system.files import open_file
+from othello_lab.core.system.files import check_file, open_file, open_to_add
 from othello_lab.core.system.shared_memory import why_no_locks
 
 OUTPUT = "lab.output"
@@ -71,11 +72,16 @@ class _LogFile(logging.FileHandler):
     """
 
     def __init__(self, path: Path, output: bool) -> None:
+        with suppress(FileNotFoundError):
+            check_file(path, follow=False)
         super().__init__(path, encoding="utf-8", delay=True)
         self.setFormatter(_EscapedFormatter(_OUTPUT_FORMAT if output else _FORMAT))
         self.addFilter(name_game)
         self.addFilter(lambda record: (record.name == OUTPUT) == output)
         self._left = MOST_OUTPUT if output else None
+
+    def _open(self) -> io.TextIOWrapper:
+        return io.TextIOWrapper(open_to_add(self.baseFilename), encoding="utf-8")
 
     def emit(self, record: logging.LogRecord) -> None:
         if record.name != _CLOSED:

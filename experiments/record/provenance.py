@@ -17,6 +17,7 @@ from othello_lab.agents.loading import LAB
 from othello_lab.agents.named_code import named_code
 from othello_lab.core.system.cli import DISTRIBUTION
 from othello_lab.core.system.compile import processor
+from othello_lab.core.system.files import read_bytes
 from othello_lab.core.system.processes import available_cores
 from othello_lab.core.system.promises import broken
 
@@ -123,5 +124,5 @@ def file_hash(*paths: Path) -> str:
 def _hash(paths: Iterable[Path]) -> str:
     digest = hashlib.sha256()
     for path in paths:
-        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+        digest.update(path.name.encode() + b"\0" + read_bytes(path) + b"\0")
     return digest.hexdigest()[:12]

@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
-from othello_lab.core.system.files import open_file
+from othello_lab.core.system.files import check_file, open_file
 from othello_lab.core.system.foreign_text import storable
 from othello_lab.experiments.record.folder import sync
 
@@ -114,7 +114,7 @@ def create(path: Path, schema: str, tell: Tell | None = None) -> WritingConnecti
 
     tell: gets a line while somebody else has locked the file; by default the log.
     """
-    if path.exists():
+    if os.path.lexists(path):
         raise FileExistsError(f"{path} exists; a record is never overwritten")
     connection = _opened(path, tell)
     try:
@@ -133,7 +133,7 @@ def create(path: Path, schema: str, tell: Tell | None = None) -> WritingConnecti
 
 def append(path: Path, tell: Tell | None = None) -> WritingConnection:
     """Return a connection that adds to a file; sqlite3.Error. tell: as for :func:`create`."""
-    _check_journal(path)
+    _check_files(path, follow=False)
     connection = _opened(path, tell)
     try:
         _try(connection, "pragma journal_mode = wal")  # or it goes without
@@ -176,22 +176,30 @@ def read(path: Path) -> sqlite3.Connection:
 
     If a program was killed while it changed the kind of journal, its change is taken back first.
     """
+    _check_files(path)
     try:
         return _read(path)
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode not in _HALF_CHANGED:
             raise
-    _check_journal(path)
     with closing(sqlite3.connect(path, timeout=_READ_SECONDS)) as connection:
         connection.execute(_LOOK)
     return _read(path)
 
 
-def _check_journal(path: Path) -> None:
-    """Raise sqlite3.DatabaseError if a journal beside the file names another file, which SQLite
-    would delete, whatever it is. The lab writes no such journal; somebody else's folder may have
-    one."""
-    with suppress(FileNotFoundError), open_file(f"{path}-journal") as journal:
+def _check_files(path: Path, follow: bool = True) -> None:
+    """Raise UnreadableFile if the file, or one of those that SQLite keeps beside it, is none, and
+    sqlite3.DatabaseError if a journal names another file, which SQLite would delete, whatever it
+    is. The lab writes no such journal; somebody else's folder may have one.
+
+    follow: False to refuse a link to a file, too. SQLite opens them by their paths, those beside
+    never through a link. Closing them here would lose the locks that this process has on them.
+    """
+    check_file(path, follow)
+    for beside in ("-wal", "-shm", "-journal"):
+        with suppress(FileNotFoundError):
+            check_file(f"{path.resolve()}{beside}", follow=False)
+    with suppress(FileNotFoundError), open_file(f"{path}-journal", None) as journal:
         journal.seek(max(0, journal.seek(0, os.SEEK_END) - len(_SUPER_JOURNAL)))
         if journal.read() == _SUPER_JOURNAL:
             raise sqlite3.DatabaseError("its journal names another file")

@@ -25,6 +25,7 @@ from othello_lab.core.game import FAIR_ENDS, LATE_BY_WALL, SearchStats, is_int64
 from othello_lab.core.notation import PASS, square_name
 from othello_lab.core.system.foreign_text import storable
 from othello_lab.experiments.record import sqlite_file
+from othello_lab.experiments.record.folder import write_table
 
 if TYPE_CHECKING:
     import pandas as pd  # loaded when a table is read, since a run starts sooner without it
@@ -789,5 +790,5 @@ class Record(sqlite_file.RecordFile):
             table = getattr(self, name)()
             for kind in kinds:
                 written.append(f"{name}.{kind}")
-                getattr(table, f"to_{kind}")(folder / written[-1], index=False)
+                write_table(table, folder / written[-1])
         return written

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from othello_lab.agents.external_agent import is_outside
 from othello_lab.agents.search import SearchAgent
 from othello_lab.core.game import FAIR_ENDS
 from othello_lab.core.system.escaping import counted
+from othello_lab.core.system.files import read_text
 from othello_lab.experiments.config import Plan
 from othello_lab.experiments.playing.conditions import ISOLATES_LESS, NONE
 from othello_lab.experiments.record.folder import CHECKS
@@ -79,9 +81,8 @@ def findings(facts: RunFacts) -> Findings:
 
 def _about_checks(record: Record) -> Iterable[str]:
     """Yield the findings on agents that were checked before the run."""
-    file = record.path.parent / CHECKS
-    if file.is_file():
-        yield from file.read_text(encoding="utf-8").splitlines()
+    with suppress(FileNotFoundError):
+        yield from read_text(record.path.parent / CHECKS).splitlines()
 
 
 def _one_strategy(facts: RunFacts) -> Iterable[str]:

@@ -26,8 +26,8 @@ from markdown_it.token import Token
 from rich.console import Console
 
 from othello_lab.core.system.escaping import counted, visible
+from othello_lab.core.system.files import write_file
 from othello_lab.experiments.config import FIGURE_FILES, NO_FIGURES
-from othello_lab.experiments.record.folder import write_safely
 from othello_lab.experiments.report.page import Drawing, scripts
 
 if TYPE_CHECKING:
@@ -127,14 +127,14 @@ def write_report(
     games_data: the games that can be stepped through in the page; None for none.
     """
     text = rendered(template, title=title, figures=figures, page=f"{file}.html", **values)
-    write_safely(folder / f"{file}.md", text)
+    write_file(folder / f"{file}.md", text, durable=True)
     html = _template("page.html.j2").render(
         title=title,
         body=html_of(text, {figure.name: figure.svg for figure in figures}),
         colours=_colours() if any("var(--" in figure.svg for figure in figures) else None,
         scripts=scripts(games_data),
     )
-    write_safely(folder / f"{file}.html", html)
+    write_file(folder / f"{file}.html", html, durable=True)
 
 
 def drawn_figures(

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from othello_lab.core.system.files import read_text
+
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -47,4 +49,4 @@ def packed(text: str) -> str:
 
 @functools.cache
 def _program(name: str) -> str:
-    return (_TEMPLATES / name).read_text(encoding="utf-8")
+    return read_text(_TEMPLATES / name)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from othello_lab.agents.external.submission import TARGET
 from othello_lab.core.game import FAIR_ENDS, FINISHED, RAISED, UNFIT
 from othello_lab.core.notation import PASS, split_transcript, square_name
+from othello_lab.core.system.files import make_folder
 from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.record.log import entries
 from othello_lab.experiments.report.facts import RunFacts
@@ -46,7 +47,7 @@ def write_programs(facts: RunFacts, folder: Path) -> dict[str, str]:
     names = [name for name, about in described.items() if about.get("_target_") == TARGET]
     if not names:
         return {}
-    (folder / FOLDER).mkdir(exist_ok=True)
+    make_folder(folder / FOLDER)
     files, games, said = file_names(names), _games(facts), _said(folder, names)
     columns = columns_of(facts.standings, facts.merits)
     stands = {row.agent: row for row in facts.standings.itertuples()}

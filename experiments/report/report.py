@@ -14,6 +14,7 @@ from rich.console import Console
 
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.experiments.config import Plan, labelled, match_name
+from othello_lab.experiments.record.folder import write_table
 from othello_lab.experiments.record.provenance import machine_in_words
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.citing import pinned
@@ -72,10 +73,10 @@ def tell(facts: RunFacts, said: Findings, console: Console) -> None:
 
 def write(facts: RunFacts, said: Findings, folder: Path, console: Console) -> None:
     """Write the tables, figures and reports of a run, and print where they are."""
-    facts.standings.to_csv(folder / "standings.csv", index=False)
-    facts.matches.to_csv(folder / "matches.csv", index=False)
+    write_table(facts.standings, folder / "standings.csv")
+    write_table(facts.matches, folder / "matches.csv")
     if facts.costs is not None:
-        facts.costs.to_csv(folder / "searches.csv", index=False)
+        write_table(facts.costs, folder / "searches.csv")
     asked = facts.plan.settings.figures
     figures = drawn_figures(lambda: _figures(facts), asked, folder, console)
     _write(facts, said, figures, folder)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
@@ -24,6 +23,7 @@ from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, Ruleset, ruleset
 from othello_lab.core.system.cli import Parser
 from othello_lab.core.system.escaping import counted, plain
+from othello_lab.core.system.files import writing
 from othello_lab.core.system.optional_libraries import needs
 from othello_lab.core.wthor import (
     GAMES,
@@ -286,7 +286,8 @@ def _export_tables(folder: Path, kind: str, output: Path, console: Console) -> N
         with reading(folder) as record:
             names = record.export(output, [kind])
     except OSError as error:
-        raise ConfigError(f"{output}: cannot be written ({error.strerror})") from error
+        path = error.filename or output
+        raise ConfigError(f"{path}: cannot be written ({error.strerror})") from error
     console.print(plain(f"{', '.join(names)} in {output}"), soft_wrap=True)
 
 
@@ -335,10 +336,7 @@ def export(
 @contextmanager
 def _whole(paths: Mapping[str, Path]) -> Iterator[dict[str, BinaryIO]]:
     """Files that are there under these names once all has been written; ConfigError."""
-    partial = {
-        path: path.with_name(f"{path.name}.{os.getpid()}.partial") for path in paths.values()
-    }
-    if len(partial) < len(paths):
+    if len(set(paths.values())) < len(paths):
         output, endings = next(iter(paths.values())), " and ".join(list(paths)[1:])
         raise ConfigError(f"{output}: files that end with {endings} are written beside it")
     path = Path()
@@ -346,13 +344,9 @@ def _whole(paths: Mapping[str, Path]) -> Iterator[dict[str, BinaryIO]]:
         with ExitStack() as stack:
             files: dict[str, BinaryIO] = {}
             for ending, path in paths.items():
-                files[ending] = stack.enter_context(partial[path].open("wb"))
+                files[ending] = stack.enter_context(writing(path))
             yield files
-        for path in partial:
-            os.replace(partial[path], path)
+            for file in files.values():
+                file.flush()
     except OSError as error:
         raise ConfigError(f"{path}: cannot be written ({error.strerror})") from error
-    finally:
-        for each in partial.values():
-            with suppress(OSError):
-                each.unlink(missing_ok=True)

@@ -17,7 +17,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
 from rich.console import Console
 from rich.progress import track
 
@@ -26,9 +25,10 @@ from othello_lab.core.rules import ruleset
 from othello_lab.core.system.cli import Parser
 from othello_lab.core.system.escaping import plain
 from othello_lab.experiments.config import ALL, scheduled_of, typed
+from othello_lab.experiments.jobs.job import CONFIG, write_yaml
 from othello_lab.experiments.playing.trust import foreign_code
 from othello_lab.experiments.record.flaws import flaws
-from othello_lab.experiments.record.folder import locked, new_folder, write_safely
+from othello_lab.experiments.record.folder import locked, new_folder
 from othello_lab.experiments.record.reading import DAMAGES
 from othello_lab.experiments.record.store import (
     FILE,
@@ -130,8 +130,7 @@ class _DamagedRecord:
                 with record.transaction():
                     record.write_games(games)
                 saved += len(games)
-        text = yaml.safe_dump(asdict(self._settings), sort_keys=False, allow_unicode=True)
-        write_safely(made / "config.yaml", text)
+        write_yaml(made / CONFIG, asdict(self._settings))
         return RecoveredRun(made, saved, 2 * self._pairs)
 
     # ------------------------------------------------------------------ reading

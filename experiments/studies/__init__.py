@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,8 +38,10 @@ def load(folder: str | Path) -> dict[str, pd.DataFrame]:
     import pandas as pd
 
     from othello_lab.agents.config import ConfigError
+    from othello_lab.core.system.files import read_bytes
     from othello_lab.experiments.studies.record import is_study
 
     if not is_study(folder):
         raise ConfigError(f"{folder} is no folder of a study")
-    return {path.stem: pd.read_csv(path) for path in sorted(Path(folder).glob("*.csv"))}
+    paths = sorted(Path(folder).glob("*.csv"))
+    return {path.stem: pd.read_csv(io.BytesIO(read_bytes(path))) for path in paths}

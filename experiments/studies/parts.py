@@ -10,6 +10,7 @@ from typing import Any
 
 from rich.console import Console
 
+from othello_lab.core.system.files import make_folder
 from othello_lab.experiments.config import NO_FIGURES, RunConfig, plan_of
 from othello_lab.experiments.jobs import run as runs
 from othello_lab.experiments.record.reading import reading
@@ -45,7 +46,7 @@ def play_part(
             command = f"othello-lab resume {shlex.quote(str(folder))}"
             going_on = {**options, "games": games, "brief": True}
             return runs.resume(folder, command, console, **going_on).complete
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         name = f"{whole.partition(' ')[2] or whole}: {about}"
         part = plan_of(dataclasses.replace(settings, name=name, figures=NO_FIGURES))
         return runs.run(part, f"part of {whole}", console, folder, brief=True).complete

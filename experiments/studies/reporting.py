@@ -8,6 +8,7 @@ import yaml
 from rich.console import Console
 
 from othello_lab.core.system.escaping import plain
+from othello_lab.experiments.record.folder import write_table
 from othello_lab.experiments.record.provenance import machine_in_words
 from othello_lab.experiments.report.markdown import drawn_figures, write_report
 from othello_lab.experiments.report.page import Drawing
@@ -27,7 +28,7 @@ def tell(
     for finding in conclusion.findings:
         console.print(plain(finding))
     for name, frame in conclusion.frames.items():
-        frame.to_csv(folder / f"{name}.csv", index=False)
+        write_table(frame, folder / f"{name}.csv")
     asked = plan.plan.settings.figures
     figures = drawn_figures(conclusion.figures, asked, folder, console)
     _write(plan, record, conclusion, figures, folder)

@@ -7,6 +7,7 @@ folder of its own, named by its number.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any, NoReturn
 import yaml
 
 from othello_lab.agents.config import ConfigError, one_line
+from othello_lab.core.system.files import MOST_TEXT, read_bytes, write_file
 from othello_lab.core.system.plain_yaml import read_yaml
 from othello_lab.experiments.jobs.command_line import run_parser
 from othello_lab.experiments.jobs.kinds import KINDS
@@ -141,8 +143,8 @@ def read_combination(folder: Path) -> Combination:
     note, failure = _read(folder / COMBINATION, "settings"), ""
     if not _are_words(note["settings"]):
         _refuse(folder / COMBINATION, "settings: a list of words is needed")
-    if (folder / FAILURE).is_file():
-        told = (folder / FAILURE).read_text(encoding="utf-8", errors="replace")
+    with suppress(FileNotFoundError):
+        told = read_bytes(folder / FAILURE, MOST_TEXT).decode(errors="replace")
         failure = [*told.strip().splitlines(), "nothing is said of it"][
             -1 if not told.strip() else -2
         ]
@@ -204,4 +206,4 @@ def _are_words(said: object) -> bool:
 
 def _write(path: Path, content: dict[str, Any]) -> None:
     text = yaml.dump(content, Dumper=_DUMPER, sort_keys=False, allow_unicode=True)
-    path.write_text(text, encoding="utf-8")
+    write_file(path, text)

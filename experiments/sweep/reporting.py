@@ -11,6 +11,7 @@ from rich.table import Table
 
 from othello_lab.core.system.escaping import plain
 from othello_lab.experiments.config import IN_REPORT, figures_choice
+from othello_lab.experiments.record.folder import write_table
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.citing import LATEX_PACKAGES, latex_table
 from othello_lab.experiments.report.markdown import drawn_figures, link, write_report
@@ -54,11 +55,11 @@ def conclude(
     """
     table = table_of(known, values)
     console.print(sweep_table(table, values))
-    table.to_csv(folder / "sweep.csv", index=False)
+    write_table(table, folder / "sweep.csv")
     with Record.open(next(each for each in known if each.has_games).folder) as record:
         head = record.run()
     if "parquet" in head["config"].get("export", ()):
-        table.to_parquet(folder / "sweep.parquet", index=False)
+        write_table(table, folder / "sweep.parquet")
     said = list(_findings(table, values))
     wanted = figures_in or figures_choice(head["config"].get("figures", IN_REPORT))
     figures = drawn_figures(lambda: _figures(table, list(values)), wanted, folder, console)

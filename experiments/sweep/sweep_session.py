@@ -17,6 +17,7 @@ from rich.console import Console
 from othello_lab.agents.config import ConfigError, compose
 from othello_lab.core.system.console import as_typed
 from othello_lab.core.system.escaping import plain
+from othello_lab.core.system.files import make_folder, write_file
 from othello_lab.experiments.config import RunConfig, read
 from othello_lab.experiments.jobs import run as runs
 from othello_lab.experiments.jobs.job import Job
@@ -202,9 +203,9 @@ def _attempt(asked: Sweep, number: int, settings: Sequence[str], console: Consol
         text = why if expected else traceback.format_exc()
         console.print(plain(f"failed: {' '.join(why.split())}", "red"))
         with suppress(OSError):  # a full disk; the combination then is one that is not finished
-            folder.mkdir(exist_ok=True)
+            make_folder(folder)
             write_note(folder, settings)
-            (folder / FAILURE).write_text(text.rstrip() + "\n", encoding="utf-8")
+            write_file(folder / FAILURE, text.rstrip() + "\n")
         raise
 
 
@@ -218,7 +219,7 @@ def _play(asked: Sweep, before: Combination, settings: Sequence[str], console: C
     begun = has_begun(folder)
     if not begun and (folder / FILE).exists():
         put_aside(folder)
-    folder.mkdir(exist_ok=True)
+    make_folder(folder)
     if not extended:
         write_note(folder, settings)
     if begun:

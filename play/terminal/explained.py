@@ -7,6 +7,7 @@ from pathlib import Path
 
 from othello_lab.agents.agent import Agent, Limits
 from othello_lab.agents.search import SearchAgent
+from othello_lab.core.system.files import open_to_add
 from othello_lab.play.agent_process import AgentFailure, AgentProcesses
 from othello_lab.play.config import PlayerSettings
 from othello_lab.play.game import GameState, PlayedTurn, value_text
@@ -90,7 +91,7 @@ def _write_tree(
     if asked.file is None:
         screen.page(lines)
         return
-    with asked.file.open("a", encoding="utf-8") as file:
-        file.write(f"{turn.color.value.capitalize()}, {turn.by}: {turn.before.to_obf()}\n")
-        file.writelines(f"{line}\n" for line in lines)
+    head = f"{turn.color.value.capitalize()}, {turn.by}: {turn.before.to_obf()}"
+    with open_to_add(asked.file) as file:
+        file.writelines(f"{line}\n".encode() for line in (head, *lines))
     screen.say(f"  debug: the tree is in {asked.file}")

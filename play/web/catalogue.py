@@ -32,6 +32,7 @@ from othello_lab.agents.external_agent import names_outside, own_kind
 from othello_lab.agents.ladder import levels
 from othello_lab.core.position import Position
 from othello_lab.core.rules import RULESETS, Ruleset
+from othello_lab.core.system.files import read_text
 from othello_lab.core.system.processes import available_cores
 from othello_lab.core.system.settings import (
     Choice,
@@ -338,7 +339,7 @@ def _comments(table: GameSetup) -> dict[str, str]:
     folders = [conf_folder(), *map(Path, table.folders)]
     for path in (path for folder in folders for path in sorted((folder / "agent").glob("*.yaml"))):
         above: list[str] = []
-        for line in path.read_text(encoding="utf-8").splitlines():
+        for line in read_text(path).splitlines():
             if line.startswith("#"):
                 above.append(line[1:].strip())
                 continue

@@ -25,6 +25,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from othello_lab.agents.config import ConfigError
 from othello_lab.core.position import prepare_rules
+from othello_lab.core.system.files import read_bytes
 from othello_lab.core.system.processes import LINUX
 from othello_lab.play.agent_process import AgentFailure
 from othello_lab.play.config import GameSetup, WebConfig, is_local
@@ -98,7 +99,7 @@ class SameHostOnly:
 def application(table: GameSetup) -> ASGIApp:
     """The server as an ASGI application."""
     house = VisitSessions(table)
-    files = {path.name: path.read_bytes() for path in sorted(STATIC.iterdir()) if path.is_file()}
+    files = {path.name: read_bytes(path) for path in sorted(STATIC.iterdir()) if path.is_file()}
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:

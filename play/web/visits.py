@@ -8,9 +8,9 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
-import os
 import re
 import secrets
+import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -21,6 +21,7 @@ from othello_lab.core.game import Decision
 from othello_lab.core.notation import PASS, IllegalMove, parse_square
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
+from othello_lab.core.system.files import read_bytes, write_file
 from othello_lab.play.config import HUMAN, GameSetup, PlayerSettings
 from othello_lab.play.game import GameState
 from othello_lab.play.game_files import described
@@ -262,9 +263,7 @@ class Visits:
         self.folder = Path(self.table.settings.web.folder)
         try:
             self.folder.mkdir(0o700, parents=True, exist_ok=True)
-            probe = self.folder / f"probe.{os.getpid()}"
-            probe.touch()
-            probe.unlink()
+            tempfile.TemporaryFile(dir=self.folder).close()
         except OSError as error:
             raise ConfigError(f"web.folder={self.folder}: {error.strerror}") from None
 
@@ -288,11 +287,8 @@ class Visits:
     def keep(self, visit: Visit) -> None:
         """Write it, whole or not at all; ConfigError if it cannot be."""
         path = _path(self.folder, visit.number)
-        partial = path.with_suffix(".partial")
         try:
-            with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-                json.dump(visit.data, file)
-            partial.replace(path)
+            write_file(path, json.dumps(visit.data), mode=0o600)
         except OSError as error:
             raise ConfigError(f"{path}: cannot be written ({error.strerror})") from error
 
@@ -314,7 +310,7 @@ def find_visit(folder: Path, number: str) -> Visit | None:
     if not _NUMBER.fullmatch(number):
         return None
     try:
-        return Visit.read(number, json.loads(_path(folder, number).read_bytes()))
+        return Visit.read(number, json.loads(read_bytes(_path(folder, number))))
     except (OSError, ValueError, RecursionError):
         return None
 

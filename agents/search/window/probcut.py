@@ -28,6 +28,7 @@ from othello_lab.agents.search.window.selective import (
     PROBCUT_SHAPE,
     STAGE_DISCS,
 )
+from othello_lab.core.system.files import write_file
 from othello_lab.core.system.plain_yaml import checked_text
 from othello_lab.core.system.settings import Number, Text, Whole, check_settings
 
@@ -125,7 +126,7 @@ class ProbCut:
         from omegaconf import OmegaConf  # late: it takes 0.05 s
 
         head = f"# ProbCut parameters for {self.evaluation}: {self.made['command']}\n"
-        path.write_text(head + OmegaConf.to_yaml(OmegaConf.create(asdict(self))), encoding="utf-8")
+        write_file(path, head + OmegaConf.to_yaml(OmegaConf.create(asdict(self))))
 
     def array(
         self, confidence: float, glance: float | None = None, futility: float | None = None

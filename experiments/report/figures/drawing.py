@@ -29,6 +29,8 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, LogFormatterSciNotation, LogLocator, NullLocator
 
 from othello_lab.core.system.escaping import visible
+from othello_lab.core.system.files import write_file, writing
+from othello_lab.experiments.record.folder import write_table
 from othello_lab.experiments.report.figures.palette import (
     COLOURS,
     GREY,
@@ -112,7 +114,7 @@ def draw_figures(
     for figure in figures:
         drawings.append(_draw(figure, folder, files))
         if figure.data is not None:
-            figure.data.to_csv(folder / f"{figure.name}.csv", index=False)
+            write_table(figure.data, folder / f"{figure.name}.csv")
     return drawings
 
 
@@ -136,13 +138,14 @@ def save(figure: Figure, folder: Path, name: str) -> list[Path]:
     Text stays text in the SVG, and the same figure gives the same bytes again."""
     folder.mkdir(parents=True, exist_ok=True)
     png, svg = folder / f"{name}.png", folder / f"{name}.svg"
-    _print_png(figure, png, _DPI)
+    with writing(png) as file:
+        _print_png(figure, file, _DPI)
     with _styled():
-        svg.write_text(svg_file(figure, name), encoding="utf-8")
+        write_file(svg, svg_file(figure, name))
     return [png, svg]
 
 
-def _print_png(figure: Figure, file: Path | IO[bytes], dots: int) -> None:
+def _print_png(figure: Figure, file: IO[bytes], dots: int) -> None:
     figure.set_dpi(dots)
     with _styled():
         _lay_out(figure)

@@ -7,8 +7,8 @@ of libraries, floats may differ by :data:`TOLERANCE`, and figures are not compar
 from __future__ import annotations
 
 import csv
-import filecmp
 import html
+import io
 import math
 import re
 import shlex
@@ -25,6 +25,7 @@ from rich.console import Console
 
 from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.core.system.escaping import visible
+from othello_lab.core.system.files import MOST_DATA, read_bytes, read_text, write_file
 from othello_lab.experiments.config import FIGURE_FILES, IN_REPORT, NO_FIGURES, Plan, built_from
 from othello_lab.experiments.jobs.job import CONFIG, LOG, write_yaml
 from othello_lab.experiments.record.folder import CHECKS, is_locked
@@ -112,7 +113,7 @@ class DerivedFiles:
         """Write the files of the run, and those that somebody asked for later and that are found;
         return their names."""
         files = [self._folder / f"report.{kind}" for kind in ("md", "html")]
-        texts = [path.read_text("utf-8", "replace") for path in files if path.is_file()]
+        texts = [read_bytes(path).decode(errors="replace") for path in files if path.is_file()]
         text = html.unescape("".join(texts))
         how = IN_REPORT if re.search('id="figure-|[.]html#figure-', text) else NO_FIGURES
         how = FIGURE_FILES if ".png)" in text else how
@@ -129,7 +130,7 @@ class DerivedFiles:
         for name in further:
             if name.endswith((".tex", ".bib")):
                 made = latex_tables(facts) if name.endswith(".tex") else bibtex(self._head)
-                (to / name).write_text(visible(made, keep="\n") + "\n", encoding="utf-8")
+                write_file(to / name, visible(made, keep="\n") + "\n")
         further -= _names(to)
         if any(name.endswith((*_DRAWN, ".csv")) for name in further) and not self._missed:
             self._write(drawn := to.with_name("drawn"), FIGURE_FILES, place)
@@ -148,8 +149,8 @@ class DerivedFiles:
         self._record.export(to, settings.export)
         write_yaml(to / CONFIG, self._head["config"])
         for name, shown in (("report.md", place), ("report.html", html.escape(place, quote=False))):
-            text = (to / name).read_text("utf-8").replace(str(to), shown)
-            (to / name).write_text(text, encoding="utf-8")
+            text = read_text(to / name, MOST_DATA).replace(str(to), shown)
+            write_file(to / name, text)
         return facts
 
 
@@ -165,9 +166,9 @@ def differing(found: Path, due: Path, exact: bool, drawn: bool) -> Iterator[tupl
     """Yield the differences of a file from the one that is due; True where only one of them has a
     line. exact: False if floats and packed games may differ a little. drawn: True if figures must
     be the same."""
-    if filecmp.cmp(found, due, shallow=False):
-        return
     try:
+        if read_bytes(found) == read_bytes(due):
+            return
         if found.suffix == ".csv":
             yield from _other_cells(_rows(found), _rows(due), exact)
         else:
@@ -179,8 +180,7 @@ def differing(found: Path, due: Path, exact: bool, drawn: bool) -> Iterator[tupl
 
 
 def _rows(path: Path) -> Iterator[list[str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        yield from csv.reader(file)
+    yield from csv.reader(io.StringIO(read_bytes(path).decode(), newline=""))
 
 
 def _other_cells(
@@ -196,7 +196,7 @@ def _other_cells(
 
 
 def _lines(path: Path, exact: bool, drawn: bool) -> list[str]:
-    text = path.read_text("utf-8")
+    text = read_bytes(path).decode()
     text = text if drawn else _FIGURE.sub("", text)
     return (text if exact else _PACKED.sub("", text)).splitlines()
 

@@ -52,7 +52,7 @@ def test_what_is_no_file_is_told(file: MailboxFile, tmp_path: Path) -> None:
     (tmp_path / "there").write_text("(W D 3)")
     for make, what in (
         (lambda: os.mkdir(file.path), "x is a folder"),
-        (lambda: os.mkfifo(file.path), "x is a pipe"),
+        (lambda: os.mkfifo(file.path), "x is a FIFO"),
         (lambda: file.path.symlink_to("there"), "x is a link"),
         (lambda: file.path.symlink_to("nowhere"), "x is a link"),
     ):

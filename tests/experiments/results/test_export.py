@@ -165,7 +165,7 @@ def test_pgn_has_the_results(duel: Path) -> None:
         (["FOLDER", "pgn"], "'pgn'"),
         (["FOLDER", "ggf", "--output", "no/such/file"], "no/such/file: "),
         (["FOLDER", "ggf", "--output", "FOLDER/log.txt/x"], "log.txt/x: "),
-        (["FOLDER", "ggf", "--output", "FOLDER"], "Is a directory"),
+        (["FOLDER", "ggf", "--output", "FOLDER"], "a folder"),
         (["FOLDER", "wthor", "--output", "x.jou"], "x.jou: "),
     ],
 )
