@@ -377,7 +377,10 @@ def resolve(target: str) -> Any:
         if kind is None:
             raise ImportError("it is no class of the lab that settings may name")
         return kind
-    return loading.load_name(target) if ":" in target else pkgutil.resolve_name(target)
+    if ":" in target:
+        return loading.load_name(target)
+    loading.check_allowed(target)
+    return pkgutil.resolve_name(target)
 
 
 def short_name(target: str) -> str:

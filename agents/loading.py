@@ -10,7 +10,8 @@ import re
 import sys
 import sysconfig
 import traceback
-from contextlib import suppress
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import MISSING, asdict, is_dataclass
 from functools import cache
 from importlib.machinery import SourceFileLoader
@@ -22,6 +23,7 @@ from othello_lab.core.system.files import MOST_TEXT, read_bytes
 from othello_lab.core.system.settings import Nameable, documented, nearest, unknown_choice
 
 _LONGEST = 300  # characters of a user's word in a message
+_allowed: Collection[str] | None = None  # see only()
 LOADED = "_loaded_"
 """The name of a module from a file begins so."""
 LAB = "othello_lab."
@@ -45,6 +47,35 @@ def split_target(target: str) -> tuple[str, str]:
     return place, name
 
 
+def place_of(target: str) -> str:
+    """Return the file or module of a target; the target itself where it names no more."""
+    with suppress(ValueError):
+        return split_target(target)[0]
+    return target
+
+
+@contextmanager
+def only(targets: Collection[str] | None) -> Iterator[None]:
+    """Within it no code from outside the lab is loaded but these targets; None: no bounds.
+
+    Inside another one it changes nothing.
+    """
+    global _allowed
+    before = _allowed
+    if before is None and targets is not None:
+        _allowed = {*targets, *map(place_of, targets)}
+    try:
+        yield
+    finally:
+        _allowed = before
+
+
+def check_allowed(place: str) -> None:
+    """Raise ValueError for a class, file or module that may not be loaded now, see :func:`only`."""
+    if _allowed is not None and place not in _allowed:
+        raise ValueError(f"{visible(place)} is from outside the lab; if you trust it: --trust")
+
+
 def without_name(word: str, group: str) -> str:
     """Return the message for a file without the name of a class or function."""
     kind = "class" if group.startswith("agent") else "function"
@@ -56,6 +87,7 @@ def load_module(place: str) -> Any:
 
     A file finds ``xrange`` and ``raw_input`` defined.
     """
+    check_allowed(place)
     path = Path(place).expanduser()
     if path.suffix == ".py" and not path.exists():
         where = "" if path.is_absolute() else f" in {Path.cwd()}"

@@ -12,7 +12,7 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from othello_lab.agents.loading import own_class, split_target
+from othello_lab.agents.loading import own_class, place_of
 
 
 class NamedCode(NamedTuple):
@@ -55,7 +55,7 @@ def named_code(settings: Any, where: str = "") -> Iterator[NamedCode]:
 
 def _file_of(target: str) -> Path | None:
     """The file that a target's code stands in."""
-    place = split_target(target)[0] if ":" in target.strip(":") else target
+    place = place_of(target)
     path = Path(place).expanduser() if place.endswith(".py") else _module_file(place)
     return path if path is not None and path.is_file() else None
 

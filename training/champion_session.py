@@ -65,14 +65,11 @@ class ChampionSession(StudySession):
         self._study, self._files = champion_of(self.plan), ChampionFiles(self.folder)
         self._times = StepTimes(self.folder)
         steps = self._steps()
-        self.record.expect(len(steps))
         if not self.record.done():
             self._tell_plan(steps)
         level = self.settings.log_level
         with self.hint_after_interrupt(), signals_heeded(), logging_to(self.folder / LOG, level):
-            for number, step in enumerate(steps):
-                if number in self.record.done():
-                    continue
+            for number, step in self.missing(steps):
                 left = self._minutes_left(steps[number:], steps[:number])
                 line = f"{self.plan.name}: step {number + 1} of {len(steps)}: {step.about}{left}"
                 self.console.rule(plain(line), characters="=")
@@ -84,7 +81,7 @@ class ChampionSession(StudySession):
         return self.record.tables(), True
 
     def conclude(self, found: Any) -> Conclusion:
-        if self._study.ship:
+        if self._study.ship and not self.concludes:
             ship_champion(self._files, self.say)
         return concluded(self._study, self._files, found)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +19,10 @@ class TrainingKind(StudyKind):
 
     word = "training"
 
-    def _continue(self) -> Callable[..., Any]:
-        from othello_lab.training.training_group import resume
+    def _sessions(self) -> Any:
+        from othello_lab.training import training_group
 
-        return resume
+        return training_group
 
 
 class SelfPlayKind(JobKind):
@@ -46,7 +45,7 @@ class SelfPlayKind(JobKind):
             **labels(about["config"]),
         )
 
-    def show(self, folder: Path, console: Console, as_json: bool, trust: bool) -> None:
+    def show(self, folder: Path, console: Console, as_json: bool) -> None:
         from othello_lab.training.data import Positions
         from othello_lab.training.selfplay import stages, summary
 

@@ -83,6 +83,9 @@ class StepResult:
             said = read_yaml(path)
             said["tables"] = [ResultTable(**table) for table in said["tables"]]
             said["figures"] = [LearnedFigure(**figure) for figure in said["figures"]]
+            if said["label"] != label or not isinstance(said["evaluation"], dict):
+                raise ValueError("its label, or its evaluation, is another")
+            said["unit"] = None if said["unit"] is None else float(said["unit"])
             return cls(**said)
         except (OSError, TypeError, KeyError, ValueError) as error:
             told = f"what was learned cannot be read ({one_line(error)})"

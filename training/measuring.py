@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from othello_lab.agents.evaluation import Evaluation
-from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.record.reading import reading
 from othello_lab.experiments.report.standings import matches
 from othello_lab.experiments.statistics.intervals import elo_words
 from othello_lab.experiments.statistics.means import SHARE, mean_interval
@@ -103,7 +103,7 @@ def measure(found: TrainingSteps, folder: Path, seed: int) -> Measurements:
         calibration, slope = calibrated(predicted, examined)
     played = none
     if found.matches is not None:
-        with Record.open(found.matches) as record:
+        with reading(found.matches) as record:
             played = matches(record, winners=False)
             played = played[played["agent"] == PREFIX + found.final.label]
     curve, gain = _curve(found, folder, seed), _gain(found, seed)
@@ -277,7 +277,7 @@ def _curve(found: TrainingSteps, folder: Path, seed: int) -> pd.DataFrame:
 
     table = None
     if found.ladder is not None:
-        with Record.open(found.ladder) as record:
+        with reading(found.ladder) as record:
             table = strengths(record, seed)
     rows = []
     for minutes, kept in found.snapshots.items():
@@ -296,7 +296,7 @@ def _gain(found: TrainingSteps, seed: int) -> tuple[float, float, float]:
     labels = [PREFIX + kept.label for kept in found.snapshots.values()]
     if found.ladder is None or len(labels) < 2:
         return (float("nan"),) * 3
-    with Record.open(found.ladder) as record:
+    with reading(found.ladder) as record:
         pool = PairPool.of(record)
     weights = np.zeros((1, len(pool.names)))
     weights[0, pool.names.index(labels[0])] = -1

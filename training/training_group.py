@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,13 +12,12 @@ from typing import Annotated, Any
 import pandas as pd
 from rich.console import Console
 
-from othello_lab.agents.config import ConfigError, build, unknown
+from othello_lab.agents.config import build, unknown
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.system.files import read_bytes
 from othello_lab.core.system.settings import Switch
 from othello_lab.experiments.pairing import ResultTable
 from othello_lab.experiments.playing.tasks import TaskResult
-from othello_lab.experiments.playing.trust import names_no_more
 from othello_lab.experiments.statistics.intervals import elo_words
 from othello_lab.experiments.studies import study_session as studies
 from othello_lab.experiments.studies.record import TRAINING, StudyRecord
@@ -81,11 +81,8 @@ class TrainingGroupSession(StudySession):
 
     def make(self) -> tuple[Sequence[Mapping[str, Any]], bool]:
         names = list(several_of(self.plan).trainings)
-        self.record.expect(len(names))
         with self.hint_after_interrupt():
-            for number, name in enumerate(names):
-                if number in self.record.done():
-                    continue
+            for number, name in self.missing(names):
                 line = f"{self.plan.name}: training {number + 1} of {len(names)}: {name}"
                 self.console.rule(plain(line), characters="=")
                 self._train(name)
@@ -113,7 +110,7 @@ class TrainingGroupSession(StudySession):
             for row in found
         ]
         heads = ["training", "minutes", "kB", "its weakest result", "Elo [95 %]"]
-        if several_of(self.plan).ship:
+        if several_of(self.plan).ship and not self.concludes:
             for name in several_of(self.plan).trainings:
                 ship_folder(self.folder / name, self.say)
         minutes, size = (sum(row[key] for row in found) for key in ("minutes", "bytes"))
@@ -152,8 +149,6 @@ def _learned_from(folder: Path, asked: Mapping[str, Any]) -> Sequence[str]:
     """The rounds that the training in this folder, with these settings, learned from at last."""
     with StudyRecord.open(folder) as record:
         about = record.study()
-    if not names_no_more(about["config"], asked):
-        raise ConfigError(f"{folder}: its record names code from outside that the whole does not")
     training = build(about["config"][TRAINING.group], TRAINING.group, Training)
     return last_rounds(about["name"], training)
 
@@ -196,8 +191,7 @@ def train(
     return studies.study(plan, command, console, folder, MAKER)
 
 
-def resume(
-    folder: str | Path, command: str, console: Console | None = None, **options: Any
-) -> StudyResult:
-    """Go on with a training; see :func:`experiments.studies.study_session.resume`."""
-    return studies.resume(folder, command, console, maker=MAKER, **options)
+resume = functools.partial(studies.resume, maker=MAKER)
+"""Go on with a training; see :func:`experiments.studies.study_session.resume`."""
+report = functools.partial(studies.report, maker=MAKER)
+"""Write its report anew; see :func:`experiments.studies.study_session.report`."""

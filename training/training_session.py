@@ -77,12 +77,9 @@ class TrainingSession(StudySession):
     def make(self) -> tuple[TrainingSteps, bool]:
         self._steps = steps_of(self.plan.name, training_of(self.plan))
         self._read: dict[tuple[str, ...], Positions] = {}
-        self.record.expect(len(self._steps))
         level = self.plan.plan.settings.log_level
         with self.hint_after_interrupt(), signals_heeded(), logging_to(self.folder / LOG, level):
-            for number, step in enumerate(self._steps):
-                if number in self.record.done():
-                    continue
+            for number, step in self.missing(self._steps):
                 line = f"{self.plan.name}: step {number + 1} of {len(self._steps)}: {step.about}"
                 self.console.rule(plain(line))
                 with StepTimes(self.folder).timed(step.key):
@@ -94,11 +91,12 @@ class TrainingSession(StudySession):
     def conclude(self, found: Any) -> Conclusion:
         training, settings = training_of(self.plan), self.plan.plan.settings
         measured = measure(found, self.folder, settings.seed)
-        shipped = bool(found.final.about.get("shipped"))
-        about = {"scores": measured.scores, "shipped": shipped or training.ship}
-        kept = found.final.told(self.folder, **about)
-        if training.ship and not shipped:
-            ship(self.plan.name, kept, self.folder, self.say)
+        if not self.concludes:
+            shipped = bool(found.final.about.get("shipped"))
+            about = {"scores": measured.scores, "shipped": shipped or training.ship}
+            kept = found.final.told(self.folder, **about)
+            if training.ship and not shipped:
+                ship(self.plan.name, kept, self.folder, self.say)
         return concluded(self.plan.name, training, settings, found, measured)
 
     # ------------------------------------------------------------------ steps

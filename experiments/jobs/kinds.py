@@ -89,7 +89,7 @@ class JobKind(ABC):
         """Return the folder's row in a list."""
 
     @abstractmethod
-    def show(self, folder: Path, console: Console, as_json: bool, trust: bool) -> None:
+    def show(self, folder: Path, console: Console, as_json: bool) -> None:
         """Print its results."""
 
     @abstractmethod
@@ -105,17 +105,15 @@ class JobKind(ABC):
         """Play more games, ``games`` a pairing in all; returns the exit code."""
         raise ConfigError(f"{folder} is a {self.word}, which is not extended; start a larger one")
 
-    def write_report(
-        self, folder: Path, console: Console, trust: bool, figures: str | None
-    ) -> None:
+    def write_report(self, folder: Path, console: Console, figures: str | None) -> None:
         """Write its report anew. figures: as in ``run figures=...``; None as the job was asked."""
         raise ConfigError(f"{folder} is a {self.word}, which has no report; {self.hint}")
 
-    def latex(self, folder: Path, console: Console, trust: bool) -> str:
+    def latex(self, folder: Path, console: Console) -> str:
         """Return its tables for a paper, in LaTeX."""
         raise ConfigError(f"{folder} is a {self.word}, which has no table for LaTeX; {self.hint}")
 
-    def bibtex(self, folder: Path, console: Console, trust: bool) -> str:
+    def bibtex(self, folder: Path, console: Console) -> str:
         """Return a reference to it, in BibTeX."""
         raise ConfigError(f"{folder} is a {self.word}, which has no reference; {self.hint}")
 

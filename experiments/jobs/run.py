@@ -65,6 +65,7 @@ from othello_lab.experiments.record.game_block import GameBlock, count_forfeits,
 from othello_lab.experiments.record.provenance import versions
 from othello_lab.experiments.record.reading import damage_told, way_out
 from othello_lab.experiments.record.store import (
+    CHANGED,
     FILE,
     FORMAT,
     SKIPPED_PAIRS,
@@ -327,13 +328,15 @@ class RunJob(Job[RunResult]):
             opened = Record.create(self.folder / FILE, self.tell_waiting)
         with opened as self._record:
             record = self._record
-            with record.transaction():
+            with record.transaction(), self._reading():
+                of_others = not record.is_unchanged()
                 if self.resumed:
                     record.continue_with(plan.as_data, plan.schedule.games_each, self._retry)
                     record.write_openings(opening.text for opening in self._openings)
                     record.write_row("sessions", session)
                 else:
                     _write_head(record, plan, self._openings, session)
+                record.keep_sum(of_others)
             if self._checks:
                 write_file(self.folder / CHECKS, "\n".join([*self._checks, ""]), durable=True)
             yield
@@ -356,6 +359,8 @@ class RunJob(Job[RunResult]):
             self._openings = ()
             del draw, batches
             record.finish(time.perf_counter() - clock, complete)
+            if record.was_changed:
+                self.say(CHANGED)
             self._check_played(complete, interrupted)
             if not complete:
                 self.tell_hint()

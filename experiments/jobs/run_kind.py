@@ -51,8 +51,8 @@ class RunKind(JobKind):
                 **labels(head["config"]),
             )
 
-    def show(self, folder: Path, console: Console, as_json: bool, trust: bool) -> None:
-        with facts_of(folder, trust) as facts:
+    def show(self, folder: Path, console: Console, as_json: bool) -> None:
+        with facts_of(folder) as facts:
             said = findings(facts)
             if as_json:
                 print_json(_as_data(folder, facts, said))
@@ -74,8 +74,8 @@ class RunKind(JobKind):
     ) -> int:
         return self.resume(folder, command, console, games=games, **options)
 
-    def write_report(self, folder: Path, console: Console, trust: bool, figures: Any) -> None:
-        with facts_of(folder, trust) as facts:
+    def write_report(self, folder: Path, console: Console, figures: Any) -> None:
+        with facts_of(folder) as facts:
             if figures is not None:
                 facts.plan.settings.figures = figures
             try:
@@ -83,13 +83,13 @@ class RunKind(JobKind):
             except OSError as error:
                 raise ConfigError(f"{folder}: cannot be written ({one_line(error)})") from error
 
-    def latex(self, folder: Path, console: Console, trust: bool) -> str:
+    def latex(self, folder: Path, console: Console) -> str:
         from othello_lab.experiments.report.citing import latex_tables
 
-        with facts_of(folder, trust) as facts:
+        with facts_of(folder) as facts:
             return latex_tables(facts)
 
-    def bibtex(self, folder: Path, console: Console, trust: bool) -> str:
+    def bibtex(self, folder: Path, console: Console) -> str:
         from othello_lab.experiments.report.citing import bibtex
 
         with reading(folder) as record:
@@ -100,11 +100,11 @@ class RunKind(JobKind):
 
 
 @contextmanager
-def facts_of(folder: Path, trust: bool = False) -> Iterator[RunFacts]:
+def facts_of(folder: Path) -> Iterator[RunFacts]:
     """Yield the facts of the run in a folder, from its record; ConfigError if it has no game."""
     check_single(folder)
     with reading(folder) as record:
-        plan = recorded_plan(record, trust)
+        plan = recorded_plan(record)
         if not record.count_games():
             raise ConfigError(f"{folder}: no game of this run has ended yet")
         yield RunFacts(record, plan)

@@ -29,20 +29,26 @@ def foreign_code(described: Mapping[str, Any], recorded: Mapping[str, str]) -> l
     a hash of every such file.
     """
     lines = [_about(each, recorded) for each in named_code(described) if not each.is_ours]
-    address = described.get("executor", {}).get("address")
-    if address is not None:
+    for address in _address(described):
         lines.append(f"executor.address: the Dask scheduler at {address}, whose messages are code")
     return lines
+
+
+def foreign_targets(settings: Mapping[str, Any]) -> set[str]:
+    """Return the code from outside the lab that settings name, and a Dask scheduler."""
+    return {each.target for each in named_code(settings) if not each.is_ours} | _address(settings)
 
 
 def names_no_more(recorded: Mapping[str, Any], known: Mapping[str, Any]) -> bool:
     """Return True if the settings in the record of a part name no code from outside the lab but
     what ``known``, those of the whole, do: then it was asked for with the whole."""
-    own, allowed = (
-        {each.target for each in named_code(settings) if not each.is_ours}
-        for settings in (recorded, known)
-    )
-    return own <= allowed
+    return foreign_targets(recorded) <= foreign_targets(known)
+
+
+def _address(settings: Mapping[str, Any]) -> set[str]:
+    executor = settings.get("executor")
+    address = executor.get("address") if isinstance(executor, Mapping) else None
+    return set() if address is None else {str(address)}
 
 
 def _about(named: NamedCode, recorded: Mapping[str, str]) -> str:

@@ -88,11 +88,12 @@ class GameBlock(Sequence[PlayedGame]):
     def write(self, record: Record) -> None:
         """Add the games to a record."""
         record.write_values("games", _SQL, self._rows())
+        games = self.numbers[SCHEDULED.index("game")].tolist()
         if self.moves:
-            games = self.numbers[SCHEDULED.index("game")].tolist()
             marks = ", ".join("?" * len(TurnsRow._fields))
             rows = zip(games, self._turns, strict=True)
             record.write_values("turns", f"values ({marks})", rows)
+        record.count_in(games)
 
     # ------------------------------------------------------------------ the text, cut up
 

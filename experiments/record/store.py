@@ -8,6 +8,7 @@ text, because that is written several times as fast as sixty rows; a view shows 
 from __future__ import annotations
 
 import json
+import marshal
 import math
 import re
 import sqlite3
@@ -16,6 +17,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import fields
 from functools import cache
+from hashlib import sha256
 from itertools import chain, groupby
 from pathlib import Path
 from types import NoneType
@@ -527,6 +529,26 @@ def _check_tables(connection: sqlite3.Connection) -> None:
             raise sqlite3.DatabaseError(f"this is no record of the lab: its {name} is another one")
 
 
+CHANGED = (
+    "Others have changed this record: it does not say what the run wrote, so do not rely on it."
+)
+_MARK = 1
+"""In the file's ``user_version``: others have changed it. 0: no sum is kept, else a short one."""
+_GAMES = "select games.*, turns from games left join turns using (game)"
+_SUMMED = [f"select {', '.join(RunRow._fields[:-2])} from run", _GAMES]
+_SUMMED += [f"select * from {name}" for name in ("sessions", "agents", "openings", "skipped")]
+
+
+def _sum(rows: Iterable[tuple[Any, ...]]) -> int:
+    """Return the sum of the digests of rows, whatever their order."""
+    digests = (sha256(marshal.dumps(row, 0)).digest() for row in rows)
+    return sum(int.from_bytes(digest, "little") for digest in digests)
+
+
+def _short(number: int) -> int:
+    return number % ((1 << 31) - 3) + 2
+
+
 @contextmanager
 def _kept(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
     """Close a connection that could not be made ready."""
@@ -543,6 +565,7 @@ class Record(sqlite_file.RecordFile):
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         super().__init__(connection, path)
         self._kept: dict[str, str] = {}
+        self._sum: int | None = None
         self._connection.create_function("fingerprint", 2, _fingerprint, deterministic=True)
         # The view of a file calls functions that a file is not trusted with; one's own may.
         self._connection.execute(f"create temp view {MOVES} as {_SHOWN}")
@@ -591,6 +614,7 @@ class Record(sqlite_file.RecordFile):
         self._insert_all("games", GameRow, (played.game for played in games))
         turns = (TurnsRow(each.game.game, each.turns) for each in games if each.turns is not None)
         self._insert_all("turns", TurnsRow, turns)
+        self.count_in([played.game.game for played in games])
 
     def write_values(self, table: str, query: str, values: Iterable[tuple[int | str, ...]]) -> None:
         """Add rows to a table.
@@ -603,6 +627,7 @@ class Record(sqlite_file.RecordFile):
     def write_skipped(self, pair: int, reason: str) -> None:
         """Note that a pair will not be played."""
         self._insert_all("skipped", SkippedRow, [SkippedRow(pair, reason)])
+        self._count(_sum([(pair, _storable(reason))]))
 
     def _insert_all(self, table: str, row: Any, rows: Iterable[tuple[Any, ...]]) -> None:
         marks = ", ".join("?" * len(row._fields))
@@ -630,13 +655,48 @@ class Record(sqlite_file.RecordFile):
             self._connection.execute("delete from skipped")
         self._connection.execute("update run set complete = 0, config = ?", (json.dumps(config),))
 
+    def keep_sum(self, of_others: bool) -> None:
+        """From now on keep the sum of all rows in the file, to notice changes by others. of_others:
+        True if there were such changes before."""
+        self._sum = None if of_others else self._total()
+        self._connection.execute(f"pragma user_version = {_MARK}")
+        self._count(0)
+
+    def count_in(self, games: Sequence[int]) -> None:
+        """Add games that were just written, as the file has them, to the sum that is kept."""
+        if self._sum is not None:
+            numbers = "where game in (select value from json_each(?))"
+            self._count(_sum(self.each(f"{_GAMES} {numbers}", [json.dumps(games)])))
+
+    def _count(self, more: int) -> None:
+        if self._sum is not None:
+            self._sum += more
+            self._connection.execute(f"pragma user_version = {_short(self._sum)}")
+
+    def _total(self) -> int:
+        return sum(_sum(self.each(rows)) for rows in _SUMMED)
+
+    @property
+    def was_changed(self) -> bool:
+        """True if the run has noticed a change by others."""
+        return self.rows("pragma user_version") == [(_MARK,)]
+
+    def is_unchanged(self) -> bool:
+        """Return True if the rows have the sum that was kept last, or none was. Reads all rows."""
+        ((kept,),) = self.rows("pragma user_version")
+        return not kept or kept == _short(self._total())
+
     def finish(self, wall_seconds: float, complete: bool) -> None:
         """Note the additional seconds of the run. complete: True if all scheduled games are
-        there."""
+        there. Then read the file again, and note if it has other rows than were written."""
         self._connection.execute(
             "update run set wall_seconds = coalesce(wall_seconds, 0) + ?, complete = ?",
             (wall_seconds, int(complete)),
         )
+        if self._sum is not None:
+            with Record.open(self.path) as found:
+                if found._total() != self._sum:
+                    self._connection.execute(f"pragma user_version = {_MARK}")
         sqlite_file.fold(self._connection)
 
     # ------------------------------------------------------------------ reading

@@ -19,7 +19,7 @@ from othello_lab.experiments.config import Plan
 from othello_lab.experiments.playing.conditions import ISOLATES_LESS, NONE
 from othello_lab.experiments.record.folder import CHECKS
 from othello_lab.experiments.record.provenance import BROKEN, differences
-from othello_lab.experiments.record.store import LEAST_TIME, Record, starved_side
+from othello_lab.experiments.record.store import CHANGED, LEAST_TIME, Record, starved_side
 from othello_lab.experiments.report.elo_lead import FEW, FEW_OPENINGS, lead
 from othello_lab.experiments.report.facts import RunFacts, in_sentence, zero_text
 from othello_lab.experiments.report.plan_from_record import last_session
@@ -76,7 +76,7 @@ def findings(facts: RunFacts) -> Findings:
         *(f"{told} (see log.txt)." for told in about_forfeits(record)),
         *_about_isolation(record, plan),
     ]
-    return Findings(lead(facts), remarks)
+    return Findings([*[CHANGED] * record.was_changed, *lead(facts)], remarks)
 
 
 def _about_checks(record: Record) -> Iterable[str]:

@@ -4,7 +4,7 @@ from outside the lab is run, and nothing has to be there any more but the record
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -26,8 +26,8 @@ class AbsentAgent(Agent):
     """Stands for an agent that played and is not made again. A report uses the record's facts about
     it; costs of its searches on further positions are not counted.
 
-    from_outside: True if it ran code that is not the lab's own. missed: True if the run's own
-    report may say more of it, because the run had the agent itself.
+    kind: its class if it is the lab's own. from_outside: True if it ran code that is not. missed:
+    True if the run's own report may say more of it, because the run had the agent itself.
     """
 
     def __init__(self, row: Any, settings: RunConfig) -> None:
@@ -35,7 +35,8 @@ class AbsentAgent(Agent):
         about = settings.agents.get(row.name, {})
         self.version, self.selective = int(row.version), bool(row.selective)
         self.reproducible = bool(row.reproducible)
-        kind, timed = own_kind(about), settings.limits.of_moves().timed
+        self.kind = kind = own_kind(about)
+        timed = settings.limits.of_moves().timed
         self.from_outside = "object" not in about and bool(foreign_code({"agents": about}, {}))
         self.watches_clock = getattr(kind, "watches_clock", not self.reproducible)
         self.missed = not getattr(kind, "from_outside", False)
@@ -72,21 +73,32 @@ def recorded_plan(record: Record, trust: bool = False) -> Plan:
     trust: True if code from outside the lab may run.
     """
     settings = typed(record.run()["config"])
+    plan = settled_plan(settings, record.agents().itertuples(), trust, _plays_both_colours(record))
+    if vars(plan.executor).get("workers") and settings.executor.get("workers") is None:
+        plan.executor.workers = last_session(record)[1].get("cores", plan.executor.workers)
+    return plan
+
+
+def settled_plan(
+    settings: RunConfig, rows: Iterable[Any], trust: bool = False, both_colours: bool = True
+) -> Plan:
+    """Return the plan of settings from a record, with stand-ins as in :func:`recorded_plan`.
+
+    rows: AgentRows. both_colours: True if a pair has two games.
+    """
     about = built_from(settings)
     names = {key: str(about[key].get("_target_")) for key in about if key != "agents"}
     absent = {} if trust else {key for key in names if names_outside(about[key])}
-    agents = _agents(record, settings, trust)
+    agents = {row.name: _agent(row, settings, trust) for row in rows}
     schedule, openings, executor = (
         None if name in absent else build(about[name], name, kind)
         for name, kind in (("schedule", Schedule), ("openings", Openings), ("executor", Executor))
     )
-    schedule = schedule or _AbsentSchedule(_plays_both_colours(record))
+    schedule = schedule or _AbsentSchedule(both_colours)
     openings = openings or _AbsentOpenings(text=names["openings"])
     if executor is None:
         executor = Serial()
         executor.text = names["executor"]
-    if vars(executor).get("workers") and settings.executor.get("workers") is None:
-        executor.workers = last_session(record)[1].get("cores", executor.workers)
     limits = settings.limits.of_moves()
     rules = ruleset(settings.ruleset.name)
     return Plan(settings, agents, rules, limits, openings, schedule, executor)
@@ -106,13 +118,11 @@ def last_session(record: Record) -> tuple[dict[str, str], dict[str, Any]]:
     return {}, {}
 
 
-def _agents(record: Record, settings: RunConfig, trust: bool) -> dict[str, Agent]:
-    agents: dict[str, Agent] = {}
-    for row in record.agents().itertuples():
-        about: Mapping[str, Any] = settings.agents.get(row.name, {})
-        agents[row.name] = absent = AbsentAgent(row, settings)
-        allowed = trust or not absent.from_outside
-        if "object" not in about and allowed and not plays_elsewhere(about, settings):
-            with suppress(ConfigError):
-                agents[row.name] = build_agent(about, row.name)
-    return agents
+def _agent(row: Any, settings: RunConfig, trust: bool) -> Agent:
+    about: Mapping[str, Any] = settings.agents.get(row.name, {})
+    absent = AbsentAgent(row, settings)
+    allowed = trust or not absent.from_outside
+    if "object" not in about and allowed and not plays_elsewhere(about, settings):
+        with suppress(ConfigError):
+            return build_agent(about, row.name)
+    return absent

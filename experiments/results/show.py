@@ -21,8 +21,8 @@ def report_command(arguments: Sequence[str], console: Console) -> int:
         prog="othello-lab report",
         description="Write report.html, report.md and the figures of a run, a sweep, or a complete "
         "study anew from its record alone. Of several runs: one report that compares them, in "
-        "--output. Code from outside the lab is not run for that, unless with --trust; without it "
-        "the report leaves out what would have to be searched again with its heuristics.",
+        "--output. Code from outside the lab is not run for that: the report leaves out what would "
+        "have to be searched again with its heuristics, which resume writes.",
     )
     parser.add_argument("folder", type=Path, nargs="+", help="results/NAME/DATE")
     parser.add_argument(
@@ -44,7 +44,6 @@ def report_command(arguments: Sequence[str], console: Console) -> int:
     parser.add_argument(
         "--bibtex", action="store_true", help="print a reference to a run or sweep for a paper"
     )
-    _add_trust(parser)
     options = parser.parse_args(arguments)
     if options.latex or options.bibtex:
         for folder in options.folder:
@@ -59,7 +58,7 @@ def report_command(arguments: Sequence[str], console: Console) -> int:
     if options.output:
         raise ConfigError("--output is for the comparison of several runs")
     (folder,) = options.folder
-    kind_of(folder).write_report(folder, console, options.trust, options.figures)
+    kind_of(folder).write_report(folder, console, options.figures)
     return 0
 
 
@@ -67,9 +66,9 @@ def _print_for_paper(folder: Path, options: Namespace, console: Console) -> None
     """Print the tables of a run or sweep in LaTeX, a reference in BibTeX, or both."""
     kind = kind_of(folder)
     if options.latex:
-        print(visible(kind.latex(folder, console, options.trust), keep="\n"))
+        print(visible(kind.latex(folder, console), keep="\n"))
     if options.bibtex:
-        print(visible(kind.bibtex(folder, console, options.trust), keep="\n"))
+        print(visible(kind.bibtex(folder, console), keep="\n"))
 
 
 def show_command(arguments: Sequence[str], console: Console) -> int:
@@ -81,13 +80,6 @@ def show_command(arguments: Sequence[str], console: Console) -> int:
     )
     parser.add_argument("folder", type=Path, help="results/NAME/DATE")
     parser.add_argument("--json", action="store_true", help="for a program to read")
-    _add_trust(parser)
     options = parser.parse_args(arguments)
-    kind_of(options.folder).show(options.folder, console, options.json, options.trust)
+    kind_of(options.folder).show(options.folder, console, options.json)
     return 0
-
-
-def _add_trust(parser: Parser) -> None:
-    parser.add_argument(
-        "--trust", action="store_true", help="run what the record names from outside the lab"
-    )

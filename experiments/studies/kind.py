@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console, RenderableType
 
-from othello_lab.core.system.console import as_typed
 from othello_lab.core.system.json_output import print_json, rows_of
 from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.jobs.kinds import JobKind, JobSummary, labels, state_of
@@ -35,7 +33,7 @@ class StudyKind(JobKind):
             **labels(about["config"]),
         )
 
-    def show(self, folder: Path, console: Console, as_json: bool, trust: bool) -> None:
+    def show(self, folder: Path, console: Console, as_json: bool) -> None:
         if not as_json:
             raise ConfigError(
                 f"{folder} is a {self.word}: its findings are in {folder / 'report.md'}"
@@ -45,31 +43,23 @@ class StudyKind(JobKind):
     def resume(self, folder: Path, command: str, console: Console, **options: Any) -> int:
         retry = options.pop("retry_skipped", False)
         options.pop("retry_starved", None)
-        return self._continue()(folder, command, console, retry_failed=retry, **options).exit_code
+        resume = self._sessions().resume
+        code: int = resume(folder, command, console, retry_failed=retry, **options).exit_code
+        return code
 
-    def write_report(
-        self, folder: Path, console: Console, trust: bool, figures: str | None
-    ) -> None:
-        with StudyRecord.open(folder) as record:
-            complete = record.study()["complete"]
-        if not complete:
-            raise ConfigError(
-                f"{folder}: this {self.word} is not complete; resume writes its report too"
-            )
-        # Nothing is left to do, so other versions than its own change no number.
-        command = as_typed(["report", str(folder)])
-        self._continue()(folder, command, console, force=True, trust=trust)
+    def write_report(self, folder: Path, console: Console, figures: str | None) -> None:
+        self._sessions().report(folder, console)
 
     def look(self, folder: Path, console: Console) -> tuple[RenderableType, bool]:
         from othello_lab.experiments.studies.watching import look_at_study
 
         return look_at_study(folder, console)
 
-    def _continue(self) -> Callable[..., Any]:
-        """Return the function that resumes it."""
-        from othello_lab.experiments.studies.study_session import resume
+    def _sessions(self) -> Any:
+        """Return the module with the functions that resume it, and report on it."""
+        from othello_lab.experiments.studies import study_session
 
-        return resume
+        return study_session
 
 
 def _study_data(folder: Path) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from othello_lab.experiments.config import Plan
 from othello_lab.experiments.playing.tasks import Tables, WorkerContext
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.late_moves import mean_of
+from othello_lab.experiments.report.plan_from_record import AbsentAgent
 from othello_lab.experiments.report.searches import cost_rows, sample_text
 from othello_lab.experiments.report.tables import marked, share_text, time_text
 from othello_lab.experiments.studies.positions import PHASES, SampledPosition, SampledStudy
@@ -36,7 +37,7 @@ times as long."""
 
 def kind_of(agent: Agent) -> type | None:
     """The class of an agent; None where it is not the lab's own."""
-    return agent.kind if isinstance(agent, ExternalAgent) else type(agent)
+    return agent.kind if isinstance(agent, ExternalAgent | AbsentAgent) else type(agent)
 
 
 def prunes(agent: Agent) -> bool:

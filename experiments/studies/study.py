@@ -23,6 +23,7 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -32,6 +33,7 @@ from othello_lab.core.system.settings import Nameable, check_settings
 from othello_lab.experiments.config import Plan, RunConfig
 from othello_lab.experiments.pairing import ResultTable
 from othello_lab.experiments.playing.tasks import Tables, WorkerContext
+from othello_lab.experiments.record.reading import reading
 from othello_lab.experiments.record.store import Record
 
 if TYPE_CHECKING:
@@ -163,9 +165,9 @@ class PlayedRun:
     asked: RunRequest
     complete: bool
 
-    def record(self) -> Record:
-        """Its record, to be closed (``with played.record() as record``)."""
-        return Record.open(self.folder)
+    def record(self) -> AbstractContextManager[Record]:
+        """Its record, to be opened (``with played.record() as record``); see :func:`reading`."""
+        return reading(self.folder)
 
 
 @dataclass(frozen=True, kw_only=True)

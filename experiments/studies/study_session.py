@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import yaml
 from rich.console import Console
 
 from othello_lab.agents.config import ConfigError, build
+from othello_lab.agents.loading import only
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.experiments.config import RunConfig, built_from, plan_of, typed
 from othello_lab.experiments.jobs.job import LOG, Job, progress_of
@@ -22,11 +23,12 @@ from othello_lab.experiments.jobs.replan import check_again, moved_executor
 from othello_lab.experiments.jobs.stopping import RunStopped, guarded
 from othello_lab.experiments.playing.tasks import Tables, Task, WorkerContext
 from othello_lab.experiments.playing.trial import try_agents
-from othello_lab.experiments.playing.trust import check_trusted, foreign_code
+from othello_lab.experiments.playing.trust import check_trusted, foreign_code, foreign_targets
 from othello_lab.experiments.record.folder import locked
 from othello_lab.experiments.record.provenance import file_hash, versions
 from othello_lab.experiments.record.reading import reading
-from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.record.store import AgentRow, Record
+from othello_lab.experiments.report.plan_from_record import settled_plan
 from othello_lab.experiments.studies.parts import play_part
 from othello_lab.experiments.studies.record import FORMAT, STUDY, RecordKind, StudyRecord
 from othello_lab.experiments.studies.reporting import tell
@@ -40,6 +42,8 @@ from othello_lab.experiments.studies.study import (
 )
 from othello_lab.experiments.studies.study_plan import StudyPlan, planned
 from othello_lab.experiments.sweep.folder import has_begun
+
+_Step = TypeVar("_Step")
 
 GAMES = "games"
 """The folder of the run that a study of positions plays first."""
@@ -62,7 +66,8 @@ class StudySession(Job[StudyResult]):
     """A study as a job: the missing part of its record is done, and the study concluded.
 
     options: how runs that have begun are continued, see :func:`experiments.jobs.run.resume`, and
-    ``retry_failed``: do pieces again that failed.
+    ``retry_failed``: do pieces again that failed. concludes: True if it only concludes from what is
+    there.
     """
 
     record: StudyRecord
@@ -76,6 +81,7 @@ class StudySession(Job[StudyResult]):
     ) -> None:
         super().__init__(plan.plan.settings, plan.as_data, console)
         self.plan, self.maker, self.options = plan, maker, dict(options or {})
+        self.concludes = False
         self._retry_failed = bool(self.options.pop("retry_failed", False))
 
     @classmethod
@@ -91,6 +97,13 @@ class StudySession(Job[StudyResult]):
     @abstractmethod
     def conclude(self, found: Any) -> Conclusion:
         """Return the conclusion from the result of :meth:`make`."""
+
+    def missing(self, steps: Sequence[_Step]) -> Iterator[tuple[int, _Step]]:
+        """Yield the steps that the record lacks, each with its number; none if it concludes."""
+        if not self.concludes:
+            self.record.expect(len(steps))
+            done = self.record.done()
+            yield from (each for each in enumerate(steps) if each[0] not in done)
 
     def prepare(self, stack: ExitStack) -> None:
         if not self.resumed:
@@ -127,8 +140,7 @@ class StudySession(Job[StudyResult]):
         if not found:
             self.tell_hint()
             raise KeyboardInterrupt
-        conclusion = self.conclude(found)
-        tell(self.plan, record, conclusion, self.folder, self.console)
+        conclusion = self.tell(found)
         failed = [(number, why) for number, why in record.done().items() if why]
         for number, why in failed[:MOST_TOLD]:
             self.say(f"failed  piece {number}: {why}")
@@ -136,6 +148,12 @@ class StudySession(Job[StudyResult]):
             self.tell_hint()
             return StudyResult(self.folder, complete, 130)
         return StudyResult(self.folder, complete, 1 if failed else conclusion.exit_code)
+
+    def tell(self, found: Any) -> Conclusion:
+        """Conclude from the result of :meth:`make`, and write the report."""
+        conclusion = self.conclude(found)
+        tell(self.plan, self.record, conclusion, self.folder, self.console)
+        return conclusion
 
 
 class RecordMaker(NamedTuple):
@@ -195,19 +213,56 @@ def resume(
     options = {**moved, "force": force, "trust": trust, "retry_failed": retry_failed}
     with locked(folder):
         with StudyRecord.open(folder) as record:
-            about = record.study()
-        config = dict(about["config"])
-        described = config.pop(maker.kind.group, None)
-        if not isinstance(described, dict):
-            raise ConfigError(f"{folder}: its record does not say what {maker.kind.word} it is")
-        settings = typed(config)
+            about, described, settings = _read(record)
         settings.executor = moved_executor(settings.executor, **moved)
         now = _versions(settings, described, maker)
         check_again(folder, about["versions"], about["config"], now, force)
         built = _built(settings, described, maker.kind)
         check_trusted(folder, foreign_code(built, about["versions"]), trust, console)
-        plan = planned(about["name"], described, plan_of(settings), maker.kind, maker.of)
-        return maker.session(plan)(plan, maker, console, options).go_on(folder, command)
+        with only(None if trust else foreign_targets(built)):  # not what other files there name
+            plan = planned(about["name"], described, plan_of(settings), maker.kind, maker.of)
+            return maker.session(plan)(plan, maker, console, options).go_on(folder, command)
+
+
+def report(folder: Path, console: Console, maker: RecordMaker | None = None) -> None:
+    """Write the report of a complete study anew, from its record: nothing is done or played.
+
+    Agents from outside the lab have stand-ins. maker: as in :func:`study`. Raises ConfigError.
+    """
+    maker = maker or STUDIES
+    with only(()), StudyRecord.open(folder) as record:
+        about, described, settings = _read(record)
+        if not about["complete"]:
+            what = f"{folder}: this {maker.kind.word}"
+            raise ConfigError(f"{what} is not complete; resume writes its report too")
+        names, rows = enumerate(settings.agents), list[Any]()
+        if has_begun(folder / GAMES):
+            with reading(folder / GAMES) as games:
+                rows = list(games.agents().itertuples())
+        rows = rows or [AgentRow.of(number, name, {}, 1, True, False) for number, name in names]
+        study = build(described, maker.kind.group, maker.of)
+        whole = settled_plan(settings, rows)
+        plan = StudyPlan(about["name"], study, described, whole, maker.kind)
+        session = maker.session(plan)(plan, maker, console)
+        session.folder, session.record, session.concludes = folder, record, True
+        found, _ = session.make()
+        if not found:
+            raise ConfigError(f"{folder}: nothing of this {maker.kind.word} is there")
+        session.tell(found)
+
+
+def _read(record: StudyRecord) -> tuple[dict[str, Any], dict[str, Any], RunConfig]:
+    """Return the head of a record, the study's own settings, and those of a run; ConfigError."""
+    about, kind = record.study(), record.kind
+    config = dict(about["config"])
+    described = config.pop(kind.group, None)
+    if not isinstance(described, dict):
+        where = record.path.parent
+        raise ConfigError(f"{where}: its record does not say what {kind.word} it is")
+    settings = typed(config)
+    if not all(isinstance(each, Mapping) for each in settings.agents.values()):
+        raise ConfigError(f"agents={settings.agents!r:.60}: a line-up is needed")
+    return about, described, settings
 
 
 def _built(settings: RunConfig, described: Mapping[str, Any], kind: RecordKind) -> dict[str, Any]:
@@ -237,13 +292,16 @@ def _pieces(plan: StudyPlan, record: Record | None) -> list[Task]:
     return [Task(number, content) for number, content in enumerate(contents)]
 
 
-def _runs(plan: StudyPlan, played: Sequence[PlayedRun]) -> list[RunRequest]:
-    """The runs that a study of matches asks for, their settings checked; ConfigError."""
+def _runs(
+    plan: StudyPlan, played: Sequence[PlayedRun], concludes: bool = False
+) -> list[RunRequest]:
+    """The runs that a study of matches asks for, their settings checked unless it only concludes;
+    ConfigError."""
     study = plan.study
     assert isinstance(study, MatchStudy)
     with plan.refusals():
         asked = list(study.runs(plan.plan, played))
-    for each in asked[len(played) :]:
+    for each in asked[len(played) :] if not concludes else ():
         plan_of(each.settings)
     return asked
 
@@ -269,6 +327,8 @@ class PositionSession(StudySession):
         """Work on the pieces that the record lacks; return all tables, and True if none is left."""
         plan, record, study = self.plan, self.record, self.plan.study
         assert isinstance(study, PositionStudy)
+        if self.concludes:
+            return record.tables(), True
         if study.needs_run(plan.plan):
             if not _play_one(self, RunRequest(plan.plan.settings, GAMES), self.folder / GAMES):
                 return {}, False
@@ -329,7 +389,7 @@ class MatchSession(StudySession):
         """Play missing and incomplete runs until no further run is needed; return those with games,
         and True if they are all there."""
         plan, played = self.plan, list[PlayedRun]()
-        asked = _runs(plan, played)
+        asked = _runs(plan, played, self.concludes)
         while True:
             for number, each in enumerate(asked):
                 if number < len(played) and played[number].asked == each:
@@ -342,7 +402,7 @@ class MatchSession(StudySession):
                     played[number : number + 1] = [PlayedRun(number, where, each, complete)]
                 if not complete:
                     return played, False
-            before, asked = asked, _runs(plan, played)
+            before, asked = asked, _runs(plan, played, self.concludes)
             if asked == before:
                 return played, True
 
@@ -350,6 +410,8 @@ class MatchSession(StudySession):
 def _play_one(session: StudySession, asked: RunRequest, folder: Path) -> bool:
     """Play a run in this folder, or continue it, or take it as played; return True if it is
     complete."""
+    if session.concludes:
+        return _has_games(folder)
     whole, console = session.plan.title, session.console
     return play_part(asked.settings, folder, whole, asked.about, console, session.options)
 
@@ -357,7 +419,7 @@ def _play_one(session: StudySession, asked: RunRequest, folder: Path) -> bool:
 def _has_games(folder: Path) -> bool:
     if not has_begun(folder):
         return False
-    with Record.open(folder) as record:
+    with reading(folder) as record:
         return record.count_games() > 0
 
 

@@ -21,6 +21,7 @@ from othello_lab.core.system.plain_yaml import read_yaml
 from othello_lab.experiments.jobs.command_line import run_parser
 from othello_lab.experiments.jobs.kinds import KINDS
 from othello_lab.experiments.record.folder import numbered
+from othello_lab.experiments.record.reading import damage_told
 from othello_lab.experiments.record.store import FILE, Record
 from othello_lab.experiments.sweep.composing import varied
 
@@ -155,7 +156,7 @@ def read_combination(folder: Path) -> Combination:
 def _state_of_games(folder: Path) -> State:
     if not has_begun(folder):
         return State.WAITING
-    with Record.open(folder) as record:
+    with damage_told(folder), Record.open(folder) as record:
         row = record.query("select complete, (select count(*) from games) as n from run").iloc[0]
     if not row["n"]:
         return State.WAITING
@@ -166,7 +167,7 @@ def has_begun(folder: Path) -> bool:
     """Return True if a folder's record has the settings of its run."""
     if not (folder / FILE).exists():
         return False
-    with Record.open(folder) as record:
+    with damage_told(folder), Record.open(folder) as record:
         return record.format() is not None
 
 

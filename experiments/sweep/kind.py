@@ -50,7 +50,7 @@ class SweepKind(JobKind):
             **said,
         )
 
-    def show(self, folder: Path, console: Console, as_json: bool, trust: bool) -> None:
+    def show(self, folder: Path, console: Console, as_json: bool) -> None:
         from othello_lab.experiments.sweep.reporting import sweep_table
         from othello_lab.experiments.sweep.results import table_of
 
@@ -73,21 +73,19 @@ class SweepKind(JobKind):
 
         return sweep_session.extend(folder, games, console, _trust_alone(folder, options))
 
-    def write_report(
-        self, folder: Path, console: Console, trust: bool, figures: str | None
-    ) -> None:
+    def write_report(self, folder: Path, console: Console, figures: str | None) -> None:
         from othello_lab.experiments.sweep.reporting import conclude
 
         with _with_games(folder) as (known, values):
             conclude(folder, known, values, console, figures)
 
-    def latex(self, folder: Path, console: Console, trust: bool) -> str:
+    def latex(self, folder: Path, console: Console) -> str:
         from othello_lab.experiments.sweep.reporting import latex_of_sweep
 
         with _with_games(folder) as (known, values):
             return latex_of_sweep(folder, known, values)
 
-    def bibtex(self, folder: Path, console: Console, trust: bool) -> str:
+    def bibtex(self, folder: Path, console: Console) -> str:
         from othello_lab.experiments.report.citing import bibtex
 
         with (

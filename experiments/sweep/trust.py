@@ -3,13 +3,11 @@ combinations that are to be gone on with."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 
-from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.experiments.config import built_from, settings_of, typed
 from othello_lab.experiments.playing.trust import foreign_code
-from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.record.reading import reading
 from othello_lab.experiments.sweep.composing import is_hydras
 from othello_lab.experiments.sweep.folder import State, Sweep
 
@@ -17,10 +15,7 @@ from othello_lab.experiments.sweep.folder import State, Sweep
 def foreign_in(asked: Sweep) -> list[str]:
     """Return the code from outside the lab that a sweep would run, a line each; see
     :func:`experiments.playing.trust.foreign_code`. Raises ConfigError."""
-    try:
-        return list(dict.fromkeys(_foreign_in(asked)))
-    except sqlite3.Error as error:
-        raise ConfigError(f"{asked.folder}: {one_line(error)}") from error
+    return list(dict.fromkeys(_foreign_in(asked)))
 
 
 def _foreign_in(asked: Sweep) -> Iterator[str]:
@@ -34,7 +29,7 @@ def _foreign_in(asked: Sweep) -> Iterator[str]:
             yield from foreign_code(built_from(settings_of(settings, asked.extra_folders)), {})
     for each in asked.combinations():
         if each.state is State.STOPPED:
-            with Record.open(each.folder) as record:
+            with reading(each.folder) as record:
                 head = record.run()
             yield from foreign_code(built_from(typed(head["config"])), head["versions"])
 

@@ -30,6 +30,7 @@ from othello_lab.agents.config import (
 from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
 from othello_lab.agents.external_agent import names_outside, own_kind
 from othello_lab.agents.ladder import levels
+from othello_lab.agents.named_code import named_code
 from othello_lab.core.position import Position
 from othello_lab.core.rules import RULESETS, Ruleset
 from othello_lab.core.system.files import read_text
@@ -281,11 +282,8 @@ class Catalogue:
 
 
 def _targets(settings: Any) -> set[str]:
-    """Return every class that settings name, and every function."""
-    if isinstance(settings, Mapping):
-        own = {str(settings[key]) for key in ("_target_", "target") if key in settings}
-        return own.union(*map(_targets, settings.values()))
-    return set().union(*map(_targets, settings)) if isinstance(settings, list) else set()
+    """Return all code that settings name."""
+    return {each.target for each in named_code(settings)}
 
 
 def _is_outside(settings: Mapping[str, Any]) -> bool:

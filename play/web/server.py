@@ -22,6 +22,8 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from othello_lab.agents.config import ConfigError
 from othello_lab.core.position import prepare_rules
@@ -30,6 +32,7 @@ from othello_lab.core.system.processes import LINUX
 from othello_lab.play.agent_process import AgentFailure
 from othello_lab.play.config import GameSetup, WebConfig, is_local
 from othello_lab.play.web import messages
+from othello_lab.play.web.connections import OpenConnections
 from othello_lab.play.web.visit_session import Outbox, RateLimit, VisitSession, VisitSessions
 from othello_lab.play.web.visits import ActionRefused
 
@@ -47,7 +50,6 @@ _HEADERS = {
     "Cache-Control": "no-cache",
 }
 _LOCAL = ("127.0.0.1", "localhost", "[::1]")
-_SLOWEST = 30.0  # seconds that a page may take to accept a message
 _LINES = 8  # connections to each game that may be open
 _HELLO = 10.0  # seconds until the first message
 _TIDY = 5.0  # seconds from one look at what nobody needs any more to the next
@@ -96,7 +98,7 @@ class SameHostOnly:
         return False
 
 
-def application(table: GameSetup) -> ASGIApp:
+def application(table: GameSetup, connections: OpenConnections) -> ASGIApp:
     """The server as an ASGI application."""
     house = VisitSessions(table)
     files = {path.name: read_bytes(path) for path in sorted(STATIC.iterdir()) if path.is_file()}
@@ -114,6 +116,7 @@ def application(table: GameSetup) -> ASGIApp:
         while True:
             await asyncio.sleep(_TIDY)
             house.tidy()
+            connections.tidy()
             await house.memory.check()
 
     async def page(request: Request) -> Response:
@@ -213,10 +216,9 @@ class PageConnection:
             text = json.dumps(await self._outbox.take())
             try:
                 if self._outbox.overflowed:
-                    raise TimeoutError
-                async with asyncio.timeout(_SLOWEST):
-                    await self._websocket.send_text(text)
-            except (TimeoutError, OSError, RuntimeError):
+                    raise OSError
+                await self._websocket.send_text(text)
+            except (OSError, RuntimeError):
                 with contextlib.suppress(Exception):
                     await self._websocket.close(_BUSY)
                 return
@@ -224,9 +226,8 @@ class PageConnection:
     async def _end(self, sender: asyncio.Task[None], code: int, why: str) -> None:
         sender.cancel()
         with contextlib.suppress(Exception):
-            async with asyncio.timeout(_HELLO):
-                await self._websocket.send_text(json.dumps({"type": "refused", "text": why}))
-                await self._websocket.close(code, why[:100])
+            await self._websocket.send_text(json.dumps({"type": "refused", "text": why}))
+            await self._websocket.close(code, why[:100])
 
 
 # ---------------------------------------------------------------------- from the command line
@@ -236,7 +237,9 @@ def serve(table: GameSetup) -> None:
     """Serve until Ctrl-C; raises ConfigError if that cannot begin."""
     settings = table.settings.web
     with _listen(settings) as listening:
-        server = uvicorn.Server(_uvicorn(application(table), settings))
+        connections = OpenConnections(_LINES * settings.games)
+        app = application(table, connections)
+        server = uvicorn.Server(_uvicorn(app, settings, connections))
         prepare_rules(print)
         name = f"[{settings.host}]" if ":" in settings.host else settings.host
         address = f"http://{name}:{settings.port}/"
@@ -248,20 +251,19 @@ def serve(table: GameSetup) -> None:
         server.run([listening])
 
 
-def _uvicorn(app: ASGIApp, settings: WebConfig) -> uvicorn.Config:
+def _uvicorn(app: ASGIApp, settings: WebConfig, connections: OpenConnections) -> uvicorn.Config:
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
     return uvicorn.Config(
         app,
         loop="asyncio",
-        http="h11",
-        ws="websockets-sansio",
+        http=connections.watched(H11Protocol),
+        ws=connections.watched(WebSocketsSansIOProtocol),
         ws_max_size=settings.message_kb << 10,
         lifespan="on",
         log_config=None,
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=1,
-        limit_concurrency=_LINES * settings.games,
     )
 
 

@@ -19,7 +19,7 @@ from runs import changed, played, printed, told
 from shared import copied
 
 from othello_lab.__main__ import main
-from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.record.store import CHANGED, Record
 
 COMMANDS = {
     "watch": (["watch", "RUN", "--once"], {0, 2}),
@@ -93,6 +93,43 @@ def test_what_can_be_read_is_recovered_and_the_rest_played_again(tmp_path: Path)
     assert main(["recover", str(damaged)]) == 0, "a second time, too"
     (damaged / "games.sqlite").write_bytes(bytes(size) + content[size:])
     assert str(damaged) in told("recover", damaged, code=2)
+
+
+# ---------------------------------------------------------------------- changed by others
+
+CHEAT = """
+import othello_lab, pathlib, sqlite3
+
+class Cheat(othello_lab.RandomAgent):
+    def close(self):
+        for record in pathlib.Path({results!r}).rglob("games.sqlite"):
+            with sqlite3.connect(record) as connection:
+                connection.execute("update games set result = 'white', black_points = 0")
+"""
+
+
+@pytest.mark.integration
+def test_a_run_keeps_the_sum_of_its_rows_and_notices_changes(
+    recorded_duel: Path, tmp_path: Path
+) -> None:
+    folder = copied(recorded_duel, tmp_path)
+    said = told("extend", folder, "games=12", "--force") + told("verify", folder, "--games", 0)
+    assert CHANGED not in said
+    with closing(sqlite3.connect(folder / "games.sqlite")) as connection, connection:
+        connection.execute("update agents set version = version + 1 where agent = 0")
+    for words in (["resume", folder, "--force"], ["show", folder]):
+        assert CHANGED in told(*words)
+
+
+@pytest.mark.integration
+def test_an_open_agent_that_changes_the_record_at_its_end_is_noticed(tmp_path: Path) -> None:
+    (tmp_path / "cheat.py").write_text(CHEAT.format(results=str(tmp_path)))
+    words = ["agents=duel", "agent@first=greedy", f"agent@second={tmp_path}/cheat.py:Cheat"]
+    said = told("run", *words, "games=6", "figures=none", f"results={tmp_path}/results")
+    (folder,) = records.runs_in(tmp_path)
+    assert said.index(CHANGED) < said.index("Elo")
+    assert CHANGED in (folder / "report.md").read_text() and CHANGED in told("show", folder)
+    assert CHANGED in told("verify", folder, code=1)
 
 
 # ---------------------------------------------------------------------- what it says

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import functools
 import io
 import json
 import os
+import pickle
 import shutil
 import signal
 import sqlite3
@@ -15,8 +17,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
+from chosen import mostly_nightly
 from processes import Command
 from records import after_games, runs_in
 from refusals import ended
@@ -24,11 +28,17 @@ from rich.console import Console
 from runs import changed, told
 
 from othello_lab.agents.config import ConfigError
+from othello_lab.core.position import Position
 from othello_lab.experiments.config import built_from, typed
 from othello_lab.experiments.jobs.run import resume
-from othello_lab.experiments.playing.trust import check_trusted
+from othello_lab.experiments.playing.trust import check_trusted, foreign_code
 from othello_lab.experiments.record.provenance import versions
-from othello_lab.experiments.report.tables import described
+from othello_lab.experiments.studies.record import TRAINING
+from othello_lab.experiments.studies.study_plan import read
+from othello_lab.play.config import read as read_table
+from othello_lab.play.web.visit_session import VisitSessions
+from othello_lab.play.web.visits import Visits
+from othello_lab.training.training import TrainingStudy
 
 QUIET = Console(quiet=True)
 WORDS = ["agents=duel", "agent@first=greedy", "agent@second=random", "games=2", "figures=false"]
@@ -184,13 +194,6 @@ def test_a_scheduler_that_a_record_names_is_not_asked(
     assert address in told("resume", str(foreign_run(tmp_path, {"executor": dask})), code=2)
 
 
-def test_watching_runs_nothing(tmp_path: Path, marker: Path, foreign_run: ForeignRun) -> None:
-    folder = foreign_run(tmp_path, {"schedule": {"_target_": "evil.Schedule"}})
-    assert "evil.Schedule" in told("watch", folder, "--once")
-    described({"a": {"object": "evil.Agent", "depth": 3}})
-    assert not marker.exists()
-
-
 @pytest.mark.parametrize(("answer", "trusted"), [("y", True), ("n", False), ("", False)])
 def test_on_a_terminal_the_user_is_asked(
     monkeypatch: pytest.MonkeyPatch, answer: str, trusted: bool
@@ -246,21 +249,6 @@ def test_code_that_a_sweep_names_is_listed_and_not_imported(
     assert not marker.exists()
 
 
-def test_the_records_of_a_sweep_are_looked_into(
-    tmp_path: Path, marker: Path, foreign_run: ForeignRun
-) -> None:
-    record = foreign_run(tmp_path / "made", AN_AGENT)
-    values = "0, 0, 0, 1, 'draw', 0.5, 0, 32, 32, 'finished', '', 1, '', ''" + 16 * ", 0"
-    changed(record, f"insert into games values ({values})")
-    folder = foreign_sweep(tmp_path, ["-m", *WORDS], WORDS)
-    record.rename(folder / "0")
-    (folder / "0" / "combination.yaml").write_text(
-        yaml.safe_dump({"settings": WORDS, "objective": None})
-    )
-    assert "agents.random: evil.Agent (" in told("resume", folder, code=2)
-    assert not marker.exists()
-
-
 @pytest.mark.integration
 def test_an_interrupted_run_of_foreign_code_names_trust_on_its_way_on(
     tmp_path: Path, marker: Path
@@ -273,9 +261,78 @@ def test_an_interrupted_run_of_foreign_code_names_trust_on_its_way_on(
     assert f"othello-lab resume {folder} --trust\n" in printed
 
 
-# ---------------------------------------------------------------------- every key of the settings
+# ---------------------------------------------------------------------- every value of every file
 
 OS = "othello_lab.experiments.config.os"
+HOSTILE = [
+    {"_target_": "evil.Agent"},
+    {"_target_": f"{OS}.system", "command": "touch it_ran"},
+    {"_target_": f"{OS}:mkdir", "path": "it_ran"},
+    {"_target_": "othello_lab.AlphaBeta", "evaluation": {"_target_": "evil.Agent"}},
+    {"_target_": "othello_lab.agents.external.LineAgent", "command": "touch it_ran"},
+    "evil.py:flat",
+    "./evil.py:Agent",
+]
+"""Values that run code wherever a name of code is obeyed."""
+FILES = {
+    "run": ("duel", "", "games.sqlite"),
+    "study": ("study", "", "study.sqlite"),
+    "training": ("training", "", "training.sqlite"),
+    "what was learned": ("training", "", "weights/tuned.learned.yaml"),
+    "champion": ("training", "", "training.sqlite"),
+    "self-play": ("training", "rounds/outcomes/0", "selfplay.yaml"),
+    "sweep": ("sweep", "", "sweep.yaml"),
+    "combination": ("sweep", "", "0/combination.yaml"),
+    "run of a sweep": ("sweep", "", "0/games.sqlite"),
+}
+"""Files with settings: the recorded job, the folder in it that commands get, and the file there."""
+LOOKING = "list UP; show IT; show IT --json; watch IT --once; report IT; compare IT IT; "
+LOOKING += "export IT jsonl; verify IT --games 1; recover IT; play replay IT"
+CONTINUING = "resume IT --force; extend IT games=40 --force"
+OBJECTS = ("schedule", "openings", "executor", "evaluation", "agents", "study", "train", "data")
+OBJECTS += ("arguments", "combinations", "settings")
+DAILY = [pytest.param(False, marks=pytest.mark.integration)]
+DAILY += [pytest.param(True, marks=pytest.mark.nightly)]
+
+
+class Folder:
+    """A folder of somebody else, in which one file is changed."""
+
+    def __init__(self, sound: Path, up: Path, inner: str, file: str, marker: Path) -> None:
+        shutil.copytree(sound, up / "it")
+        self._words = {"IT": str(up / "it" / inner), "UP": str(up)}
+        self._file, self._marker = up / "it" / inner / file, marker
+        self._table = "run" if file.endswith("games.sqlite") else "study"
+
+    def _sql(self, statement: str, *values: str) -> list[Any]:
+        with closing(sqlite3.connect(self._file, isolation_level=None)) as connection:
+            return connection.execute(statement, values).fetchall()
+
+    def read(self) -> Any:
+        if self._file.suffix == ".yaml":
+            return yaml.safe_load(self._file.read_text())
+        return json.loads(self._sql(f"select config from {self._table}")[0][0])
+
+    def write(self, config: Any) -> None:
+        (self._file.parent / "config.yaml").write_text(yaml.safe_dump(config))
+        if self._file.suffix == ".yaml":
+            self._file.write_text(yaml.safe_dump(config))
+        else:
+            self._sql(f"update {self._table} set complete = 1, config = ?", json.dumps(config))
+
+    def stop(self) -> None:
+        """Let the job be one that was stopped."""
+        if self._file.suffix == ".sqlite":
+            self._sql(f"update {self._table} set complete = 0")
+            if self._table == "study":
+                self._sql("delete from pieces where piece = (select max(piece) from pieces)")
+
+    def runs_nothing(self, commands: str, about: object) -> None:
+        """Check that no command runs anything, or fails other than by a line."""
+        for command in commands.split("; "):
+            ended([self._words.get(word, word) for word in command.split()])
+            assert not self._marker.exists(), (command, about)
+            assert not [each for each in sys.modules if "evil" in each], (command, about)
 
 
 def places(settings: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -290,56 +347,92 @@ def places(settings: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...
             yield from places(value, (*path, number))
 
 
-def with_value(settings: Any, path: tuple[Any, ...], value: Any) -> Any:
-    made = copy.deepcopy(settings)
-    *way, last = path
-    for key in way:
-        made = made[key]
-    made[last] = value
-    return made
+def hostile_ones(settings: Any, everywhere: bool) -> Iterator[Any]:
+    """Settings with a hostile value in one place each; of some places, where they are many."""
+    for number, path in enumerate(places(settings)):
+        some = path[0] in OBJECTS and len(path) <= 2
+        for hostile in HOSTILE if everywhere else HOSTILE[number % len(HOSTILE) :][: int(some)]:
+            made = copy.deepcopy(settings)
+            *way, last = path
+            functools.reduce(lambda node, key: node[key], way, made)[last] = hostile
+            yield made
 
 
-OBJECT_KEYS = ("schedule", "openings", "executor", "evaluation", "agents")
-
-
-@pytest.mark.parametrize(
-    "everywhere",
-    [
-        pytest.param(False, marks=pytest.mark.integration),
-        pytest.param(True, marks=pytest.mark.nightly),
-    ],
-)
-@pytest.mark.parametrize(
-    "hostile",
-    [
-        {"_target_": "evil.Agent"},
-        {"_target_": f"{OS}.system", "command": "touch it_ran"},
-        {"_target_": f"{OS}:mkdir", "path": "it_ran"},
-        {"_target_": "othello_lab.AlphaBeta", "evaluation": {"_target_": "evil.Agent"}},
-        "evil.py:flat",
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("everywhere", DAILY)
+@pytest.mark.parametrize("kind", FILES)
 def test_a_hostile_value_in_any_setting_runs_nothing(
-    tmp_path: Path, marker: Path, recorded_duel: Path, hostile: Any, everywhere: bool
+    tmp_path: Path, marker: Path, request: pytest.FixtureRequest, kind: str, everywhere: bool
 ) -> None:
-    folder = tmp_path / "duel"
-    shutil.copytree(recorded_duel, folder)
-    again = str(folder)
-    with closing(sqlite3.connect(folder / "games.sqlite", isolation_level=None)) as connection:
-        ((config,),) = connection.execute("select config from run").fetchall()
-        for path in places(json.loads(config)):
-            if not everywhere and not (path[0] in OBJECT_KEYS and len(path) <= 2):
-                continue
-            changed = with_value(json.loads(config), path, hostile)
-            connection.execute("update run set complete = 0, config = ?", [json.dumps(changed)])
-            (folder / "config.yaml").write_text(yaml.safe_dump(changed))
-            for command in (
-                *(["list", str(tmp_path)], ["show", again, "--json"], ["watch", again, "--once"]),
-                *(["report", again, "--figures", "false"], ["compare", again, again]),
-                *(["export", again, "jsonl"], ["verify", again, "--games", "1"]),
-                *(["resume", again, "--force"], ["extend", again, "games=40", "--force"]),
+    job, *where = FILES[kind]
+    folder = Folder(request.getfixturevalue(f"recorded_{job}"), tmp_path / "up", *where, marker)
+    settings = folder.read()
+    if kind == "champion":
+        settings = read("champion", [], (), TRAINING, TrainingStudy).as_data
+    for made in hostile_ones(settings, everywhere):
+        folder.write(made)
+        folder.runs_nothing(LOOKING, made)
+        if kind != "champion":  # which takes an hour where nothing is refused
+            folder.stop()
+            folder.runs_nothing(CONTINUING, made)
+
+
+class Touching:
+    def __reduce__(self) -> Any:
+        return os.mkdir, ("it_ran",)
+
+
+def arrays() -> bytes:
+    file = io.BytesIO()
+    np.savez(file, weights=np.array([Touching()], dtype=object))
+    return file.getvalue()
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize(
+    "job", mostly_nightly(["duel", "training", "study", "sweep"], ["training"])
+)
+def test_no_file_of_a_folder_is_more_than_data(
+    tmp_path: Path, marker: Path, request: pytest.FixtureRequest, job: str
+) -> None:
+    """Pickles, arrays of objects, YAML with tags; triggers and views."""
+    sound = request.getfixturevalue(f"recorded_{job}")
+    tagged = b"!!python/object/apply:os.mkdir [it_ran]"
+    for number, path in enumerate(sorted(each for each in sound.rglob("*") if each.is_file())):
+        file = str(path.relative_to(sound))
+        inner = "rounds/outcomes/0" if "rounds" in file else ""
+        for content in (
+            (tagged,) if path.suffix == ".yaml" else (pickle.dumps(Touching()), arrays())
+        ):
+            up = tmp_path / f"{number} {len(content)}"
+            folder = Folder(sound, up, inner, str(Path(file).relative_to(inner)), marker)
+            (up / "it" / file).write_bytes(content)
+            folder.runs_nothing(f"{LOOKING}; {CONTINUING}", file)
+        if path.suffix == ".sqlite":
+            table = "run" if path.name == "games.sqlite" else "study"
+            does = "select load_extension('evil.so'); update {0} set config = 'x'"
+            for statement in (
+                f"create trigger t after update on {table} begin {does.format(table)}; end",
+                f"alter table {table} rename to x; create view {table} as select * from x",
             ):
-                ended(command)
-                assert not marker.exists(), (command, path)
-                assert not [name for name in sys.modules if name.startswith("evil")]
+                shutil.rmtree(tmp_path / "odd", ignore_errors=True)
+                folder = Folder(sound, tmp_path / "odd", "", file, marker)
+                changed((tmp_path / "odd" / "it" / file).parent, statement)
+                folder.runs_nothing(f"{LOOKING}; {CONTINUING}", statement)
+
+
+@pytest.mark.integration
+def test_a_page_and_a_saved_game_run_nothing(tmp_path: Path, marker: Path) -> None:
+    table = read_table([f"web.folder={tmp_path}/visits", "black=alphabeta", "web.browser=false"])
+    sessions, visits = VisitSessions(table), Visits(table)
+    visits.keep(visit := visits.new())
+    (file,) = (tmp_path / "visits").glob("*.json")
+    told = f"Othello game\nruleset: standard\nstart: {Position.start().to_obf()}\n"
+    for made in hostile_ones(visit.data, True):
+        file.write_text(json.dumps(made))
+        for player in sessions.room(visit.number).visit.players.values():
+            assert not foreign_code({"player": player.agent}, {})
+        sessions.close()
+    for hostile in HOSTILE:
+        (tmp_path / "game.txt").write_text(f"{told}black: {hostile}\nwhite: ./evil.py:Agent\n")
+        ended(["play", "replay", tmp_path / "game.txt"])
+    assert not marker.exists() and "evil" not in sys.modules

@@ -33,7 +33,7 @@ from othello_lab.experiments.playing.trust import foreign_code
 from othello_lab.experiments.record.flaws import COUNTED, MOVES, RESULTS, TRANSCRIPTS, flaws
 from othello_lab.experiments.record.provenance import differences, versions
 from othello_lab.experiments.record.reading import DAMAGES, damages, reading
-from othello_lab.experiments.record.store import AgentRow, GameRow, Record
+from othello_lab.experiments.record.store import CHANGED, AgentRow, GameRow, Record
 from othello_lab.experiments.report.plan_from_record import recorded_plan
 from othello_lab.experiments.report.terminal import terminal_table
 from othello_lab.experiments.results.verify.again import RecordedAgent, difference, played_again
@@ -90,6 +90,7 @@ class Verification:
             return
         if not record.count_games():
             raise ConfigError(f"{record.path.parent}: no game of this run has ended yet")
+        self.wrong[FILE] += [CHANGED] * (not record.is_unchanged())
         self._settings = typed(self._head["config"])
         self._rules = ruleset(self._settings.ruleset.name)
         self._with_moves = self._settings.record == ALL

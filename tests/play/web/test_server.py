@@ -432,3 +432,42 @@ def test_without_the_extra_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "othello_lab.play.web.server", raising=False)
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     assert "'.[play]'" in said("play", "web", code=2)
+
+
+@pytest.mark.integration
+def test_idle_connections_keep_nobody_out(serve: Serve) -> None:
+    server = serve()
+    with ExitStack() as stack:
+        page = stack.enter_context(server.page())
+        for _ in range(450):
+            idle = socket.create_connection(("127.0.0.1", server.port))
+            stack.enter_context(idle).sendall(b"GET / HTTP/1.1\r\n")
+        assert server.get("/")[0] == 200
+        assert page.move("d3") is None, "its line was there before"
+        stack.enter_context(server.page())
+
+
+GET = "GET {} HTTP/1.1\r\nhost: localhost\r\norigin: http://localhost\r\n{}\r\n"
+UPGRADE = "connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n"
+UPGRADE += f"sec-websocket-key: {'A' * 22}==\r\n"
+PING = b"\x89\xfd" + bytes(129)
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        (b"", GET.format("/static/app.js", "").encode()),
+        (GET.format("/line", UPGRADE).encode(), PING),
+    ],
+    ids=["pages", "pings"],
+)
+def test_who_does_not_read_is_closed(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch, first: bytes, then: bytes
+) -> None:
+    monkeypatch.setattr("othello_lab.play.web.server._TIDY", 0.05)
+    monkeypatch.setattr("othello_lab.play.web.connections.SLOWEST", 0.2)
+    with socket.create_connection(("127.0.0.1", serve().port), 60) as line:
+        line.sendall(first)
+        with pytest.raises(ConnectionError):
+            line.sendall(2_000_000 * then)
