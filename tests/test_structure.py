@@ -157,7 +157,7 @@ def test_functions_can_be_read_in_one_go() -> None:
 
 OPENED_ELSEWHERE = {
     "core.system.files": "here",
-    "core.game core.system.control_groups core.system.memory core.system.process_memory": "/proc",
+    "core.game core.system.control_groups core.system.memory": "/proc",
     "core.system.processes core.system.promises experiments.playing.usage": "/proc",
     "core.system.compile": "machine code in the user's own cache",
     "core.system.confinement": "descriptors that are open, and /proc",
