@@ -93,10 +93,10 @@ class LimitsConfig:
     prepare: Annotated[float, Number(above=0)] = 10
     """Seconds that an agent may take to prepare for a game, apart from its thinking time."""
     memory_mb: Annotated[int | None, Whole(1)] = None
-    """MiB that all processes of an agent may take together beyond the first one's first size; None:
-    no limit."""
+    """MiB that an agent may take beyond the first size of its process; None: no limit. Of agents
+    that may start others it is watched, without a promise."""
     processes: Annotated[int, Whole(0)] = 64
-    """Processes that an agent may start."""
+    """Processes that an agent may have started at once, if it may start any; this is watched."""
     ponder: Annotated[bool, Switch()] = False
     """Where time is limited: agents may think in their opponents' time, too."""
 
