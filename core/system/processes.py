@@ -128,6 +128,8 @@ def descendants(roots: Iterable[int]) -> list[int]:
 def family(process: int) -> list[int]:
     """Return a process and those below it, parents first (Linux; elsewhere the process alone): much
     faster than :func:`descendants`, and certain only while they stand still or fork nothing."""
+    if not os.path.exists("/proc/thread-self/children"):  # not all kernels have them
+        return [process, *descendants([process])]
     found = [process]
     for number in found:
         for thread in threads(number):
