@@ -10,7 +10,7 @@ import re
 import sys
 import sysconfig
 import traceback
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import MISSING, asdict, is_dataclass
 from functools import cache
@@ -153,8 +153,13 @@ def load_name(target: str) -> Any:
 
 
 class _FileLoader(SourceFileLoader):
+    """Loader of a file's source alone: byte code beside it may be of another source."""
+
     def get_data(self, path: str) -> bytes:
         return read_bytes(path, MOST_TEXT)
+
+    def path_stats(self, path: str) -> Mapping[str, Any]:
+        raise OSError
 
 
 @cache

@@ -167,20 +167,19 @@ def differing(found: Path, due: Path, exact: bool, drawn: bool) -> Iterator[tupl
     line. exact: False if floats and packed games may differ a little. drawn: True if figures must
     be the same."""
     try:
-        if read_bytes(found) == read_bytes(due):
+        contents = [read_bytes(path) for path in (found, due)]
+        if contents[0] == contents[1]:
             return
+        texts = [content.decode() for content in contents]
         if found.suffix == ".csv":
-            yield from _other_cells(_rows(found), _rows(due), exact)
+            rows = [csv.reader(io.StringIO(text, newline="")) for text in texts]
+            yield from _other_cells(rows[0], rows[1], exact)
         else:
-            lines = [_lines(path, exact, drawn) for path in (found, due)]
+            lines = [_lines(text, exact, drawn) for text in texts]
             yield from _other_lines(lines[0], lines[1], exact)
     except (OSError, ValueError, csv.Error) as error:
         binary = isinstance(error, UnicodeDecodeError)
         yield f"its bytes differ{'' if binary else f': {one_line(error)}'}", False
-
-
-def _rows(path: Path) -> Iterator[list[str]]:
-    yield from csv.reader(io.StringIO(read_bytes(path).decode(), newline=""))
 
 
 def _other_cells(
@@ -195,8 +194,7 @@ def _other_cells(
                 yield f"line {number}, column {column}: {_said(*cells)}", False
 
 
-def _lines(path: Path, exact: bool, drawn: bool) -> list[str]:
-    text = read_bytes(path).decode()
+def _lines(text: str, exact: bool, drawn: bool) -> list[str]:
     text = text if drawn else _FIGURE.sub("", text)
     return (text if exact else _PACKED.sub("", text)).splitlines()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import py_compile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 from refusals import refuses
 
+from othello_lab.agents.loading import load_module
 from othello_lab.core.system import control_groups, processes
 from othello_lab.core.system.control_groups import processor_quota
 from othello_lab.core.system.files import (
@@ -88,6 +90,16 @@ def test_a_text_in_another_encoding_is_named_with_its_line(tmp_path: Path) -> No
     path.write_bytes(b"one: 1\ntwo: caf\xe9\n")
     with pytest.raises(UnreadableFile, match=r"line 2: byte 0xe9 .*save the file as UTF-8"):
         read_text(path)
+
+
+def test_no_byte_code_beside_a_file_is_run_in_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text("NAME = 'else'")
+    os.utime(path, (1, 1))
+    py_compile.compile(str(path))
+    path.write_text("NAME = 'mine'")
+    os.utime(path, (1, 1))
+    assert load_module(str(path)).NAME == "mine"
 
 
 DUEL = "run agents=duel agent@second=random agent@first"
