@@ -26,8 +26,8 @@ class AbsentAgent(Agent):
     """Stands for an agent that played and is not made again. A report uses the record's facts about
     it; costs of its searches on further positions are not counted.
 
-    about: its settings. kind: its class if it is the lab's own. missed: True if the run's own report may say more of it,
-    because the run had the agent itself.
+    about: its settings. kind: its class if it is the lab's own. missed: True if the run's own
+    report may say more of it, because the run had the agent itself.
     """
 
     def __init__(self, row: Any, settings: RunConfig) -> None:
