@@ -56,14 +56,11 @@ def place_of(target: str) -> str:
 
 @contextmanager
 def only(targets: Collection[str] | None) -> Iterator[None]:
-    """Within it no code from outside the lab is loaded but these targets; None: no bounds.
-
-    Inside another one it changes nothing.
-    """
+    """Within it no code from outside the lab is loaded but these targets; None: no bounds. Inside
+    another one it changes nothing."""
     global _allowed
     before = _allowed
-    if before is None and targets is not None:
-        _allowed = {*targets, *map(place_of, targets)}
+    _allowed = targets if before is None else before
     try:
         yield
     finally:
@@ -71,8 +68,8 @@ def only(targets: Collection[str] | None) -> Iterator[None]:
 
 
 def check_allowed(place: str) -> None:
-    """Raise ValueError for a class, file or module that may not be loaded now, see :func:`only`."""
-    if _allowed is not None and place not in _allowed:
+    """Raise ValueError for a class, file or module that :func:`only` does not allow now."""
+    if _allowed is not None and place not in {*_allowed, *map(place_of, _allowed)}:
         raise ValueError(f"{visible(place)} is from outside the lab; if you trust it: --trust")
 
 

@@ -193,5 +193,3 @@ def train(
 
 resume = functools.partial(studies.resume, maker=MAKER)
 """Go on with a training; see :func:`experiments.studies.study_session.resume`."""
-report = functools.partial(studies.report, maker=MAKER)
-"""Write its report anew; see :func:`experiments.studies.study_session.report`."""

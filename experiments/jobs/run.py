@@ -329,7 +329,7 @@ class RunJob(Job[RunResult]):
         with opened as self._record:
             record = self._record
             with record.transaction(), self._reading():
-                of_others = not record.is_unchanged()
+                of_others = record.was_changed(read=True)
                 if self.resumed:
                     record.continue_with(plan.as_data, plan.schedule.games_each, self._retry)
                     record.write_openings(opening.text for opening in self._openings)
@@ -359,7 +359,7 @@ class RunJob(Job[RunResult]):
             self._openings = ()
             del draw, batches
             record.finish(time.perf_counter() - clock, complete)
-            if record.was_changed:
+            if record.was_changed():
                 self.say(CHANGED)
             self._check_played(complete, interrupted)
             if not complete:

@@ -614,7 +614,7 @@ class Record(sqlite_file.RecordFile):
         self._insert_all("games", GameRow, (played.game for played in games))
         turns = (TurnsRow(each.game.game, each.turns) for each in games if each.turns is not None)
         self._insert_all("turns", TurnsRow, turns)
-        self.count_in([played.game.game for played in games])
+        self.count_in([each.game.game for each in games])
 
     def write_values(self, table: str, query: str, values: Iterable[tuple[int | str, ...]]) -> None:
         """Add rows to a table.
@@ -655,6 +655,17 @@ class Record(sqlite_file.RecordFile):
             self._connection.execute("delete from skipped")
         self._connection.execute("update run set complete = 0, config = ?", (json.dumps(config),))
 
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """As for every record; the sum of rows that are not kept is not kept either."""
+        before = self._sum
+        try:
+            with super().transaction():
+                yield
+        except BaseException:
+            self._sum = before
+            raise
+
     def keep_sum(self, of_others: bool) -> None:
         """From now on keep the sum of all rows in the file, to notice changes by others. of_others:
         True if there were such changes before."""
@@ -676,15 +687,11 @@ class Record(sqlite_file.RecordFile):
     def _total(self) -> int:
         return sum(_sum(self.each(rows)) for rows in _SUMMED)
 
-    @property
-    def was_changed(self) -> bool:
-        """True if the run has noticed a change by others."""
-        return self.rows("pragma user_version") == [(_MARK,)]
-
-    def is_unchanged(self) -> bool:
-        """Return True if the rows have the sum that was kept last, or none was. Reads all rows."""
+    def was_changed(self, read: bool = False) -> bool:
+        """Return True if the run has noticed a change by others; if all rows are to be ``read``,
+        also if they have another sum than was kept last."""
         ((kept,),) = self.rows("pragma user_version")
-        return not kept or kept == _short(self._total())
+        return kept == _MARK or bool(read and kept and kept != _short(self._total()))
 
     def finish(self, wall_seconds: float, complete: bool) -> None:
         """Note the additional seconds of the run. complete: True if all scheduled games are

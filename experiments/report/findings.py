@@ -76,7 +76,7 @@ def findings(facts: RunFacts) -> Findings:
         *(f"{told} (see log.txt)." for told in about_forfeits(record)),
         *_about_isolation(record, plan),
     ]
-    return Findings([*[CHANGED] * record.was_changed, *lead(facts)], remarks)
+    return Findings([*[CHANGED] * record.was_changed(), *lead(facts)], remarks)
 
 
 def _about_checks(record: Record) -> Iterable[str]:

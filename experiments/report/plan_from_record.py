@@ -11,14 +11,14 @@ from typing import Any
 
 from othello_lab.agents.agent import Agent, Decision, Limits
 from othello_lab.agents.config import ConfigError, build, build_agent
-from othello_lab.agents.external_agent import names_outside, own_kind
+from othello_lab.agents.external_agent import own_kind
+from othello_lab.agents.loading import only
 from othello_lab.core.position import Position
 from othello_lab.core.rules import ruleset
 from othello_lab.experiments.config import Plan, RunConfig, built_from, plays_elsewhere, typed
 from othello_lab.experiments.pairing import Openings, Schedule, StartOpening
 from othello_lab.experiments.pairing.schedule import Pairing, PairOutcomes
 from othello_lab.experiments.playing import Executor, Serial
-from othello_lab.experiments.playing.trust import foreign_code
 from othello_lab.experiments.record.store import Record
 
 
@@ -26,22 +26,21 @@ class AbsentAgent(Agent):
     """Stands for an agent that played and is not made again. A report uses the record's facts about
     it; costs of its searches on further positions are not counted.
 
-    kind: its class if it is the lab's own. from_outside: True if it ran code that is not. missed:
-    True if the run's own report may say more of it, because the run had the agent itself.
+    about: its settings. kind: its class if it is the lab's own. missed: True if the run's own
+    report may say more of it, because the run had the agent itself.
     """
 
     def __init__(self, row: Any, settings: RunConfig) -> None:
         """row: an AgentRow. settings: of its run."""
-        about = settings.agents.get(row.name, {})
+        about = settings.agents.get(row.name)
+        self.about = about = about if isinstance(about, Mapping) else {}
         self.version, self.selective = int(row.version), bool(row.selective)
         self.reproducible = bool(row.reproducible)
         self.kind = kind = own_kind(about)
-        timed = settings.limits.of_moves().timed
-        self.from_outside = "object" not in about and bool(foreign_code({"agents": about}, {}))
         self.watches_clock = getattr(kind, "watches_clock", not self.reproducible)
         self.missed = not getattr(kind, "from_outside", False)
         if kind is None and "object" not in about:
-            self.missed = timed or not plays_elsewhere(about, settings)
+            self.missed = settings.limits.of_moves().timed or not plays_elsewhere(about, settings)
 
     def decide(self, position: Position, limits: Limits) -> Decision:
         raise NotImplementedError("this agent is known from a record alone")
@@ -68,40 +67,41 @@ class _AbsentOpenings(StartOpening):
 
 def recorded_plan(record: Record, trust: bool = False) -> Plan:
     """Return the plan of a record's run, to report on it. What is from outside the lab has a
-    stand-in, as has an agent that cannot be made any more (:class:`AbsentAgent`).
+    stand-in, as has what cannot be made any more.
 
     trust: True if code from outside the lab may run.
     """
     settings = typed(record.run()["config"])
-    plan = settled_plan(settings, record.agents().itertuples(), trust, _plays_both_colours(record))
+    with only(None if trust else ()):
+        rows = record.agents().itertuples()
+        plan = settled_plan(settings, rows, _plays_both_colours(record))
     if vars(plan.executor).get("workers") and settings.executor.get("workers") is None:
         plan.executor.workers = last_session(record)[1].get("cores", plan.executor.workers)
     return plan
 
 
-def settled_plan(
-    settings: RunConfig, rows: Iterable[Any], trust: bool = False, both_colours: bool = True
-) -> Plan:
-    """Return the plan of settings from a record, with stand-ins as in :func:`recorded_plan`.
+def settled_plan(settings: RunConfig, rows: Iterable[Any], both_colours: bool = True) -> Plan:
+    """Return the plan of settings from a record, with stand-ins for what cannot be made now.
 
     rows: AgentRows. both_colours: True if a pair has two games.
     """
-    about = built_from(settings)
-    names = {key: str(about[key].get("_target_")) for key in about if key != "agents"}
-    absent = {} if trust else {key for key in names if names_outside(about[key])}
-    agents = {row.name: _agent(row, settings, trust) for row in rows}
-    schedule, openings, executor = (
-        None if name in absent else build(about[name], name, kind)
-        for name, kind in (("schedule", Schedule), ("openings", Openings), ("executor", Executor))
+    about, serial = built_from(settings), Serial()
+    serial.text, text = (str(about[name].get("_target_")) for name in ("executor", "openings"))
+
+    def made(name: str, kind: type, stand_in: Any) -> Any:
+        with suppress(ConfigError):
+            return build(about[name], name, kind)
+        return stand_in
+
+    return Plan(
+        settings,
+        {row.name: _agent(row, settings) for row in rows},
+        ruleset(settings.ruleset.name),
+        settings.limits.of_moves(),
+        made("openings", Openings, _AbsentOpenings(text=text)),
+        made("schedule", Schedule, _AbsentSchedule(both_colours)),
+        made("executor", Executor, serial),
     )
-    schedule = schedule or _AbsentSchedule(both_colours)
-    openings = openings or _AbsentOpenings(text=names["openings"])
-    if executor is None:
-        executor = Serial()
-        executor.text = names["executor"]
-    limits = settings.limits.of_moves()
-    rules = ruleset(settings.ruleset.name)
-    return Plan(settings, agents, rules, limits, openings, schedule, executor)
 
 
 def _plays_both_colours(record: Record) -> bool:
@@ -118,11 +118,9 @@ def last_session(record: Record) -> tuple[dict[str, str], dict[str, Any]]:
     return {}, {}
 
 
-def _agent(row: Any, settings: RunConfig, trust: bool) -> Agent:
-    about: Mapping[str, Any] = settings.agents.get(row.name, {})
+def _agent(row: Any, settings: RunConfig) -> Agent:
     absent = AbsentAgent(row, settings)
-    allowed = trust or not absent.from_outside
-    if "object" not in about and allowed and not plays_elsewhere(about, settings):
+    if "object" not in absent.about and not plays_elsewhere(absent.about, settings):
         with suppress(ConfigError):
-            return build_agent(about, row.name)
+            return build_agent(absent.about, row.name)
     return absent

@@ -7,6 +7,7 @@ from typing import Any
 
 from rich.console import Console, RenderableType
 
+from othello_lab.core.system.console import as_typed
 from othello_lab.core.system.json_output import print_json, rows_of
 from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.jobs.kinds import JobKind, JobSummary, labels, state_of
@@ -48,7 +49,8 @@ class StudyKind(JobKind):
         return code
 
     def write_report(self, folder: Path, console: Console, figures: str | None) -> None:
-        self._sessions().report(folder, console)
+        command = as_typed(["report", str(folder)])
+        self._sessions().resume(folder, command, console, report=True)
 
     def look(self, folder: Path, console: Console) -> tuple[RenderableType, bool]:
         from othello_lab.experiments.studies.watching import look_at_study
@@ -56,7 +58,7 @@ class StudyKind(JobKind):
         return look_at_study(folder, console)
 
     def _sessions(self) -> Any:
-        """Return the module with the functions that resume it, and report on it."""
+        """Return the module with the function that resumes it."""
         from othello_lab.experiments.studies import study_session
 
         return study_session

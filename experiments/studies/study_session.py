@@ -17,7 +17,7 @@ from rich.console import Console
 from othello_lab.agents.config import ConfigError, build
 from othello_lab.agents.loading import only
 from othello_lab.core.system.escaping import counted, plain
-from othello_lab.experiments.config import RunConfig, built_from, plan_of, typed
+from othello_lab.experiments.config import Plan, RunConfig, built_from, plan_of, typed
 from othello_lab.experiments.jobs.job import LOG, Job, progress_of
 from othello_lab.experiments.jobs.replan import check_again, moved_executor
 from othello_lab.experiments.jobs.stopping import RunStopped, guarded
@@ -66,8 +66,7 @@ class StudySession(Job[StudyResult]):
     """A study as a job: the missing part of its record is done, and the study concluded.
 
     options: how runs that have begun are continued, see :func:`experiments.jobs.run.resume`, and
-    ``retry_failed``: do pieces again that failed. concludes: True if it only concludes from what is
-    there.
+    ``retry_failed``: do pieces again that failed; ``concludes``: only conclude from what is there.
     """
 
     record: StudyRecord
@@ -81,7 +80,7 @@ class StudySession(Job[StudyResult]):
     ) -> None:
         super().__init__(plan.plan.settings, plan.as_data, console)
         self.plan, self.maker, self.options = plan, maker, dict(options or {})
-        self.concludes = False
+        self.concludes = bool(self.options.pop("concludes", False))
         self._retry_failed = bool(self.options.pop("retry_failed", False))
 
     @classmethod
@@ -140,7 +139,8 @@ class StudySession(Job[StudyResult]):
         if not found:
             self.tell_hint()
             raise KeyboardInterrupt
-        conclusion = self.tell(found)
+        conclusion = self.conclude(found)
+        tell(self.plan, record, conclusion, self.folder, self.console)
         failed = [(number, why) for number, why in record.done().items() if why]
         for number, why in failed[:MOST_TOLD]:
             self.say(f"failed  piece {number}: {why}")
@@ -148,12 +148,6 @@ class StudySession(Job[StudyResult]):
             self.tell_hint()
             return StudyResult(self.folder, complete, 130)
         return StudyResult(self.folder, complete, 1 if failed else conclusion.exit_code)
-
-    def tell(self, found: Any) -> Conclusion:
-        """Conclude from the result of :meth:`make`, and write the report."""
-        conclusion = self.conclude(found)
-        tell(self.plan, self.record, conclusion, self.folder, self.console)
-        return conclusion
 
 
 class RecordMaker(NamedTuple):
@@ -202,67 +196,49 @@ def resume(
     force: bool = False,
     retry_failed: bool = False,
     trust: bool = False,
+    report: bool = False,
     maker: RecordMaker | None = None,
 ) -> StudyResult:
     """Continue a study that was interrupted, as :func:`experiments.jobs.run.resume` does a run.
 
-    retry_failed: do pieces again that failed. maker: as in :func:`study`.
+    retry_failed: do pieces again that failed. report: do nothing but write the report of a complete
+    study anew; agents from outside the lab have stand-ins. maker: as in :func:`study`.
     """
     console, folder, maker = console or Console(), Path(folder), maker or STUDIES
     moved: dict[str, Any] = {"workers": workers, "executor": executor, "address": address}
     options = {**moved, "force": force, "trust": trust, "retry_failed": retry_failed}
+    options["concludes"] = report
     with locked(folder):
         with StudyRecord.open(folder) as record:
-            about, described, settings = _read(record)
+            about = record.study()
+        config, what = dict(about["config"]), maker.kind.word
+        described = config.pop(maker.kind.group, None)
+        if not isinstance(described, dict):
+            raise ConfigError(f"{folder}: its record does not say what {what} it is")
+        if report and not about["complete"]:
+            why = "is not complete; resume writes its report too"
+            raise ConfigError(f"{folder}: this {what} {why}")
+        settings = typed(config)
         settings.executor = moved_executor(settings.executor, **moved)
-        now = _versions(settings, described, maker)
-        check_again(folder, about["versions"], about["config"], now, force)
         built = _built(settings, described, maker.kind)
-        check_trusted(folder, foreign_code(built, about["versions"]), trust, console)
-        with only(None if trust else foreign_targets(built)):  # not what other files there name
-            plan = planned(about["name"], described, plan_of(settings), maker.kind, maker.of)
+        if not report:  # which changes no number
+            now = _versions(settings, described, maker)
+            check_again(folder, about["versions"], about["config"], now, force)
+            check_trusted(folder, foreign_code(built, about["versions"]), trust, console)
+        # Other files of the folder may name code, too.
+        with only(() if report else None if trust else foreign_targets(built)):
+            whole = _settled(folder, settings) if report else plan_of(settings)
+            plan = planned(about["name"], described, whole, maker.kind, maker.of)
             return maker.session(plan)(plan, maker, console, options).go_on(folder, command)
 
 
-def report(folder: Path, console: Console, maker: RecordMaker | None = None) -> None:
-    """Write the report of a complete study anew, from its record: nothing is done or played.
-
-    Agents from outside the lab have stand-ins. maker: as in :func:`study`. Raises ConfigError.
-    """
-    maker = maker or STUDIES
-    with only(()), StudyRecord.open(folder) as record:
-        about, described, settings = _read(record)
-        if not about["complete"]:
-            what = f"{folder}: this {maker.kind.word}"
-            raise ConfigError(f"{what} is not complete; resume writes its report too")
-        names, rows = enumerate(settings.agents), list[Any]()
-        if has_begun(folder / GAMES):
-            with reading(folder / GAMES) as games:
-                rows = list(games.agents().itertuples())
-        rows = rows or [AgentRow.of(number, name, {}, 1, True, False) for number, name in names]
-        study = build(described, maker.kind.group, maker.of)
-        whole = settled_plan(settings, rows)
-        plan = StudyPlan(about["name"], study, described, whole, maker.kind)
-        session = maker.session(plan)(plan, maker, console)
-        session.folder, session.record, session.concludes = folder, record, True
-        found, _ = session.make()
-        if not found:
-            raise ConfigError(f"{folder}: nothing of this {maker.kind.word} is there")
-        session.tell(found)
-
-
-def _read(record: StudyRecord) -> tuple[dict[str, Any], dict[str, Any], RunConfig]:
-    """Return the head of a record, the study's own settings, and those of a run; ConfigError."""
-    about, kind = record.study(), record.kind
-    config = dict(about["config"])
-    described = config.pop(kind.group, None)
-    if not isinstance(described, dict):
-        where = record.path.parent
-        raise ConfigError(f"{where}: its record does not say what {kind.word} it is")
-    settings = typed(config)
-    if not all(isinstance(each, Mapping) for each in settings.agents.values()):
-        raise ConfigError(f"agents={settings.agents!r:.60}: a line-up is needed")
-    return about, described, settings
+def _settled(folder: Path, settings: RunConfig) -> Plan:
+    """Return the plan of a study, to report on it."""
+    rows = [AgentRow.of(n, name, {}, 1, True, False) for n, name in enumerate(settings.agents)]
+    if has_begun(folder / GAMES):
+        with reading(folder / GAMES) as games:
+            rows = list(games.agents().itertuples())
+    return settled_plan(settings, rows)
 
 
 def _built(settings: RunConfig, described: Mapping[str, Any], kind: RecordKind) -> dict[str, Any]:

@@ -90,7 +90,7 @@ class Verification:
             return
         if not record.count_games():
             raise ConfigError(f"{record.path.parent}: no game of this run has ended yet")
-        self.wrong[FILE] += [CHANGED] * (not record.is_unchanged())
+        self.wrong[FILE] += [CHANGED] * record.was_changed(read=True)
         self._settings = typed(self._head["config"])
         self._rules = ruleset(self._settings.ruleset.name)
         self._with_moves = self._settings.record == ALL
