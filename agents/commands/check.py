@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -12,16 +13,16 @@ from othello_lab.agents.agent import Agent
 from othello_lab.agents.commands import check_search, check_submissions
 from othello_lab.agents.commands.shared import (
     add_config_dir,
+    add_seconds,
     announce,
     build_settings,
     report,
     typed_agent,
 )
-from othello_lab.agents.config import OPEN, ConfigError, build_agent, load
+from othello_lab.agents.config import OPEN, ConfigError, build_agent, choices, load
 from othello_lab.agents.contract import PATIENCE, findings
 from othello_lab.agents.external.check_files import FileCheck
 from othello_lab.agents.external.program_agent import ProgramAgent
-from othello_lab.core.system.cli import seconds
 
 _FILE = "file"  # the target that means the check of a program by the file protocol
 _DEPTH = 2
@@ -55,13 +56,7 @@ def add(commands: Any) -> None:
         "(seconds after which no further game is played to see a pass). After a program or "
         "folder=FOLDER: limit=10, total=20, protocol=line",
     )
-    parser.add_argument(
-        "--patience",
-        type=seconds,
-        default=PATIENCE,
-        metavar="SECONDS",
-        help=f"a call that takes longer counts as hung (default {PATIENCE:g})",
-    )
+    add_seconds(parser, "--patience", PATIENCE, "a call that takes longer counts as hung")
     add_config_dir(parser, "find the agents of")
     check_search.add_options(parser)
     parser.set_defaults(run=run)
@@ -78,7 +73,7 @@ def run(options: Namespace, console: Console) -> int:
         return check_submissions.run(options, console)
     if options.search:
         return check_search.run(options, console)
-    if check_submissions.is_submission(options.target):
+    if Path(options.target).exists() and options.target not in choices("agent"):
         return check_submissions.run(options, console)
     settings = typed_agent(options.target, options.settings, options.config_dir)
     if settings.get("depth") == OPEN:

@@ -15,7 +15,7 @@ from typing import Any
 from rich.console import Console
 
 from othello_lab.agents.agent import Agent, Limits
-from othello_lab.agents.commands.shared import announce, print_finding, typed_agent
+from othello_lab.agents.commands.shared import add_seconds, announce, print_finding, typed_agent
 from othello_lab.agents.config import (
     OPEN,
     ConfigError,
@@ -39,7 +39,7 @@ from othello_lab.agents.diagnosis import (
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.external import FunctionAgent
 from othello_lab.agents.sides import described
-from othello_lab.core.system.cli import seconds, whole_number
+from othello_lab.core.system.cli import whole_number
 from othello_lab.core.system.escaping import plain
 
 RIGHT, WRONG, UNJUDGED = 0, 1, 3
@@ -81,13 +81,8 @@ def add_options(parser: Any) -> None:
         help=f"number for each depth (default {POSITIONS}); from {NARROW_FROM} plies on a fifth of "
         "that, narrow ones",
     )
-    options.add_argument(
-        "--seconds",
-        type=seconds,
-        default=_SECONDS,
-        metavar="SECONDS",
-        help=f"total time to think; a slow search gets fewer positions (default {_SECONDS:g})",
-    )
+    use = "total time to think; a slow search gets fewer positions"
+    add_seconds(options, "--seconds", _SECONDS, use)
     options.add_argument(
         "--prunes",
         action="store_true",
