@@ -61,6 +61,11 @@ def checks_of(kind: type) -> tuple[Check, ...]:
     return tuple(thing for thing in vars(kind).values() if isinstance(thing, Check))
 
 
+def indented(line: str) -> str:
+    """Return a line with its words wrapped below a finding."""
+    return textwrap.fill(line, 78, initial_indent="    ", subsequent_indent="    ")
+
+
 @dataclass(frozen=True)
 class Finding:
     """The outcome of one check.
@@ -78,10 +83,8 @@ class Finding:
     detail: str = ""
 
     def __str__(self) -> str:
-        lines = [self.line(9)]
-        for line in self.detail.splitlines() if self.outcome == FAILED else ():
-            lines.append(textwrap.fill(line, 78, initial_indent="    ", subsequent_indent="    "))
-        return "\n".join(lines)
+        detail = self.detail.splitlines() if self.outcome == FAILED else []
+        return "\n".join([self.line(9), *map(indented, detail)])
 
     def line(self, width: int) -> str:
         """Return name, outcome, and requirement or reason. width: of the name."""

@@ -15,6 +15,7 @@ from typing import Any
 from rich.console import Console
 
 from othello_lab.agents.agent import Agent, Limits
+from othello_lab.agents.checking import indented
 from othello_lab.agents.commands.shared import add_seconds, announce, print_finding, typed_agent
 from othello_lab.agents.config import (
     OPEN,
@@ -47,7 +48,6 @@ _DEPTHS = (1, 2, 3, 4, 5)
 _EVALUATION = "square_weights"
 _SECONDS = 60.0
 _SIDE = 8
-_WIDTH = 78
 
 
 def add_options(parser: Any) -> None:
@@ -134,15 +134,9 @@ def _print(diagnosis: Diagnosis, target: str, console: Console) -> None:
     for number, cause in enumerate(diagnosis.causes):
         title = "also possible" if number else "probable cause"
         share = f" (explains {cause.explained:.0%} of its answers)" if cause.explained else ""
-        console.print(plain(f"\n{title}: {cause.name}{share}", keep="\n"), soft_wrap=True)
-        indent = "    "
-        advice = textwrap.fill(
-            cause.advice, _WIDTH, initial_indent=indent, subsequent_indent=indent
-        )
-        console.print(plain(advice, keep="\n"), soft_wrap=True)
-        if not number:
-            evidence = textwrap.indent(cause.evidence, indent)
-            console.print(plain(evidence, keep="\n"), soft_wrap=True)
+        lines = [f"\n{title}: {cause.name}{share}", indented(cause.advice)]
+        lines += [] if number else [textwrap.indent(cause.evidence, "    ")]
+        console.print(plain("\n".join(lines), keep="\n"), soft_wrap=True)
     verdict = "searches as minimax does" if diagnosis.holds else "does not search as it should"
     plies = "1 ply" if diagnosis.depth == 1 else f"{diagnosis.depth} plies"
     narrow = f" (from {NARROW_FROM} on in narrow positions)" * (diagnosis.depth >= NARROW_FROM)

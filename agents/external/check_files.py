@@ -31,9 +31,8 @@ from othello_lab.agents.checking import (
     run_checks,
 )
 from othello_lab.agents.external.checking import ProgramUnderTest
-from othello_lab.agents.external.one_process import explained
-from othello_lab.agents.external.program import Command
-from othello_lab.agents.external.submission import FILE, PROGRAMS, PYTHON, Submission
+from othello_lab.agents.external.program import Command, explained
+from othello_lab.agents.external.submission import FILE, PROGRAMS, PYTHON, UNCLEAR, Submission
 from othello_lab.agents.external.wpi import EXIT_SECONDS, Name, WpiAgent
 from othello_lab.core.game import FINISHED, PlayerFailure, play_game
 from othello_lab.core.notation import PASS
@@ -237,6 +236,9 @@ class ProgramCheck(Nameable):
         A program of the file protocol plays as with the referee; all others are held to the
         contract of agents. Raises ValueError if the process ends before the last finding.
         """
+        if isinstance(agent, Submission) and agent.protocol == UNCLEAR:
+            yield _no_start(agent.problem)
+            return
         prepare_rules(None)
         box = Box(private=(os.path.abspath("results"),))
         confinement = Confinement(box=box).opening(agent.files())
@@ -262,7 +264,7 @@ class ProgramCheck(Nameable):
             try:
                 agent = agent.make()
             except PlayerFailure as fault:
-                yield no_start(fault.detail)
+                yield _no_start(fault.detail)
                 return
         if isinstance(agent, WpiAgent):
             yield from run_checks(FileProgramUnderTest(agent, self.limit, self.total), CHECKS)
@@ -270,7 +272,7 @@ class ProgramCheck(Nameable):
             yield from contract.findings(agent)
 
 
-def no_start(reason: str) -> ProgramFinding:
+def _no_start(reason: str) -> ProgramFinding:
     """Return the finding about a program that plays in no way."""
     return ProgramFinding("start", "It can be recognised, compiled and started", FAILED, reason)
 
