@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import math
+import os
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
+from othello_lab.core.system.confinement import ConfinedProcess, Confinement
+from othello_lab.core.system.forked import Channel
+from othello_lab.core.system.processes import end_descendants
+
 OK, FAILED, NOT_ASKED = "ok", "failed", "skipped"
 _MOST = 12  # exchanges shown of a failed check
+_MOST_BYTES = 1 << 24  # of an item of another process
+_OPEN = Confinement()
 
 
 class Violation(Exception):
@@ -39,6 +49,23 @@ class Check:
     twice: bool = False
 
 
+def named_check(
+    name: str, asked: str, needed: bool = False, twice: bool = False
+) -> Callable[[Callable[..., Any]], Check]:
+    """Make a check of a method; for the arguments see :class:`Check`."""
+    return lambda method: Check(name, asked, method, needed, twice)
+
+
+def checks_of(kind: type) -> tuple[Check, ...]:
+    """Return the checks that a class declares, in their order there."""
+    return tuple(thing for thing in vars(kind).values() if isinstance(thing, Check))
+
+
+def indented(line: str) -> str:
+    """Return a line with its words wrapped below a finding."""
+    return textwrap.fill(line, 78, initial_indent="    ", subsequent_indent="    ")
+
+
 @dataclass(frozen=True)
 class Finding:
     """The outcome of one check.
@@ -56,10 +83,8 @@ class Finding:
     detail: str = ""
 
     def __str__(self) -> str:
-        lines = [self.line(9)]
-        for line in self.detail.splitlines() if self.outcome == FAILED else ():
-            lines.append(textwrap.fill(line, 78, initial_indent="    ", subsequent_indent="    "))
-        return "\n".join(lines)
+        detail = self.detail.splitlines() if self.outcome == FAILED else []
+        return "\n".join([self.line(9), *map(indented, detail)])
 
     def line(self, width: int) -> str:
         """Return name, outcome, and requirement or reason. width: of the name."""
@@ -114,3 +139,47 @@ def run_checks(case: Any, checks: Sequence[Check]) -> Iterator[ProgramFinding]:
             yield ProgramFinding(check.name, check.asked, outcome, detail, tuple(case.exchanges))
     finally:
         case.end()
+
+
+# ------------------------------------------------------------------ in another process
+
+
+class Interrupted(Exception):
+    """The reason why a process has said nothing more."""
+
+
+def items_apart(
+    main: Callable[..., Iterator[Any]],
+    *arguments: Any,
+    patience: float = math.inf,
+    confinement: Confinement = _OPEN,
+) -> Iterator[Any]:
+    """Yield the items of ``main(*arguments)``, plain data, which runs in a process of its own.
+
+    patience: seconds for each. The process's output is hidden. Raises Interrupted if it hangs or
+    dies.
+    """
+    silent = os.open(os.devnull, os.O_WRONLY)
+    try:
+        process = ConfinedProcess(
+            _send_all, main, arguments, confinement=confinement, output=silent, most=_MOST_BYTES
+        )
+    finally:
+        os.close(silent)
+    with closing(process):
+        try:
+            while (message := process.receive_within(patience)) != b"null":
+                if message is None:
+                    raise Interrupted(f"no answer for {patience:g} s")
+                yield json.loads(message)
+        except (EOFError, OSError):
+            code = process.exit_code()
+            raise Interrupted(f"its process died (exit code {code})") from None
+
+
+def _send_all(link: Channel, main: Callable[..., Iterator[Any]], arguments: Sequence[Any]) -> None:
+    """Send each item, and last null, as the main function of a process."""
+    for item in main(*arguments):
+        link.send(json.dumps(item).encode())
+    link.send(b"null")
+    end_descendants([os.getpid()])

@@ -20,13 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import yaml
 
 from othello_lab.agents import loading
-from othello_lab.agents.conf_folder import (
-    FILLED,
-    NAMED,
-    NEEDS_A_TARGET,
-    check_folders,
-    conf_folder,
-)
+from othello_lab.agents.conf_folder import FILLED, NAMED, NEEDS_A_TARGET, check_folders, conf_folder
 from othello_lab.core.rules import RULESETS
 from othello_lab.core.system.files import read_text
 from othello_lab.core.system.foreign_text import storable
@@ -107,9 +101,7 @@ def literal(data: Any) -> Any:
 
 
 def compose(
-    config_name: str | None,
-    overrides: Sequence[str] = (),
-    extra_folders: Sequence[str | Path] = (),
+    config_name: str | None, overrides: Sequence[str] = (), extra_folders: Sequence[str | Path] = ()
 ) -> Any:
     """Compose ``conf/<config_name>.yaml``, or nothing, with overrides (``"agents=classics"``).
 

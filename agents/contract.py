@@ -33,13 +33,15 @@ from othello_lab.agents.checking import (
     NOT_ASKED,
     OK,
     Check,
+    Finding,
     NoAnswer,
     NotApplicable,
     ProgramFinding,
     Violation,
+    checks_of,
+    named_check,
     run_checks,
 )
-from othello_lab.agents.checking import Finding as ContractFinding
 from othello_lab.agents.simple import RandomAgent
 from othello_lab.core.game import FAIR_ENDS, RESIGNED, PlayerFailure, play_game, valid_answer
 from othello_lab.core.notation import PASS, IllegalMove, square_name
@@ -49,7 +51,7 @@ from othello_lab.core.system.compile import Announce
 from othello_lab.core.system.forked import Channel, ForkedProcess
 from othello_lab.core.system.processes import adopt_orphans, end_descendants
 
-__all__ = ["FAILED", "NOT_ASKED", "OK", "ContractFinding", "ContractVerdict", "check", "findings"]
+__all__ = ["FAILED", "NOT_ASKED", "OK", "ContractVerdict", "Finding", "check", "findings"]
 
 PATIENCE = 10.0
 """Seconds for a call; after them the agent counts as hung."""
@@ -64,7 +66,7 @@ _BEGAN = "it began"  # before the first call
 class ContractVerdict:
     """All findings about an agent. ``holds``: true if no check has failed."""
 
-    findings: tuple[ContractFinding, ...]
+    findings: tuple[Finding, ...]
 
     @property
     def holds(self) -> bool:
@@ -159,7 +161,7 @@ class _AgentUnderTest:
         answers = [self._run_in_process(requirement, n) for n in range(1 + requirement.twice)]
         if requirement.twice:
             _compare(*answers)
-        if requirement.run is _prepare:
+        if requirement is _AgentUnderTest._prepare:
             self.agent.prepare(self.announce)  # later processes inherit all that it loads
 
     def _run_in_process(self, requirement: Check, number: int) -> Any:
@@ -168,41 +170,46 @@ class _AgentUnderTest:
         Raises the exception of the check, and Violation if the process hangs or dies.
         """
         self.last_call, seconds = _BEGAN, self.patience
-        with closing(ForkedProcess(_examine, self, requirement, number)) as process:
+        with closing(ForkedProcess(self._examine, requirement, number)) as process:
             try:
                 while (message := process.receive_within(seconds)) is not None:
-                    kind, *content = pickle.loads(message)
-                    if kind == "answer":
-                        return content[0]
-                    if kind == "trouble":
-                        raise content[0]
-                    self.last_call, seconds = content
+                    content = pickle.loads(message)
+                    if isinstance(content, Exception):
+                        raise content
+                    if not isinstance(content, tuple):
+                        return content
+                    self.last_call, seconds = content  # of the next call
             except (EOFError, OSError):
                 died = f"its process died (exit code {process.exit_code()})"
                 raise Violation(f"{died} after {self.last_call}") from None
             end_descendants([process.number])
         raise NoAnswer(f"no answer for {seconds:g} s after {self.last_call}")
 
-    def examine(self, link: Channel, requirement: Check, number: int) -> tuple[str, Any]:
-        """Run a check here, and return ``answer`` with its result or ``trouble`` with the reason.
-
-        link: for the announcements of calls.
-        """
+    def _examine(self, link: Channel, requirement: Check, number: int) -> None:
+        """Run a check and send its result or exception, as the main function of a process."""
+        adopt_orphans()
         self._link, self.number = link, number
+        with suppress(OSError):
+            outcome = self._outcome(requirement)
+            end_descendants([os.getpid()])  # an agent may have started another program
+            link.send(pickle.dumps(outcome))
+
+    def _outcome(self, requirement: Check) -> Any:
+        """Run a check here and return its result, or Violation or NotApplicable."""
         try:
-            return "answer", requirement.run(self)
+            return requirement.run(self)
         except (Violation, NotApplicable) as trouble:
-            return "trouble", trouble
+            return trouble
         except PlayerFailure as fault:
             if fault.reason == RESIGNED:
-                return "trouble", NotApplicable("it resigned")
+                return NotApplicable("it resigned")
             raised = f"{fault.reason}: {fault.detail}"
         except (Exception, SystemExit) as error:
             where = traceback.extract_tb(error.__traceback__)[-1]
             raised = (
                 f"raised {type(error).__name__}: {error}, in {where.filename}, line {where.lineno}"
             )
-        return "trouble", Violation(f"{raised}, after {self.last_call}")
+        return Violation(f"{raised}, after {self.last_call}")
 
     def end(self) -> None:
         """Do nothing: each process has ended with its check."""
@@ -212,14 +219,18 @@ class _AgentUnderTest:
     def tell(self, call: str, position: Position | None = None, seconds: float = 0.0) -> None:
         """Announce the next call and the least patience for it in seconds."""
         self.last_call = f"{call} {_at(position)}" if position else call
-        seconds = max(seconds, self.patience)
-        self._link.send(pickle.dumps(("call", self.last_call, seconds)))
+        self._link.send(pickle.dumps((self.last_call, max(seconds, self.patience))))
 
     @property
     def rulesets(self) -> list[Ruleset]:
         """The rulesets that the agent plays, the largest board first."""
         boards = self.agent.boards()
         return [rules for rules in RULESETS.values() if rules.side in boards]
+
+    @property
+    def small_board(self) -> Ruleset:
+        """The smallest ruleset that gives different random games."""
+        return RULESETS["mini6"] if 6 in self.agent.boards() else self.rulesets[0]
 
     @property
     def limits(self) -> Limits:
@@ -316,14 +327,145 @@ class _AgentUnderTest:
         if self.agent.watches_clock and self.limits.timed:
             raise NotApplicable("it only plays by the clock")
 
+    # ------------------------------------------------------------------ checks
 
-def _examine(link: Channel, case: _AgentUnderTest, requirement: Check, number: int) -> None:
-    """Run one check and send its outcome, as the main function of a process."""
-    adopt_orphans()
-    with suppress(OSError):
-        outcome = case.examine(link, requirement, number)
-        end_descendants([os.getpid()])  # an agent may have started another program
-        link.send(pickle.dumps(outcome))
+    @named_check("itself", "Its attributes, boards and limits are well-formed", needed=True)
+    def _itself(self) -> None:
+        agent = self.agent
+        self.tell("boards()")
+        boards = agent.boards()
+        if not isinstance(boards, frozenset | set) or not boards or not boards <= {4, 6, 8}:
+            raise Violation(f"boards() is {boards!r}; a set of sizes out of 4, 6 and 8 is needed")
+        if type(agent.version) is not int:
+            raise Violation(f"version is {agent.version!r}; a whole number is needed")
+        for name in ("reproducible", "watches_clock", "selective", "from_start"):
+            if type(getattr(agent, name)) is not bool:
+                raise Violation(f"{name} is {getattr(agent, name)!r}; true or false is needed")
+        self.tell("check_limits()")
+        _ = self.limits
+
+    @named_check("prepare", "prepare() does its work", needed=True)
+    def _prepare(self) -> None:
+        self.tell("prepare()", seconds=PREPARE_SECONDS)
+        self.agent.prepare(self.announce)
+
+    @named_check("moves", "Legal, well-formed moves in random positions", needed=True)
+    def _moves(self) -> None:
+        for line in self.lines(15):
+            self.ask(line)
+
+    @named_check("line", "Its line begins with its move and can be played")
+    def _pv(self) -> None:
+        for line in self.lines(5):
+            decision, position = self.ask(line), line.position
+            wrong = ""
+            if decision.pv and decision.pv[0] != decision.move:
+                wrong = "its line begins with another move"
+            # Selective searches may look further than their depth.
+            if decision.depth is not None and len(decision.pv) > max(1, decision.depth):
+                wrong = "" if self.agent.selective else "its line is longer than it looked ahead"
+            after = position
+            try:
+                for move in decision.pv:
+                    after = after.play(move)
+            except IllegalMove as error:
+                wrong = f"its line cannot be played: {error}"
+            if wrong:
+                raise Violation(f"answered {_describe(decision)}: {wrong}, {_at(position)}")
+
+    @named_check("games", "Whole games by each ruleset that it plays")
+    def _games(self) -> None:
+        for turn, rules in enumerate(self.rulesets):
+            self.play(rules, (Color.BLACK, Color.WHITE)[turn % 2], seed=1)
+
+    @named_check("cut short", "Games that begin anywhere and are cut short")
+    def _cut_short(self) -> None:
+        for rules in self.rulesets:
+            self.ask(self.line(rules, 5))
+            if not self.agent.from_start:
+                start = self.line(rules, 3).position
+                lines = (_random_line(start, 64, self.rng) for _ in count())
+                self.ask(next(line for line in lines if PASS in line.moves))
+            self.ask(_Line([], [Position.start(rules)]))
+
+    @named_check("depth", "Limited to depth 1, it looks no further")
+    def _depth(self) -> None:
+        limits = self.accepted(replace(self.limits, depth=1))
+        # Near the start of games on a large board: an agent may solve endgames beyond any depth.
+        lines = [self.line(self.rulesets[0], plies) for plies in range(6)]
+        decisions = [(line.position, self.ask(line, limits)) for line in lines]
+        for position, decision in decisions:
+            if decision.depth is not None and decision.depth > 1:
+                raise Violation(f"answered {_describe(decision)} {_at(position)}")
+        if all(decision.depth is None for _, decision in decisions):
+            raise NotApplicable("it does not say how far it looks")
+
+    @named_check("nodes", f"Limited to {_NODES:,} nodes, it soon stops")
+    def _nodes(self) -> None:
+        limits = self.accepted(Limits(nodes=_NODES))
+        decisions = [(line.position, self.ask(line, limits)) for line in self.lines(3)]
+        for position, decision in decisions:
+            if decision.stats.nodes > 2 * _NODES:  # it may finish a step, such as a playout
+                raise Violation(f"answered {_describe(decision)} {_at(position)}")
+        if not any(decision.stats.nodes for _, decision in decisions):
+            raise NotApplicable("it counts no nodes")
+
+    @named_check("seconds", f"Limited to {_SECONDS:g} s a move, it is in time")
+    def _seconds(self) -> None:
+        limits = self.accepted(Limits(seconds=_SECONDS))
+        for line in self.lines(1):
+            for _ in range(3):  # the machine may be busy with something else
+                self.lead(line)
+                self.tell("decide", line.position)
+                started = time.perf_counter()
+                self.agent.decide(line.position, limits)
+                seconds = time.perf_counter() - started
+                if seconds < 2 * _SECONDS:
+                    break
+            else:
+                raise Violation(f"answered after {seconds:.2f} s {_at(line.position)}")
+
+    @named_check("hands off", "It changes no position and no limits")
+    def _hands_off(self) -> None:
+        for line in self.lines(3):
+            limits = self.limits
+            before = copy.deepcopy((line, limits))
+            self.ask(line, limits)
+            if limits != before[1]:
+                raise Violation(f"the limits {before[1]} became {limits} {_at(before[0].position)}")
+            for position, now in zip(before[0].positions, line.positions, strict=True):
+                if now != position:
+                    raise Violation(f"this position\n{position}\nbecame\n{now}")
+
+    @named_check("seed", "The same seed gives the same game", twice=True)
+    def _seed(self) -> Any:
+        self.needs_reproducible()
+        random.seed(self.number)
+        np.random.seed(self.number)  # noqa: NPY002
+        return self.play(self.small_board, Color.BLACK, seed=9)
+
+    @named_check("memory", "Nothing is remembered from earlier games", twice=True)
+    def _memory(self) -> Any:
+        self.needs_reproducible()
+        if self.number:
+            self.play(self.rulesets[0], Color.WHITE, seed=5)
+            self.play(self.small_board, Color.WHITE, seed=5)
+        return self.play(self.small_board, Color.BLACK, seed=9)
+
+    @named_check("twice", "prepare() may be called again; no answer changes", twice=True)
+    def _twice(self) -> Any:
+        self.needs_reproducible()
+        if self.number:
+            self._prepare.run(self)  # it was prepared before the process was forked
+        return [(line.position, self.ask(line)) for line in self.lines(2)]
+
+    @named_check("close", "It can be closed, played or not", twice=True)
+    def _close(self) -> Any:
+        if self.number:
+            self.ask(self.line(self.rulesets[0], 5))
+        self.tell("close()")
+        self.agent.close()
+        return []
 
 
 def _compare(first: Any, second: Any) -> None:
@@ -335,165 +477,4 @@ def _compare(first: Any, second: Any) -> None:
             )
 
 
-# ------------------------------------------------------------------ checks
-
-
-def _itself(case: _AgentUnderTest) -> None:
-    agent = case.agent
-    case.tell("boards()")
-    boards = agent.boards()
-    if not isinstance(boards, frozenset | set) or not boards or not boards <= {4, 6, 8}:
-        raise Violation(f"boards() is {boards!r}; a set of sizes out of 4, 6 and 8 is needed")
-    if type(agent.version) is not int:
-        raise Violation(f"version is {agent.version!r}; a whole number is needed")
-    for name in ("reproducible", "watches_clock", "selective", "from_start"):
-        if type(getattr(agent, name)) is not bool:
-            raise Violation(f"{name} is {getattr(agent, name)!r}; true or false is needed")
-    case.tell("check_limits()")
-    _ = case.limits
-
-
-def _prepare(case: _AgentUnderTest) -> None:
-    case.tell("prepare()", seconds=PREPARE_SECONDS)
-    case.agent.prepare(case.announce)
-
-
-def _twice(case: _AgentUnderTest) -> Any:
-    case.needs_reproducible()
-    if case.number:
-        _prepare(case)  # it was prepared before the process was forked
-    return [(line.position, case.ask(line)) for line in case.lines(2)]
-
-
-def _moves(case: _AgentUnderTest) -> None:
-    for line in case.lines(15):
-        case.ask(line)
-
-
-def _pv(case: _AgentUnderTest) -> None:
-    for line in case.lines(5):
-        decision, position = case.ask(line), line.position
-        wrong = ""
-        if decision.pv and decision.pv[0] != decision.move:
-            wrong = "its line begins with another move"
-        # Selective searches may look further than their depth.
-        if decision.depth is not None and len(decision.pv) > max(1, decision.depth):
-            wrong = "" if case.agent.selective else "its line is longer than it looked ahead"
-        after = position
-        try:
-            for move in decision.pv:
-                after = after.play(move)
-        except IllegalMove as error:
-            wrong = f"its line cannot be played: {error}"
-        if wrong:
-            raise Violation(f"answered {_describe(decision)}: {wrong}, {_at(position)}")
-
-
-def _games(case: _AgentUnderTest) -> None:
-    for turn, rules in enumerate(case.rulesets):
-        case.play(rules, (Color.BLACK, Color.WHITE)[turn % 2], seed=1)
-
-
-def _cut_short(case: _AgentUnderTest) -> None:
-    for rules in case.rulesets:
-        case.ask(case.line(rules, 5))
-        if not case.agent.from_start:
-            start = case.line(rules, 3).position
-            lines = (_random_line(start, 64, case.rng) for _ in count())
-            case.ask(next(line for line in lines if PASS in line.moves))
-        case.ask(_Line([], [Position.start(rules)]))
-
-
-def _small_board(case: _AgentUnderTest) -> Ruleset:
-    """Return the smallest ruleset that gives different random games."""
-    return RULESETS["mini6"] if 6 in case.agent.boards() else case.rulesets[0]
-
-
-def _seed(case: _AgentUnderTest) -> Any:
-    case.needs_reproducible()
-    random.seed(case.number)
-    np.random.seed(case.number)  # noqa: NPY002
-    return case.play(_small_board(case), Color.BLACK, seed=9)
-
-
-def _memory(case: _AgentUnderTest) -> Any:
-    case.needs_reproducible()
-    if case.number:
-        case.play(case.rulesets[0], Color.WHITE, seed=5)
-        case.play(_small_board(case), Color.WHITE, seed=5)
-    return case.play(_small_board(case), Color.BLACK, seed=9)
-
-
-def _depth(case: _AgentUnderTest) -> None:
-    limits = case.accepted(replace(case.limits, depth=1))
-    # Near the start of games on a large board: an agent may solve endgames beyond any depth.
-    lines = [case.line(case.rulesets[0], plies) for plies in range(6)]
-    decisions = [(line.position, case.ask(line, limits)) for line in lines]
-    for position, decision in decisions:
-        if decision.depth is not None and decision.depth > 1:
-            raise Violation(f"answered {_describe(decision)} {_at(position)}")
-    if all(decision.depth is None for _, decision in decisions):
-        raise NotApplicable("it does not say how far it looks")
-
-
-def _nodes(case: _AgentUnderTest) -> None:
-    limits = case.accepted(Limits(nodes=_NODES))
-    decisions = [(line.position, case.ask(line, limits)) for line in case.lines(3)]
-    for position, decision in decisions:
-        if decision.stats.nodes > 2 * _NODES:  # it may finish a step, such as a playout
-            raise Violation(f"answered {_describe(decision)} {_at(position)}")
-    if not any(decision.stats.nodes for _, decision in decisions):
-        raise NotApplicable("it counts no nodes")
-
-
-def _seconds(case: _AgentUnderTest) -> None:
-    limits = case.accepted(Limits(seconds=_SECONDS))
-    for line in case.lines(1):
-        for _ in range(3):  # the machine may be busy with something else
-            case.lead(line)
-            case.tell("decide", line.position)
-            started = time.perf_counter()
-            case.agent.decide(line.position, limits)
-            seconds = time.perf_counter() - started
-            if seconds < 2 * _SECONDS:
-                break
-        else:
-            raise Violation(f"answered after {seconds:.2f} s {_at(line.position)}")
-
-
-def _hands_off(case: _AgentUnderTest) -> None:
-    for line in case.lines(3):
-        limits = case.limits
-        before = copy.deepcopy((line, limits))
-        case.ask(line, limits)
-        if limits != before[1]:
-            raise Violation(f"the limits {before[1]} became {limits} {_at(before[0].position)}")
-        for position, now in zip(before[0].positions, line.positions, strict=True):
-            if now != position:
-                raise Violation(f"this position\n{position}\nbecame\n{now}")
-
-
-def _close(case: _AgentUnderTest) -> Any:
-    if case.number:
-        case.ask(case.line(case.rulesets[0], 5))
-    case.tell("close()")
-    case.agent.close()
-    return []
-
-
-CHECKS = (
-    Check("itself", "Its attributes, boards and limits are well-formed", _itself, needed=True),
-    Check("prepare", "prepare() does its work", _prepare, needed=True),
-    Check("moves", "Legal, well-formed moves in random positions", _moves, needed=True),
-    Check("line", "Its line begins with its move and can be played", _pv),
-    Check("games", "Whole games by each ruleset that it plays", _games),
-    Check("cut short", "Games that begin anywhere and are cut short", _cut_short),
-    Check("depth", "Limited to depth 1, it looks no further", _depth),
-    Check("nodes", f"Limited to {_NODES:,} nodes, it soon stops", _nodes),
-    Check("seconds", f"Limited to {_SECONDS:g} s a move, it is in time", _seconds),
-    Check("hands off", "It changes no position and no limits", _hands_off),
-    Check("seed", "The same seed gives the same game", _seed, twice=True),
-    Check("memory", "Nothing is remembered from earlier games", _memory, twice=True),
-    Check("twice", "prepare() may be called again; no answer changes", _twice, twice=True),
-    Check("close", "It can be closed, played or not", _close, twice=True),
-)
+CHECKS = checks_of(_AgentUnderTest)

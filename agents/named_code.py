@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import shlex
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from importlib.machinery import PathFinder
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -81,19 +81,13 @@ def _module_file(name: str) -> Path | None:
     import the packages that the module is in; so they are gone through one by one."""
     parts = name.split(".")
     found, folders = None, None
-    for last in range(1, len(parts) + 1):
-        module = ".".join(parts[:last])
-        try:
-            spec = (
-                importlib.util.find_spec(module)
-                if folders is None
-                else PathFinder.find_spec(module, folders)
-            )
-        except (ImportError, ValueError):
-            break
-        if spec is None:
-            break
-        found, folders = spec.origin, spec.submodule_search_locations
-        if folders is None:
-            break
+    with suppress(ImportError, ValueError):
+        for last in range(1, len(parts) + 1):
+            module = ".".join(parts[:last])
+            spec = find_spec(module) if last == 1 else PathFinder.find_spec(module, folders)
+            if spec is None:
+                break
+            found, folders = spec.origin, spec.submodule_search_locations
+            if folders is None:
+                break
     return Path(found) if found else None

@@ -8,7 +8,7 @@ answers with squares, else an evaluation. A function that makes strategies is a 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import product
 from numbers import Real
@@ -85,7 +85,7 @@ def kind_of(thing: Any) -> str:
 def _kind_by_answers(function: Any, answers: Sequence[tuple[Position, Any]]) -> str:
     given = [answer for _, answer in answers if not isinstance(answer, Exception)]
     if not given:
-        if _makes(function):
+        if made_of(function, 1, lambda player, board: board.count(player)) is not None:
             return MAKER
         return EVALUATION if _judges_masks(function) else UNKNOWN
     if all(map(callable, given)):
@@ -141,11 +141,6 @@ def _judges_masks(function: Any) -> bool:
     except Exception:
         return False
     return all(abs(value) <= LARGEST for value in values)
-
-
-def _makes(function: Any) -> bool:
-    """Return True if a function makes a strategy of a depth and an evaluation."""
-    return made_of(function, 1, lambda player, board: board.count(player)) is not None
 
 
 def made_of(function: Any, depth: int, evaluation: Callable[..., Any]) -> Callable[..., Any] | None:
@@ -206,7 +201,7 @@ def _complaint(thing: Any) -> str:
 
 def _about_file(file: str) -> dict[str, Any]:
     module = loading.load_module(file)
-    things = things_in(module)
+    things = {name: kind for name, thing in _own(module).items() if (kind := kind_of(thing))}
     players = [name for name, kind in things.items() if kind in PLAYS]
     named = [name for name in players if name in ("strategy", Path(file).stem)]
     marked = [name for name in things if is_marked(getattr(module, name))]
@@ -227,11 +222,6 @@ def _own(module: Any) -> dict[str, Any]:
         for name, thing in vars(module).items()
         if getattr(thing, "__module__", None) == module.__name__
     }
-
-
-def things_in(module: Any) -> Mapping[str, str]:
-    """Return the kinds of the things of a module that can be sides, by name."""
-    return {name: kind for name, thing in _own(module).items() if (kind := kind_of(thing))}
 
 
 def _shown(thing: object) -> str:

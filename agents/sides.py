@@ -52,6 +52,8 @@ _PROTOCOLS: Mapping[str, Callable[[str], Agent]] = {
     "wpi": lambda command: WpiAgent(command, patience=_PATIENCE),
 }
 """Protocols of programs in the order in which they are tried."""
+_NEEDING_MORE = (*_PROTOCOLS, "function", "openspiel")
+"""Agents that need a command or a function, which a single word cannot say."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ def side_of(word: str, search: str = SEARCH, folders: Sequence[str | Path] = ())
     that says what was understood.
     """
     evaluations, agents = (choices(group, folders) for group in ("evaluation", "agent"))
-    if word in agents and word not in _needing_more(agents):
+    if word in agents and word not in _NEEDING_MORE:
         return Side(word, "an agent", [f"agent@PLACE={word}"])
     if word in evaluations and word != NEEDS_A_TARGET:
         return _evaluation_side(word, word, search)
@@ -147,15 +149,9 @@ def _is_program(command: str) -> bool:
     return shutil.which(words[0]) is not None and not (len(words) == 1 and words[0].endswith(".py"))
 
 
-def _needing_more(agents: Mapping[str, str]) -> set[str]:
-    """Return the agents that need a command or a function, which a single word cannot say."""
-    return {name for name in agents if name in (*_PROTOCOLS, "function", "openspiel")}
-
-
-def _evaluation_side(label: str, target: str, search: str) -> Side:
-    words = [f"agent@PLACE={search}", f"PLACE.evaluation={typed_value(target)}"]
-    outside = target if ":" in target else ""
-    return Side(label, f"an evaluation, in {search}", words, outside)
+def _evaluation_side(label: str, setting: Any, search: str, target: str = "") -> Side:
+    words = [f"agent@PLACE={search}", f"PLACE.evaluation={typed_value(setting)}"]
+    return Side(label, f"an evaluation, in {search}", words, target)
 
 
 # ------------------------------------------------------------------ Python
@@ -183,12 +179,9 @@ def _python_side(word: str, search: str) -> Side:
                 raise ConfigError(f"{word}: {told['question']}; {error}") from None
             raise
     label = re.split(r"[.:]", target.partition("(")[0])[-1]
-    if kind == EVALUATION:
-        return _evaluation_side(label, target, search)
-    if kind == EVALUATION_CLASS:
-        words = [f"agent@PLACE={search}"]
-        words.append(f"PLACE.evaluation={typed_value({'_target_': target})}")
-        return Side(label, f"an evaluation, in {search}", words, target)
+    if kind in (EVALUATION, EVALUATION_CLASS):
+        setting = target if kind == EVALUATION else {"_target_": target}
+        return _evaluation_side(label, setting, search, target)
     settings = settings_of_function(told)
     words = [f"agent@PLACE={_agent_word(settings) or target}"]
     words += [f"PLACE.target={typed_value(target)}"] if settings else []

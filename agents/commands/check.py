@@ -1,29 +1,47 @@
-"""``othello-lab agents check``: hold an agent to the contract."""
+"""``othello-lab agents check``: hold an agent to the contract, and programs to their protocols."""
 
 from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
 from othello_lab.agents.agent import Agent
-from othello_lab.agents.commands import check_search, check_submissions
+from othello_lab.agents.checking import FAILED
+from othello_lab.agents.commands import check_search
 from othello_lab.agents.commands.shared import (
+    BROKEN,
+    HOLDS,
     add_config_dir,
+    add_seconds,
     announce,
     build_settings,
     report,
     typed_agent,
 )
-from othello_lab.agents.config import OPEN, ConfigError, build_agent, load
+from othello_lab.agents.config import OPEN, ConfigError, build_agent, choices, load
 from othello_lab.agents.contract import PATIENCE, findings
-from othello_lab.agents.external.check_files import FileCheck
+from othello_lab.agents.external.check_files import FileCheck, SubmissionCheck
+from othello_lab.agents.external.program import LAST_OUTPUT
 from othello_lab.agents.external.program_agent import ProgramAgent
-from othello_lab.core.system.cli import seconds
+from othello_lab.agents.external.submission import (
+    FILE,
+    LINE,
+    PYTHON,
+    UNCLEAR,
+    Submission,
+    settings_of,
+    submissions,
+)
+from othello_lab.core.system.escaping import counted, plain
+from othello_lab.core.system.files import open_file
 
 _FILE = "file"  # the target that means the check of a program by the file protocol
+_FOLDER = "folder="  # beginning of the target that means all submissions of a folder
+_PLAYS_BY = {FILE: "file protocol", LINE: "line protocol", PYTHON: "Python"}
 _DEPTH = 2
 _EVALUATIONS = ("disc_count", "square_weights")
 """For an agent without an evaluation: the first one that it accepts. The first one plays on every
@@ -55,13 +73,7 @@ def add(commands: Any) -> None:
         "(seconds after which no further game is played to see a pass). After a program or "
         "folder=FOLDER: limit=10, total=20, protocol=line",
     )
-    parser.add_argument(
-        "--patience",
-        type=seconds,
-        default=PATIENCE,
-        metavar="SECONDS",
-        help=f"a call that takes longer counts as hung (default {PATIENCE:g})",
-    )
+    add_seconds(parser, "--patience", PATIENCE, "a call that takes longer counts as hung")
     add_config_dir(parser, "find the agents of")
     check_search.add_options(parser)
     parser.set_defaults(run=run)
@@ -74,12 +86,12 @@ def run(options: Namespace, console: Console) -> int:
     """
     if options.target == _FILE:
         return _check_file(options.settings, console)
-    if options.target.startswith(check_submissions.FOLDER):
-        return check_submissions.run(options, console)
+    if options.target.startswith(_FOLDER):
+        return _check_folder(options.target.removeprefix(_FOLDER), options.settings, console)
     if options.search:
         return check_search.run(options, console)
-    if check_submissions.is_submission(options.target):
-        return check_submissions.run(options, console)
+    if Path(options.target).exists() and options.target not in choices("agent"):
+        return _check_submission(Path(options.target), options.settings, console)
     settings = typed_agent(options.target, options.settings, options.config_dir)
     if settings.get("depth") == OPEN:
         settings["depth"] = _DEPTH
@@ -104,6 +116,49 @@ def _check_file(words: Sequence[str], console: Console) -> int:
     check = build_settings(FileCheck, settings, _FILE, command=command)
     right = "keeps to the file protocol; {}"
     return report(check.run(), console, command, right, failed_last=False)
+
+
+def _check_submission(path: Path, words: Sequence[str], console: Console) -> int:
+    """Print all findings about a program handed in. words: the settings of the check."""
+    check = build_settings(SubmissionCheck, words, "check")
+    if not path.is_dir():
+        open_file(path).close()
+    submission = Submission(**settings_of(path.absolute(), check.protocol))
+    console.print(plain(f"{path.name} plays by: {_kind(submission)}"), soft_wrap=True)
+    return report(check.findings(submission), console, path.name, right="is ok")
+
+
+def _check_folder(folder: str, words: Sequence[str], console: Console) -> int:
+    """Print a line for each submission of a folder. words: the settings of the check."""
+    check = build_settings(SubmissionCheck, words, "check")
+    handed_in = {
+        name: Submission(**{key: about[key] for key in about if key != "_target_"})
+        for name, about in submissions(folder, check.protocol).items()
+    }
+    width = max(map(len, handed_in))
+    kinds = {name: _kind(submission) for name, submission in handed_in.items()}
+    most = max(map(len, kinds.values()))
+    failed = []
+    for name, submission in handed_in.items():
+        wrong = [f for f in check.findings(submission) if f.outcome == FAILED]
+        result = "ok"
+        if wrong:
+            reasons = wrong[0].detail.partition(LAST_OUTPUT)[0].splitlines() or [""]
+            result = f"failed  {wrong[0].name}: {reasons[0].removesuffix(', at')}"
+            failed.append(name)
+        line = f"{name:<{width}}  {kinds[name]:<{most}}  {result}"
+        console.print(plain(line), soft_wrap=True)
+    told = f"{len(failed)} failed: {', '.join(failed)}" if failed else "all ok"
+    console.print(plain(f"{counted(len(handed_in), 'submission')}, {told}"), soft_wrap=True)
+    return BROKEN if failed else HOLDS
+
+
+def _kind(submission: Submission) -> str:
+    """Return the way in which a submission plays."""
+    if submission.protocol == UNCLEAR:
+        return "unclear"
+    program = submission.command or Path(str(submission.target)).name
+    return f"{_PLAYS_BY[submission.protocol]}: {program}"
 
 
 def _build(settings: dict[str, Any], name: str) -> Agent:

@@ -9,10 +9,9 @@ from typing import Any
 from rich.console import Console
 
 from othello_lab.agents.checking import ProgramFinding, run_checks
-from othello_lab.agents.commands.shared import report
+from othello_lab.agents.commands.shared import add_seconds, report
 from othello_lab.agents.external import check_gtp, check_nboard
 from othello_lab.agents.external.program import PATIENCE, Program, words_of
-from othello_lab.core.system.cli import seconds
 from othello_lab.core.system.escaping import plain
 
 PROTOCOLS: dict[str, tuple[Any, Any]] = {
@@ -35,20 +34,8 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("protocol", choices=PROTOCOLS, help="the protocol")
     parser.add_argument("engine", metavar="COMMAND", help="the program and its arguments, quoted")
-    parser.add_argument(
-        "--patience",
-        type=seconds,
-        default=PATIENCE,
-        metavar="SECONDS",
-        help=f"for an answer (default {PATIENCE:g})",
-    )
-    parser.add_argument(
-        "--think",
-        type=seconds,
-        default=_THINK,
-        metavar="SECONDS",
-        help=f"for a move (default {_THINK:g})",
-    )
+    add_seconds(parser, "--patience", PATIENCE, "for an answer")
+    add_seconds(parser, "--think", _THINK, "for a move")
     parser.add_argument("--all", action="store_true", help="show all lines sent and answered")
     parser.set_defaults(run=run)
 

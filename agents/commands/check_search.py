@@ -15,7 +15,8 @@ from typing import Any
 from rich.console import Console
 
 from othello_lab.agents.agent import Agent, Limits
-from othello_lab.agents.commands.shared import announce, print_finding, typed_agent
+from othello_lab.agents.checking import indented
+from othello_lab.agents.commands.shared import add_seconds, announce, print_finding, typed_agent
 from othello_lab.agents.config import (
     OPEN,
     ConfigError,
@@ -39,7 +40,7 @@ from othello_lab.agents.diagnosis import (
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.external import FunctionAgent
 from othello_lab.agents.sides import described
-from othello_lab.core.system.cli import seconds, whole_number
+from othello_lab.core.system.cli import whole_number
 from othello_lab.core.system.escaping import plain
 
 RIGHT, WRONG, UNJUDGED = 0, 1, 3
@@ -47,7 +48,6 @@ _DEPTHS = (1, 2, 3, 4, 5)
 _EVALUATION = "square_weights"
 _SECONDS = 60.0
 _SIDE = 8
-_WIDTH = 78
 
 
 def add_options(parser: Any) -> None:
@@ -81,13 +81,8 @@ def add_options(parser: Any) -> None:
         help=f"number for each depth (default {POSITIONS}); from {NARROW_FROM} plies on a fifth of "
         "that, narrow ones",
     )
-    options.add_argument(
-        "--seconds",
-        type=seconds,
-        default=_SECONDS,
-        metavar="SECONDS",
-        help=f"total time to think; a slow search gets fewer positions (default {_SECONDS:g})",
-    )
+    use = "total time to think; a slow search gets fewer positions"
+    add_seconds(options, "--seconds", _SECONDS, use)
     options.add_argument(
         "--prunes",
         action="store_true",
@@ -139,15 +134,9 @@ def _print(diagnosis: Diagnosis, target: str, console: Console) -> None:
     for number, cause in enumerate(diagnosis.causes):
         title = "also possible" if number else "probable cause"
         share = f" (explains {cause.explained:.0%} of its answers)" if cause.explained else ""
-        console.print(plain(f"\n{title}: {cause.name}{share}", keep="\n"), soft_wrap=True)
-        indent = "    "
-        advice = textwrap.fill(
-            cause.advice, _WIDTH, initial_indent=indent, subsequent_indent=indent
-        )
-        console.print(plain(advice, keep="\n"), soft_wrap=True)
-        if not number:
-            evidence = textwrap.indent(cause.evidence, indent)
-            console.print(plain(evidence, keep="\n"), soft_wrap=True)
+        lines = [f"\n{title}: {cause.name}{share}", indented(cause.advice)]
+        lines += [] if number else [textwrap.indent(cause.evidence, "    ")]
+        console.print(plain("\n".join(lines), keep="\n"), soft_wrap=True)
     verdict = "searches as minimax does" if diagnosis.holds else "does not search as it should"
     plies = "1 ply" if diagnosis.depth == 1 else f"{diagnosis.depth} plies"
     narrow = f" (from {NARROW_FROM} on in narrow positions)" * (diagnosis.depth >= NARROW_FROM)

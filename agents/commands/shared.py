@@ -31,6 +31,7 @@ from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.loading import without_name
 from othello_lab.agents.recognition import DOUBTFUL, EVALUATION, EVALUATION_CLASS, STRATEGY
 from othello_lab.agents.sides import described, settings_of_function
+from othello_lab.core.system.cli import seconds
 from othello_lab.core.system.escaping import plain, visible
 
 HOLDS, BROKEN = 0, 1
@@ -99,6 +100,12 @@ def add_config_dir(parser: ArgumentParser, use: str) -> None:
     """Declare the option ``--config-dir``; its value is a list of no or one folder."""
     words = f"also {use} the YAMLs in DIR, a folder of your own"
     parser.add_argument("--config-dir", nargs=1, default=[], metavar="DIR", help=words)
+
+
+def add_seconds(parser: Any, option: str, default: float, use: str) -> None:
+    """Declare an option whose value is a number of seconds."""
+    about = f"{use} (default {default:g})"
+    parser.add_argument(option, type=seconds, default=default, metavar="SECONDS", help=about)
 
 
 def empty_table(*headings: str, left: Collection[str] = ()) -> Table:

@@ -28,13 +28,7 @@ from othello_lab.agents.ladder import Rung, ladder
 from othello_lab.agents.learned.weights import ABOUT, SHIPPED
 from othello_lab.core.system.escaping import visible
 from othello_lab.core.system.plain_yaml import read_yaml
-from othello_lab.core.system.settings import (
-    Meanings,
-    as_written,
-    documented,
-    paragraphs,
-    summary,
-)
+from othello_lab.core.system.settings import Meanings, as_written, documented, paragraphs, summary
 
 _GROUPS = {
     "agent": "An agent: `agent@first={}` in a duel, `white={}` at the board.",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-from othello_lab.agents.contract import ContractFinding
+from othello_lab.agents.checking import Finding
 from othello_lab.agents.diagnosis.questions import Board, SearchAnswer, SearchQuestion
 from othello_lab.agents.diagnosis.references import FULL, INFINITY, NO_CUTS, Reply, Search
 from othello_lab.agents.diagnosis.rules import Fault, Line, after, fault_before, legal_lines
@@ -37,7 +37,7 @@ class Cause:
     explained: float | None = None
 
 
-Judged = tuple[ContractFinding, Cause | None]
+Judged = tuple[Finding, Cause | None]
 
 
 class AnsweredQuestion:
@@ -76,10 +76,6 @@ class AnsweredQuestion:
             found = self.minimax if same else kind(FULL).reply(self.root(), self.depth)
             self._known[kind] = found
         return self._known[kind]
-
-    def value_at(self, depth: int) -> int:
-        """Return minimax's value at another depth."""
-        return Search().reply(self.root(), depth).value
 
     @property
     def truth(self) -> Reply:

@@ -8,7 +8,7 @@ from functools import cache
 from itertools import accumulate
 from operator import eq
 
-from othello_lab.agents.contract import FAILED, NOT_ASKED, OK, ContractFinding
+from othello_lab.agents.checking import FAILED, NOT_ASKED, OK, Finding
 from othello_lab.agents.diagnosis.answered import AnsweredQuestion, Cause, Judged, simplest
 from othello_lab.agents.diagnosis.references import (
     FULL,
@@ -99,7 +99,7 @@ def judge_counts(answered: _Cases, kind: type[Search], right: bool, notes: list[
     stated = [c for c in answered if c.answer.nodes is not None and not c.solved]
     if not stated or not right:
         why = _WRONG_ALREADY if stated else "it states no counts"
-        return ContractFinding("counts", _NODES, NOT_ASKED, why), None
+        return Finding("counts", _NODES, NOT_ASKED, why), None
     known = [*_known(kind, stated)]
     for each in known:
         if each.fits(lambda case, reply: case.answer.nodes == reply.nodes):
@@ -126,7 +126,7 @@ def _miscounted(name: str, case: AnsweredQuestion, beside: str) -> Judged:
     """Return the failure of a count, with another one beside it."""
     advice = "a node is every position that is entered: root, leaves and passes included"
     evidence = f"{case.told()}; it states {case.answer.nodes:,} nodes, {beside}"
-    finding = ContractFinding("counts", _NODES, FAILED, name)
+    finding = Finding("counts", _NODES, FAILED, name)
     return finding, Cause(f"counts: {name}", advice, evidence)
 
 
@@ -143,7 +143,7 @@ def _within_bounds(
             return _miscounted("too few for any search", case, f"{words} has {least:,}")
         if nodes > most and case.answer.seen is None:
             why = "more nodes than minimax: what it searches again cannot be seen"
-            return ContractFinding("counts", _NODES, NOT_ASKED, why), None
+            return Finding("counts", _NODES, NOT_ASKED, why), None
         # Where it evaluates a position twice, or above the last ply, it searches or sorts again.
         again = case.evaluated < len(case.answer.calls) or case.above
         if nodes > most and not again:
@@ -179,8 +179,8 @@ def _evaluations(answered: _Cases, said: str) -> Judged:
             evidence = f"{case.told()}; it states {stated:,} evaluations, and made {seen:,}"
             detail = "it calls the heuristic more or less often than it says"
             cause = Cause("counts: evaluations", "one for every call", evidence)
-            return ContractFinding("counts", _NODES, FAILED, detail), cause
-    return ContractFinding("counts", said, OK), None
+            return Finding("counts", _NODES, FAILED, detail), cause
+    return Finding("counts", said, OK), None
 
 
 def is_known(cases: _Cases, kind: type[Search]) -> bool:
@@ -209,7 +209,7 @@ def judge_pruning(
             why = _WRONG_ALREADY
         elif all(case.depth == 1 for case in answered):
             why = "nothing can be pruned at depth 1"
-        return ContractFinding("pruning", _PRUNES, NOT_ASKED, why), None
+        return Finding("pruning", _PRUNES, NOT_ASKED, why), None
     known = [*_known(kind, deep)]
     minimax, alphabeta = known[:2]
     spent = sum(_cost(case) or 0 for case in deep)
@@ -237,8 +237,8 @@ def judge_pruning(
             case = max(deep, key=lambda case: (_cost(case) or 0) - _like(case, case.minimax))
             cause = Cause(habit.cause, habit.advice, _spent(case, alphabeta), 1.0)
     if cause and must_prune:
-        return ContractFinding("pruning", _PRUNES, FAILED, detail), cause
-    return ContractFinding("pruning", told, OK), None
+        return Finding("pruning", _PRUNES, FAILED, detail), cause
+    return Finding("pruning", told, OK), None
 
 
 def _spent(case: AnsweredQuestion, alphabeta: _Known) -> str:

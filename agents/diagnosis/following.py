@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from othello_lab.agents.diagnosis.answered import AnsweredQuestion, Cause, simplicity
+from othello_lab.agents.diagnosis.references import Search
 from othello_lab.agents.diagnosis.rules import FAULTS, KEPT, after
 
 _FOLLOWED = 16
@@ -105,6 +106,12 @@ _CENTRES = (
 """Middles of narrow windows: in words, the cause, and the plies that they are less deep."""
 
 
+def _distance(case: AnsweredQuestion, plies: int) -> int:
+    """Return how much the value is more than that some plies less deep; than 0 for no plies."""
+    middle = Search().reply(case.root(), max(0, case.depth - plies)).value if plies else 0
+    return case.truth.value - middle
+
+
 def narrow_window(cases: _Cases, answered: _Cases) -> Cause | None:
     """Return the cause if answers are wrong where the value is far from the one before."""
     wrong = [case for case in cases if not case.proven]
@@ -112,13 +119,7 @@ def narrow_window(cases: _Cases, answered: _Cases) -> Cause | None:
         return None
     right = [case for case in answered if not case.wrong and case.depth > 1]
     for name, (cause, advice), plies in _CENTRES:
-        distances = [
-            [
-                case.truth.value - (case.value_at(max(0, case.depth - plies)) if plies else 0)
-                for case in part
-            ]
-            for part in (wrong, right)
-        ]
+        distances = [[_distance(case, plies) for case in part] for part in (wrong, right)]
         for side in (abs, int, lambda distance: -distance):  # the window may fail at one end only
             far, near = (sorted(map(side, part)) for part in distances)
             width = far[len(far) // 10]  # a wrong answer may follow from one before

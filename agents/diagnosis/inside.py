@@ -19,12 +19,8 @@ from typing import Any
 import numpy as np
 
 from othello_lab.agents.agent import Agent, Limits
-from othello_lab.agents.diagnosis.questions import (
-    Interrupted,
-    RecordingEvaluation,
-    positions,
-    told_by_process,
-)
+from othello_lab.agents.checking import Interrupted, items_apart
+from othello_lab.agents.diagnosis.questions import RecordingEvaluation, positions
 from othello_lab.agents.diagnosis.references import FULL, Search
 from othello_lab.agents.diagnosis.tree import ReferenceNode
 from othello_lab.agents.evaluation import Evaluation
@@ -200,7 +196,7 @@ def inside_of(
     """
     told: list[Any] = []
     with suppress(Interrupted):
-        for item in told_by_process(_SECONDS, _watched, agent, limits):
+        for item in items_apart(_watched, agent, limits, patience=_SECONDS):
             told.append(item)
     if not told:
         return None

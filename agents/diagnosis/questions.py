@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache
 from itertools import chain, zip_longest
@@ -15,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from othello_lab.agents.agent import Agent, Limits
+from othello_lab.agents.checking import Interrupted, items_apart
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.evaluation.board_list import position_of
 from othello_lab.agents.external import FunctionAgent
@@ -25,8 +24,6 @@ from othello_lab.core.notation import PASS, IllegalMove
 from othello_lab.core.perft import perft
 from othello_lab.core.position import Position
 from othello_lab.core.system.compile import Announce, Array, Mask
-from othello_lab.core.system.forked import Channel, ForkedProcess
-from othello_lab.core.system.processes import adopt_orphans, end_descendants
 
 POSITIONS = 200
 NARROW_FROM = 4
@@ -230,42 +227,6 @@ class SearchUnderTest:
         return Limits(depth=depth) if self.limited else Limits()
 
 
-class Interrupted(Exception):
-    """The reason why a process has said nothing more."""
-
-
-def told_by_process(
-    patience: float, main: Callable[..., Iterator[Any]], *arguments: Any
-) -> Iterator[Any]:
-    """Yield the items of ``main(*arguments)``, plain data, which runs in a process of its own.
-
-    patience: seconds for each. Raises Interrupted if it hangs, or its process dies.
-    """
-    with closing(ForkedProcess(_tell_all, main, arguments)) as process:
-        try:
-            while (message := process.receive_within(patience)) != b"null":
-                if message is None:
-                    raise Interrupted(f"no answer for {patience:g} s")
-                yield json.loads(message)
-        except (EOFError, OSError):
-            code = process.exit_code()
-            raise Interrupted(f"its process died (exit code {code})") from None
-        finally:
-            end_descendants([process.number])
-
-
-def _tell_all(link: Channel, main: Callable[..., Iterator[Any]], arguments: Sequence[Any]) -> None:
-    """The main function of a process. The output of an agent is hidden."""
-    adopt_orphans()
-    silent = os.open(os.devnull, os.O_WRONLY)
-    for stream in (1, 2):
-        os.dup2(silent, stream)
-    for item in main(*arguments):
-        link.send(json.dumps(item).encode())
-    link.send(b"null")
-    end_descendants([os.getpid()])
-
-
 def ask(
     asked: SearchUnderTest,
     questions: Sequence[SearchQuestion],
@@ -278,7 +239,8 @@ def ask(
     for _ in range(_FATAL_AT_MOST):
         rest = questions[len(answers) :]
         try:
-            for told in told_by_process(asked.patience, _answers, asked, rest, until, forgetful):
+            items = items_apart(_answers, asked, rest, until, forgetful, patience=asked.patience)
+            for told in items:
                 answers.append(_read(told))
             break
         except Interrupted as reason:
@@ -334,7 +296,7 @@ def ask_in_games(
     moves; none is begun or continued after ``until`` by the monotonic clock."""
     played: list[tuple[SearchQuestion, SearchAnswer]] = []
     with suppress(Interrupted):  # what it has answered until then counts
-        for obf, told in told_by_process(asked.patience, _games, asked, depth, until):
+        for obf, told in items_apart(_games, asked, depth, until, patience=asked.patience):
             played.append((SearchQuestion(Position.from_obf(obf), depth), _read(told)))
     return played
 

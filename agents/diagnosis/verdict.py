@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from othello_lab.agents.contract import FAILED, NOT_ASKED, OK, ContractFinding
+from othello_lab.agents.checking import FAILED, NOT_ASKED, OK, Finding
 from othello_lab.agents.diagnosis.answered import AnsweredQuestion, Cause, Judged, simplest
 from othello_lab.agents.diagnosis.comparison import (
     EXPLAINED,
@@ -56,7 +56,7 @@ class Diagnosis:
     number of plies to which it has answered.
     """
 
-    findings: tuple[ContractFinding, ...]
+    findings: tuple[Finding, ...]
     causes: tuple[Cause, ...]
     notes: tuple[str, ...]
     depth: int
@@ -149,7 +149,7 @@ class _Examination:
         if not forgets and (broken := self._broken()):
             causes = [broken, *causes]
         elif self.wrong and not forgets:
-            mistakes = self._mistakes()
+            mistakes = next(filter(None, self._explained()))
             sure = bool(mistakes[0].explained)
             first, then = (mistakes, causes) if sure else (causes, mistakes)
             names = {cause.name for cause in first}
@@ -160,7 +160,7 @@ class _Examination:
         pruning = judge_pruning(*about, must_prune)
         if right and causes:
             detail = "it evaluates too little to know its answers"
-            pruning = ContractFinding("pruning", pruning[0].asked, FAILED, detail), None
+            pruning = Finding("pruning", pruning[0].asked, FAILED, detail), None
         judged += [judge_counts(*about), pruning]
         causes += [cause for _, cause in judged[-2:] if cause]
         findings = tuple(finding for finding, _ in judged)
@@ -175,9 +175,9 @@ class _Examination:
         said = f"Legal moves to {len(self.cases):,} questions, {plies} plies deep"
         troubled = [case for case in self.cases if case.answer.trouble]
         if not troubled:
-            return ContractFinding("answers", said, OK), None
+            return Finding("answers", said, OK), None
         detail = f"no legal move to {len(troubled)} of {len(self.cases)}"
-        return ContractFinding("answers", said, FAILED, detail), self._trouble(troubled)
+        return Finding("answers", said, FAILED, detail), self._trouble(troubled)
 
     def _trouble(self, troubled: _Cases) -> Cause:
         """Why there is no answer, by where that happens."""
@@ -212,14 +212,14 @@ class _Examination:
         since it might remember something in these."""
         said = "The same answers whatever was asked before"
         if not self.answered:
-            return ContractFinding("memory", said, NOT_ASKED, _NOTHING), None
+            return Finding("memory", said, NOT_ASKED, _NOTHING), None
         played = [] if self.wrong or len(self.answered) < len(self.cases) else self._in_games()
         wrong = self.wrong or [case for case in played if case.wrong or case.answer.trouble]
         again = sorted(wrong, key=lambda case: case.minimax.nodes)[:_AFRESH]
         mended = [case for case, afresh in self._asked_again(again) if not afresh.wrong]
         if not wrong or len(mended) < _MOST * len(again):
             self._take(played if wrong else [])
-            return ContractFinding("memory", said, OK), None
+            return Finding("memory", said, OK), None
         evidence = f"{simplest(mended).told()}; asked for the same in a new process it is right"
         advice = (
             "what one decision leaves behind (a table, a best value or move, a window) changes the "
@@ -227,7 +227,7 @@ class _Examination:
         )
         cause = Cause("state is kept between moves", advice, evidence)
         detail = f"{len(mended)} of {len(again)} wrong answers are right in a new process"
-        return ContractFinding("memory", said, FAILED, detail), cause
+        return Finding("memory", said, FAILED, detail), cause
 
     def _asked_again(
         self, cases: _Cases, forgetful: bool = False
@@ -261,12 +261,9 @@ class _Examination:
         causes = (against_the_rules(followed(part)) for part in (self.wrong, troubled))
         return next(filter(None, causes), None)
 
-    def _mistakes(self) -> list[Cause]:
-        """Return the mistakes that explain the wrong answers; else a description of them."""
-        return next(filter(None, self._explained()))
-
     def _explained(self) -> Iterator[list[Cause]]:
-        """Yield what each way to explain the wrong answers finds, the surest way first."""
+        """Yield what each way to explain the wrong answers finds, the surest way first, and last a
+        description of them."""
         yield exact(self.answered)
         searches = followed(self.wrong)
         table, without_tables = self._without_tables(searches)
@@ -340,9 +337,9 @@ def _one(cause: Cause | None) -> list[Cause]:
 def _compared(name: str, said: str, wrong: _Cases, answers: _Cases, why_not: str) -> Judged:
     """Return the finding about answers, of which some are wrong. why_not: if there are none."""
     if not answers:
-        return ContractFinding(name, said, NOT_ASKED, why_not), None
+        return Finding(name, said, NOT_ASKED, why_not), None
     detail = f"wrong in {len(wrong)} of {len(answers)}" if wrong else ""
-    return ContractFinding(name, said, FAILED if wrong else OK, detail), None
+    return Finding(name, said, FAILED if wrong else OK, detail), None
 
 
 def _unit(wrong: _Cases) -> float | None:

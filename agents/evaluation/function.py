@@ -45,13 +45,7 @@ from othello_lab.agents.evaluation.user_code import (
     why_not,
     with_helpers,
 )
-from othello_lab.agents.loading import (
-    LOADED,
-    UserCodeError,
-    last_line,
-    load_module,
-    split_target,
-)
+from othello_lab.agents.loading import LOADED, UserCodeError, last_line, load_module, split_target
 from othello_lab.core.notation import PASS
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color

@@ -1,36 +1,46 @@
-"""Named checks that a program speaks the file protocol, as the referee judges it.
+"""Checks of programs in a closed process: the file protocol, and all kinds of submissions.
 
-The program plays closed, in a scratch folder, through :class:`agents.external.wpi.WpiAgent`: as in
-``play referee``.
+A program of the file protocol plays in a scratch folder through
+:class:`agents.external.wpi.WpiAgent`, as in ``play referee``, and is judged as there.
 """
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
+from othello_lab.agents import contract
 from othello_lab.agents.agent import Agent, Decision, Limits
-from othello_lab.agents.checking import Check, NotApplicable, ProgramFinding, Violation, run_checks
+from othello_lab.agents.checking import (
+    FAILED,
+    Check,
+    Interrupted,
+    NotApplicable,
+    ProgramFinding,
+    Violation,
+    checks_of,
+    items_apart,
+    named_check,
+    run_checks,
+)
 from othello_lab.agents.external.checking import ProgramUnderTest
-from othello_lab.agents.external.one_process import explained
-from othello_lab.agents.external.program import Command
+from othello_lab.agents.external.program import Command, explained
+from othello_lab.agents.external.submission import FILE, PROGRAMS, PYTHON, UNCLEAR, Submission
 from othello_lab.agents.external.wpi import EXIT_SECONDS, Name, WpiAgent
 from othello_lab.core.game import FINISHED, PlayerFailure, play_game
 from othello_lab.core.notation import PASS
-from othello_lab.core.position import Position
+from othello_lab.core.position import Position, prepare_rules
 from othello_lab.core.rules import Color, ruleset
-from othello_lab.core.system.confinement import Box, ConfinedProcess, Confinement
+from othello_lab.core.system.confinement import Box, Confinement
 from othello_lab.core.system.escaping import counted
-from othello_lab.core.system.forked import Channel
-from othello_lab.core.system.settings import Nameable, Number, check_settings
+from othello_lab.core.system.settings import Choice, Nameable, Number, check_settings
 from othello_lab.core.wpi import color_letter, move_text
 
 RULES = ruleset("wpi")
@@ -39,14 +49,30 @@ START_SECONDS = 10.0
 _GRACE = 0.02  # seconds, as in runs
 _PAUSE = 1.0  # seconds that the opponent thinks before its first move
 _MOST_GAMES = 20
-_MOST_BYTES = 1 << 24  # of a finding
+
+
+class _Greedy(Agent):
+    """Prefers the position of the least value after its move, one of several by chance."""
+
+    def __init__(self, value: Callable[[Position], int]) -> None:
+        self._value = value
+
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        moves = map(int, self.rng.permutation(position.moves))
+        return Decision(min(moves, key=lambda move: self._value(position.play(move))))
+
+
+_NARROW = partial(_Greedy, lambda after: len(after.moves))
+"""An opponent that leaves the program few moves, so that it has to pass."""
+_NARROWED = partial(_Greedy, lambda after: -after.opponent.bit_count())
+"""An opponent that turns as many discs as it can, and so has often to pass itself."""
 
 
 @dataclass
 class FileProgramUnderTest(ProgramUnderTest):
     """A program under examination.
 
-    agent: plays through the program. limit: seconds for a move. total: see :class:`FileCheck`.
+    agent: plays through the program. limit: seconds for a move. total: see :class:`ProgramCheck`.
     slowest: seconds of its slowest move. passes: the number of passes that it made, and
     that it was told of, in all finished games. games, finished: the number of games begun and
     played to their end. stays: True if it went on after one. sent: the last text for it.
@@ -144,160 +170,137 @@ class FileProgramUnderTest(ProgramUnderTest):
                 raise NotApplicable(f"no such pass in {counted(self.games, 'game')}")
             self.whole_game((Color.WHITE, Color.BLACK)[self.games % 2], opponent())
 
+    # ------------------------------------------------------------------ checks
 
-class _Greedy(Agent):
-    """Prefers the position of the least value after its move, one of several by chance."""
+    @named_check("starts", "It starts, reads its colour and deletes the file", needed=True)
+    def _starts(self) -> None:
+        self.start(Color.WHITE)
 
-    def __init__(self, value: Callable[[Position], int]) -> None:
-        self._value = value
+    @named_check("white", "As White it writes a move at once, and answers")
+    def _as_white(self) -> None:
+        position = self.start(Color.WHITE)
+        for _ in range(2):
+            position = self.tell(self.move(position))
+        self.move(position)
 
-    def decide(self, position: Position, limits: Limits) -> Decision:
-        moves = map(int, self.rng.permutation(position.moves))
-        return Decision(min(moves, key=lambda move: self._value(position.play(move))))
+    @named_check("black", "As Black it waits for White's move, and answers")
+    def _as_black(self) -> None:
+        position = self.start(Color.BLACK)
+        time.sleep(_PAUSE)
+        for _ in range(2):
+            position = self.move(self.tell(position))
 
+    @named_check("games", "It plays whole games with both colours")
+    def _whole_games(self) -> None:
+        self.whole_game(Color.WHITE, _NARROW())
+        self.whole_game(Color.BLACK, _NARROWED())
 
-_NARROW = partial(_Greedy, lambda after: len(after.moves))
-"""An opponent that leaves the program few moves, so that it has to pass."""
-_NARROWED = partial(_Greedy, lambda after: -after.opponent.bit_count())
-"""An opponent that turns as many discs as it can, and so has often to pass itself."""
+    @named_check("pass", "It passes where it cannot move")
+    def _passes(self) -> None:
+        self.play_until_pass("made", _NARROW)
 
+    @named_check("passes", "It goes on after its opponent's pass")
+    def _accepts_passes(self) -> None:
+        self.play_until_pass("told", _NARROWED)
 
-def _as_white(case: FileProgramUnderTest) -> None:
-    position = case.start(Color.WHITE)
-    for _ in range(2):
-        position = case.tell(case.move(position))
-    case.move(position)
-
-
-def _as_black(case: FileProgramUnderTest) -> None:
-    position = case.start(Color.BLACK)
-    time.sleep(_PAUSE)
-    for _ in range(2):
-        position = case.move(case.tell(position))
-
-
-def _whole_games(case: FileProgramUnderTest) -> None:
-    case.whole_game(Color.WHITE, _NARROW())
-    case.whole_game(Color.BLACK, _NARROWED())
-
-
-def _ends(case: FileProgramUnderTest) -> None:
-    if not case.finished:
-        raise NotApplicable("no game was played to its end")
-    if case.stays:
-        raise Violation(
-            f"it is still there {EXIT_SECONDS:g} s after the last move; the referee ends it then"
-        )
+    @named_check("ends", f"It ends within {EXIT_SECONDS:g} s after a game")
+    def _ends(self) -> None:
+        if not self.finished:
+            raise NotApplicable("no game was played to its end")
+        if self.stays:
+            after = f"{EXIT_SECONDS:g} s after the last move"
+            raise Violation(f"it is still there {after}; the referee ends it then")
 
 
-CHECKS = (
-    Check(
-        "starts",
-        "It starts, reads its colour and deletes the file",
-        lambda case: case.start(Color.WHITE),
-        needed=True,
-    ),
-    Check("white", "As White it writes a move at once, and answers", _as_white),
-    Check("black", "As Black it waits for White's move, and answers", _as_black),
-    Check("games", "It plays whole games with both colours", _whole_games),
-    Check(
-        "pass",
-        "It passes where it cannot move",
-        lambda case: case.play_until_pass("made", _NARROW),
-    ),
-    Check(
-        "passes",
-        "It goes on after its opponent's pass",
-        lambda case: case.play_until_pass("told", _NARROWED),
-    ),
-    Check("ends", f"It ends within {EXIT_SECONDS:g} s after a game", _ends),
-)
+CHECKS = checks_of(FileProgramUnderTest)
 
 
 @dataclass(frozen=True)
-class FileCheck(Nameable):
-    """A program to check, and the limits of the check."""
+class ProgramCheck(Nameable):
+    """Limits of the check of a program, which plays in a closed process."""
 
-    command: Command
-    """The program and its arguments."""
-    name: Name = None
-    """Name of its files; by default that of the program."""
     limit: Annotated[float, Number(above=0)] = 60.0
-    """Seconds for a move."""
+    """Seconds for a move by the file protocol."""
     total: Annotated[float, Number(low=0)] = 60.0
-    """Seconds after which no further game begins that is played to see a pass."""
+    """Seconds after which no further game of the file protocol begins that is played to see a
+    pass."""
     children: bool = False
     """It may start other programs, as ``isolation.children`` allows it."""
 
     def __post_init__(self) -> None:
         check_settings(self)
 
+    def findings(self, agent: Agent) -> Iterator[ProgramFinding]:
+        """Run the checks in a closed process that may read the agent's files; yield each finding.
+
+        A program of the file protocol plays as with the referee; all others are held to the
+        contract of agents. Raises ValueError if the process ends before the last finding.
+        """
+        if isinstance(agent, Submission) and agent.protocol == UNCLEAR:
+            yield _no_start(agent.problem)
+            return
+        prepare_rules(None)
+        box = Box(private=(os.path.abspath("results"),))
+        confinement = Confinement(box=box).opening(agent.files())
+        try:
+            for finding in items_apart(self._inside, agent, confinement=confinement):
+                yield ProgramFinding(**finding)
+        except Interrupted as reason:
+            raise ValueError(f"the checks have not been completed: {reason}") from None
+
+    def _inside(self, agent: Agent) -> Iterator[dict[str, Any]]:
+        """Yield the findings as plain data, in the closed process."""
+        logging.getLogger().addHandler(logging.NullHandler())
+        if not self.children:
+            agent.forbid_children()
+        place = getattr(agent, "path", None)
+        name = agent.name if isinstance(agent, WpiAgent) else Path(str(place)).stem
+        for finding in self._findings(agent):
+            yield asdict(replace(finding, detail=explained(finding.detail, name, place)))
+
+    def _findings(self, agent: Agent) -> Iterator[ProgramFinding]:
+        # The code of a submission in Python runs in the processes of the checks alone.
+        if isinstance(agent, Submission) and agent.protocol != PYTHON:
+            try:
+                agent = agent.make()
+            except PlayerFailure as fault:
+                yield _no_start(fault.detail)
+                return
+        if isinstance(agent, WpiAgent):
+            yield from run_checks(FileProgramUnderTest(agent, self.limit, self.total), CHECKS)
+        else:
+            yield from contract.findings(agent)
+
+
+def _no_start(reason: str) -> ProgramFinding:
+    """Return the finding about a program that plays in no way."""
+    return ProgramFinding("start", "It can be recognised, compiled and started", FAILED, reason)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileCheck(ProgramCheck):
+    """A program of the file protocol to check."""
+
+    command: Command
+    """The program and its arguments."""
+    name: Name = None
+    """Name of its files; by default that of the program."""
+
     def run(self) -> Iterator[ProgramFinding]:
-        """Run the checks in a closed process and yield each finding.
+        """Run the checks and yield each finding.
 
         Raises ValueError if there is no such program, or if its files have no name.
         """
         agent = WpiAgent(self.command, self.name, patience=max(self.limit, START_SECONDS))
         agent.prepare()
-        yield from checked_apart(agent, self.children, file_findings, self.limit, self.total)
+        return self.findings(agent)
 
 
-def file_findings(agent: WpiAgent, limit: float, total: float) -> Iterator[ProgramFinding]:
-    """Run the checks in this process and yield each finding. limit, total: see FileCheck."""
-    return run_checks(FileProgramUnderTest(agent, limit, total), CHECKS)
+@dataclass(frozen=True)
+class SubmissionCheck(ProgramCheck):
+    """Settings of the check of programs handed in."""
 
-
-def checked_apart(
-    agent: Agent,
-    children: bool,
-    findings: Callable[..., Iterator[ProgramFinding]],
-    *arguments: Any,
-) -> Iterator[ProgramFinding]:
-    """Yield ``findings(agent, *arguments)`` from a closed process that may read the agent's files.
-
-    children: True if the agent may start other programs. Raises ValueError if the process ends
-    before the last one.
-    """
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    box = Box(private=(os.path.abspath("results"),))
-    try:
-        process = ConfinedProcess(
-            _send,
-            agent,
-            children,
-            findings,
-            *arguments,
-            confinement=Confinement(box=box).opening(agent.files()),
-            output=nowhere,
-            most=_MOST_BYTES,
-        )
-    finally:
-        os.close(nowhere)
-    with closing(process):
-        try:
-            while message := json.loads(process.receive()):
-                yield ProgramFinding(**message)
-        except EOFError:
-            code = process.exit_code()
-            raise ValueError(
-                f"the process that runs the checks has ended (exit code {code})"
-            ) from None
-
-
-def _send(
-    link: Channel,
-    agent: Agent,
-    children: bool,
-    findings: Callable[..., Iterator[ProgramFinding]],
-    *arguments: Any,
-) -> None:
-    """Send each finding out of a closed process, and last null."""
-    logging.getLogger().addHandler(logging.NullHandler())
-    if not children:
-        agent.forbid_children()
-    place = getattr(agent, "path", None)
-    name = agent.name if isinstance(agent, WpiAgent) else Path(str(place)).stem
-    for finding in findings(agent, *arguments):
-        detail = explained(finding.detail, name, place)
-        link.send(json.dumps(asdict(replace(finding, detail=detail))).encode())
-    link.send(b"null")
+    limit: Annotated[float, Number(above=0)] = 10.0
+    total: Annotated[float, Number(low=0)] = 20.0
+    protocol: Annotated[str, Choice(*PROGRAMS)] = FILE
+    """Of programs without a YAML."""

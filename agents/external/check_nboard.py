@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from othello_lab.agents.checking import Check, NotApplicable, Violation
+from othello_lab.agents.checking import NotApplicable, Violation, checks_of, named_check
 from othello_lab.agents.external.checking import INNER, EngineUnderTest, line_to_a_pass, moves_of
 from othello_lab.agents.external.nboard import ANSWER, read_answer
 from othello_lab.core.game import PlayerFailure
@@ -113,140 +113,140 @@ class NBoardEngineUnderTest(EngineUnderTest):
             self.play_game(self.set_game(INNER), color)
         return f"depth={_DEPTH}, or another depth; openings of any kind"
 
+    # ------------------------------------------------------------------ checks
 
-def _pings(case: NBoardEngineUnderTest) -> None:
-    for _ in range(3):
-        case.quiet()
+    @named_check("starts", "It starts, and answers a ping", needed=True)
+    def _starts(self) -> None:
+        self.ping()
+
+    @named_check("pings", "Each ping is answered, and nothing else")
+    def _pings(self) -> None:
+        for _ in range(3):
+            self.quiet()
+
+    @named_check("number", "Any number comes back")
+    def _any_number(self) -> None:
+        self.until("ping 987654", "pong 987654$", self.patience)
+
+    @named_check("unknown", "It ignores unknown commands and settings")
+    def _unknown(self) -> None:
+        self.ignores("no_such_command 1 2 3", "set no_such_setting 4")
+
+    @named_check("blank", "It ignores empty lines")
+    def _blank(self) -> None:
+        self.ignores("")
+
+    @named_check("name", "It says its name")
+    def _named(self) -> None:
+        self.end()
+        self.exchanges = []
+        self.begin()
+        said = [line for line in self.ping() if re.match(r"set myname\b", line)]
+        if not said:
+            raise NotApplicable("it does not give its name (optional)")
+        if not said[-1].removeprefix("set myname").strip():
+            raise Violation(f"'{said[-1]}': the name is missing")
+
+    @named_check("go", "It answers go with a legal move for Black")
+    def _goes(self) -> None:
+        self.moves_after("")
+
+    @named_check("white", "It answers go with a legal move for White")
+    def _goes_as_white(self) -> None:
+        self.moves_after("d3")
+
+    @named_check("game", "set game plays the moves in it")
+    def _plays_moves(self) -> None:
+        self.moves_after("".join(_LINE))
+
+    @named_check("stays", "go does not make the move")
+    def _stays(self) -> None:
+        position = self.lead()
+        self.move(position)
+        self.move(position)  # the engine must not have made its move
+
+    @named_check("move", "It accepts moves")
+    def _accepts_moves(self, words: Iterable[str] = _LINE) -> None:
+        position = self.lead()
+        for word in words:
+            self.say(f"move {word}")
+            position = position.play(word[:2])
+        self.move(position)
+
+    @named_check("notes", "A move may come with value and time")
+    def _accepts_notes(self) -> None:
+        self._accepts_moves.run(self, [f"{word.upper()}/1.50/0.25" for word in _LINE])
+
+    @named_check("board", "set game accepts any board")
+    def _any_board(self) -> None:
+        self.move(self.set_game(INNER))
+
+    @named_check("again", "Another set game takes the place of the first")
+    def _sets_anew(self) -> None:
+        self.lead(_ONE_MOVE)
+        self.moves_after("f5f6")
+
+    @named_check("value", "A move comes with its value")
+    def _values(self) -> None:
+        self.lead(_ONE_MOVE)
+        answer = self.go()[-1]
+        if read_answer(answer, 8)[1] is None:
+            if len(re.split(r"[/\s]+", answer.removeprefix(ANSWER).strip())) > 1:
+                raise Violation(f"'{answer}': a finite number is expected after the move")
+            raise NotApplicable(f"'{answer}' has no value (optional)")
+
+    @named_check("nodes", "nodestats has sane numbers")
+    def _nodes(self) -> None:
+        self.lead(_ONE_MOVE)
+        said = [line for line in self.go() if line.startswith("nodestats")]
+        if not said:
+            raise NotApplicable("it does not count nodes (optional)")
+        if not re.fullmatch(r"nodestats\s+[\d.]+(e[+-]?\d+)?(\s+[\d.]+(e[+-]?\d+)?)?", said[-1]):
+            raise Violation(f"'{said[-1]}': a count and seconds are expected")
+
+    @named_check("hint", "hint names a legal move")
+    def _hints(self) -> None:
+        position = self.lead(_ONE_MOVE)
+        hint = "(search|book) "
+        answers = self.until("hint 1", hint, self.patience)  # a ping would end the search
+        for words in (line.split() for line in (*answers, *self.quiet()) if re.match(hint, line)):
+            if parse_square(words[1][:2]) not in position.moves:
+                raise Violation(f"'{' '.join(words)}' begins with no legal move, at\n{position}")
+
+    @named_check("depth", "set depth may come at any time")
+    def _deeper(self) -> None:
+        try:
+            for depth in (1, 3):
+                self.say(f"set depth {depth}")
+                self.moves_after("")
+        finally:
+            with suppress(PlayerFailure):
+                self.say(f"set depth {_DEPTH}")
+
+    @named_check("pass", "It answers go with a pass where it has to")
+    def _passes(self) -> None:
+        self.move(self.lead(line_to_a_pass()))
+
+    @named_check("passes", "It accepts passes")
+    def _accepts_passes(self) -> None:
+        self.move(self.accepts_pass())
+        self.move(self.lead([*line_to_a_pass(), PASS]))
+
+    @named_check("whole game", "It plays a whole game, only legal moves")
+    def _plays(self) -> None:
+        self.play_game(self.lead(), Color.WHITE)
+
+    @named_check("learn", "learn is answered")
+    def _learns(self) -> None:
+        self.lead(_ONE_MOVE)
+        self.program.send("learn", self.patience)
+        if not any(line.startswith("learn") for line in self.quiet()):
+            raise NotApplicable("it does not answer learned (optional)")
+
+    @named_check("quit", "quit ends it")
+    def _quits(self) -> None:
+        self.say("quit")
+        self.has_to_end()
 
 
-def _named(case: NBoardEngineUnderTest) -> None:
-    case.end()
-    case.exchanges = []
-    case.begin()
-    said = [line for line in case.ping() if re.match(r"set myname\b", line)]
-    if not said:
-        raise NotApplicable("it does not give its name (optional)")
-    if not said[-1].removeprefix("set myname").strip():
-        raise Violation(f"'{said[-1]}': the name is missing")
-
-
-def _stays(case: NBoardEngineUnderTest) -> None:
-    position = case.lead()
-    case.move(position)
-    case.move(position)  # the engine must not have made its move
-
-
-def _accepts_moves(case: NBoardEngineUnderTest, words: Iterable[str] = _LINE) -> None:
-    position = case.lead()
-    for word in words:
-        case.say(f"move {word}")
-        position = position.play(word[:2])
-    case.move(position)
-
-
-def _accepts_notes(case: NBoardEngineUnderTest) -> None:
-    _accepts_moves(case, [f"{word.upper()}/1.50/0.25" for word in _LINE])
-
-
-def _sets_anew(case: NBoardEngineUnderTest) -> None:
-    case.lead(_ONE_MOVE)
-    case.moves_after("f5f6")
-
-
-def _values(case: NBoardEngineUnderTest) -> None:
-    case.lead(_ONE_MOVE)
-    answer = case.go()[-1]
-    if read_answer(answer, 8)[1] is None:
-        if len(re.split(r"[/\s]+", answer.removeprefix(ANSWER).strip())) > 1:
-            raise Violation(f"'{answer}': a finite number is expected after the move")
-        raise NotApplicable(f"'{answer}' has no value (optional)")
-
-
-def _nodes(case: NBoardEngineUnderTest) -> None:
-    case.lead(_ONE_MOVE)
-    said = [line for line in case.go() if line.startswith("nodestats")]
-    if not said:
-        raise NotApplicable("it does not count nodes (optional)")
-    if not re.fullmatch(r"nodestats\s+[\d.]+(e[+-]?\d+)?(\s+[\d.]+(e[+-]?\d+)?)?", said[-1]):
-        raise Violation(f"'{said[-1]}': a count and seconds are expected")
-
-
-def _hints(case: NBoardEngineUnderTest) -> None:
-    position = case.lead(_ONE_MOVE)
-    answers = case.until("hint 1", "(search|book) ", case.patience)  # a ping would end the search
-    said = [line.split() for line in (*answers, *case.quiet()) if re.match("(search|book) ", line)]
-    for words in said:
-        if parse_square(words[1][:2]) not in position.moves:
-            raise Violation(f"'{' '.join(words)}' begins with no legal move, at\n{position}")
-
-
-def _deeper(case: NBoardEngineUnderTest) -> None:
-    try:
-        for depth in (1, 3):
-            case.say(f"set depth {depth}")
-            case.moves_after("")
-    finally:
-        with suppress(PlayerFailure):
-            case.say(f"set depth {_DEPTH}")
-
-
-def _accepts_passes(case: NBoardEngineUnderTest) -> None:
-    case.move(case.accepts_pass())
-    case.move(case.lead([*line_to_a_pass(), PASS]))
-
-
-def _learns(case: NBoardEngineUnderTest) -> None:
-    case.lead(_ONE_MOVE)
-    case.program.send("learn", case.patience)
-    if not any(line.startswith("learn") for line in case.quiet()):
-        raise NotApplicable("it does not answer learned (optional)")
-
-
-def _quits(case: NBoardEngineUnderTest) -> None:
-    case.say("quit")
-    case.has_to_end()
-
-
-CHECKS = (
-    Check("starts", "It starts, and answers a ping", lambda case: case.ping(), needed=True),
-    Check("pings", "Each ping is answered, and nothing else", _pings),
-    Check(
-        "number",
-        "Any number comes back",
-        lambda case: case.until("ping 987654", "pong 987654$", case.patience),
-    ),
-    Check(
-        "unknown",
-        "It ignores unknown commands and settings",
-        lambda case: case.ignores("no_such_command 1 2 3", "set no_such_setting 4"),
-    ),
-    Check("blank", "It ignores empty lines", lambda case: case.ignores("")),
-    Check("name", "It says its name", _named),
-    Check("go", "It answers go with a legal move for Black", lambda case: case.moves_after("")),
-    Check(
-        "white", "It answers go with a legal move for White", lambda case: case.moves_after("d3")
-    ),
-    Check("game", "set game plays the moves in it", lambda case: case.moves_after("".join(_LINE))),
-    Check("stays", "go does not make the move", _stays),
-    Check("move", "It accepts moves", _accepts_moves),
-    Check("notes", "A move may come with value and time", _accepts_notes),
-    Check("board", "set game accepts any board", lambda case: case.move(case.set_game(INNER))),
-    Check("again", "Another set game takes the place of the first", _sets_anew),
-    Check("value", "A move comes with its value", _values),
-    Check("nodes", "nodestats has sane numbers", _nodes),
-    Check("hint", "hint names a legal move", _hints),
-    Check("depth", "set depth may come at any time", _deeper),
-    Check(
-        "pass",
-        "It answers go with a pass where it has to",
-        lambda case: case.move(case.lead(line_to_a_pass())),
-    ),
-    Check("passes", "It accepts passes", _accepts_passes),
-    Check(
-        "whole game",
-        "It plays a whole game, only legal moves",
-        lambda case: case.play_game(case.lead(), Color.WHITE),
-    ),
-    Check("learn", "learn is answered", _learns),
-    Check("quit", "quit ends it", _quits),
-)
+CHECKS = checks_of(NBoardEngineUnderTest)

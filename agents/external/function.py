@@ -31,11 +31,7 @@ class FunctionAgent(Agent):
     from_outside = True
 
     @checked
-    def __init__(
-        self,
-        target: str,
-        reproducible: Annotated[bool, Switch()] = True,
-    ) -> None:
+    def __init__(self, target: str, reproducible: Annotated[bool, Switch()] = True) -> None:
         """
         target: ``path/to/file.py:strategy``, or a call that makes one,
         ``file.py:alphabeta_searcher(3, weighted_score)``. reproducible: false for a function that
@@ -44,13 +40,8 @@ class FunctionAgent(Agent):
         Raises ValueError, one line, if the target cannot be found or called.
         """
         self.target, self.reproducible = target, reproducible
-        self._strategy = self._load()
+        self.strategy = self._load()
         self._chance = _seeded(0)
-
-    @property
-    def strategy(self) -> Any:
-        """The function."""
-        return self._strategy
 
     def boards(self) -> frozenset[int]:
         return frozenset({8})
@@ -59,13 +50,13 @@ class FunctionAgent(Agent):
         super().begin_game(color, start, seed)
         self._chance = _seeded(seed)
         with self._own_generators():
-            self._strategy = self._load()  # a fresh one remembers nothing
+            self.strategy = self._load()  # a fresh one remembers nothing
 
     def decide(self, position: Position, limits: Limits) -> Decision:
         board = board_list(position.black, position.white)
         with self._own_generators():
             try:
-                answer = self._strategy(PIECES[position.to_move], board)
+                answer = self.strategy(PIECES[position.to_move], board)
             except TypeError as error:
                 error.args = (f"{error}{python2_hint(error)}",)
                 raise

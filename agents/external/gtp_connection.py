@@ -288,7 +288,8 @@ class GtpConnection:
             self._pass(color)
             return
         refusal = None
-        for colors, capitals in product(self._colors(), self._cases()):
+        cases = (False, True) if self.dialect.capitals is None else (self.dialect.capitals,)
+        for colors, capitals in product(self._colors(), cases):
             square = square_name(move).upper() if capitals else square_name(move)
             try:
                 self.ask(f"play {colors[color is Color.WHITE]} {square}")
@@ -339,10 +340,6 @@ class GtpConnection:
     def _colors(self) -> Iterator[tuple[str, str]]:
         """Yield the words for Black and White to try."""
         return iter(_COLORS if self.dialect.colors is None else [self.dialect.colors])
-
-    def _cases(self) -> tuple[bool, ...]:
-        """Return the answers to try: True for squares in upper case."""
-        return (False, True) if self.dialect.capitals is None else (self.dialect.capitals,)
 
     # ------------------------------------------------------------------ time
 

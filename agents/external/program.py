@@ -25,6 +25,7 @@ from typing import Annotated, NoReturn
 from othello_lab.core.game import DIED, GARBAGE, HUNG, PlayerFailure, ready_but_not_run
 from othello_lab.core.system import call_filter
 from othello_lab.core.system.escaping import visible
+from othello_lab.core.system.files import read_text
 from othello_lab.core.system.processes import die_with_parent, end_descendants
 from othello_lab.core.system.settings import Text
 
@@ -395,3 +396,49 @@ def _paths_in(word: str) -> list[str]:
     """Return the files and folders that a word names, one or a list; empty if one is not there."""
     paths = word.split(":")
     return paths if all(path and os.path.exists(path) for path in paths) else []
+
+
+# ---------------------------------------------------------------------- one that starts others
+
+_REFUSED = re.compile(r"No child processes|Cannot fork|Unknown system error -10", re.IGNORECASE)
+"""What shells and languages print when the system refuses another process."""
+_NAMED = re.compile(
+    r"""No child processes: '([^']+)'|Cannot run program "([^"]+)"|fork/exec (\S+):""",
+    re.IGNORECASE,
+)
+_LINE = re.compile(r"([^\s:]+): (?:line )?(\d+): Cannot fork|([^\s:]+): fork: ")
+_COMMAND = re.compile(r"(?:^|[|;&`(])\s*([\w./-]+)")
+_OF_SHELLS = {"echo", "printf", "test", "true", "false", "kill", "pwd", "[", "time"}
+
+
+def explained(detail: str, name: str, place: str | None) -> str:
+    """Return the detail of a failure; if the agent of this name wanted another process, words that
+    say so stand before it. place: its file or folder, None if it has none."""
+    if not _REFUSED.search(detail):
+        return detail
+    wanted = _wanted(detail, place)
+    told = f" ({wanted})" if wanted else ""
+    who = name if place is None else Path(place).name
+    said = (
+        f"{who} started another program{told}: write it in one process, or ask your teacher for "
+        f"isolation.children=[{name}]"
+    )
+    return said + LAST_OUTPUT + detail.replace(LAST_OUTPUT, "\n")
+
+
+def _wanted(detail: str, place: str | None) -> str:
+    """Return the program that was to be started, as far as it is known."""
+    if named := _NAMED.search(detail):
+        return Path(next(filter(None, named.groups()))).name
+    if place is None or not (script := _LINE.search(detail)):
+        return ""
+    file = Path(place)
+    if file.is_dir():
+        file /= Path(script[1] or script[3]).name
+    with contextlib.suppress(OSError):
+        lines = read_text(file).splitlines()
+        for line in lines[int(script[2]) - 1 :][:1] if script[2] else lines:
+            for word in _COMMAND.findall(line):
+                if word not in _OF_SHELLS and shutil.which(word):
+                    return str(word)
+    return ""

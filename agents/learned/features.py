@@ -49,26 +49,10 @@ NAMES = (
 on its X-square or its C-squares, the opponent's minus the mover's. odd_empties: 1 if the number of
 empty squares is odd (then the mover has the last move unless somebody passes), otherwise 0. Parity
 by regions is left out: it takes half as long as all the others together."""
-(
-    CORNER_DISCS,
-    DISCS,
-    EDGES,
-    FRONTIER,
-    MOBILITY,
-    POTENTIAL,
-    SQUARES,
-    STABLE,
-    OWN_MOVES,
-    THEIR_MOVES,
-    OWN_POTENTIAL,
-    THEIR_POTENTIAL,
-    OWN_STABLE,
-    THEIR_STABLE,
-    X_SQUARES,
-    C_SQUARES,
-    EMPTIES,
-    ODD,
-) = (np.int64(number) for number in range(len(NAMES)))
+_NUMBERS = [np.int64(number) for number in range(len(NAMES))]
+CORNER_DISCS, DISCS, EDGES, FRONTIER, MOBILITY, POTENTIAL, SQUARES, STABLE = _NUMBERS[:8]
+OWN_MOVES, THEIR_MOVES, OWN_POTENTIAL, THEIR_POTENTIAL = _NUMBERS[8:12]
+OWN_STABLE, THEIR_STABLE, X_SQUARES, C_SQUARES, EMPTIES, ODD = _NUMBERS[12:]
 
 _CORNERS = np.uint64(sum(1 << corner for corner in CORNERS))
 _X_SQUARES = np.uint64(sum(1 << square for square in (9, 14, 49, 54)))

@@ -31,15 +31,8 @@ FULL = 1 << ONE_BITS
 LAST_BITS = 11
 """Fractional bits of the last layer's sum, those of :data:`FULL` included."""
 
-STAGES, INPUTS, EMPTIES, HIDDEN, HIDDEN_BIAS, OUTPUT, OUTPUT_BIAS = (
-    "stages",
-    "inputs",
-    "empties",
-    "hidden",
-    "hidden_bias",
-    "output",
-    "output_bias",
-)
+STAGES, INPUTS, EMPTIES = "stages", "inputs", "empties"
+HIDDEN, HIDDEN_BIAS, OUTPUT, OUTPUT_BIAS = "hidden", "hidden_bias", "output", "output_bias"
 """Arrays of weights. By number of empty squares (0 to 64): the stage, uint8, and the first
 layer's biases, int16, shape (65, 64). By plane and square: the first layer's weights, int16,
 (4, 64, 64). By stage: the second layer's weights, int16, (stages, 16, 64), and biases, int32,
@@ -95,10 +88,7 @@ class NetworkEvaluation(Evaluation):
     def __post_init__(self) -> None:
         check_settings(self)
         names = STAGES, INPUTS, EMPTIES, HIDDEN, HIDDEN_BIAS, OUTPUT, OUTPUT_BIAS
-        weights = self.weights
-        if not isinstance(weights, LearnedWeights):
-            weights = LearnedWeights.read(weights, KIND, VERSION, names)
-        self._arrays = check_arrays(weights)
+        self._arrays = check_arrays(LearnedWeights.read(self.weights, KIND, VERSION, names))
 
     def make_parameters(self) -> np.ndarray:
         arrays = self._arrays

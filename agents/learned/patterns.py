@@ -27,13 +27,8 @@ MOST_MOVES = 39
 SQUARES = 64
 LARGEST = 64 * UNIT
 
-STAGES, CONSTANT, OWN_MOVES, THEIR_MOVES, CONTENTS = (
-    "stages",
-    "constant",
-    "own_moves",
-    "their_moves",
-    "contents",
-)
+STAGES, CONSTANT, CONTENTS = "stages", "constant", "contents"
+OWN_MOVES, THEIR_MOVES = "own_moves", "their_moves"
 """Arrays of weights. By number of empty squares (0 to 64): the stage, uint8, and a constant,
 int16, with the effect of parity. By stage and number of moves: the weights of mobility, int16,
 shape (stages, 40) each. By stage and class: the weights of patterns, int16, shape (stages,
@@ -81,10 +76,7 @@ class PatternEvaluation(Evaluation):
     def __post_init__(self) -> None:
         check_settings(self)
         names = STAGES, CONSTANT, OWN_MOVES, THEIR_MOVES, CONTENTS
-        weights = self.weights
-        if not isinstance(weights, LearnedWeights):
-            weights = LearnedWeights.read(weights, KIND, VERSION, names)
-        self._learned = weights
+        self._learned = LearnedWeights.read(self.weights, KIND, VERSION, names)
         self._side = self._learned.about.get("side", 8)
         if self._side not in SIDES:
             raise ValueError(

@@ -9,13 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from othello_lab.agents.evaluation.evaluation import Evaluation
-from othello_lab.agents.learned.features import (
-    EDGES,
-    NAMES,
-    plain_features,
-    tables,
-    write_features,
-)
+from othello_lab.agents.learned.features import EDGES, NAMES, plain_features, tables, write_features
 from othello_lab.agents.learned.features import SQUARES as WORTH
 from othello_lab.agents.learned.forest import LEAVES, TOGETHER, TREE_BYTES, sum_of_leaves
 from othello_lab.agents.learned.weights import LearnedWeights
@@ -84,10 +78,7 @@ class TreeEvaluation(Evaluation):
     def __post_init__(self) -> None:
         check_settings(self)
         names = STAGES, STARTS, FEATURE, THRESHOLD, LEAF
-        weights = self.weights
-        if not isinstance(weights, LearnedWeights):
-            weights = LearnedWeights.read(weights, KIND, VERSION, names)
-        self._arrays = check_arrays(weights)
+        self._arrays = check_arrays(LearnedWeights.read(self.weights, KIND, VERSION, names))
 
     @property
     def trees(self) -> int:

@@ -97,13 +97,19 @@ class LearnedWeights:
 
     @classmethod
     def read(
-        cls, name: str | Path, kind: str, version: int, arrays: Iterable[str] = ()
+        cls,
+        name: str | Path | LearnedWeights,
+        kind: str,
+        version: int,
+        arrays: Iterable[str] = (),
     ) -> LearnedWeights:
-        """Read weights that come with the lab, by name, or from a file.
+        """Read weights that come with the lab, by name, or from a file; or take those given.
 
         arrays: names of required arrays. Raises ValueError, in one line, for a missing or damaged
         file and for weights of another kind or version.
         """
+        if isinstance(name, LearnedWeights):
+            return name
         path = Path(name)
         if path.suffix != ARRAYS:
             if str(name) not in shipped():

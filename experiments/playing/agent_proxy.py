@@ -22,8 +22,7 @@ from collections.abc import Callable
 from typing import Any
 
 from othello_lab.agents.agent import Agent, Decision, Limits
-from othello_lab.agents.external.one_process import explained
-from othello_lab.agents.external.program import MOST_PRINTED
+from othello_lab.agents.external.program import MOST_PRINTED, explained
 from othello_lab.agents.external_agent import START_SECONDS, observes
 from othello_lab.core.game import (
     DIED,

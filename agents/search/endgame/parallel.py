@@ -25,13 +25,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from othello_lab.agents.search import context as layout
-from othello_lab.agents.search.context import (
-    MADE,
-    count,
-    count_more,
-    enter_again,
-    out_of_budget,
-)
+from othello_lab.agents.search.context import MADE, count, count_more, enter_again, out_of_budget
 from othello_lab.agents.search.endgame import memory
 from othello_lab.agents.search.endgame.kernels import (
     next_move,

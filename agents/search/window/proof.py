@@ -33,13 +33,7 @@ _1 = np.int64(1)
 
 @kernel
 def fewest_leaves(
-    context: Address,
-    mover: Mask,
-    opponent: Mask,
-    depth: Int,
-    bound: Int,
-    at_least: Int,
-    limit: Int,
+    context: Address, mover: Mask, opponent: Mask, depth: Int, bound: Int, at_least: Int, limit: Int
 ) -> Int:
     """The leaves of the smallest tree of ``depth`` plies that proves the value of a position to its
     mover to be at least ``bound`` (``at_least`` 1), or at most (0); ``limit`` (1 or more) where
