@@ -662,11 +662,7 @@ def chosen(group: str, asked: str | Mapping[str, Any]) -> dict[str, Any]:
 # Keys of the composed configuration, but no settings of a run.
 _PLACES = ("first", "second", "player")  # of a duel, and of who plays itself
 _HANDED_IN = ("folder", "protocol")  # of a folder's programs
-_NAMING = (
-    ("rating", "anchor"),
-    ("schedule", "champion"),
-    ("searches", "baseline"),
-)
+_NAMING = (("rating", "anchor"), ("schedule", "champion"), ("searches", "baseline"))
 """Settings that name one of the agents."""
 
 
