@@ -335,7 +335,9 @@ class Plan:
 
     def choose_openings(self) -> list[Opening]:
         """All that the schedule needs; ConfigError."""
-        return chosen_openings(self.settings, self.openings, self.schedule)
+        seed, settled = self.settings.seed, not self.schedule.can_grow
+        count = self.schedule.openings_needed(self.names, self.settings.games // 2)
+        return self.openings.choose(count, self.rules, seed, settled)
 
     @functools.cached_property
     def pairs(self) -> int:
@@ -490,13 +492,6 @@ def draw_of(settings: RunConfig, schedule: Schedule, openings: Sequence[Opening]
     """The pairs of the run with these settings, from these openings."""
     names, pairs = list(settings.agents), settings.games // 2
     return PairDraw(schedule, names, openings, settings.seed, pairs)
-
-
-def chosen_openings(settings: RunConfig, openings: Openings, schedule: Schedule) -> list[Opening]:
-    """All openings that the schedule of a run needs; ConfigError."""
-    count = schedule.openings_needed(list(settings.agents), settings.games // 2)
-    rules = ruleset(settings.ruleset.name)
-    return openings.choose(count, rules, settings.seed, settled=not schedule.can_grow)
 
 
 def _checked(where: str, check: Any, *arguments: Any) -> Any:
@@ -662,11 +657,7 @@ def chosen(group: str, asked: str | Mapping[str, Any]) -> dict[str, Any]:
 # Keys of the composed configuration, but no settings of a run.
 _PLACES = ("first", "second", "player")  # of a duel, and of who plays itself
 _HANDED_IN = ("folder", "protocol")  # of a folder's programs
-_NAMING = (
-    ("rating", "anchor"),
-    ("schedule", "champion"),
-    ("searches", "baseline"),
-)
+_NAMING = (("rating", "anchor"), ("schedule", "champion"), ("searches", "baseline"))
 """Settings that name one of the agents."""
 
 

@@ -50,8 +50,7 @@ def resume_command(arguments: Sequence[str]) -> int:
 def extend_command(arguments: Sequence[str]) -> int:
     """``extend``: add games to a run."""
     parser = _resume_parser(
-        "extend",
-        "Add games to a run, or to each run of a sweep, until every pairing has N in all.",
+        "extend", "Add games to a run, or to each run of a sweep, until every pairing has N in all."
     )
     parser.add_argument("games", metavar="games=N", help="games per pairing in all, an even number")
     options = vars(parser.parse_args(arguments))

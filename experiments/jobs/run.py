@@ -22,7 +22,7 @@ import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
 
@@ -77,9 +77,6 @@ from othello_lab.experiments.record.store import (
 )
 from othello_lab.experiments.report.disagreements import Judge
 from othello_lab.experiments.report.progress import Tally, progress_bar
-
-if TYPE_CHECKING:
-    pass
 
 log = logging.getLogger("lab.run")
 

@@ -227,10 +227,7 @@ def time_pairs(plan: Plan, console: Console) -> PlayingTime:
     )
     draw = _TimedDraw(plan.schedule, plan.names, openings, plan.settings.seed)
     played, forfeits = 0, Counter[str]()
-    with (
-        plan.executor.ready(conditions, say) as play,
-        console.status("timing a few pairs"),
-    ):
+    with plan.executor.ready(conditions, say) as play, console.status("timing a few pairs"):
         begun = time.perf_counter()
         try:
             for batch in play(draw):

@@ -47,10 +47,7 @@ from othello_lab.core.system.processes import available_cores, begin_pool_worker
 from othello_lab.core.system.rows import RowMaker
 from othello_lab.core.system.settings import Number, Whole, check_settings
 from othello_lab.core.system.shared_memory import why_no_locks
-from othello_lab.experiments.pairing.openings import (
-    Opening,
-    all_openings,
-)
+from othello_lab.experiments.pairing.openings import Opening, all_openings
 from othello_lab.experiments.record.provenance import versions
 
 _PURPOSE = 3  # keeps these random numbers apart from those of openings and games
@@ -461,7 +458,7 @@ def openings_command(arguments: Sequence[str], console: Console) -> int:
     lines = [
         f"{notes['candidates']:,} positions at ply {recipe.plies}, {notes['searched_deeply']:,} "
         f"searched {recipe.depth} plies deep, {notes['kept']:,} with an expected score for Black "
-        f"of {recipe.low:g} to {recipe.high:g}",
+        f"of {recipe.low:g} to {recipe.high:g}"
     ]
     if check["games"]:
         scored, expected = (100 * check[key] for key in ("black_score", "black_score_expected"))

@@ -156,12 +156,7 @@ class _SendText(logging.Handler):
 
 def plain_position(position: Position) -> list[Any]:
     """A position as JSON has it."""
-    return [
-        position.mover,
-        position.opponent,
-        position.to_move.value,
-        position.ruleset.name,
-    ]
+    return [position.mover, position.opponent, position.to_move.value, position.ruleset.name]
 
 
 def plain_limits(limits: Limits) -> list[Any]:

@@ -26,7 +26,7 @@ from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.experiments.playing.cluster_worker import Assignment, Lease, work
 from othello_lab.experiments.playing.conditions import GameConditions, RemoteConditions
 from othello_lab.experiments.playing.match import WorkerSlots
-from othello_lab.experiments.playing.pool import WorkerDied
+from othello_lab.experiments.playing.pool import SubmittedTask, WorkerDied
 
 log = logging.getLogger("lab.cluster")
 
@@ -34,13 +34,6 @@ CONNECT_SECONDS = 10.0
 """A scheduler that has not answered for so long is not there."""
 _TASK_SECONDS = 1.0  # Dask's part of a task costs the driver and the scheduler milliseconds
 _LOOK_SECONDS = 1.0  # from one look at who has joined or left to the next
-
-
-@dataclass(eq=False)
-class _ClusterTask:
-    function: Callable[..., Any]
-    arguments: tuple[Any, ...]
-    future: Future[Any] = field(default_factory=Future)
 
 
 @dataclass(eq=False)
@@ -58,7 +51,7 @@ class _Member:
     lease: Any
     ready: bool = False
     seen: bool = False
-    tasks: set[_ClusterTask] = field(default_factory=set)
+    tasks: set[SubmittedTask] = field(default_factory=set)
 
     @property
     def where(self) -> str:
@@ -103,10 +96,8 @@ class Cluster(Executor):
         self._members: dict[str, _Member] = {}
         self._refused: set[str] = set()
         self._all_ready: Future[None] = Future()
-        self._waiting: deque[_ClusterTask] = deque()
-        self._open: set[_ClusterTask] = (
-            set()
-        )  # tasks without an end yet, waiting or given to a worker
+        self._waiting: deque[SubmittedTask] = deque()
+        self._open: set[SubmittedTask] = set()  # waiting, or given to a worker
         self._lock = threading.Lock()
         self._events: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._broken = ""
@@ -124,7 +115,7 @@ class Cluster(Executor):
     def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Hand out a task: a function that can be pickled, called with ``args`` in a worker."""
         assert not kwargs, "tasks take positional arguments"
-        task = _ClusterTask(function, args)
+        task = SubmittedTask(function, args)
         with self._lock:
             if self._broken:
                 raise BrokenExecutor(self._broken)
@@ -251,7 +242,7 @@ class Cluster(Executor):
             task.future.cancel()
             task.future.set_running_or_notify_cancel()
 
-    def _give(self, task: _ClusterTask, member: _Member) -> None:
+    def _give(self, task: SubmittedTask, member: _Member) -> None:
         if not member.seen:  # not before: there was no log yet
             log.info("%s plays, %d games at a time", member.where, member.seats)
             member.seen = True
@@ -273,7 +264,7 @@ class Cluster(Executor):
             function, *args, workers=[address], allow_other_workers=False, pure=False, **kwargs
         )
 
-    def _take(self, task: _ClusterTask, member: _Member, future: Future[Any]) -> None:
+    def _take(self, task: SubmittedTask, member: _Member, future: Future[Any]) -> None:
         """A task has ended, some way."""
         if task not in member.tasks:
             return  # it was lost with its worker

@@ -150,11 +150,6 @@ class GameConditions:
             return everybody
         return frozenset(number for number in everybody if is_outside(self.agents[number]))
 
-    @property
-    def at_home(self) -> dict[int, str]:
-        """The names of the other agents, by number."""
-        return {number: name for number, name in enumerate(self.names) if number not in self.apart}
-
     def confinement(self, number: int) -> Confinement:
         """Return the bounds of the process of the agent with this number."""
         agent = self.agents[number]

@@ -13,15 +13,7 @@ from typing import Any
 
 from othello_lab.agents.agent import Agent
 from othello_lab.agents.external.program import LAST_OUTPUT
-from othello_lab.core.game import (
-    FAIR_ENDS,
-    GARBAGE,
-    BeforeCall,
-    GameRecord,
-    Player,
-    Ply,
-    play_game,
-)
+from othello_lab.core.game import FAIR_ENDS, GARBAGE, BeforeCall, GameRecord, Player, Ply, play_game
 from othello_lab.core.notation import PASS, split_transcript, square_name
 from othello_lab.core.rules import Color, Ruleset
 from othello_lab.experiments.pairing.openings import Opening
@@ -120,8 +112,7 @@ def _to_row(conditions: GameConditions, game: ScheduledGame, played: GameRecord)
             *black,
             *white,
         )._replace(
-            black_outside_nanoseconds=played.outside[0],
-            white_outside_nanoseconds=played.outside[1],
+            black_outside_nanoseconds=played.outside[0], white_outside_nanoseconds=played.outside[1]
         ),
         written(turns) if conditions.record_moves else None,
     )

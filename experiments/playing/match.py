@@ -79,35 +79,23 @@ class TaskFailed(Exception):
     """A worker could not do its task, for a reason that is not an agent's."""
 
 
-def never() -> bool:
-    """Nobody has asked to stop."""
-    return False
-
-
 @dataclass(frozen=True)
 class LocalRunner:
-    """A crew that is this process."""
+    """A crew that is this process: pair after pair, each move by the judge, as Ctrl-C cannot break
+    into a game in compiled code."""
 
     conditions: GameConditions
 
     def __call__(self, draw: PairDraw) -> Iterator[list[PairResults]]:
-        return play_serially(self.conditions, draw, lambda: self.conditions.stopping)
+        conditions = replace(self.conditions, compiled_games=False)
+        watch = GameMonitor(GameMonitor.Memory())
+        while not conditions.stopping and (pairs := draw.take(1)):
+            for played in play_all(conditions, pairs[0], watch):
+                yield results_of(played)
 
     def work(self, job: Job, pieces: Sequence[Task]) -> Iterator[list[TaskResult]]:
         desk = LocalContext(self.conditions)
         return (done for piece in pieces if (done := worked_on(job, desk, [piece])))
-
-
-def play_serially(
-    conditions: GameConditions, draw: PairDraw, stop: Callable[[], bool] = never
-) -> Iterator[list[PairResults]]:
-    """Play pair after pair in this process until ``stop``, each move by the judge: Ctrl-C cannot
-    break into a game in compiled code."""
-    conditions = replace(conditions, compiled_games=False)
-    watch = GameMonitor(GameMonitor.Memory())
-    while not stop() and (pairs := draw.take(1)):
-        for played in play_all(conditions, pairs[0], watch):
-            yield results_of(played)
 
 
 @dataclass
@@ -150,7 +138,7 @@ class WorkerRunner:
 
 
 def play_over(
-    workers: WorkerSlots, draw: PairDraw, stop: Callable[[], bool] = never
+    workers: WorkerSlots, draw: PairDraw, stop: Callable[[], bool] = lambda: False
 ) -> Iterator[list[PairResults]]:
     """Play pairs over an executor; yield their results in batches, in no fixed order.
 

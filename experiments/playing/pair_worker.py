@@ -145,7 +145,8 @@ def _live(link: Channel, conditions: GameConditions, memory: Any, parent: int) -
                     played, sent = [], time.monotonic()
             _send(link, played)
             link.send(_GAMES)
-    close_all({name: conditions.agents[number] for number, name in conditions.at_home.items()})
+    line_up = enumerate(conditions.line_up.items())
+    close_all({name: agent for n, (name, agent) in line_up if n not in conditions.apart})
 
 
 def _send(link: Channel, played: Sequence[Sequence[PlayedGame]]) -> None:

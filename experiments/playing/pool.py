@@ -56,9 +56,9 @@ class WorkerDied(Exception):
     """The worker that had the task was killed, or crashed; the task may be handed out again."""
 
 
-@dataclass
-class _PoolTask:
-    """lost: how many nurseries were killed while a worker of theirs had it."""
+@dataclass(eq=False)
+class SubmittedTask:
+    """A task of an executor. lost: how many nurseries were killed while a worker had it."""
 
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
@@ -96,9 +96,9 @@ class WorkerPool(Executor):
     ) -> None:
         assert fresh or not prepare, "a fork has all prepared before it"
         self._handle = handle or _log_here
-        self._waiting: deque[_PoolTask] = deque()
+        self._waiting: deque[SubmittedTask] = deque()
         self._starting: set[Connection] = set()
-        self._running: dict[Connection, _PoolTask | None] = {}  # by worker; None: idle
+        self._running: dict[Connection, SubmittedTask | None] = {}  # by worker; None: idle
         self._nursery_of: dict[Connection, Nursery] = {}
         self._stopped: dict[Connection | Nursery, int] = {}  # in how many looks in a row
         self._numbers: dict[Connection, int] = {}  # of the processes
@@ -129,7 +129,7 @@ class WorkerPool(Executor):
     def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Hand out a task: a function that can be pickled, called with ``args`` in a worker."""
         assert not kwargs, "tasks take positional arguments"
-        task = _PoolTask(function, args)
+        task = SubmittedTask(function, args)
         with self._lock:
             if self._closing:
                 raise RuntimeError("the pool is shut down")
@@ -259,7 +259,7 @@ class WorkerPool(Executor):
             with contextlib.suppress(OSError):  # a dead worker is noticed when it is listened to
                 worker.send((task.function, task.arguments))
 
-    def _next_task(self) -> _PoolTask | None:
+    def _next_task(self) -> SubmittedTask | None:
         """The first waiting task that nobody has cancelled."""
         while True:
             with self._lock:
@@ -352,7 +352,7 @@ class WorkerPool(Executor):
         except OSError:
             self._break()
 
-    def _forget(self, worker: Connection) -> _PoolTask | None:
+    def _forget(self, worker: Connection) -> SubmittedTask | None:
         """Drop a worker that is dead, or ends by itself; return its task."""
         worker.close()
         del self._nursery_of[worker]

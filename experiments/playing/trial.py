@@ -110,9 +110,15 @@ class _TrialProcess:
 
     def failure(self, line: Line) -> str:
         """Return the agent's failure at the end of a line of moves; "" if there is none."""
-        position = line[-1][1]
+        position, rules = line[-1][1], self._conditions.rules
         try:
-            self._lead(line)
+            try:
+                self.player.begin_game(position.to_move, Position.start(rules), 1)
+            finally:  # the time to make it, and to prepare, is not counted
+                self._until = min(self._until, time.monotonic() + SECONDS)
+            if self.player.observes:
+                for made, after in line:
+                    self.player.observe(made, after)
             move = self.player.decide(position, self._conditions.limits).move
             if type(move) is not int:
                 raise IllegalMove(f"{move!r:.100} is no square")
@@ -125,13 +131,3 @@ class _TrialProcess:
         except IllegalMove as error:
             return f"{ILLEGAL}: {error}"
         return ""
-
-    def _lead(self, line: Line) -> None:
-        color, rules = line[-1][1].to_move, self._conditions.rules
-        try:
-            self.player.begin_game(color, Position.start(rules), 1)
-        finally:  # the time to make it, and to prepare, is not counted
-            self._until = min(self._until, time.monotonic() + SECONDS)
-        if self.player.observes:
-            for move, after in line:
-                self.player.observe(move, after)

@@ -15,10 +15,7 @@ from rich.console import Console
 from othello_lab.agents.config import ConfigError
 from othello_lab.agents.named_code import NamedCode, named_code
 from othello_lab.core.system.escaping import plain
-from othello_lab.experiments.record.provenance import (
-    file_hash,
-    recorded_hash,
-)
+from othello_lab.experiments.record.provenance import file_hash, recorded_hash
 
 
 def foreign_code(described: Mapping[str, Any], recorded: Mapping[str, str]) -> list[str]:

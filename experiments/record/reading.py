@@ -34,19 +34,20 @@ LONGEST = 400
 
 
 @contextmanager
-def damage_told(folder: Path) -> Iterator[None]:
-    """Turn errors from the content of a record into a ConfigError of one line."""
+def damage_told(folder: Path, word: str = "run", file: str = FILE) -> Iterator[None]:
+    """Turn errors from the content of a record into a ConfigError of one line. word: the name of
+    its kind of job. file: its name in the folder."""
     try:
         yield
     except ConfigError:
         raise
     except DAMAGES as error:
         if why := sqlite_file.why_unreadable(error):
-            raise ConfigError(f"{folder / FILE} {why}") from error
+            raise ConfigError(f"{folder / file} {why}") from error
         name = "" if isinstance(error, sqlite3.Error | ValueError) else type(error).__name__ + " "
         raise ConfigError(
-            f"{folder / FILE} is damaged, or no record of a run: {name}{one_line(error)[:LONGEST]}"
-            f"{way_out(folder, error)}"
+            f"{folder / file} is damaged, or no record of a {word}: {name}"
+            f"{one_line(error)[:LONGEST]}{way_out(folder, error) if file == FILE else ''}"
         ) from error
 
 
@@ -62,6 +63,11 @@ def not_begun(folder: Path) -> bool:
     """Return True if the record in a folder does not describe its run yet; ConfigError."""
     with damage_told(folder), _opened(folder) as record:
         return record.format() is None
+
+
+def has_begun(folder: Path) -> bool:
+    """Return True if a folder has a record that describes its run; ConfigError."""
+    return (folder / FILE).exists() and not not_begun(folder)
 
 
 def _opened(folder: Path) -> Record:

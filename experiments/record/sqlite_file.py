@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 from othello_lab.core.system.files import check_file, open_file
 from othello_lab.core.system.foreign_text import storable
@@ -109,6 +109,19 @@ def _opened(path: Path, tell: Tell | None) -> WritingConnection:
     return connection
 
 
+_Connection = TypeVar("_Connection", bound=sqlite3.Connection)
+
+
+@contextmanager
+def ready(connection: _Connection) -> Iterator[_Connection]:
+    """Close a connection that cannot be made ready in the block."""
+    try:
+        yield connection
+    except BaseException:
+        connection.close()
+        raise
+
+
 def create(path: Path, schema: str, tell: Tell | None = None) -> WritingConnection:
     """Make a file with these tables, and return a connection that writes to it; FileExistsError.
 
@@ -116,8 +129,7 @@ def create(path: Path, schema: str, tell: Tell | None = None) -> WritingConnecti
     """
     if os.path.lexists(path):
         raise FileExistsError(f"{path} exists; a record is never overwritten")
-    connection = _opened(path, tell)
-    try:
+    with ready(_opened(path, tell)) as connection:
         connection.execute(_PAGES)  # fixed from here on
         connection.execute("pragma journal_mode = wal")
         connection.execute(_SYNCHRONOUS)
@@ -125,24 +137,17 @@ def create(path: Path, schema: str, tell: Tell | None = None) -> WritingConnecti
             for statement in filter(str.strip, schema.split(";")):
                 connection.execute(statement)
         sync(path.parent)
-    except BaseException:
-        connection.close()
-        raise
     return connection
 
 
 def append(path: Path, tell: Tell | None = None) -> WritingConnection:
     """Return a connection that adds to a file; sqlite3.Error. tell: as for :func:`create`."""
     _check_files(path, follow=False)
-    connection = _opened(path, tell)
-    try:
+    with ready(_opened(path, tell)) as connection:
         _try(connection, "pragma journal_mode = wal")  # or it goes without
         # Without it, a change may only be written once nobody reads the file.
         connection.execute("pragma cache_spill = off")
         connection.execute(_SYNCHRONOUS)
-    except BaseException:
-        connection.close()
-        raise
     return connection
 
 
@@ -207,17 +212,23 @@ def _check_files(path: Path, follow: bool = True) -> None:
 
 def _read(path: Path) -> sqlite3.Connection:
     uri = f"{path.resolve().as_uri()}?mode=ro"
-    connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=_READ_SECONDS)
-    try:
+    opened = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=_READ_SECONDS)
+    with ready(opened) as connection:
         connection.execute(_LOOK)
-    except BaseException:
-        connection.close()
-        raise
     return connection
 
 
+SESSIONS = """create table sessions (
+    session integer primary key, command text not null, versions text not null,
+    machine text not null, started text not null
+);"""
+"""The table of the sessions of a job, in SQL."""
+
+
 class RecordFile:
-    """An open record of a job. path: its file."""
+    """An open record of a job. path: its file. table: the table with the one row about the job."""
+
+    table: ClassVar[str]
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection, self.path = connection, path
@@ -246,3 +257,31 @@ class RecordFile:
             f"insert into {table} ({', '.join(row)}) values ({', '.join('?' * len(row))})",
             tuple(storable(value) if isinstance(value, str) else value for value in row.values()),
         )
+
+    def finish(self, wall_seconds: float, complete: bool) -> None:
+        """Note the additional seconds of the job. complete: True if all of it is done."""
+        self._connection.execute(
+            f"update {self.table} set wall_seconds = coalesce(wall_seconds, 0) + ?, complete = ?",
+            (wall_seconds, int(complete)),
+        )
+        fold(self._connection)
+
+    def format(self) -> int | None:
+        """The version of the tables that it was written with; None if its writing never got as far
+        as to say so. Raises sqlite3.Error if the file is no database."""
+        named = "select name from sqlite_master where name = ?"
+        if not self._connection.execute(named, [self.table]).fetchone():
+            return None
+        row = self._connection.execute(f"select format from {self.table}").fetchone()
+        return None if row is None else int(row[0])
+
+    def head(self) -> dict[str, Any]:
+        """The row about the job, its JSON decoded; ValueError if it holds something else."""
+        cursor = self._connection.execute(f"select * from {self.table}")
+        values, *_ = cursor.fetchall()
+        row = dict(zip([name for name, *_ in cursor.description], values, strict=True))
+        for key in ("config", "versions", "machine"):
+            row[key] = json.loads(row[key])
+            if not isinstance(row[key], dict):
+                raise ValueError(f"{self.table}.{key} is no mapping")
+        return row

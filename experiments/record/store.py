@@ -14,7 +14,7 @@ import re
 import sqlite3
 from collections import namedtuple
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import fields
 from functools import cache
 from hashlib import sha256
@@ -472,10 +472,7 @@ create table run (
     config text not null, command text not null, versions text not null, machine text not null,
     started text not null, wall_seconds real, complete integer not null default 0
 );
-create table sessions (
-    session integer primary key, command text not null, versions text not null,
-    machine text not null, started text not null
-);
+{sqlite_file.SESSIONS}
 create table agents ({_declared(AgentRow, "agent")}, unique (name));
 create table openings ({_declared(OpeningRow, "number")});
 create table skipped ({_declared(SkippedRow, "pair")});
@@ -549,18 +546,10 @@ def _short(number: int) -> int:
     return number % ((1 << 31) - 3) + 2
 
 
-@contextmanager
-def _kept(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-    """Close a connection that could not be made ready."""
-    try:
-        yield connection
-    except BaseException:
-        connection.close()
-        raise
-
-
 class Record(sqlite_file.RecordFile):
     """The record of a run. Use :meth:`create` for a new run, :meth:`open` to read one."""
+
+    table = "run"
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         super().__init__(connection, path)
@@ -584,7 +573,7 @@ class Record(sqlite_file.RecordFile):
             path = path / FILE
         if not path.is_file():
             raise FileNotFoundError(f"{given}: no record of a run there")
-        with _kept(sqlite_file.read(path)) as connection:
+        with sqlite_file.ready(sqlite_file.read(path)) as connection:
             _check_tables(connection)
         return cls(connection, path)
 
@@ -593,7 +582,7 @@ class Record(sqlite_file.RecordFile):
         """An existing record, for adding to it. tell: as for :meth:`create`."""
         with cls.open(path) as record:
             path = record.path
-        with _kept(sqlite_file.append(path, tell)) as connection:
+        with sqlite_file.ready(sqlite_file.append(path, tell)) as connection:
             _check_tables(connection)
         return cls(connection, path)
 
@@ -694,17 +683,13 @@ class Record(sqlite_file.RecordFile):
         return kept == _MARK or bool(read and kept and kept != _short(self._total()))
 
     def finish(self, wall_seconds: float, complete: bool) -> None:
-        """Note the additional seconds of the run. complete: True if all scheduled games are
-        there. Then read the file again, and note if it has other rows than were written."""
-        self._connection.execute(
-            "update run set wall_seconds = coalesce(wall_seconds, 0) + ?, complete = ?",
-            (wall_seconds, int(complete)),
-        )
+        """Note the additional seconds of the run, and if the file has other rows than were written.
+        complete: True if all scheduled games are there."""
         if self._sum is not None:
             with Record.open(self.path) as found:
                 if found._total() != self._sum:
                     self._connection.execute(f"pragma user_version = {_MARK}")
-        sqlite_file.fold(self._connection)
+        super().finish(wall_seconds, complete)
 
     # ------------------------------------------------------------------ reading
 
@@ -736,22 +721,7 @@ class Record(sqlite_file.RecordFile):
 
     def run(self) -> dict[str, Any]:
         """The row of ``run``, its JSON decoded; ValueError if it holds something else."""
-        cursor = self._connection.execute("select * from run")
-        values, *_ = cursor.fetchall()
-        row = dict(zip([name for name, *_ in cursor.description], values, strict=True))
-        for key in ("config", "versions", "machine"):
-            row[key] = json.loads(row[key])
-            if not isinstance(row[key], dict):
-                raise ValueError(f"run.{key} is no mapping")
-        return row
-
-    def format(self) -> int | None:
-        """The version of the tables that it was written with; None if its writing never got as far
-        as to say so. Raises sqlite3.Error if the file is no database."""
-        if not self.rows("select name from sqlite_master where name = 'run'"):
-            return None
-        row = self._connection.execute("select format from run").fetchone()
-        return None if row is None else int(row[0])
+        return self.head()
 
     def settled(self, games_each: int = 2) -> set[int]:
         """The pairs that were played, all their games (1 or 2), or skipped, by number."""

@@ -275,10 +275,7 @@ class _Rank(NamedTuple):
 
 
 def _ranks(
-    record: Record,
-    parts: Sequence[tuple[IntArray, Ratings]],
-    seed: int,
-    colour_advantage: bool,
+    record: Record, parts: Sequence[tuple[IntArray, Ratings]], seed: int, colour_advantage: bool
 ) -> list[_Rank]:
     """Return the strategies of the largest pool, best first."""
     members, ratings = parts[0]

@@ -176,12 +176,7 @@ def _template(file: str) -> jinja2.Template:
         lstrip_blocks=True,
     )
     environment.globals.update(
-        table=table,
-        code=code,
-        link=link,
-        markdown=Markdown,
-        counted=counted,
-        most_open=MOST_OPEN,
+        table=table, code=code, link=link, markdown=Markdown, counted=counted, most_open=MOST_OPEN
     )
     return environment.get_template(file)
 

@@ -22,18 +22,9 @@ from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.record.store import TOTALS, Record
 from othello_lab.experiments.report.moves import quantiles_by, recorded_moves
 from othello_lab.experiments.report.strategies import strategies
-from othello_lab.experiments.statistics.intervals import (
-    points_interval,
-    standard_error,
-    student,
-)
+from othello_lab.experiments.statistics.intervals import points_interval, standard_error, student
 from othello_lab.experiments.statistics.match import match_statistics
-from othello_lab.experiments.statistics.pairs import (
-    OUTCOMES,
-    FloatArray,
-    IntArray,
-    pentanomial,
-)
+from othello_lab.experiments.statistics.pairs import OUTCOMES, FloatArray, IntArray, pentanomial
 from othello_lab.experiments.statistics.pool import (
     Ratings,
     difference_of_two,

@@ -127,15 +127,20 @@ def compare(folders: Sequence[Path]) -> Comparison:
         check_single(folder)
         if places[number] in places[:number]:
             raise ConfigError(f"{folder} is named twice")
-    heads, names = [], []
+    heads, names, sizes = [], [], []
     for folder in folders:
         with reading(folder) as record:
-            if not record.count_games():
+            if not (games := record.count_games()):
                 raise ConfigError(f"{folder}: no game of this run has ended yet")
             heads.append(record.run())
             names.append(record.agents()["name"].tolist())
+            ((openings,),) = record.rows("select count(distinct opening) from games")
+            sizes.append((games, openings, state_of(folder, bool(heads[-1]["complete"]))))
     shared = [name for name in names[0] if all(name in other for other in names)]
-    runs = [_compared(folder, head, shared) for folder, head in zip(folders, heads, strict=True)]
+    runs = [
+        ComparedRun(folder, head, *size, _standings(folder, shared))
+        for folder, head, size in zip(folders, heads, sizes, strict=True)
+    ]
     settings = _different([head["config"] for head in heads], shared)
     versions = sorted(
         {each for head in heads for each in differences(heads[0]["versions"], head["versions"])}
@@ -152,20 +157,6 @@ def compare(folders: Sequence[Path]) -> Comparison:
         finding = " ".join(elo_lead(record, parts, seed)) if parts else ""
         table = standings(record, parts)
     return Comparison(runs, shared, settings, [], "", table, (games, different), finding)
-
-
-def _compared(folder: Path, head: dict[str, Any], shared: Sequence[str]) -> ComparedRun:
-    with reading(folder) as record:
-        games = record.count_games()
-        ((openings,),) = record.rows("select count(distinct opening) from games")
-    return ComparedRun(
-        folder,
-        head,
-        games,
-        openings,
-        state_of(folder, bool(head["complete"])),
-        _standings(folder, shared),
-    )
 
 
 def _standings(folder: Path, names: Sequence[str]) -> pd.DataFrame:

@@ -38,13 +38,13 @@ from othello_lab.experiments.record.store import (
     OpeningRow,
     PlayedGame,
     Record,
+    SessionRow,
     SkippedRow,
     fits,
     written,
 )
 
 _BATCH = 500  # pairs written at a time
-_SESSION = ("session", "command", "versions", "machine", "started")
 
 
 @dataclass(frozen=True)
@@ -117,8 +117,8 @@ class _DamagedRecord:
         with Record.create(made / FILE) as record:
             with record.transaction():
                 record.write_row("run", self._head)
-                for row in self._rows(f"select {', '.join(_SESSION)} from sessions"):
-                    record.write_row("sessions", dict(zip(_SESSION, row, strict=True)))
+                for row in self._rows(f"select {', '.join(SessionRow._fields)} from sessions"):
+                    record.write_row("sessions", SessionRow(*row)._asdict())
                 record.write_agents(agents)
                 # Those behind a gap would get other numbers; resuming draws them again.
                 record.write_openings(row.text for n, row in enumerate(openings) if row.number == n)

@@ -8,9 +8,12 @@ from typing import Any
 from rich.console import Console, RenderableType
 
 from othello_lab.core.system.console import as_typed
+from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.system.json_output import print_json, rows_of
 from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.jobs.kinds import JobKind, JobSummary, labels, state_of
+from othello_lab.experiments.record.folder import is_locked
+from othello_lab.experiments.record.reading import has_begun
 from othello_lab.experiments.studies.record import StudyRecord
 
 
@@ -53,9 +56,25 @@ class StudyKind(JobKind):
         self._sessions().resume(folder, command, console, report=True)
 
     def look(self, folder: Path, console: Console) -> tuple[RenderableType, bool]:
-        from othello_lab.experiments.studies.watching import look_at_study
+        from rich.console import Group
 
-        return look_at_study(folder, console)
+        from othello_lab.experiments.report import watch
+
+        with StudyRecord.open(folder) as record:
+            about, done = record.study(), record.done()
+        ended = not is_locked(folder)
+        runs = [each for each in folder.iterdir() if each.is_dir() and has_begun(each)]
+        line = f"{record.kind.word} {about['name']}: "
+        if about["pieces"]:
+            line += f"{len(done):,} of {counted(about['pieces'], record.kind.piece)}"
+        else:
+            line += f"{counted(len(runs), 'run')} so far"
+        if failed := sum(map(bool, done.values())):
+            line += f", {failed:,} failed"
+        if ended:
+            line += ", complete" if about["complete"] else ", stopped (resume goes on with it)"
+        played = [watch.look(each, console)[0] for each in runs if is_locked(each)]
+        return Group(plain(line), *played[:1]), ended
 
     def _sessions(self) -> Any:
         """Return the module with the function that resumes it."""

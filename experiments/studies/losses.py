@@ -27,11 +27,7 @@ from othello_lab.experiments.report.late_moves import (
 )
 from othello_lab.experiments.report.tables import marked, time_text
 from othello_lab.experiments.statistics.means import Mean
-from othello_lab.experiments.studies.errors import (
-    MOST_EMPTIES,
-    few_openings_warning,
-    worst_moves,
-)
+from othello_lab.experiments.studies.errors import MOST_EMPTIES, few_openings_warning, worst_moves
 from othello_lab.experiments.studies.loss_profile import (
     RESULTS,
     difference_profile,

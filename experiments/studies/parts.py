@@ -13,9 +13,9 @@ from rich.console import Console
 from othello_lab.core.system.files import make_folder
 from othello_lab.experiments.config import NO_FIGURES, RunConfig, plan_of
 from othello_lab.experiments.jobs import run as runs
-from othello_lab.experiments.record.reading import reading
+from othello_lab.experiments.record.reading import has_begun, reading
 from othello_lab.experiments.record.store import FILE
-from othello_lab.experiments.sweep.folder import has_begun, put_aside
+from othello_lab.experiments.sweep.folder import put_aside
 
 
 def play_part(

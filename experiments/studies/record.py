@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from othello_lab.core.system.foreign_text import storable
 from othello_lab.experiments.jobs.kinds import KINDS
 from othello_lab.experiments.playing.tasks import TaskResult
 from othello_lab.experiments.record import sqlite_file
-from othello_lab.experiments.record.reading import LONGEST
+from othello_lab.experiments.record.reading import LONGEST, damage_told
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,16 +44,13 @@ _LONGEST_ROW = 1 << 26  # characters
 FORMAT = 1
 """Version of the tables; changes when their meaning does."""
 
-_SCHEMA = """
+_SCHEMA = f"""
 create table study (
     name text not null, format integer not null, config text not null, command text not null,
     versions text not null, machine text not null, started text not null, wall_seconds real,
     complete integer not null default 0, pieces integer
 );
-create table sessions (
-    session integer primary key, command text not null, versions text not null,
-    machine text not null, started text not null
-);
+{sqlite_file.SESSIONS}
 create table pieces (piece integer primary key, failure text not null);
 create table results (
     piece integer not null, "table" text not null, number integer not null, row text not null,
@@ -95,27 +92,25 @@ def _as_text(row: Mapping[str, Any]) -> str:
     return json.dumps(known, allow_nan=False)
 
 
-@contextmanager
-def _damage_told(path: Path, kind: RecordKind) -> Iterator[None]:
-    """Turn errors from the content of a record into a ConfigError of one line."""
-    try:
-        yield
-    except ConfigError:
-        raise
-    except (sqlite3.Error, ValueError, TypeError, KeyError, RecursionError) as error:
-        if why := sqlite_file.why_unreadable(error):
-            raise ConfigError(f"{path} {why}") from error
-        raise ConfigError(
-            f"{path} is damaged, or no record of a {kind.word}: {one_line(error)[:LONGEST]}"
-        ) from error
+def _check_tables(connection: sqlite3.Connection) -> None:
+    """Raise ValueError if there is something else than the tables that the lab makes: a view in the
+    place of one may never end, and a trigger may do anything."""
+    connection.execute("pragma trusted_schema = off")
+    found = dict(connection.execute("select name, type from sqlite_master where sql > ''"))
+    ours = {"study", "sessions", "pieces", "results"}
+    if set(found) not in (set(), ours) or set(found.values()) - {"table"}:
+        raise ValueError("its tables are others")
 
 
 class StudyRecord(sqlite_file.RecordFile):
     """The record of a study. kind: its kind of record."""
 
+    table = "study"
+
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         super().__init__(connection, path)
         self.kind = next(kind for kind in RECORD_KINDS if kind.file == path.name)
+        self._damage_told = partial(damage_told, path.parent, self.kind.word, path.name)
 
     @classmethod
     def create(
@@ -138,27 +133,10 @@ class StudyRecord(sqlite_file.RecordFile):
         """An existing record, for reading; ConfigError if it is none of the lab's."""
         kind = record_kind(folder) or STUDY
         path = Path(folder) / kind.file
-        with _damage_told(path, kind):
-            record = cls(sqlite_file.read(path), path)
-        try:
-            with _damage_told(path, kind):
-                record._check_tables()
-        except BaseException:
-            record.close()
-            raise
-        return record
-
-    def _check_tables(self) -> None:
-        """Raise ValueError if there is something else than the tables that the lab makes: a view in
-        the place of one may never end, and a trigger may do anything."""
-        self._connection.execute("pragma trusted_schema = off")
-        found = dict(
-            self._connection.execute("select name, type from sqlite_master where sql > ''")
-        )
-        if set(found) not in (set(), {"study", "sessions", "pieces", "results"}) or set(
-            found.values()
-        ) - {"table"}:
-            raise ValueError("its tables are others")
+        with damage_told(path.parent, kind.word, path.name):
+            with sqlite_file.ready(sqlite_file.read(path)) as connection:
+                _check_tables(connection)
+            return cls(connection, path)
 
     # ------------------------------------------------------------------ writing
 
@@ -184,51 +162,33 @@ class StudyRecord(sqlite_file.RecordFile):
         """Note how many pieces there are in all."""
         self._connection.execute("update study set pieces = ?", [pieces])
 
-    def finish(self, wall_seconds: float, complete: bool) -> None:
-        """Note the additional seconds. complete: True if all is done."""
-        self._connection.execute(
-            "update study set wall_seconds = coalesce(wall_seconds, 0) + ?, complete = ?",
-            (wall_seconds, int(complete)),
-        )
-        sqlite_file.fold(self._connection)
-
     # ------------------------------------------------------------------ reading
 
     def has_begun(self) -> bool:
         """Return True if it says what study it is."""
-        with _damage_told(self.path, self.kind):
-            there = self._connection.execute("select 1 from sqlite_master").fetchone()
-            return bool(there and self._connection.execute("select 1 from study").fetchone())
+        with self._damage_told():
+            return self.format() is not None
 
     def study(self) -> dict[str, Any]:
         """The row of ``study``, its JSON decoded. Raises ConfigError if it is no study of this
         version of the lab, or damaged."""
-        with _damage_told(self.path, self.kind):
-            found: list[dict[str, Any]] = []
-            if self._connection.execute("select 1 from sqlite_master").fetchone():
-                cursor = self._connection.execute("select * from study")
-                names = [column[0] for column in cursor.description]
-                found = [dict(zip(names, row, strict=True)) for row in cursor]
-            if not found:
+        with self._damage_told():
+            version = self.format()
+            if version is None:
                 raise ConfigError(
                     f"{self.path.parent}: the {self.kind.word} was stopped before it had begun; "
                     "start it again"
                 )
-            row = found[0]
-            if row["format"] != FORMAT:
+            if version != FORMAT:
                 raise ConfigError(
                     f"{self.path.parent} was written by another version of the lab (study format "
-                    f"{row['format']}; this one reads format {FORMAT})"
+                    f"{version}; this one reads format {FORMAT})"
                 )
-            for key in ("config", "versions", "machine"):
-                row[key] = json.loads(row[key])
-                if not isinstance(row[key], dict):
-                    raise ValueError(f"study.{key} is no mapping")
-            return row
+            return self.head()
 
     def done(self) -> dict[int, str]:
         """The pieces that are done, by number, each with its failure (empty: none)."""
-        with _damage_told(self.path, self.kind):
+        with self._damage_told():
             sql = "select piece, failure from pieces order by piece"
             return dict(self._connection.execute(sql).fetchall())
 
@@ -238,7 +198,7 @@ class StudyRecord(sqlite_file.RecordFile):
         import pandas as pd
 
         found: dict[str, list[dict[str, Any]]] = {}
-        with _damage_told(self.path, self.kind):
+        with self._damage_told():
             sql = 'select piece, "table", row from results order by piece, "table", number'
             for piece, table, row in self._connection.execute(sql):
                 found.setdefault(table, []).append({"piece": piece, **json.loads(row)})

@@ -6,7 +6,7 @@ import functools
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -26,8 +26,8 @@ from othello_lab.experiments.playing.trial import try_agents
 from othello_lab.experiments.playing.trust import check_trusted, foreign_code, foreign_targets
 from othello_lab.experiments.record.folder import locked
 from othello_lab.experiments.record.provenance import file_hash, versions
-from othello_lab.experiments.record.reading import reading
-from othello_lab.experiments.record.store import AgentRow, Record
+from othello_lab.experiments.record.reading import has_begun, reading
+from othello_lab.experiments.record.store import AgentRow
 from othello_lab.experiments.report.plan_from_record import settled_plan
 from othello_lab.experiments.studies.parts import play_part
 from othello_lab.experiments.studies.record import FORMAT, STUDY, RecordKind, StudyRecord
@@ -41,7 +41,6 @@ from othello_lab.experiments.studies.study import (
     Study,
 )
 from othello_lab.experiments.studies.study_plan import StudyPlan, planned
-from othello_lab.experiments.sweep.folder import has_begun
 
 _Step = TypeVar("_Step")
 
@@ -257,14 +256,11 @@ def _versions(
 # ---------------------------------------------------------------------- before anything is done
 
 
-def _pieces(plan: StudyPlan, record: Record | None) -> list[Task]:
-    """Return all pieces of work; ConfigError."""
-    study = plan.study
-    assert isinstance(study, PositionStudy)
-    with plan.refusals(), ExitStack() as stack:
-        if record is None and (where := study.run_folder()) is not None:
-            record = stack.enter_context(reading(where))
-        contents = study.pieces(plan.plan, record)
+def _pieces(plan: StudyPlan, folder: Path | None) -> list[Task]:
+    """Return all pieces of work. folder: of the run whose games they are of; ConfigError."""
+    assert isinstance(plan.study, PositionStudy)
+    with nullcontext() if folder is None else reading(folder) as record, plan.refusals():
+        contents = plan.study.pieces(plan.plan, record)
     return [Task(number, content) for number, content in enumerate(contents)]
 
 
@@ -293,7 +289,7 @@ class PositionSession(StudySession):
         assert isinstance(plan.study, PositionStudy)
         if not plan.study.needs_run(plan.plan):
             plan.study.prepare(plan.plan, lambda line: console.print(plain(line)))
-            _pieces(plan, None)
+            _pieces(plan, plan.study.run_folder())
 
     def conclude(self, found: Any) -> Conclusion:
         assert isinstance(self.plan.study, PositionStudy)
@@ -305,15 +301,13 @@ class PositionSession(StudySession):
         assert isinstance(study, PositionStudy)
         if self.concludes:
             return record.tables(), True
+        folder = study.run_folder()
         if study.needs_run(plan.plan):
-            if not _play_one(self, RunRequest(plan.plan.settings, GAMES), self.folder / GAMES):
+            folder = self.folder / GAMES
+            if not _play_one(self, RunRequest(plan.plan.settings, GAMES), folder):
                 return {}, False
-            study.prepare(plan.plan, self.say)
-            with reading(self.folder / GAMES) as games:
-                pieces = _pieces(plan, games)
-        else:
-            study.prepare(plan.plan, self.say)
-            pieces = _pieces(plan, None)
+        study.prepare(plan.plan, self.say)
+        pieces = _pieces(plan, folder)
         record.expect(len(pieces))
         done = record.done()
         if left := [piece for piece in pieces if piece.number not in done]:

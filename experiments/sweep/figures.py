@@ -25,11 +25,7 @@ from othello_lab.experiments.report.figures.drawing import (
     wrapped,
 )
 from othello_lab.experiments.report.figures.labels import name_legend
-from othello_lab.experiments.report.figures.palette import (
-    DIVERGING,
-    GREY,
-    SEQUENTIAL,
-)
+from othello_lab.experiments.report.figures.palette import DIVERGING, GREY, SEQUENTIAL
 from othello_lab.experiments.report.figures.svg import annotate
 from othello_lab.experiments.report.tables import by_agent
 from othello_lab.experiments.sweep.trend import asks_for_costs

@@ -21,8 +21,8 @@ from othello_lab.core.system.plain_yaml import read_yaml
 from othello_lab.experiments.jobs.command_line import run_parser
 from othello_lab.experiments.jobs.kinds import KINDS
 from othello_lab.experiments.record.folder import numbered
-from othello_lab.experiments.record.reading import damage_told
-from othello_lab.experiments.record.store import FILE, Record
+from othello_lab.experiments.record.reading import damage_told, has_begun
+from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.sweep.composing import varied
 
 SWEEP = KINDS["sweep"].file
@@ -161,14 +161,6 @@ def _state_of_games(folder: Path) -> State:
     if not row["n"]:
         return State.WAITING
     return State.FINISHED if row["complete"] else State.STOPPED
-
-
-def has_begun(folder: Path) -> bool:
-    """Return True if a folder's record has the settings of its run."""
-    if not (folder / FILE).exists():
-        return False
-    with damage_told(folder), Record.open(folder) as record:
-        return record.format() is not None
 
 
 def write_note(folder: Path, settings: Sequence[str]) -> None:

@@ -18,12 +18,13 @@ from othello_lab.agents.config import ConfigError, compose
 from othello_lab.core.system.console import as_typed
 from othello_lab.core.system.escaping import plain
 from othello_lab.core.system.files import make_folder, write_file
-from othello_lab.experiments.config import RunConfig, read
+from othello_lab.experiments.config import RunConfig, built_from, read, settings_of, typed
 from othello_lab.experiments.jobs import run as runs
 from othello_lab.experiments.jobs.job import Job
 from othello_lab.experiments.jobs.stopping import RunStopped
-from othello_lab.experiments.playing.trust import check_trusted
+from othello_lab.experiments.playing.trust import check_trusted, foreign_code
 from othello_lab.experiments.record.folder import locked
+from othello_lab.experiments.record.reading import has_begun, reading
 from othello_lab.experiments.record.store import FILE
 from othello_lab.experiments.sweep.composing import expand, in_a_line, is_hydras, varied
 from othello_lab.experiments.sweep.folder import (
@@ -32,14 +33,12 @@ from othello_lab.experiments.sweep.folder import (
     State,
     Sweep,
     about,
-    has_begun,
     put_aside,
     read_combination,
     write_about,
     write_note,
 )
 from othello_lab.experiments.sweep.reporting import conclude
-from othello_lab.experiments.sweep.trust import foreign_in
 
 # ---------------------------------------------------------------------- what to run
 
@@ -112,6 +111,38 @@ def _go_on(asked: Sweep, folder: Path, console: Console) -> int:
 
 def _is_games(word: str) -> bool:
     return word.lstrip("+").startswith("games=")
+
+
+# ---------------------------------------------------------------------- code from outside the lab
+
+
+def foreign_in(asked: Sweep) -> list[str]:
+    """Return the code from outside the lab that a sweep would run, a line each; see
+    :func:`experiments.playing.trust.foreign_code`. Raises ConfigError."""
+    return list(dict.fromkeys(_foreign_in(asked)))
+
+
+def _foreign_in(asked: Sweep) -> Iterator[str]:
+    for folder in asked.extra_folders:
+        yield f"--config-dir={folder}: its YAMLs may name any code"
+    strange = [word for settings in asked.known for word in settings if _is_strange(word)]
+    for word in strange:
+        yield f"{word}: may name any code"
+    if not strange:
+        for settings in asked.known:
+            yield from foreign_code(built_from(settings_of(settings, asked.extra_folders)), {})
+    for each in asked.combinations():
+        if each.state is State.STOPPED:
+            with reading(each.folder) as record:
+                head = record.run()
+            yield from foreign_code(built_from(typed(head["config"])), head["versions"])
+
+
+def _is_strange(word: str) -> bool:
+    """Return True if a setting could bring in code that composing without it does not show."""
+    key, _, value = word.lstrip("+~").partition("=")
+    chooses_file = "." not in key.partition("@")[0]
+    return is_hydras(word) or (chooses_file and ".." in value)
 
 
 # ---------------------------------------------------------------------- running all

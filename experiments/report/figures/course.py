@@ -243,10 +243,7 @@ def _titles(cells: pd.DataFrame, text: Callable[..., str]) -> np.ndarray:
     return cell_texts(cells, lambda name, ply, value: f"{name}\nply {ply}: {text(value, None)}")
 
 
-_TEXTS = {
-    "microseconds": axis_time,
-    "nodes": lambda value, _: f"{value:,.0f}",
-}
+_TEXTS = {"microseconds": axis_time, "nodes": lambda value, _: f"{value:,.0f}"}
 
 
 def values_chart(table: pd.DataFrame, context: str = "", order: Sequence[str] = ()) -> Figure:
