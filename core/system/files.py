@@ -110,9 +110,8 @@ def read_text(path: Path | str, most: int = MOST_TEXT) -> str:
 
 @contextmanager
 def writing(path: Path, durable: bool = False, mode: int = 0o666) -> Iterator[BinaryIO]:
-    """Write a file anew: it has its name once all of it is written, or nothing is left of it. A
-    link of this name is replaced, not followed. Raises OSError: UnreadableFile if the name belongs
-    to something that is no file.
+    """Write a file anew: it has its name once all of it is written, or nothing is left of it.
+    Raises OSError: UnreadableFile if the name belongs to a link, or to what is no file.
 
     durable: wait until it is on disk. mode: its permissions, less the user's umask.
     """
@@ -120,7 +119,8 @@ def writing(path: Path, durable: bool = False, mode: int = 0o666) -> Iterator[Bi
     folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         with suppress(FileNotFoundError):
-            _check_kind(path, os.stat(path.name, dir_fd=folder).st_mode)
+            status = os.stat(path.name, dir_fd=folder, follow_symlinks=False)
+            _check_kind(path, status.st_mode)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         with open(os.open(new, flags, mode, dir_fd=folder), "wb") as file:
             yield file
