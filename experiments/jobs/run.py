@@ -470,16 +470,19 @@ class RunJob(Job[RunResult]):
         return [result.games if isinstance(result, PairResult) else result for result in batch]
 
     def _write_once(self, batch: Sequence[PairResults]) -> None:
-        pairs = [result for result in batch if isinstance(result, PairResult)]
+        pairs, games = [each for each in batch if isinstance(each, PairResult)], list[int]()
         with self._record.transaction():
             for result in batch:
                 if isinstance(result, GameBlock):
                     result.write(self._record)
+                    games += result.games
             self._record.write_games(game for pair in pairs for game in pair.games)
+            games += [game.game.game for pair in pairs for game in pair.games]
             for pair in pairs:
                 if not pair.games:
                     self._record.write_skipped(pair.number, SKIPPED)
                     log.error("pair %d is skipped: %s", pair.number, SKIPPED)
+            self._record.count_in(games, [pair.number for pair in pairs if not pair.games])
 
 
 @contextmanager

@@ -85,15 +85,18 @@ class GameBlock(Sequence[PlayedGame]):
         counts = Counter(zip(*columns, strict=True)).items()
         return Counter({(*agents, RESULTS[result]): n for (*agents, result), n in counts})
 
+    @property
+    def games(self) -> list[int]:
+        """The numbers of the games."""
+        return self.numbers[SCHEDULED.index("game")].tolist()
+
     def write(self, record: Record) -> None:
         """Add the games to a record."""
         record.write_values("games", _SQL, self._rows())
-        games = self.numbers[SCHEDULED.index("game")].tolist()
         if self.moves:
             marks = ", ".join("?" * len(TurnsRow._fields))
-            rows = zip(games, self._turns, strict=True)
+            rows = zip(self.games, self._turns, strict=True)
             record.write_values("turns", f"values ({marks})", rows)
-        record.count_in(games)
 
     # ------------------------------------------------------------------ the text, cut up
 

@@ -532,8 +532,9 @@ CHANGED = (
 _MARK = 1
 """In the file's ``user_version``: others have changed it. 0: no sum is kept, else a short one."""
 _GAMES = "select games.*, turns from games left join turns using (game)"
-_SUMMED = [f"select {', '.join(RunRow._fields[:-2])} from run", _GAMES]
-_SUMMED += [f"select * from {name}" for name in ("sessions", "agents", "openings", "skipped")]
+_SKIPPED = "select * from skipped"
+_SUMMED = [f"select {', '.join(RunRow._fields[:-2])} from run", _GAMES, _SKIPPED]
+_SUMMED += [f"select * from {name}" for name in ("sessions", "agents", "openings")]
 
 
 def _sum(rows: Iterable[tuple[Any, ...]]) -> int:
@@ -603,7 +604,6 @@ class Record(sqlite_file.RecordFile):
         self._insert_all("games", GameRow, (played.game for played in games))
         turns = (TurnsRow(each.game.game, each.turns) for each in games if each.turns is not None)
         self._insert_all("turns", TurnsRow, turns)
-        self.count_in([each.game.game for each in games])
 
     def write_values(self, table: str, query: str, values: Iterable[tuple[int | str, ...]]) -> None:
         """Add rows to a table.
@@ -616,7 +616,6 @@ class Record(sqlite_file.RecordFile):
     def write_skipped(self, pair: int, reason: str) -> None:
         """Note that a pair will not be played."""
         self._insert_all("skipped", SkippedRow, [SkippedRow(pair, reason)])
-        self._count(_sum([(pair, _storable(reason))]))
 
     def _insert_all(self, table: str, row: Any, rows: Iterable[tuple[Any, ...]]) -> None:
         marks = ", ".join("?" * len(row._fields))
@@ -644,34 +643,23 @@ class Record(sqlite_file.RecordFile):
             self._connection.execute("delete from skipped")
         self._connection.execute("update run set complete = 0, config = ?", (json.dumps(config),))
 
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """As for every record; the sum of rows that are not kept is not kept either."""
-        before = self._sum
-        try:
-            with super().transaction():
-                yield
-        except BaseException:
-            self._sum = before
-            raise
-
     def keep_sum(self, of_others: bool) -> None:
         """From now on keep the sum of all rows in the file, to notice changes by others. of_others:
         True if there were such changes before."""
         self._sum = None if of_others else self._total()
-        self._connection.execute(f"pragma user_version = {_MARK}")
-        self._count(0)
+        self._keep(_MARK if self._sum is None else _short(self._sum))
 
-    def count_in(self, games: Sequence[int]) -> None:
-        """Add games that were just written, as the file has them, to the sum that is kept."""
+    def count_in(self, games: Sequence[int], skipped: Sequence[int]) -> None:
+        """Add games and skipped pairs that were just written, as the file has them, to the sum."""
         if self._sum is not None:
-            numbers = "where game in (select value from json_each(?))"
-            self._count(_sum(self.each(f"{_GAMES} {numbers}", [json.dumps(games)])))
+            places = (f"{_GAMES} where game", games), (f"{_SKIPPED} where pair", skipped)
+            for rows, these in places:
+                which = f"{rows} in (select value from json_each(?))"
+                self._sum += _sum(self.each(which, [json.dumps(these)]))
+            self._keep(_short(self._sum))
 
-    def _count(self, more: int) -> None:
-        if self._sum is not None:
-            self._sum += more
-            self._connection.execute(f"pragma user_version = {_short(self._sum)}")
+    def _keep(self, number: int) -> None:
+        self._connection.execute(f"pragma user_version = {number}")
 
     def _total(self) -> int:
         return sum(_sum(self.each(rows)) for rows in _SUMMED)
@@ -688,7 +676,7 @@ class Record(sqlite_file.RecordFile):
         if self._sum is not None:
             with Record.open(self.path) as found:
                 if found._total() != self._sum:
-                    self._connection.execute(f"pragma user_version = {_MARK}")
+                    self._keep(_MARK)
         super().finish(wall_seconds, complete)
 
     # ------------------------------------------------------------------ reading

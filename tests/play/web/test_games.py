@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import json
-import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,9 +11,6 @@ import pytest
 pytest.importorskip("starlette", reason="the extra play is not installed")
 
 from served import HUMAN, PEOPLE, Page, Server, served
-from websockets.exceptions import ConnectionClosed
-from websockets.sync.client import connect
-from websockets.typing import Origin
 
 from othello_lab.core.rules import Color
 from othello_lab.play.web.clock import PersonClock
@@ -189,52 +183,3 @@ def test_only_files_of_the_servers_folder_are_loaded(page: Page, tmp_path: Path)
     assert page.state["players"]["white"]["human"]
     with served(tmp_path, "web.host=0.0.0.0", "white=human") as server, server.page() as other:
         assert "this machine alone" in refused(other, "mine.py:Fair")
-
-
-@pytest.mark.integration
-def test_the_file_of_a_game_runs_no_code(house: Server, tmp_path: Path) -> None:
-    """A person has the place of an agent that is none of the list."""
-    with house.page() as page:
-        page.move("f5")
-    struck = tmp_path / "struck"
-    bad = tmp_path / "bad.py"
-    bad.write_text(f"open({str(struck)!r}, 'w')\nclass E: pass\n", encoding="utf-8")
-    visits = Path(house.table.settings.web.folder)
-    path = max(visits.glob("*.json"), key=lambda each: each.stat().st_mtime)
-    data = json.loads(path.read_text(encoding="utf-8"))
-    inside = {"_target_": "othello_lab.AlphaBeta", "depth": 2, "evaluation": None}
-    for agent in (
-        {"_target_": f"{bad}:E"},
-        inside | {"evaluation": {"_target_": f"{bad}:E"}},
-        inside | {"evaluation": {"_target_": "x", "parts": [{"target": f"{bad}:E"}]}},
-        {"_target_": "othello_lab.agents.external.GtpAgent", "command": f"touch {struck}"},
-    ):
-        data["players"]["white"] = {"name": "alphabeta", "agent": agent}
-        number = "A" * 21 + str(len(list(visits.iterdir())) % 10)
-        (visits / f"{number}.json").write_text(json.dumps(data), encoding="utf-8")
-        with house.page(number) as page:
-            assert page.visit == number
-            assert page.state["players"]["white"]["human"]
-            assert not struck.exists()
-
-
-@pytest.mark.nightly
-def test_a_page_that_does_not_read_is_closed_and_holds_up_nobody(house: Server) -> None:
-    narrow = socket.socket()
-    narrow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    narrow.connect(("127.0.0.1", house.port))
-    address, origin = f"ws://{house.host}/line", f"http://{house.host}"
-    with (
-        connect(address, origin=Origin(origin), sock=narrow, max_queue=1, proxy=None) as line,
-        house.page() as other,
-    ):
-        line.send(json.dumps({"type": "hello"}))
-
-        def ask_for_ever() -> None:
-            for number in itertools.count(1):
-                line.send(json.dumps({"type": "ask", "id": number, "name": "texts"}))
-                assert other.ask("texts")["ok"]
-
-        with pytest.raises(ConnectionClosed):
-            ask_for_ever()
-        assert other.move("f5") is None
