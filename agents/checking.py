@@ -49,11 +49,9 @@ class Check:
     twice: bool = False
 
 
-def named_check(
-    name: str, asked: str, needed: bool = False, twice: bool = False
-) -> Callable[[Callable[..., Any]], Check]:
+def named_check(name: str, asked: str, **options: bool) -> Callable[[Callable[..., Any]], Check]:
     """Make a check of a method; for the arguments see :class:`Check`."""
-    return lambda method: Check(name, asked, method, needed, twice)
+    return lambda method: Check(name, asked, method, **options)
 
 
 def checks_of(kind: type) -> tuple[Check, ...]:

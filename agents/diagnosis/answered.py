@@ -38,6 +38,7 @@ class Cause:
 
 
 Judged = tuple[Finding, Cause | None]
+Cases = Sequence["AnsweredQuestion"]
 
 
 class AnsweredQuestion:
@@ -368,6 +369,6 @@ def simplicity(case: AnsweredQuestion) -> tuple[int, int]:
     return case.depth, case.minimax.nodes
 
 
-def simplest(cases: Sequence[AnsweredQuestion]) -> AnsweredQuestion:
+def simplest(cases: Cases) -> AnsweredQuestion:
     """Of these cases the one most easily followed."""
     return min(cases, key=simplicity)

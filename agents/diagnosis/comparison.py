@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from othello_lab.agents.diagnosis.answered import AnsweredQuestion, Cause, simplest
+from othello_lab.agents.diagnosis.answered import AnsweredQuestion, Cases, Cause, simplest
 from othello_lab.agents.diagnosis.references import (
     RIGHT,
     TYPICAL,
@@ -27,13 +27,11 @@ _TABLE_MB = 4
 _FURTHER = 200  # answers with which mistakes that have explained those alike are compared
 _ENOUGH = 8  # after so many a mistake that explains little is left out
 
-_Cases = Sequence[AnsweredQuestion]
-
 
 # ------------------------------------------------------------------ right in another way
 
 
-def notice_solved(cases: _Cases) -> bool:
+def notice_solved(cases: Cases) -> bool:
     """Return True if the only difference is that the end of the game is solved, and note it in the
     cases. Such a search solves all positions with few enough empty squares."""
     empties = max((case.position.empties for case in cases if case.wrong), default=_SOLVED + 1)
@@ -54,7 +52,7 @@ def _may_be_solved(case: AnsweredQuestion) -> bool:
     return value is not None and (value == 0 or abs(value) > case.beyond)
 
 
-def choose_kind(cases: _Cases) -> type[Search]:
+def choose_kind(cases: Cases) -> type[Search]:
     """Return the kind of right search that most answers belong to, and note it in the cases."""
     wrong = _wrong_by(Search, cases)
     asks_above = any(case.asks_above for case in cases if case.ends)
@@ -74,7 +72,7 @@ def choose_kind(cases: _Cases) -> type[Search]:
     return best
 
 
-def _wrong_by(kind: type[Search], cases: _Cases) -> _Cases:
+def _wrong_by(kind: type[Search], cases: Cases) -> Cases:
     """Return the answers that are wrong by this kind, and note it in the cases."""
     for case in cases:
         case.kind = kind
@@ -84,7 +82,7 @@ def _wrong_by(kind: type[Search], cases: _Cases) -> _Cases:
 # ------------------------------------------------------------------ mistakes
 
 
-def cuts(cases: _Cases) -> bool:
+def cuts(cases: Cases) -> bool:
     """Return True if the calls show cuts, or cannot be seen."""
     plain = [case for case in cases if not (case.passes or case.ends) and case.depth > 1]
     seen = [case for case in plain if case.answer.calls]
@@ -93,7 +91,7 @@ def cuts(cases: _Cases) -> bool:
     )
 
 
-def exact(cases: _Cases, counted: bool = False) -> list[Cause]:
+def exact(cases: Cases, counted: bool = False) -> list[Cause]:
     """Return the mistakes with which a search answers just so; of each cause one.
 
     counted: False for those with another number of evaluations, too, if there is no other.
@@ -108,13 +106,13 @@ def exact(cases: _Cases, counted: bool = False) -> list[Cause]:
     return next(filter(None, found), [])
 
 
-def likely(cases: _Cases) -> list[Cause]:
+def likely(cases: Cases) -> list[Cause]:
     """Return the mistakes with which a search answers mostly so."""
     return _explanations(cases, 1 - EXPLAINED, False, (from_a1, as_called), cuts(cases))
 
 
 def _explanations(
-    cases: _Cases, most: float, counted: bool, orders: Sequence[Order], may_cut: bool
+    cases: Cases, most: float, counted: bool, orders: Sequence[Order], may_cut: bool
 ) -> list[Cause]:
     """Return the mistakes that explain answers, those of one group that explain as much in one.
 
@@ -177,7 +175,7 @@ class _Trial:
         return min((sum(hits) / len(hits) for hits in self._hits.values() if hits), default=0.0)
 
 
-def _kinds(cases: _Cases) -> list[type[Search]]:
+def _kinds(cases: Cases) -> list[type[Search]]:
     """Return the kinds that a mistaken search may be of, the chosen one first."""
     chosen = cases[0].kind
     asks = any(case.asks_finished for case in cases)
@@ -186,7 +184,7 @@ def _kinds(cases: _Cases) -> list[type[Search]]:
     return [chosen, *may]
 
 
-def _sample(cases: _Cases) -> _Cases:
+def _sample(cases: Cases) -> Cases:
     """Some of each depth, half of them before passes and ends where there are such."""
     chosen: list[AnsweredQuestion] = []
     for depth in sorted({case.depth for case in cases}):
@@ -197,7 +195,7 @@ def _sample(cases: _Cases) -> _Cases:
     return chosen
 
 
-def _alternating(wrong: _Cases, right: _Cases) -> _Cases:
+def _alternating(wrong: Cases, right: Cases) -> Cases:
     """All of both, wrong and right ones mixed, small trees first."""
     order = []
     for part in (wrong, right):

@@ -3,13 +3,13 @@ known, else to the bounds of any search."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import accumulate
 from operator import eq
 
 from othello_lab.agents.checking import FAILED, NOT_ASKED, OK, Finding
-from othello_lab.agents.diagnosis.answered import AnsweredQuestion, Cause, Judged, simplest
+from othello_lab.agents.diagnosis.answered import AnsweredQuestion, Cases, Cause, Judged, simplest
 from othello_lab.agents.diagnosis.references import (
     FULL,
     FULL_WINDOW,
@@ -56,15 +56,11 @@ _STYLES = [
 ]
 """Those in which a wasteful habit costs differently."""
 
-_Cases = Sequence[AnsweredQuestion]
-
 
 class _Known:
     """A search whose counts are known, on the positions of some cases."""
 
-    def __init__(
-        self, name: str, search: Search, cases: _Cases, habit: Habit | None = None
-    ) -> None:
+    def __init__(self, name: str, search: Search, cases: Cases, habit: Habit | None = None) -> None:
         self.name, self.search, self.cases, self.habit = name, search, cases, habit
         self.reply = cache(self._reply)
 
@@ -76,7 +72,7 @@ class _Known:
         return all(which(case, self.reply(case)) for case in self.cases)
 
 
-def _known(kind: type[Search], cases: _Cases) -> Iterator[_Known]:
+def _known(kind: type[Search], cases: Cases) -> Iterator[_Known]:
     """Yield minimax, then alpha-beta in each known order, then the same with wasteful habits."""
     yield _Known("minimax", kind(NO_CUTS), cases)
     orders = _ORDERS if any(case.answer.calls for case in cases) else _ORDERS[:2]
@@ -94,7 +90,7 @@ def _known(kind: type[Search], cases: _Cases) -> Iterator[_Known]:
 # ------------------------------------------------------------------ counts
 
 
-def judge_counts(answered: _Cases, kind: type[Search], right: bool, notes: list[str]) -> Judged:
+def judge_counts(answered: Cases, kind: type[Search], right: bool, notes: list[str]) -> Judged:
     """Compare the nodes and evaluations that a search states with those that it has."""
     stated = [c for c in answered if c.answer.nodes is not None and not c.solved]
     if not stated or not right:
@@ -130,9 +126,7 @@ def _miscounted(name: str, case: AnsweredQuestion, beside: str) -> Judged:
     return finding, Cause(f"counts: {name}", advice, evidence)
 
 
-def _within_bounds(
-    answered: _Cases, stated: _Cases, kind: type[Search], notes: list[str]
-) -> Judged:
+def _within_bounds(answered: Cases, stated: Cases, kind: type[Search], notes: list[str]) -> Judged:
     """Hold nodes to the smallest tree and to minimax's, where no search with its order is known."""
     unseen = all(case.answer.seen is None for case in stated)
     for case in sorted(stated, key=lambda case: case.minimax.nodes):
@@ -164,14 +158,14 @@ def _fewest(case: AnsweredQuestion, unseen: bool) -> tuple[int, str]:
     return case.depth + 1, "a line of its depth"
 
 
-def _added_up(cases: _Cases) -> bool:
+def _added_up(cases: Cases) -> bool:
     """Return True if from question to question the nodes have grown by those of the last one."""
     at_one = [case for case in cases if case.depth == 1]
     totals = accumulate(case.minimax.nodes for case in at_one)
     return len(at_one) > 1 and all(map(eq, (case.answer.nodes for case in at_one), totals))
 
 
-def _evaluations(answered: _Cases, said: str) -> Judged:
+def _evaluations(answered: Cases, said: str) -> Judged:
     """Check that it calls the heuristic as often as it says."""
     for case in sorted(answered, key=lambda case: case.minimax.nodes):
         stated, seen = case.answer.evaluations, case.answer.seen
@@ -183,7 +177,7 @@ def _evaluations(answered: _Cases, said: str) -> Judged:
     return Finding("counts", said, OK), None
 
 
-def is_known(cases: _Cases, kind: type[Search]) -> bool:
+def is_known(cases: Cases, kind: type[Search]) -> bool:
     """Return True if they have the evaluations of a right search whose counts are known."""
     return any(each.fits(_evaluates) for each in _known(kind, cases))
 
@@ -196,7 +190,7 @@ def _evaluates(case: AnsweredQuestion, reply: Reply) -> bool:
 
 
 def judge_pruning(
-    answered: _Cases, kind: type[Search], right: bool, notes: list[str], must_prune: bool
+    answered: Cases, kind: type[Search], right: bool, notes: list[str], must_prune: bool
 ) -> Judged:
     """Compare what a search looks at with minimax's, and name a wasteful habit.
 

@@ -7,9 +7,9 @@ without evaluated positions was not searched: the value above it is not proven.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-from othello_lab.agents.diagnosis.answered import AnsweredQuestion, Cause, simplicity
+from othello_lab.agents.diagnosis.answered import AnsweredQuestion, Cases, Cause, simplicity
 from othello_lab.agents.diagnosis.references import Search
 from othello_lab.agents.diagnosis.rules import FAULTS, KEPT, after
 
@@ -20,24 +20,22 @@ _MOST = 0.65
 SOME = 0.3
 _BY_CHANCE = 0.001
 
-_Cases = Sequence[AnsweredQuestion]
 
-
-def followed(cases: _Cases) -> _Cases:
+def followed(cases: Cases) -> Cases:
     """Return the simplest of some answers, those without calls left out."""
     return sorted((case for case in cases if case.answer.calls), key=simplicity)[:_FOLLOWED]
 
 
-def _share(cases: _Cases, which: Callable[[AnsweredQuestion], bool]) -> float:
+def _share(cases: Cases, which: Callable[[AnsweredQuestion], bool]) -> float:
     return sum(map(which, cases)) / max(1, len(cases))
 
 
-def _to_depth(cases: _Cases) -> float:
+def _to_depth(cases: Cases) -> float:
     """Return the share of answers in which positions of the last ply were evaluated."""
     return _share(cases, lambda case: case.depth in map(case.ply, case.answer.calls))
 
 
-def against_the_rules(cases: _Cases) -> Cause | None:
+def against_the_rules(cases: Cases) -> Cause | None:
     """Return the cause if evaluated positions are reached by no legal line."""
     first_is_right = not any(case.answer.calls[0] in case.outside for case in cases)
     shown = [case for case in cases if first_is_right and case.discs_stay]
@@ -54,7 +52,7 @@ def against_the_rules(cases: _Cases) -> Cause | None:
     return Cause(kind, FAULTS[kind], typical.told() + step)
 
 
-def too_deep(cases: _Cases) -> Cause | None:
+def too_deep(cases: Cases) -> Cause | None:
     """Return the cause if only some lines are searched beyond the depth."""
     far = [case for case in cases if case.deeper]
     if _to_depth(cases) <= SOME or len(far) < _MOST * len(cases):
@@ -67,7 +65,7 @@ def too_deep(cases: _Cases) -> Cause | None:
     )
 
 
-def too_shallow(cases: _Cases, least: float = _MOST) -> Cause | None:
+def too_shallow(cases: Cases, least: float = _MOST) -> Cause | None:
     """Return the cause if some lines end before the depth."""
     short = [case for case in cases if not case.proven and (case.shallow or case.ends_early)]
     if not short or _to_depth(cases) <= 0.5 or len(short) < least * len(cases):
@@ -112,7 +110,7 @@ def _distance(case: AnsweredQuestion, plies: int) -> int:
     return case.truth.value - middle
 
 
-def narrow_window(cases: _Cases, answered: _Cases) -> Cause | None:
+def narrow_window(cases: Cases, answered: Cases) -> Cause | None:
     """Return the cause if answers are wrong where the value is far from the one before."""
     wrong = [case for case in cases if not case.proven]
     if len(wrong) < 3 or len(wrong) < _MOST * len(cases):
@@ -141,7 +139,7 @@ _BOUND_ADVICE = (
 )
 
 
-def unproven(cases: _Cases) -> Cause | None:
+def unproven(cases: Cases) -> Cause | None:
     """Return the cause if values are taken for exact that are but bounds."""
     bounds = [c for c in cases if not c.proven or (c.wrong_move and not c.wrong_value)]
     if not bounds or len(bounds) < _MOST * len(cases):
@@ -150,7 +148,7 @@ def unproven(cases: _Cases) -> Cause | None:
     return Cause(_BOUND, _BOUND_ADVICE, f"{bounds[0].difference()}\n{why}")
 
 
-def from_table(cases: _Cases, answered: _Cases) -> Cause:
+def from_table(cases: Cases, answered: Cases) -> Cause:
     """Return the cause of answers that are right without the search's tables."""
     evidence = f"{cases[0].difference()}\nwithout its dictionaries it answers right"
     others = [case for case in answered if not case.wrong and case.depth > 1]

@@ -234,7 +234,10 @@ def ask(
     forgetful: bool = False,
 ) -> list[SearchAnswer | None]:
     """Return the answers to questions, asked one after another; None for those not asked because
-    the time was over (``until`` by the monotonic clock), or because it hung, or died, too often."""
+    the time was over (``until`` by the monotonic clock), or because it hung, or died, too often.
+
+    forgetful: True if it shall find nothing in the dictionaries that are its attributes.
+    """
     answers: list[SearchAnswer | None] = []
     for _ in range(_FATAL_AT_MOST):
         rest = questions[len(answers) :]
@@ -250,19 +253,6 @@ def ask(
 
 def _read(told: dict[str, Any]) -> SearchAnswer:
     return SearchAnswer(**told | {"calls": [(mine, others) for mine, others in told["calls"]]})
-
-
-def ask_afresh(
-    asked: SearchUnderTest, questions: Sequence[SearchQuestion], forgetful: bool = False
-) -> list[SearchAnswer | None]:
-    """Return the answers to questions, each in a process that was asked nothing before.
-
-    forgetful: True if it shall find nothing in the dictionaries that are its attributes.
-    """
-    return [
-        ask(asked, [question], time.monotonic() + asked.patience, forgetful)[0]
-        for question in questions
-    ]
 
 
 class _ForgetfulDict(dict[Any, Any]):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from othello_lab.agents.checking import FAILED, NOT_ASKED, OK, Finding
-from othello_lab.agents.diagnosis.answered import AnsweredQuestion, Cause, Judged, simplest
+from othello_lab.agents.diagnosis.answered import AnsweredQuestion, Cases, Cause, Judged, simplest
 from othello_lab.agents.diagnosis.comparison import (
     EXPLAINED,
     choose_kind,
@@ -32,7 +32,6 @@ from othello_lab.agents.diagnosis.questions import (
     SearchQuestion,
     SearchUnderTest,
     ask,
-    ask_afresh,
     ask_in_games,
     positions,
     positions_at,
@@ -43,8 +42,6 @@ from othello_lab.core.rules import Color
 _AFRESH = 8  # wrong answers that are asked for again in a process of their own
 _MOST = 0.75
 _GAME_DEPTH = 2
-
-_Cases = Sequence[AnsweredQuestion]
 
 
 @dataclass(frozen=True)
@@ -136,7 +133,7 @@ class _Examination:
                 self.notes.append(f"{plies} deep {here} of {len(questions)} positions, {why}")
         return cases
 
-    def _take(self, cases: _Cases) -> None:
+    def _take(self, cases: Cases) -> None:
         """Judge it by these, too."""
         self.cases += cases
         self.answered = [case for case in self.cases if not case.answer.trouble]
@@ -179,7 +176,7 @@ class _Examination:
         detail = f"no legal move to {len(troubled)} of {len(self.cases)}"
         return Finding("answers", said, FAILED, detail), self._trouble(troubled)
 
-    def _trouble(self, troubled: _Cases) -> Cause:
+    def _trouble(self, troubled: Cases) -> Cause:
         """Why there is no answer, by where that happens."""
         evidence = simplest(troubled).told()
         share = len(troubled) / len(self.cases)
@@ -230,16 +227,17 @@ class _Examination:
         return Finding("memory", said, FAILED, detail), cause
 
     def _asked_again(
-        self, cases: _Cases, forgetful: bool = False
+        self, cases: Cases, forgetful: bool = False
     ) -> list[tuple[AnsweredQuestion, AnsweredQuestion]]:
         """Ask for some answers in fresh processes; return them with those that are legal moves."""
-        questions = [SearchQuestion(case.position, case.depth) for case in cases]
-        answers = ask_afresh(self.asked, questions, forgetful)
-        return [
-            (case, self._case(question, answer))
-            for case, question, answer in zip(cases, questions, answers, strict=True)
-            if answer and not answer.trouble
-        ]
+        again = []
+        for case in cases:
+            question = SearchQuestion(case.position, case.depth)
+            until = time.monotonic() + self.asked.patience
+            (answer,) = ask(self.asked, [question], until, forgetful)
+            if answer and not answer.trouble:
+                again.append((case, self._case(question, answer)))
+        return again
 
     def _case(self, question: SearchQuestion, answer: SearchAnswer) -> AnsweredQuestion:
         case = AnsweredQuestion(question, answer, self.evaluation, self.beyond)
@@ -304,7 +302,7 @@ class _Examination:
             case.unproven = False
         return explained
 
-    def _without_tables(self, searches: _Cases) -> tuple[Cause | None, _Cases]:
+    def _without_tables(self, searches: Cases) -> tuple[Cause | None, Cases]:
         """Return the cause if wrong answers are right without the search's dictionaries; else the
         answers without these, in which no line is left out."""
         if not searches:
@@ -334,7 +332,7 @@ def _one(cause: Cause | None) -> list[Cause]:
     return [cause] if cause else []
 
 
-def _compared(name: str, said: str, wrong: _Cases, answers: _Cases, why_not: str) -> Judged:
+def _compared(name: str, said: str, wrong: Cases, answers: Cases, why_not: str) -> Judged:
     """Return the finding about answers, of which some are wrong. why_not: if there are none."""
     if not answers:
         return Finding(name, said, NOT_ASKED, why_not), None
@@ -342,7 +340,7 @@ def _compared(name: str, said: str, wrong: _Cases, answers: _Cases, why_not: str
     return Finding(name, said, FAILED if wrong else OK, detail), None
 
 
-def _unit(wrong: _Cases) -> float | None:
+def _unit(wrong: Cases) -> float | None:
     """Return the factor between right values and stated ones of right moves, if it is always the
     same."""
     ratios = {

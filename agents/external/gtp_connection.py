@@ -114,10 +114,10 @@ class GtpConnection:
             raise GtpRefusal(answer)
         return answer
 
-    def must(self, command: str, patience: float | None = -1.0) -> str:
+    def must(self, command: str) -> str:
         """Return the answer to a command; a refusal raises PlayerFailure."""
         try:
-            return self.ask(command, patience)
+            return self.ask(command)
         except GtpRefusal as error:
             self.program.fail(GARBAGE, f"refused '{command}': {error!s:.200}")
 
