@@ -161,12 +161,9 @@ class AgentProcesses:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, self._handler)
 
-    def change_rules(self, rules: Ruleset) -> None:
-        """From now on play by these."""
-        self.rules = rules
-
     def change_rules_for(self, player: PlayerSettings, rules: Ruleset) -> None:
-        """The same, if this player can play by them; otherwise ConfigError, and nothing changes."""
+        """From now on play by these, if this player can; otherwise ConfigError, and nothing
+        changes."""
         before, self.rules = self.rules, rules
         try:
             self.of(player)

@@ -6,7 +6,7 @@ import importlib
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from othello_lab.agents.config import ConfigError
 from othello_lab.core.rules import RULESETS, ruleset
@@ -95,8 +95,7 @@ def _told(
 
     help_asked = [word for word in arguments if word in ("-h", "--help")]
     rest = [word for word in arguments if word not in help_asked]
-    words, given = config_folders(rest, options)
-    folders = [given["config-dir"]] if "config-dir" in given else []
+    words, folders, given = config_folders(rest, options)
     if help_asked:
         print(visible(settings_help(usage, folders), keep="\n"), end="")
         return None
@@ -183,20 +182,18 @@ def _number_of_game(words: Sequence[str]) -> int | None:
 def gtp_command(arguments: Sequence[str]) -> int:
     """``gtp``: be an engine for programs that speak the Go Text Protocol."""
     from othello_lab.play.engine import run_engine
-    from othello_lab.play.gtp import GtpServer, serve
+    from othello_lab.play.gtp import GtpServer
 
-    def serve_gtp(*parts: Any) -> None:
-        serve(GtpServer(*parts[:3]), *parts[3:])
-
-    return run_engine("gtp", "the Go Text Protocol (GTP)", arguments, serve_gtp)
+    name = "the Go Text Protocol (GTP)"
+    return run_engine("gtp", name, arguments, lambda *parts: GtpServer(*parts[:3]))
 
 
 def nboard_command(arguments: Sequence[str]) -> int:
     """``nboard``: be an engine for programs that speak the NBoard protocol."""
     from othello_lab.play.engine import run_engine
-    from othello_lab.play.nboard import serve
+    from othello_lab.play.nboard import NBoardServer
 
-    return run_engine("nboard", "the NBoard protocol", arguments, serve)
+    return run_engine("nboard", "the NBoard protocol", arguments, NBoardServer)
 
 
 def _imported(module: str, name: str) -> Command:

@@ -197,7 +197,9 @@ def read(overrides: Sequence[str], folders: Sequence[str] = ()) -> GameSetup:
         raise ConfigError(one_line(error)) from error
     sides = {side: raw.pop(side, None) for side in _SIDES}
     evaluation = raw.pop("evaluation")
-    settings = _typed(raw)
+    settings = typed(PlayConfig, raw)
+    if settings.series.games is not None and settings.series.points is not None:
+        raise ConfigError("series: games or points, not both")
     said = any(word.partition("=")[0].startswith("evaluation") for word in overrides)
     if ruleset(settings.ruleset.name).side != 8 and not said:
         evaluation = evaluation_settings(ON_SMALL_BOARDS)
@@ -286,13 +288,6 @@ def typed(kind: type[_Settings], raw: Mapping[str, Any]) -> _Settings:
     return settings
 
 
-def _typed(raw: Mapping[str, Any]) -> PlayConfig:
-    settings = typed(PlayConfig, raw)
-    if settings.series.games is not None and settings.series.points is not None:
-        raise ConfigError("series: games or points, not both")
-    return settings
-
-
 def read_plain(kind: type[_Settings], words: Iterable[str]) -> _Settings:
     """Settings that are said as ``key=value`` alone, with no YAML of ours; raises ConfigError.
 
@@ -325,9 +320,12 @@ def is_local(host: str) -> bool:
     return False
 
 
-def config_folders(words: Sequence[str], allowed: Sequence[str] = ()) -> tuple[list[str], Settings]:
-    """Return command line words without their options, and these: ``--config-dir DIR`` and those
-    allowed. Each takes a value, or none if it is written with a ``!`` at its end."""
+def config_folders(
+    words: Sequence[str], allowed: Sequence[str] = ()
+) -> tuple[list[str], list[str], Settings]:
+    """Return command line words without their options, the folder of ``--config-dir DIR``, if any,
+    and the options that are allowed beside. Each takes a value, or none if it is written with a
+    ``!`` at its end."""
     takes = {f"--{name.rstrip('!')}": not name.endswith("!") for name in (*allowed, "config-dir")}
     rest: list[str] = []
     options: Settings = {}
@@ -345,9 +343,11 @@ def config_folders(words: Sequence[str], allowed: Sequence[str] = ()) -> tuple[l
             options[name[2:]] = value if equals else waiting.pop(0)
         else:
             raise ConfigError(f"{name}: a value is needed")
-    if "config-dir" in options and not Path(options["config-dir"]).is_dir():
-        raise ConfigError(f"--config-dir {options['config-dir']}: no such folder")
-    return rest, options
+    folders = [options.pop("config-dir")] if "config-dir" in options else []
+    for folder in folders:
+        if not Path(folder).is_dir():
+            raise ConfigError(f"--config-dir {folder}: no such folder")
+    return rest, folders, options
 
 
 def settings_of(side: str, words: Sequence[str], known: Mapping[str, Any]) -> list[str]:

@@ -10,7 +10,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TextIO
+from typing import Protocol, TextIO
 
 from othello_lab.agents.config import ConfigError
 from othello_lab.core.system.escaping import visible
@@ -108,6 +108,25 @@ class Commands:
         self._lines += [line.decode(errors="replace") for line in lines]
 
 
+class EngineServer(Protocol):
+    """Answers a controller's lines about one game of an agent. quitting: True once it is to end."""
+
+    quitting: bool
+
+    def answer(self, line: str) -> str | None:
+        """Return what is still to be written as the answer to a line; None for nothing."""
+        ...
+
+
+def serve(server: EngineServer, lines: Iterable[str], output: TextIO) -> None:
+    """Answer lines until one of them ends it, or there are no more."""
+    for line in lines:
+        output.write(server.answer(line) or "")
+        output.flush()
+        if server.quitting:
+            return
+
+
 def announce(line: str) -> None:
     """Print a line for people."""
     print(visible(line), file=sys.stderr, flush=True)
@@ -117,14 +136,14 @@ def run_engine(
     name: str,
     protocol: str,
     words: Sequence[str],
-    serve: Callable[[GameSetup, PlayerSettings, AgentProcesses, Iterable[str], TextIO], None],
+    server: Callable[[GameSetup, PlayerSettings, AgentProcesses, TextIO], EngineServer],
 ) -> int:
-    """Make the agent, and let a protocol serve it; returns the exit code. Raises ConfigError."""
+    """Make the agent, and let it be served; returns the exit code. server: makes that of the
+    protocol, which may write to the output itself. Raises ConfigError."""
     if {"-h", "--help"} & set(words):
         print(USAGE.format(name=name, protocol=protocol), end="")
         return 0
-    rest, options = config_folders(words)
-    folders = [options["config-dir"]] if "config-dir" in options else []
+    rest, folders, _ = config_folders(words)
     table, player = read_engine(rest, folders)
 
     commands, hang = Commands(sys.stdin, _URGENT[name]), table.settings.limits.hang
@@ -133,5 +152,5 @@ def run_engine(
     )
     with processes as thinkers:
         thinkers.of(player)  # before anybody waits for it
-        serve(table, player, thinkers, commands, sys.stdout)
+        serve(server(table, player, thinkers, sys.stdout), commands, sys.stdout)
     return 0

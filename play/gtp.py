@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib import metadata
-from typing import TextIO
 
 from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.agents.external.gtp_connection import RESIGN
@@ -296,12 +295,3 @@ class GtpServer:
 
     def do_gogui_rules_final_result(self) -> str:
         return outcome(self._game) if self._game.is_over else ""
-
-
-def serve(server: GtpServer, lines: Iterable[str], output: TextIO) -> None:
-    """Answer commands until one is ``quit``, or there are no more."""
-    for line in lines:
-        output.write(server.answer(line) or "")
-        output.flush()
-        if server.quitting:
-            return

@@ -4,7 +4,6 @@ version 2."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TextIO
 
@@ -38,15 +37,19 @@ class NBoardServer:
         table: GameSetup,
         player: PlayerSettings,
         thinkers: AgentProcesses,
-        say: Callable[[str], None],
+        output: TextIO,
     ) -> None:
-        """``say``: sends a line to the controller."""
-        self._player, self._thinkers, self._say = player, thinkers, say
+        """``output``: to the controller."""
+        self._player, self._thinkers, self._output = player, thinkers, output
         self._limits, self._seed = table.limits, table.settings.seed
         self._game = GameState(Position.start(table.rules))
         self.quitting = False
 
-    def hear(self, line: str) -> None:
+    def _say(self, line: str) -> None:
+        self._output.write(f"{line.rstrip()}\n")
+        self._output.flush()
+
+    def answer(self, line: str) -> None:
         """Obey a line; unknown ones are ignored, as the protocol wants."""
         word, _, rest = line.strip().partition(" ")
         try:
@@ -130,23 +133,3 @@ def _value(decision: Decision) -> float | None:
     if value is None or abs(value) < FINAL_UNIT:
         return value
     return round(value / FINAL_UNIT)
-
-
-def serve(
-    table: GameSetup,
-    player: PlayerSettings,
-    thinkers: AgentProcesses,
-    lines: Iterable[str],
-    output: TextIO,
-) -> None:
-    """Answer commands until one is ``quit``, or there are no more."""
-
-    def say(line: str) -> None:
-        output.write(f"{line.rstrip()}\n")
-        output.flush()
-
-    server = NBoardServer(table, player, thinkers, say)
-    for line in lines:
-        server.hear(line)
-        if server.quitting:
-            return

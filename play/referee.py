@@ -56,7 +56,7 @@ def referee(arguments: Sequence[str]) -> int:
     if {"-h", "--help"} & set(arguments) or not arguments:
         print(USAGE, end="")
         return 0
-    words, options = config_folders(arguments[2:], ["record"])
+    words, _, options = config_folders(arguments[2:], ["record"])
     contest = read_contest([*arguments[:2], *words])
     path = Path(options["record"]) if "record" in options else _new_record(contest)
     if path.is_dir():

@@ -91,7 +91,7 @@ def read_player(words: Sequence[str]) -> tuple[WpiConfig, GameSetup, PlayerSetti
     name, *rest = words
     if "=" in name or name.startswith("-"):
         raise ConfigError(f"wpi: NAME is needed before {name}, as in wpi anna agent=alphabeta")
-    rest, options = config_folders(rest)
+    rest, folders, _ = config_folders(rest)
     known = WpiConfig.__dataclass_fields__
     mine = [word for word in rest if word.partition("=")[0] in known]
     said = {word.partition("=")[0] for word in rest}
@@ -102,7 +102,6 @@ def read_player(words: Sequence[str]) -> tuple[WpiConfig, GameSetup, PlayerSetti
         raise ConfigError(str(error)) from None
     words = ["ruleset=wpi", f"limits.seconds={SHARE * own.limit}"]
     words += [word for word in rest if word not in mine]
-    folders = [options["config-dir"]] if "config-dir" in options else []
     table, player = read_engine(words, folders)
     return own, table, _deepening(player, said)
 
@@ -147,12 +146,8 @@ class FilePlayer:
                 self._move(game)
             elif not self._follow(game, own):
                 return
-        self._say("", outcome(game), self._summary(game, own))
-
-    def _summary(self, game: GameState, own: Color) -> str:
-        if game.winner is None:
-            return f"{self._name} has drawn."
-        return f"{self._name} has {'won' if game.winner is own else 'lost'}."
+        result = {own: "won", own.other: "lost", None: "drawn"}[game.winner]
+        self._say("", outcome(game), f"{self._name} has {result}.")
 
     # ------------------------------------------------------------------ turns
 

@@ -198,17 +198,14 @@ class Job(ABC, Generic[Result]):
                 raise
             why = error.why  # of a part of this job
             raise RunStopped(f"{why}. {self.kept()}", why) from error
-        except (BrokenExecutor, TaskFailed) as error:
-            why = one_line(error)
-            raise RunStopped(f"{why}. {self.kept()}", why) from error
-        except (sqlite3.Error, OSError, MemoryError, RuntimeError) as error:
-            rescue = ""
+        except (sqlite3.Error, OSError, MemoryError, RuntimeError, TaskFailed) as error:
+            why, rescue = one_line(error), ""
             if is_shortage(error):
-                why = one_line(error) or "no memory is left"
+                why = why or "no memory is left"
             elif isinstance(error, sqlite3.Error | OSError):
-                why = f"{self.folder} cannot be written: {one_line(error)}"
+                why = f"{self.folder} cannot be written: {why}"
                 rescue = self.rescue(error)
-            else:
+            elif not isinstance(error, BrokenExecutor | TaskFailed):
                 raise
             raise RunStopped(
                 f"{why}{rescue or f'. {self.kept()}'}", "" if rescue else why

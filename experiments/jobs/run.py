@@ -214,7 +214,10 @@ def resume(
     """
     console = console or Console()
     folder = Path(folder)
-    _check_is_run(folder)
+    if not folder.is_dir():
+        raise ConfigError(f"{folder}: there is no such folder")
+    if not (folder / FILE).is_file():
+        raise ConfigError(f"{folder} is no run: there is no {FILE} in it")
     with locked(folder):
         moved = {"workers": workers, "executor": executor, "address": address}
         trusted = functools.partial(check_trusted, folder, trust=trust, console=console)
@@ -223,13 +226,6 @@ def resume(
         plan, openings = replanned(folder, agents, games, moved, force, retry, trusted)
         job = RunJob(plan, console, openings, retry, brief)
         return job.go_on(folder, command)
-
-
-def _check_is_run(folder: Path) -> None:
-    if not folder.is_dir():
-        raise ConfigError(f"{folder}: there is no such folder")
-    if not (folder / FILE).is_file():
-        raise ConfigError(f"{folder} is no run: there is no {FILE} in it")
 
 
 def _write_head(

@@ -289,18 +289,13 @@ def _foretell(
     )
 
 
-def _line_of(shallow: np.ndarray, deep: np.ndarray) -> Any:
-    """The line that leads from shallow values to deep ones."""
-    from scipy.stats import linregress  # 0.4 s, in every process that imports this module
-
-    return linregress(shallow, deep)
-
-
 def _select(
     recipe: Recipe,
     candidates: Sequence[Opening],
     each: Callable[[Callable[[Position], Any], np.ndarray, str], np.ndarray],
 ) -> BalancedList:
+    from scipy.stats import linregress  # 0.4 s, in every process that imports this module
+
     shallowly, deeply = partial(_value, recipe.shallow), partial(_value, recipe.depth)
     depth = f"searching {recipe.depth} plies"
     shallow = each(shallowly, np.arange(len(candidates)), f"searching {recipe.shallow} plies, all")
@@ -315,7 +310,7 @@ def _select(
     scores = each(_play_out, sample, "playing")
     curve = fit_curve(deep, scores)
 
-    line = _line_of(shallow[sample], deep)
+    line = linregress(shallow[sample], deep)  # from shallow values to deep ones
     foretold = line.intercept + line.slope * shallow
     unevenness = np.abs(curve.score(foretold) - 0.5)
     order = middle[np.argsort(unevenness[middle], kind="stable")]

@@ -326,18 +326,16 @@ class AgentProxy:
             except PlayerFailure as fault:
                 if fault.reason not in (RAISED, RESIGNED):  # else it plays on
                     self.kill()
-                self._explain(fault)
+                if not self._conditions.confinement(self._number).allows_children:
+                    # It may have failed because it wanted another process.
+                    place = getattr(self._agent, "path", None)
+                    fault.detail = explained(fault.detail, self.name, place)
                 raise
             else:
                 self._game.append(asked)
                 return answer
             finally:
                 self._stop()
-
-    def _explain(self, fault: PlayerFailure) -> None:
-        """Say it first if a closed agent has failed because it wanted another process."""
-        if not self._conditions.confinement(self._number).allows_children:
-            fault.detail = explained(fault.detail, self.name, getattr(self._agent, "path", None))
 
     def _what_is_left(self, limits: list[Any]) -> list[Any]:
         """Return the limits left for a replacement process, as plain data. At least a tenth is

@@ -76,6 +76,9 @@ class Cluster(Executor):
     Tasks run in fresh processes on the workers. A task gets WorkerDied if its worker is lost or its
     process died; without the scheduler all tasks get BrokenExecutor. A worker that cannot play as
     the driver does never gets one.
+
+    all_ready: done once there are workers, and all that are there are ready to play; ConfigError if
+    one of them cannot.
     """
 
     def __init__(
@@ -95,7 +98,7 @@ class Cluster(Executor):
         self._stopping = stopping
         self._members: dict[str, _Member] = {}
         self._refused: set[str] = set()
-        self._all_ready: Future[None] = Future()
+        self.all_ready: Future[None] = Future()
         self._waiting: deque[SubmittedTask] = deque()
         self._open: set[SubmittedTask] = set()  # waiting, or given to a worker
         self._lock = threading.Lock()
@@ -104,13 +107,6 @@ class Cluster(Executor):
         self._alone = False
         self._thread = threading.Thread(target=self._manage, name="cluster", daemon=True)
         self._thread.start()
-
-    def wait_until_ready(self) -> None:
-        """Wait until there are workers, and all that are there are ready to play.
-
-        Raises ConfigError if one of them cannot.
-        """
-        self._all_ready.result()
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Hand out a task: a function that can be pickled, called with ``args`` in a worker."""
@@ -172,8 +168,8 @@ class Cluster(Executor):
     def _count_workers(self) -> None:
         ready = [member for member in self._members.values() if member.ready]
         self.workers.number = max(1, sum(member.seats for member in ready))
-        if ready and len(ready) == len(self._members) and not self._all_ready.done():
-            self._all_ready.set_result(None)
+        if ready and len(ready) == len(self._members) and not self.all_ready.done():
+            self.all_ready.set_result(None)
         alone = not self._members
         if alone and not self._alone:
             self._say("no workers are there; waiting for some to join (Ctrl-C ends)")
@@ -203,11 +199,11 @@ class Cluster(Executor):
     def _refuse(self, member: _Member, error: BaseException) -> None:
         message = f"{member.where} cannot play: {_explained(error)}"
         self._refused.add(member.address)
-        if self._all_ready.done():
+        if self.all_ready.done():
             log.error(message)
             self._say(message)
         else:
-            self._all_ready.set_exception(ConfigError(message))
+            self.all_ready.set_exception(ConfigError(message))
 
     def _dismiss(self, member: _Member) -> None:
         if self._members.get(member.address) is member:
@@ -296,8 +292,8 @@ class Cluster(Executor):
         for task in self._open:
             if task.future.running() or task.future.set_running_or_notify_cancel():
                 task.future.set_exception(BrokenExecutor(self._broken))
-        if not self._all_ready.done():
-            self._all_ready.set_exception(ConfigError(self._broken))
+        if not self.all_ready.done():
+            self.all_ready.set_exception(ConfigError(self._broken))
 
 
 def _killed_worker() -> type[Exception]:
@@ -384,5 +380,5 @@ def reach(
         cluster = Cluster(client, conditions.elsewhere, lambda: conditions.stopping, say)
         stack.callback(cluster.shutdown)
         say(f"the workers of {address or 'this machine'} get ready")
-        cluster.wait_until_ready()
+        cluster.all_ready.result()
         yield cluster.workers

@@ -29,7 +29,6 @@ _OPENED = ("reads", "writes", "children", "network")
 ISOLATION = AUTO, PROCESS, CLOSED, NONE = "auto", "process", "closed", "none"
 """The kinds of isolation, see :class:`Isolation`."""
 
-
 ISOLATES_LESS = "This system does not keep these promises on closed agents:"
 
 

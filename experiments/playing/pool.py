@@ -95,7 +95,7 @@ class WorkerPool(Executor):
         handle: Callable[[logging.LogRecord], object] | None = None,
     ) -> None:
         assert fresh or not prepare, "a fork has all prepared before it"
-        self._handle = handle or _log_here
+        self._handle = handle or (lambda record: logging.getLogger(record.name).handle(record))
         self._waiting: deque[SubmittedTask] = deque()
         self._starting: set[Connection] = set()
         self._running: dict[Connection, SubmittedTask | None] = {}  # by worker; None: idle
@@ -394,7 +394,3 @@ def _forked_pair(initializer: Initializer, initargs: tuple[Any, ...]) -> list[Nu
             continue
         return [first, second]
     raise OSError(_BROKEN)
-
-
-def _log_here(record: logging.LogRecord) -> None:
-    logging.getLogger(record.name).handle(record)

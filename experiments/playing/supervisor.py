@@ -88,7 +88,10 @@ class GameSupervisor:
                 yield played
         except PairWorkerFailed as error:
             failed = error
-            self._leave_house()
+            assert self._house is not None
+            self._house.kill()
+            self._house = None
+            self._end_strays()
         if done >= pairs.games:
             return PickledPairs([]), []
         games = [game for pair in pairs for game in pair]
@@ -135,12 +138,6 @@ class GameSupervisor:
     def _check(self) -> None:
         if self.conditions.stop.value == STOP_AT_ONCE and not self._ending:
             raise RunInterrupted
-
-    def _leave_house(self) -> None:
-        if self._house is not None:
-            self._house.kill()
-            self._house = None
-        self._end_strays()
 
     def _end_strays(self) -> None:
         """End processes that agents have left behind."""

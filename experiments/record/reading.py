@@ -16,8 +16,6 @@ from othello_lab.experiments.record import sqlite_file
 from othello_lab.experiments.record.store import FILE, FORMAT, MOVES, Record, fits, made_by_schema
 
 _NAMES = {"integer": "a whole number", "real": "a number", "text": "text"}
-
-
 DAMAGES = (
     sqlite3.Error,
     ValueError,

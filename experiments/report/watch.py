@@ -25,8 +25,6 @@ from othello_lab.experiments.report.tables import standings_tables
 
 Look = Callable[[Path, Console], tuple[RenderableType, bool]]
 """Says how far what is in a folder is, and whether nobody is playing any more."""
-
-
 _EVERY = 2.0  # seconds from look to look
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -47,7 +46,11 @@ def report_command(arguments: Sequence[str], console: Console) -> int:
     options = parser.parse_args(arguments)
     if options.latex or options.bibtex:
         for folder in options.folder:
-            _print_for_paper(folder, options, console)
+            kind = kind_of(folder)
+            if options.latex:
+                print(visible(kind.latex(folder, console), keep="\n"))
+            if options.bibtex:
+                print(visible(kind.bibtex(folder, console), keep="\n"))
         return 0
     if len(options.folder) > 1:
         from othello_lab.experiments.results.compare import compare, write_comparison
@@ -60,15 +63,6 @@ def report_command(arguments: Sequence[str], console: Console) -> int:
     (folder,) = options.folder
     kind_of(folder).write_report(folder, console, options.figures)
     return 0
-
-
-def _print_for_paper(folder: Path, options: Namespace, console: Console) -> None:
-    """Print the tables of a run or sweep in LaTeX, a reference in BibTeX, or both."""
-    kind = kind_of(folder)
-    if options.latex:
-        print(visible(kind.latex(folder, console), keep="\n"))
-    if options.bibtex:
-        print(visible(kind.bibtex(folder, console), keep="\n"))
 
 
 def show_command(arguments: Sequence[str], console: Console) -> int:

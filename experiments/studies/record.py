@@ -64,11 +64,6 @@ def record_kind(folder: Path | str) -> RecordKind | None:
     return next((kind for kind in RECORD_KINDS if (Path(folder) / kind.file).is_file()), None)
 
 
-def is_study(folder: Path | str) -> bool:
-    """Return True if a folder is a study's, or of a kind made like one."""
-    return record_kind(folder) is not None
-
-
 def _rows_of(result: TaskResult) -> tuple[list[tuple[int, str, int, str]], str]:
     """Return the rows of ``results`` for a task, and its failure."""
     try:

@@ -92,9 +92,11 @@ class StudySession(Job[StudyResult]):
         """Do the missing part of the record; return the material to conclude from, and True if it
         is all."""
 
-    @abstractmethod
     def conclude(self, found: Any) -> Conclusion:
         """Return the conclusion from the result of :meth:`make`."""
+        study: Any = self.plan.study  # of the class that concludes from this
+        made: Conclusion = study.conclude(self.plan.plan, found)
+        return made
 
     def missing(self, steps: Sequence[_Step]) -> Iterator[tuple[int, _Step]]:
         """Yield the steps that the record lacks, each with its number; none if it concludes."""
@@ -291,10 +293,6 @@ class PositionSession(StudySession):
             plan.study.prepare(plan.plan, lambda line: console.print(plain(line)))
             _pieces(plan, plan.study.run_folder())
 
-    def conclude(self, found: Any) -> Conclusion:
-        assert isinstance(self.plan.study, PositionStudy)
-        return self.plan.study.conclude(self.plan.plan, found)
-
     def make(self) -> tuple[Mapping[str, Any], bool]:
         """Work on the pieces that the record lacks; return all tables, and True if none is left."""
         plan, record, study = self.plan, self.record, self.plan.study
@@ -351,10 +349,6 @@ class MatchSession(StudySession):
     def first_look(cls, plan: StudyPlan, console: Console) -> None:
         _runs(plan, [])
 
-    def conclude(self, found: Any) -> Conclusion:
-        assert isinstance(self.plan.study, MatchStudy)
-        return self.plan.study.conclude(self.plan.plan, found)
-
     def make(self) -> tuple[list[PlayedRun], bool]:
         """Play missing and incomplete runs until no further run is needed; return those with games,
         and True if they are all there."""
@@ -404,8 +398,9 @@ def _study_of(described: str) -> PositionStudy:
     return made
 
 
-def _session_of(plan: StudyPlan) -> type[StudySession]:
-    return PositionSession if isinstance(plan.study, PositionStudy) else MatchSession
-
-
-STUDIES = RecordMaker(STUDY, Study, _session_of, {"studies": Path(__file__).parent})
+STUDIES = RecordMaker(
+    STUDY,
+    Study,
+    lambda plan: PositionSession if isinstance(plan.study, PositionStudy) else MatchSession,
+    {"studies": Path(__file__).parent},
+)

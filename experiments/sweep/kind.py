@@ -10,12 +10,18 @@ from typing import Any
 
 from rich.console import Console, RenderableType
 
+from othello_lab.core.system.escaping import plain
 from othello_lab.core.system.json_output import print_json, rows_of
 from othello_lab.core.system.settings import ConfigError
+from othello_lab.experiments.config import typed
 from othello_lab.experiments.jobs.kinds import JobKind, JobSummary, labels, state_of
+from othello_lab.experiments.record.folder import is_locked
 from othello_lab.experiments.record.reading import damage_told
 from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.sweep.composing import in_a_line
 from othello_lab.experiments.sweep.folder import Sweep, about
+
+_MOST_SHOWN = 40  # combinations, while they are played
 
 
 class SweepKind(JobKind):
@@ -95,9 +101,35 @@ class SweepKind(JobKind):
             return bibtex(record.run() | {"command": about(folder)["command"]}, "Sweep")
 
     def look(self, folder: Path, console: Console) -> tuple[RenderableType, bool]:
-        from othello_lab.experiments.sweep.watching import look_at_sweep
+        from rich.console import Group
 
-        return look_at_sweep(folder, console)
+        from othello_lab.experiments.report import watch
+        from othello_lab.experiments.report.terminal import terminal_table
+
+        asked = Sweep.read(folder)
+        with damage_told(folder):
+            known = asked.combinations()
+        values = asked.varied(known)
+        playing = [each for each in known if each.folder.is_dir() and is_locked(each.folder)]
+        states = {each.number: str(each.state) for each in known}
+        states |= {each.number: "playing" for each in playing}
+        ended = not playing and not is_locked(asked.folder)
+        counts = ", ".join(f"{count} {state}" for state, count in Counter(states.values()).items())
+        table = terminal_table(["run", "settings", "state", "games"])
+        table.columns[1].justify = table.columns[2].justify = "left"
+        shown = [each for each in known if each.has_games or each in playing][-_MOST_SHOWN:]
+        for each in shown:
+            games = ""
+            if each.has_games:
+                with damage_told(each.folder), Record.open(each.folder) as record:
+                    all_games = watch.total_games(typed(record.run()["config"]))
+                    games = f"{record.count_games():,} of {all_games}"
+            number, settings = str(each.number), plain(in_a_line(values, each.number))
+            table.add_row(number, settings, states[each.number], games)
+        parts: list[RenderableType] = [plain(f"{folder}: {counts or 'not begun yet'}")]
+        parts += [table] if shown else []
+        parts += [watch.look(each.folder, console)[0] for each in playing[:1]]
+        return Group(*parts), ended
 
 
 @contextmanager

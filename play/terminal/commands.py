@@ -26,7 +26,7 @@ from othello_lab.play.config import (
     settings_of,
 )
 from othello_lab.play.game import BEFORE, GameState, line_text, value_text
-from othello_lab.play.game_files import described, value_of_a_disc
+from othello_lab.play.game_files import described, value_of_a_disc, write
 from othello_lab.play.hints import hints
 from othello_lab.play.moves import looks_like_move, read_move, written
 from othello_lab.play.recorded import open_game
@@ -296,7 +296,7 @@ def _position(session: TerminalSession, words: CommandWords) -> None:
 
 def _save(session: TerminalSession, words: CommandWords) -> None:
     path = Path(words.one("save: a file"))
-    session.save(path)
+    write(path, [session.text()])
     session.screen.say(f"Saved in {path}.")
 
 

@@ -53,15 +53,10 @@ def _step(session: TerminalSession) -> None:
         if not session.waits_for_somebody and not stops:
             session.let_agent_move()
         else:
-            obey(session, screen.ask(_prompt(session)))
+            asks = "game over" if session.game.is_over else position.to_move.value
+            obey(session, screen.ask(f"{asks}> "))
     except (ValueError, OSError) as error:
         screen.say(" ".join(str(error).split()), "bold red")
     except KeyboardInterrupt:
         screen.say()
         screen.say("quit leaves the game.")
-
-
-def _prompt(session: TerminalSession) -> str:
-    if session.game.is_over:
-        return "game over> "
-    return f"{session.game.position.to_move.value}> "

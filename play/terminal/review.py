@@ -12,7 +12,6 @@ from othello_lab.core.notation import square_name
 from othello_lab.core.rules import Ruleset
 from othello_lab.play.agent_process import AgentProcesses
 from othello_lab.play.game import outcome
-from othello_lab.play.game_files import ReadGame
 from othello_lab.play.recorded import open_game
 from othello_lab.play.review import MoveReview, Reviewer, accuracy_text, scale_text, told
 from othello_lab.play.terminal.screen import Screen
@@ -44,7 +43,10 @@ def review(path: Path, number: int | None, rules: Ruleset, page: Path | None) ->
             screen.say("Stopped; the moves before are not reviewed.")
     for number in sorted(found):
         _say(screen, found[number])
-    _say_accuracy(screen, shown, list(found.values()))
+    screen.say()
+    screen.say(outcome(game), "bold")
+    for line in [*accuracy_text([*found.values()], shown.players), scale_text()]:
+        screen.say(line)
     if page is not None:
         from othello_lab.play.review_page import write_page
 
@@ -62,10 +64,3 @@ def _say(screen: Screen, each: MoveReview) -> None:
     screen.say(f"{move:<16}{lost:>5}   Black {value:<6} {kind}", style)
     if comment := told(each):
         screen.say(f"      {comment}")
-
-
-def _say_accuracy(screen: Screen, shown: ReadGame, found: list[MoveReview]) -> None:
-    screen.say()
-    screen.say(outcome(shown.game), "bold")
-    for line in [*accuracy_text(found, shown.players), scale_text()]:
-        screen.say(line)

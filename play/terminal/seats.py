@@ -63,11 +63,3 @@ class Seats:
     def player_names(self) -> dict[Color, str]:
         """Return the name of each colour's player."""
         return {color: self.lasting[color].name for color in Color}
-
-    @property
-    def names(self) -> dict[Color, str]:
-        """Return the names of the players: of their agents, and with numbers if both are alike."""
-        names = self.player_names
-        if len(set(names.values())) == 1:
-            names = {color: f"{name} ({color.value})" for color, name in names.items()}
-        return names

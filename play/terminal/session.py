@@ -30,7 +30,7 @@ class SessionEnd(Exception):
 
 
 class TerminalSession:
-    """One person's evening at the board: some games, one after another."""
+    """One person's evening at the board: some games, one after another. record: their file."""
 
     def __init__(
         self, table: GameSetup, screen: Screen, thinkers: AgentProcesses, record: Path | None = None
@@ -44,7 +44,7 @@ class TerminalSession:
         self.marks = table.settings.marks
         self.halted = False  # an agent was stopped or broke down: somebody has to say what now
         self._number = 0  # of games before this one
-        self._record = record
+        self.record = record
         self._finished: list[str] = []
         self._announced = False  # the end of this game
 
@@ -57,7 +57,7 @@ class TerminalSession:
 
     def begin(self, game: GameState) -> None:
         """Begin another game, perhaps some moves into it."""
-        self.thinkers.change_rules(game.start.ruleset)
+        self.thinkers.rules = game.start.ruleset
         self.game = game
         self.halted = self._announced = False
         self.show_board()
@@ -65,7 +65,7 @@ class TerminalSession:
     def next_game(self) -> None:
         """Begin a new game from the start; the one before is kept in the record if it is over."""
         if self.game.is_over:
-            self._finished.append(self._text())
+            self._finished.append(self.text())
         self._number += 1
         self.begin(GameState(Position.start(self.game.start.ruleset)))
 
@@ -84,7 +84,7 @@ class TerminalSession:
         self.screen.say(f"Series: {self.series_score()}")
         if self.series.winner is not None:
             return False
-        self._finished.append(self._text())
+        self._finished.append(self.text())
         self._number += 1
         self.series.change_colours()
         self.seats.change_colours()
@@ -133,7 +133,8 @@ class TerminalSession:
         look = screen.unicode, screen.colours
         names = {color: self.seats.of(color).name for color in Color}
         beside: list[str | Text] = [*disc_counts(position, names, *look), ""]
-        beside.append(f"  {self._turn_text()}")
+        to_move = position.to_move.value.capitalize()
+        beside.append("  game over" if game.is_over else f"  {to_move} to move")
         if game.turns:
             last = game.turns[-1]
             made = written(last.move, last.color, position.ruleset)
@@ -143,11 +144,6 @@ class TerminalSession:
         last_move = game.turns[-1].move if game.turns else None
         screen.say()
         screen.show(draw(position, last_move, self.marks, *look, beside))
-
-    def _turn_text(self) -> str:
-        if self.game.is_over:
-            return "game over"
-        return f"{self.game.position.to_move.value.capitalize()} to move"
 
     # ------------------------------------------------------------------ moves
 
@@ -227,23 +223,12 @@ class TerminalSession:
 
     # ------------------------------------------------------------------ the record
 
-    def _text(self) -> str:
+    def text(self) -> str:
+        """Return the game as it is written to files."""
         players = players_of(self.game, self.seats.lasting)
-        return game_text(self.game, players, self._series_text())
-
-    def _series_text(self) -> str:
-        return "" if self.series is None else self.series_score()
-
-    def save(self, path: Path) -> None:
-        """Write the game to a file; ConfigError."""
-        write(path, [self._text()])
+        return game_text(self.game, players, "" if self.series is None else self.series_score())
 
     def save_record(self) -> None:
         """Keep all games up to now, if they are to be."""
-        if self._record is not None:
-            write(self._record, [*self._finished, self._text()])
-
-    @property
-    def record(self) -> Path | None:
-        """The file of the games."""
-        return self._record
+        if self.record is not None:
+            write(self.record, [*self._finished, self.text()])

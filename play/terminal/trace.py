@@ -31,7 +31,8 @@ def _lines(
         about = f"now   {value_text(node.value)}"
     else:
         name = "pass" if node.move == PASS else square_name(node.move)
-        about = f"{color.value[0].upper()} {name}  {_bounded(node)}"
+        bounded = f"{node.bound} {value_text(node.value)}".lstrip()
+        about = f"{color.value[0].upper()} {name}  {bounded}"
     about += f"  {node.end}" if node.end else _window(node)
     yield f"{star} {indent}{about}".rstrip()
     for part in node.below:
@@ -51,11 +52,6 @@ def _note(part: OrderingLook | Cutoff) -> str:
         return f"cut: {condition}, {moves} not looked at"
     how = f"{value_text(part.value)}  evaluated to order the moves" if part.counted else "game over"
     return f"? {square_name(part.move)}  {how}"
-
-
-def _bounded(node: TracedNode) -> str:
-    """Return the value of a move, or its bound."""
-    return f"{node.bound} {value_text(node.value)}".lstrip()
 
 
 def _window(node: TracedNode) -> str:

@@ -162,15 +162,13 @@ class Catalogue:
             if settings:
                 raise ConfigError(f"a person has no settings, such as '{next(iter(settings))}'")
             return PERSON
-        if name in self._level_agents:
-            if settings:
-                raise ConfigError(f"level {name} has no settings here; its agent has them")
-            return self._checked(player(name, self._level_agents[name], self._table.fill), rules)
-        if name not in self.agents:
+        if self.is_level(name) and settings:
+            raise ConfigError(f"level {name} has no settings here; its agent has them")
+        if not self.is_level(name) and name not in self.agents:
             raise unknown("player", name, [HUMAN, *self.agents, *self._level_agents])
-        listed = self.agents[name]
-        changed = dict(listed.raw)
+        changed = dict(self._level_agents[name] if self.is_level(name) else self.agents[name].raw)
         for key, value in settings.items():
+            listed = self.agents[name]
             if key == EVALUATION and listed.takes_evaluation:
                 changed[key] = self.evaluation(value)
             elif key in listed.settings:
@@ -179,11 +177,12 @@ class Catalogue:
             else:
                 known = [*listed.settings, *[EVALUATION] * listed.takes_evaluation]
                 raise ConfigError(unknown_choice(f"setting of {name}", key, known))
-        return self._checked(player(name, changed, self._table.fill), rules)
-
-    def _checked(self, found: PlayerSettings, rules: Ruleset) -> PlayerSettings:
+        found = self._filled(name, changed)
         checked_agent(found, rules, self._table.limits)
         return found
+
+    def _filled(self, name: str, raw: Mapping[str, Any]) -> PlayerSettings:
+        return player(name, raw, self._table.fill)
 
     def knows(self, player: PlayerSettings) -> bool:
         """Return True for a person, for an agent of the list, and for a level."""
@@ -204,8 +203,9 @@ class Catalogue:
             raw = self.agents[player.name].raw
         else:
             return False
-        if _is_outside(raw):
-            return bool(player.agent == self._filled(player.name, raw).agent)
+        # Code or a program from outside the lab has to be the very one of the list.
+        if names_outside(raw) or getattr(own_kind(raw), "from_outside", True):
+            return player.agent == self._filled(player.name, raw).agent
         known = _targets(raw) | {
             target for each in self._evaluation_settings.values() for target in _targets(each)
         }
@@ -214,9 +214,6 @@ class Catalogue:
     def note_told(self, player: PlayerSettings) -> None:
         """Note a player that the command line or a page has named by its path."""
         self._told.append(player)
-
-    def _filled(self, name: str, raw: Mapping[str, Any]) -> PlayerSettings:
-        return player(name, raw, self._table.fill)
 
     def evaluation(self, name: Any) -> dict[str, Any]:
         """The settings of a heuristic that a page asks for by its name; raises ConfigError."""
@@ -284,13 +281,6 @@ class Catalogue:
 def _targets(settings: Any) -> set[str]:
     """Return all code that settings name."""
     return {each.target for each in named_code(settings)}
-
-
-def _is_outside(settings: Mapping[str, Any]) -> bool:
-    """Return True if an agent of the list runs code or a program from outside the lab."""
-    if names_outside(settings):
-        return True
-    return bool(getattr(own_kind(settings), "from_outside", True))
 
 
 def _listed(table: GameSetup) -> dict[str, CatalogueEntry]:

@@ -13,7 +13,7 @@ import json
 import os
 import re
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,6 @@ from othello_lab.play.recorded import game_of_run, games_of_run, runs_below
 from othello_lab.play.review import GOOD, MoveReview, Reviewer, told
 from othello_lab.play.web import explanations
 from othello_lab.play.web.game_data import (
-    decision_data,
     game_data,
     game_from,
     player_data,
@@ -57,7 +56,7 @@ def decide(thinkers: AgentProcesses, game: GameState, options: dict[str, Any]) -
     """An agent's move. options: ``player`` as :func:`play.web.game_data.player_data` gives it, and
     the ``seed``."""
     decision, seconds = thinkers.ask(player_from(options["player"]), game, options["seed"])
-    return {"decision": decision_data(decision), "seconds": seconds}
+    return {"decision": asdict(decision), "seconds": seconds}
 
 
 def prepare(thinkers: AgentProcesses, game: GameState, options: dict[str, Any]) -> dict[str, Any]:
@@ -214,7 +213,7 @@ def sit(link: Channel, parent: int, table: GameSetup) -> None:
 def _answered(thinkers: AgentProcesses, question: dict[str, Any]) -> dict[str, Any]:
     try:
         game = game_from(question["game"])
-        thinkers.change_rules(ruleset(game.start.ruleset))
+        thinkers.rules = ruleset(game.start.ruleset)
         return {"ok": ANSWERS[question["ask"]](thinkers, game, question["options"])}
     except AgentResigned:
         return {"ok": {"resigned": True}}

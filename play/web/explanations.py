@@ -165,7 +165,7 @@ def tree(thinkers: AgentProcesses, game: GameState, options: Mapping[str, Any]) 
     counted, seconds = _counted(agent, position, depth)
     root, decision = watched(agent, position, depth)
     columns = _Columns(root.line(decision.pv))
-    columns.add_root(root, position)
+    columns.add(root, position, "", 0)
     return {
         "by": described(who),
         "name": who.name,
@@ -245,12 +245,8 @@ class _Columns:
             "cuts": self.cuts,
         }
 
-    def add_root(self, root: TracedNode, position: Position) -> None:
-        """The root, and all below it."""
-        self._add(root, position, "", 0)
-
-    def _add(self, node: TracedNode, position: Position, flips: str, ply: int) -> None:
-        """position: after the move. flips: the discs it has turned."""
+    def add(self, node: TracedNode, position: Position, flips: str, ply: int) -> None:
+        """A node, and all below it. position: after the move. flips: the discs it has turned."""
         number = self.size
         self.size += 1
         if node in self.on_line:
@@ -279,14 +275,10 @@ class _Columns:
             else:
                 assert part.move is not None
                 after = position.play(part.move)
-                self._add(part, after, _turned(position, after), ply + 1)
+                turned = "".join(_names(bitboard.bits(position.opponent & after.opponent)))
+                self.add(part, after, turned, ply + 1)
         if looks:
             self.looks[number] = looks
-
-
-def _turned(before: Position, after: Position) -> str:
-    """The discs that a move has turned, one after another."""
-    return "".join(_names(bitboard.bits(before.opponent & after.opponent)))
 
 
 def _names(moves: Iterable[int]) -> list[str]:

@@ -15,11 +15,6 @@ from othello_lab.play.game import GameState
 Data = dict[str, Any]
 
 
-def decision_data(decision: Decision) -> Data:
-    """A decision as plain data."""
-    return asdict(decision)
-
-
 def decision_from(data: Mapping[str, Any]) -> Decision:
     """The decision that was kept; raises ValueError."""
     try:
@@ -42,7 +37,7 @@ def game_data(game: GameState, plies: int | None = None) -> Data:
                 "move": turn.move,
                 "by": turn.by,
                 "seconds": turn.seconds,
-                "decision": turn.decision and decision_data(turn.decision),
+                "decision": turn.decision and asdict(turn.decision),
             }
             for turn in game.turns[:plies]
         ],

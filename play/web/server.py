@@ -79,9 +79,8 @@ class SameHostOnly:
             name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
         }
         host = headers.get("host", "").lower()
-        if not self._is_ours(
-            host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
-        ):
+        name, _, port = host.rpartition(":")
+        if not self._is_ours(name if port.isdigit() else host):
             return False
         return scope["type"] != "websocket" or headers.get("origin", "").lower() == f"http://{host}"
 
@@ -278,25 +277,18 @@ def _listen(settings: WebConfig) -> socket.socket:
     try:
         return _bound(settings.host, settings.port)
     except OSError as error:
-        told = f"web.port={settings.port}"
         if isinstance(error, socket.gaierror):
             raise ConfigError(f"web.host={settings.host}: no such host") from None
         free = _next_free(settings)
         hint = f"; web.port={free} is free" if free else ""
-        raise ConfigError(f"{told}: {error.strerror}{hint}") from None
+        why = os.strerror(error.errno or 0)
+        raise ConfigError(f"web.port={settings.port}: {why}{hint}") from None
 
 
 def _bound(host: str, port: int) -> socket.socket:
-    family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    listening = socket.socket(family, kind, protocol)
-    try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address)
-        listening.listen(128)
-    except OSError:
-        listening.close()
-        raise
-    return listening
+    family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    both = family is socket.AF_INET6 and socket.has_dualstack_ipv6()
+    return socket.create_server(address, family=family, backlog=128, dualstack_ipv6=both)
 
 
 def _next_free(settings: WebConfig) -> int | None:

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from othello_lab.agents.external.program import Program
-from othello_lab.play import agent_process, nboard
 from othello_lab.play.agent_process import AgentProcesses
-from othello_lab.play.engine import Commands, read_engine
+from othello_lab.play.engine import Commands, read_engine, serve
 from othello_lab.play.gtp import GtpServer
+from othello_lab.play.nboard import NBoardServer
 
 URGENT = r"\s*(\d+\s+)?quit\b"
 DEEP = "agent=pvs agent.depth=26"
@@ -47,7 +47,7 @@ def test_a_file_has_all_its_commands_done(tmp_path: Path) -> None:
 
 
 def test_an_agent_stops_for_an_urgent_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(agent_process, "SURE_SECONDS", 0)
+    monkeypatch.setattr("othello_lab.play.agent_process.SURE_SECONDS", 0)
     table, player = read_engine(DEEP.split(), [])
     output = io.StringIO()
     asked = AgentProcesses(table.rules, table.limits, 60, lambda said: None, "", lambda: True)
@@ -55,7 +55,8 @@ def test_an_agent_stops_for_an_urgent_command(monkeypatch: pytest.MonkeyPatch) -
         server = GtpServer(table, player, thinkers)
         assert str(server.answer("3 genmove b")).startswith("?3 no move")
         assert server.answer("4 play b d3") == "=4\n\n"
-        nboard.serve(table, player, thinkers, ["go", "ping 3", "hint 1", "ping 4", "quit"], output)
+        nboard = NBoardServer(table, player, thinkers, output)
+        serve(nboard, ["go", "ping 3", "hint 1", "ping 4", "quit"], output)
     said = [line for line in output.getvalue().splitlines() if not line.startswith("status ")]
     assert said == ["pong 3", "pong 4"]
 

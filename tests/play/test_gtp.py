@@ -18,8 +18,8 @@ from othello_lab.__main__ import room_main
 from othello_lab.core.game import Limits
 from othello_lab.core.notation import parse_square, square_name
 from othello_lab.play.agent_process import AgentProcesses
-from othello_lab.play.engine import read_engine
-from othello_lab.play.gtp import GtpClock, GtpServer, serve
+from othello_lab.play.engine import read_engine, serve
+from othello_lab.play.gtp import GtpClock, GtpServer
 
 main = functools.partial(room_main, "play")
 

@@ -12,8 +12,8 @@ from othello_lab import Position
 from othello_lab.__main__ import room_main
 from othello_lab.core.notation import PASS, format_ggf
 from othello_lab.play.agent_process import AgentProcesses
-from othello_lab.play.engine import read_engine
-from othello_lab.play.nboard import serve
+from othello_lab.play.engine import read_engine, serve
+from othello_lab.play.nboard import NBoardServer
 
 
 def session(words: str, *lines: str) -> list[str]:
@@ -21,7 +21,7 @@ def session(words: str, *lines: str) -> list[str]:
     table, player = read_engine(words.split(), [])
     output = io.StringIO()
     with AgentProcesses(table.rules, table.limits, 60, lambda line: None) as thinkers:
-        serve(table, player, thinkers, [f"{line}\n" for line in lines], output)
+        serve(NBoardServer(table, player, thinkers, output), map("{}\n".format, lines), output)
     return re.sub(r"[/ ]\d+\.\d{3}$", "", output.getvalue(), flags=re.MULTILINE).splitlines()
 
 

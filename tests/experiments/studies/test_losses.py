@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -20,6 +19,8 @@ from othello_lab.experiments.studies.figures.losses import loss_chart, loss_figu
 from othello_lab.experiments.studies.loss_profile import difference_profile, loss_profile
 from othello_lab.experiments.studies.losses import Losses
 from othello_lab.experiments.studies.record import FILE
+from othello_lab.experiments.studies.study_plan import StudyPlan
+from othello_lab.experiments.studies.study_session import _pieces
 
 DEPTH, EXACT = 4, 5
 QUICK = [f"study.depth={DEPTH}", f"study.exact={EXACT}", "executor=serial", "figures=false"]
@@ -144,9 +145,6 @@ def test_profiles_count_games_without_moves() -> None:
 
 @pytest.mark.parametrize(("agents", "said"), [("abc", "two agents"), ("ab", "record=all")])
 def test_a_run_that_cannot_be_judged_is_refused(tmp_path: Path, agents: str, said: str) -> None:
-    plan: Any = None
-    with (
-        handmade(tmp_path / "games.sqlite", agents) as record,
-        pytest.raises(ValueError, match=said),
-    ):
-        Losses().pieces(plan, record)
+    refused = pytest.raises(ValueError, match=f"^study losses: .*{said}")
+    with handmade(tmp_path / "games.sqlite", agents), refused:
+        _pieces(StudyPlan("losses", Losses(), {}, None), tmp_path)

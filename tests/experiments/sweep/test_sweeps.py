@@ -20,7 +20,7 @@ from othello_lab.experiments.jobs import run as runs
 from othello_lab.experiments.record.folder import locked
 from othello_lab.experiments.record.store import FILE, Record
 from othello_lab.experiments.report.figures.drawing import draw_figures
-from othello_lab.experiments.sweep import composing, load, results, sweep_session, watching
+from othello_lab.experiments.sweep import composing, load, results, sweep_session
 from othello_lab.experiments.sweep import folder as folders
 from othello_lab.experiments.sweep.figures import (
     MOST_LINES,
@@ -28,6 +28,7 @@ from othello_lab.experiments.sweep.figures import (
     sweep_chart,
 )
 from othello_lab.experiments.sweep.folder import State, Sweep
+from othello_lab.experiments.sweep.kind import SweepKind
 
 Capture = pytest.CaptureFixture[str]
 Patch = pytest.MonkeyPatch
@@ -357,7 +358,7 @@ def test_a_sweep_that_is_being_played_is_watched(tmp_path: Path, monkeypatch: Pa
         found = whole(plan, command, console, folder)
         wide = Console(width=100)
         with locked(folder), wide.capture() as shown:
-            screen, ended = watching.look_at_sweep(folder.parent, wide)
+            screen, ended = SweepKind().look(folder.parent, wide)
             wide.print(screen)
         assert not ended
         seen.append(" ".join(shown.get().split()))

@@ -50,7 +50,7 @@ def ask(thinkers: AgentProcesses) -> Ask:
 
     def answer(question: Callable[..., Data], of: GameState | Position, **options: Any) -> Data:
         game = GameState(of) if isinstance(of, Position) else of
-        thinkers.change_rules(game.start.ruleset)
+        thinkers.rules = game.start.ruleset
         if "player" in options:
             options["player"] = player_data(options["player"])
         found: Data = json.loads(json.dumps(question(thinkers, game, options), allow_nan=False))
