@@ -14,7 +14,7 @@ import re
 import sqlite3
 from collections import namedtuple
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import fields
 from functools import cache
 from hashlib import sha256
