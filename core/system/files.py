@@ -18,14 +18,7 @@ MOST_TEXT = 4 << 20
 """Bytes of a text that a person writes."""
 MOST_DATA = 1 << 30
 """Bytes of data: archives of games, weights."""
-_KINDS = {
-    stat.S_IFDIR: "a folder",
-    stat.S_IFIFO: "a FIFO (a named pipe)",
-    stat.S_IFSOCK: "a socket",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-    stat.S_IFLNK: "a link",
-}
+_KINDS = {"d": "a folder", "p": "a FIFO (a named pipe)", "s": "a socket", "l": "a link"}
 
 
 class UnreadableFile(OSError, ConfigError):
@@ -40,7 +33,7 @@ class UnreadableFile(OSError, ConfigError):
 
 def _check_kind(path: Path | str, mode: int) -> None:
     if not stat.S_ISREG(mode):
-        kind = _KINDS.get(stat.S_IFMT(mode), "no file")
+        kind = _KINDS.get(stat.filemode(mode)[0], "a device")
         raise UnreadableFile(path, f"{kind}, where a file is needed")
 
 
