@@ -379,7 +379,7 @@ def test_no_file_of_a_folder_is_more_than_data(
             odd.append(f"create trigger t after update on {table} begin delete from {table}; end")
             odd.append(f"alter table {table} rename to x; create view {table} as select * from x")
         for content in odd:
-            up = tmp_path / f"{number} {len(content)}"
+            up = tmp_path / f"{number} {odd.index(content)}"
             folder = Folder(sound, up, inner, str(file.relative_to(inner)), marker)
             if isinstance(content, bytes):
                 (up / "it" / file).write_bytes(content)
