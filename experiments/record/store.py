@@ -526,9 +526,7 @@ def _check_tables(connection: sqlite3.Connection) -> None:
             raise sqlite3.DatabaseError(f"this is no record of the lab: its {name} is another one")
 
 
-CHANGED = (
-    "Others have changed this record: it does not say what the run wrote, so do not rely on it."
-)
+CHANGED = "Others have changed this record: it is not what the run wrote, so do not rely on it."
 _MARK = 1
 """In the file's ``user_version``: others have changed it. 0: no sum is kept, else a short one."""
 _GAMES = "select games.*, turns from games left join turns using (game)"
@@ -647,7 +645,7 @@ class Record(sqlite_file.RecordFile):
         """From now on keep the sum of all rows in the file, to notice changes by others. of_others:
         True if there were such changes before."""
         self._sum = None if of_others else self._total()
-        self._keep(_MARK if self._sum is None else _short(self._sum))
+        self._keep()
 
     def count_in(self, games: Sequence[int], skipped: Sequence[int]) -> None:
         """Add games and skipped pairs that were just written, as the file has them, to the sum."""
@@ -656,9 +654,10 @@ class Record(sqlite_file.RecordFile):
             for rows, these in places:
                 which = f"{rows} in (select value from json_each(?))"
                 self._sum += _sum(self.each(which, [json.dumps(these)]))
-            self._keep(_short(self._sum))
+            self._keep()
 
-    def _keep(self, number: int) -> None:
+    def _keep(self) -> None:
+        number = _MARK if self._sum is None else _short(self._sum)
         self._connection.execute(f"pragma user_version = {number}")
 
     def _total(self) -> int:
@@ -676,7 +675,8 @@ class Record(sqlite_file.RecordFile):
         if self._sum is not None:
             with Record.open(self.path) as found:
                 if found._total() != self._sum:
-                    self._keep(_MARK)
+                    self._sum = None
+                    self._keep()
         super().finish(wall_seconds, complete)
 
     # ------------------------------------------------------------------ reading
