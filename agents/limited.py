@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
-from othello_lab.agents.agent import Agent, Decision, Limits, compiled_player
-from othello_lab.agents.wrapped import Wrapped
+from othello_lab.agents.agent import Agent, Decision, Limits, Wrapped, compiled_player
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Ruleset
 from othello_lab.core.system.settings import Number, Whole, checked

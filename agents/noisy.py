@@ -7,9 +7,8 @@ from typing import Annotated
 
 import numpy as np
 
-from othello_lab.agents.agent import Agent, Decision, Limits, compiled_player
+from othello_lab.agents.agent import Agent, Decision, Limits, Wrapped, compiled_player
 from othello_lab.agents.simple import draw_move
-from othello_lab.agents.wrapped import Wrapped
 from othello_lab.core.bitboard import popcount
 from othello_lab.core.position import Position
 from othello_lab.core.random import draw_below

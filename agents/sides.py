@@ -250,8 +250,7 @@ def _try_protocol(link: Channel, asked: tuple[str, str]) -> None:
     start = Position.start()
     told: dict[str, str] = {}
     try:
-        agent = _PROTOCOLS[protocol](command)
-        with closing(agent):
+        with closing(_PROTOCOLS[protocol](command)) as agent:
             agent.begin_game(Color.BLACK, start, 0)
             start.play(agent.decide(start, Limits(seconds=1.0)).move)
     except (PlayerFailure, ValueError, OSError) as error:
@@ -268,6 +267,4 @@ def _answer_of_child(main: Callable[..., None], argument: Any, where: str) -> di
             return {"error": f"{where} ended its process"}
         finally:
             end_descendants([child.number])
-    return (
-        {"error": f"{where} took over {_SECONDS:g} s"} if message is None else json.loads(message)
-    )
+    return json.loads(message) if message else {"error": f"{where} took over {_SECONDS:g} s"}

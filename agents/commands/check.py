@@ -27,21 +27,12 @@ from othello_lab.agents.contract import PATIENCE, findings
 from othello_lab.agents.external.check_files import FileCheck, SubmissionCheck
 from othello_lab.agents.external.program import LAST_OUTPUT
 from othello_lab.agents.external.program_agent import ProgramAgent
-from othello_lab.agents.external.submission import (
-    FILE,
-    LINE,
-    PYTHON,
-    UNCLEAR,
-    Submission,
-    settings_of,
-    submissions,
-)
+from othello_lab.agents.external.submission import Submission, settings_of, submissions
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.system.files import open_file
 
 _FILE = "file"  # the target that means the check of a program by the file protocol
 _FOLDER = "folder="  # beginning of the target that means all submissions of a folder
-_PLAYS_BY = {FILE: "file protocol", LINE: "line protocol", PYTHON: "Python"}
 _DEPTH = 2
 _EVALUATIONS = ("disc_count", "square_weights")
 """For an agent without an evaluation: the first one that it accepts. The first one plays on every
@@ -124,7 +115,7 @@ def _check_submission(path: Path, words: Sequence[str], console: Console) -> int
     if not path.is_dir():
         open_file(path).close()
     submission = Submission(**settings_of(path.absolute(), check.protocol))
-    console.print(plain(f"{path.name} plays by: {_kind(submission)}"), soft_wrap=True)
+    console.print(plain(f"{path.name} plays by: {submission.plays_by}"), soft_wrap=True)
     return report(check.findings(submission), console, path.name, right="is ok")
 
 
@@ -136,8 +127,7 @@ def _check_folder(folder: str, words: Sequence[str], console: Console) -> int:
         for name, about in submissions(folder, check.protocol).items()
     }
     width = max(map(len, handed_in))
-    kinds = {name: _kind(submission) for name, submission in handed_in.items()}
-    most = max(map(len, kinds.values()))
+    most = max(len(submission.plays_by) for submission in handed_in.values())
     failed = []
     for name, submission in handed_in.items():
         wrong = [f for f in check.findings(submission) if f.outcome == FAILED]
@@ -146,19 +136,11 @@ def _check_folder(folder: str, words: Sequence[str], console: Console) -> int:
             reasons = wrong[0].detail.partition(LAST_OUTPUT)[0].splitlines() or [""]
             result = f"failed  {wrong[0].name}: {reasons[0].removesuffix(', at')}"
             failed.append(name)
-        line = f"{name:<{width}}  {kinds[name]:<{most}}  {result}"
+        line = f"{name:<{width}}  {submission.plays_by:<{most}}  {result}"
         console.print(plain(line), soft_wrap=True)
     told = f"{len(failed)} failed: {', '.join(failed)}" if failed else "all ok"
     console.print(plain(f"{counted(len(handed_in), 'submission')}, {told}"), soft_wrap=True)
     return BROKEN if failed else HOLDS
-
-
-def _kind(submission: Submission) -> str:
-    """Return the way in which a submission plays."""
-    if submission.protocol == UNCLEAR:
-        return "unclear"
-    program = submission.command or Path(str(submission.target)).name
-    return f"{_PLAYS_BY[submission.protocol]}: {program}"
 
 
 def _build(settings: dict[str, Any], name: str) -> Agent:

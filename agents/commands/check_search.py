@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import re
 import textwrap
@@ -16,15 +15,14 @@ from rich.console import Console
 
 from othello_lab.agents.agent import Agent, Limits
 from othello_lab.agents.checking import indented
-from othello_lab.agents.commands.shared import add_seconds, announce, print_finding, typed_agent
-from othello_lab.agents.config import (
-    OPEN,
-    ConfigError,
-    build,
-    build_agent,
-    evaluation_settings,
-    resolve,
+from othello_lab.agents.commands.shared import (
+    add_seconds,
+    announce,
+    parameters_of,
+    print_finding,
+    typed_agent,
 )
+from othello_lab.agents.config import OPEN, ConfigError, build, build_agent, evaluation_settings
 from othello_lab.agents.diagnosis import (
     DEEPEST,
     NARROW_FROM,
@@ -156,7 +154,7 @@ def _search_under_test(options: Namespace) -> tuple[SearchUnderTest, Evaluation]
         options.target = described(options.target)["target"]
     target, depths = options.target, options.depths
     settings = typed_agent(target, options.settings, options.config_dir)
-    parameters = _parameters(settings["_target_"])
+    parameters = parameters_of(settings["_target_"])
     watched: RecordingEvaluation | None = None
     chosen = settings.get("evaluation", OPEN)
     if "evaluation" in parameters and (options.evaluation is None or chosen == OPEN):
@@ -213,17 +211,6 @@ def _inside(
         assert named is not None
         return None, named, 0
     return found[0], named or found[0].evaluation, found[1]
-
-
-def _parameters(target: str) -> Mapping[str, inspect.Parameter]:
-    """Return the parameters of a class; none if the class cannot be found.
-
-    Building it will report the error.
-    """
-    try:
-        return inspect.signature(resolve(target)).parameters
-    except Exception:
-        return {}
 
 
 def _evaluation(described: str | Mapping[str, Any]) -> Evaluation:

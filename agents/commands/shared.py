@@ -6,7 +6,7 @@ import inspect
 import re
 import sys
 from argparse import ArgumentParser
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -134,6 +134,17 @@ def chosen_evaluations(name: str, side: int, folders: Sequence[str]) -> dict[str
     return {name: evaluation}
 
 
+def parameters_of(target: str) -> Mapping[str, inspect.Parameter]:
+    """Return the parameters of a class; none if the class cannot be found.
+
+    Building it will report the error.
+    """
+    try:
+        return inspect.signature(resolve(target)).parameters
+    except Exception:
+        return {}
+
+
 def typed_agent(target: str, words: Sequence[str], folders: Sequence[str]) -> dict[str, Any]:
     """Return the settings of the agent ``target``, with the words typed as key=value.
 
@@ -161,10 +172,9 @@ def typed_agent(target: str, words: Sequence[str], folders: Sequence[str]) -> di
         settings["evaluation"] = evaluation_settings(name.partition("=")[2])
         words = [word for word in words if word != name]
     typed: Any = OmegaConf.to_container(OmegaConf.from_dotlist(list(words)))
-    with suppress(Exception):  # building the agent will report the error
-        parameters = inspect.signature(resolve(settings["_target_"])).parameters
-        for key in FILLED_BY_RUN:
-            if key in parameters and parameters[key].default is inspect.Parameter.empty:
-                settings.setdefault(key, OPEN)
+    parameters = parameters_of(settings.get("_target_", ""))
+    for key in FILLED_BY_RUN:
+        if key in parameters and parameters[key].default is inspect.Parameter.empty:
+            settings.setdefault(key, OPEN)
     merged: Any = OmegaConf.to_container(OmegaConf.merge(settings, typed))
     return {str(key): value for key, value in merged.items()}

@@ -49,6 +49,7 @@ from othello_lab.core.system.settings import Choice, ConfigError, checked, unkno
 FILE, LINE, PYTHON, UNCLEAR = KINDS = "file", "line", "python", "unclear"
 """Kinds: the file protocol, the line protocol, a class or function in Python, or unknown."""
 PROGRAMS = (FILE, LINE)
+_PLAYS_BY = {FILE: "file protocol", LINE: "line protocol", PYTHON: "Python"}
 
 TARGET = f"{__package__}.Submission"
 """The ``_target_`` of submissions."""
@@ -106,6 +107,14 @@ class Submission(Agent):
         self._agent: Agent | None = None
         self._scratch: ScratchFolder | None = None
         self._may_fork = True
+
+    @property
+    def plays_by(self) -> str:
+        """The way in which it plays, with its command or file; ``unclear`` if it cannot play."""
+        if self.protocol == UNCLEAR:
+            return UNCLEAR
+        program = self.command or Path(str(self.target)).name
+        return f"{_PLAYS_BY[self.protocol]}: {program}"
 
     def boards(self) -> frozenset[int]:
         return frozenset({8})

@@ -30,7 +30,6 @@ from othello_lab.core.wpi import color_letter, may_go_on, move_text, read_move
 NAME = Text(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}", "one word of letters, digits, - and _")
 Name = Annotated[str | None, NAME]
 """A setting: the name of a program's two files."""
-Folder = Annotated[str | None, Text(r".+", "a folder")]
 
 EXIT_SECONDS = 5.0
 """Seconds for a program to end by itself after a game."""
@@ -60,7 +59,7 @@ class WpiAgent(ProgramAgent):
         self,
         command: Command,
         name: Name = None,
-        folder: Folder = None,
+        folder: Annotated[str | None, Text(r".+", "a folder")] = None,
         patience: Annotated[float, Number(above=0)] = PATIENCE,
     ) -> None:
         """

@@ -23,27 +23,13 @@ from othello_lab.core.vector import int32_at
 TABLES = ("square_weights", "stable_discs", "edge_stability")
 """Heuristics with parameters, in the order of :func:`tables`."""
 HEURISTICS = (
-    "corners",
-    "disc_count",
-    "edge_stability",
-    "frontier_discs",
-    "mobility",
-    "potential_mobility",
-    "square_weights",
-    "stable_discs",
+    *("corners", "disc_count", "edge_stability", "frontier_discs"),
+    *("mobility", "potential_mobility", "square_weights", "stable_discs"),
 )
 NAMES = (
     *HEURISTICS,
-    "own_moves",
-    "their_moves",
-    "own_potential_moves",
-    "their_potential_moves",
-    "own_stable_discs",
-    "their_stable_discs",
-    "x_squares",
-    "c_squares",
-    "empties",
-    "odd_empties",
+    *("own_moves", "their_moves", "own_potential_moves", "their_potential_moves"),
+    *("own_stable_discs", "their_stable_discs", "x_squares", "c_squares", "empties", "odd_empties"),
 )
 """The features, in the order of their numbers. x_squares, c_squares: discs beside an empty corner,
 on its X-square or its C-squares, the opponent's minus the mover's. odd_empties: 1 if the number of
