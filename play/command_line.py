@@ -47,7 +47,6 @@ Start with:
 othello-lab agents list explains the agents and evaluations.
 """
 
-
 _FILES = (
     "The game is one of a run, or of a file: a saved game, GGF, WTHOR (.wtb), or text with a "
     "transcript (f5d6c3...) a line. Games that cannot be read are left out, and counted."

@@ -25,8 +25,6 @@ Play at the terminal, against an agent, another person, or watch two agents.
 At the prompt, help lists the commands. Ctrl-C stops an agent that thinks too long, Enter lets it
 think again. Who resigns loses by the whole board: 64.
 """
-
-
 WEB = """\
 Play in the browser, against an agent, another person, or watch two agents.
 

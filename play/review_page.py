@@ -60,11 +60,12 @@ def _game(shown: ReadGame, moves: Sequence[MoveReview]) -> dict[str, Any]:
     values = {each.number: [round(each.value, 1)] for each in moves}
     difference = game.position.disc_difference
     black = difference if game.position.to_move is Color.BLACK else -difference
+    result = "draw" if black == 0 else "black" if black > 0 else "white"
     data = {
         "number": 1,
         "black": 0,
         "white": 1,
-        "result": _result(black) if game.is_over else "",
+        "result": result if game.is_over else "",
         "discs": black,
         "reason": "finished",
         "detail": "" if game.is_over else outcome(game),
@@ -74,11 +75,6 @@ def _game(shown: ReadGame, moves: Sequence[MoveReview]) -> dict[str, Any]:
     }
     names = [visible(shown.players[color]) for color in (Color.BLACK, Color.WHITE)]
     return browser_data(game.start.ruleset, names, [{"agents": [0, 1], "pairs": [[data]]}])
-
-
-def _result(black: int) -> str:
-    """Return the result by Black's lead in discs, in the words of the record."""
-    return "draw" if black == 0 else "black" if black > 0 else "white"
 
 
 # ---------------------------------------------------------------------- figures

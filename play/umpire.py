@@ -42,8 +42,6 @@ _GRACE = 0.02  # seconds, as in runs
 _MORE_SECONDS = 5.0  # until an agent that stands for a program counts as hung
 _CLOSE_SECONDS = 1.0
 _LOOK_SECONDS = 0.05
-
-
 _NAMES = Text(r"(?!([\w-]+),\1$)[\w-]+,[\w-]+", "two different words (names=anna,bert)")
 
 

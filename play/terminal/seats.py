@@ -58,8 +58,3 @@ class Seats:
     def humans(self) -> list[Color]:
         """The colours that people have."""
         return [color for color in Color if self.lasting[color].is_human]
-
-    @property
-    def player_names(self) -> dict[Color, str]:
-        """Return the name of each colour's player."""
-        return {color: self.lasting[color].name for color in Color}

@@ -96,7 +96,8 @@ class TerminalSession:
         """The score of the series, or that there is none."""
         if self.series is None:
             return "no series; series games=5 or series points=100 begins one"
-        return self.series.score(self.series.names(self.seats.player_names))
+        names = {color: player.name for color, player in self.seats.lasting.items()}
+        return self.series.score(self.series.names(names))
 
     def _pairing(self) -> str:
         return ", ".join(

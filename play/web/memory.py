@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import psutil
 
 from othello_lab.core.system.memory import memory_of_machine
 from othello_lab.play.agent_process import AgentFailure
-
-if TYPE_CHECKING:
-    from othello_lab.play.web.compute import ComputeClient
 
 _SHARE = 4
 """By default all games may use this part of the memory, 1/4."""
@@ -28,6 +25,20 @@ class MemoryTaken(AgentFailure):
     """The process was ended for the games that began to search earlier; ask again after them."""
 
 
+class MemoryUser(Protocol):
+    """The owner of a process that may be ended while it is not busy.
+
+    process: its number; None if there is none. busy: True while it works on a question. end: ends
+    it at once; ``why`` goes to whoever waits for it.
+    """
+
+    @property
+    def process(self) -> int | None: ...
+    @property
+    def busy(self) -> bool: ...
+    def end(self, why: AgentFailure) -> None: ...
+
+
 class MemoryBudget:
     """The memory of all games. ``megabytes``: its bound; None for a quarter of the machine's."""
 
@@ -35,11 +46,11 @@ class MemoryBudget:
         self.megabytes = megabytes
         if megabytes is None and (memory := memory_of_machine()) is not None:
             self.megabytes = max(1, memory // _SHARE)
-        self._users: dict[ComputeClient, None] = {}  # the least recently used first
+        self._users: dict[MemoryUser, None] = {}  # the least recently used first
         self._turn = asyncio.Lock()
         self._answered = asyncio.Event()
 
-    def begin(self, user: ComputeClient) -> None:
+    def begin(self, user: MemoryUser) -> None:
         """Note that a user begins with a question."""
         self._users.pop(user, None)
         self._users[user] = None
@@ -73,7 +84,7 @@ class MemoryBudget:
         self._answered.clear()
         await self._answered.wait()
 
-    def _busy(self) -> list[ComputeClient]:
+    def _busy(self) -> list[MemoryUser]:
         return [user for user in self._users if user.busy]
 
     async def _shrink(self, one_more: bool = False) -> bool:
@@ -93,7 +104,7 @@ class MemoryBudget:
                     break
         return False
 
-    async def _measure(self) -> Mapping[ComputeClient, int]:
+    async def _measure(self) -> Mapping[MemoryUser, int]:
         """Return the bytes that each user's processes have. Pages are answered in between, as many
         processes take a while."""
         children = _children()

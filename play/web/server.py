@@ -245,7 +245,9 @@ def serve(table: GameSetup) -> None:
         print(f"The board is at {address}  (Ctrl-C ends it)", flush=True)
         if not is_local(settings.host):
             print("Everybody who can reach this machine can play, and use its processors.")
-        if settings.browser and _has_screen():
+        # Without a screen it would be a browser for the terminal, which is the server's.
+        has_screen = not LINUX or {"DISPLAY", "WAYLAND_DISPLAY"} & set(os.environ)
+        if settings.browser and has_screen:
             webbrowser.open(address)
         server.run([listening])
 
@@ -264,12 +266,6 @@ def _uvicorn(app: ASGIApp, settings: WebConfig, connections: OpenConnections) ->
         server_header=False,
         timeout_graceful_shutdown=1,
     )
-
-
-def _has_screen() -> bool:
-    """Return True if a browser can be shown; one for the terminal would take it away from the
-    server."""
-    return not LINUX or bool({"DISPLAY", "WAYLAND_DISPLAY"} & set(os.environ))
 
 
 def _listen(settings: WebConfig) -> socket.socket:
