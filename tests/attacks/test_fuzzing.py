@@ -295,7 +295,7 @@ def test_commands_to_an_nboard_engine(draw: Draw, engine: Any) -> None:
     said: list[str] = []
     server = NBoardServer(*engine, Thinkers(), said.append)  # type: ignore[arg-type]
     for _ in range(draw.randrange(1, 6)):
-        server.hear(draw.text(*NBOARD))
+        server.answer(draw.text(*NBOARD))
     assert not any("\n" in line for line in said)
 
 
