@@ -346,7 +346,7 @@ def test_files_that_were_asked_for_later_are_compared(recorded_duel: Path, tmp_p
     told("report", folder, "--figures", "none")  # which leaves the files of figures
     for kind in ("ggf", "wthor", "jsonl", "csv"):
         told("export", folder, kind)
-    latex = RunKind().latex(folder, QUIET, False)
+    latex = RunKind().latex(folder, QUIET)
     (folder / "table.tex").write_text(f"{latex}\n", encoding="utf-8")
     assert compared(folder).wrong == []
     due = edited(folder, random.Random(2)) | {"games.ggf", "games.jou", "elo.png", "table.tex"}
