@@ -196,8 +196,6 @@ import numpy as np
 import othello_lab.core.game
 import othello_lab.core.system.forked as forked
 from othello_lab import PASS
-from othello_lab.core.game import SearchStats
-from othello_lab.core.notation import square_name
 """
 # ---------------------------------------------------------------------- the kinds
 
@@ -307,8 +305,6 @@ assert os.getpgrp() == os.getpid(); os.killpg(0, 9)
 # Once a game: it is asked again all the same.
 if position.disc_difference < 0 and agent.first_time(f"{position.to_move}"):
     os.kill(os.getpid(), signal.SIGKILL)
-== stops_itself: DIED
-os.kill(os.getpid(), signal.SIGSTOP)
 == is_traced_by_its_parent: ANYHOW
 ctypes.CDLL(None).ptrace(0, 0, 0, 0); os.kill(os.getpid(), signal.SIGUSR1)
 == raises_the_unspeakable: RAISED
@@ -335,12 +331,6 @@ for _ in range(300):
     print("v" * 20_000)
 == prints_for_ever: GARBAGE
 while True: os.write(1, b'still thinking\n' * 1000)
-== answers_in_numpy: FINISHED
-# Or with the square's name, which is all right.
-move = agent.honest.move
-answer = Decision(np.int64(move), stats=SearchStats(np.int64(0)))
-if len(position.moves) % 2:
-    answer = Decision(square_name(move))
 == hears_of_its_children: FINISHED
 # Honest; no signal of the lab's may write into its pipes.
 pipes = [os.pipe() for _ in range(20)]
@@ -361,8 +351,6 @@ raise error
 [os.fork() or os._exit(0) for _ in range(20)]; os._exit(5)
 == passes: ILLEGAL
 answer = Decision(PASS)
-== plays_the_square_minus_64: ILLEGAL
-answer = Decision(-64)
 == forges_a_number: GARBAGE
 tell(frame([the_seat()[1] + 5, 'ok']))
 == answers_in_advance: ANYHOW

@@ -46,24 +46,9 @@ from othello_lab.training.training import TrainingStudy
 QUIET = Console(quiet=True)
 WORDS = ["agents=duel", "agent@first=greedy", "agent@second=random", "games=2", "figures=false"]
 EVIL = """
-from pathlib import Path
-import othello_lab, othello_lab.experiments.pairing
-from othello_lab.agents.evaluation import heuristic
-
-Path({marker!r}).touch()
-
-
-class Agent(othello_lab.RandomAgent):
-    pass
-
-
-class Schedule(othello_lab.experiments.pairing.RoundRobin):
-    pass
-
-
-@heuristic
-def flat(mover, opponent):
-    return 0
+import pathlib
+from othello_lab import RandomAgent as Agent
+pathlib.Path({marker!r}).touch()
 """
 
 
@@ -81,6 +66,39 @@ def marker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield found
     for name in [name for name in sys.modules if name.startswith("evil")]:
         del sys.modules[name]
+
+
+class Folder:
+    """A copy of a recorded job, in which one file is to be changed."""
+
+    def __init__(self, sound: Path, up: Path, inner: str, file: str) -> None:
+        shutil.copytree(sound, up / "it")
+        self.words = {"IT": str(up / "it" / inner), "UP": str(up)}
+        self.file = up / "it" / inner / file
+        self.table = "run" if file.endswith("games.sqlite") else "study"
+
+    def sql(self, statement: str, *values: str) -> list[Any]:
+        with closing(sqlite3.connect(self.file, isolation_level=None)) as connection:
+            return connection.execute(statement, values).fetchall()
+
+    def read(self) -> Any:
+        if self.file.suffix == ".yaml":
+            return yaml.safe_load(self.file.read_text())
+        return json.loads(self.sql(f"select config from {self.table}")[0][0])
+
+    def write(self, config: Any) -> None:
+        (self.file.parent / "config.yaml").write_text(yaml.safe_dump(config))
+        if self.file.suffix == ".yaml":
+            self.file.write_text(yaml.safe_dump(config))
+        else:
+            self.sql(f"update {self.table} set complete = 1, config = ?", json.dumps(config))
+
+    def stop(self) -> None:
+        """Let the job be one that was stopped."""
+        if self.file.suffix == ".sqlite":
+            self.sql(f"update {self.table} set complete = 0")
+            if self.table == "study":
+                self.sql("delete from pieces where piece = (select max(piece) from pieces)")
 
 
 Changes = Mapping[str, Any]
@@ -101,19 +119,19 @@ def foreign(recorded_duel: Path, tmp_path: Path) -> Foreign:
             (tmp_path / "sweep").mkdir()
             (tmp_path / "sweep" / "sweep.yaml").write_text(yaml.safe_dump(about))
             return tmp_path / "sweep"
-        made = copied(recorded_duel, tmp_path / "foreign")
-        with closing(sqlite3.connect(made / "games.sqlite", isolation_level=None)) as connection:
-            config = json.loads(connection.execute("select config from run").fetchone()[0])
-            for name, part in theirs.items():
-                place = config["agents"] if name == "agent" else config
-                place["random" if name == "agent" else name] = part
-            # Whoever writes a record writes the right hashes into it.
-            row = json.dumps(config), json.dumps(versions(built_from(typed(config))))
-            connection.execute("update run set complete = 0, config = ?, versions = ?", row)
-            connection.execute("delete from games")
-            connection.execute("delete from turns")
-        (made / "config.yaml").unlink()
-        return made
+        folder = Folder(recorded_duel, tmp_path / "foreign", "", "games.sqlite")
+        config = folder.read()
+        for name, part in theirs.items():
+            place = config["agents"] if name == "agent" else config
+            place["random" if name == "agent" else name] = part
+        folder.write(config)
+        # Whoever writes a record writes the right hashes into it.
+        hashes = json.dumps(versions(built_from(typed(config))))
+        folder.sql("update run set complete = 0, versions = ?", hashes)
+        folder.sql("delete from games")
+        folder.sql("delete from turns")
+        (folder.file.parent / "config.yaml").unlink()
+        return folder.file.parent
 
     return make
 
@@ -260,39 +278,6 @@ DAILY = [pytest.param(False, marks=pytest.mark.integration)]
 DAILY += [pytest.param(True, marks=pytest.mark.nightly)]
 
 
-class Folder:
-    """A copy of a recorded job, in which one file is to be changed."""
-
-    def __init__(self, sound: Path, up: Path, inner: str, file: str) -> None:
-        shutil.copytree(sound, up / "it")
-        self.words = {"IT": str(up / "it" / inner), "UP": str(up)}
-        self.file = up / "it" / inner / file
-        self.table = "run" if file.endswith("games.sqlite") else "study"
-
-    def _sql(self, statement: str, *values: str) -> list[Any]:
-        with closing(sqlite3.connect(self.file, isolation_level=None)) as connection:
-            return connection.execute(statement, values).fetchall()
-
-    def read(self) -> Any:
-        if self.file.suffix == ".yaml":
-            return yaml.safe_load(self.file.read_text())
-        return json.loads(self._sql(f"select config from {self.table}")[0][0])
-
-    def write(self, config: Any) -> None:
-        (self.file.parent / "config.yaml").write_text(yaml.safe_dump(config))
-        if self.file.suffix == ".yaml":
-            self.file.write_text(yaml.safe_dump(config))
-        else:
-            self._sql(f"update {self.table} set complete = 1, config = ?", json.dumps(config))
-
-    def stop(self) -> None:
-        """Let the job be one that was stopped."""
-        if self.file.suffix == ".sqlite":
-            self._sql(f"update {self.table} set complete = 0")
-            if self.table == "study":
-                self._sql("delete from pieces where piece = (select max(piece) from pieces)")
-
-
 def run_nothing(words: Mapping[str, str], commands: str, about: object) -> object:
     """Check that no command runs anything, hangs, or fails other than by a line; return the last
     exit code."""
@@ -394,9 +379,13 @@ TRIGGER += "select load_extension('evil.so'); update RUN set config = 'x'; end"
 VIEW = "alter table RUN rename to x; create view RUN as select * from x"
 ODD: dict[str, tuple[str, Callable[[Path], object]]] = {
     "a FIFO": ("", lambda path: (path.unlink(missing_ok=True), os.mkfifo(path))),
+    "missing": ("", lambda path: path.unlink(missing_ok=True)),
+    "a folder": ("", lambda path: (path.unlink(missing_ok=True), path.mkdir())),
     "a pickle": (r"\.(?!yaml)", lambda path: path.write_bytes(pickle.dumps(Touching()))),
     "an array of objects": (r"\.(?!yaml)", arrays),
     "YAML with a tag": (r"\.yaml", lambda path: path.write_text(TAGGED)),
+    "YAML in itself": (r"\.yaml", lambda path: path.write_text("a: &a [*a]")),
+    "YAML of a list": (r"\.yaml", lambda path: path.write_text("- a")),
     "a record with a trigger": (r"\.sqlite$", sql(TRIGGER)),
     "a record with a view": (r"\.sqlite$", sql(VIEW)),
 }
@@ -411,19 +400,20 @@ def files(folder: Path) -> dict[str, int]:
 
 
 @pytest.mark.integration
+@pytest.mark.parametrize("odd", mostly_nightly(ODD, ["a FIFO", "a pickle"]))
 @pytest.mark.parametrize("job", mostly_nightly(["duel", "training", "study", "sweep"], ["duel"]))
 def test_no_file_of_a_folder_is_more_than_data(
-    tmp_path: Path, marker: Path, request: pytest.FixtureRequest, job: str
+    tmp_path: Path, marker: Path, request: pytest.FixtureRequest, job: str, odd: str
 ) -> None:
     sound = request.getfixturevalue(f"recorded_{job}")
-    for number, file in enumerate(sorted({*files(sound), *ADDED})):
-        inner = "rounds/outcomes/0" if "rounds" in file else ""
-        for odd, (names, make) in ODD.items():
-            if re.search(names, file) and (odd == "a FIFO" or file not in ADDED):
-                up = tmp_path / f"{number} {odd}"
-                folder = Folder(sound, up, inner, os.path.relpath(file, inner or "."))
-                make(folder.file)
-                run_nothing(folder.words, f"{LOOKING}; {CONTINUING}", (file, odd))
+    names, make = ODD[odd]
+    for number, file in enumerate(sorted({*files(sound), *(ADDED if odd == "a FIFO" else ())})):
+        if re.search(names, file):
+            inner = "rounds/outcomes/0" if "rounds" in file else ""
+            at = os.path.relpath(file, inner or ".")
+            folder = Folder(sound, tmp_path / str(number), inner, at)
+            make(folder.file)
+            run_nothing(folder.words, f"{LOOKING}; {CONTINUING}", (file, odd))
 
 
 WRITE = ["duel report IT", "duel export IT csv", "duel export IT wthor", "duel extend IT games=40"]

@@ -38,10 +38,7 @@ from othello_lab.experiments.jobs.run import run
 from othello_lab.experiments.playing import agent_proxy
 from othello_lab.experiments.record.provenance import versions
 
-pytestmark = [
-    pytest.mark.integration,
-    pytest.mark.skipif(not LINUX, reason="needs Linux"),
-]
+pytestmark = [pytest.mark.integration, pytest.mark.skipif(not LINUX, reason="needs Linux")]
 PARTS = 5
 """A report on all of them at once takes minutes."""
 HARMLESS = "harmless"
@@ -197,7 +194,7 @@ def test_nobody_is_blamed_if_the_system_has_no_process_to_give(tmp_path: Path) -
 AGENT = """
 import os, signal, socket, struct, sys, time
 from othello_lab import Agent, Decision, RandomAgent
-import othello_lab.core.game, othello_lab.core.position
+from othello_lab.core import game, position
 open({made!r}, "a").write(str(os.getpid()) + chr(10))
 class Mine(RandomAgent):
     pass
@@ -216,21 +213,14 @@ MAKINGS = {
     "closes all descriptors, and hangs": ("os.closerange(0, 4096); signal.pause()", "ended"),
     "becomes another program": ("os.execv('/bin/sleep', ['sleep', '600'])", "ended"),
     "leaves a daemon": (
-        "if os.fork() == 0:\n"
-        "    os.setsid()\n"
-        "    os.fork() == 0 and signal.pause()\n"
-        "    os._exit(0)",
+        "if not os.fork(): os.setsid(); os.fork() or signal.pause(); os._exit(0)",
         FINE,
     ),
     "leaves a daemon, and dies": (
-        "if os.fork() == 0:\n    os.setsid(); signal.pause()\nos._exit(1)",
+        "if not os.fork(): os.setsid(); signal.pause()\nos._exit(1)",
         "ended",
     ),
-    "replaces the judge": (
-        "core = othello_lab.core\n"
-        "core.game.play_game = core.position.Position.play = Decision.flaw = None",
-        FINE,
-    ),
+    "replaces the judge": ("game.play_game = position.Position.play = Decision.flaw = None", FINE),
     "changes folder and umask": ("os.chdir('/'); os.umask(0o777)", FINE),
     "prints": ("os.write(1, b'x' * 10**6); print('y' * 10**6, file=sys.stderr)", FINE),
     "writes to all descriptors": (r"tell(b'\5\0\0\0[1,2]')", "malformed"),
@@ -239,10 +229,7 @@ MAKINGS = {
     "has a version of 2^70": ("Mine.version = 1 << 70", "a whole number is needed"),
     "has a version that cannot be told": ("Mine.version = Mine", "not JSON serializable"),
     "plays on boards of strange sizes": ("Mine.boards = lambda self: ['x']", "'x'"),
-    "plays on endlessly many boards": (
-        "Mine.boards = lambda self: iter(int, 1)",
-        "not made within|MemoryError",
-    ),
+    "plays on endless boards": ("Mine.boards = lambda self: iter(int, 1)", "within|MemoryError"),
     "raises when it is asked about itself": ("Mine.boards = lambda self: sys.exit('gone')", "gone"),
     "raises a text of 30 MB": ("raise ValueError('x' * 30_000_000)", "ValueError: xxxx|: x{1000}"),
     "is no agent": ("class Mine: pass", "Mine"),
@@ -262,7 +249,7 @@ def test_an_agent_that_attacks_while_it_is_made(
     (tmp_path / "student" / "__init__.py").touch()
     (tmp_path / "student" / "mine.py").write_text(AGENT.format(made=str(made)) + source)
     monkeypatch.syspath_prepend(tmp_path)
-    seconds = 0.5 if "not made" in said else 10
+    seconds = 0.5 if "within" in said else 10
     monkeypatch.setattr(othello_lab.agents.external_agent, "START_SECONDS", seconds)
     here = os.getcwd(), othello_lab.core.game.play_game, Position.play
     settings = {"_target_": "student.mine.Mine"}

@@ -20,23 +20,13 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from attacks.supervised import (
-    ALONE,
-    MODES,
-    OPEN,
-    START,
-    WITH_CHILDREN,
-    Tries,
-    conditions,
-    judged,
-)
+from attacks.supervised import ALONE, MODES, OPEN, START, WITH_CHILDREN, Tries, conditions, judged
 from attacks.test_hostile_agents import played
 from bots import EXAMPLES, player
 from chosen import mostly_nightly
@@ -49,11 +39,7 @@ from othello_lab.core.game import DIED, FINISHED, RAISED
 from othello_lab.core.system import call_filter, landlock
 from othello_lab.core.system.promises import promises
 from othello_lab.core.system.shared_memory import shared
-from othello_lab.experiments.playing.conditions import (
-    CLOSED,
-    NONE,
-    PROCESS,
-)
+from othello_lab.experiments.playing.conditions import CLOSED, NONE, PROCESS
 
 pytestmark = [
     pytest.mark.skipif(landlock.version() < 3, reason="this kernel has no rules for files"),
@@ -163,17 +149,6 @@ def _task_clock() -> ctypes.Array[ctypes.c_uint32]:
     return (ctypes.c_uint32 * 28)(1, 112, 1)
 
 
-@contextmanager
-def victim() -> Iterator[int]:
-    """The number of a process of the same user."""
-    process = subprocess.Popen(["cat"], stdin=subprocess.PIPE, process_group=0)
-    try:
-        yield process.pid
-    finally:
-        process.kill()
-        process.communicate()
-
-
 @pytest.mark.integration
 def test_nobody_elses_files_and_processes_are_reached(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -188,12 +163,13 @@ def test_nobody_elses_files_and_processes_are_reached(
             folder.mkdir(parents=True)
             (folder / "B.in").write_text("f5")
             tricks[name] = partial(trick, folder)
-        with victim() as other:
-            tricks |= {name: partial(of_other, other) for name, of_other in OTHERS.items()}
+        with subprocess.Popen(["cat"], stdin=subprocess.PIPE, process_group=0) as other:
+            tricks |= {name: partial(of_other, other.pid) for name, of_other in OTHERS.items()}
             if mode != OPEN:  # where that succeeds, it stops the test
                 for name, of_other in OTHERS.items():
                     tricks[f"{name} its supervisor"] = lambda f=of_other: f(os.getppid())
             done[mode] = done_of(tricks, mode, files=Files((__file__,)))
+            other.kill()
     # Some depend on the rights of the user, and on the file system.
     assert done[OPEN] >= {"reads", "renames", "locks an open file", "signals", "slows", "forks"}
     assert len(done[OPEN]) > 0.8 * len(FILES | OTHERS)
@@ -259,19 +235,13 @@ def _page_tables() -> object:
     return place
 
 
-def _undumpable() -> object:
-    """As it was when its files in /proc belong to the superuser."""
-    LIBC.prctl(4, 0, 0, 0, 0)
-    return _fill(mmap.mmap(-1, 400 << 20).write)
-
-
 def _scratch(name: str) -> Path:
     return Path(os.environ["TMPDIR"]) / name
 
 
-def _files() -> None:
+def _files(folder: str) -> None:
     for number in range(3000):
-        _scratch(str(number)).touch()
+        (_scratch(folder) / str(number)).touch()
 
 
 def _bytes() -> None:
@@ -287,27 +257,30 @@ def _deep() -> None:
         os.chdir("d")
 
 
-def _hidden() -> None:
-    """A folder that nobody may list, and where everything is."""
-    _scratch("hidden").mkdir(mode=0o300)
-    for number in range(3000):
-        (_scratch("hidden") / str(number)).touch()
+def _shared_map() -> object:
+    return _fill(mmap.mmap(-1, 400 << 20).write)
 
 
+MEMORY, DISK = f"{DIED}.*MiB of memory", f"{DIED}.*scratch folder"
 # What is tried, then the agent waits; how a closed agent's game ends, and what is said.
 TAKES: dict[str, tuple[Callable[[], object], str]] = {
     "memory of its own": (lambda: bytearray(400 << 20), f"{RAISED}.*MemoryError"),
-    "a shared map": (lambda: _fill(mmap.mmap(-1, 400 << 20).write), f"{DIED}.*MiB of memory"),
-    "an undumpable process": (_undumpable, f"{DIED}.*MiB of memory"),
-    "page tables": (_page_tables, f"{DIED}.*MiB of memory"),
-    "many files": (_files, f"{DIED}.*files in its scratch folder"),
+    "a shared map": (_shared_map, MEMORY),
+    # Its files in /proc belong to the superuser.
+    "an undumpable process": (lambda: (LIBC.prctl(4, 0, 0, 0, 0), _shared_map()), MEMORY),
+    "page tables": (_page_tables, MEMORY),
+    "many files": (lambda: _files(""), f"{DIED}.*files in its scratch folder"),
     "many bytes": (_bytes, f"{DIED}.*MiB in its scratch folder"),
-    "folders in each other": (_deep, f"{DIED}.*scratch folder"),
+    "folders in each other": (_deep, DISK),
     "a file without end": (
         lambda: _scratch("x").open("wb").truncate(1 << 40),
         f"{RAISED}|{DIED}.*exit code -{signal.SIGXFSZ}",
     ),
-    **({} if os.geteuid() == 0 else {"a hidden folder": (_hidden, f"{DIED}.*cannot be read")}),
+    # Where everything is in a folder that nobody may list.
+    "a hidden folder": (
+        lambda: (_scratch("x").mkdir(mode=0o300), _files("x")),
+        f"{DIED}.*cannot be read" if os.geteuid() else DISK,
+    ),
 }
 
 
@@ -337,51 +310,54 @@ def test_what_is_only_reserved_is_no_memory() -> None:
 
 
 LAB = f"{sys.executable} -m othello_lab play wpi Lab agent=greedy"
-TRICKS = {
-    "puts a move into the other's input": "open(other + '/Lab.in', 'w').write('(W A 1)')",
-    "puts a folder in the way": "os.mkdir(other + '/Lab.out')",
-    "removes the other's folder": "os.rename(other, other + '-gone')",
-    "closes the other's folder": "os.chmod(other, 0)",
-    "stops all others": "[os.kill(p, 19) for p in pids]",
-    "kills its supervisor": "os.kill(os.getppid(), 9)",
-    "stops its supervisor": "os.kill(os.getppid(), 19)",
-}
+TRICKS = [
+    "os.mkdir(other + '/Lab.out')",  # a folder in the other's way
+    "os.rename(other, other + '-gone')",
+    "open(other + '/Lab.in', 'w').write('(W A 1)')",  # a move into its input
+    "os.chmod(other, 0)",
+    "[os.kill(p, 19) for p in pids]",
+    "os.kill(os.getppid(), 19)",  # the supervisor
+    "os.kill(os.getppid(), 9)",
+]
 TROUBLE = """
 import glob
 pids = [int(p) for p in os.listdir('/proc') if p.isdigit() and int(p) not in (1, os.getpid())]
 others = [folder for folder in glob.glob({around!r} + '/*') if folder != os.getcwd()]
 for other in others or [{around!r} + '/unknown']:
-    try:
-        {trick}
-    except OSError:
-        pass
+    for trick in {tricks!r}:
+        try:
+            eval(trick)
+        except OSError:
+            pass
 """
 
 
-def hostile(folder: Path, trick: str) -> str:
-    """The command of a program that plays a trick before each of its moves, and is honest then."""
-    text = TROUBLE.format(around=str(folder / "scratch"), trick=TRICKS[trick])
-    (folder / "trick.py").write_text(text)
-    run = f"exec(open({str(folder / 'trick.py')!r}).read()); honest(text)"
-    return player(folder, run, after=0, name="hostile")
-
-
 @pytest.mark.integration
-@pytest.mark.parametrize("trick", mostly_nightly(TRICKS, ["kills its supervisor"]))
-def test_a_player_loses_nothing_by_a_program(trick: str, tmp_path: Path, scratch: Path) -> None:
-    words = ["seed=1", "limit=60", "--record", str(tmp_path / "games.txt")]
-    shown = told("play", "referee", LAB, hostile(tmp_path, trick), *words)
-    for loser in re.findall(r"\((\w+)\) loses: ", shown):
-        assert loser == "hostile", shown
-    assert "broken down" not in shown
-    assert list(scratch.iterdir()) == []
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("trick", ["puts a folder in the way", "removes the other's folder"])
-def test_it_would_lose_if_files_were_open(trick: str, tmp_path: Path, scratch: Path) -> None:
-    words = ["seed=1", "limit=2", "isolation=process", "--record", str(tmp_path / "games.txt")]
-    assert "(Lab) loses: " in told("play", "referee", LAB, hostile(tmp_path, trick), *words)
+@pytest.mark.parametrize("tricks", [TRICKS, TRICKS[:1]])
+def test_a_player_loses_nothing_by_a_program(
+    tricks: list[str], tmp_path: Path, scratch: Path
+) -> None:
+    """It plays tricks before each of its moves, and is honest then; where files are open, it wins
+    by the first alone."""
+    text = TROUBLE.format(around=str(tmp_path / "scratch"), tricks=tricks)
+    (tmp_path / "trick.py").write_text(text)
+    run = f"exec(open({str(tmp_path / 'trick.py')!r}).read()); honest(text)"
+    hostile = player(tmp_path, run, after=0, name="hostile")
+    words = [
+        "seed=1",
+        f"limit={60 if len(tricks) > 1 else 2}",
+        "--record",
+        str(tmp_path / "games.txt"),
+    ]
+    if len(tricks) == 1:
+        words += ["isolation=process"]
+    shown = told("play", "referee", LAB, hostile, *words)
+    losers = set(re.findall(r"\((\w+)\) loses: ", shown))
+    if len(tricks) == 1:
+        assert losers == {"Lab"}, shown
+    else:
+        assert losers <= {"hostile"} and "broken down" not in shown, shown
+        assert list(scratch.iterdir()) == []
 
 
 CLASS = ["experiment=class", "games=2", "limits.seconds=20", "figures=none", "executor.workers=1"]
@@ -486,7 +462,7 @@ def test_honest_programs_of_six_languages_and_a_subclass_play(tmp_path: Path) ->
             (shutil.rmtree if folder == "bert" else os.remove)(handed_in / folder)
     (handed_in / "max.py").write_text(GREEDY_CLASS)
     said = told("run", *CLASS, f"folder={handed_in}", f"results={tmp_path / 'results'}")
-    forfeits = set(re.findall(r"^(\w+) forfeited", said, re.MULTILINE))
+    forfeits = set(re.findall(r"([a-z]\w*) forfeited", said))
     assert forfeits <= {"frida"}, said  # who plays illegal moves
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from bots import bot
 from chosen import mostly_nightly, rows_mostly_nightly
-from processes import Command, await_, descendants, lives
+from processes import Command, await_, lives
 from records import after_games, content, games_in, query, runs_in
 from runs import changed, played, told
 from shared import copied
@@ -278,31 +278,6 @@ def test_half_a_pair_is_played_again_and_a_skipped_one_when_asked_for(
 def test_a_schedule_that_goes_by_results_does_not_play_skipped_pairs_later(tmp_path: Path) -> None:
     folder = changed(played(tmp_path, *DUEL, "schedule=sprt").folder, *SKIP)
     assert "pair" in told("resume", folder, "--retry-skipped", code=2)
-
-
-@needs_proc
-def test_nobody_but_the_driver_has_the_record_open(tmp_path: Path) -> None:
-    def with_it_open(process: int) -> bool:
-        for path in Path(f"/proc/{process}/fd").iterdir():
-            try:
-                if "games.sqlite" in os.readlink(path):
-                    return True
-            except OSError:  # closed meanwhile
-                continue
-        return False
-
-    words = ["run", *ENDLESS, f"results={tmp_path}", "executor.workers=2"]
-    for _ in range(2):
-        process = Command(*words)
-        folder = await_begun(tmp_path)
-        await_(lambda: len(descendants(process.pid)) >= 2)  # noqa: B023
-        others = descendants(process.pid)
-        assert with_it_open(process.pid)
-        # A process just forked has all open files until it runs its own program.
-        await_(lambda: not any(map(with_it_open, others)))  # noqa: B023
-        process.kill()
-        (folder / "log.txt").unlink()
-        words = ["resume", str(folder)]
 
 
 # ---------------------------------------------------------------------- while it loads

@@ -16,14 +16,13 @@ from typing import Any
 import pytest
 from attacks.supervised import ALONE, OPEN, START, Tries, conditions, judged
 from attacks.test_isolation import OTHERS
-from chosen import mostly_nightly, rows_mostly_nightly
+from chosen import rows_mostly_nightly
 from processes import await_
 
 from othello_lab import Decision, Limits
 from othello_lab.core.game import HUNG, TimeSpent
 from othello_lab.core.position import Position
 from othello_lab.core.system import call_filter, landlock
-from othello_lab.core.system.forked import Channel
 from othello_lab.core.system.processes import LINUX
 from othello_lab.core.system.shared_memory import shared
 from othello_lab.experiments.playing import agent_proxy
@@ -58,63 +57,31 @@ def spent_on(
 # ------------------------------------------------------------------ what others do
 
 
-def stop_for(seconds: float, *which: int) -> Callable[[int, int], None]:
-    """Stops the player (0), the supervisor (1) or both."""
+# Who is stopped (0: the player, 1: the supervisor) after it was asked; how much of a second is at
+# least not charged (a virtual machine may have slept some of it), and how much is.
+STOPPED = [((0, 1), 0.9, 0.0), ((0,), 0.9, 0.0), ((1, 0), 0.9, 0.0), ((1,), 0.5, 0.05)]
+
+
+@pytest.mark.parametrize(("which", "free", "charged"), rows_mostly_nightly(STOPPED, [(0, 1)]))
+def test_a_stopped_player_is_not_charged(
+    which: tuple[int, ...], free: float, charged: float
+) -> None:
+    """An answer is as late as it was sent, though the supervisor sees it later."""
 
     def stop(*numbers: int) -> None:
-        for number in which:
-            os.kill(numbers[number], signal.SIGSTOP)
-        time.sleep(seconds)
-        for number in which:
-            os.kill(numbers[number], signal.SIGCONT)
+        for signal_number in (signal.SIGSTOP, signal.SIGCONT):
+            for number in which:
+                os.kill(numbers[number], signal_number)
+            time.sleep(1.2)
 
-    return stop
-
-
-@pytest.mark.parametrize("which", mostly_nightly([(0,), (0, 1), (1, 0)], [(0, 1)]))
-def test_a_stopped_player_is_not_charged(which: tuple[int, ...]) -> None:
-    wall, own = spent_on(Tries(lambda: time.sleep(0.1)), meanwhile=stop_for(1.0, *which))
-    assert wall >= 1.0
-    assert own <= wall - 0.9
-
-
-@pytest.mark.nightly
-def test_an_answer_is_as_late_as_it_was_sent() -> None:
-    """The supervisor is stopped, and sees it only later."""
     for _ in range(5):
-        wall, own = spent_on(Tries(lambda: time.sleep(0.3)), meanwhile=stop_for(1.5, 1))
+        wall, own = spent_on(Tries(lambda: time.sleep(0.3)), meanwhile=stop)
         assert wall >= 1.0
-        assert own <= wall - 0.5  # a virtual machine may have slept some of it
-        if own >= 0.05:
+        assert own <= wall - free
+        if own >= charged:
             return
         # It was stopped before it had looked at all: as if everything had been, nothing is charged.
     pytest.fail(f"of 0.3 seconds {own:.3f} were charged, five times")
-
-
-def test_a_supervisor_that_is_stopped_while_it_asks_has_not_asked() -> None:
-    """It is stopped for half a second."""
-
-    def ask(proxy: AgentProxy) -> list[int]:
-        send, me = Channel.send, os.getpid()
-
-        def send_late(channel: Channel, message: bytes, wait: bool = True) -> None:
-            if os.fork() == 0:
-                time.sleep(0.5)
-                os.kill(me, signal.SIGCONT)
-                os._exit(0)
-            os.kill(me, signal.SIGSTOP)
-            send(channel, message, wait)
-
-        proxy.start()
-        Channel.send = send_late  # type: ignore[method-assign]
-        proxy.decide(START, LIMITS)
-        Channel.send = send  # type: ignore[method-assign]
-        return [*proxy.stop()]
-
-    chosen = conditions(Tries(lambda: None), OPEN, limits=LIMITS)
-    spent = TimeSpent(*json.loads(judged(chosen, ask)))
-    assert spent.wall >= 0.4e9
-    assert spent.wall - spent.waited <= 0.2e9
 
 
 # ------------------------------------------------------------------ tricks
@@ -131,7 +98,7 @@ class DiesThinking(Tries):
     def decide(self, position: Position, limits: Limits) -> Decision:
         self.left.value -= 1
         if self.left.value:
-            _think_until(time.process_time() + 1.0)  # a supervisor kept waiting sees a part of it
+            _think(1.0)  # a supervisor kept waiting sees a part of it
             os.kill(os.getpid(), signal.SIGKILL)
         self.had.value = limits.seconds or 0.0
         return super().decide(position, limits)
@@ -150,39 +117,28 @@ def test_who_kills_himself_wins_no_time(
     assert left[0] <= agent.had.value <= left[1] + 1e-9
 
 
-def _think_until(end: float, think: Callable[[], object] = lambda: None) -> None:
+def _think(seconds: float) -> None:
+    end = time.process_time() + seconds
     while time.process_time() < end:
-        think()
-
-
-def _think_with_threads() -> None:
-    """In more of them than there are processors, so that some always wait."""
-    end = time.process_time() + 0.4
-    think = lambda: hashlib.pbkdf2_hmac("sha256", b"x", b"y", 5000)  # noqa: E731
-    number = 4 * (os.cpu_count() or 1)
-    threads = [threading.Thread(target=_think_until, args=(end, think)) for _ in range(number)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+        pass
 
 
 def _let_threads_wait() -> None:
-    """Of the lowest priority, while this one thinks."""
+    """More of them than processors, of the lowest priority, while this one thinks."""
 
     def burn() -> None:
         os.setpriority(os.PRIO_PROCESS, 0, 19)
-        _think_until(1e9)
+        while True:
+            hashlib.pbkdf2_hmac("sha256", b"x", b"y", 5000)
 
-    for _ in range(8):
+    for _ in range(4 * (os.cpu_count() or 1)):
         threading.Thread(target=burn, daemon=True).start()
-    _think_until(time.process_time() + 0.4)
+    _think(0.4)
 
 
-@pytest.mark.parametrize("think", [_think_with_threads, _let_threads_wait])
 @pytest.mark.parametrize("mode", MODES)
-def test_threads_that_wait_win_no_time(think: Callable[[], None], mode: str) -> None:
-    wall, own = spent_on(Tries(think), mode=mode)
+def test_threads_that_wait_win_no_time(mode: str) -> None:
+    wall, own = spent_on(Tries(_let_threads_wait), mode=mode)
     assert own >= min(0.35, 0.9 * wall)
 
 
