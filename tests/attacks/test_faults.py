@@ -133,8 +133,9 @@ def folder_of(results: Path) -> Path | None:
     return max(found, default=None)
 
 
-def results_of(folder: Path) -> dict[str, Any]:
+def results_of(folder: Path | None) -> dict[str, Any]:
     """Return all results below a folder that do not depend on time, by file."""
+    assert folder
     results: dict[str, Any] = {run: content(run) for run in runs_in(folder) if has_begun(run)}
     for name in ("study.sqlite", "training.sqlite"):
         for path in folder.rglob(name):
@@ -174,66 +175,45 @@ class Injector:
         self._arm(0, 0, 0, False)
         # In this process, which loads and compiles all that the job needs.
         assert othello_lab([*words, f"results={place}/whole"]) == 0
-        ended = folder_of(place / "whole")
-        assert ended
-        self._whole = results_of(ended)
+        self._whole = results_of(folder_of(place / "whole"))
 
     def _arm(self, kinds: int, at: int, error: int, lasting: bool) -> None:
         place = os.fsencode(self._place)
         self._memory[:] = memory.pack(kinds, at, error, lasting, 0, os.getpid(), place)
 
-    def wrong(self, fault: str, at: int) -> list[str]:
-        """Try a fault at a call, 0 for none; tell in words all that should not be. ``counted``
-        becomes the number of calls, ``code`` the exit code."""
+    def inject(self, fault: str, at: int) -> tuple[int, int]:
+        """Try a fault at a call, 0 for none; return the number of calls and the exit code."""
+        print(f"{fault}, call {at}:", flush=True)
         results = self._place / f"{fault} {at}"
         kinds, error, lasting = FAULTS[fault]
         self._arm(kinds, at, error, lasting)
-        self.code, _, faults = self._run([*self._words, f"results={results}"], error < 0)
-        self.counted = memory.unpack(self._memory[:])[4]
+        first, _ = run([*self._words, f"results={results}"], error < 0)
+        calls = int(memory.unpack(self._memory[:])[4])
         self._arm(0, 0, 0, False)
         for _ in range(2):
             folder = folder_of(results)
-            way_on = [*self._words, f"results={results}"]
-            code, printed, more = self._run(
-                way_on if folder is None else ["resume", str(folder), "--trust"]
-            )
-            faults += more
+            again = [*self._words, f"results={results}"]
+            code, printed = run(["resume", str(folder), "--trust"] if folder else again)
             if code == 0:
                 break
-            if "start it again" not in printed:
-                faults.append("it cannot be resumed")
-                break
+            assert "start it again" in printed, printed
             results = results.with_name(f"{results.name}-again")
-        else:
-            faults.append("it does not advance")
-        ended = folder_of(results)
-        if ended is None or results_of(ended) != self._whole:
-            faults.append("the results are others")
-        if not faults:
-            shutil.rmtree(results)
-        return faults
+        assert code == 0, "it does not advance"
+        assert results_of(folder_of(results)) == self._whole
+        shutil.rmtree(results)
+        return calls, first
 
-    def _run(self, words: list[str], may_be_killed: bool = False) -> tuple[int, str, list[str]]:
-        """Run a command; return its exit code, what it printed, and what was wrong."""
-        process, wrong = Command(*words), []
-        try:
-            process.wait(TIMEOUT)
-        except AssertionError:
-            wrong.append(f"it hangs: {' '.join(words)}")
-            process.kill()
-        printed, _ = process.communicate()
-        code = process.wait()
-        if not (code in (0, 1, 2, 130) or (may_be_killed and code == -signal.SIGKILL)):
-            wrong.append(f"exit code {code}")
-        if "Traceback" in printed or "Error in" in printed:
-            wrong.append("a traceback")
-        if code in (1, 2) and not _REASON.search(printed):
-            wrong.append("no line says why")
-        try:
-            await_(_nobody_left, TIMEOUT)
-        except AssertionError:
-            wrong.append("a process is left")
-        return code, printed, [f"{each}: {printed}" for each in wrong]
+
+def run(words: list[str], may_be_killed: bool = False) -> tuple[int, str]:
+    """Run a command, which ends in order; return its exit code, and what it printed."""
+    process = Command(*words)
+    code = process.wait(TIMEOUT)
+    printed, _ = process.communicate()
+    assert code in (0, 1, 2, 130) or (may_be_killed and code == -signal.SIGKILL), printed
+    assert "Traceback" not in printed and "Error in" not in printed, printed
+    assert code not in (1, 2) or _REASON.search(printed), printed
+    await_(_nobody_left, TIMEOUT)
+    return code, printed
 
 
 def _nobody_left() -> bool:
@@ -245,21 +225,13 @@ def _nobody_left() -> bool:
 
 
 def main(place: str, words: list[str], faults: list[str], number: int) -> None:
-    """Try so many places of each of these faults; end with what was wrong."""
+    """Try so many places of each of these faults."""
     adopt_orphans()
     injector = Injector(Path(place), words)
-    wrong: list[str] = []
     for fault in faults:
-        wrong += injector.wrong(fault, 0)
-        codes = []
-        for at in spread(calls := injector.counted, number):
-            wrong += [
-                f"{fault}, call {at} of {calls}: {each}" for each in injector.wrong(fault, at)
-            ]
-            codes.append(injector.code)
-        print(f"{fault}: {len(codes)} places of {calls} calls, exit codes {codes}")
+        calls, _ = injector.inject(fault, 0)
+        codes = [injector.inject(fault, at)[1] for at in spread(calls, number)]
         assert fault != "full disk" or any(codes)  # nobody survives it, so the fault was felt
-    sys.exit("\n\n".join(wrong) or 0)
 
 
 if __name__ == "__main__":

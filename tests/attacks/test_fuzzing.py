@@ -391,22 +391,23 @@ def test_files(name: str, inputs: int, tmp_path: Path) -> None:
 LEARNED = {"patterns6": PatternEvaluation, "network": NetworkEvaluation, "trees": TreeEvaluation}
 
 
-def altered(array: np.ndarray, choose: Choose) -> np.ndarray:
-    """An array of another shape or kind, or with other numbers."""
-    match choose(range(6)):
-        case 0:
-            return array.astype(choose([np.float32, np.int64, np.uint8, np.bool_, "U3", "c8"]))
-        case 1:
-            return array[: choose(range(len(array)))] if array.ndim else array
-        case 2:
-            return array.ravel()
-        case 3:
-            return np.array(choose([3, 2.5, "text", True]))
+def extreme(array: np.ndarray, choose: Choose) -> np.ndarray:
     new = array.copy()
-    extreme = choose([-1, 1 << 62, -(1 << 62), 255, 65, 1 << 15])
+    number = choose([-1, 1 << 62, -(1 << 62), 255, 65, 1 << 15])
     with np.errstate(all="ignore"):
-        new.flat[choose(range(new.size))] = np.array(extreme).astype(new.dtype)
+        new.flat[choose(range(new.size))] = np.array(number).astype(new.dtype)
     return new
+
+
+KINDS = [np.float32, np.int64, np.uint8, np.bool_, "U3", "c8"]
+ALTERED: list[Callable[[np.ndarray, Choose], np.ndarray]] = [
+    lambda array, choose: array.astype(choose(KINDS)),
+    lambda array, choose: array[: choose(range(len(array)))] if array.ndim else array,
+    lambda array, _: array.ravel(),
+    lambda _, choose: np.array(choose([3, 2.5, "text", True])),
+    *3 * [extreme],
+]
+"""Arrays of another shape or kind, or with other numbers."""
 
 
 @pytest.mark.parametrize("name", LEARNED)
@@ -419,7 +420,8 @@ def test_arrays_of_weights(name: str, inputs: int) -> None:
     def test(data: st.DataObject) -> None:
         arrays = dict(whole.arrays)
         for key in data.draw(st.lists(st.sampled_from(sorted(arrays)), min_size=1, max_size=2)):
-            arrays[key] = altered(arrays[key], lambda some: data.draw(st.sampled_from(some)))
+            alter = data.draw(st.sampled_from(ALTERED))
+            arrays[key] = alter(arrays[key], lambda some: data.draw(st.sampled_from(some)))
         about = data.draw(st.sampled_from([{}, *({"side": side} for side in (8, 6, 7, None, "x"))]))
         weights = LearnedWeights(
             whole.kind, whole.version, whole.unit, arrays, dict(whole.about) | about

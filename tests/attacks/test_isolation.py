@@ -204,13 +204,18 @@ def test_what_can_be_opened_for_a_closed_agent(tmp_path: Path) -> None:
         (_scratch("deep") / "file").rename(_scratch("moved"))
         noted.value = str(_scratch("")).encode()
 
-    tricks |= {"socket": socket.socket, "thread": thread, "scratch": use_scratch}
+    def reserve() -> object:
+        """As a Java machine does: its address space is far larger than the memory it uses."""
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000  # MAP_NORESERVE
+        return mmap.mmap(-1, 4 << 30, flags=flags, prot=0)
+
+    own = {"socket": socket.socket, "thread": thread, "scratch": use_scratch, "space": reserve}
     reads = [str(tmp_path / name) for name in names[:4]]
     opened = {"reads": reads, "writes": [str(tmp_path / "mine")], "network": True}
     private, files = [str(tmp_path / "open/results")], Files((str(tmp_path / "own"),))
-    done = done_of(tricks, ALONE, isolation=opened, private=private, files=files)
-    read = {f"reads {name}" for name in names[:6]}
-    assert done == read | {"writes mine", "socket", "thread", "scratch"}
+    about = {"isolation": opened, "private": private, "files": files, "memory_mb": 300}
+    done = done_of(tricks | own, ALONE, **about)
+    assert done == {*own, "writes mine", *(f"reads {name}" for name in names[:6])}
     assert Path(noted.value.decode()).name.startswith("othello-lab-scratch-")
     assert not Path(noted.value.decode()).exists()
 
@@ -296,16 +301,6 @@ def test_memory_and_disk_are_bounded(what: str) -> None:
         assert judged(conditions(Tries(trick))) == str(START.moves[0])
 
 
-def test_what_is_only_reserved_is_no_memory() -> None:
-    """As a Java machine does: its address space is far larger than what it uses."""
-
-    def reserve() -> object:
-        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000  # MAP_NORESERVE
-        return mmap.mmap(-1, 4 << 30, flags=flags, prot=0)
-
-    assert done_of({"reserves": reserve}, ALONE, memory_mb=300)
-
-
 # ------------------------------------------------------------------ programs
 
 
@@ -366,7 +361,7 @@ CLASS = ["experiment=class", "games=2", "limits.seconds=20", "figures=none", "ex
 def class_of(tmp_path: Path, files: Mapping[str, str], *words: str) -> tuple[str, str]:
     """What is said of the tournament of these programs, and what they print."""
     handed_in, results = tmp_path / "handed_in", tmp_path / "results"
-    handed_in.mkdir()
+    handed_in.mkdir(parents=True)
     for name, text in files.items():
         (handed_in / name).write_text(text, encoding="utf-8")
         (handed_in / name).chmod(0o755 if text.startswith("#!") else 0o644)
@@ -432,49 +427,30 @@ def test_a_program_that_needs_another_is_told_so_and_only_the_teacher_lets_it(
     tmp_path: Path,
 ) -> None:
     files = {"emil.sh": CUT, "emil.yaml": "protocol: line\ncommand: sh emil.sh\n", "anna.py": ANNA}
-    said, _ = class_of(tmp_path, files)
+    said, _ = class_of(tmp_path / "alone", files)
     told_so = "emil.sh started another program (cut): write it in one process, or ask your teacher"
     assert f"{told_so} for isolation.children=[emil]" in said
-    shutil.rmtree(tmp_path / "handed_in")
-    shutil.rmtree(tmp_path / "results")
-    said, _ = class_of(tmp_path, files, "isolation.children=[emil]")
+    said, _ = class_of(tmp_path / "let", files, "isolation.children=[emil]")
     assert told_so not in said and "time and memory watched, not bounded" in said
 
 
-GREEDY_CLASS = """
-import othello_lab
-from othello_lab.agents.evaluation import Mobility
-
-
-class Max(othello_lab.Maximizer):
-    def __init__(self):
-        super().__init__(evaluation=Mobility())
-"""
-
-
 @pytest.mark.nightly
-def test_honest_programs_of_six_languages_and_a_subclass_play(tmp_path: Path) -> None:
+def test_honest_programs_of_six_languages_play(tmp_path: Path) -> None:
     """The class of docs/examples, as the page shows it; those whose language is installed."""
     handed_in = tmp_path / "handed_in"
     shutil.copytree(EXAMPLES / "class", handed_in)
     for folder, compiler in (("bert", "javac"), ("anna.c", "cc")):
         if shutil.which(compiler) is None:
             (shutil.rmtree if folder == "bert" else os.remove)(handed_in / folder)
-    (handed_in / "max.py").write_text(GREEDY_CLASS)
     said = told("run", *CLASS, f"folder={handed_in}", f"results={tmp_path / 'results'}")
     forfeits = set(re.findall(r"([a-z]\w*) forfeited", said))
     assert forfeits <= {"frida"}, said  # who plays illegal moves
 
 
-SEARCHES = {
-    "AlphaBeta": {"depth": 2},
-    "MTDf": {"depth": 2},
-    "Minimax": {"depth": 2},
-    "PVS": {"depth": 3, "endgame": 8},
-    "MCTS": {"playouts": 50},
-    "Maximizer": {},
-    "GreedyAgent": {},
-    "RandomAgent": {},
+SEARCHES: dict[str, dict[str, int]] = {
+    **{name: {"depth": 2} for name in ("AlphaBeta", "MTDf", "Minimax")},
+    **{"PVS": {"depth": 3, "endgame": 8}, "MCTS": {"playouts": 50}},
+    **{name: {} for name in ("Maximizer", "GreedyAgent", "RandomAgent")},
 }
 
 
