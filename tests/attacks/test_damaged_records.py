@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import records
-from fuzzing import edited, fuzz, inputs, stored
+from fuzzing import edited, fuzz, fuzzed, stored
 from hypothesis import strategies as st
 from refusals import ended
 from runs import changed, played, printed, told
@@ -45,7 +45,7 @@ def outcome(command: str, folder: Path) -> object:
 
 
 @pytest.mark.integration
-@inputs(6, 60)
+@fuzzed(6, 60)
 def test_mutated_records_surprise_nobody(inputs: int, recorded_duel: Path, tmp_path: Path) -> None:
     damaged = edited((recorded_duel / "games.sqlite").read_bytes())
 

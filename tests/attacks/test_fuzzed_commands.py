@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
-from fuzzing import LONGEST, PIECES, edited, fuzz, inputs
+from fuzzing import LONGEST, PIECES, edited, fuzz, fuzzed
 from hypothesis import strategies as st
 from refusals import ended
 
@@ -104,7 +104,7 @@ def halted() -> Iterator[None]:
             signal.signal(signal.SIGALRM, before)
 
 
-@inputs(30, 300)
+@fuzzed(30, 300)
 def test_words(
     inputs: int,
     commands: st.SearchStrategy[list[str]],

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 import yaml
 from bots import InProcess
-from fuzzing import LONGEST, almost, fuzz, inputs, refused, stored
+from fuzzing import LONGEST, almost, fuzz, fuzzed, refused, stored
 from hypothesis import strategies as st
 
 from othello_lab import RULESETS, Color, Decision, Limits, Position
@@ -201,7 +201,7 @@ TEXTS: dict[str, tuple[Sequence[str], list[Reader]]] = {
 
 
 @pytest.mark.parametrize("kind", TEXTS)
-@inputs()
+@fuzzed()
 def test_texts(kind: str, inputs: int) -> None:
     right, readers = TEXTS[kind]
     fuzz(inputs, lambda data: read_by(readers, data.draw(almost(*right)), data))
@@ -377,7 +377,7 @@ reads the file."""
 
 
 @pytest.mark.parametrize("name", FILES)
-@inputs()
+@fuzzed()
 def test_files(name: str, inputs: int, tmp_path: Path) -> None:
     right, slow, readers = FILES[name]
     path = tmp_path / name
@@ -411,7 +411,7 @@ ALTERED: list[Callable[[np.ndarray, Choose], np.ndarray]] = [
 
 
 @pytest.mark.parametrize("name", LEARNED)
-@inputs(8, 400)
+@fuzzed(8, 400)
 def test_arrays_of_weights(name: str, inputs: int) -> None:
     """They are refused, or the evaluation has a value: no number leads out of a table."""
     module = sys.modules[LEARNED[name].__module__]
@@ -419,7 +419,9 @@ def test_arrays_of_weights(name: str, inputs: int) -> None:
 
     def test(data: st.DataObject) -> None:
         arrays = dict(whole.arrays)
-        for key in data.draw(st.lists(st.sampled_from(sorted(arrays)), min_size=1, max_size=2)):
+        for key in data.draw(
+            st.lists(st.sampled_from(sorted(arrays)), min_size=1, max_size=2, unique=True)
+        ):
             alter = data.draw(st.sampled_from(ALTERED))
             arrays[key] = alter(arrays[key], lambda some: data.draw(st.sampled_from(some)))
         about = data.draw(st.sampled_from([{}, *({"side": side} for side in (8, 6, 7, None, "x"))]))
