@@ -70,7 +70,7 @@ def almost(*right: AnyStr) -> st.SearchStrategy[AnyStr]:
     return st.one_of(*3 * [edited(*right)], ascii_text, st.text(st.characters(), max_size=40))
 
 
-def fuzzed(few: int = 30, many: int = 4000) -> pytest.MarkDecorator:
+def fuzzed(few: int = 30, many: int = 2000) -> pytest.MarkDecorator:
     """Mark a test that gets the number of ``inputs``: few, and nightly many."""
     many = int(os.environ.get("FUZZ_EXAMPLES", many))
     nightly = pytest.param(many, marks=pytest.mark.nightly)

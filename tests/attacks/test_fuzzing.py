@@ -262,8 +262,15 @@ def build_agents(path: Path, _: Choose) -> None:
         parse(word)
 
 
-def option(path: Path, _: Choose) -> object:
-    return load(path.parent.name, path.stem, [path.parents[1]])
+def option(path: Path, _: Choose) -> None:
+    group, folder = path.parent.name, path.parents[1]
+    try:
+        if group == "experiment":
+            read(["experiment=mine"], [folder])
+        else:
+            load(group, path.stem, [folder])
+    except OSError as error:  # of OmegaConf, for a lone number; the command line tells it in a line
+        raise ValueError(str(error)) from error
 
 
 def note_beside_a_submission(path: Path, _: Choose) -> None:
@@ -361,11 +368,7 @@ FILES: dict[str, tuple[list[Any] | Callable[[Path], Any], int, list[Reader]]] = 
     "agent/mine.yaml": ([AGENT], 16, [option]),
     "evaluation/mine.yaml": ([EVALUATION], 16, [option]),
     "schedule/mine.yaml": ([SCHEDULE], 16, [option]),
-    "experiment/mine.yaml": (
-        [EXPERIMENT],
-        16,
-        [lambda p, _: read(["experiment=mine"], [p.parents[1]])],
-    ),
+    "experiment/mine.yaml": ([EXPERIMENT], 16, [option]),
     "selfplay.yaml": ([FACTS], 1, [lambda path, _: about_of(path.parent)]),
     "claims.yaml": ([CLAIMS], 1, [lambda path, _: Claims(claims=str(path))]),  # type: ignore[arg-type]
     "weights/a.learned.yaml": ([RESULT], 1, [lambda p, _: StepResult.read(p.parents[1], "a")]),
