@@ -34,7 +34,7 @@ from othello_lab.agents.config import ConfigError
 from othello_lab.core.position import Position
 from othello_lab.experiments.config import built_from, typed
 from othello_lab.experiments.jobs.run import resume
-from othello_lab.experiments.playing.trust import check_trusted, foreign_code
+from othello_lab.experiments.playing.trust import check_trusted, foreign_code, names_no_more
 from othello_lab.experiments.record.provenance import versions
 from othello_lab.experiments.studies.record import TRAINING
 from othello_lab.experiments.studies.study_plan import read
@@ -199,6 +199,11 @@ def test_what_has_changed_is_told_before_anything_is_imported(
     changed(folder, "update run set versions = replace(versions, 'numba', 'nimba')")
     assert "numba" in told("resume", folder, "--trust", code=2)
     assert not marker.exists()
+
+
+def test_a_part_that_names_another_scheduler_is_asked_for() -> None:
+    part = {"executor": DASK}
+    assert names_no_more(part, part) and not names_no_more(part, {"executor": {}})
 
 
 @pytest.mark.parametrize(("answer", "trusted"), [("y\n", True), ("n\n", False), ("", False)])
