@@ -35,10 +35,12 @@ from runs import told
 
 from othello_lab import GreedyAgent, RandomAgent
 from othello_lab.agents.agent import Files
+from othello_lab.agents.config import ConfigError
 from othello_lab.core.game import DIED, FINISHED, RAISED
 from othello_lab.core.system import call_filter, landlock
 from othello_lab.core.system.promises import promises
 from othello_lab.core.system.shared_memory import shared
+from othello_lab.experiments.config import LimitsConfig, RunConfig, make_agent
 from othello_lab.experiments.playing.conditions import CLOSED, NONE, PROCESS
 
 pytestmark = [
@@ -299,6 +301,16 @@ def test_memory_and_disk_are_bounded(what: str) -> None:
     assert re.match(f"(?s){end}", said), said
     if "emory" in end and bound == 200:  # without a bound it plays on
         assert judged(conditions(Tries(trick))) == str(START.moves[0])
+
+
+def test_a_constructor_that_hangs_ends_after_its_time(tmp_path: Path) -> None:
+    (tmp_path / "hangs.py").write_text(
+        "import signal\nfrom othello_lab import RandomAgent\n"
+        "class Hangs(RandomAgent):\n    def __init__(self):\n        signal.pause()\n"
+    )
+    settings = RunConfig("x", limits=LimitsConfig(prepare=0.2))
+    with pytest.raises(ConfigError, match=r"0\.2 s"):
+        make_agent({"_target_": f"{tmp_path}/hangs.py:Hangs"}, "it", settings)
 
 
 # ------------------------------------------------------------------ programs
