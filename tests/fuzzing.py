@@ -1,27 +1,19 @@
-"""Inputs that are almost right, or anything at all, drawn by chance: they are read, or refused in
-one line.
+"""Inputs that are almost right, or anything at all: they are read, or refused in one line.
 
-Each number is a seed, so an input can be drawn again. FUZZ_EXAMPLES=100000 in the environment sets
-the number of inputs of each nightly test.
+FUZZ_EXAMPLES=100000 in the environment sets the number of inputs of each nightly test.
 """
 
 from __future__ import annotations
 
-import inspect
 import os
-import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, AnyStr
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-Test = Callable[..., None]
-
-FEW = 100
-"""Inputs of a default test."""
-MANY = 20_000
-"""Inputs of a nightly test that needs less than a minute for them."""
 LONGEST = 1500
 """Characters of a refusal."""
 
@@ -38,103 +30,72 @@ PIECES += ["\0", "\N{ARABIC-INDIC DIGIT FIVE}", "\N{SUPERSCRIPT TWO}", "\ud800",
 PIECES += ["nan", ".inf", "1e999", "null", "{", "&a", "*a", "!!python/name:os.system", "\r"]
 PIECES += ["${oc.env:A}", "${a}", "~", "-1", "0", "1_0", "0x1", "true", "[[[[", "{{{{", "<<: "]
 
-
-class Draw(random.Random):
-    """One input. drawn: all that it consists of, to be shown when it fails."""
-
-    def __init__(self, seed: int) -> None:
-        super().__init__(seed)
-        self.drawn: list[str | bytes] = []
-
-    def anything(self, most: int = 40) -> str:
-        """Any characters, mostly of the ASCII kind."""
-        ends = (128, 128, 256, 0x2100, 0x110000)
-        text = "".join(chr(self.randrange(self.choice(ends))) for _ in range(self.randrange(most)))
-        self.drawn.append(text)
-        return text
-
-    def edited(self, *texts: str) -> str:
-        """A text after a few changes: a piece put in, something taken out, doubled, or cut off."""
-        text = self.choice(texts)
-        for _ in range(self.randrange(5)):
-            start = self.randrange(len(text) + 1)
-            end = min(len(text), start + self.randrange(9))
-            match self.randrange(8):
-                case 0:
-                    text = text[:start] + text[end:]
-                case 1:
-                    text = text[:end] + text[start:]
-                case 2:
-                    text = text[:start]
-                case 3:
-                    text = text[:start] + chr(self.randrange(0x3000)) + text[end:]
-                case _:
-                    text = text[:start] + self.choice(PIECES) + text[end:]
-        self.drawn.append(text)
-        return text
-
-    def text(self, *texts: str) -> str:
-        """A text that is almost right, or now and then anything."""
-        return self.anything() if self.random() < 0.15 else self.edited(*texts)
-
-    def damaged(self, content: bytes) -> bytes:
-        """Bytes after a few changes."""
-        new = bytearray(content)
-        for _ in range(self.randrange(1, 6)):
-            start = self.randrange(len(new) + 1)
-            match self.randrange(6):
-                case 0:
-                    del new[start:]
-                case 1:
-                    new[start : start + 512] = bytes(min(512, len(new) - start))
-                case 2:
-                    new[start:start] = self.randbytes(self.randrange(1, 5))
-                case _:
-                    piece = self.randbytes(self.randrange(1, 5))
-                    new[start : start + len(piece)] = piece
-        self.drawn.append(bytes(new))
-        return bytes(new)
+PUT_IN, PUT_OVER, TAKEN_OUT, DOUBLED, CUT_OFF = CHANGES = range(5)
+Change = tuple[int, int, int, AnyStr]
+"""A place, a length, one of CHANGES, and a piece."""
 
 
-def fuzzed(most: int = MANY, few: int = FEW) -> Callable[[Test], Test]:
-    """Call a test with a ``draw`` for each of few inputs, and nightly for ``most``."""
-
-    def decorate(test: Test) -> Test:
-        def repeated(inputs: int, **fixtures: Any) -> None:
-            for number in range(inputs):
-                draw = Draw(number)
-                try:
-                    test(draw, **fixtures)
-                except BaseException as error:
-                    error.add_note(f"input {number}: {draw.drawn!r:.3000}")
-                    raise
-
-        _, *fixtures = inspect.signature(test).parameters.values()
-        number = inspect.Parameter("inputs", inspect.Parameter.KEYWORD_ONLY)
-        repeated.__signature__ = inspect.Signature([*fixtures, number])  # type: ignore[attr-defined]
-        repeated.__name__, repeated.__doc__ = test.__name__, test.__doc__
-        repeated.__module__ = test.__module__
-        many = int(os.environ.get("FUZZ_EXAMPLES", most))
-        nightly = pytest.param(many, marks=pytest.mark.nightly)
-        return pytest.mark.parametrize("inputs", [min(few, most), nightly])(repeated)
-
-    return decorate
+def changed(text: AnyStr, changes: Sequence[Change[AnyStr]]) -> AnyStr:
+    for place, length, how, piece in changes:
+        start = place % (len(text) + 1)
+        before, after = text[:start], text[start + length :]
+        if how == PUT_IN:
+            text = before + piece + after
+        elif how == PUT_OVER:
+            text = before + piece + text[start + len(piece) :]
+        elif how == TAKEN_OUT:
+            text = before + after
+        elif how == DOUBLED:
+            text = text[: start + length] + text[start:]
+        else:
+            text = before
+    return text
 
 
-def refused(parse: Callable[[], object], longest: int = LONGEST) -> bool:
-    """Check that what cannot be read is told in one line of at most so many characters; return True
-    then."""
+def edited(*right: AnyStr) -> st.SearchStrategy[AnyStr]:
+    """Texts or bytes, each one of the right ones after a few changes."""
+    pieces: Any = st.sampled_from(PIECES) | st.characters()
+    if isinstance(right[0], bytes):
+        pieces = st.binary(min_size=1, max_size=4) | st.just(bytes(512))
+    hows = st.sampled_from([*CHANGES, *2 * [PUT_IN, PUT_OVER]])
+    change = st.tuples(st.integers(0, 1 << 20), st.integers(0, 8), hows, pieces)
+    return st.builds(changed, st.sampled_from(right), st.lists(change, max_size=4))
+
+
+def almost(*right: AnyStr) -> st.SearchStrategy[AnyStr]:
+    """Edited ones, or now and then anything."""
+    if isinstance(right[0], bytes):
+        return st.one_of(*3 * [edited(*right)], st.binary(max_size=200))
+    ascii_text = st.text(st.characters(max_codepoint=127), max_size=40)
+    return st.one_of(*3 * [edited(*right)], ascii_text, st.text(st.characters(), max_size=40))
+
+
+def fuzzed(few: int = 30, many: int = 2000) -> pytest.MarkDecorator:
+    """Mark a test that gets the number of ``inputs``: few, and nightly many."""
+    many = int(os.environ.get("FUZZ_EXAMPLES", many))
+    nightly = pytest.param(many, marks=pytest.mark.nightly)
+    return pytest.mark.parametrize("inputs", [few, nightly])
+
+
+def fuzz(inputs: int, test: Callable[[st.DataObject], None]) -> None:
+    """Call a test with so many inputs."""
+    checks = list(HealthCheck)
+    settings(max_examples=inputs, suppress_health_check=checks)(given(st.data())(test))()
+
+
+def refused(parse: Callable[[], object], longest: int = LONGEST) -> None:
+    """Check that what cannot be read is told in one line of at most so many characters."""
     try:
         parse()
     except ValueError as error:
         said = str(error)
         assert "\n" not in said
         assert 0 < len(said) < longest
-        return True
-    return False
 
 
-def stored(path: Path, text: str) -> Path:
-    """Write a text into a file, half a character too."""
-    path.write_bytes(text.encode("utf-8", "surrogatepass"))
+def stored(path: Path, content: str | bytes) -> Path:
+    """Write into a file, half a character too."""
+    if isinstance(content, str):
+        content = content.encode("utf-8", "surrogatepass")
+    path.write_bytes(content)
     return path

@@ -3,17 +3,17 @@ line, and none is surprised."""
 
 from __future__ import annotations
 
-import os
 import shlex
 import shutil
 import sqlite3
+import tempfile
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 import records
-from chosen import mostly_nightly
-from fuzzing import Draw
+from fuzzing import edited, fuzz, fuzzed, stored
+from hypothesis import strategies as st
 from refusals import ended
 from runs import changed, played, printed, told
 from shared import copied
@@ -45,15 +45,17 @@ def outcome(command: str, folder: Path) -> object:
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("many", mostly_nightly([6, 60], [6]))
-def test_mutated_records_surprise_nobody(recorded_duel: Path, tmp_path: Path, many: int) -> None:
-    """MUTATED_RECORDS=3000 in the environment takes so many."""
-    sound = (recorded_duel / "games.sqlite").read_bytes()
-    for number in range(many if many == 6 else int(os.environ.get("MUTATED_RECORDS", many))):
-        folder = shutil.copytree(recorded_duel, tmp_path / str(number))
-        (folder / "games.sqlite").write_bytes(Draw(number).damaged(sound))
+@fuzzed(6, 60)
+def test_mutated_records_surprise_nobody(inputs: int, recorded_duel: Path, tmp_path: Path) -> None:
+    damaged = edited((recorded_duel / "games.sqlite").read_bytes())
+
+    def test(data: st.DataObject) -> None:
+        folder = copied(recorded_duel, Path(tempfile.mkdtemp(dir=tmp_path)))
+        stored(folder / "games.sqlite", data.draw(damaged))
         for command in COMMANDS:
             outcome(command, folder)
+
+    fuzz(inputs, test)
 
 
 @pytest.mark.integration
@@ -135,92 +137,65 @@ def test_an_open_agent_that_changes_the_record_at_its_end_is_noticed(tmp_path: P
 # ---------------------------------------------------------------------- what it says
 
 ENDLESS = "with recursive n (x) as (select 1 union all select x + 1 from n)"
-
-# What is done to the record, and by what `verify` finds it (2: that nothing can be said).
-LOGICAL: dict[str, tuple[str, int]] = {
-    "no table of games": ("drop table games", 2),
-    "no table of turns": ("drop table turns", 2),
-    "no view of moves": ("drop view moves", 2),
-    "an endless view of moves": (f"drop view moves; create view moves as {ENDLESS} select * from n", 2),  # noqa: E501
-    "turns that are no JSON": ("update turns set turns = '[[' where game = 1", 1),
-    "turns that are a number": ("update turns set turns = '7' where game = 1", 1),
-    "a turn that is a number": ("update turns set turns = '[7]' where game = 1", 1),
-    "a turn that is too long": (f"update turns set turns = '{[[0] * 99]}' where game = 1", 1),
-    "turns nested deep": (f"update turns set turns = '{'[' * 100_000}' where game = 1", 1),
-    "turns that are huge": (f"update turns set turns = '[[{'7' * 4000}]]' where game = 1", 1),
-    "turns that are long": (f"update turns set turns = '[{'[],' * 100_000}[]]' where game = 1", 1),
-    "turns that are a text": ("update turns set turns = '\"abc\"' where game = 1", 1),
-    "turns that are missing": ("delete from turns where game = 1", 1),
-    "a total that is wrong": ("update games set white_nodes = white_nodes + 1 where game = 1", 1),
-    "no table of agents": ("drop table agents", 2),
-    "no table of a run": ("drop table run", 2),
-    "no row of a run": ("delete from run", 2),
-    "two rows of a run": ("insert into run select * from run", 1),
-    "a column less": ("alter table games drop column seed", 2),
-    "a column more": ("alter table games add column comment text", 2),
-    "a column of another name": ("alter table games rename column black_nodes to knots", 2),
-    "an endless view": (f"drop table games; create view games as {ENDLESS} select * from n", 2),
-    "an endless run": (f"drop table run; create view run as {ENDLESS} select x as format from n where x < 0", 2),  # noqa: E501
-    "a virtual table": ("drop table openings; create virtual table openings using fts5(number, text)", 2),  # noqa: E501
-    "a generated column": ("drop table skipped; create table skipped (pair, reason as (hex(zeroblob(1e9))))", 2),  # noqa: E501
-    "a trigger": ("create trigger t after insert on sessions begin delete from games; end", 2),
-    "settings that are no mapping": ("update run set config = '[1, 2]'", 2),
-    "settings that are no JSON": ("update run set config = '{'", 2),
-    "settings nested deep": (f"update run set config = '{'[' * 100_000}'", 2),
-    "settings without a line-up": ("update run set config = '{}'", 2),
-    "agents that are numbers": ("update run set config = json_set(config, '$.agents', json('{\"first\": 1, \"second\": 2}'))", 1),  # noqa: E501
-    "a schedule that is a number": ("update run set config = json_set(config, '$.schedule', 3)", 2),
-    "no such schedule": ("update run set config = json_set(config, '$.schedule._target_', 'no.such')", 0),  # noqa: E501
-    "a ruleset that does not exist": ("update run set config = json_set(config, '$.ruleset.name', 'chess')", 2),  # noqa: E501
-    "versions that are a list": ("update run set versions = '[]'", 2),
-    "format that is a word": ("update run set format = 'five'", 2),
-    "format that is huge": (f"update run set format = {1 << 62}", 2),
-    "a blob as transcript": ("update games set transcript = x'ff00ff' where game = 1", 1),
-    "half a letter": ("update games set transcript = cast(x'ff' as text) where game = 1", 2),
-    "an illegal transcript": ("update games set transcript = 'a1a2' where game = 1", 1),
-    "a long transcript": ("update games set transcript = transcript || 'a1' where game = 1", 1),
-    "an unknown agent": ("update games set black = 9 where game = 1", 1),
-    "an unknown mover": ("update moves set agent = 9 where game = 1 and ply = 14", 1),
-    "text among the counts": ("update moves set nodes = 'many' where game = 1 and ply = 14", 1),
-    "moves of no game": ("update moves set game = 77 where game = 3", 1),
-    "an opening that is none": ("update openings set text = 'zz'", 1),
-    "no openings": ("delete from openings", 1),
-    "no agents": ("delete from agents", 1),
-    "points that are infinite": ("update games set black_points = 9e999 where game = 1", 1),
-    "a value that is infinite": ("update turns set turns = replace(turns, ',1,', ',-9e999,') where game = 1", 1),  # noqa: E501
-    "a result that is none": ("update games set result = 'grey' where game = 1", 1),
-    "a pair of one game": ("delete from games where game = 1", 1),
-    "a pair that is not there": ("update games set pair = 70 where pair = 1", 1),
-    "a negative game": ("update games set game = -5 where game = 1", 1),
-}  # fmt: skip
+DEEP = "[" * 100_000
+BAD_TURNS = ["[[", "7", "[7]", f"{[[0] * 99]}", DEEP, f"[[{'7' * 4000}]]", '"abc"']
+BAD_TURNS += [f"[{'[],' * 100_000}[]]"]
+BAD_GAMES = ["white_nodes = white_nodes + 1", "black = 9", "result = 'grey'", "game = -5"]
+BAD_GAMES += ["transcript = x'ff00ff'", "transcript = 'a1a2'", "transcript = transcript || 'a1'"]
+BAD_GAMES += ["black_points = 9e999"]
+NO_SETTINGS = ["[1, 2]", "{", DEEP, "{}"]
+NO_RUN = ["versions = '[]'", "format = 'five'", f"format = {1 << 62}"]
+NO_RUN += [
+    f"config = json_set(config, {part})" for part in ("'$.schedule', 3", "'$.ruleset.name', 'x'")
+]
+AGENTS = "'$.agents', json('{\"first\": 1, \"second\": 2}')"
+DAMAGES = {
+    0: ["update run set config = json_set(config, '$.schedule._target_', 'no.such')"],
+    1: [
+        *(f"update turns set turns = '{text}' where game = 1" for text in BAD_TURNS),
+        "update turns set turns = replace(turns, ',1,', ',-9e999,') where game = 1",
+        "delete from turns where game = 1",
+        *(f"update games set {change} where game = 1" for change in BAD_GAMES),
+        "update games set pair = 70 where pair = 1",
+        "delete from games where game = 1",
+        "update moves set agent = 9 where game = 1 and ply = 14",
+        "update moves set nodes = 'many' where game = 1 and ply = 14",
+        "update moves set game = 77 where game = 3",
+        "update openings set text = 'zz'",
+        "delete from openings",
+        "delete from agents",
+        f"update run set config = json_set(config, {AGENTS})",
+        "insert into run select * from run",
+    ],
+    2: [
+        *(f"drop table {table}" for table in ("games", "turns", "agents", "run")),
+        "drop view moves",
+        f"drop view moves; create view moves as {ENDLESS} select * from n",
+        f"drop table games; create view games as {ENDLESS} select * from n",
+        f"drop table run; create view run as {ENDLESS} select x as format from n where x < 0",
+        "drop table openings; create virtual table openings using fts5(number, text)",
+        "drop table skipped; create table skipped (pair, reason as (hex(zeroblob(1e9))))",
+        "create trigger t after insert on sessions begin delete from games; end",
+        "alter table games drop column seed",
+        "alter table games add column comment text",
+        "alter table games rename column black_nodes to knots",
+        "update games set transcript = cast(x'ff' as text) where game = 1",  # half a letter
+        "delete from run",
+        *(f"update run set config = '{text}'" for text in NO_SETTINGS),
+        *(f"update run set {change}" for change in NO_RUN),
+    ],
+}
+"""By what `verify` finds them (2: that nothing can be said), what is done to the record."""
+IN_PROCESS = ["drop table games", "delete from openings", "delete from agents"]
 
 
-IN_PROCESS = {"no table of games", "turns nested deep", "no openings", "a column less"}
-"""Of these a default test; the other rows are for integration."""
-
-
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(n, marks=[] if n in IN_PROCESS else pytest.mark.integration) for n in LOGICAL],
-)
-def test_logical_damages_surprise_nobody(recorded_duel: Path, tmp_path: Path, name: str) -> None:
-    statements, found = LOGICAL[name]
-    folder = changed(copied(recorded_duel, tmp_path), statements)
-    codes = {command: outcome(command, folder) for command in COMMANDS}
-    assert codes["verify"] == found
-
-
-@pytest.mark.parametrize("content", ["", "no database at all\n" * 1000, None, "a folder"])
-def test_what_is_no_record_is_told(
-    recorded_duel: Path, tmp_path: Path, content: str | None
+@pytest.mark.parametrize("in_process", [True, pytest.param(False, marks=pytest.mark.integration)])
+@pytest.mark.parametrize("found", DAMAGES)
+def test_logical_damages_surprise_nobody(
+    recorded_duel: Path, tmp_path: Path, found: int, in_process: bool
 ) -> None:
-    folder = shutil.copytree(recorded_duel, tmp_path / "run")
-    path = folder / "games.sqlite"
-    path.unlink()
-    if content == "a folder":
-        path.mkdir()
-    elif content is not None:
-        path.write_text(content)
-    codes = [outcome(command, folder) for command in COMMANDS]
-    # An empty one may be a run that has written nothing yet.
-    assert codes == [0 if content == "" else 2, 2, 2, 2]
+    for number, change in enumerate(DAMAGES[found]):
+        if not in_process or change in IN_PROCESS:
+            folder = changed(copied(recorded_duel, tmp_path / str(number)), change)
+            codes = {command: outcome(command, folder) for command in COMMANDS}
+            assert codes["verify"] == found, change[:200]

@@ -2,50 +2,69 @@
 order or goes on, and ``resume`` leads to the results of an undisturbed job.
 
 There are thousands of places. The tests take some of each kind, evenly spread; with the variable
-FAULT_PLACES they take that many of each kind, or ``all``.
+FAULT_PLACES they take that many of each kind, or ``all``. This file is run as a program, with
+``faults.c`` preloaded, to try them: see :func:`main`.
 """
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
+import mmap
 import os
+import re
 import shutil
+import signal
+import struct
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
-from attacks.fault_injection import FAULTS, Outcome, Request, memory
 from chosen import mostly_nightly
+from processes import Command, await_, descendants
+from records import content, runs_in
 from shared import SMALL_STUDY
 
-from othello_lab.core.system.processes import LINUX
+from othello_lab.__main__ import main as othello_lab
+from othello_lab.core.system.processes import LINUX, adopt_orphans
+from othello_lab.experiments.jobs.kinds import KINDS
+from othello_lab.experiments.studies.record import StudyRecord
+from othello_lab.experiments.sweep.folder import has_begun
+from othello_lab.training.data import Positions
 
 pytestmark = [
     pytest.mark.integration,
     pytest.mark.skipif(not LINUX, reason="preloads a library into processes, and looks at /proc"),
     pytest.mark.skipif(shutil.which("cc") is None, reason="needs cc, a compiler of C"),
 ]
+CHANGE, LOOK, OTHER_LOOK, START, MESSAGE = 1, 2, 4, 8, 16
+FAULTS = {
+    "full disk": (CHANGE, errno.ENOSPC, True),
+    "EIO at a change": (CHANGE, errno.EIO, False),
+    "EIO at a look": (LOOK, errno.EIO, False),
+    "EIO at a look elsewhere": (OTHER_LOOK, errno.EIO, False),
+    "ENOMEM": (START, errno.ENOMEM, False),
+    "kill at a message": (MESSAGE, -signal.SIGKILL, False),
+    "kill": (CHANGE | LOOK | START, -signal.SIGKILL, False),
+}
+"""By name: the calls that count, the error or minus the signal, and True if it lasts."""
 
-TESTS = Path(__file__).parent.parent
 DUEL = ["agents=duel", "agent@second=greedy", "seed=3", "executor.workers=2", "figures=none"]
 FIRST = ["agent@first=alphabeta", "first.depth=2"]
 OUTSIDE = ["agent@first=random", "first._target_=bystanders.Remembers", "trial=false"]
-NO_FIGURES = "figures=none"
 GAMES = ["train.rounds.first.games=200", "train.rounds.second.games=200"]
+STUDY = ["study", "pruning", "agents=ab_vs_minimax", *SMALL_STUDY, "figures=none"]
 JOBS = {
     "run": ["run", *DUEL, "agent@first=random", "games=8"],
     "run of an agent from outside": ["run", *DUEL, *OUTSIDE, "games=6"],
     "class": ["run", "agents=classics", "schedule=class", "openings.plies=4", "figures=none"],
-    "study of positions": [
-        "study",
-        "pruning",
-        "agents=ab_vs_minimax",
-        *SMALL_STUDY,
-        "figures=none",
-    ],
+    "study of positions": STUDY,
     "study of a run": ["study", "errors", *DUEL, *FIRST, "study.empties=8", "games=4"],
     "study of matches": ["study", "scaling", "agents=ab_mirror", "study.levels=[1,2]", "games=4"],
     "sweep": ["run", "-m", *DUEL, "agent@first=alphabeta", "first.depth=1,2", "games=4"],
@@ -53,9 +72,9 @@ JOBS = {
     "positions": ["positions"],  # of a recorded run
     "training": ["train", "tuned", *GAMES, "games=4", "depth=1", "figures=none"],
 }
-"""The words of each command."""
-
-Ask = Callable[[Request], Outcome]
+TIMEOUT = 90.0
+_REASON = re.compile(r"^(othello-lab|failed( +\d+)?): .", re.MULTILINE)  # of a job, or part of one
+memory = struct.Struct("6q512s")
 
 
 @pytest.fixture(scope="module")
@@ -68,40 +87,77 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-@pytest.fixture
-def ask(library: Path, tmp_path: Path) -> Iterator[Ask]:
-    """A function that has a process with the library do a request."""
-    shared = tmp_path / "faults"
-    shared.write_bytes(bytes(memory.size))
-    paths = [str(TESTS), *sys.path]
+def check(
+    library: Path, folder: Path, words: Sequence[str], faults: Sequence[str], places: int
+) -> None:
+    """Try so many places of each of these kinds of fault."""
+    (folder / "faults").write_bytes(bytes(memory.size))
     environment = {
         **os.environ,
         "LD_PRELOAD": str(library),
-        "FAULTS": str(shared),
-        "PYTHONPATH": os.pathsep.join(filter(None, paths)),
+        "FAULTS": str(folder / "faults"),
+        "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[1]), *filter(None, sys.path)]),
     }
-    script = Path(__file__).with_name("fault_injection.py")
-    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    with (
-        open(tmp_path / "printed", "w+") as printed,
-        subprocess.Popen(
-            [sys.executable, script, tmp_path / "jobs"], stderr=printed, env=environment, **pipes
-        ) as process,
-    ):
-        assert process.stdin and process.stdout
-
-        def ask(request: Request) -> Outcome:
-            print(json.dumps(vars(request)), file=process.stdin, flush=True)
-            if not (answer := process.stdout.readline()):
-                printed.seek(0)
-                pytest.fail(f"the process that does it has ended: {printed.read()[-5000:]}")
-            return Outcome(**json.loads(answer))
-
-        yield ask
-        process.stdin.close()
+    asked = json.dumps([str(folder / "jobs"), list(words), list(faults), places])
+    command = [sys.executable, __file__, asked]
+    done = subprocess.run(command, env=environment, text=True, capture_output=True)
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
 
 
-def places(calls: int, number: int) -> list[int]:
+@pytest.mark.parametrize("job", mostly_nightly(JOBS, ["run", "study of positions"]))
+def test_a_killed_job_is_resumed(
+    job: str, library: Path, tmp_path: Path, recorded_duel: Path
+) -> None:
+    """Killed at two places of its calls to the system."""
+    words = [*JOBS[job], *([str(recorded_duel)] if job == "positions" else [])]
+    check(library, tmp_path, words, ["kill"], 2)
+
+
+@pytest.mark.parametrize("fault", mostly_nightly(list(FAULTS)[:-1], ["full disk"]))
+def test_a_run_with_a_fault_is_resumed(fault: str, library: Path, tmp_path: Path) -> None:
+    check(library, tmp_path, JOBS["run of an agent from outside"], [fault], 1)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("job", ["run", "study of a run", "sweep", "self-play"])
+def test_a_job_with_any_fault_is_resumed(job: str, library: Path, tmp_path: Path) -> None:
+    check(library, tmp_path, JOBS[job], list(FAULTS), 2)
+
+
+# ---------------------------------------------------------------------- the process that does it
+
+
+def folder_of(results: Path) -> Path | None:
+    """Return the job's folder, None before its record has begun."""
+    found = {path.parent for kind in KINDS.values() for path in results.glob(f"*/*/{kind.file}")}
+    return max(found, default=None)
+
+
+def results_of(folder: Path | None) -> dict[str, Any]:
+    """Return all results below a folder that do not depend on time, by file."""
+    assert folder
+    results: dict[str, Any] = {run: content(run) for run in runs_in(folder) if has_begun(run)}
+    for name in ("study.sqlite", "training.sqlite"):
+        for path in folder.rglob(name):
+            with StudyRecord.open(path.parent) as record:
+                tables = record.tables().items()
+                results |= {path / table: timeless(frame) for table, frame in tables}
+    results |= {path: Positions.read(path.parent).data_hash for path in folder.rglob("*.parquet")}
+    for path in folder.rglob("*.npz"):
+        with np.load(path) as arrays:
+            numbers = {key: arrays[key] for key in arrays.files if arrays[key].dtype.kind in "iuf"}
+            results[path] = {key: array.tobytes() for key, array in numbers.items()}
+    return {str(path.relative_to(folder)): found for path, found in results.items()}
+
+
+def timeless(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    times = ("seconds", "minutes", "time")
+    kept = [column for column in frame if not any(word in column for word in times)]
+    rows = frame[kept].astype(object).where(frame[kept].notna(), None)  # as nan equals nothing
+    return rows.sort_values(kept, key=lambda column: column.astype(str)).to_dict("records")
+
+
+def spread(calls: int, number: int) -> list[int]:
     """So many of the calls, evenly spread."""
     if (wanted := os.environ.get("FAULT_PLACES")) is not None:
         number = calls if wanted == "all" else int(wanted)
@@ -109,37 +165,74 @@ def places(calls: int, number: int) -> list[int]:
     return [round((place + 0.5) * calls / number + 0.5) for place in range(number)]
 
 
-def check(ask: Ask, words: list[str], faults: Iterable[str], number: int, resumed: int = 0) -> None:
-    """Try so many places of each of these kinds of fault."""
-    wrong = []
+class Injector:
+    """Runs a job with a fault in it, in new folders below ``place``, then resumes it."""
+
+    def __init__(self, place: Path, words: list[str]) -> None:
+        self._place, self._words = place.resolve(), words
+        with open(os.environ["FAULTS"], "r+b") as file:
+            self._memory = mmap.mmap(file.fileno(), memory.size)
+        self._arm(0, 0, 0, False)
+        # In this process, which loads and compiles all that the job needs.
+        assert othello_lab([*words, f"results={place}/whole"]) == 0
+        self._whole = results_of(folder_of(place / "whole"))
+
+    def _arm(self, kinds: int, at: int, error: int, lasting: bool) -> None:
+        place = os.fsencode(self._place)
+        self._memory[:] = memory.pack(kinds, at, error, lasting, 0, os.getpid(), place)
+
+    def inject(self, fault: str, at: int) -> tuple[int, int]:
+        """Try a fault at a call, 0 for none; return the number of calls and the exit code."""
+        print(f"{fault}, call {at}:", flush=True)
+        results = self._place / f"{fault} {at}"
+        kinds, error, lasting = FAULTS[fault]
+        self._arm(kinds, at, error, lasting)
+        first, _ = run([*self._words, f"results={results}"], error < 0)
+        calls = int(memory.unpack(self._memory[:])[4])
+        self._arm(0, 0, 0, False)
+        for _ in range(2):
+            folder = folder_of(results)
+            again = [*self._words, f"results={results}"]
+            code, printed = run(["resume", str(folder), "--trust"] if folder else again)
+            if code == 0:
+                break
+            assert "start it again" in printed, printed
+            results = results.with_name(f"{results.name}-again")
+        assert code == 0, "it does not advance"
+        assert results_of(folder_of(results)) == self._whole
+        shutil.rmtree(results)
+        return calls, first
+
+
+def run(words: list[str], may_be_killed: bool = False) -> tuple[int, str]:
+    """Run a command, which ends in order; return its exit code, and what it printed."""
+    process = Command(*words)
+    code = process.wait(TIMEOUT)
+    printed, _ = process.communicate()
+    assert code in (0, 1, 2, 130) or (may_be_killed and code == -signal.SIGKILL), printed
+    assert "Traceback" not in printed and "Error in" not in printed, printed
+    assert code not in (1, 2) or _REASON.search(printed), printed
+    await_(_nobody_left, TIMEOUT)
+    return code, printed
+
+
+def _nobody_left() -> bool:
+    """Wait for the dead, and return True if none lives."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    return not descendants(os.getpid())
+
+
+def main(place: str, words: list[str], faults: list[str], number: int) -> None:
+    """Try so many places of each of these faults."""
+    adopt_orphans()
+    injector = Injector(Path(place), words)
     for fault in faults:
-        counted = ask(Request(words, fault, 0))
-        assert not counted.wrong, counted
-        chosen = places(counted.counted, number)
-        outcomes = {at: ask(Request(words, fault, at)) for at in chosen}
-        wrong += [f"{fault}, call {at}: {each}" for at, each in outcomes.items() if each.wrong]
-        ends = sorted(str(each.codes[0]) for each in outcomes.values())
-        print(f"{fault}: {len(outcomes)} places of {counted.counted} calls, exit codes {ends}")
-        if fault == "full disk":  # nobody survives it, so the fault was felt
-            assert ends != ["0"] * len(ends)
-    assert not wrong, "\n\n".join(wrong)
+        calls, _ = injector.inject(fault, 0)
+        codes = [injector.inject(fault, at)[1] for at in spread(calls, number)]
+        assert fault != "full disk" or any(codes)  # nobody survives it, so the fault was felt
 
 
-@pytest.mark.parametrize("job", mostly_nightly(JOBS, ["run", "study of positions"]))
-def test_a_killed_job_is_resumed(job: str, ask: Ask, recorded_duel: Path) -> None:
-    """Killed at two places of its calls to the system."""
-    words = [*JOBS[job], *([str(recorded_duel)] if job == "positions" else [])]
-    check(ask, words, ["kill"], 2)
-
-
-@pytest.mark.parametrize(
-    "fault", mostly_nightly([fault for fault in FAULTS if fault != "kill"], ["full disk"])
-)
-def test_a_run_with_a_fault_is_resumed(fault: str, ask: Ask) -> None:
-    check(ask, JOBS["run of an agent from outside"], [fault], 1)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("job", ["run", "study of a run", "sweep", "self-play"])
-def test_a_job_with_any_fault_is_resumed(job: str, ask: Ask) -> None:
-    check(ask, JOBS[job], FAULTS, 2)
+if __name__ == "__main__":
+    main(*json.loads(sys.argv[1]))

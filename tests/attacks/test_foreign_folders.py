@@ -1,4 +1,5 @@
-"""Folders of somebody else that are resumed or watched: nothing of theirs runs unasked."""
+"""Folders of somebody else: no command runs anything of theirs unasked, hangs at a file of theirs,
+or writes into another file."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ import io
 import json
 import os
 import pickle
+import re
 import shutil
 import signal
 import sqlite3
@@ -26,6 +28,7 @@ from records import after_games, runs_in
 from refusals import ended
 from rich.console import Console
 from runs import changed, told
+from shared import copied
 
 from othello_lab.agents.config import ConfigError
 from othello_lab.core.position import Position
@@ -42,26 +45,10 @@ from othello_lab.training.training import TrainingStudy
 
 QUIET = Console(quiet=True)
 WORDS = ["agents=duel", "agent@first=greedy", "agent@second=random", "games=2", "figures=false"]
-COMMAND = f"{sys.executable} evil.py"
 EVIL = """
-from pathlib import Path
-import othello_lab, othello_lab.experiments.pairing
-from othello_lab.agents.evaluation import heuristic
-
-Path({marker!r}).touch()
-
-
-class Agent(othello_lab.RandomAgent):
-    pass
-
-
-class Schedule(othello_lab.experiments.pairing.RoundRobin):
-    pass
-
-
-@heuristic
-def flat(mover, opponent):
-    return 0
+import pathlib
+from othello_lab import RandomAgent as Agent
+pathlib.Path({marker!r}).touch()
 """
 
 
@@ -81,29 +68,66 @@ def marker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         del sys.modules[name]
 
 
+class Folder:
+    """A copy of a recorded job, in which one file is to be changed."""
+
+    def __init__(self, sound: Path, up: Path, inner: str, file: str) -> None:
+        shutil.copytree(sound, up / "it")
+        self.words = {"IT": str(up / "it" / inner), "UP": str(up)}
+        self.file = up / "it" / inner / file
+        self.table = "run" if file.endswith("games.sqlite") else "study"
+
+    def sql(self, statement: str, *values: str) -> list[Any]:
+        with closing(sqlite3.connect(self.file, isolation_level=None)) as connection:
+            return connection.execute(statement, values).fetchall()
+
+    def read(self) -> Any:
+        if self.file.suffix == ".yaml":
+            return yaml.safe_load(self.file.read_text())
+        return json.loads(self.sql(f"select config from {self.table}")[0][0])
+
+    def write(self, config: Any, complete: bool) -> None:
+        (self.file.parent / "config.yaml").write_text(yaml.safe_dump(config))
+        if self.file.suffix == ".yaml":
+            self.file.write_text(yaml.safe_dump(config))
+            return
+        row = str(int(complete)), json.dumps(config)
+        self.sql(f"update {self.table} set complete = ?, config = ?", *row)
+        if self.table == "study" and not complete:
+            self.sql("delete from pieces where piece = (select max(piece) from pieces)")
+
+
 Changes = Mapping[str, Any]
-ForeignRun = Callable[..., Path]
+Words = tuple[list[str], list[str]]
+Foreign = Callable[[Changes | Words], Path]
 
 
 @pytest.fixture
-def foreign_run(recorded_duel: Path) -> ForeignRun:
-    """``foreign_run(folder, changes)``: a run that was stopped, as far as its record says, and has
-    these parts in its settings; "agent" stands for its random agent."""
+def foreign(recorded_duel: Path, tmp_path: Path) -> Foreign:
+    """Return a function that makes a folder: of a run that was stopped, as far as its record says,
+    and has these parts in its settings ("agent": its random agent); or of a sweep with these
+    arguments and this combination."""
 
-    def make(folder: Path, changes: Changes) -> Path:
-        made = Path(shutil.copytree(recorded_duel, folder / "duel"))
-        with closing(sqlite3.connect(made / "games.sqlite", isolation_level=None)) as connection:
-            config = json.loads(connection.execute("select config from run").fetchone()[0])
-            for name, part in changes.items():
-                place = config["agents"] if name == "agent" else config
-                place["random" if name == "agent" else name] = part
-            # Whoever writes a record writes the right hashes into it.
-            row = json.dumps(config), json.dumps(versions(built_from(typed(config))))
-            connection.execute("update run set complete = 0, config = ?, versions = ?", row)
-            connection.execute("delete from games")
-            connection.execute("delete from turns")
-        (made / "config.yaml").unlink()
-        return made
+    def make(theirs: Changes | Words) -> Path:
+        if not isinstance(theirs, Mapping):
+            arguments, combination = [*theirs[0], *WORDS], [*WORDS, *theirs[1]]
+            about = {"command": "?", "arguments": ["-m", *arguments], "combinations": [combination]}
+            (tmp_path / "sweep").mkdir()
+            (tmp_path / "sweep" / "sweep.yaml").write_text(yaml.safe_dump(about))
+            return tmp_path / "sweep"
+        folder = Folder(recorded_duel, tmp_path / "foreign", "", "games.sqlite")
+        config = folder.read()
+        for name, part in theirs.items():
+            place = config["agents"] if name == "agent" else config
+            place["random" if name == "agent" else name] = part
+        folder.write(config, complete=False)
+        # Whoever writes a record writes the right hashes into it.
+        hashes = json.dumps(versions(built_from(typed(config))))
+        folder.sql("update run set versions = ?", hashes)
+        folder.sql("delete from games")
+        folder.sql("delete from turns")
+        (folder.file.parent / "config.yaml").unlink()
+        return folder.file.parent
 
     return make
 
@@ -117,75 +141,77 @@ def function(target: str) -> Changes:
     return agent("othello_lab.Maximizer", evaluation={"_target_": kind, "target": target})
 
 
-DASK = "othello_lab.experiments.playing.Dask"
 AN_AGENT = agent("evil.Agent")
-A_PROGRAM = agent("othello_lab.agents.external.LineAgent", command=COMMAND)
+LINE_AGENT = "othello_lab.agents.external.LineAgent"
+COMMAND = f"{sys.executable} evil.py"
+SCHEDULER = "tcp://192.0.2.1:8786"
+DASK = {"_target_": "othello_lab.experiments.playing.Dask", "address": SCHEDULER}
+HIDDEN = '${oc.decode:"{_tar${oc.env:NO,get}_: evil.Agent}"}'
 
 
 @pytest.mark.parametrize(
-    ("changes", "named"),
+    ("theirs", "named"),
     [
         (AN_AGENT, "agents.random: evil.Agent ("),
         (agent("evilpack.inside.Agent"), "agents.random: evilpack.inside.Agent ("),
         (function("evil.py:flat"), "agents.random.evaluation: evil.py:flat ("),
-        (A_PROGRAM, f"agents.random: {COMMAND} ("),
+        (agent(LINE_AGENT, command=COMMAND), f"agents.random: {COMMAND} ("),
         ({"schedule": {"_target_": "evil.Schedule"}}, "schedule: evil.Schedule ("),
-        ({"executor": {"_target_": DASK, "address": "tcp://192.0.2.1:1"}}, "at tcp://192.0.2.1:1"),
+        ({"executor": DASK}, SCHEDULER),
+        (([], ["first._target_=evil.Agent"]), "agents.greedy: evil.Agent ("),
+        (([], [f"+agents.x='{HIDDEN}'"]), "agents.x: evil.Agent ("),
+        (([], ["+hydra.callbacks.x._target_=evil.Agent"]), "hydra.callbacks.x._target_=evil.Agent"),
+        (([], ["hydra.searchpath=[pkg://evilpack]"]), "hydra.searchpath=[pkg://evilpack]"),
+        ((["--config-dir", "evil_conf"], []), "--config-dir=evil_conf"),
+        (([], ["agent@first=../../evil"]), "agent@first=../../evil"),
     ],
 )
-def test_code_that_a_record_names_is_listed_and_not_imported(
-    tmp_path: Path, marker: Path, changes: Changes, named: str, foreign_run: ForeignRun
+def test_code_that_a_folder_names_is_listed_and_not_imported(
+    marker: Path, theirs: Changes | Words, named: str, foreign: Foreign
 ) -> None:
-    folder = foreign_run(tmp_path, changes)
-    for words in (["resume", str(folder)], ["extend", str(folder), "games=40", "--force"]):
+    Path("evil_conf").mkdir()
+    folder = foreign(theirs)
+    extend = [["extend", folder, "games=40", "--force"]] if isinstance(theirs, Mapping) else []
+    for words in (["resume", folder], *extend):
         printed = told(*words, code=2)
-        assert named in printed and "--trust" in printed
-    with pytest.raises(ConfigError, match="trust=True"):
-        resume(folder, console=QUIET)
+        assert named in printed and (theirs == {"executor": DASK} or "--trust" in printed)
     assert not marker.exists()
 
 
 @pytest.mark.integration
-def test_code_that_is_trusted_runs(tmp_path: Path, marker: Path, foreign_run: ForeignRun) -> None:
-    folder = foreign_run(tmp_path, AN_AGENT)
+def test_code_that_is_trusted_runs(marker: Path, foreign: Foreign) -> None:
+    folder = foreign(AN_AGENT)
+    with pytest.raises(ConfigError, match="trust=True"):
+        resume(folder, console=QUIET)
+    assert not marker.exists()
     assert resume(folder, console=QUIET, trust=True).complete
     assert marker.exists()
 
 
-def test_the_list_says_what_has_changed(
-    tmp_path: Path, marker: Path, foreign_run: ForeignRun
+def test_what_has_changed_is_told_before_anything_is_imported(
+    tmp_path: Path, marker: Path, foreign: Foreign
 ) -> None:
-    folder = foreign_run(tmp_path, AN_AGENT)
+    folder = foreign(AN_AGENT)
     for change in ("unchanged", "changed"):
-        assert f"{tmp_path / 'evil.py'}, {change} since the record)" in told(
-            "resume", folder, "--force", code=2
-        )
+        line = f"{tmp_path / 'evil.py'}, {change} since the record)"
+        assert line in told("resume", folder, "--force", code=2)
         (tmp_path / "evil.py").write_text("raise SystemExit")
-
-
-def test_other_versions_are_refused_before_anything_is_imported(
-    tmp_path: Path, marker: Path, foreign_run: ForeignRun
-) -> None:
-    folder = foreign_run(tmp_path, agent("evilpack.inside.Agent"))
     changed(folder, "update run set versions = replace(versions, 'numba', 'nimba')")
     assert "numba" in told("resume", folder, "--trust", code=2)
     assert not marker.exists()
 
 
 def test_a_part_that_names_another_scheduler_is_asked_for() -> None:
-    part = {"executor": {"_target_": DASK, "address": "tcp://192.0.2.1:1"}}
+    part = {"executor": DASK}
     assert names_no_more(part, part) and not names_no_more(part, {"executor": {}})
 
 
-@pytest.mark.parametrize(("answer", "trusted"), [("y", True), ("n", False), ("", False)])
+@pytest.mark.parametrize(("answer", "trusted"), [("y\n", True), ("n\n", False), ("", False)])
 def test_on_a_terminal_the_user_is_asked(
     monkeypatch: pytest.MonkeyPatch, answer: str, trusted: bool
 ) -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
-    monkeypatch.setattr(sys, "stdin", Terminal(f"{answer}\n" if answer else ""))
+    monkeypatch.setattr(sys, "stdin", stdin := io.StringIO(answer))
+    monkeypatch.setattr(stdin, "isatty", lambda: True, raising=False)
     shown = io.StringIO()
     console = Console(file=shown, force_terminal=True, width=200)
     lines = ["agents.[b]a[/b]: evil\x1b[2J.Agent"]
@@ -195,41 +221,6 @@ def test_on_a_terminal_the_user_is_asked(
         with pytest.raises(ConfigError, match="not trusted"):
             check_trusted("run", lines, False, console)
     assert "agents.[b]a[/b]: evil\\x1b[2J.Agent" in shown.getvalue()
-
-
-# ---------------------------------------------------------------------- sweeps
-
-
-def foreign_sweep(folder: Path, arguments: list[str], *combinations: list[str]) -> Path:
-    made = folder / "sweep"
-    made.mkdir()
-    said = {"command": "?", "arguments": arguments, "combinations": list(combinations)}
-    (made / "sweep.yaml").write_text(yaml.safe_dump(said))
-    return made
-
-
-HIDDEN = '${oc.decode:"{_tar${oc.env:NO,get}_: evil.Agent}"}'
-
-
-@pytest.mark.parametrize(
-    ("arguments", "combination", "named"),
-    [
-        ([], ["first._target_=evil.Agent"], "agents.greedy: evil.Agent ("),
-        ([], [f"+agents.x='{HIDDEN}'"], "agents.x: evil.Agent ("),
-        ([], ["+hydra.callbacks.x._target_=evil.Agent"], "hydra.callbacks.x._target_=evil.Agent"),
-        ([], ["hydra.searchpath=[pkg://evilpack]"], "hydra.searchpath=[pkg://evilpack]"),
-        (["--config-dir", "evil_conf"], [], "--config-dir=evil_conf"),
-        ([], ["agent@first=../../evil"], "agent@first=../../evil"),
-    ],
-)
-def test_code_that_a_sweep_names_is_listed_and_not_imported(
-    tmp_path: Path, marker: Path, arguments: list[str], combination: list[str], named: str
-) -> None:
-    (tmp_path / "evil_conf").mkdir()
-    folder = foreign_sweep(tmp_path, ["-m", *arguments, *WORDS], [*WORDS, *combination])
-    printed = told("resume", folder, code=2)
-    assert named in printed and "--trust" in printed
-    assert not marker.exists()
 
 
 @pytest.mark.integration
@@ -252,7 +243,7 @@ HOSTILE = [
     {"_target_": f"{OS}.system", "command": "touch it_ran"},
     {"_target_": f"{OS}:mkdir", "path": "it_ran"},
     {"_target_": "othello_lab.AlphaBeta", "evaluation": {"_target_": "evil.Agent"}},
-    {"_target_": "othello_lab.agents.external.LineAgent", "command": "touch it_ran"},
+    {"_target_": LINE_AGENT, "command": "touch it_ran"},
     "evil.py:flat",
     "./evil.py:Agent",
 ]
@@ -278,39 +269,20 @@ DAILY = [pytest.param(False, marks=pytest.mark.integration)]
 DAILY += [pytest.param(True, marks=pytest.mark.nightly)]
 
 
-class Folder:
-    """A folder of somebody else, in which one file is changed."""
-
-    def __init__(self, sound: Path, up: Path, inner: str, file: str, marker: Path) -> None:
-        shutil.copytree(sound, up / "it")
-        self._words = {"IT": str(up / "it" / inner), "UP": str(up)}
-        self._file, self._marker = up / "it" / inner / file, marker
-        self._table = "run" if file.endswith("games.sqlite") else "study"
-
-    def _sql(self, statement: str, *values: str) -> list[Any]:
-        with closing(sqlite3.connect(self._file, isolation_level=None)) as connection:
-            return connection.execute(statement, values).fetchall()
-
-    def read(self) -> Any:
-        if self._file.suffix == ".yaml":
-            return yaml.safe_load(self._file.read_text())
-        return json.loads(self._sql(f"select config from {self._table}")[0][0])
-
-    def write(self, config: Any, complete: bool) -> None:
-        (self._file.parent / "config.yaml").write_text(yaml.safe_dump(config))
-        if self._file.suffix == ".yaml":
-            self._file.write_text(yaml.safe_dump(config))
-            return
-        row = str(int(complete)), json.dumps(config)
-        self._sql(f"update {self._table} set complete = ?, config = ?", *row)
-        if self._table == "study" and not complete:
-            self._sql("delete from pieces where piece = (select max(piece) from pieces)")
-
-    def runs_nothing(self, commands: str, about: object) -> None:
-        for command in commands.split("; "):
-            ended([self._words.get(word, word) for word in command.split()])
-            assert not self._marker.exists(), (command, about)
-            assert not [each for each in sys.modules if "evil" in each], (command, about)
+def run_nothing(words: Mapping[str, str], commands: str, about: object) -> object:
+    """Check that no command runs anything, hangs, or fails other than by a line; return the last
+    exit code."""
+    for command in commands.split("; "):
+        before = signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends this process
+        signal.alarm(120)
+        code, out, err = ended([words.get(word, word) for word in command.split()])
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+        said = (command, about, out, err)
+        assert "Traceback" not in out + err and (code != 2 or err.count("\n") == 1), said
+        assert not os.path.exists("it_ran"), said
+        assert not [each for each in sys.modules if "evil" in each], said
+    return code
 
 
 def places(settings: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -342,7 +314,7 @@ def test_a_hostile_value_in_any_setting_runs_nothing(
     tmp_path: Path, marker: Path, request: pytest.FixtureRequest, kind: str, everywhere: bool
 ) -> None:
     job, *where = FILES[kind]
-    folder = Folder(request.getfixturevalue(f"recorded_{job}"), tmp_path / "up", *where, marker)
+    folder = Folder(request.getfixturevalue(f"recorded_{job}"), tmp_path / "up", *where)
     settings = folder.read()
     if kind == "champion":
         settings = read("champion", [], (), TRAINING, TrainingStudy).as_data
@@ -350,47 +322,7 @@ def test_a_hostile_value_in_any_setting_runs_nothing(
         for complete, commands in ((True, LOOKING), (False, CONTINUING)):
             if complete or kind != "champion":  # which takes an hour where nothing is refused
                 folder.write(made, complete)
-                folder.runs_nothing(commands, made)
-
-
-class Touching:
-    def __reduce__(self) -> Any:
-        return os.mkdir, ("it_ran",)
-
-
-def arrays() -> bytes:
-    file = io.BytesIO()
-    np.savez(file, weights=np.array([Touching()], dtype=object))
-    return file.getvalue()
-
-
-@pytest.mark.integration
-@pytest.mark.parametrize(
-    "job", mostly_nightly(["duel", "training", "study", "sweep"], ["training"])
-)
-def test_no_file_of_a_folder_is_more_than_data(
-    tmp_path: Path, marker: Path, request: pytest.FixtureRequest, job: str
-) -> None:
-    """Pickles, arrays of objects, YAML with tags; triggers and views."""
-    sound = request.getfixturevalue(f"recorded_{job}")
-    tagged = b"!!python/object/apply:os.mkdir [it_ran]"
-    for number, path in enumerate(sorted(each for each in sound.rglob("*") if each.is_file())):
-        file = path.relative_to(sound)
-        inner = "rounds/outcomes/0" if "rounds" in file.parts else ""
-        table = "run" if path.name == "games.sqlite" else "study"
-        odd: list[str | bytes] = [pickle.dumps(Touching()), arrays()]
-        odd = [tagged] if path.suffix == ".yaml" else odd
-        if path.suffix == ".sqlite":
-            odd.append(f"create trigger t after update on {table} begin delete from {table}; end")
-            odd.append(f"alter table {table} rename to x; create view {table} as select * from x")
-        for content in odd:
-            up = tmp_path / f"{number} {odd.index(content)}"
-            folder = Folder(sound, up, inner, str(file.relative_to(inner)), marker)
-            if isinstance(content, bytes):
-                (up / "it" / file).write_bytes(content)
-            else:
-                changed((up / "it" / file).parent, content)
-            folder.runs_nothing(f"{LOOKING}; {CONTINUING}", file)
+                run_nothing(folder.words, commands, made)
 
 
 @pytest.mark.integration
@@ -399,13 +331,109 @@ def test_a_page_and_a_saved_game_run_nothing(tmp_path: Path, marker: Path) -> No
     sessions, visits = VisitSessions(table), Visits(table)
     visits.keep(visit := visits.new())
     (file,) = (tmp_path / "visits").glob("*.json")
-    told = f"Othello game\nruleset: standard\nstart: {Position.start().to_obf()}\n"
     for made in hostile_ones(visit.data, True):
         file.write_text(json.dumps(made))
         for player in sessions.room(visit.number).visit.players.values():
             assert not foreign_code({"player": player.agent}, {})
         sessions.close()
+    saved = f"Othello game\nruleset: standard\nstart: {Position.start().to_obf()}\n"
     for hostile in HOSTILE:
-        (tmp_path / "game.txt").write_text(f"{told}black: {hostile}\nwhite: ./evil.py:Agent\n")
-        ended(["play", "replay", tmp_path / "game.txt"])
-    assert not marker.exists() and "evil" not in sys.modules
+        (tmp_path / "game.txt").write_text(f"{saved}black: {hostile}\nwhite: ./evil.py:Agent\n")
+        run_nothing({}, f"play replay {tmp_path / 'game.txt'}", hostile)
+
+
+# ---------------------------------------------------------------------- odd files
+
+
+class Touching:
+    def __reduce__(self) -> Any:
+        return os.mkdir, ("it_ran",)
+
+
+def arrays(path: Path) -> None:
+    with path.open("wb") as file:
+        np.savez(file, weights=np.array([Touching()], dtype=object))
+
+
+def sql(statement: str) -> Callable[[Path], object]:
+    def change(path: Path) -> None:
+        table = "run" if path.name == "games.sqlite" else "study"
+        changed(path.parent, statement.replace("RUN", table))
+
+    return change
+
+
+TAGGED = "!!python/object/apply:os.mkdir [it_ran]"
+TRIGGER = "create trigger t after update on RUN begin "
+TRIGGER += "select load_extension('evil.so'); update RUN set config = 'x'; end"
+VIEW = "alter table RUN rename to x; create view RUN as select * from x"
+ODD: dict[str, tuple[str, Callable[[Path], object]]] = {
+    "a FIFO": ("", lambda path: (path.unlink(missing_ok=True), os.mkfifo(path))),
+    "missing": ("", lambda path: path.unlink(missing_ok=True)),
+    "a folder": ("", lambda path: (path.unlink(missing_ok=True), path.mkdir())),
+    "a pickle": (r"\.(?!yaml)", lambda path: path.write_bytes(pickle.dumps(Touching()))),
+    "an array of objects": (r"\.(?!yaml)", arrays),
+    "YAML with a tag": (r"\.yaml", lambda path: path.write_text(TAGGED)),
+    "YAML in itself": (r"\.yaml", lambda path: path.write_text("a: &a [*a]")),
+    "YAML of a list": (r"\.yaml", lambda path: path.write_text("- a")),
+    "a record with a trigger": (r"\.sqlite$", sql(TRIGGER)),
+    "a record with a view": (r"\.sqlite$", sql(VIEW)),
+}
+"""By name: the names of files that become such ones, and what makes one."""
+ADDED = ("log.txt", "output.txt", "checks.txt", "games.sqlite-journal", "games.sqlite-wal")
+
+
+def files(folder: Path) -> dict[str, int]:
+    """The files below a folder, each with its number in the file system."""
+    found = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.lstat().st_ino for path in found}
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("odd", mostly_nightly(ODD, ["a FIFO", "a pickle"]))
+@pytest.mark.parametrize("job", mostly_nightly(["duel", "training", "study", "sweep"], ["duel"]))
+def test_no_file_of_a_folder_is_more_than_data(
+    tmp_path: Path, marker: Path, request: pytest.FixtureRequest, job: str, odd: str
+) -> None:
+    sound = request.getfixturevalue(f"recorded_{job}")
+    names, make = ODD[odd]
+    for number, file in enumerate(sorted({*files(sound), *(ADDED if odd == "a FIFO" else ())})):
+        if re.search(names, file):
+            inner = "rounds/outcomes/0" if "rounds" in file else ""
+            at = os.path.relpath(file, inner or ".")
+            folder = Folder(sound, tmp_path / str(number), inner, at)
+            make(folder.file)
+            run_nothing(folder.words, f"{LOOKING}; {CONTINUING}", (file, odd))
+
+
+WRITE = ["duel report IT", "duel export IT csv", "duel export IT wthor", "duel extend IT games=40"]
+WRITE += ["duel report IT --figures files", "study report IT --figures files", "sweep report IT"]
+WRITE += ["sweep extend IT games=12", "training report IT"]
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("words", mostly_nightly(WRITE, WRITE[:4]))
+def test_no_file_elsewhere_is_written(
+    words: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    """By links in the place of files that a command writes; and it does not wait for a FIFO."""
+    job, _, command = words.partition(" ")
+    recorded: Path = request.getfixturevalue(f"recorded_{job}")
+    whole = copied(recorded, tmp_path / "whole")
+    before = files(whole)
+    assert run_nothing({"IT": str(whole)}, command, "whole") == 0
+    written = [name for name, number in files(whole).items() if before.get(name) != number]
+    folder, victim = copied(recorded, tmp_path / "linked"), tmp_path / "victim"
+    victim.write_text("precious")
+    for name in written:
+        for path in (folder / name, folder / f"{name}.new", folder / f"{name}.part"):
+            path.unlink(missing_ok=True)
+            path.symlink_to(victim)
+    assert run_nothing({"IT": str(folder)}, command, "links") in (1, 2)
+    assert victim.read_text() == "precious"
+    for name in {Path(name).suffix: name for name in written}.values():
+        folder = copied(recorded, tmp_path / name.replace("/", "-"))
+        (folder / name).unlink(missing_ok=True)
+        os.mkfifo(folder / name)
+        assert run_nothing({"IT": str(folder)}, command, name) in (1, 2)
+        assert (folder / name).is_fifo() and not list(folder.rglob("*.new"))

@@ -4,46 +4,72 @@ it in one line.
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import json
-import shutil
+import re
+import sys
 from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, NoReturn
+from typing import Any
 
+import numpy as np
 import pytest
-from fuzzing import Draw, fuzzed, refused, stored
+import yaml
+from bots import InProcess
+from fuzzing import LONGEST, almost, fuzz, fuzzed, refused, stored
+from hypothesis import strategies as st
 
 from othello_lab import RULESETS, Color, Decision, Limits, Position
 from othello_lab.agents.commands.solve import read_problem
+from othello_lab.agents.config import build_agent, load
 from othello_lab.agents.external import program_agent
 from othello_lab.agents.external.gtp import GtpAgent
 from othello_lab.agents.external.line import LineAgent
 from othello_lab.agents.external.mailbox import MailboxFile
 from othello_lab.agents.external.nboard import NBoardAgent
+from othello_lab.agents.external.submission import submissions
 from othello_lab.agents.external.wpi import name_of
+from othello_lab.agents.hydra_parts import parse, with_paths
+from othello_lab.agents.learned.network import NetworkEvaluation
+from othello_lab.agents.learned.patterns import PatternEvaluation
+from othello_lab.agents.learned.trees import TreeEvaluation
+from othello_lab.agents.learned.weights import LearnedWeights
 from othello_lab.agents.loading import split_target
-from othello_lab.core.game import DIED, GARBAGE, PlayerFailure, valid_answer
+from othello_lab.agents.search.window.probcut import FITTED, ProbCut
+from othello_lab.agents.sides import side_of
+from othello_lab.core.game import GARBAGE, HUNG, PlayerFailure, valid_answer
 from othello_lab.core.notation import parse_ggf, parse_obf, parse_square, split_transcript
 from othello_lab.core.rules import ruleset
 from othello_lab.core.wpi import may_go_on, move_text, read_move
 from othello_lab.core.wthor import WthorGame, format_wthor, parse_wthor
-from othello_lab.experiments.jobs.replan import replanned
+from othello_lab.experiments.config import read
 from othello_lab.experiments.pairing.openings import Opening, read_openings
+from othello_lab.experiments.studies.claims import Claims
+from othello_lab.experiments.sweep.folder import Sweep
 from othello_lab.play.engine import read_engine
 from othello_lab.play.game_files import game_of, saved_games
 from othello_lab.play.gtp import GtpServer
 from othello_lab.play.nboard import NBoardServer
 from othello_lab.play.web.game_data import game_data
-from othello_lab.play.web.visits import find_visit, new_number
+from othello_lab.play.web.visits import find_visit
+from othello_lab.training.checkpoints import read_state, write_state
+from othello_lab.training.folder import about_of
 from othello_lab.training.games import read_games
+from othello_lab.training.learned_files import StepResult
+
+Choose = Callable[[Sequence[Any]], Any]
+"""Draws one of several."""
+NAMES = sorted(RULESETS)
+
+# ---------------------------------------------------------------------- texts
 
 TRANSCRIPT = "f5d6c3d3c4f4f6f3e6e7d7g6d8c5"
 OBF = "---------------------------OX------XO--------------------------- X; D3:+0; C4:-2;"
 BOARD = "8 -------- -------- -------- ---O*--- ---*O--- -------- -------- -------- *"
 GGF = f"(;GM[Othello]PC[GGS/os]TY[8]BO[{BOARD}]B[d3//0.01]W[C5/1.5/2]B[e6]W[f5//0.1];)"
-NUMBERED = "1. f5 d6 2. c3 d3 3. c4"
 DRAWN = "  a b c d\n1 . . . .\n2 . O X .\n3 . X O .\n4 . . . .\nX to move"
 SAVED = f"""\
 Othello game
@@ -58,284 +84,360 @@ white: greedy
   2. White c5  by greedy
 Black resigns: White wins by 64
 """
-NAMES = sorted(RULESETS)
-
-# ---------------------------------------------------------------------- notation
-
+GAMES = (TRANSCRIPT, OBF, GGF, "1. f5 d6 2. c3 d3 3. c4", DRAWN, SAVED, "pass")
 WPI = ("(W D 3)", "( b  p 12 )\r\n", "(W E 6)\n", "(B P 1)")
 
-Parser = Callable[[str, Draw], Sequence[Callable[[], object]]]
-TEXTS: dict[str, tuple[Sequence[str], Parser]] = {
-    "square": (("d3", "--", "pass"), lambda t, d: [lambda: parse_square(t, d.choice([4, 6, 8]))]),
-    "transcript": (
-        (TRANSCRIPT, "f5 d6, c3;d3", "d3--"),
-        lambda t, d: [
-            lambda: split_transcript(t),
-            lambda: Position.from_transcript(t, d.choice(NAMES)),
-            lambda: Opening.read(t, d.choice(NAMES)),
+
+def wpi_move(text: str, choose: Choose) -> None:
+    position = Position.start(name := choose(NAMES))
+    if choose([True, False]):  # the side to move has to pass
+        side = ruleset(name).side
+        board = f"XO{'-' * (2 * side - 2)}XO".ljust(side * side, "-")
+        position = Position.from_obf(f"{board} X", name).play("c1")
+    move = read_move(text, position)
+    position.play(move)
+    assert not may_go_on(text)  # nobody waits for more of a whole move
+    assert read_move(move_text(move, position.to_move, position.ruleset), position) == move
+
+
+def answers_of(kind: Callable[..., Any], text: str) -> None:
+    """An engine that talks nonsense loses its game by its own fault."""
+    engine = SimpleNamespace(greeting=f"{text}\n", hear=lambda line: "", ended=False)
+    program = InProcess(SimpleNamespace(__name__="engine", Engine=lambda: engine))
+    program.receive_now = lambda: None  # type: ignore[method-assign]
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(program_agent, "Program", lambda *_: program)
+        agent = kind("engine", *([3] if kind is NBoardAgent else []))
+    try:
+        agent.begin_game(Color.BLACK, Position.start(), 1)
+        valid_answer(agent.decide(Position.start(), Limits()))  # as the judge calls it
+    except PlayerFailure as failure:
+        fault = failure
+    else:
+        return
+    assert fault.reason in (HUNG, GARBAGE)
+    assert len(fault.detail) < LONGEST
+
+
+def thinkers() -> Any:
+    """Stands for agents' processes: the first legal move at once."""
+    made = SimpleNamespace(rules=ruleset("standard"), of=lambda player: None)
+    made.change_rules_for = lambda player, rules: setattr(made, "rules", rules)
+    made.ask = lambda player, game, *_, **__: (Decision(game.position.moves[0]), 0.1)
+    return made
+
+
+@functools.cache
+def engine() -> Any:
+    return read_engine(["agent=greedy"], [])
+
+
+def hear_gtp(text: str) -> None:
+    server = GtpServer(*engine(), thinkers())
+    for answer in filter(None, map(server.answer, text.split("\n"))):
+        assert answer.startswith(("=", "?")) and answer.endswith("\n\n")
+        assert "\n\n" not in answer[:-2]
+
+
+def hear_nboard(text: str) -> None:
+    said: list[str] = []
+    output: Any = SimpleNamespace(write=said.append, flush=lambda: None)
+    server = NBoardServer(*engine(), thinkers(), output)
+    for line in text.split("\n"):
+        server.answer(line)
+    assert not any("\n" in line[:-1] for line in said)
+
+
+GTP = ("play black d3\ngenmove w\nundo\nboardsize 6\nclear_board\ntime_settings 60 5 1",)
+GTP += ("time_left b 30 1\nshowboard\nknown_command x\nkomi 6.5\nset_game Othello",)
+GTP += ("gogui-rules_legal_moves\ngogui-rules_board\n1 name # comment\nlist_commands",)
+NBOARD = (f"nboard 2\nset game {GGF}\nset depth 3\nmove D3\nmove PA\ngo\nhint 1",)
+NBOARD += ("ping 1\nlearn\nD3/1.5/0.1\nset contempt 0\nanalyze",)
+GTP_REPLIES = ("=1 play genmove list_commands set_game\n\n=2\n\n=3\n\n=4 d3\n\n", "=1\n\n?3 no\n")
+NBOARD_REPLIES = ("pong 1\npong 2\npong 3\n=== D3/1.25/0.50\nnodestats 12 0.1\nstatus x",)
+LINES = ("ready\nd3", "ready\n# a comment\nd3 value=12 depth=5 nodes=1234", "ready\nc5 value=-0.5")
+AGENT = """\
+_target_: othello_lab.AlphaBeta
+depth: 3
+ordering: static
+evaluation:
+  _target_: othello_lab.Composite
+  weights: {mobility: 3, corners: 10}
+"""
+AGENTS = [AGENT, "_target_: othello_lab.GreedyAgent\n", "_target_: othello_lab.RandomAgent\nx: 1\n"]
+
+Reader = Callable[[Any, Choose], object]
+TEXTS: dict[str, tuple[Sequence[str], list[Reader]]] = {
+    "a game": (
+        (*GAMES, "f5 d6, c3;d3", "d3--", "-" * 64 + "X", "-----OX--XO----- X", f"2 {GGF}{GGF}"),
+        [
+            lambda t, choose: parse_square(t, choose([4, 6, 8])),
+            lambda t, _: split_transcript(t),
+            lambda t, choose: Position.from_transcript(t, choose(NAMES)),
+            lambda t, choose: parse_obf(t, ruleset(choose(NAMES)).squares),
+            lambda t, choose: Position.from_obf(t, choose(NAMES)),
+            lambda t, choose: read_problem(t, ruleset(choose(NAMES))),
+            lambda t, choose: Opening.read(t, choose(NAMES)),
+            lambda t, _: parse_ggf(t),
+            lambda t, choose: game_of(t, ruleset(choose(NAMES))),
         ],
     ),
-    "OBF": (
-        (OBF, "-" * 64 + "X", "-----OX--XO----- X"),
-        lambda t, d: [
-            lambda: parse_obf(t, ruleset(d.choice(NAMES)).squares),
-            lambda: Position.from_obf(t, d.choice(NAMES)),
-            lambda: read_problem(t, ruleset(d.choice(NAMES))),
-            lambda: Opening.read(t, d.choice(NAMES)),
-        ],
-    ),
-    "GGF": ((GGF, f"2 {GGF}{GGF}"), lambda t, d: [lambda: parse_ggf(t)]),
-    "a game of any notation": (
-        (TRANSCRIPT, OBF, GGF, NUMBERED, DRAWN, SAVED),
-        lambda t, d: [lambda: game_of(t, ruleset(d.choice(NAMES)))],
-    ),
-    "a saved game": (
-        (SAVED, SAVED + "\n" + SAVED),
-        lambda t, d: [lambda: saved_games(t, "a file")],
-    ),
+    "a saved game": ((SAVED, f"{SAVED}\n{SAVED}"), [lambda t, _: saved_games(t, "a file")]),
     "a program's name": (
         ("./anna", "java -cp build Bert", "python3 'my bots/carl.py' depth=3"),
-        lambda t, d: [lambda: name_of(t)],
+        [lambda t, _: name_of(t)],
     ),
     "a target": (
         ("./mine.py:f", "mine.f", "./o.py:alphabeta_searcher(3, score)", "./o.py:f(g(1), -2.5)"),
-        lambda t, d: [lambda: split_target(t)],
+        [lambda t, _: split_target(t)],
     ),
+    "a move of the file protocol": (WPI, [wpi_move]),
+    "a GTP engine": (GTP_REPLIES, [lambda t, _: answers_of(GtpAgent, t)]),
+    "an NBoard engine": (NBOARD_REPLIES, [lambda t, _: answers_of(NBoardAgent, t)]),
+    "a program of lines": (LINES, [lambda t, _: answers_of(LineAgent, t)]),
+    "commands to a GTP engine": (GTP, [lambda t, _: hear_gtp(t)]),
+    "commands to an NBoard engine": (NBOARD, [lambda t, _: hear_nboard(t)]),
 }
 """By name: right ones, and what reads one."""
 
 
 @pytest.mark.parametrize("kind", TEXTS)
-@fuzzed(4000)
-def test_texts(draw: Draw, kind: str) -> None:
-    right, parser = TEXTS[kind]
-    for parse in parser(draw.text(*right), draw):
-        refused(parse)
+@fuzzed()
+def test_texts(kind: str, inputs: int) -> None:
+    right, readers = TEXTS[kind]
+    fuzz(inputs, lambda data: read_by(readers, data.draw(almost(*right)), data))
 
 
-@fuzzed(4000)
-def test_files_of_openings(draw: Draw, tmp_path: Path) -> None:
-    text = draw.text(f"# openings\n{TRANSCRIPT}\n\n{OBF}\n{GGF}{GGF}\n")
-    path = stored(tmp_path / "openings.txt", text)
-    plies = draw.choice([None, draw.randrange(70)])
-    refused(lambda: read_openings(path, ruleset(draw.choice(NAMES)), plies))
+def read_by(readers: Sequence[Reader], given: Any, data: st.DataObject) -> None:
+    # The command line shortens messages, where names in a file may be repeated.
+    longest = 40_000 if isinstance(given, Path) and given.suffix in (".yaml", ".npz") else LONGEST
+    for reader in readers:
+        refused(lambda: reader(given, lambda some: data.draw(st.sampled_from(some))), longest)  # noqa: B023
 
 
-def learn_from(path: Path, draw: Draw, rules: str) -> None:
+# ---------------------------------------------------------------------- files
+
+
+def mailbox(path: Path, _: Choose) -> None:
+    text = MailboxFile(path).read()
+    assert text is not None
+    if not may_go_on(text):
+        read_move(text, Position.start("wpi"))
+
+
+def learn_from(path: Path, choose: Choose) -> None:
     """Read a file's games as a training does; what it tells has one line each."""
     told: list[str] = []
-    refused(lambda: read_games([path], ruleset(rules), draw.random() < 0.5, told.append))
+    rules = "standard" if path.suffix == ".wtb" else choose(NAMES)
+    read_games([path], ruleset(rules), choose([True, False]), told.append)
     assert not any("\n" in line for line in told)
 
 
-@fuzzed(4000)
-def test_games_to_learn_from(draw: Draw, tmp_path: Path) -> None:
-    texts = (f"{TRANSCRIPT}\n% note\n{TRANSCRIPT}", f"{GGF}\n{GGF}", OBF)
-    learn_from(stored(tmp_path / "games.txt", draw.text(*texts)), draw, draw.choice(NAMES))
-
-
-@fuzzed()
-def test_moves_of_the_file_protocol(draw: Draw) -> None:
-    text, name = draw.text(*WPI), draw.choice(NAMES)
-    position = Position.start(name)
-    if draw.random() < 0.5:  # the side to move has to pass
-        side = ruleset(name).side
-        board = f"XO{'-' * (2 * side - 2)}XO".ljust(side * side, "-")
-        position = Position.from_obf(f"{board} X", name).play("c1")
-    move = None
-
-    def read_it() -> None:
-        nonlocal move
-        move = read_move(text, position)
-
-    refused(read_it)
-    if move is None:
-        return
-    position.play(move)
-    assert not may_go_on(text)  # nobody waits for more of a whole move
-    word = move_text(move, position.to_move, position.ruleset)
-    assert read_move(word, position) == move
-
-
-@fuzzed()
-def test_files_of_the_file_protocol(draw: Draw, tmp_path: Path) -> None:
-    mailbox = MailboxFile(tmp_path / "anna.out")
-    long = draw.random() < 0.01
-    content = draw.randbytes(4000 + draw.randrange(1000) if long else draw.randrange(40))
-    mailbox.path.write_bytes(draw.choice([content, draw.damaged(draw.choice(WPI).encode())]))
-    text = mailbox.read()
-    assert text is not None
-    if not may_go_on(text):
-        refused(lambda: read_move(text, Position.start("wpi")))
-
-
-@fuzzed(4000)
-def test_files_of_wthor_games(draw: Draw, tmp_path: Path) -> None:
+def wthor() -> bytes:
     moves = bytes(Position.from_obf(OBF).moves[:1])
-    good = format_wthor(2 * [WthorGame(moves, 32)], date(2026, 1, 31), 2026)
-    content = draw.damaged(good) if draw.random() < 0.8 else draw.randbytes(draw.randrange(200))
-    path = tmp_path / "games.wtb"
-    path.write_bytes(content)
-    refused(lambda: parse_wthor(content))
-    refused(lambda: read_openings(path, ruleset("standard"), 2))
-    learn_from(path, draw, "standard")
+    return format_wthor(2 * [WthorGame(moves, 32)], date(2026, 1, 31), 2026)
 
 
-# ---------------------------------------------------------------------- engines
-
-REPLIES = {
-    GtpAgent: (
-        "=1",
-        "=1 play genmove list_commands set_game",
-        "",
-        "=2",
-        "= d3",
-        "?3 no",
-        "=4 pass",
-    ),
-    NBoardAgent: ("pong 1", "pong 2", "pong 3", "=== D3/1.25/0.50", "nodestats 12 0.1", "status x"),
-    LineAgent: ("ready", "# a comment", "d3 value=12 depth=5 nodes=1234", "d3", "c5 value=-0.5"),
-}
+def visit() -> str:
+    """A game that a page has stored."""
+    players = {color: {"name": "human", "agent": None} for color in ("black", "white")}
+    clock = {"per": "move", "seconds": 10, "left": {"black": 5.0, "white": 5.0}}
+    about = {"series": None, "clock": clock, "halted": False, "trouble": "", "delay": 0.6}
+    game = game_data(game_of(TRANSCRIPT[:8], ruleset("standard")))
+    about |= {"format": 1, "game": game, "players": players, "seed": 1, "playing": True}
+    return json.dumps(about)
 
 
-class ScriptedProgram:
-    """A program that says what is written down, and then ends."""
-
-    def __init__(self, lines: Sequence[str]) -> None:
-        self._lines = list(lines)
-        self.is_running = False
-
-    def start(self) -> None:
-        self.is_running = True
-
-    def send(self, line: str, patience: float) -> None:
-        assert "\n" not in line
-
-    def receive_now(self) -> None:
-        return None
-
-    def receive(self, patience: float | None = None) -> str:
-        if not self._lines:
-            self.fail(DIED, "exit code 0")
-        return self._lines.pop(0)
-
-    def fail(self, reason: str, detail: str) -> NoReturn:
-        raise PlayerFailure(reason, detail)
-
-
-@fuzzed(4000)
-def test_answers_of_engines(draw: Draw) -> None:
-    """An engine that talks nonsense loses its game by its own fault."""
-    kind = draw.choice(list(REPLIES))
-    # Right for a while, so that all of a game is reached.
-    good = {
-        GtpAgent: ["=1 list_commands", "", "=2", "", "=3", "", "=4 d3", ""],
-        NBoardAgent: ["pong 1", "pong 2", "pong 3", "=== D3"],
-        LineAgent: ["ready", "d3"],
-    }[kind][: draw.randrange(9)]
-    lines = [draw.text(*REPLIES[kind]).replace("\n", "") for _ in range(draw.randrange(8))]
-    program = ScriptedProgram(good + lines)
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(program_agent, "Program", lambda *_: program)
-        agent: Any = kind("engine", *([3] if kind is NBoardAgent else []))
-    start = Position.start()
-    fault = None
+def agent_of(path: Path, _: Choose) -> None:
     try:
-        agent.begin_game(Color.BLACK, start, 1)
-        refused(lambda: valid_answer(agent.decide(start, Limits())))  # as the judge calls it
-    except PlayerFailure as failure:
-        fault = failure
-    if fault is not None:
-        assert fault.reason in (DIED, GARBAGE)
-        assert len(fault.detail) < 1500
-        assert program.is_running
+        settings = yaml.safe_load(path.read_bytes().replace(b"\0", b""))
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return
+    if isinstance(settings, dict):
+        build_agent(settings, "mine")
 
 
-class Thinkers:
-    """Stands for agents' processes: the first legal move at once."""
-
-    rules = ruleset("standard")
-
-    def change_rules_for(self, player: Any, rules: Any) -> None:
-        self.rules = rules
-
-    def of(self, player: Any) -> None:
-        pass
-
-    def ask(self, player: Any, game: Any, *about: Any, **more: Any) -> tuple[Decision, float]:
-        return Decision(game.position.moves[0]), 0.1
+def build_agents(path: Path, _: Choose) -> None:
+    """As the command line does."""
+    for word in with_paths([f"agent@first={path}"]):
+        parse(word)
 
 
-@pytest.fixture(scope="module")
-def engine() -> Any:
-    return read_engine(["agent=greedy"], [])
+def option(path: Path, _: Choose) -> None:
+    group, folder = path.parent.name, path.parents[1]
+    try:
+        if group == "experiment":
+            read(["experiment=mine"], [folder])
+        else:
+            load(group, path.stem, [folder])
+    except OSError as error:  # of OmegaConf, for a lone number; the command line tells it in a line
+        raise ValueError(str(error)) from error
 
 
-GTP = ("play black d3", "genmove w", "undo", "boardsize 6", "clear_board", "time_settings 60 5 1")
-GTP += ("time_left b 30 1", "showboard", "known_command x", "komi 6.5", "set_game Othello")
-GTP += ("gogui-rules_legal_moves", "gogui-rules_board", "1 name # comment", "list_commands")
+def note_beside_a_submission(path: Path, _: Choose) -> None:
+    """It refuses its own program at most."""
+    path.with_suffix("").write_text("#!/bin/sh\n")
+    ((name, about),) = submissions(str(path.parent)).items()
+    assert name == "anna"
+    assert "\n" not in about.get("problem", "")
+    for text in about.values():
+        text.encode()
 
 
-@fuzzed(4000)
-def test_commands_to_a_gtp_engine(draw: Draw, engine: Any) -> None:
-    server = GtpServer(*engine, Thinkers())  # type: ignore[arg-type]
-    for _ in range(draw.randrange(1, 6)):
-        line = draw.text(*GTP)
-        answer = server.answer(line)
-        if answer is not None:
-            assert answer.startswith(("=", "?")) and answer.endswith("\n\n")
-            assert "\n\n" not in answer[:-2]
+EXPERIMENT = """\
+# @package _global_
+defaults:
+  - _self_
+  - override /agents: duel
+  - override /agent@first: greedy
+  - override /agent@second: random
+
+name: mine
+games: 4
+openings:
+  plies: 4
+"""
+EVALUATION = "_target_: othello_lab.Composite\nweights: {mobility: 3}\n"
+SCHEDULE = "_target_: othello_lab.experiments.pairing.Gauntlet\nchampion: a\n"
+CLAIMS = "- alphabeta > greedy\n- random < greedy\n"
+FACTS = "name: a\nstarted: 2026-01-01T00:00:00\nconfig: {}\nversions: {}\ncomplete: true\n"
+RESULT = "label: a\ntables: []\nfigures: []\nkind: patterns\nversion: 1\n"
+SWEEP = "command: run -m depth=1,2\narguments: [depth=1,2]\ncombinations:\n- [depth=1]\n- []\n"
+PROBCUT = (FITTED / "square_weights.yaml").read_text(encoding="utf-8")
+PROBCUT = "- depth:".join(PROBCUT.split("- depth:")[:3])  # two checks are enough
+NOTES = ["protocol: line\ncommand: java Anna\n", "target: a.py:one\n", "protocol: file\n"]
+OPENINGS = f"# openings\n{TRANSCRIPT}\n\n{OBF}\n{GGF}{GGF}\n"
+TO_LEARN_FROM = [f"{TRANSCRIPT}\n% note\n{TRANSCRIPT}", f"{GGF}\n{GGF}", OBF]
+MAILS = [*(text.encode() for text in WPI), bytes(4500)]
+
+SMALL_ARRAYS = {"first": np.arange(6, dtype=np.int16).reshape(2, 3), "second": np.float32([1.5])}
 
 
-NBOARD = ("nboard 2", f"set game {GGF}", "set depth 3", "move D3", "move PA", "go", "hint 1")
-NBOARD += ("ping 1", "learn", "D3/1.5/0.1", "set contempt 0", "analyze")
+def checkpoint(path: Path) -> bytes:
+    write_state(path, {**SMALL_ARRAYS, "bytes": b"abc", "step": 3})
+    return path.read_bytes()
 
 
-@fuzzed(4000)
-def test_commands_to_an_nboard_engine(draw: Draw, engine: Any) -> None:
-    said: list[str] = []
-    output: Any = SimpleNamespace(write=said.append, flush=lambda: None)
-    server = NBoardServer(*engine, Thinkers(), output)  # type: ignore[arg-type]
-    for _ in range(draw.randrange(1, 6)):
-        server.answer(draw.text(*NBOARD))
-    assert not any("\n" in line[:-1] for line in said)
+def weights(path: Path) -> bytes:
+    LearnedWeights("kind", 2, 100, SMALL_ARRAYS, {"seed": 7}).write(path)
+    return path.read_bytes()
 
 
-# ---------------------------------------------------------------------- what a page has stored
+def read_weights(path: Path, choose: Choose) -> None:
+    """Their hash fits now and then."""
+    about = path.with_suffix(".yaml")
+    if choose([True, False]):
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        about.write_text(re.sub("[0-9a-f]{64}", digest, about.read_text()))
+    LearnedWeights.read(path, "kind", 2, ["first"])
 
 
-@fuzzed(4000)
-def test_games_that_the_page_has_stored(draw: Draw, tmp_path: Path) -> None:
-    """A file that was damaged, or changed by hand, is a game that is not there."""
-    number = new_number()
-    good = {
-        "format": 1,
-        "game": game_data(game_of(TRANSCRIPT[:8], ruleset("standard"))),
-        "players": {color: {"name": "human", "agent": None} for color in ("black", "white")},
-        "seed": 1,
-        "playing": True,
-        "delay": 0.6,
-        "series": None,
-        "clock": {"per": "move", "seconds": 10, "left": {"black": 5.0, "white": 5.0}},
-        "halted": False,
-        "trouble": "",
-    }
-    stored(tmp_path / f"{number}.json", draw.text(json.dumps(good)))
-    find_visit(tmp_path, number)
+def weights_by_yaml(path: Path) -> str:
+    weights(path.with_suffix(".npz"))
+    return path.read_text()
 
 
-# ---------------------------------------------------------------------- records
+FILES: dict[str, tuple[list[Any] | Callable[[Path], Any], int, list[Reader]]] = {
+    "openings.txt": (
+        [OPENINGS],
+        1,
+        [lambda p, choose: read_openings(p, ruleset(choose(NAMES)), choose([None, 2, 9, 69]))],
+    ),
+    "games.txt": (TO_LEARN_FROM, 1, [learn_from]),
+    "anna.out": (MAILS, 1, [mailbox]),
+    "games.wtb": (
+        [wthor()],
+        2,
+        [
+            lambda path, _: parse_wthor(path.read_bytes()),
+            lambda path, _: read_openings(path, ruleset("standard"), 2),
+            learn_from,
+        ],
+    ),
+    "abcdefghijklmnopqrstuv.json": ([visit()], 1, [lambda p, _: find_visit(p.parent, p.stem)]),
+    "state": (checkpoint, 1, [lambda path, _: read_state(path)]),
+    "mine.npz": (weights, 1, [read_weights]),
+    "weights.yaml": (
+        weights_by_yaml,
+        1,
+        [lambda p, _: LearnedWeights.read(p.with_suffix(".npz"), "kind", 2)],
+    ),
+    "anna.yaml": (NOTES, 1, [note_beside_a_submission]),
+    "it.yaml": (AGENTS, 1, [agent_of]),
+    "mine.yaml": (AGENTS, 4, [build_agents]),
+    "side/mine.yaml": (AGENTS, 4, [lambda path, _: side_of(str(path))]),
+    "agent/mine.yaml": ([AGENT], 16, [option]),
+    "evaluation/mine.yaml": ([EVALUATION], 16, [option]),
+    "schedule/mine.yaml": ([SCHEDULE], 16, [option]),
+    "experiment/mine.yaml": ([EXPERIMENT], 16, [option]),
+    "selfplay.yaml": ([FACTS], 1, [lambda path, _: about_of(path.parent)]),
+    "claims.yaml": ([CLAIMS], 1, [lambda path, _: Claims(claims=str(path))]),  # type: ignore[arg-type]
+    "weights/a.learned.yaml": ([RESULT], 1, [lambda p, _: StepResult.read(p.parents[1], "a")]),
+    "sweep.yaml": ([SWEEP], 1, [lambda path, _: Sweep.read(path.parent)]),
+    "probcut.yaml": ([PROBCUT], 2, [lambda path, _: ProbCut.load(path).array(1.5)]),
+}
+"""By name: right contents, or what makes them; 1, or by how much fewer inputs are tried; and what
+reads the file."""
 
-CONFIGS = ("seed: 1\n", "", "\0\0\0", "{ ] :", "- a\n", "executor: 3\n", "a: &a [*a]\n")
+
+@pytest.mark.parametrize("name", FILES)
+@fuzzed()
+def test_files(name: str, inputs: int, tmp_path: Path) -> None:
+    right, slow, readers = FILES[name]
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    contents = almost(*(right if isinstance(right, list) else [right(path)]))
+    fuzz(inputs // slow, lambda data: read_by(readers, stored(path, data.draw(contents)), data))
 
 
-@pytest.mark.integration
-@fuzzed(200, few=10)
-def test_files_of_settings(draw: Draw, recorded_duel: Path, tmp_path: Path) -> None:
-    """The one beside the record is held against it when a run is resumed."""
-    folder = tmp_path / "configured"
-    if not folder.exists():
-        shutil.copytree(recorded_duel, folder)
-    stored(folder / "config.yaml", draw.edited(*CONFIGS))
-    moved = dict.fromkeys(("workers", "executor", "address"))
-    refused(lambda: replanned(folder, None, None, moved, False, (), lambda lines: None))
+# ---------------------------------------------------------------------- weights
+
+LEARNED = {"patterns6": PatternEvaluation, "network": NetworkEvaluation, "trees": TreeEvaluation}
+
+
+def extreme(array: np.ndarray, choose: Choose) -> np.ndarray:
+    new = array.copy()
+    number = choose([-1, 1 << 62, -(1 << 62), 255, 65, 1 << 15])
+    with np.errstate(all="ignore"):
+        new.flat[choose(range(new.size))] = np.array(number).astype(new.dtype)
+    return new
+
+
+KINDS = [np.float32, np.int64, np.uint8, np.bool_, "U3", "c8"]
+ALTERED: list[Callable[[np.ndarray, Choose], np.ndarray]] = [
+    lambda array, choose: array.astype(choose(KINDS)),
+    lambda array, choose: array[: choose(range(len(array)))] if array.ndim else array,
+    lambda array, _: array.ravel(),
+    lambda _, choose: np.array(choose([3, 2.5, "text", True])),
+    *3 * [extreme],
+]
+"""Arrays of another shape or kind, or with other numbers."""
+
+
+@pytest.mark.parametrize("name", LEARNED)
+@fuzzed(8, 400)
+def test_arrays_of_weights(name: str, inputs: int) -> None:
+    """They are refused, or the evaluation has a value: no number leads out of a table."""
+    module = sys.modules[LEARNED[name].__module__]
+    whole = LearnedWeights.read(name, module.KIND, module.VERSION)
+
+    def test(data: st.DataObject) -> None:
+        arrays = dict(whole.arrays)
+        for key in data.draw(
+            st.lists(st.sampled_from(sorted(arrays)), min_size=1, max_size=2, unique=True)
+        ):
+            alter = data.draw(st.sampled_from(ALTERED))
+            arrays[key] = alter(arrays[key], lambda some: data.draw(st.sampled_from(some)))
+        about = data.draw(st.sampled_from([{}, *({"side": side} for side in (8, 6, 7, None, "x"))]))
+        weights = LearnedWeights(
+            whole.kind, whole.version, whole.unit, arrays, dict(whole.about) | about
+        )
+
+        def value() -> None:
+            evaluation = LEARNED[name](weights)
+            start = Position.start("mini6" if 6 in evaluation.sides else "standard")
+            assert abs(evaluation(start)) < 1 << 31
+
+        refused(value, 40_000)
+
+    fuzz(inputs, test)

@@ -20,83 +20,35 @@ import socket
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from attacks import supervised
-from attacks.supervised import START, supervisor
-from attacks.test_hostile_agents import Run
+from attacks.supervised import ALONE, MODES, OPEN, START, WITH_CHILDREN, Tries, conditions, judged
+from attacks.test_hostile_agents import played
 from bots import EXAMPLES, player
 from chosen import mostly_nightly
-from processes import await_
 from records import content
 from runs import told
 
-from othello_lab import Decision, GreedyAgent, Limits, RandomAgent
+from othello_lab import GreedyAgent, RandomAgent
 from othello_lab.agents.agent import Files
 from othello_lab.agents.config import ConfigError
-from othello_lab.core.game import DIED, FINISHED, HUNG, RAISED
-from othello_lab.core.position import Position
+from othello_lab.core.game import DIED, FINISHED, RAISED
 from othello_lab.core.system import call_filter, landlock
 from othello_lab.core.system.promises import promises
 from othello_lab.core.system.shared_memory import shared
 from othello_lab.experiments.config import LimitsConfig, RunConfig, make_agent
-from othello_lab.experiments.playing.agent_proxy import AgentProxy
-from othello_lab.experiments.playing.conditions import (
-    CLOSED,
-    NONE,
-    PROCESS,
-    GameConditions,
-    Isolation,
-)
+from othello_lab.experiments.playing.conditions import CLOSED, NONE, PROCESS
 
 pytestmark = [
     pytest.mark.skipif(landlock.version() < 3, reason="this kernel has no rules for files"),
     pytest.mark.skipif(not call_filter.available(), reason="no filters of system calls here"),
 ]
-OPEN, ALONE, WITH_CHILDREN = "open", "closed", "closed, with children"
-MODES: dict[str, dict[str, Any]] = {
-    OPEN: {"kind": PROCESS},
-    ALONE: {"kind": CLOSED},
-    WITH_CHILDREN: {"kind": CLOSED, "children": ["it"]},
-}
 LIBC = ctypes.CDLL(None, use_errno=True)
 ROOT = Path(__file__).parents[2]
-
-
-class Tries(RandomAgent):
-    """Does something before each move."""
-
-    def __init__(self, what: Callable[[], object], files: Files | None = None) -> None:
-        self._what, self._files = what, files or Files()
-
-    def files(self) -> Files:
-        return self._files
-
-    def decide(self, position: Position, limits: Limits) -> Decision:
-        self._what()
-        return Decision(position.moves[0])
-
-
-def conditions(agent: Any, mode: str = ALONE, **about: Any) -> GameConditions:
-    isolation = Isolation(**{**MODES[mode], **about.pop("isolation", {})})
-    return supervised.conditions(agent, about.pop("limits", None), isolation=isolation, **about)
-
-
-def judged(chosen: GameConditions, work: Callable[[AgentProxy], object] | None = None) -> str:
-    """The answer of a supervisor that works with the agent's proxy, or the agent's failure."""
-    work = work or (lambda proxy: proxy.decide(START, Limits()).move)
-    with closing(supervisor(chosen, lambda proxy, _: work(proxy))) as process:
-        answer = process.receive_within(120)
-        assert answer is not None
-        process.has_ended(20)
-        return answer.decode()
 
 
 def done_of(tricks: Mapping[str, Callable[[], object]], mode: str, **about: Any) -> set[str]:
@@ -116,11 +68,6 @@ def done_of(tricks: Mapping[str, Callable[[], object]], mode: str, **about: Any)
     found = dict(zip(tricks, outcomes, strict=True))
     assert all(found.values()), f"it ended meanwhile: {found}"
     return {name for name, outcome in found.items() if outcome == 2}
-
-
-def can(what: Callable[[], object], **about: Any) -> bool:
-    """Whether a closed agent can do it."""
-    return bool(done_of({"it": what}, ALONE, **about))
 
 
 # ------------------------------------------------------------------ reach
@@ -204,17 +151,6 @@ def _task_clock() -> ctypes.Array[ctypes.c_uint32]:
     return (ctypes.c_uint32 * 28)(1, 112, 1)
 
 
-@contextmanager
-def victim() -> Iterator[int]:
-    """The number of a process of the same user."""
-    process = subprocess.Popen(["cat"], stdin=subprocess.PIPE, process_group=0)
-    try:
-        yield process.pid
-    finally:
-        process.kill()
-        process.communicate()
-
-
 @pytest.mark.integration
 def test_nobody_elses_files_and_processes_are_reached(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -229,79 +165,59 @@ def test_nobody_elses_files_and_processes_are_reached(
             folder.mkdir(parents=True)
             (folder / "B.in").write_text("f5")
             tricks[name] = partial(trick, folder)
-        with victim() as other:
-            tricks |= {name: partial(of_other, other) for name, of_other in OTHERS.items()}
+        with subprocess.Popen(["cat"], stdin=subprocess.PIPE, process_group=0) as other:
+            tricks |= {name: partial(of_other, other.pid) for name, of_other in OTHERS.items()}
+            if mode != OPEN:  # where that succeeds, it stops the test
+                for name, of_other in OTHERS.items():
+                    tricks[f"{name} its supervisor"] = lambda f=of_other: f(os.getppid())
             done[mode] = done_of(tricks, mode, files=Files((__file__,)))
+            other.kill()
     # Some depend on the rights of the user, and on the file system.
     assert done[OPEN] >= {"reads", "renames", "locks an open file", "signals", "slows", "forks"}
     assert len(done[OPEN]) > 0.8 * len(FILES | OTHERS)
     assert done[ALONE] == set()
-    assert done[WITH_CHILDREN] == NEEDS_CHILDREN
+    assert {name.removesuffix(" its supervisor") for name in done[WITH_CHILDREN]} == NEEDS_CHILDREN
     for mode in (ALONE, WITH_CHILDREN):
         for name in FILES:
             (file,) = (tmp_path / mode / name).iterdir()
             assert (file.name, file.read_text()) == ("B.in", "f5")
 
 
-def test_files_network_and_threads(tmp_path: Path) -> None:
-    """What a closed agent may, and what can be opened for it."""
-    (tmp_path / "in").mkdir()
-    (tmp_path / "in" / "text").write_text("mine")
-
-    def read() -> str:
-        return (tmp_path / "in" / "text").read_text()
-
-    def write() -> int:
-        return (tmp_path / "in" / "new").write_text("x")
+def test_what_can_be_opened_for_a_closed_agent(tmp_path: Path) -> None:
+    """Files by names that are no patterns, but not what is private; the network. Threads, and a
+    scratch folder that is removed, it has anyway."""
+    names = ["*", "[red]x", "a?", "open", "mine", "own", "rival", "rx", "ab", "open/results"]
+    tricks: dict[str, Callable[[], object]] = {}
+    for folder in (tmp_path / name for name in names):
+        folder.mkdir()
+        (folder / "text").write_text("x")
+        tricks[f"reads {folder.relative_to(tmp_path)}"] = (folder / "text").read_text
+        tricks[f"writes {folder.relative_to(tmp_path)}"] = partial((folder / "new").write_text, "x")
+    noted = shared(ctypes.c_char * 1000)
 
     def thread() -> None:
         begun = threading.Thread(target=START.play, args=["d3"])
         begun.start()
         begun.join()
 
-    assert can(read, isolation={"reads": [str(tmp_path)]})
-    assert not can(write, isolation={"reads": [str(tmp_path)]})
-    assert can(write, isolation={"writes": [str(tmp_path / "in")]})
-    assert can(read, files=Files((str(tmp_path / "in"),)))
-    assert can(socket.socket, isolation={"network": True})
-    assert can(thread)
+    def use_scratch() -> None:
+        (_scratch("deep") / "er").mkdir(parents=True)
+        (_scratch("deep") / "file").touch()
+        (_scratch("deep") / "file").rename(_scratch("moved"))
+        noted.value = str(_scratch("")).encode()
 
+    def reserve() -> object:
+        """As a Java machine does: its address space is far larger than the memory it uses."""
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000  # MAP_NORESERVE
+        return mmap.mmap(-1, 4 << 30, flags=flags, prot=0)
 
-@pytest.mark.integration
-def test_what_is_private_stays_closed(tmp_path: Path) -> None:
-    """The record, though the folder around it is open."""
-    record = tmp_path / "results" / "run" / "games.sqlite"
-    record.parent.mkdir(parents=True)
-    record.write_text("")
-    (tmp_path / "agent.py").write_text("mine")
-    opened = {"isolation": {"reads": [str(tmp_path)]}, "private": [str(tmp_path / "results")]}
-    assert can(lambda: (tmp_path / "agent.py").read_text(), **opened)
-    assert not can(record.read_text, **opened)
-    assert not can(lambda: record.write_text("mine"), **opened)
-
-
-@pytest.mark.parametrize("name", ["*", "[red]x", "a?"])
-def test_names_are_no_patterns(name: str, tmp_path: Path) -> None:
-    for folder in (name, "rival", "rx", "ab"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "text").write_text("x")
-    opened = {"isolation": {"reads": [str(tmp_path / name)]}}
-    assert can((tmp_path / name / "text").read_text, **opened)
-    for rival in ("rival", "rx", "ab"):
-        assert not can((tmp_path / rival / "text").read_text, **opened)
-
-
-def test_its_own_folder_is_its_own_and_removed() -> None:
-    noted = shared(ctypes.c_char * 1000)
-
-    def use() -> None:
-        place = Path(os.environ["TMPDIR"])
-        (place / "deep").mkdir()
-        (place / "deep" / "file").write_text("x")
-        (place / "deep" / "file").rename(place / "moved")
-        noted.value = str(place).encode()
-
-    assert can(use)
+    own = {"socket": socket.socket, "thread": thread, "scratch": use_scratch, "space": reserve}
+    reads = [str(tmp_path / name) for name in names[:4]]
+    opened = {"reads": reads, "writes": [str(tmp_path / "mine")], "network": True}
+    private, files = [str(tmp_path / "open/results")], Files((str(tmp_path / "own"),))
+    about = {"isolation": opened, "private": private, "files": files, "memory_mb": 300}
+    done = done_of(tricks | own, ALONE, **about)
+    assert done == {*own, "writes mine", *(f"reads {name}" for name in names[:6])}
     assert Path(noted.value.decode()).name.startswith("othello-lab-scratch-")
     assert not Path(noted.value.decode()).exists()
 
@@ -326,19 +242,13 @@ def _page_tables() -> object:
     return place
 
 
-def _undumpable() -> object:
-    """As it was when its files in /proc belong to the superuser."""
-    LIBC.prctl(4, 0, 0, 0, 0)
-    return _fill(mmap.mmap(-1, 400 << 20).write)
-
-
 def _scratch(name: str) -> Path:
     return Path(os.environ["TMPDIR"]) / name
 
 
-def _files() -> None:
+def _files(folder: str) -> None:
     for number in range(3000):
-        _scratch(str(number)).touch()
+        (_scratch(folder) / str(number)).touch()
 
 
 def _bytes() -> None:
@@ -354,27 +264,30 @@ def _deep() -> None:
         os.chdir("d")
 
 
-def _hidden() -> None:
-    """A folder that nobody may list, and where everything is."""
-    _scratch("hidden").mkdir(mode=0o300)
-    for number in range(3000):
-        (_scratch("hidden") / str(number)).touch()
+def _shared_map() -> object:
+    return _fill(mmap.mmap(-1, 400 << 20).write)
 
 
+MEMORY, DISK = f"{DIED}.*MiB of memory", f"{DIED}.*scratch folder"
 # What is tried, then the agent waits; how a closed agent's game ends, and what is said.
 TAKES: dict[str, tuple[Callable[[], object], str]] = {
     "memory of its own": (lambda: bytearray(400 << 20), f"{RAISED}.*MemoryError"),
-    "a shared map": (lambda: _fill(mmap.mmap(-1, 400 << 20).write), f"{DIED}.*MiB of memory"),
-    "an undumpable process": (_undumpable, f"{DIED}.*MiB of memory"),
-    "page tables": (_page_tables, f"{DIED}.*MiB of memory"),
-    "many files": (_files, f"{DIED}.*files in its scratch folder"),
+    "a shared map": (_shared_map, MEMORY),
+    # Its files in /proc belong to the superuser.
+    "an undumpable process": (lambda: (LIBC.prctl(4, 0, 0, 0, 0), _shared_map()), MEMORY),
+    "page tables": (_page_tables, MEMORY),
+    "many files": (lambda: _files(""), f"{DIED}.*files in its scratch folder"),
     "many bytes": (_bytes, f"{DIED}.*MiB in its scratch folder"),
-    "folders in each other": (_deep, f"{DIED}.*scratch folder"),
+    "folders in each other": (_deep, DISK),
     "a file without end": (
         lambda: _scratch("x").open("wb").truncate(1 << 40),
         f"{RAISED}|{DIED}.*exit code -{signal.SIGXFSZ}",
     ),
-    **({} if os.geteuid() == 0 else {"a hidden folder": (_hidden, f"{DIED}.*cannot be read")}),
+    # Where everything is in a folder that nobody may list.
+    "a hidden folder": (
+        lambda: (_scratch("x").mkdir(mode=0o300), _files("x")),
+        f"{DIED}.*cannot be read" if os.geteuid() else DISK,
+    ),
 }
 
 
@@ -388,115 +301,6 @@ def test_memory_and_disk_are_bounded(what: str) -> None:
     assert re.match(f"(?s){end}", said), said
     if "emory" in end and bound == 200:  # without a bound it plays on
         assert judged(conditions(Tries(trick))) == str(START.moves[0])
-
-
-def test_what_is_only_reserved_is_no_memory() -> None:
-    """As a Java machine does: its address space is far larger than what it uses."""
-
-    def reserve() -> object:
-        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000  # MAP_NORESERVE
-        return mmap.mmap(-1, 4 << 30, flags=flags, prot=0)
-
-    assert can(reserve, memory_mb=300)
-
-
-class Thinks(RandomAgent):
-    """Lets threads think on between its moves."""
-
-    def __init__(self) -> None:
-        self.thoughts = shared(ctypes.c_longlong)
-
-    def decide(self, position: Position, limits: Limits) -> Decision:
-        threading.Thread(target=self._think, daemon=True).start()
-        # What could wake a process that is stopped.
-        for wake in ("sets a timer that wakes", "is woken by a pipe"):
-            with suppress(OSError):
-                OTHERS[wake](0)
-        signal.signal(signal.SIGALRM, lambda *_: None)
-        signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
-        await_(lambda: self.thoughts.value > 1000)
-        return super().decide(position, limits)
-
-    def _think(self) -> None:
-        while True:
-            self.thoughts.value += 1
-
-
-@pytest.mark.integration
-@pytest.mark.parametrize("ponder", [False, True])
-@pytest.mark.parametrize("mode", [OPEN, ALONE])
-def test_nobody_thinks_in_the_opponents_time(mode: str, ponder: bool) -> None:
-    """Unless it is allowed; then what was used is told."""
-    agent = Thinks()
-
-    def ask(proxy: AgentProxy) -> float:
-        proxy.start()
-        proxy.decide(START, Limits(seconds=50))
-        before = agent.thoughts.value
-        proxy.stop()
-        if ponder:
-            await_(lambda: agent.thoughts.value > before + 1_000_000)
-        else:  # on a busy machine the last thread may stop later
-            await_(lambda: _stands_still(agent.thoughts))
-        return proxy.outside / 1e9
-
-    seconds = float(judged(conditions(agent, mode, limits=Limits(seconds=50), ponder=ponder), ask))
-    assert seconds > 0.05 if ponder else seconds < 2.0
-    assert _stands_still(agent.thoughts)  # it was ended
-
-
-def _stands_still(thoughts: Any) -> bool:
-    before = thoughts.value
-    time.sleep(0.3)
-    return bool(thoughts.value == before)
-
-
-def _spin() -> None:
-    """Let threads of the lowest priority wait for a processor, while this one thinks."""
-
-    def burn() -> None:
-        os.setpriority(os.PRIO_PROCESS, 0, 19)
-        while True:
-            pass
-
-    for _ in range(8):
-        threading.Thread(target=burn, daemon=True).start()
-    until = time.process_time() + 0.4
-    while time.process_time() < until:
-        pass
-
-
-@pytest.mark.integration
-def test_threads_that_wait_win_no_time() -> None:
-    def ask(proxy: AgentProxy) -> float:
-        proxy.start()
-        proxy.decide(START, Limits(seconds=50))
-        spent = proxy.stop()
-        return (spent.wall - spent.waited) / 1e9
-
-    assert float(judged(conditions(Tries(_spin), limits=Limits(seconds=50)), ask)) >= 0.39
-
-
-# ------------------------------------------------------------------ ends
-
-
-@pytest.mark.integration
-@pytest.mark.parametrize("mode", [OPEN, ALONE])
-def test_who_hears_nothing_ends(mode: str) -> None:
-    """And whoever hangs while it is made ends after its time."""
-
-    def deaf() -> None:
-        for number in signal.valid_signals():
-            with suppress(OSError):
-                signal.signal(number, signal.SIG_IGN)
-        while True:
-            time.sleep(1)
-
-    agent, alive = Tries(deaf), shared(ctypes.c_int)
-    agent.begin_game = lambda *_: setattr(alive, "value", os.getpid())  # type: ignore[method-assign]
-    said = judged(replace(conditions(agent, mode), hang_seconds=0.3))
-    assert said.startswith(HUNG)
-    await_(lambda: not Path(f"/proc/{alive.value}").exists())
 
 
 def test_a_constructor_that_hangs_ends_after_its_time(tmp_path: Path) -> None:
@@ -513,51 +317,54 @@ def test_a_constructor_that_hangs_ends_after_its_time(tmp_path: Path) -> None:
 
 
 LAB = f"{sys.executable} -m othello_lab play wpi Lab agent=greedy"
-TRICKS = {
-    "puts a move into the other's input": "open(other + '/Lab.in', 'w').write('(W A 1)')",
-    "puts a folder in the way": "os.mkdir(other + '/Lab.out')",
-    "removes the other's folder": "os.rename(other, other + '-gone')",
-    "closes the other's folder": "os.chmod(other, 0)",
-    "stops all others": "[os.kill(p, 19) for p in pids]",
-    "kills its supervisor": "os.kill(os.getppid(), 9)",
-    "stops its supervisor": "os.kill(os.getppid(), 19)",
-}
+TRICKS = [
+    "os.mkdir(other + '/Lab.out')",  # a folder in the other's way
+    "os.rename(other, other + '-gone')",
+    "open(other + '/Lab.in', 'w').write('(W A 1)')",  # a move into its input
+    "os.chmod(other, 0)",
+    "[os.kill(p, 19) for p in pids]",
+    "os.kill(os.getppid(), 19)",  # the supervisor
+    "os.kill(os.getppid(), 9)",
+]
 TROUBLE = """
 import glob
 pids = [int(p) for p in os.listdir('/proc') if p.isdigit() and int(p) not in (1, os.getpid())]
 others = [folder for folder in glob.glob({around!r} + '/*') if folder != os.getcwd()]
 for other in others or [{around!r} + '/unknown']:
-    try:
-        {trick}
-    except OSError:
-        pass
+    for trick in {tricks!r}:
+        try:
+            eval(trick)
+        except OSError:
+            pass
 """
 
 
-def hostile(folder: Path, trick: str) -> str:
-    """The command of a program that plays a trick before each of its moves, and is honest then."""
-    text = TROUBLE.format(around=str(folder / "scratch"), trick=TRICKS[trick])
-    (folder / "trick.py").write_text(text)
-    run = f"exec(open({str(folder / 'trick.py')!r}).read()); honest(text)"
-    return player(folder, run, after=0, name="hostile")
-
-
 @pytest.mark.integration
-@pytest.mark.parametrize("trick", mostly_nightly(TRICKS, ["kills its supervisor"]))
-def test_a_player_loses_nothing_by_a_program(trick: str, tmp_path: Path, scratch: Path) -> None:
-    words = ["seed=1", "limit=60", "--record", str(tmp_path / "games.txt")]
-    shown = told("play", "referee", LAB, hostile(tmp_path, trick), *words)
-    for loser in re.findall(r"\((\w+)\) loses: ", shown):
-        assert loser == "hostile", shown
-    assert "broken down" not in shown
-    assert list(scratch.iterdir()) == []
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("trick", ["puts a folder in the way", "removes the other's folder"])
-def test_it_would_lose_if_files_were_open(trick: str, tmp_path: Path, scratch: Path) -> None:
-    words = ["seed=1", "limit=2", "isolation=process", "--record", str(tmp_path / "games.txt")]
-    assert "(Lab) loses: " in told("play", "referee", LAB, hostile(tmp_path, trick), *words)
+@pytest.mark.parametrize("tricks", [TRICKS, TRICKS[:1]])
+def test_a_player_loses_nothing_by_a_program(
+    tricks: list[str], tmp_path: Path, scratch: Path
+) -> None:
+    """It plays tricks before each of its moves, and is honest then; where files are open, it wins
+    by the first alone."""
+    text = TROUBLE.format(around=str(tmp_path / "scratch"), tricks=tricks)
+    (tmp_path / "trick.py").write_text(text)
+    run = f"exec(open({str(tmp_path / 'trick.py')!r}).read()); honest(text)"
+    hostile = player(tmp_path, run, after=0, name="hostile")
+    words = [
+        "seed=1",
+        f"limit={60 if len(tricks) > 1 else 2}",
+        "--record",
+        str(tmp_path / "games.txt"),
+    ]
+    if len(tricks) == 1:
+        words += ["isolation=process"]
+    shown = told("play", "referee", LAB, hostile, *words)
+    losers = set(re.findall(r"\((\w+)\) loses: ", shown))
+    if len(tricks) == 1:
+        assert losers == {"Lab"}, shown
+    else:
+        assert losers <= {"hostile"} and "broken down" not in shown, shown
+        assert list(scratch.iterdir()) == []
 
 
 CLASS = ["experiment=class", "games=2", "limits.seconds=20", "figures=none", "executor.workers=1"]
@@ -566,7 +373,7 @@ CLASS = ["experiment=class", "games=2", "limits.seconds=20", "figures=none", "ex
 def class_of(tmp_path: Path, files: Mapping[str, str], *words: str) -> tuple[str, str]:
     """What is said of the tournament of these programs, and what they print."""
     handed_in, results = tmp_path / "handed_in", tmp_path / "results"
-    handed_in.mkdir()
+    handed_in.mkdir(parents=True)
     for name, text in files.items():
         (handed_in / name).write_text(text, encoding="utf-8")
         (handed_in / name).chmod(0o755 if text.startswith("#!") else 0o644)
@@ -632,49 +439,30 @@ def test_a_program_that_needs_another_is_told_so_and_only_the_teacher_lets_it(
     tmp_path: Path,
 ) -> None:
     files = {"emil.sh": CUT, "emil.yaml": "protocol: line\ncommand: sh emil.sh\n", "anna.py": ANNA}
-    said, _ = class_of(tmp_path, files)
+    said, _ = class_of(tmp_path / "alone", files)
     told_so = "emil.sh started another program (cut): write it in one process, or ask your teacher"
     assert f"{told_so} for isolation.children=[emil]" in said
-    shutil.rmtree(tmp_path / "handed_in")
-    shutil.rmtree(tmp_path / "results")
-    said, _ = class_of(tmp_path, files, "isolation.children=[emil]")
+    said, _ = class_of(tmp_path / "let", files, "isolation.children=[emil]")
     assert told_so not in said and "time and memory watched, not bounded" in said
 
 
-GREEDY_CLASS = """
-import othello_lab
-from othello_lab.agents.evaluation import Mobility
-
-
-class Max(othello_lab.Maximizer):
-    def __init__(self):
-        super().__init__(evaluation=Mobility())
-"""
-
-
 @pytest.mark.nightly
-def test_honest_programs_of_six_languages_and_a_subclass_play(tmp_path: Path) -> None:
+def test_honest_programs_of_six_languages_play(tmp_path: Path) -> None:
     """The class of docs/examples, as the page shows it; those whose language is installed."""
     handed_in = tmp_path / "handed_in"
     shutil.copytree(EXAMPLES / "class", handed_in)
     for folder, compiler in (("bert", "javac"), ("anna.c", "cc")):
         if shutil.which(compiler) is None:
             (shutil.rmtree if folder == "bert" else os.remove)(handed_in / folder)
-    (handed_in / "max.py").write_text(GREEDY_CLASS)
     said = told("run", *CLASS, f"folder={handed_in}", f"results={tmp_path / 'results'}")
-    forfeits = set(re.findall(r"^(\w+) forfeited", said, re.MULTILINE))
+    forfeits = set(re.findall(r"([a-z]\w*) forfeited", said))
     assert forfeits <= {"frida"}, said  # who plays illegal moves
 
 
-SEARCHES = {
-    "AlphaBeta": {"depth": 2},
-    "MTDf": {"depth": 2},
-    "Minimax": {"depth": 2},
-    "PVS": {"depth": 3, "endgame": 8},
-    "MCTS": {"playouts": 50},
-    "Maximizer": {},
-    "GreedyAgent": {},
-    "RandomAgent": {},
+SEARCHES: dict[str, dict[str, int]] = {
+    **{name: {"depth": 2} for name in ("AlphaBeta", "MTDf", "Minimax")},
+    **{"PVS": {"depth": 3, "endgame": 8}, "MCTS": {"playouts": 50}},
+    **{name: {} for name in ("Maximizer", "GreedyAgent", "RandomAgent")},
 }
 
 
@@ -688,16 +476,13 @@ def test_a_subclass_of_each_search_plays_closed_as_open(tmp_path: Path) -> None:
         evaluation = {"_target_": "othello_lab.agents.evaluation.Mobility"}
         needs = {"evaluation": evaluation} if "depth" in settings or name == "Maximizer" else {}
         agents[name] = {"_target_": f"{tmp_path}/mine.py:My{name}", **settings, **needs}
-    played = [
-        content(
-            Run(
-                tmp_path / kind, agents, ["ruleset=standard", "games=10", f"isolation={kind}"]
-            ).folder
-        )
+    words = ["ruleset=standard", "games=10"]
+    opened, closed = (
+        content(played(tmp_path / kind, agents, [*words, f"isolation={kind}"])[0])["games"]
         for kind in (PROCESS, CLOSED)
-    ]
-    assert played[0]["games"] == played[1]["games"]
-    assert {game[9] for game in played[0]["games"]} == {FINISHED}
+    )
+    assert opened == closed
+    assert {game[9] for game in opened} == {FINISHED}
 
 
 COMPILERS = {

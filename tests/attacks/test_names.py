@@ -6,8 +6,10 @@ import io
 import logging
 import re
 import shutil
-from html.parser import HTMLParser
+from collections.abc import Callable
+from html import unescape
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pandas as pd
@@ -48,25 +50,8 @@ NAMES = (
 SHOWN = tuple(map(visible, NAMES))
 
 
-class Page(HTMLParser):
-    """The text of a page, where its links lead, and what it runs."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.links: set[str | None] = set()
-        self.scripts: list[str] = []
-        self.text = ""
-        self._tag = ""
-        self.feed(html)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._tag = tag
-        self.links |= {value for name, value in attrs if name == "href"}
-
-    def handle_data(self, data: str) -> None:
-        if self._tag == "script":
-            self.scripts.append(data.strip())
-        self.text += data
+def text_of(page: str) -> str:
+    return unescape(re.sub("<[^>]+>", "", page))
 
 
 @pytest.fixture(scope="module")
@@ -88,74 +73,75 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 def test_a_run_has_them_as_they_are(played: tuple[Path, str]) -> None:
     """On the terminal, in its report and figures, and when it is watched."""
     folder, printed = played
-    shown = io.StringIO()
-    console = Console(file=shown, width=200)
-    console.print(look(folder, console)[0])
-    assert r"[/b] $\foo$ :smile:: 90 of 90 games" in shown.getvalue()
-    page = Page((folder / "report.html").read_text())
-    assert "alert(1)" not in page.scripts
-    assert all(link and link.startswith("#") for link in page.links)
+    watched = shown_by(lambda console: console.print(look(folder, console)[0]))
+    assert r"[/b] $\foo$ :smile:: 90 of 90 games" in watched
+    page = (folder / "report.html").read_text()
+    assert "alert(1)" not in "".join(re.findall("<script[^>]*>(.*?)</script>", page, re.DOTALL))
+    assert all(link.startswith("#") for link in re.findall(r"""href=["']?([^"'\s>]*)""", page))
     assert not re.search("[\x07\u202e]|\x1b\\[31m|\x1b\\]", printed)
     assert not re.search("[\x00-\x08\x0b-\x1f\u202e]", (folder / "report.md").read_text())
     for name in SHOWN:
-        assert f" {name} " in printed and f" {name} " in shown.getvalue()
-        assert name.replace("\\n", " ") in page.text
+        assert f" {name} " in printed and f" {name} " in watched
+        assert name.replace("\\n", " ") in text_of(page)
     for figure in ("elo", "win_rates", "superiority"):
         drawing = ElementTree.parse(folder / f"{figure}.svg")
         texts = {"".join(part.itertext()).strip() for part in drawing.iter()}
         assert set(SHOWN) <= texts
 
 
-def texts_of(figure: Figure) -> set[str]:
-    """What stands in a figure once it is drawn; none of it a formula but powers of ten."""
-    FigureCanvasAgg(figure).draw()
-    texts = [text for text in figure.findobj(Text) if "mathdefault" not in text.get_text()]
-    assert not any(is_math_text(text.get_text()) for text in texts)
-    return {text.get_text().replace(r"\$", "$").strip() for text in texts}
-
-
 @pytest.mark.integration
 def test_charts_of_costs_and_sweeps_have_them_too() -> None:
-    rows = [{"agent": name, "depth": depth} for name in NAMES for depth in (1, 2)]
-    common = {"positions": 1, "openings": 1, "nodes": 9.0, "nodes_per_move": 9.0}
-    common |= {"run": 1, "games": 2}
-    ratios = {"nodes_ratio": 1.0, "nodes_low": 0.9, "nodes_high": 1.1}
-    frame = pd.DataFrame(rows).assign(**common, **ratios)
+    """None of it is a formula but powers of ten."""
+    rows = [{"agent": name, "depth": depth, "[b]": name} for name in NAMES for depth in (1, 2)]
+    common = {"positions": 1, "openings": 1, "nodes": 9.0, "nodes_per_move": 9.0, "$s$": "$a$ $b$"}
+    common |= {"run": 1, "games": 2, "nodes_ratio": 1.0, "nodes_low": 0.9, "nodes_high": 1.1}
+    frame = pd.DataFrame(rows).assign(**common)
+    charts: list[tuple[Figure, set[str]]] = [
+        (
+            cost_chart(frame[frame["depth"] == 1], "$x$"),
+            {"1 position from 1 opening, standard, $x$"},
+        ),
+        (sweep_chart(frame, "nodes_per_move", "[b]", "$s$"), {"$s$ = $a$ $b$", "[b]"}),
+    ]
     for baseline in (NAMES[2], NAMES[3], NAMES[8]):  # a formula, control codes, a hidden one
-        texts = texts_of(depth_chart(frame, baseline))
-        assert {*SHOWN, f"nodes, {visible(baseline)} = 1"} <= texts
-    one = frame[frame["depth"] == 1]
-    texts = texts_of(cost_chart(one, "$x$"))
-    assert {*SHOWN, "1 position from 1 opening, standard, $x$"} <= texts
-    other = frame.assign(**{"$s$": "$a$ $b$", "[b]": frame["agent"]})
-    assert {*SHOWN, "$s$ = $a$ $b$", "[b]"} <= texts_of(
-        sweep_chart(other, "nodes_per_move", "[b]", "$s$")
-    )
+        chart = depth_chart(frame, baseline)
+        charts.append((chart, {f"nodes, {visible(baseline)} = 1"}))
+    for figure, more in charts:
+        FigureCanvasAgg(figure).draw()
+        texts = [text for text in figure.findobj(Text) if "mathdefault" not in text.get_text()]
+        assert not any(is_math_text(text.get_text()) for text in texts)
+        drawn = {text.get_text().replace(r"\$", "$").strip() for text in texts}
+        assert {*SHOWN, *more} <= drawn
+
+
+def shown_by(show: Callable[[Console], object], **about: Any) -> str:
+    """What is printed on a console."""
+    console = Console(file=(shown := io.StringIO()), width=200, **about)
+    show(console)
+    return shown.getvalue()
 
 
 def test_the_progress_bar_shows_them() -> None:
-    shown = io.StringIO()
-    console = Console(file=shown, force_terminal=True, color_system=None, width=200)
-    with progress_bar(console) as progress:
-        fields = {"before": 0, "note": NAMES[3], "warnings": [NAMES[0]]}
-        progress.add_task(NAMES[1], total=1, **fields)
-    assert SHOWN[1] in shown.getvalue() and f"{SHOWN[3]}, {SHOWN[0]}" in shown.getvalue()
+    def show(console: Console) -> None:
+        with progress_bar(console) as progress:
+            fields = {"before": 0, "note": NAMES[3], "warnings": [NAMES[0]]}
+            progress.add_task(NAMES[1], total=1, **fields)
+
+    shown = shown_by(show, force_terminal=True, color_system=None)
+    assert SHOWN[1] in shown and f"{SHOWN[3]}, {SHOWN[0]}" in shown
 
 
 @pytest.mark.integration
 def test_tables_of_sweeps_show_them(played: tuple[Path, str], tmp_path: Path) -> None:
-    folder, _ = played
     settings = [f"agents.{name}.depth=1" for name in NAMES[:2]]
     (tmp_path / "sweep.yaml").write_text("{command: '[/b]', arguments: [], combinations: []}")
-    shutil.copytree(folder, tmp_path / "0")
+    shutil.copytree(played[0], tmp_path / "0")
     known = [Combination(0, tmp_path / "0", tuple(settings), State.FINISHED)]
     values = {NAMES[0]: {0: NAMES[1]}, NAMES[2]: {0: NAMES[3]}}
-    shown = io.StringIO()
-    conclude(tmp_path, known, values, Console(file=shown, width=200))
-    for name in SHOWN:
-        assert f" {name} " in shown.getvalue()
-    assert "[red]x[/red]=a[/b]" in shown.getvalue()
-    assert "[red]x[/red]" in Page((tmp_path / "report.html").read_text()).text
+    shown = shown_by(lambda console: conclude(tmp_path, known, values, console))
+    assert all(f" {name} " in shown for name in SHOWN)
+    assert "[red]x[/red]=a[/b]" in shown
+    assert "[red]x[/red]" in text_of((tmp_path / "report.html").read_text())
 
 
 @pytest.mark.parametrize("name", ["", "\ud800", "a\udcff"])

@@ -10,26 +10,30 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
-from chosen import mostly_nightly
-from processes import Command, await_, descendants
+from bots import bot
+from chosen import mostly_nightly, rows_mostly_nightly
+from processes import Command, await_, lives
 from records import after_games, content, games_in, query, runs_in
-from rich.console import Console
 from runs import changed, played, told
 from shared import copied
 
 from othello_lab.__main__ import main
+from othello_lab.core.system.processes import LINUX
 from othello_lab.core.system.shared_memory import STOPPING
 from othello_lab.experiments.record import sqlite_file
+
+pytestmark = pytest.mark.integration
+needs_proc = pytest.mark.skipif(not LINUX, reason="finds processes and files by /proc")
 
 DUEL = ["agents=duel", "agent@first=greedy", "agent@second=random", "figures=false", "games=20"]
 ENDLESS = ["agents=ab_vs_minimax", "depth=11", "figures=false"]  # its first game takes minutes
 SLOWLY = ["games=2000", "compiled_games=false"]  # so that there is time to do something to a run
 LONG = ["agents=ab_vs_minimax", "depth=4", "games=2000", "figures=false"]
-QUIET = Console(quiet=True)
-needs_proc = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
 
 
 @pytest.fixture(scope="module")
@@ -56,50 +60,35 @@ def lock(folder: Path) -> Iterator[None]:
         yield
 
 
-def begin_and_await_games(results: Path) -> tuple[Command, Path]:
-    """A run that tells of locks soon, and its folder."""
-
+@pytest.mark.parametrize("stopped", [False, True])
+def test_a_run_waits_for_a_lock_and_goes_on_or_is_stopped(tmp_path: Path, stopped: bool) -> None:
     def prepare() -> None:
         sqlite_file.TOLD_SECONDS = 0.3
         sqlite_file.AGAIN_SECONDS = 1.0
         after_games(2, lambda: print("games", flush=True))()
 
-    process = Command("run", *DUEL, *SLOWLY, f"results={results}", before=prepare)
+    process = Command("run", *DUEL, *SLOWLY, f"results={tmp_path}", before=prepare)
     process.says("games")
-    return process, runs_in(results)[0]
-
-
-@pytest.mark.integration
-def test_a_run_waits_for_a_lock_and_goes_on(tmp_path: Path) -> None:
-    process, folder = begin_and_await_games(tmp_path)
+    (folder,) = runs_in(tmp_path)
     with lock(folder):
         process.says("another program has locked it", times=2)
-        recorded = games_in(tmp_path)
-        assert process.poll() is None
+        assert process.poll() is None and games_in(tmp_path) < 2000
+        if stopped:
+            os.kill(process.pid, signal.SIGINT)
+            process.says("Ctrl-C again")
+            os.kill(process.pid, signal.SIGINT)
+            process.wait()
     printed, _ = process.communicate()
-    assert process.returncode == 0, printed
-    assert recorded < games_in(tmp_path) == 2000
+    assert process.returncode == (130 if stopped else 0), printed
+    assert "Traceback" not in printed
+    if stopped:
+        assert f"othello-lab resume {folder}" in printed
+        assert main(["resume", str(folder)]) == 0
+    assert games_in(tmp_path) == 2000
     assert f"waiting for {folder / 'games.sqlite'}" in printed.replace("\n", "")
     assert "another program has locked it" in (folder / "log.txt").read_text(encoding="utf-8")
 
 
-@pytest.mark.integration
-def test_a_run_that_waits_for_a_lock_can_be_stopped(tmp_path: Path) -> None:
-    process, folder = begin_and_await_games(tmp_path)
-    with lock(folder):
-        process.says("another program has locked it")
-        os.kill(process.pid, signal.SIGINT)
-        process.says("Ctrl-C again")
-        os.kill(process.pid, signal.SIGINT)
-        printed, _ = process.communicate()
-    assert process.returncode == 130, printed
-    assert f"othello-lab resume {folder}" in printed
-    assert "Traceback" not in printed
-    assert main(["resume", str(folder)]) == 0
-    assert games_in(tmp_path) == 2000
-
-
-@pytest.mark.integration
 def test_a_locked_record_is_told_as_such(
     tmp_path: Path, whole: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -114,26 +103,48 @@ def test_a_locked_record_is_told_as_such(
 # ---------------------------------------------------------------------- signals
 
 
-TERM, HANGUP = signal.SIGTERM, signal.SIGHUP
+def sent(number: int, send: Callable[[int, int], object] = os.kill) -> Callable[[], None]:
+    """After two games."""
+    return after_games(2, lambda: send(0 if send is os.killpg else os.getpid(), number))
+
+
+def hung_up_under_nohup() -> None:
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    sent(signal.SIGHUP)()
+
+
+def hung_up_by_its_terminal() -> None:
+    ours, theirs = os.openpty()
+    for descriptor in (1, 2):
+        os.dup2(theirs, descriptor)
+    os.close(theirs)
+    after_games(2, lambda: (os.close(ours), os.kill(os.getpid(), signal.SIGHUP)))()
+
+
 SERIAL, WORKERS = [*DUEL, "executor=serial"], [*DUEL, *SLOWLY, "executor.workers=2"]
-ENDED = {
-    "ended": (SERIAL, lambda: os.kill(os.getpid(), TERM)),
-    "hung up": (SERIAL, lambda: os.kill(os.getpid(), HANGUP)),
+SIGNALS: dict[str, tuple[list[str], Callable[[], None], int]] = {
+    "ended": (SERIAL, sent(signal.SIGTERM), 130),
+    "hung up": (SERIAL, sent(signal.SIGHUP), 130),
+    "hung up, which it ignores": (SERIAL, hung_up_under_nohup, 0),
+    "its terminal is closed": (SERIAL, hung_up_by_its_terminal, 130),
     # As when a terminal is closed, or a batch system ends a job.
-    "the whole process group": (WORKERS, lambda: os.killpg(0, TERM)),
+    "the whole process group": (WORKERS, sent(signal.SIGTERM, os.killpg), 130),
 }
 
 
-@pytest.mark.integration
-@pytest.mark.parametrize("how", ENDED)
+@pytest.mark.parametrize("how", SIGNALS)
 def test_a_signal_ends_a_run_in_order(tmp_path: Path, whole: Path, how: str) -> None:
-    words, act = ENDED[how]
-    process = Command("run", *words, f"results={tmp_path}", before=after_games(2, act))
+    words, before, code = SIGNALS[how]
+    process = Command("run", *words, f"results={tmp_path}", before=before)
     printed, _ = process.communicate()
     (folder,) = runs_in(tmp_path)
-    assert process.returncode == 130, printed
-    assert STOPPING in printed
-    assert f"othello-lab resume {folder}" in printed
+    assert process.returncode == code, printed
+    if code == 0:
+        assert games_in(tmp_path) == 20
+        return
+    if how != "its terminal is closed":
+        assert STOPPING in printed
+        assert f"othello-lab resume {folder}" in printed
     assert "stopped early" in (folder / "report.md").read_text(encoding="utf-8")
     assert games_in(tmp_path) in range(2, 2000, 2)  # pairs under way were played to their end
     if words is SERIAL:
@@ -142,7 +153,6 @@ def test_a_signal_ends_a_run_in_order(tmp_path: Path, whole: Path, how: str) -> 
         assert content(folder) == content(whole)
 
 
-@pytest.mark.integration
 def test_two_signals_of_any_kind_stop_at_once(tmp_path: Path) -> None:
     process = Command("run", *ENDLESS, f"results={tmp_path}", "executor.workers=1")
     folder = await_begun(tmp_path)
@@ -156,37 +166,63 @@ def test_two_signals_of_any_kind_stop_at_once(tmp_path: Path) -> None:
     assert printed.count(f"othello-lab resume {folder}\n") == 1
 
 
-@pytest.mark.integration
-def test_a_hangup_that_is_ignored_stays_so(tmp_path: Path) -> None:
-    def nohup() -> None:
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)
-        after_games(2, lambda: os.kill(os.getpid(), signal.SIGHUP))()
+# ---------------------------------------------------------------------- programs
 
-    process = Command("run", *DUEL, f"results={tmp_path}", "executor=serial", before=nohup)
-    assert process.wait() == 0
-    assert games_in(tmp_path) == 20
+# A bot that notes its number, starts a child in a session of its own, and does not end when it is
+# asked to, or when its input ends.
+STUBBORN = (
+    "os.path.exists({folder!r} + str(os.getpid())) or ("
+    "open({folder!r} + str(os.getpid()), 'x'), "
+    "__import__('subprocess').Popen([sys.executable, '-c', {child!r}], start_new_session=True))"
+)
+CHILD = "import os, time; open({folder!r} + str(os.getpid()), 'x'); time.sleep(300)"
+INTERRUPT, KILL = signal.SIGINT, signal.SIGKILL
+LEAVES = [
+    ("Ctrl-C", "pass", 0, ["executor.workers=2"], [INTERRUPT]),
+    ("Ctrl-C twice", "pass", 0, ["executor.workers=2"], 2 * [INTERRUPT]),
+    ("a killed driver", "pass", 0, ["executor.workers=2"], [KILL]),
+    # Behind a script; the bot does not answer any more, or not at all, so its trial does not end.
+    ("a killed driver, a script", "hang", 3, ["executor.workers=1", "trial=false"], [KILL]),
+    ("a killed driver, a trial", "hang", 0, [], [KILL]),
+    ("a forfeit", "print('nonsense', flush=True)", 2, ["executor.workers=1", "games=4"], []),
+]
+ALWAYS = ["Ctrl-C", "a killed driver, a script", "a forfeit"]
 
 
-@pytest.mark.integration
-def test_a_terminal_that_is_closed_gets_no_more_and_the_run_ends_in_order(tmp_path: Path) -> None:
-    ours, theirs = os.openpty()
+@needs_proc
+@pytest.mark.parametrize(
+    ("after", "trouble", "answers", "words", "signals"), rows_mostly_nightly(LEAVES, ALWAYS)
+)
+def test_no_program_is_left(
+    after: str, trouble: str, answers: int, words: list[str], signals: list[int], tmp_path: Path
+) -> None:
+    """Of those that play for agents."""
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    where = f"{notes}/"
+    begin = STUBBORN.format(folder=where, child=CHILD.format(folder=where))
+    does, end = trouble.replace("hang", "time.sleep(300)"), "time.sleep(300)"
+    command = bot(tmp_path, does, 10**6 if does == "pass" else answers, begin=begin, end=end)
+    if trouble == "hang":
+        script = tmp_path / "run.sh"
+        script.write_text(f"#!/bin/sh\n{command}\ntrue\n")
+        script.chmod(0o755)
+        command = str(script)
 
-    def close_it() -> None:
-        os.close(ours)
-        os.kill(os.getpid(), signal.SIGHUP)
+    def living() -> list[Path]:
+        return [path for path in notes.iterdir() if lives(int(path.name))]
 
-    def on_a_terminal() -> None:
-        for descriptor in (1, 2):
-            os.dup2(theirs, descriptor)
-        os.close(theirs)
-        after_games(2, close_it)()
-
-    words = ["run", *DUEL, f"results={tmp_path}", "executor=serial"]
-    process = Command(*words, before=on_a_terminal)
-    os.close(ours)
-    os.close(theirs)
-    assert process.wait() == 130
-    assert "stopped early" in (runs_in(tmp_path)[0] / "report.md").read_text(encoding="utf-8")
+    line_up = ["agents=duel", "agent@first=line", f"first.command='{command}'", "games=3000"]
+    common = ["agent@second=random", "figures=false", "searches.positions=1"]
+    run = Command("run", *line_up, *common, f"results={tmp_path}/results", *words)
+    if signals:  # each worker has a bot and its child
+        await_(lambda: len(living()) >= (4 if "executor.workers=2" in words else 2))
+    for number in signals:
+        os.kill(run.pid, number)
+    assert run.wait() == (-KILL if KILL in signals else 130 if signals else 0), run.printed
+    if KILL in signals:
+        await_(lambda: not living())
+    assert len(list(notes.iterdir())) >= (2 if signals else 4) and not living()
 
 
 # ---------------------------------------------------------------------- the record is gone
@@ -205,7 +241,6 @@ ENDS: dict[str, tuple[Callable[[Path], object], list[str]]] = {
 }
 
 
-@pytest.mark.integration
 @pytest.mark.parametrize("name", mostly_nightly(ENDS, ["folder deleted", "record deleted"]))
 def test_a_record_that_is_taken_away_stops_the_run(tmp_path: Path, name: str) -> None:
     take_away, words = ENDS[name]
@@ -221,108 +256,56 @@ def test_a_record_that_is_taken_away_stops_the_run(tmp_path: Path, name: str) ->
 
 # ---------------------------------------------------------------------- what is half there
 
-
-@pytest.mark.integration
-def test_half_a_pair_is_played_again(tmp_path: Path, whole: Path) -> None:
-    folder = changed(
-        copied(whole, tmp_path),
-        "delete from moves where game in (5, 8)",
-        "delete from games where game in (5, 8)",
-        "update games set transcript = 'd3' where game = 4",
-        "update run set complete = 0",
-    )
-    assert main(["resume", str(folder)]) == 0
-    assert content(folder) == content(whole)
-
-
+HALF = ["delete from moves where game in (5, 8)", "delete from games where game in (5, 8)"]
+HALF += ["update games set transcript = 'd3' where game = 4", "update run set complete = 0"]
 SKIP = ["delete from moves where game in (4, 5)", "delete from games where pair = 2"]
 SKIP += ["insert into skipped values (2, 'the worker died')"]
 
 
-@pytest.mark.integration
-def test_skipped_pairs_are_played_when_that_is_asked_for(tmp_path: Path, whole: Path) -> None:
-    folder = changed(copied(whole, tmp_path), *SKIP)
+def test_half_a_pair_is_played_again_and_a_skipped_one_when_asked_for(
+    tmp_path: Path, whole: Path
+) -> None:
+    folder = changed(copied(whole, tmp_path), *HALF)
+    assert main(["resume", str(folder)]) == 0
+    assert content(folder) == content(whole)
+    changed(folder, *SKIP)
     assert main(["resume", str(folder)]) == 0
     assert query(folder, "select pair from skipped") == [(2,)]
     assert main(["resume", str(folder), "--retry-skipped"]) == 0
     assert content(folder) == content(whole)
 
 
-@pytest.mark.integration
 def test_a_schedule_that_goes_by_results_does_not_play_skipped_pairs_later(tmp_path: Path) -> None:
     folder = changed(played(tmp_path, *DUEL, "schedule=sprt").folder, *SKIP)
     assert "pair" in told("resume", folder, "--retry-skipped", code=2)
 
 
-# ---------------------------------------------------------------------- who has the record open
-
-
-@needs_proc
-@pytest.mark.integration
-def test_nobody_but_the_driver_has_the_record_open(tmp_path: Path) -> None:
-    def with_it_open(process: int) -> bool:
-        for path in Path(f"/proc/{process}/fd").iterdir():
-            try:
-                if "games.sqlite" in os.readlink(path):
-                    return True
-            except OSError:  # closed meanwhile
-                continue
-        return False
-
-    words = ["run", *ENDLESS, f"results={tmp_path}", "executor.workers=2"]
-    for _ in range(2):
-        process = Command(*words)
-        try:
-            folder = await_begun(tmp_path)
-            await_(lambda: len(descendants(process.pid)) >= 2)  # noqa: B023
-            others = descendants(process.pid)
-            assert with_it_open(process.pid)
-            # A process just forked has all open files until it runs its own program.
-            await_(lambda: not any(map(with_it_open, others)))  # noqa: B023
-        finally:
-            process.kill()
-        (folder / "log.txt").unlink()
-        words = ["resume", str(folder)]
-
-
 # ---------------------------------------------------------------------- while it loads
 
 
-def heed_ctrl_c() -> None:
-    """What a shell has in the background ignores it, and so would what that starts."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+def python(*words: str, **about: Any) -> tuple[int, str, str]:
+    """Run Python; it heeds Ctrl-C even if the tests, in the background of a shell, ignore it."""
+    heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    done = subprocess.run(
+        [sys.executable, *words], capture_output=True, text=True, preexec_fn=heed, **about
+    )
+    return done.returncode, done.stdout, done.stderr
 
 
 LOADING = ["experiments run", "agents list", "play terminal", "core perft"]
 
 
-@pytest.mark.integration
 @pytest.mark.parametrize("words", mostly_nightly(LOADING, ["agents list"]))
 def test_ctrl_c_while_a_command_loads_ends_it_with_a_word(words: str, tmp_path: Path) -> None:
     """It comes as soon as numpy is looked for, which takes most of the time."""
-    root = str(Path(__file__).parents[2])
-    (tmp_path / "numpy.py").write_text(
-        "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nsignal.pause()\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-m", *words.split()],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": root},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        preexec_fn=heed_ctrl_c,
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "stopped\n")
+    text = "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nsignal.pause()\n"
+    (tmp_path / "numpy.py").write_text(text)
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    done = python("-m", *words.split(), cwd=tmp_path, env=environment, timeout=300)
+    assert done == (130, "", "stopped\n")
 
 
 @pytest.mark.nightly
 def test_a_program_that_uses_the_lab_keeps_its_handler() -> None:
-    asked = (
-        "import signal, othello_lab.experiments.jobs.run; print(signal.getsignal(signal.SIGINT))"
-    )
-    command = [sys.executable, "-c", asked]
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=True, preexec_fn=heed_ctrl_c
-    )
-    assert "default_int_handler" in done.stdout
+    asked = "import othello_lab.experiments.jobs.run, signal; print(signal.getsignal(2))"
+    assert "default_int_handler" in python("-c", asked)[1]

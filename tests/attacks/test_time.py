@@ -10,19 +10,19 @@ import signal
 import threading
 import time
 from collections.abc import Callable
-from contextlib import closing
-from dataclasses import replace
+from contextlib import suppress
 from typing import Any
 
 import pytest
-from attacks.supervised import START, conditions, supervisor
-from chosen import mostly_nightly
+from attacks.supervised import ALONE, OPEN, START, Tries, conditions, judged
+from attacks.test_isolation import OTHERS
+from chosen import rows_mostly_nightly
 from processes import await_
 
-from othello_lab import Decision, Limits, RandomAgent
+from othello_lab import Decision, Limits
 from othello_lab.core.game import HUNG, TimeSpent
 from othello_lab.core.position import Position
-from othello_lab.core.system.forked import Channel
+from othello_lab.core.system import call_filter, landlock
 from othello_lab.core.system.processes import LINUX
 from othello_lab.core.system.shared_memory import shared
 from othello_lab.experiments.playing import agent_proxy
@@ -32,139 +32,73 @@ pytestmark = [
     pytest.mark.integration,
     pytest.mark.skipif(not LINUX, reason="reads processor times from /proc"),
 ]
-
+can_close = landlock.version() >= 3 and call_filter.available()
+MODES = [OPEN, pytest.param(ALONE, marks=pytest.mark.skipif(not can_close, reason="old kernel"))]
 LIMITS = Limits(seconds=20.0)
 
 
-def _compute(seconds: float) -> None:
-    end = time.process_time() + seconds
-    while time.process_time() < end:
-        pass
-
-
-class Does(RandomAgent):
-    """Does something before each move."""
-
-    def __init__(self, what: Callable[[], object]) -> None:
-        self._what = what
-        self.begun = shared(ctypes.c_int)
-
-    def decide(self, position: Position, limits: Limits) -> Decision:
-        self.begun.value = 1
-        self._what()
-        return super().decide(position, limits)
-
-
-def spent_by(
-    what: Callable[[], object], meanwhile: Callable[[int, int], None] = lambda *_: None
-) -> tuple[float, float]:
-    """Seconds that an agent spends on a move by the wall clock, and as it is charged.
-
-    meanwhile: called, when it has been asked, with the numbers of its and its supervisor's process.
-    """
-    return spent_on(Does(what), LIMITS, meanwhile)
-
-
 def spent_on(
-    agent: Any, limits: Limits = LIMITS, meanwhile: Callable[[int, int], None] = lambda *_: None
+    agent: Tries,
+    limits: Limits = LIMITS,
+    meanwhile: Callable[[int, int], None] | None = None,
+    mode: str = OPEN,
 ) -> tuple[float, float]:
-    """The same for an agent that says when it has ``begun``."""
+    """Seconds that an agent spends on a move by the wall clock, and as it is charged."""
 
-    def ask(proxy: AgentProxy, link: Channel) -> list[int]:
-        link.send(str(proxy.number).encode())
-        link.receive()
+    def ask(proxy: AgentProxy) -> list[int]:
         proxy.start()
         proxy.decide(START, limits)
         return [*proxy.stop()]
 
-    with closing(supervisor(conditions(agent, limits), ask)) as process:
-        player = int(process.receive())
-        process.send(b"ask")
-        await_(lambda: agent.begun.value)
-        meanwhile(player, process.number)
-        spent = TimeSpent(*json.loads(process.receive()))
+    spent = TimeSpent(*json.loads(judged(conditions(agent, mode, limits=limits), ask, meanwhile)))
     return spent.wall / 1e9, (spent.wall - spent.waited) / 1e9
 
 
 # ------------------------------------------------------------------ what others do
 
 
-def stop_for(seconds: float, *which: int) -> Callable[[int, int], None]:
-    """Stops the player (0), the supervisor (1) or both."""
+# Who is stopped (0: the player, 1: the supervisor) after it was asked; how much of a second is at
+# least not charged (a virtual machine may have slept some of it), and how much is.
+STOPPED = [((0, 1), 0.9, 0.0), ((0,), 0.9, 0.0), ((1, 0), 0.9, 0.0), ((1,), 0.5, 0.05)]
+
+
+@pytest.mark.parametrize(("which", "free", "charged"), rows_mostly_nightly(STOPPED, [(0, 1)]))
+def test_a_stopped_player_is_not_charged(
+    which: tuple[int, ...], free: float, charged: float
+) -> None:
+    """An answer is as late as it was sent, though the supervisor sees it later."""
 
     def stop(*numbers: int) -> None:
-        for number in which:
-            os.kill(numbers[number], signal.SIGSTOP)
-        time.sleep(seconds)
-        for number in which:
-            os.kill(numbers[number], signal.SIGCONT)
+        for signal_number in (signal.SIGSTOP, signal.SIGCONT):
+            for number in which:
+                os.kill(numbers[number], signal_number)
+            time.sleep(1.2)
 
-    return stop
-
-
-@pytest.mark.parametrize("which", mostly_nightly([(0,), (0, 1), (1, 0)], [(0, 1)]))
-def test_a_stopped_player_is_not_charged(which: tuple[int, ...]) -> None:
-    wall, own = spent_by(lambda: time.sleep(0.1), stop_for(1.0, *which))
-    assert wall >= 1.0
-    assert own <= wall - 0.9
-
-
-@pytest.mark.nightly
-def test_an_answer_is_as_late_as_it_was_sent() -> None:
-    """The supervisor is stopped, and sees it only later."""
     for _ in range(5):
-        wall, own = spent_by(lambda: time.sleep(0.3), stop_for(1.5, 1))
+        wall, own = spent_on(Tries(lambda: time.sleep(0.3)), meanwhile=stop)
         assert wall >= 1.0
-        assert own <= wall - 0.5  # a virtual machine may have slept some of it
-        if own >= 0.05:
+        assert own <= wall - free
+        if own >= charged:
             return
         # It was stopped before it had looked at all: as if everything had been, nothing is charged.
     pytest.fail(f"of 0.3 seconds {own:.3f} were charged, five times")
 
 
-def test_a_supervisor_that_is_stopped_while_it_asks_has_not_asked() -> None:
-    """It is stopped for half a second."""
-
-    def ask(proxy: AgentProxy, _: Channel) -> list[int]:
-        send, me = Channel.send, os.getpid()
-
-        def send_late(channel: Channel, message: bytes, wait: bool = True) -> None:
-            if os.fork() == 0:
-                time.sleep(0.5)
-                os.kill(me, signal.SIGCONT)
-                os._exit(0)
-            os.kill(me, signal.SIGSTOP)
-            send(channel, message, wait)
-
-        proxy.start()
-        Channel.send = send_late  # type: ignore[method-assign]
-        proxy.decide(START, LIMITS)
-        Channel.send = send  # type: ignore[method-assign]
-        return [*proxy.stop()]
-
-    with closing(supervisor(conditions(Does(lambda: None), LIMITS), ask)) as process:
-        spent = TimeSpent(*json.loads(process.receive()))
-    assert spent.wall >= 0.4e9
-    assert spent.wall - spent.waited <= 0.2e9
-
-
 # ------------------------------------------------------------------ tricks
 
 
-class DiesThinking(RandomAgent):
+class DiesThinking(Tries):
     """Thinks, and kills itself: all its processes but the last do, so each is replaced."""
 
     def __init__(self, processes: int) -> None:
-        self.left = shared(ctypes.c_int)
+        super().__init__(lambda: None)
+        self.left, self.had = shared(ctypes.c_int), shared(ctypes.c_double)
         self.left.value = processes
-        self.begun = shared(ctypes.c_int)
-        self.had = shared(ctypes.c_double)
 
     def decide(self, position: Position, limits: Limits) -> Decision:
-        self.begun.value = 1
         self.left.value -= 1
         if self.left.value:
-            _compute(1.0)  # of which a supervisor that is kept waiting sees a part
+            _think(1.0)  # a supervisor kept waiting sees a part of it
             os.kill(os.getpid(), signal.SIGKILL)
         self.had.value = limits.seconds or 0.0
         return super().decide(position, limits)
@@ -183,33 +117,116 @@ def test_who_kills_himself_wins_no_time(
     assert left[0] <= agent.had.value <= left[1] + 1e-9
 
 
-def _think_with_threads() -> None:
-    """In more of them than there are processors, so that some always wait."""
-    end = time.process_time() + 0.4
+def _think(seconds: float) -> None:
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
 
-    def think() -> None:
-        while time.process_time() < end:
+
+def _let_threads_wait() -> None:
+    """More of them than processors, of the lowest priority, while this one thinks."""
+
+    def burn() -> None:
+        os.setpriority(os.PRIO_PROCESS, 0, 19)
+        while True:
             hashlib.pbkdf2_hmac("sha256", b"x", b"y", 5000)
 
-    threads = [threading.Thread(target=think) for _ in range(4 * (os.cpu_count() or 1))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    for _ in range(4 * (os.cpu_count() or 1)):
+        threading.Thread(target=burn, daemon=True).start()
+    _think(0.4)
 
 
-def test_threads_that_wait_for_one_another_are_charged() -> None:
-    wall, own = spent_by(_think_with_threads)
+@pytest.mark.parametrize("mode", MODES)
+def test_threads_that_wait_win_no_time(mode: str) -> None:
+    wall, own = spent_on(Tries(_let_threads_wait), mode=mode)
     assert own >= min(0.35, 0.9 * wall)
 
 
-@pytest.mark.parametrize("limits", [Limits(), Limits(seconds=20.0)])
-def test_who_stops_itself_is_not_waited_for_longer_than_for_others(limits: Limits) -> None:
-    """Nor is its process replaced again and again."""
-    stops = Does(lambda: os.kill(os.getpid(), signal.SIGSTOP))
-    chosen = replace(conditions(stops, limits), hang_seconds=0.5)
+class Thinks(Tries):
+    """Lets threads think on between its moves."""
+
+    def __init__(self) -> None:
+        super().__init__(self._begin)
+        self.thoughts = shared(ctypes.c_longlong)
+
+    def _begin(self) -> None:
+        threading.Thread(target=self._think, daemon=True).start()
+        # What could wake a process that is stopped.
+        for wake in ("sets a timer that wakes", "is woken by a pipe"):
+            with suppress(OSError):
+                OTHERS[wake](0)
+        signal.signal(signal.SIGALRM, lambda *_: None)
+        signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
+        await_(lambda: self.thoughts.value > 1000)
+
+    def _think(self) -> None:
+        while True:
+            self.thoughts.value += 1
+
+
+@pytest.mark.parametrize("ponder", [False, True])
+@pytest.mark.parametrize("mode", MODES)
+def test_nobody_thinks_in_the_opponents_time(mode: str, ponder: bool) -> None:
+    """Unless it is allowed; then what was used is told."""
+    agent = Thinks()
+
+    def ask(proxy: AgentProxy) -> float:
+        proxy.start()
+        proxy.decide(START, LIMITS)
+        before = agent.thoughts.value
+        proxy.stop()
+        if ponder:
+            await_(lambda: agent.thoughts.value > before + 1_000_000)
+        else:  # on a busy machine the last thread may stop later
+            await_(lambda: _stands_still(agent.thoughts))
+        return proxy.outside / 1e9
+
+    seconds = float(judged(conditions(agent, mode, limits=LIMITS, ponder=ponder), ask))
+    assert seconds > 0.05 if ponder else seconds < 2.0
+    assert _stands_still(agent.thoughts)  # it was ended
+
+
+def _stands_still(thoughts: Any) -> bool:
+    before = thoughts.value
+    time.sleep(0.3)
+    return bool(thoughts.value == before)
+
+
+# ------------------------------------------------------------------ ends
+
+
+def _stop_itself() -> None:
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def _hear_nothing() -> None:
+    for number in signal.valid_signals():
+        with suppress(OSError):
+            signal.signal(number, signal.SIG_IGN)
+    while True:
+        time.sleep(1)
+
+
+ENDS = [
+    ("hears nothing", _hear_nothing, Limits()),
+    ("stops itself", _stop_itself, Limits()),
+    ("stops itself on a clock", _stop_itself, LIMITS),
+]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("does", "what", "limits"), rows_mostly_nightly(ENDS, ["stops itself"]))
+def test_who_never_answers_ends_in_time(
+    does: str, what: Callable[[], None], limits: Limits, mode: str
+) -> None:
+    """One that stops itself is not waited for longer than others, nor replaced again and again."""
+    agent, alive = Tries(what), shared(ctypes.c_int)
+    agent.begin_game = lambda *_: setattr(alive, "value", os.getpid())  # type: ignore[method-assign]
     begun = time.monotonic()
-    with closing(supervisor(chosen, lambda proxy, _: proxy.decide(START, limits))) as process:
-        told = process.receive().decode()
-    assert told.startswith(f"{HUNG}: no answer for 0.5 s") and "stopped" in told
+    chosen = conditions(agent, mode, limits=limits, hang=0.5)
+    said = judged(chosen, lambda proxy: proxy.decide(START, limits))
+    assert said.startswith(f"{HUNG}: no answer for 0.5 s") and ("stopped" in said) == (
+        what is _stop_itself
+    )
     assert time.monotonic() - begun < 0.9 * agent_proxy.STOPPED_SECONDS
+    await_(lambda: not os.path.exists(f"/proc/{alive.value}"))

@@ -303,7 +303,8 @@ FORFEITS: list[tuple[str, object, str]] = [
     (GARBAGE, Decision(19, stats=None), "stats None"),  # type: ignore[arg-type]
     (GARBAGE, Decision(19, stats=SearchStats(nodes=-1)), "stats.nodes -1"),
     (GARBAGE, Decision(19, stats=SearchStats(leaves=0.5)), "stats.leaves 0.5"),  # type: ignore[arg-type]
-    (GARBAGE, Decision(19, stats=SearchStats(cutoffs=1 << 63)), "stats.cutoffs"),
+    (GARBAGE, Decision(19, stats=SearchStats(cutoffs=1 << 60)), "stats.cutoffs"),
+    (GARBAGE, Decision(19, stats=SearchStats(True)), "stats.nodes True"),
     (GARBAGE, Decision(19, stats=HALF_EMPTIED), "nodes"),
     # Python refuses to print or convert such numbers, and the record cannot hold them.
     (GARBAGE, Decision(10**5000), ""),
