@@ -26,8 +26,8 @@ LOOSE = {"__init__", "__main__", "command_line", "config", "help"}  # files besi
 LONGEST = 50  # lines of a function, signature and docstring included; kernels may be longer
 
 MOST_LINES = {
-    **{"core": 6870, "agents": 21870, "experiments": 28930, "training": 7950, "play": 8290},
-    **{"benchmarks": 2050, "docs": 880, "tests": 39480},
+    **{"core": 6640, "agents": 21740, "experiments": 28860, "training": 7950, "play": 8260},
+    **{"benchmarks": 2050, "docs": 880, "tests": 38550},
 }
 """Lines of Python of each folder at the top. These numbers only go down."""
 

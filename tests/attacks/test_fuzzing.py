@@ -265,13 +265,10 @@ def build_agents(path: Path, _: Choose) -> None:
 
 def option(path: Path, _: Choose) -> None:
     group, folder = path.parent.name, path.parents[1]
-    try:
-        if group == "experiment":
-            read(["experiment=mine"], [folder])
-        else:
-            load(group, path.stem, [folder])
-    except OSError as error:  # of OmegaConf, for a lone number; the command line tells it in a line
-        raise ValueError(str(error)) from error
+    if group == "experiment":
+        read(["experiment=mine"], [folder])
+    else:
+        load(group, path.stem, [folder])
 
 
 def note_beside_a_submission(path: Path, _: Choose) -> None:
