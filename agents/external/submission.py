@@ -280,7 +280,8 @@ def _excess_of(compiler: subprocess.Popen[bytes], scratch: ScratchFolder) -> str
             else:
                 excess = scratch.excess()
     finally:
-        end_descendants([os.getpid()])
+        end_descendants([compiler.pid])
+        compiler.kill()
         compiler.wait()
     return excess
 
