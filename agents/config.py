@@ -130,11 +130,11 @@ def compose(
         return hydra_parts.compose(config_name, overrides, folders, load)
     except ConfigError:
         raise
-    except (YAMLError, OSError) as error:  # the latter for a lone number
-        raise ConfigError(f"a YAML cannot be read: {one_line(error)}") from error
     except (HydraException, OmegaConfBaseException, RecursionError, TypeError, ValueError) as error:
         explanation = next(_explanations(error, config_name or "run", overrides, folders))
         raise ConfigError(explanation) from error
+    except (YAMLError, OSError) as error:  # the latter for a lone number
+        raise ConfigError(f"a YAML cannot be read: {one_line(error)}") from error
 
 
 def _explanations(
