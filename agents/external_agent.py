@@ -35,6 +35,7 @@ from othello_lab.core.system.processes import adopt_orphans, end_descendants, en
 START_SECONDS = 300.0
 """Seconds for an agent to be imported, made and prepared; preparing may have to compile."""
 _MORE_SECONDS = 10.0  # for its supervisor to report that
+_ALIKE_SECONDS = 10.0  # for one that nobody waits for: it is made again to play
 _MOST = 1 << 20
 _LONGEST = 2000  # characters of an exception's message
 _FLAGS = ("reproducible", "watches_clock", "selective", "from_start")
@@ -194,7 +195,7 @@ def alike(make: Callable[[], Agent], name: str, confinement: Confinement) -> Any
     """Return what :func:`prepare_alike` needs for an agent that is made in a process of its own;
     None if it cannot be made."""
     with contextlib.suppress(ConfigError):
-        return _asked(make, name, confinement, START_SECONDS, "about").get("like")
+        return _asked(make, name, confinement, _ALIKE_SECONDS, "about").get("like")
     return None
 
 

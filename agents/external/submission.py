@@ -67,6 +67,7 @@ _COMPILERS = {
 PARTS stands for the other sources in its folder that have no ``main``; ``javac`` finds them
 itself."""
 _MAIN = re.compile(rb"\bmain\s*\(")
+_PREPARE_MB = 1024
 _COMPILE_SECONDS, _LOOK_SECONDS, _MOST_PROCESSES = 60.0, 0.05, 32
 _READS = ("input(", "sys.stdin", "sys.argv")
 _MOST_WORDS = 20  # lines of a compiler
@@ -127,7 +128,7 @@ class Submission(Agent):
         with suppress(ValueError, OSError):  # it will lose its games, with a reason
             file = Path(split_target(str(self.target))[0]) if self.protocol == PYTHON else None
             if file is not None and _agents(_parsed(file)):
-                box = Confinement(box=Box()).opening(self.files())
+                box = Confinement(_PREPARE_MB, Box()).opening(self.files())
                 prepare_alike(alike(self.make, self.path, box), self.path, announce)
 
     def begin_game(self, color: Color, start: Position, seed: int) -> None:
