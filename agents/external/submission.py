@@ -21,6 +21,7 @@ import time
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -129,7 +130,8 @@ class Submission(Agent):
             file = Path(split_target(str(self.target))[0]) if self.protocol == PYTHON else None
             if file is not None and _agents(_parsed(file)):
                 box = Confinement(_PREPARE_MB, Box()).opening(self.files())
-                prepare_alike(alike(self.make, self.path, box), self.path, announce)
+                make = partial(self.make, prepares=False)
+                prepare_alike(alike(make, self.path, box), self.path, announce)
 
     def begin_game(self, color: Color, start: Position, seed: int) -> None:
         super().begin_game(color, start, seed)
@@ -172,9 +174,9 @@ class Submission(Agent):
             if self._scratch is not None:
                 self._scratch.remove()
 
-    def make(self) -> Agent:
+    def make(self, prepares: bool = True) -> Agent:
         """Make the agent inside its scratch folder, the new working folder of this process; raises
-        PlayerFailure."""
+        PlayerFailure. prepares: False to leave one of Python unprepared."""
         if self.protocol == UNCLEAR:
             raise PlayerFailure(UNFIT, self.problem)
         try:
@@ -185,7 +187,7 @@ class Submission(Agent):
                 if not self._may_fork:
                     super().forbid_children()
                 sys.path.insert(0, str(place))  # it may import files beside it at any time
-                return _python(target)
+                return _python(target, prepares)
             if self.source is not None:
                 assert self._scratch is not None
                 _compile(Path(self.source), self._scratch)
@@ -302,7 +304,7 @@ def _has_main(source: Path) -> bool:
         return _MAIN.search(file.read(_LONGEST)) is not None
 
 
-def _python(target: str) -> Agent:
+def _python(target: str, prepares: bool) -> Agent:
     """Make the agent of a class or a function, or of the one that a file has; raises ValueError."""
     if target.endswith(".py"):
         target = about(target)["target"]
@@ -319,7 +321,8 @@ def _python(target: str) -> Agent:
             ) from error
     if not isinstance(player, Agent):
         return FunctionAgent(target)
-    player.prepare()
+    if prepares:
+        player.prepare()
     return player
 
 
