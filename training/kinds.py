@@ -11,7 +11,6 @@ from othello_lab.core.system.escaping import plain
 from othello_lab.core.system.json_output import print_json
 from othello_lab.experiments.jobs.kinds import JobKind, JobSummary, labels, state_of
 from othello_lab.experiments.studies.kind import StudyKind
-from othello_lab.training.folder import about_of
 
 
 class TrainingKind(StudyKind):
@@ -32,6 +31,8 @@ class SelfPlayKind(JobKind):
     hint = "it holds positions to learn from; list and show tell about it, resume continues it"
 
     def summary(self, folder: Path) -> JobSummary:
+        from othello_lab.training.selfplay import about_of
+
         about = about_of(folder)
         state = state_of(folder, bool(about["complete"]))
         return JobSummary(
@@ -40,14 +41,14 @@ class SelfPlayKind(JobKind):
             name=str(about["name"]),
             started=str(about["started"]),
             agents=len(about["config"]["agents"]) if not about["config"]["data"]["read"] else None,
-            games=about.get("games"),
+            games=about["games"],
             state=f"positions, {state}",
             **labels(about["config"]),
         )
 
     def show(self, folder: Path, console: Console, as_json: bool) -> None:
         from othello_lab.training.data import Positions
-        from othello_lab.training.selfplay import stages, summary
+        from othello_lab.training.selfplay import about_of, stages, summary
 
         about = about_of(folder)
         if as_json:

@@ -20,7 +20,7 @@ from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.playing.trust import foreign_code
 from othello_lab.experiments.record.provenance import differences, versions
 from othello_lab.experiments.record.reading import damage_told, damages, reading
-from othello_lab.experiments.record.store import SKIPPED_PAIRS, STARVED_PAIRS
+from othello_lab.experiments.record.store import SKIPPED, STARVED_PAIRS
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class _RecordedRun:
         with reading(folder) as record:
             if damage := next(damages(record), None):
                 raise sqlite3.DatabaseError(damage)
-            about = record.run()
+            about = record.head()
             agents = dict(record.rows("select name, version from agents order by agent"))
-            skipped = bool(record.rows("select * from skipped limit 1"))
+            skipped = bool(record.pieces())
             return cls(about["config"], about["versions"], agents, record.openings(), skipped)
 
 
@@ -102,7 +102,7 @@ def _refuse_what_schedule_does_not(
             f"games={games}: in this run's schedule those who met went by the games before; a new "
             "run with more games is needed"
         )
-    for pairs, some in ((SKIPPED_PAIRS, recorded.skipped), (STARVED_PAIRS, True)):
+    for pairs, some in ((SKIPPED, recorded.skipped), (STARVED_PAIRS, True)):
         if pairs in retry and some and plan.schedule.listens:
             raise ConfigError(
                 f"--retry-{pairs}: this run's schedule goes by results, and the pairs after the "

@@ -11,10 +11,9 @@ from othello_lab.core.system.console import as_typed
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.system.json_output import print_json, rows_of
 from othello_lab.core.system.settings import ConfigError
-from othello_lab.experiments.jobs.kinds import JobKind, JobSummary, labels, state_of
+from othello_lab.experiments.jobs.kinds import KINDS, JobKind, JobSummary, labels, state_of
 from othello_lab.experiments.record.folder import is_locked
-from othello_lab.experiments.record.reading import has_begun
-from othello_lab.experiments.studies.record import StudyRecord
+from othello_lab.experiments.record.reading import has_begun, reading
 
 
 class StudyKind(JobKind):
@@ -24,16 +23,16 @@ class StudyKind(JobKind):
     hint = "its findings are in report.md, its matches in folders of their own"
 
     def summary(self, folder: Path) -> JobSummary:
-        with StudyRecord.open(folder) as record:
-            about = record.study()
+        with reading(folder, self.word) as record:
+            about = record.head()
         state = state_of(folder, bool(about["complete"]))
         return JobSummary(
             folder=str(folder),
-            kind=record.kind.word,
+            kind=self.word,
             name=str(about["name"]),
             started=str(about["started"]),
             agents=len(about["config"].get("agents") or ()) or None,
-            state=f"{record.kind.word} {about['name']}, {state}",
+            state=f"{self.word} {about['name']}, {state}",
             **labels(about["config"]),
         )
 
@@ -42,7 +41,7 @@ class StudyKind(JobKind):
             raise ConfigError(
                 f"{folder} is a {self.word}: its findings are in {folder / 'report.md'}"
             )
-        print_json(_study_data(folder))
+        print_json(self._as_data(folder))
 
     def resume(self, folder: Path, command: str, console: Console, **options: Any) -> int:
         retry = options.pop("retry_skipped", False)
@@ -60,13 +59,13 @@ class StudyKind(JobKind):
 
         from othello_lab.experiments.report import watch
 
-        with StudyRecord.open(folder) as record:
-            about, done = record.study(), record.done()
+        with reading(folder, self.word) as record:
+            about, done = record.head(), record.pieces()
         ended = not is_locked(folder)
         runs = [each for each in folder.iterdir() if each.is_dir() and has_begun(each)]
-        line = f"{record.kind.word} {about['name']}: "
+        line = f"{self.word} {about['name']}: "
         if about["pieces"]:
-            line += f"{len(done):,} of {counted(about['pieces'], record.kind.piece)}"
+            line += f"{len(done):,} of {counted(about['pieces'], KINDS[self.word].piece)}"
         else:
             line += f"{counted(len(runs), 'run')} so far"
         if failed := sum(map(bool, done.values())):
@@ -82,18 +81,17 @@ class StudyKind(JobKind):
 
         return study_session
 
-
-def _study_data(folder: Path) -> dict[str, Any]:
-    """Return a study's record: its head, and all rows of its tables."""
-    with StudyRecord.open(folder) as record:
-        head, tables = record.study(), record.tables()
-    return {
-        "folder": str(folder),
-        "kind": record.kind.word,
-        "state": state_of(folder, bool(head["complete"])),
-        **{key: head[key] for key in ("name", "command", "started")},
-        "tables": {name: rows_of(table) for name, table in tables.items()},
-        "settings": head["config"],
-        "versions": head["versions"],
-        "machine": head["machine"],
-    }
+    def _as_data(self, folder: Path) -> dict[str, Any]:
+        """Return a study's record: its head, and all rows of its tables."""
+        with reading(folder, self.word) as record:
+            head, tables = record.head(), record.tables()
+        return {
+            "folder": str(folder),
+            "kind": self.word,
+            "state": state_of(folder, bool(head["complete"])),
+            **{key: head[key] for key in ("name", "command", "started")},
+            "tables": {name: rows_of(table) for name, table in tables.items()},
+            "settings": head["config"],
+            "versions": head["versions"],
+            "machine": head["machine"],
+        }

@@ -6,7 +6,7 @@ import functools
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -19,18 +19,18 @@ from othello_lab.agents.loading import only
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.experiments.config import Plan, RunConfig, built_from, plan_of, typed
 from othello_lab.experiments.jobs.job import LOG, Job, progress_of
+from othello_lab.experiments.jobs.kinds import STUDY, KindEntry
 from othello_lab.experiments.jobs.replan import check_again, moved_executor
 from othello_lab.experiments.jobs.stopping import RunStopped, guarded
-from othello_lab.experiments.playing.tasks import Tables, Task, WorkerContext
+from othello_lab.experiments.playing.tasks import Task, WorkerContext
 from othello_lab.experiments.playing.trial import try_agents
 from othello_lab.experiments.playing.trust import check_trusted, foreign_code, foreign_targets
 from othello_lab.experiments.record.folder import locked
 from othello_lab.experiments.record.provenance import file_hash, versions
 from othello_lab.experiments.record.reading import has_begun, reading
-from othello_lab.experiments.record.store import AgentRow
+from othello_lab.experiments.record.store import SKIPPED, AgentRow, Tables
 from othello_lab.experiments.report.plan_from_record import settled_plan
 from othello_lab.experiments.studies.parts import play_part
-from othello_lab.experiments.studies.record import FORMAT, STUDY, RecordKind, StudyRecord
 from othello_lab.experiments.studies.reporting import tell
 from othello_lab.experiments.studies.study import (
     Conclusion,
@@ -68,8 +68,6 @@ class StudySession(Job[StudyResult]):
     ``retry_failed``: do pieces again that failed; ``concludes``: only conclude from what is there.
     """
 
-    record: StudyRecord
-
     def __init__(
         self,
         plan: StudyPlan,
@@ -80,7 +78,8 @@ class StudySession(Job[StudyResult]):
         super().__init__(plan.plan.settings, plan.as_data, console)
         self.plan, self.maker, self.options = plan, maker, dict(options or {})
         self.concludes = bool(self.options.pop("concludes", False))
-        self._retry_failed = bool(self.options.pop("retry_failed", False))
+        self._retry = [SKIPPED] * bool(self.options.pop("retry_failed", False))
+        self.kind, self.name = plan.kind.word, plan.name
 
     @classmethod
     @abstractmethod
@@ -102,7 +101,7 @@ class StudySession(Job[StudyResult]):
         """Yield the steps that the record lacks, each with its number; none if it concludes."""
         if not self.concludes:
             self.record.expect(len(steps))
-            done = self.record.done()
+            done = self.done()
             yield from (each for each in enumerate(steps) if each[0] not in done)
 
     def prepare(self, stack: ExitStack) -> None:
@@ -116,22 +115,9 @@ class StudySession(Job[StudyResult]):
         built = _built(self.settings, self.plan.described, self.plan.kind)
         return foreign_code(built, {})
 
-    @contextmanager
-    def open_record(self, session: Mapping[str, Any]) -> Iterator[None]:
-        plan = self.plan
+    def write_head(self) -> None:
         if self.resumed:
-            opened = StudyRecord.append(self.folder, self.tell_waiting)
-        else:
-            opened = StudyRecord.create(self.folder, plan.kind, self.tell_waiting)
-        with opened as self.record:
-            with self.record.transaction():
-                if self.resumed:
-                    self.record.go_on(plan.as_data, self._retry_failed)
-                else:
-                    head = {"name": plan.name, "format": FORMAT, "config": plan.as_data}
-                    self.record.write_row("study", {**head, **session})
-                self.record.write_row("sessions", session)
-            yield
+            self.record.continue_with(self.plan.as_data, retry=self._retry)
 
     def work(self, stack: ExitStack) -> StudyResult:
         record, clock = self.record, time.perf_counter()
@@ -142,7 +128,7 @@ class StudySession(Job[StudyResult]):
             raise KeyboardInterrupt
         conclusion = self.conclude(found)
         tell(self.plan, record, conclusion, self.folder, self.console)
-        failed = [(number, why) for number, why in record.done().items() if why]
+        failed = [(number, why) for number, why in self.done().items() if why]
         for number, why in failed[:MOST_TOLD]:
             self.say(f"failed  piece {number}: {why}")
         if not complete:
@@ -158,7 +144,7 @@ class RecordMaker(NamedTuple):
     the numbers depend on, by their names in the record's versions.
     """
 
-    kind: RecordKind
+    kind: KindEntry
     of: type[Study]
     session: Callable[[StudyPlan], type[StudySession]]
     rooms: Mapping[str, Path]
@@ -210,8 +196,8 @@ def resume(
     options = {**moved, "force": force, "trust": trust, "retry_failed": retry_failed}
     options["concludes"] = report
     with locked(folder):
-        with StudyRecord.open(folder) as record:
-            about = record.study()
+        with reading(folder, maker.kind.word) as record:
+            about = record.head()
         config, what = dict(about["config"]), maker.kind.word
         described = config.pop(maker.kind.group, None)
         if not isinstance(described, dict):
@@ -242,7 +228,7 @@ def _settled(folder: Path, settings: RunConfig) -> Plan:
     return settled_plan(settings, rows)
 
 
-def _built(settings: RunConfig, described: Mapping[str, Any], kind: RecordKind) -> dict[str, Any]:
+def _built(settings: RunConfig, described: Mapping[str, Any], kind: KindEntry) -> dict[str, Any]:
     """Return the settings that describe objects, with the heuristic that plays openings out."""
     return {**built_from(settings), "evaluation": settings.evaluation, kind.group: described}
 
@@ -298,7 +284,7 @@ class PositionSession(StudySession):
         plan, record, study = self.plan, self.record, self.plan.study
         assert isinstance(study, PositionStudy)
         if self.concludes:
-            return record.tables(), True
+            return self.tables(), True
         folder = study.run_folder()
         if study.needs_run(plan.plan):
             folder = self.folder / GAMES
@@ -307,17 +293,17 @@ class PositionSession(StudySession):
         study.prepare(plan.plan, self.say)
         pieces = _pieces(plan, folder)
         record.expect(len(pieces))
-        done = record.done()
+        done = self.done()
         if left := [piece for piece in pieces if piece.number not in done]:
             self._work_on(left, len(pieces))
-            done = record.done()
+            done = self.done()
         complete = len(done) == len(pieces)
         if complete and all(done.values()):
             raise RunStopped(
                 f"nothing came of any of {counted(len(pieces), 'piece')}: {done[0]}; see "
                 f"{self.folder / LOG}"
             )
-        return record.tables(), complete
+        return self.tables(), complete
 
     def _work_on(self, left: Sequence[Task], total: int) -> None:
         """Work on these pieces. total: the number of all pieces, for the progress."""
@@ -335,7 +321,7 @@ class PositionSession(StudySession):
             bar = progress.add_task(plan.name, total=total, completed=total - len(left))
             with guarded(self.record.path, conditions.stop):
                 for results in crew.work(job, left):
-                    self.record.write_pieces(results)
+                    self.record.add_pieces(results)
                     progress.advance(bar, len(results))
 
 

@@ -19,13 +19,13 @@ from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.core.system.files import MOST_TEXT, read_bytes, write_file
 from othello_lab.core.system.plain_yaml import read_yaml
 from othello_lab.experiments.jobs.command_line import run_parser
-from othello_lab.experiments.jobs.kinds import KINDS
+from othello_lab.experiments.jobs.kinds import FILES
 from othello_lab.experiments.record.folder import numbered
 from othello_lab.experiments.record.reading import damage_told, has_begun
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.sweep.composing import varied
 
-SWEEP = KINDS["sweep"].file
+SWEEP = FILES["sweep"]
 """A sweep's own file: ``command``; ``arguments``, the words after ``run``; and ``combinations``,
 the settings of each."""
 COMBINATION = "combination.yaml"
@@ -157,7 +157,7 @@ def _state_of_games(folder: Path) -> State:
     if not has_begun(folder):
         return State.WAITING
     with damage_told(folder), Record.open(folder) as record:
-        row = record.query("select complete, (select count(*) from games) as n from run").iloc[0]
+        row = record.query("select complete, (select count(*) from games) as n from job").iloc[0]
     if not row["n"]:
         return State.WAITING
     return State.FINISHED if row["complete"] else State.STOPPED

@@ -39,7 +39,7 @@ class SweepKind(JobKind):
                 with Record.open(each.folder) as record:
                     games += record.count_games()
                     agents = max(agents, len(record.agents()))
-                    head = record.run()
+                    head = record.head()
                     said = said or labels(head["config"])
                     started = min(filter(None, (started, str(head["started"]))))
         counts = Counter(str(each.state) for each in known)
@@ -98,7 +98,7 @@ class SweepKind(JobKind):
             _with_games(folder) as (known, _),
             Record.open(next(each for each in known if each.has_games).folder) as record,
         ):
-            return bibtex(record.run() | {"command": about(folder)["command"]}, "Sweep")
+            return bibtex(record.head() | {"command": about(folder)["command"]}, "Sweep")
 
     def look(self, folder: Path, console: Console) -> tuple[RenderableType, bool]:
         from rich.console import Group
@@ -122,7 +122,7 @@ class SweepKind(JobKind):
             games = ""
             if each.has_games:
                 with damage_told(each.folder), Record.open(each.folder) as record:
-                    all_games = watch.total_games(typed(record.run()["config"]))
+                    all_games = watch.total_games(typed(record.head()["config"]))
                     games = f"{record.count_games():,} of {all_games}"
             number, settings = str(each.number), plain(in_a_line(values, each.number))
             table.add_row(number, settings, states[each.number], games)

@@ -57,7 +57,7 @@ def conclude(
     console.print(sweep_table(table, values))
     write_table(table, folder / "sweep.csv")
     with Record.open(next(each for each in known if each.has_games).folder) as record:
-        head = record.run()
+        head = record.head()
     if "parquet" in head["config"].get("export", ()):
         write_table(table, folder / "sweep.parquet")
     said = list(_findings(table, values))

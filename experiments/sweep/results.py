@@ -63,7 +63,7 @@ def table_of(known: Sequence[Combination], values: Mapping[str, Mapping[int, Any
     for each in played:
         steady = dict(zip(line_ups[each.number], names[each.number], strict=True))
         with Record.open(each.folder) as record:
-            settings = typed(record.run()["config"])
+            settings = typed(record.head()["config"])
             zero = next((name for name in steady if steady[name] == reference), None)
             settings.rating.anchor = zero or settings.rating.anchor
             parts = rated_as_asked(record, settings)

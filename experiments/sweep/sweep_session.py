@@ -134,7 +134,7 @@ def _foreign_in(asked: Sweep) -> Iterator[str]:
     for each in asked.combinations():
         if each.state is State.STOPPED:
             with reading(each.folder) as record:
-                head = record.run()
+                head = record.head()
             yield from foreign_code(built_from(typed(head["config"])), head["versions"])
 
 
@@ -166,6 +166,9 @@ class SweepJob(Job[int]):
 
     def foreign(self) -> list[str]:
         return foreign_in(self._asked)
+
+    def write_head(self) -> None:
+        """Do nothing: each combination has a record of its own."""
 
     @contextmanager
     def open_record(self, session: Mapping[str, Any]) -> Iterator[None]:

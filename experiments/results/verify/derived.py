@@ -55,7 +55,7 @@ class DerivedFiles:
     """The comparison of a folder: the count of its files, what is wrong, and what is unchecked."""
 
     def __init__(self, record: Record, plan: Plan) -> None:
-        self._record, self._folder, self._head = record, record.path.parent, record.run()
+        self._record, self._folder, self._head = record, record.path.parent, record.head()
         self.count, self.wrong, self.unchecked = 0, list[str](), list[str]()
         (before, there), now, here = (
             last_session(record),

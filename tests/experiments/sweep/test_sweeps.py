@@ -155,7 +155,7 @@ def test_one_table_and_one_report(tmp_path: Path) -> None:
     for number in range(2):
         assert f'href="{number}/report.html"' in page and f"({number}/report.md)" in text
         with Record.open(folder / str(number)) as record:
-            assert f"games={2 + 2 * number}" in record.run()["command"]
+            assert f"games={2 + 2 * number}" in record.head()["command"]
 
 
 @pytest.mark.integration
