@@ -130,8 +130,6 @@ def test_a_job_with_any_fault_is_resumed(job: str, library: Path, tmp_path: Path
 def folder_of(results: Path) -> Path | None:
     """Return the job's folder, None before its record has begun."""
     found = {p.parent for name in (FILE, *FILES.values()) for p in results.glob(f"*/*/{name}")}
-        path.parent for name in (FILE, *FILES.values()) for path in results.glob(f"*/*/{name}")
-    }
     return max(found, default=None)
 
 
