@@ -12,10 +12,10 @@ from othello_lab.core.system.files import make_folder
 from othello_lab.experiments.config import plan_of
 from othello_lab.experiments.playing.trust import names_no_more
 from othello_lab.experiments.studies import study_session as studies
+from othello_lab.experiments.studies.parts import put_aside
 from othello_lab.experiments.studies.record import TRAINING, StudyRecord, record_kind
 from othello_lab.experiments.studies.study import changed
 from othello_lab.experiments.studies.study_plan import StudyPlan, planned
-from othello_lab.experiments.sweep.folder import put_aside
 from othello_lab.training.steps import read
 from othello_lab.training.training import Training
 from othello_lab.training.training_session import TRAININGS

@@ -24,16 +24,20 @@ class KindEntry(NamedTuple):
     """One kind of job.
 
     file: the file that a folder of this kind has. home: the :class:`JobKind`, as ``module:Class``.
-    It is loaded when a folder of this kind is met, since some kinds stand above this room.
+    It is loaded when a folder of this kind is met, since some kinds stand above this room. before:
+    the file that such a folder had before version 0.3.
     """
 
     file: str
     home: str
+    before: str = ""
 
 
 RUN = "run"
 KINDS: Mapping[str, KindEntry] = {
-    "sweep": KindEntry("sweep.yaml", "othello_lab.experiments.sweep.kind:SweepKind"),
+    "sweep": KindEntry(
+        "sweep.sqlite", "othello_lab.experiments.sweep.kind:SweepKind", before="sweep.yaml"
+    ),
     "study": KindEntry("study.sqlite", "othello_lab.experiments.studies.kind:StudyKind"),
     "training": KindEntry("training.sqlite", "othello_lab.training.kinds:TrainingKind"),
     "selfplay": KindEntry("selfplay.yaml", "othello_lab.training.kinds:SelfPlayKind"),
@@ -124,12 +128,19 @@ class JobKind(ABC):
 
 def kind_name(folder: Path | str) -> str:
     """Return the name of a folder's kind."""
-    return next((name for name, kind in KINDS.items() if (Path(folder) / kind.file).is_file()), RUN)
+    for name, kind in KINDS.items():
+        if any((Path(folder) / file).is_file() for file in (kind.file, kind.before) if file):
+            return name
+    return RUN
 
 
 def kind_of(folder: Path | str) -> JobKind:
-    """Return the kind of a folder."""
-    kind: JobKind = pkgutil.resolve_name(KINDS[kind_name(folder)].home)()
+    """Return the kind of a folder; ConfigError if only an earlier version can read it."""
+    name = kind_name(folder)
+    entry, before = KINDS[name], Path(folder) / KINDS[name].before
+    if entry.before and before.is_file() and not (Path(folder) / entry.file).is_file():
+        raise ConfigError(f"{before}: a {name} of version 0.2 of the lab, which that version reads")
+    kind: JobKind = pkgutil.resolve_name(entry.home)()
     return kind
 
 

@@ -37,7 +37,8 @@ class RecordKind:
 
 STUDY = RecordKind("study", "study", KINDS["study"].file, "piece")
 TRAINING = RecordKind("training", "train", KINDS["training"].file, "step")
-RECORD_KINDS = (STUDY, TRAINING)
+SWEEP = RecordKind("sweep", "sweep", KINDS["sweep"].file, "run")
+RECORD_KINDS = (STUDY, TRAINING, SWEEP)
 FILE = STUDY.file
 """The record's name in the folder of a study."""
 _LONGEST_ROW = 1 << 26  # characters
@@ -60,7 +61,7 @@ create table results (
 
 
 def record_kind(folder: Path | str) -> RecordKind | None:
-    """Return the kind of record in a folder, a study's or a training's; None for anything else."""
+    """Return the kind of record in a folder, of :data:`RECORD_KINDS`; None for anything else."""
     return next((kind for kind in RECORD_KINDS if (Path(folder) / kind.file).is_file()), None)
 
 

@@ -34,8 +34,8 @@ from shared import SMALL_STUDY
 from othello_lab.__main__ import main as othello_lab
 from othello_lab.core.system.processes import LINUX, adopt_orphans
 from othello_lab.experiments.jobs.kinds import KINDS
+from othello_lab.experiments.record.reading import has_begun
 from othello_lab.experiments.studies.record import StudyRecord
-from othello_lab.experiments.sweep.folder import has_begun
 from othello_lab.training.data import Positions
 
 pytestmark = [
