@@ -23,7 +23,7 @@ from othello_lab.experiments.pairing import balanced
 from othello_lab.experiments.playing.tasks import Tables, TaskResult
 from othello_lab.experiments.record.log import logging_to
 from othello_lab.experiments.studies.parts import play_part
-from othello_lab.experiments.studies.study import Conclusion, changed
+from othello_lab.experiments.studies.study import Conclusion, RunRequest, changed
 from othello_lab.experiments.studies.study_plan import StudyPlan
 from othello_lab.experiments.studies.study_session import StudySession
 from othello_lab.training.champion import (
@@ -205,9 +205,9 @@ class ChampionSession(StudySession):
     def _play(self) -> Tables:
         opponent = list(self.settings.agents.values())[1]
         agents = {NEW: self._files.new_agent(self._base()), OLD: opponent}
-        asked = changed(self.settings, agents=agents, schedule=chosen("schedule", "round_robin"))
-        match, title = self._files.match, self.plan.title
-        if not play_part(asked, match, title, "match", self.console, self.options):
+        settings = changed(self.settings, agents=agents, schedule=chosen("schedule", "round_robin"))
+        asked, match = RunRequest(settings, "match"), self._files.match
+        if not play_part(asked, match, self.plan.title, self.console, self.options):
             raise KeyboardInterrupt
         return {}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
@@ -12,16 +12,19 @@ from othello_lab.core.system.json_output import print_json
 from othello_lab.experiments.jobs.kinds import JobKind, JobSummary, labels, state_of
 from othello_lab.experiments.studies.kind import StudyKind
 
+if TYPE_CHECKING:
+    from othello_lab.experiments.studies.study_session import RecordMaker
+
 
 class TrainingKind(StudyKind):
     """A training, or several."""
 
     word = "training"
 
-    def _sessions(self) -> Any:
-        from othello_lab.training import training_group
+    def _maker(self) -> RecordMaker:
+        from othello_lab.training.training_group import MAKER
 
-        return training_group
+        return MAKER
 
 
 class SelfPlayKind(JobKind):

@@ -15,9 +15,9 @@ from othello_lab.experiments.playing.trust import names_no_more
 from othello_lab.experiments.record.reading import has_begun, reading
 from othello_lab.experiments.record.store import FILE
 from othello_lab.experiments.studies import study_session as studies
+from othello_lab.experiments.studies.parts import put_aside
 from othello_lab.experiments.studies.study import changed
 from othello_lab.experiments.studies.study_plan import StudyPlan, planned
-from othello_lab.experiments.sweep.folder import put_aside
 from othello_lab.training.steps import read
 from othello_lab.training.training import Training
 from othello_lab.training.training_session import TRAININGS

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -190,7 +189,3 @@ def train(
     """Train, and write everything into a new folder, or into one made already; see
     :func:`experiments.studies.study_session.study`."""
     return studies.study(plan, command, console, folder, MAKER)
-
-
-resume = functools.partial(studies.resume, maker=MAKER)
-"""Go on with a training; see :func:`experiments.studies.study_session.resume`."""

@@ -25,7 +25,7 @@ from othello_lab.experiments.playing.tasks import TaskResult
 from othello_lab.experiments.record.log import logging_to
 from othello_lab.experiments.studies import study_session as studies
 from othello_lab.experiments.studies.parts import play_part
-from othello_lab.experiments.studies.study import Conclusion, changed
+from othello_lab.experiments.studies.study import Conclusion, RunRequest, changed
 from othello_lab.experiments.studies.study_plan import StudyPlan
 from othello_lab.experiments.studies.study_session import RecordMaker, StudySession
 from othello_lab.training.data import SPLITS, TRAIN, VALIDATION, Positions, needs_pyarrow
@@ -109,8 +109,8 @@ class TrainingSession(StudySession):
             return self._learn(step)
         assert isinstance(step, MatchStep)
         folder, title = self.folder / step.key, self.plan.title
-        asked = self._match(step)
-        if not play_part(asked, folder, title, step.about, self.console, self.options):
+        asked = RunRequest(self._match(step), step.about)
+        if not play_part(asked, folder, title, self.console, self.options):
             raise KeyboardInterrupt
         return {}
 

@@ -39,13 +39,12 @@ class KindEntry(NamedTuple):
 STUDY = KindEntry("study", "othello_lab.experiments.studies.kind:StudyKind", "study")
 TRAINING = KindEntry("training", "othello_lab.training.kinds:TrainingKind", "train", "step")
 SELFPLAY = KindEntry("selfplay", "othello_lab.training.kinds:SelfPlayKind", "data")
-SWEEP = KindEntry("sweep", "othello_lab.experiments.sweep.kind:SweepKind")
+SWEEP = KindEntry("sweep", "othello_lab.experiments.sweep.kind:SweepKind", "sweep", "run")
 KINDS: Mapping[str, KindEntry] = {
     RUN: KindEntry(RUN, "othello_lab.experiments.jobs.run_kind:RunKind"),
     **{kind.word: kind for kind in (STUDY, TRAINING, SELFPLAY, SWEEP)},
 }
 """Every kind by its name. A folder without a record counts as a run that has not begun."""
-FILES = {"sweep": "sweep.yaml"}
 
 
 @dataclass(frozen=True)
@@ -130,8 +129,7 @@ class JobKind(ABC):
 
 def kind_name(folder: Path | str) -> str:
     """Return the name of a folder's kind."""
-    found = next((name for name, file in FILES.items() if (Path(folder) / file).is_file()), None)
-    found = found or kind_in(folder)
+    found = kind_in(folder)
     return found if found in KINDS else RUN
 
 

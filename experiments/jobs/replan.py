@@ -64,12 +64,7 @@ def replanned(
     recorded = _RecordedRun.read(folder)  # and closed again: building agents may fork
     with damage_told(folder):
         settings = typed(recorded.config)
-        if games is not None and games < settings.games:
-            raise ConfigError(
-                f"games={games}: {folder} has {settings.games} games a pairing already; a run "
-                "can only grow"
-            )
-        settings.games = settings.games if games is None else games
+        settings.games = grown_games(folder, settings.games, games)
         settings.executor = moved_executor(settings.executor, **moved)
         _check_objects(settings, agents)
         now = versions(built_from(settings))
@@ -108,6 +103,16 @@ def _refuse_what_schedule_does_not(
                 f"--retry-{pairs}: this run's schedule goes by results, and the pairs after the "
                 f"{pairs} ones were decided without theirs"
             )
+
+
+def grown_games(folder: Path, before: int, games: int | None) -> int:
+    """Return the games a pairing from now on; None where nothing is said of them. ConfigError if
+    these are fewer."""
+    if games is not None and games < before:
+        raise ConfigError(
+            f"games={games}: {folder} has {before} games a pairing already; it can only grow"
+        )
+    return before if games is None else games
 
 
 def moved_executor(

@@ -44,6 +44,7 @@ OLD = {
     "study.sqlite": "study",
     "training.sqlite": "training",
     "selfplay.yaml": "selfplay",
+    "sweep.yaml": "sweep",
 }
 """What version 0.2 had for a record, and the kinds of its jobs."""
 

@@ -33,9 +33,8 @@ from shared import SMALL_STUDY
 
 from othello_lab.__main__ import main as othello_lab
 from othello_lab.core.system.processes import LINUX, adopt_orphans
-from othello_lab.experiments.jobs.kinds import FILES
+from othello_lab.experiments.record.reading import has_begun
 from othello_lab.experiments.record.store import FILE, Record
-from othello_lab.experiments.sweep.folder import has_begun
 from othello_lab.training.data import Positions
 
 pytestmark = [
@@ -129,8 +128,7 @@ def test_a_job_with_any_fault_is_resumed(job: str, library: Path, tmp_path: Path
 
 def folder_of(results: Path) -> Path | None:
     """Return the job's folder, None before its record has begun."""
-    found = {p.parent for name in (FILE, *FILES.values()) for p in results.glob(f"*/*/{name}")}
-    return max(found, default=None)
+    return max((path.parent for path in results.glob(f"*/*/{FILE}")), default=None)
 
 
 def results_of(folder: Path | None) -> dict[str, Any]:

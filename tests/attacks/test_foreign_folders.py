@@ -97,23 +97,23 @@ class Folder:
 
 
 Changes = Mapping[str, Any]
-Words = tuple[list[str], list[str]]
-Foreign = Callable[[Changes | Words], Path]
+Foreign = Callable[[Changes], Path]
 
 
 @pytest.fixture
-def foreign(recorded_duel: Path, tmp_path: Path) -> Foreign:
+def foreign(recorded_duel: Path, recorded_sweep: Path, tmp_path: Path) -> Foreign:
     """Return a function that makes a folder: of a run that was stopped, as far as its record says,
     and has these parts in its settings ("agent": its random agent); or of a sweep with these
-    arguments and this combination."""
+    changes in its second run."""
 
-    def make(theirs: Changes | Words) -> Path:
-        if not isinstance(theirs, Mapping):
-            arguments, combination = [*theirs[0], *WORDS], [*WORDS, *theirs[1]]
-            about = {"command": "?", "arguments": ["-m", *arguments], "combinations": [combination]}
-            (tmp_path / "sweep").mkdir()
-            (tmp_path / "sweep" / "sweep.yaml").write_text(yaml.safe_dump(about))
-            return tmp_path / "sweep"
+    def make(theirs: Changes) -> Path:
+        if "changes" in theirs:
+            folder = Folder(recorded_sweep, tmp_path / "foreign", "", "record.sqlite")
+            config = folder.read()
+            config["sweep"]["changes"][1] = theirs["changes"]
+            folder.write(config, complete=False)
+            shutil.rmtree(folder.file.parent / "1")
+            return folder.file.parent
         folder = Folder(recorded_duel, tmp_path / "foreign", "", "record.sqlite")
         config = folder.read()
         for name, part in theirs.items():
@@ -145,7 +145,6 @@ LINE_AGENT = "othello_lab.agents.external.LineAgent"
 COMMAND = f"{sys.executable} evil.py"
 SCHEDULER = "tcp://192.0.2.1:8786"
 DASK = {"_target_": "othello_lab.experiments.playing.Dask", "address": SCHEDULER}
-HIDDEN = '${oc.decode:"{_tar${oc.env:NO,get}_: evil.Agent}"}'
 
 
 @pytest.mark.parametrize(
@@ -157,21 +156,15 @@ HIDDEN = '${oc.decode:"{_tar${oc.env:NO,get}_: evil.Agent}"}'
         (agent(LINE_AGENT, command=COMMAND), f"agents.random: {COMMAND} ("),
         ({"schedule": {"_target_": "evil.Schedule"}}, "schedule: evil.Schedule ("),
         ({"executor": DASK}, SCHEDULER),
-        (([], ["first._target_=evil.Agent"]), "agents.greedy: evil.Agent ("),
-        (([], [f"+agents.x='{HIDDEN}'"]), "agents.x: evil.Agent ("),
-        (([], ["+hydra.callbacks.x._target_=evil.Agent"]), "hydra.callbacks.x._target_=evil.Agent"),
-        (([], ["hydra.searchpath=[pkg://evilpack]"]), "hydra.searchpath=[pkg://evilpack]"),
-        ((["--config-dir", "evil_conf"], []), "--config-dir=evil_conf"),
-        (([], ["agent@first=../../evil"]), "agent@first=../../evil"),
+        ({"changes": {"agents": {"x": AN_AGENT["agent"]}}}, "changes[1].agents.x: evil.Agent ("),
+        ({"changes": {"executor": DASK}}, SCHEDULER),
     ],
 )
 def test_code_that_a_folder_names_is_listed_and_not_imported(
-    marker: Path, theirs: Changes | Words, named: str, foreign: Foreign
+    marker: Path, theirs: Changes, named: str, foreign: Foreign
 ) -> None:
-    Path("evil_conf").mkdir()
     folder = foreign(theirs)
-    extend = [["extend", folder, "games=40", "--force"]] if isinstance(theirs, Mapping) else []
-    for words in (["resume", folder], *extend):
+    for words in (["resume", folder, "--force"], ["extend", folder, "games=40", "--force"]):
         printed = told(*words, code=2)
         assert named in printed and (theirs == {"executor": DASK} or "--trust" in printed)
     assert not marker.exists()
@@ -254,8 +247,7 @@ FILES = {
     "what was learned": ("training", "", "weights/tuned.learned.yaml"),
     "champion": ("training", "", "record.sqlite"),
     "self-play": ("training", "rounds/outcomes/0", "record.sqlite"),
-    "sweep": ("sweep", "", "sweep.yaml"),
-    "combination": ("sweep", "", "0/combination.yaml"),
+    "sweep": ("sweep", "", "record.sqlite"),
     "run of a sweep": ("sweep", "", "0/record.sqlite"),
 }
 """Files with settings: the recorded job, the folder in it that commands get, and the file there."""
@@ -263,7 +255,7 @@ LOOKING = "list UP; show IT; show IT --json; watch IT --once; report IT; compare
 LOOKING += "export IT jsonl; verify IT --games 1; recover IT; play replay IT"
 CONTINUING = "resume IT --force; extend IT games=40 --force"
 OBJECTS = ("schedule", "openings", "executor", "evaluation", "agents", "study", "train", "data")
-OBJECTS += ("arguments", "combinations", "settings")
+OBJECTS += ("sweep",)
 DAILY = [pytest.param(False, marks=pytest.mark.integration)]
 DAILY += [pytest.param(True, marks=pytest.mark.nightly)]
 
