@@ -21,7 +21,7 @@ class TrainingKind(StudyKind):
 
     word = "training"
 
-    def _maker(self) -> RecordMaker:
+    def maker(self) -> RecordMaker:
         from othello_lab.training.training_group import MAKER
 
         return MAKER

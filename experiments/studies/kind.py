@@ -51,12 +51,12 @@ class StudyKind(JobKind):
         if options.pop("retry_starved", False):
             raise ConfigError(f"{folder} is a {self.word}; --retry-starved is for single runs")
         options["retry_failed"] = options.pop("retry_skipped", False)
-        return resume(folder, command, console, maker=self._maker(), **options).exit_code
+        return resume(folder, command, console, maker=self.maker(), **options).exit_code
 
     def write_report(self, folder: Path, console: Console, figures: str | None) -> None:
         from othello_lab.experiments.studies.study_session import report
 
-        report(folder, console, figures, self._maker())
+        report(folder, console, figures, self.maker())
 
     def look(self, folder: Path, console: Console) -> tuple[RenderableType, bool]:
         from rich.console import Group
@@ -83,7 +83,7 @@ class StudyKind(JobKind):
             line += ", complete" if about["complete"] else ", stopped (resume goes on with it)"
         return [plain(line)]
 
-    def _maker(self) -> RecordMaker:
+    def maker(self) -> RecordMaker:
         """Return the maker of its records."""
         from othello_lab.experiments.studies.study_session import STUDIES
 

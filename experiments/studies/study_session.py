@@ -28,7 +28,7 @@ from othello_lab.experiments.playing.trust import check_trusted, foreign_code, f
 from othello_lab.experiments.record.folder import locked
 from othello_lab.experiments.record.provenance import file_hash, versions
 from othello_lab.experiments.record.reading import has_begun, reading
-from othello_lab.experiments.record.store import SKIPPED, AgentRow, Tables
+from othello_lab.experiments.record.store import SKIPPED, AgentRow, Record, Tables
 from othello_lab.experiments.report.plan_from_record import settled_plan
 from othello_lab.experiments.studies.parts import play_part
 from othello_lab.experiments.studies.reporting import tell
@@ -98,10 +98,18 @@ class StudySession(Job[StudyResult]):
         made: Conclusion = study.conclude(self.plan.plan, found)
         return made
 
-    def report(self, found: Any) -> int:
-        """Conclude, print and write the report; return the exit code of the conclusion."""
+    def found(self) -> Any:
+        """Return the material to conclude from, of a session that concludes; ConfigError."""
+        found, _ = self.make()
+        if not found:
+            raise ConfigError(f"{self.folder}: nothing of this {self.kind} is done yet")
+        return found
+
+    def report(self, found: Any, to: Path | None = None) -> int:
+        """Conclude, print and write the report; return the exit code of the conclusion. to: the
+        folder for it, if it is not that of the job."""
         conclusion = self.conclude(found)
-        tell(self.plan, self.record, conclusion, self.folder, self.console)
+        tell(self.plan, self.record, conclusion, to or self.folder, self.console)
         return conclusion.exit_code
 
     def missing(self, steps: Sequence[_Step]) -> Iterator[tuple[int, _Step]]:
@@ -116,7 +124,7 @@ class StudySession(Job[StudyResult]):
             self.first_look(self.plan, self.console)
 
     def versions(self) -> dict[str, str]:
-        return _versions(self.settings, self.plan.described, self.maker)
+        return study_versions(self.settings, self.plan.described, self.maker)
 
     def foreign(self) -> list[str]:
         built = _built(self.settings, self.plan.described, self.plan.kind)
@@ -208,7 +216,7 @@ def resume(
         settings.games = grown_games(folder, settings.games, games)
         settings.executor = moved_executor(settings.executor, **moved)
         built = _built(settings, described, maker.kind)
-        now = _versions(settings, described, maker)
+        now = study_versions(settings, described, maker)
         check_again(folder, about["versions"], about["config"], now, force)
         check_trusted(folder, foreign_code(built, about["versions"]), trust, console)
         # Other files of the folder may name code, too.
@@ -230,17 +238,23 @@ def report(folder: Path, console: Console, figures: str | None, maker: RecordMak
             raise ConfigError(
                 f"{folder}: this {maker.kind.word} is not complete; resume writes its report too"
             )
-        settings, described = recorded_settings(folder, about, maker.kind)
-        settings.figures = figures or settings.figures
         with only(()):
-            whole = _settled(folder, settings)
-            plan = planned(about["name"], described, whole, maker.kind, maker.of)
-            session = maker.session(plan)(plan, maker, console, concludes=True)
-            session.folder, session.record = folder, record
-            found, _ = session.make()
-            if not found:
-                raise ConfigError(f"{folder}: nothing of this {maker.kind.word} is done yet")
-            session.report(found)
+            session = concluding(record, console, figures, maker)
+            session.report(session.found())
+
+
+def concluding(
+    record: Record, console: Console, figures: str | None, maker: RecordMaker
+) -> StudySession:
+    """Return the session of a recorded study that does nothing but conclude. The arguments are as
+    :func:`report` has them."""
+    folder, about = record.path.parent, record.head()
+    settings, described = recorded_settings(folder, about, maker.kind)
+    settings.figures = figures or settings.figures
+    plan = planned(about["name"], described, _settled(folder, settings), maker.kind, maker.of)
+    session = maker.session(plan)(plan, maker, console, concludes=True)
+    session.folder, session.record = folder, record
+    return session
 
 
 def recorded_settings(
@@ -271,7 +285,7 @@ def _built(settings: RunConfig, described: Mapping[str, Any], kind: KindEntry) -
     return {**built_from(settings), "evaluation": settings.evaluation, kind.group: described}
 
 
-def _versions(
+def study_versions(
     settings: RunConfig, described: Mapping[str, Any], maker: RecordMaker
 ) -> dict[str, str]:
     """Return the versions of a run, and a hash of each room that makes the numbers."""
@@ -282,7 +296,7 @@ def _versions(
 # ---------------------------------------------------------------------- before anything is done
 
 
-def _pieces(plan: StudyPlan, folder: Path | None) -> list[Task]:
+def pieces_of(plan: StudyPlan, folder: Path | None) -> list[Task]:
     """Return all pieces of work. folder: of the run whose games they are of; ConfigError."""
     assert isinstance(plan.study, PositionStudy)
     with nullcontext() if folder is None else reading(folder) as record, plan.refusals():
@@ -317,7 +331,7 @@ class PositionSession(StudySession):
         assert isinstance(plan.study, PositionStudy)
         if not plan.study.needs_run(plan.plan):
             plan.study.prepare(plan.plan, lambda line: console.print(plain(line)))
-            _pieces(plan, plan.study.run_folder())
+            pieces_of(plan, plan.study.run_folder())
 
     def make(self) -> tuple[Mapping[str, Any], bool]:
         """Work on the pieces that the record lacks; return all tables, and True if none is left."""
@@ -331,7 +345,7 @@ class PositionSession(StudySession):
             if not play_part(asked, folder, plan.title, self.console, self.options):
                 return {}, False
         study.prepare(plan.plan, self.say)
-        pieces = _pieces(plan, folder)
+        pieces = pieces_of(plan, folder)
         record.expect(len(pieces))
         done = self.done()
         if left := [piece for piece in pieces if piece.number not in done]:
