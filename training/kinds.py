@@ -9,7 +9,7 @@ from rich.console import Console
 
 from othello_lab.core.system.escaping import plain
 from othello_lab.core.system.json_output import print_json
-from othello_lab.experiments.jobs.kinds import JobKind, JobSummary, labels, state_of
+from othello_lab.experiments.jobs.kinds import JobKind, JobSummary, state_of, summary_of
 from othello_lab.experiments.studies.kind import StudyKind
 from othello_lab.training.folder import about_of
 
@@ -36,17 +36,9 @@ class SelfPlayKind(JobKind):
 
     def summary(self, folder: Path) -> JobSummary:
         about = about_of(folder)
-        state = state_of(folder, bool(about["complete"]))
-        return JobSummary(
-            folder=str(folder),
-            kind="selfplay",
-            name=str(about["name"]),
-            started=str(about["started"]),
-            agents=len(about["config"]["agents"]) if not about["config"]["data"]["read"] else None,
-            games=about.get("games"),
-            state=f"positions, {state}",
-            **labels(about["config"]),
-        )
+        agents = len(about["config"]["agents"]) if not about["config"]["data"]["read"] else None
+        facts = {"agents": agents, "games": about.get("games")}
+        return summary_of(folder, "selfplay", about, "positions, ", **facts)
 
     def show(self, folder: Path, console: Console, as_json: bool) -> None:
         from othello_lab.training.data import Positions

@@ -71,12 +71,42 @@ class JobSummary:
     note: str = ""
 
 
-def labels(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a :class:`JobSummary` that the settings of a job tell."""
+def summary_of(
+    folder: Path, kind: str, head: Mapping[str, Any], before: str = "", **facts: Any
+) -> JobSummary:
+    """Return the row of a job that has begun.
+
+    head: the facts of its record: name, started, complete, config. before: text before its
+    state. facts: further fields.
+    """
+    config = head["config"]
+    return JobSummary(
+        folder=str(folder),
+        kind=kind,
+        name=str(head["name"]),
+        started=str(head["started"]),
+        state=before + state_of(folder, bool(head["complete"])),
+        lineup=list(config.get("agents") or ()),
+        tags=list(config.get("tags") or ()),
+        note=str(config.get("note") or ""),
+        **facts,
+    )
+
+
+def described(
+    folder: Path, kind: str, head: Mapping[str, Any], results: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return a job as plain data for a program to read; the arguments as for
+    :func:`summary_of`."""
     return {
-        "lineup": list(config.get("agents") or ()),
-        "tags": list(config.get("tags") or ()),
-        "note": str(config.get("note") or ""),
+        "folder": str(folder),
+        "kind": kind,
+        "state": state_of(folder, bool(head["complete"])),
+        **{key: head[key] for key in ("name", "command", "started")},
+        **results,
+        "settings": head["config"],
+        "versions": head["versions"],
+        "machine": head["machine"],
     }
 
 

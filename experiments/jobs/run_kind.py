@@ -15,7 +15,14 @@ from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.system.json_output import print_json, rows_of
 from othello_lab.experiments.config import labelled
 from othello_lab.experiments.jobs import run
-from othello_lab.experiments.jobs.kinds import JobKind, JobSummary, check_single, labels, state_of
+from othello_lab.experiments.jobs.kinds import (
+    JobKind,
+    JobSummary,
+    check_single,
+    described,
+    state_of,
+    summary_of,
+)
 from othello_lab.experiments.record.reading import not_begun, reading
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report import watch
@@ -38,18 +45,9 @@ class RunKind(JobKind):
             head = record.run()
             results = record.results()
             leader, score = _leader(record, results) if results else ("", None)
-            return JobSummary(
-                folder=str(folder),
-                kind="run",
-                name=str(head["name"]),
-                started=str(head["started"]),
-                agents=len(record.agents()),
-                games=sum(count for *_, count in results),
-                leader=leader,
-                score=score,
-                state=state_of(folder, bool(head["complete"])),
-                **labels(head["config"]),
-            )
+            agents, games = len(record.agents()), sum(count for *_, count in results)
+            facts: dict[str, Any] = {"leader": leader, "score": score}
+            return summary_of(folder, "run", head, agents=agents, games=games, **facts)
 
     def show(self, folder: Path, console: Console, as_json: bool) -> None:
         with facts_of(folder) as facts:
@@ -58,7 +56,7 @@ class RunKind(JobKind):
                 print_json(_as_data(folder, facts, said))
                 return
             head = facts.record.run()
-            state = state_of(facts.record.path.parent, bool(head["complete"]))
+            state = state_of(folder, bool(head["complete"]))
             games = counted(facts.record.count_games(), "game")
             when = str(head["started"]).replace("T", " ")
             console.print(plain(f"{head['name']}, {when}: {games}, {state}"))
@@ -127,17 +125,13 @@ def _leader(record: Record, results: Sequence[tuple[int, int, str, int]]) -> tup
 
 def _as_data(folder: Path, facts: RunFacts, said: Findings) -> dict[str, Any]:
     head = facts.record.run()
-    return {
-        "folder": str(folder),
-        "kind": "run",
-        "state": state_of(facts.record.path.parent, bool(head["complete"])),
-        **{key: head[key] for key in ("name", "command", "started", "seed", "ruleset")},
+    results = {
+        "seed": head["seed"],
+        "ruleset": head["ruleset"],
         "games": facts.record.count_games(),
         "openings": facts.openings,
         "findings": said.sentences,
         "standings": rows_of(facts.standings),
         "matches": rows_of(facts.matches),
-        "settings": head["config"],
-        "versions": head["versions"],
-        "machine": head["machine"],
     }
+    return described(folder, "run", head, results)

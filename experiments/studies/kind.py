@@ -10,7 +10,7 @@ from rich.console import Console, RenderableType
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.system.json_output import print_json, rows_of
 from othello_lab.core.system.settings import ConfigError
-from othello_lab.experiments.jobs.kinds import JobKind, JobSummary, labels, state_of
+from othello_lab.experiments.jobs.kinds import JobKind, JobSummary, described, summary_of
 from othello_lab.experiments.record.folder import is_locked
 from othello_lab.experiments.record.reading import has_begun
 from othello_lab.experiments.studies.record import StudyRecord
@@ -28,23 +28,18 @@ class StudyKind(JobKind):
     def summary(self, folder: Path) -> JobSummary:
         with StudyRecord.open(folder) as record:
             about = record.study()
-        state = state_of(folder, bool(about["complete"]))
-        return JobSummary(
-            folder=str(folder),
-            kind=record.kind.word,
-            name=str(about["name"]),
-            started=str(about["started"]),
-            agents=len(about["config"].get("agents") or ()) or None,
-            state=f"{record.kind.word} {about['name']}, {state}",
-            **labels(about["config"]),
-        )
+        word, agents = record.kind.word, len(about["config"].get("agents") or ()) or None
+        return summary_of(folder, word, about, f"{word} {about['name']}, ", agents=agents)
 
     def show(self, folder: Path, console: Console, as_json: bool) -> None:
         if not as_json:
             raise ConfigError(
                 f"{folder} is a {self.word}: its findings are in {folder / 'report.md'}"
             )
-        print_json(_study_data(folder))
+        with StudyRecord.open(folder) as record:
+            about, tables = record.study(), record.tables()
+        rows = {name: rows_of(table) for name, table in tables.items()}
+        print_json(described(folder, record.kind.word, about, {"tables": rows}))
 
     def resume(self, folder: Path, command: str, console: Console, **options: Any) -> int:
         from othello_lab.experiments.studies.study_session import resume
@@ -89,19 +84,3 @@ class StudyKind(JobKind):
         from othello_lab.experiments.studies.study_session import STUDIES
 
         return STUDIES
-
-
-def _study_data(folder: Path) -> dict[str, Any]:
-    """Return a study's record: its head, and all rows of its tables."""
-    with StudyRecord.open(folder) as record:
-        head, tables = record.study(), record.tables()
-    return {
-        "folder": str(folder),
-        "kind": record.kind.word,
-        "state": state_of(folder, bool(head["complete"])),
-        **{key: head[key] for key in ("name", "command", "started")},
-        "tables": {name: rows_of(table) for name, table in tables.items()},
-        "settings": head["config"],
-        "versions": head["versions"],
-        "machine": head["machine"],
-    }
