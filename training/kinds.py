@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
@@ -14,6 +14,7 @@ from othello_lab.experiments.studies.kind import StudyKind
 from othello_lab.training.folder import about_of
 
 if TYPE_CHECKING:
+    from othello_lab.experiments.jobs.replan import ResumeOptions
     from othello_lab.experiments.studies.study_session import RecordMaker
 
 
@@ -54,9 +55,7 @@ class SelfPlayKind(JobKind):
             console.print(plain(line), soft_wrap=True)
         console.print(stages(found))
 
-    def resume(self, folder: Path, command: str, console: Console, **options: Any) -> int:
+    def resume(self, folder: Path, command: str, console: Console, options: ResumeOptions) -> int:
         from othello_lab.training.selfplay import resume
 
-        options.pop("retry_skipped", None)
-        options.pop("retry_starved", None)
-        return resume(folder, command, console, **options).exit_code
+        return resume(folder, command, console, options).exit_code

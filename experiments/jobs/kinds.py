@@ -19,6 +19,8 @@ from othello_lab.experiments.record.folder import is_locked
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
+    from othello_lab.experiments.jobs.replan import ResumeOptions
+
 
 class KindEntry(NamedTuple):
     """One kind of job.
@@ -127,16 +129,11 @@ class JobKind(ABC):
         """Print its results."""
 
     @abstractmethod
-    def resume(self, folder: Path, command: str, console: Console, **options: Any) -> int:
-        """Continue it; returns the exit code.
+    def resume(self, folder: Path, command: str, console: Console, options: ResumeOptions) -> int:
+        """Continue it; returns the exit code."""
 
-        options: workers, executor, address, force, retry_skipped, retry_starved, trust.
-        """
-
-    def extend(
-        self, folder: Path, games: int, command: str, console: Console, **options: Any
-    ) -> int:
-        """Play more games, ``games`` a pairing in all; returns the exit code."""
+    def extend(self, folder: Path, command: str, console: Console, options: ResumeOptions) -> int:
+        """Play more games, as many a pairing as the options say; returns the exit code."""
         raise ConfigError(f"{folder} is a {self.word}, which is not extended; start a larger one")
 
     def write_report(self, folder: Path, console: Console, figures: str | None) -> None:

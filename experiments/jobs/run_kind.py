@@ -23,6 +23,7 @@ from othello_lab.experiments.jobs.kinds import (
     state_of,
     summary_of,
 )
+from othello_lab.experiments.jobs.replan import ResumeOptions
 from othello_lab.experiments.record.reading import not_begun, reading
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report import watch
@@ -64,13 +65,11 @@ class RunKind(JobKind):
                 console.print(plain(said_of))
             tell(facts, said, console)
 
-    def resume(self, folder: Path, command: str, console: Console, **options: Any) -> int:
-        return 130 if run.resume(folder, command, console, **options).interrupted else 0
+    def resume(self, folder: Path, command: str, console: Console, options: ResumeOptions) -> int:
+        return 130 if run.resume(folder, command, console, **vars(options)).interrupted else 0
 
-    def extend(
-        self, folder: Path, games: int, command: str, console: Console, **options: Any
-    ) -> int:
-        return self.resume(folder, command, console, games=games, **options)
+    def extend(self, folder: Path, command: str, console: Console, options: ResumeOptions) -> int:
+        return self.resume(folder, command, console, options)
 
     def write_report(self, folder: Path, console: Console, figures: Any) -> None:
         with facts_of(folder) as facts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console, RenderableType
 
@@ -16,6 +16,7 @@ from othello_lab.experiments.record.reading import has_begun
 from othello_lab.experiments.studies.record import StudyRecord
 
 if TYPE_CHECKING:
+    from othello_lab.experiments.jobs.replan import ResumeOptions
     from othello_lab.experiments.studies.study_session import RecordMaker
 
 
@@ -41,13 +42,12 @@ class StudyKind(JobKind):
         rows = {name: rows_of(table) for name, table in tables.items()}
         print_json(described(folder, record.kind.word, about, {"tables": rows}))
 
-    def resume(self, folder: Path, command: str, console: Console, **options: Any) -> int:
+    def resume(self, folder: Path, command: str, console: Console, options: ResumeOptions) -> int:
         from othello_lab.experiments.studies.study_session import resume
 
-        if options.pop("retry_starved", False):
+        if options.retry_starved:
             raise ConfigError(f"{folder} is a {self.word}; --retry-starved is for single runs")
-        options["retry_failed"] = options.pop("retry_skipped", False)
-        return resume(folder, command, console, maker=self._maker(), **options).exit_code
+        return resume(folder, command, console, options, self._maker()).exit_code
 
     def write_report(self, folder: Path, console: Console, figures: str | None) -> None:
         from othello_lab.experiments.studies.study_session import report

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import yaml
 from rich.console import Console
@@ -19,11 +19,11 @@ from othello_lab.agents.loading import only
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.experiments.config import Plan, RunConfig, built_from, plan_of, typed
 from othello_lab.experiments.jobs.job import LOG, Job, progress_of
-from othello_lab.experiments.jobs.replan import check_again, grown_games, moved_executor
+from othello_lab.experiments.jobs.replan import ResumeOptions
 from othello_lab.experiments.jobs.stopping import RunStopped, guarded
 from othello_lab.experiments.playing.tasks import Tables, Task, WorkerContext
 from othello_lab.experiments.playing.trial import try_agents
-from othello_lab.experiments.playing.trust import check_trusted, foreign_code, foreign_targets
+from othello_lab.experiments.playing.trust import foreign_code, foreign_targets
 from othello_lab.experiments.record.folder import locked
 from othello_lab.experiments.record.provenance import file_hash, versions
 from othello_lab.experiments.record.reading import damage_told, has_begun, reading
@@ -64,24 +64,24 @@ class StudyResult:
 class StudySession(Job[StudyResult]):
     """A study as a job: the missing part of its record is done, and the study concluded.
 
-    options: how runs that have begun are continued, see :func:`experiments.jobs.run.resume`, and
-    ``retry_failed``: do pieces again that failed. concludes: only conclude from what is there.
+    options: how it, and runs in it that have begun, are continued. concludes: only conclude from
+    what is there. retries: True if pieces that failed are always done again.
     """
 
     record: StudyRecord
+    retries: ClassVar[bool] = False
 
     def __init__(
         self,
         plan: StudyPlan,
         maker: RecordMaker,
         console: Console,
-        options: Mapping[str, Any] | None = None,
+        options: ResumeOptions | None = None,
         concludes: bool = False,
     ) -> None:
         super().__init__(plan.plan.settings, plan.as_data, console)
-        self.plan, self.maker, self.options = plan, maker, dict(options or {})
-        self.concludes = concludes
-        self._retry_failed = bool(self.options.pop("retry_failed", False))
+        self.plan, self.maker, self.concludes = plan, maker, concludes
+        self.options = options or ResumeOptions()
 
     @classmethod
     @abstractmethod
@@ -133,7 +133,8 @@ class StudySession(Job[StudyResult]):
         with opened as self.record:
             with self.record.transaction():
                 if self.resumed:
-                    self.record.go_on(plan.as_data, self._retry_failed)
+                    retry = self.retries or self.options.retry_skipped
+                    self.record.go_on(plan.as_data, retry)
                 else:
                     head = {"name": plan.name, "format": FORMAT, "config": plan.as_data}
                     self.record.write_row("study", {**head, **session})
@@ -194,39 +195,20 @@ def study(
 
 
 def resume(
-    folder: str | Path,
-    command: str = "othello_lab.resume(...)",
-    console: Console | None = None,
-    *,
-    games: int | None = None,
-    workers: int | None = None,
-    executor: str | None = None,
-    address: str | None = None,
-    force: bool = False,
-    retry_failed: bool = False,
-    trust: bool = False,
-    maker: RecordMaker | None = None,
+    folder: Path, command: str, console: Console, options: ResumeOptions, maker: RecordMaker
 ) -> StudyResult:
     """Continue a study that was interrupted, as :func:`experiments.jobs.run.resume` does a run.
-
-    games: a pairing from now on, in runs that have no number of their own. retry_failed: do pieces
-    again that failed. maker: as in :func:`study`.
-    """
-    console, folder, maker = console or Console(), Path(folder), maker or STUDIES
-    moved: dict[str, Any] = {"workers": workers, "executor": executor, "address": address}
-    options = {**moved, "force": force, "trust": trust, "retry_failed": retry_failed}
+    maker: as in :func:`study`."""
     with locked(folder):
         with StudyRecord.open(folder) as record:
             about = record.study()
-        settings, described = recorded_settings(record, about)
-        settings.games = grown_games(folder, settings.games, games)
-        settings.executor = moved_executor(settings.executor, **moved)
+        config, described = recorded_settings(record, about)
+        settings = options.settings(folder, config)
         built = _built(settings, described, maker.kind)
-        now = _versions(settings, described, maker)
-        check_again(folder, about["versions"], about["config"], now, force)
-        check_trusted(folder, foreign_code(built, about["versions"]), trust, console)
+        now, foreign = _versions(settings, described, maker), foreign_code(built, about["versions"])
+        options.check(folder, about, now, foreign, console)
         # Other files of the folder may name code, too.
-        with only(None if trust else foreign_targets(built)):
+        with only(None if options.trust else foreign_targets(built)):
             whole = plan_of(settings)
             plan = planned(about["name"], described, whole, maker.kind, maker.of)
             return maker.session(plan)(plan, maker, console, options).go_on(folder, command)
@@ -244,7 +226,8 @@ def report(folder: Path, console: Console, figures: str | None, maker: RecordMak
             raise ConfigError(
                 f"{folder}: this {maker.kind.word} is not complete; resume writes its report too"
             )
-        settings, described = recorded_settings(record, about)
+        config, described = recorded_settings(record, about)
+        settings = typed(config)
         settings.figures = figures or settings.figures
         with damage_told(folder, maker.kind.word, record.path.name), only(()):
             whole = _settled(folder, settings)
@@ -259,7 +242,7 @@ def report(folder: Path, console: Console, figures: str | None, maker: RecordMak
 
 def recorded_settings(
     record: StudyRecord, about: Mapping[str, Any]
-) -> tuple[RunConfig, dict[str, Any]]:
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the settings of a run in a record, and those of the study itself; ConfigError.
 
     about: of :meth:`~experiments.studies.record.StudyRecord.study`.
@@ -268,7 +251,7 @@ def recorded_settings(
     described = config.pop(kind.group, None)
     if not isinstance(described, dict):
         raise ConfigError(f"{record.path.parent}: its record does not say what {kind.word} it is")
-    return typed(config), described
+    return config, described
 
 
 def _settled(folder: Path, settings: RunConfig) -> Plan:

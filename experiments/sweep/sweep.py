@@ -93,6 +93,8 @@ def _are_words(said: object) -> bool:
 class SweepSession(MatchSession):
     """One go at a sweep. A run that fails is written down, and the others are played."""
 
+    retries = True
+
     def play(self, number: int, asked: RunRequest) -> bool:
         try:
             return super().play(number, asked)
@@ -166,9 +168,9 @@ class RecordedSweep:
             raise ConfigError(f"{folder} is no folder of a sweep: it has no {SWEEP.file}")
         with StudyRecord.open(folder) as record:
             about, failures = record.study(), record.done()
-            settings, described = recorded_settings(record, about)
+            config, described = recorded_settings(record, about)
         study = Sweep.described(described, str(folder))
-        asked = study.requests(asdict(settings))
+        asked = study.requests(config)
         states, played = dict[int, str](), list[PlayedRun]()
         for number, each in enumerate(asked):
             run = PlayedRun.read(number, folder / str(number), each)
