@@ -66,10 +66,9 @@ class RunKind(JobKind):
             tell(facts, said, console)
 
     def resume(self, folder: Path, command: str, console: Console, options: ResumeOptions) -> int:
-        return 130 if run.resume(folder, command, console, **vars(options)).interrupted else 0
+        return run.resume(folder, command, console, **vars(options)).exit_code
 
-    def extend(self, folder: Path, command: str, console: Console, options: ResumeOptions) -> int:
-        return self.resume(folder, command, console, options)
+    extend = resume
 
     def write_report(self, folder: Path, console: Console, figures: Any) -> None:
         with facts_of(folder) as facts:
