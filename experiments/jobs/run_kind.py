@@ -10,7 +10,7 @@ from typing import Any
 
 from rich.console import Console, RenderableType
 
-from othello_lab.agents.config import ConfigError, one_line
+from othello_lab.agents.config import ConfigError
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.system.json_output import print_json, rows_of
 from othello_lab.experiments.config import labelled
@@ -74,10 +74,7 @@ class RunKind(JobKind):
         with facts_of(folder) as facts:
             if figures is not None:
                 facts.plan.settings.figures = figures
-            try:
-                write(facts, findings(facts), folder, console)
-            except OSError as error:
-                raise ConfigError(f"{folder}: cannot be written ({one_line(error)})") from error
+            write(facts, findings(facts), folder, console)
 
     def latex(self, folder: Path, console: Console) -> str:
         from othello_lab.experiments.report.citing import latex_tables

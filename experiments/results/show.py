@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from othello_lab.agents.config import one_line
 from othello_lab.core.system.cli import Parser
 from othello_lab.core.system.escaping import visible
 from othello_lab.core.system.settings import ConfigError
@@ -61,7 +62,10 @@ def report_command(arguments: Sequence[str], console: Console) -> int:
     if options.output:
         raise ConfigError("--output is for the comparison of several runs")
     (folder,) = options.folder
-    kind_of(folder).write_report(folder, console, options.figures)
+    try:
+        kind_of(folder).write_report(folder, console, options.figures)
+    except OSError as error:
+        raise ConfigError(f"{folder}: cannot be written ({one_line(error)})") from error
     return 0
 
 
