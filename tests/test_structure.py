@@ -34,19 +34,19 @@ MOST_LINES = {
     "learned": ("agents/learned/**/*.py", 1470),
     "external": ("agents/external/*.py", 2480),
     "checks": ("agents/**/check*.py agents/contract.py agents/diagnosis/*.py", 5090),
-    "configuration": ("experiments/*.py", 930),
+    "configuration": ("experiments/*.py", 920),
     "jobs": ("experiments/jobs/*.py experiments/sweep/*.py experiments/studies/**/*.py", 7110),
     "claims": ("experiments/studies/claims.py experiments/studies/grammar.py", 690),
     "record": ("experiments/record/*.py", 2110),
-    "results": ("experiments/results/**/*.py", 2000),
+    "results": ("experiments/results/**/*.py", 2010),
     "statistics": ("experiments/statistics/*.py", 1960),
     "pairing": ("experiments/pairing/*.py", 2560),
     "playing": ("experiments/playing/*.py", 3970),
     "report": ("experiments/report/**/*.py", 7380),
-    "training": ("training/**/*.py", 7830),
+    "training": ("training/**/*.py", 7820),
     "play": ("play/**/*.py", 8260),
     "beside": ("othello_lab/*.py benchmarks/*.py docs/**/*.py", 3060),
-    "tests": ("tests/**/*.py", 38550),
+    "tests": ("tests/**/*.py", 38540),
 }
 """By room: its files, of which a later row may take some away, and the most lines that they may
 have. A number goes up only with others that go down by as much, and never their sum."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import yaml
 from rich.console import Console
@@ -20,11 +20,11 @@ from othello_lab.core.system.escaping import counted, plain
 from othello_lab.experiments.config import Plan, RunConfig, built_from, plan_of, typed
 from othello_lab.experiments.jobs.job import LOG, Job, progress_of
 from othello_lab.experiments.jobs.kinds import STUDY, KindEntry
-from othello_lab.experiments.jobs.replan import check_again, grown_games, moved_executor
+from othello_lab.experiments.jobs.replan import ResumeOptions
 from othello_lab.experiments.jobs.stopping import RunStopped, guarded
 from othello_lab.experiments.playing.tasks import Task, WorkerContext
 from othello_lab.experiments.playing.trial import try_agents
-from othello_lab.experiments.playing.trust import check_trusted, foreign_code, foreign_targets
+from othello_lab.experiments.playing.trust import foreign_code, foreign_targets
 from othello_lab.experiments.record.folder import locked
 from othello_lab.experiments.record.provenance import file_hash, versions
 from othello_lab.experiments.record.reading import has_begun, reading
@@ -64,22 +64,23 @@ class StudyResult:
 class StudySession(Job[StudyResult]):
     """A study as a job: the missing part of its record is done, and the study concluded.
 
-    options: how runs that have begun are continued, see :func:`experiments.jobs.run.resume`, and
-    ``retry_failed``: do pieces again that failed. concludes: only conclude from what is there.
+    options: how it, and runs in it that have begun, are continued. concludes: only conclude from
+    what is there. retries: True if pieces that failed are always done again.
     """
+
+    retries: ClassVar[bool] = False
 
     def __init__(
         self,
         plan: StudyPlan,
         maker: RecordMaker,
         console: Console,
-        options: Mapping[str, Any] | None = None,
+        options: ResumeOptions | None = None,
         concludes: bool = False,
     ) -> None:
         super().__init__(plan.plan.settings, plan.as_data, console)
-        self.plan, self.maker, self.options = plan, maker, dict(options or {})
-        self.concludes = concludes
-        self._retry = [SKIPPED] * bool(self.options.pop("retry_failed", False))
+        self.plan, self.maker, self.concludes = plan, maker, concludes
+        self.options = options or ResumeOptions()
         self.kind, self.name = plan.kind.word, plan.name
 
     @classmethod
@@ -132,7 +133,8 @@ class StudySession(Job[StudyResult]):
 
     def write_head(self) -> None:
         if self.resumed:
-            self.record.continue_with(self.plan.as_data, retry=self._retry)
+            retry = [SKIPPED] * (self.retries or self.options.retry_skipped)
+            self.record.continue_with(self.plan.as_data, retry=retry)
 
     def work(self, stack: ExitStack) -> StudyResult:
         record, clock = self.record, time.perf_counter()
@@ -188,39 +190,23 @@ def study(
 
 
 def resume(
-    folder: str | Path,
-    command: str = "othello_lab.resume(...)",
-    console: Console | None = None,
-    *,
-    games: int | None = None,
-    workers: int | None = None,
-    executor: str | None = None,
-    address: str | None = None,
-    force: bool = False,
-    retry_failed: bool = False,
-    trust: bool = False,
-    maker: RecordMaker | None = None,
+    folder: Path, command: str, console: Console, options: ResumeOptions, maker: RecordMaker
 ) -> StudyResult:
     """Continue a study that was interrupted, as :func:`experiments.jobs.run.resume` does a run.
-
-    games: a pairing from now on, in runs that have no number of their own. retry_failed: do pieces
-    again that failed. maker: as in :func:`study`.
-    """
-    console, folder, maker = console or Console(), Path(folder), maker or STUDIES
-    moved: dict[str, Any] = {"workers": workers, "executor": executor, "address": address}
-    options = {**moved, "force": force, "trust": trust, "retry_failed": retry_failed}
+    maker: as in :func:`study`."""
     with locked(folder):
         with reading(folder, maker.kind.word) as record:
             about = record.head()
-        settings, described = recorded_settings(folder, about, maker.kind)
-        settings.games = grown_games(folder, settings.games, games)
-        settings.executor = moved_executor(settings.executor, **moved)
+        config, described = recorded_settings(folder, about, maker.kind)
+        settings = options.settings(folder, config)
         built = _built(settings, described, maker.kind)
-        now = study_versions(settings, described, maker)
-        check_again(folder, about["versions"], about["config"], now, force)
-        check_trusted(folder, foreign_code(built, about["versions"]), trust, console)
+        now, foreign = (
+            study_versions(settings, described, maker),
+            foreign_code(built, about["versions"]),
+        )
+        options.check(folder, about, now, foreign, console)
         # Other files of the folder may name code, too.
-        with only(None if trust else foreign_targets(built)):
+        with only(None if options.trust else foreign_targets(built)):
             whole = plan_of(settings)
             plan = planned(about["name"], described, whole, maker.kind, maker.of)
             return maker.session(plan)(plan, maker, console, options).go_on(folder, command)
@@ -249,7 +235,8 @@ def concluding(
     """Return the session of a recorded study that does nothing but conclude. The arguments are as
     :func:`report` has them."""
     folder, about = record.path.parent, record.head()
-    settings, described = recorded_settings(folder, about, maker.kind)
+    config, described = recorded_settings(folder, about, maker.kind)
+    settings = typed(config)
     settings.figures = figures or settings.figures
     plan = planned(about["name"], described, _settled(folder, settings), maker.kind, maker.of)
     session = maker.session(plan)(plan, maker, console, concludes=True)
@@ -259,7 +246,7 @@ def concluding(
 
 def recorded_settings(
     folder: Path, about: Mapping[str, Any], kind: KindEntry
-) -> tuple[RunConfig, dict[str, Any]]:
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the settings of a run in a record, and those of the study itself; ConfigError.
 
     about: the head of the record.
@@ -268,7 +255,7 @@ def recorded_settings(
     described = config.pop(kind.group, None)
     if not isinstance(described, dict):
         raise ConfigError(f"{folder}: its record does not say what {kind.word} it is")
-    return typed(config), described
+    return config, described
 
 
 def _settled(folder: Path, settings: RunConfig) -> Plan:
