@@ -12,9 +12,10 @@ from othello_lab.agents.config import ConfigError, settings_text
 from othello_lab.core.system.cli import Parser
 from othello_lab.core.system.console import as_typed
 from othello_lab.core.system.escaping import visible
-from othello_lab.training.data_plan import GROUP, NAME, read
-from othello_lab.training.selfplay import selfplay
+from othello_lab.experiments.jobs.kinds import SELFPLAY
+from othello_lab.training.selfplay import NAME, read, selfplay
 
+GROUP = SELFPLAY.group
 USAGE = """\
 usage: othello-lab selfplay [key=value ...]
        othello-lab positions FILE ... [key=value ...]
@@ -83,11 +84,12 @@ def _made(command: str, arguments: Sequence[str], console: Console) -> int:
     folders = [str(options.config_dir)] if options.config_dir else []
     plan = read(words, folders)
     if not words and not options.yes:
-        players = ", ".join(plan.settings.agents)
+        settings = plan.plan.settings
+        players = ", ".join(settings.agents)
         raise ConfigError(
-            f"{command} would play {plan.settings.games:,} games of {players} against itself and "
-            f"write their positions to {plan.settings.results}/{plan.settings.name}/; say how "
-            "many, such as games=1000, or --yes"
+            f"{command} would play {settings.games:,} games of {players} against itself and write "
+            f"their positions to {settings.results}/{settings.name}/; say how many, such as "
+            "games=1000, or --yes"
         )
     return selfplay(plan, as_typed([command, *arguments]), console).exit_code
 
@@ -107,5 +109,5 @@ def _quoted(file: str) -> str:
 
 
 def selfplay_help() -> str:
-    """Return the usage of the commands, and their settings as DataConfig declares them."""
+    """Return the usage of the commands, and their settings as SelfPlay declares them."""
     return USAGE + "\n".join(settings_text(GROUP, NAME)) + "\n"

@@ -40,7 +40,7 @@ class KindEntry(NamedTuple):
 
 STUDY = KindEntry("study", "othello_lab.experiments.studies.kind:StudyKind", "study")
 TRAINING = KindEntry("training", "othello_lab.training.kinds:TrainingKind", "train", "step")
-SELFPLAY = KindEntry("selfplay", "othello_lab.training.kinds:SelfPlayKind", "data")
+SELFPLAY = KindEntry("self-play", "othello_lab.training.kinds:SelfPlayKind", "data")
 SWEEP = KindEntry("sweep", "othello_lab.experiments.sweep.kind:SweepKind", "sweep", "run")
 KINDS: Mapping[str, KindEntry] = {
     RUN: KindEntry(RUN, "othello_lab.experiments.jobs.run_kind:RunKind"),

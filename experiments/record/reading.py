@@ -43,7 +43,7 @@ OLD = {
     "games.sqlite": RUN,
     "study.sqlite": "study",
     "training.sqlite": "training",
-    "selfplay.yaml": "selfplay",
+    "selfplay.yaml": "self-play",
     "sweep.yaml": "sweep",
 }
 """What version 0.2 had for a record, and the kinds of its jobs."""

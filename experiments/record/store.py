@@ -54,7 +54,7 @@ class JobRow(NamedTuple):
     """The job: one row."""
 
     kind: str
-    """`run`, `study`, `training` or `selfplay`."""
+    """`run`, `sweep`, `study`, `training` or `self-play`."""
     name: str
     """Name of the experiment."""
     format: int

@@ -31,8 +31,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from othello_lab.agents.config import build
 from othello_lab.core.system.compile import Announce
 from othello_lab.core.system.settings import Nameable, check_settings
-from othello_lab.experiments.config import Plan, RunConfig
+from othello_lab.experiments.config import Plan, RunConfig, plan_of
 from othello_lab.experiments.pairing import ResultTable
+from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.tasks import Tables, WorkerContext
 from othello_lab.experiments.record.reading import has_begun, reading
 from othello_lab.experiments.record.store import Record
@@ -106,6 +107,10 @@ class Study(Nameable):
         made: Self = build(settings, where, cls)
         return made
 
+    def plan_of(self, settings: RunConfig) -> Plan:
+        """Return the plan of the settings of a run; ConfigError."""
+        return plan_of(settings)
+
     def check(self, plan: Plan) -> None:
         """Raise ValueError if the study cannot be made of this plan; called before anything is
         written."""
@@ -122,6 +127,10 @@ class PositionStudy(Study, ABC):
     """
 
     asks_agents: ClassVar[bool] = True
+
+    def conditions(self, plan: Plan, all_settings: Mapping[str, Any]) -> GameConditions:
+        """Return what :meth:`work` finds at its place. all_settings: as the record has them."""
+        return plan.conditions()
 
     def needs_run(self, plan: Plan) -> bool:
         """Return True if the run of the plan is to be played first, in the folder ``games`` of the

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -207,8 +208,7 @@ def resume(
         options.check(folder, about, now, foreign, console)
         # Other files of the folder may name code, too.
         with only(None if options.trust else foreign_targets(built)):
-            whole = plan_of(settings)
-            plan = planned(about["name"], described, whole, maker.kind, maker.of)
+            plan = planned(about["name"], described, settings, maker.kind, maker.of)
             return maker.session(plan)(plan, maker, console, options).go_on(folder, command)
 
 
@@ -238,7 +238,8 @@ def concluding(
     config, described = recorded_settings(folder, about, maker.kind)
     settings = typed(config)
     settings.figures = figures or settings.figures
-    plan = planned(about["name"], described, _settled(folder, settings), maker.kind, maker.of)
+    settled = _settled(folder, settings)
+    plan = planned(about["name"], described, settings, maker.kind, maker.of, settled)
     session = maker.session(plan)(plan, maker, console, concludes=True)
     session.folder, session.record = folder, record
     return session
@@ -275,9 +276,12 @@ def _built(settings: RunConfig, described: Mapping[str, Any], kind: KindEntry) -
 def study_versions(
     settings: RunConfig, described: Mapping[str, Any], maker: RecordMaker
 ) -> dict[str, str]:
-    """Return the versions of a run, and a hash of each room that makes the numbers."""
+    """Return the versions of a run, and a hash of each room that makes the numbers, and of each
+    file that the study reads."""
     rooms = {name: file_hash(*sorted(room.glob("*.py"))) for name, room in maker.rooms.items()}
-    return {**versions(_built(settings, described, maker.kind)), **rooms}
+    read = filter(os.path.isfile, described.get("read", ()))
+    files = {path: file_hash(Path(path)) for path in read}
+    return {**versions(_built(settings, described, maker.kind)), **rooms, **files}
 
 
 # ---------------------------------------------------------------------- before anything is done
@@ -320,19 +324,29 @@ class PositionSession(StudySession):
             plan.study.prepare(plan.plan, lambda line: console.print(plain(line)))
             pieces_of(plan, plan.study.run_folder())
 
-    def make(self) -> tuple[Mapping[str, Any], bool]:
+    def make(self) -> tuple[Any, bool]:
         """Work on the pieces that the record lacks; return all tables, and True if none is left."""
-        plan, record, study = self.plan, self.record, self.plan.study
-        assert isinstance(study, PositionStudy)
         if self.concludes:
             return self.tables(), True
-        folder = study.run_folder()
-        if study.needs_run(plan.plan):
-            folder, asked = self.folder / GAMES, RunRequest(plan.plan.settings, GAMES)
-            if not play_part(asked, folder, plan.title, self.console, self.options):
+        folder = self._study.run_folder()
+        if self._study.needs_run(self.plan.plan):
+            folder, asked = self.folder / GAMES, RunRequest(self.settings, GAMES)
+            if not play_part(asked, folder, self.plan.title, self.console, self.options):
                 return {}, False
-        study.prepare(plan.plan, self.say)
-        pieces = pieces_of(plan, folder)
+        complete = self.do_missing(folder)
+        return self.tables(), complete
+
+    @property
+    def _study(self) -> PositionStudy:
+        assert isinstance(self.plan.study, PositionStudy)
+        return self.plan.study
+
+    def do_missing(self, folder: Path | None) -> bool:
+        """Work on the pieces that the record lacks; return True if none is left. folder: of the run
+        whose games they are of."""
+        record = self.record
+        self._study.prepare(self.plan.plan, self.say)
+        pieces = pieces_of(self.plan, folder)
         record.expect(len(pieces))
         done = self.done()
         if left := [piece for piece in pieces if piece.number not in done]:
@@ -344,12 +358,12 @@ class PositionSession(StudySession):
                 f"nothing came of any of {counted(len(pieces), 'piece')}: {done[0]}; see "
                 f"{self.folder / LOG}"
             )
-        return self.tables(), complete
+        return complete
 
     def _work_on(self, left: Sequence[Task], total: int) -> None:
         """Work on these pieces. total: the number of all pieces, for the progress."""
-        plan, study, conditions = self.plan, self.plan.study, self.plan.plan.conditions()
-        assert isinstance(study, PositionStudy)
+        plan, study = self.plan, self._study
+        conditions = study.conditions(plan.plan, plan.as_data)
         if study.asks_agents:
             conditions.prepare(functools.cache(self.say))
             if plan.plan.settings.trial:

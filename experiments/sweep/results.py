@@ -46,7 +46,7 @@ def table_of(played: Sequence[PlayedRun], values: Values) -> pd.DataFrame:
             zero = next((name for name in steady if steady[name] == reference), None)
             settings.rating.anchor = zero or settings.rating.anchor
             parts = rated_as_asked(record, settings)
-            table = standings(record, parts)
+            table, question = standings(record, parts), question_of(settings).name.lower()
             if zero and anchor_of(record, parts) != zero:
                 _compare(table, zero, matches(record, parts))
         table["agent"] = table["agent"].map(steady)
@@ -56,7 +56,7 @@ def table_of(played: Sequence[PlayedRun], values: Values) -> pd.DataFrame:
             .join(table)
             .assign(
                 reference=reference,
-                question=question_of(settings).name.lower(),
+                question=question,
                 alike=all(len(set(ratings.strategy)) == 1 for _, ratings in parts),
                 complete=each.complete,
             )

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from othello_lab.agents.config import ConfigError, compose, one_line
 from othello_lab.core.system.console import as_typed
-from othello_lab.experiments.config import Plan, checked_settings, plan_of, typed
+from othello_lab.experiments.config import Plan, checked_settings, typed
 from othello_lab.experiments.jobs.job import LOG
 from othello_lab.experiments.jobs.kinds import SWEEP
 from othello_lab.experiments.jobs.stopping import RunStopped
@@ -141,7 +141,7 @@ def sweep(
         for each in settings
     ]
     described = {"combinations": known, "changes": changes, "folders": list(folders)}
-    plan = planned(first.name, described, plan_of(first), SWEEP, Sweep)
+    plan = planned(first.name, described, first, SWEEP, Sweep)
     job = SweepSession(plan, SWEEPS, console)
     wanted = Path(str(hydra.sweep.dir))
     return job.start(as_typed(["run", *arguments]), wanted=wanted).exit_code
