@@ -41,8 +41,8 @@ from othello_lab.experiments.record.store import (
     SessionRow,
     SkippedRow,
     fits,
-    written,
 )
+from othello_lab.experiments.record.turns import written
 
 _BATCH = 500  # pairs written at a time
 
@@ -180,12 +180,12 @@ class _DamagedRecord:
         """A game with its moves; None if any of it cannot be read, or has a flaw."""
         try:
             (found,) = self._record.rows("select * from games where game = ?", [number])
-            game, rows = GameRow._make(found), self._record.turns(number)
-            if not all(map(fits, (game, *rows))):
+            game, rows = GameRow._make(found), self._record.moves_of(number)
+            if not fits(game):
                 return None
             with_moves = self._settings.record == ALL
             if any(flaws(game, rows if with_moves else None, self._rules)):
                 return None
         except DAMAGES:
             return None
-        return PlayedGame(game, written(rows) if with_moves else None)
+        return PlayedGame(game, written(number, game.black, rows) if with_moves else None)
