@@ -14,7 +14,7 @@ from othello_lab.experiments.record.turns import MOVE_COLUMNS, MOVE_MEANINGS
 
 @pytest.fixture
 def record(tmp_path: Path) -> Record:
-    return Record.create(tmp_path / "games.sqlite")
+    return Record.create(tmp_path / "record.sqlite")
 
 
 @pytest.mark.parametrize("table", TABLES)
