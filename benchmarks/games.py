@@ -127,7 +127,7 @@ def _play_or_remember(pairs: PickledPairs) -> list[bytes]:
         part = games[begin : begin + len(block)]
         numbers = block.numbers[:, : len(part)].copy()
         numbers[: len(SCHEDULED)] = np.array([attrgetter(*_FIELDS)(game) for game in part]).T
-        parts.append(GameBlock(numbers, block.text, {}, block.moves))
+        parts.append(GameBlock(numbers, block.content, {}, block.moves))
     return [pickle.dumps(parts)]
 
 

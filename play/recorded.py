@@ -17,7 +17,8 @@ from othello_lab.core.system.files import read_bytes
 from othello_lab.experiments.pairing.game_archives import Tell
 from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.record.reading import DAMAGES
-from othello_lab.experiments.record.store import COUNTS, FILE, FORMAT, Record
+from othello_lab.experiments.record.store import FILE, FORMAT, Record
+from othello_lab.experiments.record.turns import COUNTS
 from othello_lab.play.game import GameState, decision_lines
 from othello_lab.play.game_files import ReadGame, read_game
 
@@ -58,7 +59,7 @@ def game_of_run(folder: Path, number: int) -> ReadGame:
             raise ConfigError(f"game={number}: the record's games are {last}")
         row: dict[str, Any] = found.iloc[0].to_dict()
         rules = record.head()["config"]["ruleset"]["name"]
-        stated = {turn.ply: turn for turn in record.turns(int(row["game"]))}
+        stated = {turn.ply: turn for turn in record.moves_of(int(row["game"]))}
         players = {color: str(row[color.value]) for color in Color}
         opening = Opening.read(row["opening"], rules)
         shown = ReadGame(GameState(opening.begin(rules)), players)

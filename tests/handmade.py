@@ -12,12 +12,11 @@ from othello_lab.experiments.record.store import (
     RUN,
     AgentRow,
     GameRow,
-    MoveRow,
     PlayedGame,
     Record,
     seat_totals,
-    written,
 )
+from othello_lab.experiments.record.turns import COUNTS, MoveRow, written
 from othello_lab.experiments.report.facts import RunFacts
 
 Pair = tuple[int, int, int | str, int | str]
@@ -75,8 +74,8 @@ def handmade_run(
                     MoveRow(
                         *(game, 3 + seat, agent, 19, None, 4),
                         *[1000 * (times or {}).get(agent, 10)] * 2,
-                        nodes=(nodes or {}).get(agent, 0) * (1 + number % spread),
-                        **{"evaluations": 0, "late": 0, "waited_nanoseconds": 0},
+                        (nodes or {}).get(agent, 0) * (1 + number % spread),
+                        *[0] * (len(COUNTS) + 1),
                     )
                     for seat, agent in enumerate(seats)
                 ]
@@ -84,6 +83,6 @@ def handmade_run(
                 text = f"opening {number % openings}", 0, f"{number}" if alike else f"{game}", ""
                 totals = [total for part in seat_totals(turns, seats) for total in part]
                 row = GameRow(game, number, *seats, *about, *text, *totals)
-                rows.append(PlayedGame(row, written(turns)))
+                rows.append(PlayedGame(row, written(game, seats[0], turns)))
         made.write_games(rows)
         yield RunFacts(made, plan)

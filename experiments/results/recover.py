@@ -142,6 +142,6 @@ def _games(record: Record, settings: RunConfig, most: int, console: Console) -> 
     rows = _rows(record, "games", most)
     for game in track(rows, "reading games", most, console=console, disable=console.quiet):
         with suppress(*DAMAGES):
-            turns = record.turns(game.game)
-            if all(map(fits, turns)) and not any(flaws(game, turns if with_moves else None, rules)):
+            turns = record.moves_of(game.game) if with_moves else None
+            if not any(flaws(game, turns, rules)):
                 yield game

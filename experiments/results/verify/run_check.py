@@ -115,7 +115,7 @@ class Verification(Checked):
         return flawed
 
     def _turns(self, game: GameRow) -> list[Any]:
-        return self._record.turns(game.game) if self._with_moves else []
+        return self._record.moves_of(game.game) if self._with_moves else []
 
     def _agents(self) -> dict[int, Agent]:
         """Return the agents whose moves follow from their seed, made again, by number."""

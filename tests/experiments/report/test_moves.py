@@ -13,7 +13,8 @@ import pytest
 from handmade import handmade
 
 from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
-from othello_lab.experiments.record.store import GameRow, MoveRow, PlayedGame, Record, written
+from othello_lab.experiments.record.store import GameRow, PlayedGame, Record
+from othello_lab.experiments.record.turns import COUNTS, MoveRow, written
 from othello_lab.experiments.report.figures import course as figures
 from othello_lab.experiments.report.figures.course import course, values
 from othello_lab.experiments.report.moves import RecordedMoves, quantiles_by, recorded_moves
@@ -28,8 +29,9 @@ def turns(game: int, black: int) -> list[Any]:
     for ply, last in ((1, False), (2, False), (4, True)):
         agent = seats[(ply - 1) % 2]
         value = None if agent else (2 * FINAL_UNIT if last else 5)
-        times = {"nanoseconds": 1000 * ply, "waited_nanoseconds": 100, "nodes": 10 * ply}
-        rows.append(MoveRow(game, ply, agent, 19, value, None, **times))
+        costs = dict.fromkeys(("cpu_nanoseconds", "late", *COUNTS), 0) | {"nodes": 10 * ply}
+        times = {"nanoseconds": 1000 * ply, "waited_nanoseconds": 100}
+        rows.append(MoveRow(game, ply, agent, 19, value, None, **costs | times))
     return sorted(rows, key=lambda row: row.ply)
 
 
@@ -41,7 +43,7 @@ def record(tmp_path: Path) -> Iterator[Record]:
         made.write_games(
             PlayedGame(
                 GameRow(game, game // 2, game % 2, 1 - game % 2, *about),
-                written(turns(game, game % 2)) if game < 6 else None,
+                written(game, game % 2, turns(game, game % 2)) if game < 6 else None,
             )
             for game in range(7)
         )

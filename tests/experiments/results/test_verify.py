@@ -124,10 +124,9 @@ OF_PLY_30 = {
     "agent = 1 - agent": "moves",
     "square = 0": "moves",
     "late = 2": "moves",
-    "late = 7": "counts",
+    "late = 3": "counts",
     "nodes = -1": "counts",
     "first_move_cutoffs = cutoffs + 1": "counts",
-    "leaves = null": "counts",
 }
 GONE = "delete from moves where game"
 LIES = {
