@@ -26,9 +26,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from rich.console import Console
@@ -42,8 +43,9 @@ from othello_lab.experiments.playing import Executor
 from othello_lab.experiments.playing.batch import GameMonitor, play_all
 from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.executors import Say
-from othello_lab.experiments.playing.match import PairResults, Play, WorkerSlots, play_over
+from othello_lab.experiments.playing.match import PairResults, TaskRunner
 from othello_lab.experiments.playing.pool import WorkerPool
+from othello_lab.experiments.playing.tasks import Workers
 from othello_lab.experiments.record.game_block import SCHEDULED, GameBlock
 from othello_lab.experiments.record.provenance import machine, versions
 from othello_lab.experiments.record.store import Record
@@ -103,24 +105,32 @@ def play_run(words: str, games: int) -> tuple[float, float]:
 
 WORKERS = 16  # that answer from memory
 _REMEMBERED = 100  # games, or more
-_of_worker: tuple[GameConditions, list[GameBlock]]  # in a worker's process; what it remembers
 
 
-def _begin(conditions: GameConditions) -> None:
-    global _of_worker
-    _of_worker = conditions, []
+class _Memory(NamedTuple):
+    """What a worker remembers."""
+
+    conditions: GameConditions
+    blocks: list[GameBlock]
+
+    def end(self) -> None:
+        pass
 
 
-def _play_or_remember(pairs: PickledPairs) -> list[bytes]:
+def _begin(conditions: GameConditions, monitor: GameMonitor) -> _Memory:
+    return _Memory(conditions, [])
+
+
+def _play_or_remember(memory: _Memory, pairs: PickledPairs) -> bytes:
     """Return games that this worker has played before, under the numbers of these pairs."""
-    conditions, remembered = _of_worker
+    conditions, remembered = memory
     games = [game for pair in pairs for game in pair]
     if not remembered:
         parts = [*play_all(conditions, games, GameMonitor(GameMonitor.Memory()))]
         first = parts[0]
         if isinstance(first, GameBlock) and len(first) >= _REMEMBERED:
             remembered.append(first)
-        return [pickle.dumps(parts)]
+        return pickle.dumps(parts)
     (block,) = remembered
     parts = []
     for begin in range(0, len(games), len(block)):
@@ -128,7 +138,7 @@ def _play_or_remember(pairs: PickledPairs) -> list[bytes]:
         numbers = block.numbers[:, : len(part)].copy()
         numbers[: len(SCHEDULED)] = np.array([attrgetter(*_FIELDS)(game) for game in part]).T
         parts.append(GameBlock(numbers, block.text, {}, block.moves))
-    return [pickle.dumps(parts)]
+    return pickle.dumps(parts)
 
 
 _FIELDS = ("number", *SCHEDULED[1:])  # of a scheduled game
@@ -145,13 +155,16 @@ class AnsweringFromMemory(Executor):
     def __init__(self) -> None:
         self.seconds = 0.0
 
+    def workers_for(self, conditions: GameConditions, say: Say) -> Workers:
+        return WorkerPool(WORKERS, partial(_begin, conditions))
+
     @contextmanager
-    def ready(self, conditions: GameConditions, say: Say) -> Iterator[Play]:
-        with WorkerPool(WORKERS, _begin, (conditions,)) as pool:
+    def ready(self, conditions: GameConditions, say: Say) -> Iterator[Any]:
+        with self.workers_for(conditions, say) as workers:
 
             def play(draw: PairDraw) -> Iterator[list[PairResults]]:
                 begun = time.process_time()
-                yield from play_over(WorkerSlots(pool, WORKERS, _play_or_remember), draw)
+                yield from TaskRunner(workers, lambda: False, _play_or_remember)(draw)
                 self.seconds = time.process_time() - begun
 
             yield play

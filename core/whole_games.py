@@ -49,10 +49,10 @@ END, LAST_MOVER, LAST_OPPONENT, LAST_TO_MOVE = (np.int64(place) for place in ran
 GAME = 10
 
 # A watch: what others see, and say, while games are played.
-CALLED, NUMBER, STOP = (np.int64(place) for place in range(3))
-"""CALLED: when a player was called, in nanoseconds of the monotonic clock. NUMBER: of the game
-under way, from 0. STOP: not 0 if no further game is to be begun."""
-WATCH = 3
+CALLED, STOP = (np.int64(place) for place in range(2))
+"""CALLED: when a player was called, in nanoseconds of the monotonic clock. STOP: the address of a
+number that is not 0 if no further game is to be begun; 0 for none."""
+WATCH = 2
 
 MOST_TURNS = 2 * 60
 """No game has more: every move fills a square, and no two passes follow each other."""
@@ -189,6 +189,13 @@ def play_game(
 
 
 @kernel
+def is_to_stop(watch: Address) -> bool:
+    """Return True if no further game is to be begun."""
+    stop = load(watch, STOP)
+    return stop != 0 and load(np.intp(stop), np.int64(0)) != 0
+
+
+@kernel
 def _play(
     players: Address,
     games: Address,
@@ -208,9 +215,8 @@ def _play(
     """
     turn = np.int64(0)
     for played in range(number):
-        if load(watch, STOP) != 0 or room - turn < MOST_TURNS:
+        if is_to_stop(watch) or room - turn < MOST_TURNS:
             return np.int64(played)
-        store(watch, NUMBER, np.int64(played))
         game, row = games + np.intp(8 * GAME * played), turns + np.intp(8 * TURN * turn)
         made = play_game(players, game, row, watch, board, until, scratch)
         turn += made

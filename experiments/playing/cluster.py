@@ -1,4 +1,4 @@
-"""Workers on other machines: an executor over a Dask cluster, as the driver sees it. The workers'
+"""Workers on other machines: a Dask cluster, as the driver sees it. The workers'
 side is in :mod:`experiments.playing.cluster_worker`.
 
 The driver chooses the worker of each task, and gives it one for each of its threads. So it knows
@@ -12,28 +12,35 @@ import asyncio
 import contextlib
 import logging
 import queue
-import threading
 import time
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import BrokenExecutor, Executor, Future
+from concurrent.futures import BrokenExecutor, Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.experiments.playing.cluster_worker import Assignment, Lease, work
 from othello_lab.experiments.playing.conditions import GameConditions, RemoteConditions
-from othello_lab.experiments.playing.match import WorkerSlots
-from othello_lab.experiments.playing.pool import SubmittedTask, WorkerDied
+from othello_lab.experiments.playing.tasks import Answer, TaskFunction, WorkerDied, Workers
 
 log = logging.getLogger("lab.cluster")
 
 CONNECT_SECONDS = 10.0
 """A scheduler that has not answered for so long is not there."""
-_TASK_SECONDS = 1.0  # Dask's part of a task costs the driver and the scheduler milliseconds
 _LOOK_SECONDS = 1.0  # from one look at who has joined or left to the next
+
+
+@dataclass(eq=False, frozen=True)
+class _SentTask:
+    """A task, by its number."""
+
+    number: int
+    function: TaskFunction
+    argument: Any
 
 
 @dataclass(eq=False)
@@ -51,7 +58,7 @@ class _Member:
     lease: Any
     ready: bool = False
     seen: bool = False
-    tasks: set[SubmittedTask] = field(default_factory=set)
+    tasks: set[_SentTask] = field(default_factory=set)
 
     @property
     def where(self) -> str:
@@ -64,95 +71,91 @@ class _Member:
         """True if the worker has its lease, as far as Dask knows."""
         return bool(self.lease.status == "finished")
 
+    @property
+    def room(self) -> int:
+        """Tasks that it can be given now."""
+        return self.seats - len(self.tasks) if self.ready and self.alive else 0
+
     def release(self) -> None:
         """Let go of the lease, and so of the worker's processes."""
         with contextlib.suppress(Exception):  # there may be nobody left to tell
             self.lease.release()
 
 
-class Cluster(Executor):
-    """The workers of a Dask cluster, present and joining ones, as an executor.
+class Cluster(Workers):
+    """The workers of a Dask cluster, present and joining ones.
 
-    Tasks run in fresh processes on the workers. A task gets WorkerDied if its worker is lost or its
-    process died; without the scheduler all tasks get BrokenExecutor. A worker that cannot play as
-    the driver does never gets one.
-
-    all_ready: done once there are workers, and all that are there are ready to play; ConfigError if
-    one of them cannot.
+    Tasks run in fresh processes on the workers. The answer is WorkerDied if the worker is lost or
+    its process died. A worker that cannot play as the driver does never gets a task.
     """
 
+    task_seconds = 1.0  # Dask's part of a task costs the driver and the scheduler milliseconds
+
     def __init__(
-        self,
-        client: Any,
-        elsewhere: RemoteConditions,
-        stopping: Callable[[], bool],
-        say: Callable[[str], None],
+        self, client: Any, elsewhere: RemoteConditions, say: Callable[[str], None]
     ) -> None:
-        """client: a Dask client. stopping: returns True when nothing more is to be handed out. say:
-        prints lines for the user during the wait."""
-        # Its number follows the size of the cluster.
-        self.workers = WorkerSlots(self, 1, task_seconds=_TASK_SECONDS)
-        self._client = client
+        """client: a Dask client. say: prints lines for the user during the wait."""
+        self._client, self._say = client, say
+        self.number = 1
         self._assignment = Assignment.of(elsewhere)
-        self._say = say
-        self._stopping = stopping
         self._members: dict[str, _Member] = {}
         self._refused: set[str] = set()
-        self.all_ready: Future[None] = Future()
-        self._waiting: deque[SubmittedTask] = deque()
-        self._open: set[SubmittedTask] = set()  # waiting, or given to a worker
-        self._lock = threading.Lock()
-        self._events: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-        self._broken = ""
-        self._alone = False
-        self._thread = threading.Thread(target=self._manage, name="cluster", daemon=True)
-        self._thread.start()
+        self._waiting: deque[_SentTask] = deque()
+        self._given = count()
+        self._events: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._answers: list[Answer] = []
+        self._looked = 0.0
+        self._plays = self._alone = False
 
-    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Hand out a task: a function that can be pickled, called with ``args`` in a worker."""
-        assert not kwargs, "tasks take positional arguments"
-        task = SubmittedTask(function, args)
-        with self._lock:
-            if self._broken:
-                raise BrokenExecutor(self._broken)
-            self._open.add(task)
-        self._events.put(lambda: self._waiting.append(task))
-        return task.future
+    def wait_until_ready(self) -> None:
+        """Wait until there are workers, and all that are there are ready to play; ConfigError if
+        one of them cannot, or if the scheduler is lost."""
+        while not (self._members and all(member.ready for member in self._members.values())):
+            try:
+                self.answers()
+            except BrokenExecutor as error:
+                raise ConfigError(str(error)) from error
+        self._plays = True
 
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Let the workers go at once."""
-        self._events.put(None)
-        if wait:
-            self._thread.join(CONNECT_SECONDS)
+    @property
+    def room(self) -> int:
+        return sum(member.room for member in self._members.values()) - len(self._waiting)
 
-    # ------------------------------------------------------------------ the managing thread
+    def give(self, function: TaskFunction, argument: Any) -> int:
+        task = _SentTask(next(self._given), function, argument)
+        self._waiting.append(task)
+        self._send_waiting()
+        return task.number
 
-    def _manage(self) -> None:
-        """Handle events, look at the cluster from time to time, keep the workers busy."""
-        looked = 0.0
+    def answers(self) -> list[Answer]:
         try:
-            while not self._broken:
-                if time.monotonic() - looked >= _LOOK_SECONDS:
-                    self._look_for_workers()
-                    looked = time.monotonic()
-                self._hand_out()
-                with contextlib.suppress(queue.Empty):
-                    event = self._events.get(timeout=_LOOK_SECONDS)
-                    if event is None:
-                        return
-                    event()
+            if time.monotonic() - self._looked >= _LOOK_SECONDS:
+                self._looked = time.monotonic()
+                self._look_for_workers()
+            self._send_waiting()
+            with contextlib.suppress(queue.Empty):
+                self._events.get(timeout=_LOOK_SECONDS)()
+                while True:
+                    self._events.get_nowait()()
+        except (BrokenExecutor, ConfigError):
+            raise
         except Exception as error:
             log.exception("the cluster cannot be used any more")
-            self._broken = f"the cluster cannot be used any more: {one_line(error)}"
-        finally:
-            for member in self._members.values():
-                member.release()
-            self._break()
+            why = f"the cluster cannot be used any more: {one_line(error)}"
+            raise BrokenExecutor(why) from error
+        self.number = max(1, sum(m.seats for m in self._members.values() if m.ready))
+        answers, self._answers = self._answers, []
+        return answers
+
+    def close(self) -> None:
+        """Let the workers go at once."""
+        for member in self._members.values():
+            member.release()
 
     def _look_for_workers(self) -> None:
         """Invite workers that have joined, forget lost ones."""
         if self._client.status == "closed":
-            self._broken = "the scheduler does not answer any more"
+            raise BrokenExecutor("the scheduler does not answer any more")
         if self._client.status != "running":
             return
         found = self._client.scheduler_info(n_workers=-1)["workers"]
@@ -163,21 +166,13 @@ class Cluster(Executor):
         for address, facts in found.items():
             if address not in self._members and address not in self._refused:
                 self._invite(address, str(facts["name"]), facts["nthreads"])
-        self._count_workers()
-
-    def _count_workers(self) -> None:
-        ready = [member for member in self._members.values() if member.ready]
-        self.workers.number = max(1, sum(member.seats for member in ready))
-        if ready and len(ready) == len(self._members) and not self.all_ready.done():
-            self.all_ready.set_result(None)
-        alone = not self._members
-        if alone and not self._alone:
+        if not self._members and not self._alone:
             self._say("no workers are there; waiting for some to join (Ctrl-C ends)")
-        self._alone = alone
+        self._alone = not self._members
 
     def _invite(self, address: str, name: str, seats: int) -> None:
         key = uuid.uuid4().hex
-        lease = self._send(address, Lease, key, self._assignment, actor=True)
+        lease = self._submit(address, Lease, key, self._assignment, actor=True)
         member = self._members[address] = _Member(address, name, seats, key, lease)
         lease.add_done_callback(lambda _: self._events.put(lambda: self._welcome(member)))
 
@@ -185,25 +180,22 @@ class Cluster(Executor):
         """The worker has answered the invitation."""
         if self._members.get(member.address) is not member:
             return
-        if member.alive:
-            member.ready = True
-        elif member.lease.status == "error":
+        member.ready = member.alive
+        if member.ready:
+            return
+        if member.lease.status == "error":
             error = member.lease.exception()
             if not isinstance(error, _killed_worker()):
                 self._refuse(member, error)
-            self._dismiss(member)
-        else:
-            self._dismiss(member)
-        self._count_workers()
+        self._dismiss(member)
 
     def _refuse(self, member: _Member, error: BaseException) -> None:
         message = f"{member.where} cannot play: {_explained(error)}"
         self._refused.add(member.address)
-        if self.all_ready.done():
-            log.error(message)
-            self._say(message)
-        else:
-            self.all_ready.set_exception(ConfigError(message))
+        if not self._plays:
+            raise ConfigError(message)
+        log.error(message)
+        self._say(message)
 
     def _dismiss(self, member: _Member) -> None:
         if self._members.get(member.address) is member:
@@ -211,41 +203,22 @@ class Cluster(Executor):
             if member.ready:
                 log.warning("%s is gone", member.where)
         for task in member.tasks:
-            self._open.discard(task)
-            task.future.set_exception(WorkerDied(f"{member.where} was lost"))
+            self._answers.append(Answer(task.number, error=WorkerDied(f"{member.where} was lost")))
         member.tasks.clear()
         member.release()
 
-    def _hand_out(self) -> None:
-        if self._stopping():
-            self._take_back()
-        while self._waiting:
-            free = [m for m in self._members.values() if m.ready and len(m.tasks) < m.seats]
-            free = [member for member in free if member.alive]
-            if not free:
-                return
-            task = self._waiting.popleft()
-            if not (task.future.running() or task.future.set_running_or_notify_cancel()):
-                self._open.discard(task)
-                continue
-            self._give(task, min(free, key=lambda member: len(member.tasks) / member.seats))
+    def _send_waiting(self) -> None:
+        while self._waiting and (free := [m for m in self._members.values() if m.room]):
+            member = min(free, key=lambda member: len(member.tasks) / member.seats)
+            self._send(self._waiting.popleft(), member)
 
-    def _take_back(self) -> None:
-        """Cancel tasks that no worker has got yet."""
-        while self._waiting:
-            task = self._waiting.popleft()
-            self._open.discard(task)
-            task.future.cancel()
-            task.future.set_running_or_notify_cancel()
-
-    def _give(self, task: SubmittedTask, member: _Member) -> None:
+    def _send(self, task: _SentTask, member: _Member) -> None:
         if not member.seen:  # not before: there was no log yet
             log.info("%s plays, %d games at a time", member.where, member.seats)
             member.seen = True
         member.tasks.add(task)
-        given = self._send(
-            member.address, work, member.lease, member.key, task.function, task.arguments
-        )
+        content = task.function, task.argument
+        given = self._submit(member.address, work, member.lease, member.key, *content)
         # Not Client.get_executor(): a future of its never ends if the worker is lost after the
         # task, but before it has passed the result on.
         gathering = self._client.gather(given, asynchronous=True)
@@ -254,13 +227,13 @@ class Cluster(Executor):
             lambda future: self._events.put(lambda: self._take(task, member, future))
         )
 
-    def _send(self, address: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    def _submit(self, address: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Dask's future of a call on this worker and no other."""
         return self._client.submit(
             function, *args, workers=[address], allow_other_workers=False, pure=False, **kwargs
         )
 
-    def _take(self, task: SubmittedTask, member: _Member, future: Future[Any]) -> None:
+    def _take(self, task: _SentTask, member: _Member, future: Future[Any]) -> None:
         """A task has ended, some way."""
         if task not in member.tasks:
             return  # it was lost with its worker
@@ -275,25 +248,11 @@ class Cluster(Executor):
             self._dismiss(member)
             return
         member.tasks.remove(task)
-        self._open.discard(task)
-        if error is None:
-            result, records = future.result()
-            for record in records:
-                record.processName = f"{member.name} {record.processName}"
-                logging.getLogger(record.name).handle(record)
-            task.future.set_result(result)
-        else:
-            task.future.set_exception(error)
-
-    def _break(self) -> None:
-        """Nothing is played any more."""
-        with self._lock:
-            self._broken = self._broken or "the cluster is shut down"
-        for task in self._open:
-            if task.future.running() or task.future.set_running_or_notify_cancel():
-                task.future.set_exception(BrokenExecutor(self._broken))
-        if not self.all_ready.done():
-            self.all_ready.set_exception(ConfigError(self._broken))
+        value, records = (None, []) if error is not None else future.result()
+        for record in records:
+            record.processName = f"{member.name} {record.processName}"
+            logging.getLogger(record.name).handle(record)
+        self._answers.append(Answer(task.number, value, error))
 
 
 def _killed_worker() -> type[Exception]:
@@ -350,8 +309,8 @@ def _connected(target: Any) -> Any:
 @contextmanager
 def reach(
     conditions: GameConditions, address: str | None, workers: int, say: Callable[[str], None]
-) -> Iterator[WorkerSlots]:
-    """Yield the workers of the cluster at an address, ready to play; without an address those of a
+) -> Iterator[Cluster]:
+    """Yield the cluster at an address, its workers ready to play; without an address those of a
     new cluster of this machine, ``workers`` of them.
 
     say: prints lines for the user during the wait. Raises ConfigError if there is no scheduler, or
@@ -377,8 +336,7 @@ def reach(
             )
             stack.enter_context(local)
         client = stack.enter_context(_connected(address or local))
-        cluster = Cluster(client, conditions.elsewhere, lambda: conditions.stopping, say)
-        stack.callback(cluster.shutdown)
+        cluster = stack.enter_context(Cluster(client, conditions.elsewhere, say))
         say(f"the workers of {address or 'this machine'} get ready")
-        cluster.all_ready.result()
-        yield cluster.workers
+        cluster.wait_until_ready()
+        yield cluster
