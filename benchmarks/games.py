@@ -29,7 +29,7 @@ from dataclasses import replace
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -45,7 +45,7 @@ from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.executors import Say
 from othello_lab.experiments.playing.match import PairResults, TaskRunner
 from othello_lab.experiments.playing.pool import WorkerPool
-from othello_lab.experiments.playing.tasks import Workers
+from othello_lab.experiments.playing.tasks import WorkerContext, Workers, start_worker
 from othello_lab.experiments.record.game_block import SCHEDULED, GameBlock
 from othello_lab.experiments.record.provenance import machine, versions
 from othello_lab.experiments.record.store import Record
@@ -105,33 +105,19 @@ def play_run(words: str, games: int) -> tuple[float, float]:
 
 WORKERS = 16  # that answer from memory
 _REMEMBERED = 100  # games, or more
+_remembered: list[GameBlock] = []  # in a worker's process
 
 
-class _Memory(NamedTuple):
-    """What a worker remembers."""
-
-    conditions: GameConditions
-    blocks: list[GameBlock]
-
-    def end(self) -> None:
-        pass
-
-
-def _begin(conditions: GameConditions, monitor: GameMonitor) -> _Memory:
-    return _Memory(conditions, [])
-
-
-def _play_or_remember(memory: _Memory, pairs: PickledPairs) -> bytes:
+def _play_or_remember(place: WorkerContext, pairs: PickledPairs) -> bytes:
     """Return games that this worker has played before, under the numbers of these pairs."""
-    conditions, remembered = memory
     games = [game for pair in pairs for game in pair]
-    if not remembered:
-        parts = [*play_all(conditions, games, GameMonitor(GameMonitor.Memory()))]
+    if not _remembered:
+        parts = [*play_all(place.conditions, games, GameMonitor(GameMonitor.Memory()))]
         first = parts[0]
         if isinstance(first, GameBlock) and len(first) >= _REMEMBERED:
-            remembered.append(first)
+            _remembered.append(first)
         return pickle.dumps(parts)
-    (block,) = remembered
+    (block,) = _remembered
     parts = []
     for begin in range(0, len(games), len(block)):
         part = games[begin : begin + len(block)]
@@ -156,7 +142,7 @@ class AnsweringFromMemory(Executor):
         self.seconds = 0.0
 
     def workers_for(self, conditions: GameConditions, say: Say) -> Workers:
-        return WorkerPool(WORKERS, partial(_begin, conditions))
+        return WorkerPool(WORKERS, partial(start_worker, conditions))
 
     @contextmanager
     def ready(self, conditions: GameConditions, say: Say) -> Iterator[Any]:
