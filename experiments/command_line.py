@@ -40,7 +40,7 @@ def run_command(arguments: Sequence[str]) -> int:
 
         options.overrides = with_open_settings(options.overrides)
     if options.multirun:
-        from othello_lab.experiments.sweep.sweep_session import sweep
+        from othello_lab.experiments.sweep.sweep import sweep
 
         return sweep(arguments, options.overrides, folders, make_console())
     if options.help:

@@ -168,7 +168,7 @@ OPENED_ELSEWHERE = {
     "experiments.record.sqlite_file": "SQLite opens by paths, which are looked at before",
     "experiments.record.store": "a database in memory",
     "experiments.results.verify.derived": "links and moves in a new folder of its own",
-    "experiments.sweep.folder": "a folder gets another name",
+    "experiments.studies.parts": "a folder gets another name",
 }
 """Modules with other ways to open, rename or copy files than those of core/system/files.py."""
 _PATHS = "read_text read_bytes write_text write_bytes touch symlink_to hardlink_to rename renames"

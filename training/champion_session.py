@@ -23,7 +23,7 @@ from othello_lab.experiments.pairing import balanced
 from othello_lab.experiments.playing.tasks import Tables, TaskResult
 from othello_lab.experiments.record.log import logging_to
 from othello_lab.experiments.studies.parts import play_part
-from othello_lab.experiments.studies.study import Conclusion, changed
+from othello_lab.experiments.studies.study import Conclusion, RunRequest, changed
 from othello_lab.experiments.studies.study_plan import StudyPlan
 from othello_lab.experiments.studies.study_session import StudySession
 from othello_lab.training.champion import (
@@ -65,7 +65,7 @@ class ChampionSession(StudySession):
         self._study, self._files = champion_of(self.plan), ChampionFiles(self.folder)
         self._times = StepTimes(self.folder)
         steps = self._steps()
-        if not self.record.done():
+        if not self.done():
             self._tell_plan(steps)
         level = self.settings.log_level
         with self.hint_after_interrupt(), signals_heeded(), logging_to(self.folder / LOG, level):
@@ -77,8 +77,8 @@ class ChampionSession(StudySession):
                     tables = step.make()
                 minutes = self._times.minutes(step.key)
                 row = {"step": step.about, "key": step.key, "minutes": minutes}
-                self.record.write_pieces([TaskResult(number, {"steps": [row], **tables})])
-        return self.record.tables(), True
+                self.record.add_pieces([TaskResult(number, {"steps": [row], **tables})])
+        return self.tables(), True
 
     def conclude(self, found: Any) -> Conclusion:
         if self._study.ship and not self.concludes:
@@ -123,7 +123,7 @@ class ChampionSession(StudySession):
     # ------------------------------------------------------------------ what is made
 
     def _learn(self) -> Tables:
-        command = self.record.study()["command"]
+        command = self.record.head()["command"]
         plan, folder = _patterns(self.plan), self._files.patterns
         train_part(plan, folder, command, self.console, self.options)
         return {}
@@ -138,7 +138,7 @@ class ChampionSession(StudySession):
                 study.probcut_depth,
                 study.probcut_positions,
                 self.settings.seed,
-                self.record.study()["command"],
+                self.record.head()["command"],
                 RowMaker(self.console, self._files.rows("probcut")),
                 glance=True,
                 agent=self._base(),
@@ -205,9 +205,9 @@ class ChampionSession(StudySession):
     def _play(self) -> Tables:
         opponent = list(self.settings.agents.values())[1]
         agents = {NEW: self._files.new_agent(self._base()), OLD: opponent}
-        asked = changed(self.settings, agents=agents, schedule=chosen("schedule", "round_robin"))
-        match, title = self._files.match, self.plan.title
-        if not play_part(asked, match, title, "match", self.console, self.options):
+        settings = changed(self.settings, agents=agents, schedule=chosen("schedule", "round_robin"))
+        asked, match = RunRequest(settings, "match"), self._files.match
+        if not play_part(asked, match, self.plan.title, self.console, self.options):
             raise KeyboardInterrupt
         return {}
 

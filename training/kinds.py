@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
@@ -11,7 +11,9 @@ from othello_lab.core.system.escaping import plain
 from othello_lab.core.system.json_output import print_json
 from othello_lab.experiments.jobs.kinds import JobKind, JobSummary, labels, state_of
 from othello_lab.experiments.studies.kind import StudyKind
-from othello_lab.training.folder import about_of
+
+if TYPE_CHECKING:
+    from othello_lab.experiments.studies.study_session import RecordMaker
 
 
 class TrainingKind(StudyKind):
@@ -19,10 +21,10 @@ class TrainingKind(StudyKind):
 
     word = "training"
 
-    def _sessions(self) -> Any:
-        from othello_lab.training import training_group
+    def _maker(self) -> RecordMaker:
+        from othello_lab.training.training_group import MAKER
 
-        return training_group
+        return MAKER
 
 
 class SelfPlayKind(JobKind):
@@ -32,6 +34,8 @@ class SelfPlayKind(JobKind):
     hint = "it holds positions to learn from; list and show tell about it, resume continues it"
 
     def summary(self, folder: Path) -> JobSummary:
+        from othello_lab.training.selfplay import about_of
+
         about = about_of(folder)
         state = state_of(folder, bool(about["complete"]))
         return JobSummary(
@@ -40,14 +44,14 @@ class SelfPlayKind(JobKind):
             name=str(about["name"]),
             started=str(about["started"]),
             agents=len(about["config"]["agents"]) if not about["config"]["data"]["read"] else None,
-            games=about.get("games"),
+            games=about["games"],
             state=f"positions, {state}",
             **labels(about["config"]),
         )
 
     def show(self, folder: Path, console: Console, as_json: bool) -> None:
         from othello_lab.training.data import Positions
-        from othello_lab.training.selfplay import stages, summary
+        from othello_lab.training.selfplay import about_of, stages, summary
 
         about = about_of(folder)
         if as_json:

@@ -398,11 +398,11 @@ class TrainingContext:
         for group in ("openings", "schedule"):
             parts[group] = chosen(group, parts[group])
         plain_agents = {each: dict(said) for each, said in agents.items()}
-        asked = changed(self.plan.settings, agents=plain_agents, games=games, **parts)
-        folder = self.folder / name
-        if not play_part(asked, folder, self.whole, name, self.console, self._options):
+        wanted = changed(self.plan.settings, agents=plain_agents, games=games, **parts)
+        asked, folder = RunRequest(wanted, name), self.folder / name
+        if not play_part(asked, folder, self.whole, self.console, self._options):
             raise KeyboardInterrupt
-        return PlayedRun(0, folder, RunRequest(asked, name), True)
+        return PlayedRun(0, folder, asked, True)
 
 
 class WorkerMap(Protocol):

@@ -1,7 +1,7 @@
 """Kinds of jobs: runs, sweeps, studies, trainings, self-plays.
 
-Each writes a folder of its own below ``results/``, and one file in each folder shows its kind. A
-kind has the commands on such a folder: list, show, report, watch, resume, extend.
+Each writes a folder of its own below ``results/``, whose record says its kind. A kind has the
+commands on such a folder: list, show, report, watch, resume, extend.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.record.folder import is_locked
+from othello_lab.experiments.record.reading import RUN, kind_in
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -23,23 +24,27 @@ if TYPE_CHECKING:
 class KindEntry(NamedTuple):
     """One kind of job.
 
-    file: the file that a folder of this kind has. home: the :class:`JobKind`, as ``module:Class``.
-    It is loaded when a folder of this kind is met, since some kinds stand above this room.
+    word: its name, also in records. home: the :class:`JobKind`, as ``module:Class``. It is loaded
+    when a folder of this kind is met, since some kinds stand above this room. group: of its YAMLs,
+    and the part of a configuration with its own settings; also the command that makes one. piece:
+    the name of its parts.
     """
 
-    file: str
+    word: str
     home: str
+    group: str = ""
+    piece: str = "piece"
 
 
-RUN = "run"
+STUDY = KindEntry("study", "othello_lab.experiments.studies.kind:StudyKind", "study")
+TRAINING = KindEntry("training", "othello_lab.training.kinds:TrainingKind", "train", "step")
+SELFPLAY = KindEntry("selfplay", "othello_lab.training.kinds:SelfPlayKind", "data")
+SWEEP = KindEntry("sweep", "othello_lab.experiments.sweep.kind:SweepKind", "sweep", "run")
 KINDS: Mapping[str, KindEntry] = {
-    "sweep": KindEntry("sweep.yaml", "othello_lab.experiments.sweep.kind:SweepKind"),
-    "study": KindEntry("study.sqlite", "othello_lab.experiments.studies.kind:StudyKind"),
-    "training": KindEntry("training.sqlite", "othello_lab.training.kinds:TrainingKind"),
-    "selfplay": KindEntry("selfplay.yaml", "othello_lab.training.kinds:SelfPlayKind"),
-    RUN: KindEntry("games.sqlite", "othello_lab.experiments.jobs.run_kind:RunKind"),
+    RUN: KindEntry(RUN, "othello_lab.experiments.jobs.run_kind:RunKind"),
+    **{kind.word: kind for kind in (STUDY, TRAINING, SELFPLAY, SWEEP)},
 }
-"""Every kind by its name. A folder with none of the files counts as a run that has not begun."""
+"""Every kind by its name. A folder without a record counts as a run that has not begun."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +129,8 @@ class JobKind(ABC):
 
 def kind_name(folder: Path | str) -> str:
     """Return the name of a folder's kind."""
-    return next((name for name, kind in KINDS.items() if (Path(folder) / kind.file).is_file()), RUN)
+    found = kind_in(folder)
+    return found if found in KINDS else RUN
 
 
 def kind_of(folder: Path | str) -> JobKind:

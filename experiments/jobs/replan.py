@@ -20,7 +20,7 @@ from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.playing.trust import foreign_code
 from othello_lab.experiments.record.provenance import differences, versions
 from othello_lab.experiments.record.reading import damage_told, damages, reading
-from othello_lab.experiments.record.store import SKIPPED_PAIRS, STARVED_PAIRS
+from othello_lab.experiments.record.store import SKIPPED, STARVED_PAIRS
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class _RecordedRun:
         with reading(folder) as record:
             if damage := next(damages(record), None):
                 raise sqlite3.DatabaseError(damage)
-            about = record.run()
+            about = record.head()
             agents = dict(record.rows("select name, version from agents order by agent"))
-            skipped = bool(record.rows("select * from skipped limit 1"))
+            skipped = bool(record.pieces())
             return cls(about["config"], about["versions"], agents, record.openings(), skipped)
 
 
@@ -64,12 +64,7 @@ def replanned(
     recorded = _RecordedRun.read(folder)  # and closed again: building agents may fork
     with damage_told(folder):
         settings = typed(recorded.config)
-        if games is not None and games < settings.games:
-            raise ConfigError(
-                f"games={games}: {folder} has {settings.games} games a pairing already; a run "
-                "can only grow"
-            )
-        settings.games = settings.games if games is None else games
+        settings.games = grown_games(folder, settings.games, games)
         settings.executor = moved_executor(settings.executor, **moved)
         _check_objects(settings, agents)
         now = versions(built_from(settings))
@@ -102,12 +97,22 @@ def _refuse_what_schedule_does_not(
             f"games={games}: in this run's schedule those who met went by the games before; a new "
             "run with more games is needed"
         )
-    for pairs, some in ((SKIPPED_PAIRS, recorded.skipped), (STARVED_PAIRS, True)):
+    for pairs, some in ((SKIPPED, recorded.skipped), (STARVED_PAIRS, True)):
         if pairs in retry and some and plan.schedule.listens:
             raise ConfigError(
                 f"--retry-{pairs}: this run's schedule goes by results, and the pairs after the "
                 f"{pairs} ones were decided without theirs"
             )
+
+
+def grown_games(folder: Path, before: int, games: int | None) -> int:
+    """Return the games a pairing from now on; None where nothing is said of them. ConfigError if
+    these are fewer."""
+    if games is not None and games < before:
+        raise ConfigError(
+            f"games={games}: {folder} has {before} games a pairing already; it can only grow"
+        )
+    return before if games is None else games
 
 
 def moved_executor(

@@ -18,7 +18,7 @@ import os
 import pickle
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
@@ -35,7 +35,7 @@ from othello_lab.experiments.playing.batch import GameMonitor, play_all
 from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.game import close_all, play
 from othello_lab.experiments.record.log import name_game
-from othello_lab.experiments.record.store import PlayedGame
+from othello_lab.experiments.record.store import PlayedGame, Tables
 
 log = logging.getLogger("lab.games")
 
@@ -43,9 +43,6 @@ MOST_SEATED = 16
 """So many agents may keep their processes, for a worker."""
 CLOSE_SECONDS = 1.5
 """How long the agents of a worker may take to close, all together; then they are killed."""
-
-Tables = Mapping[str, Sequence[Mapping[str, Any]]]
-"""Rows by the name of their table; values are numbers, texts, truth values or None."""
 
 
 class Task(NamedTuple):

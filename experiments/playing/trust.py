@@ -7,7 +7,8 @@ somebody else's. So the code is shown, and its use confirmed, before anything of
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -19,21 +20,25 @@ from othello_lab.experiments.record.provenance import file_hash, recorded_hash
 
 
 def foreign_code(described: Mapping[str, Any], recorded: Mapping[str, str]) -> list[str]:
-    """Return the code from outside the lab that settings would run, a line each: its place in the
-    settings, its role, the file, and any change of it. Nothing from outside is imported.
+    """Return the code from outside the lab that settings would run, a line each: its first place in
+    the settings, its name, the file, and any change of it. Nothing from outside is imported.
 
     described: of :func:`experiments.config.built_from`. recorded: the versions in the record, with
     a hash of every such file.
     """
-    lines = [_about(each, recorded) for each in named_code(described) if not each.is_ours]
-    for address in _address(described):
+    first: dict[tuple[str, Path | None], NamedCode] = {}
+    for each in named_code(described):
+        first.setdefault((each.target, each.file), each)
+    lines = [_about(each, recorded) for each in first.values() if not each.is_ours]
+    for address in sorted(set(_addresses(described))):
         lines.append(f"executor.address: the Dask scheduler at {address}, whose messages are code")
     return lines
 
 
 def foreign_targets(settings: Mapping[str, Any]) -> set[str]:
     """Return the code from outside the lab that settings name, and a Dask scheduler."""
-    return {each.target for each in named_code(settings) if not each.is_ours} | _address(settings)
+    named = {each.target for each in named_code(settings) if not each.is_ours}
+    return named | set(_addresses(settings))
 
 
 def names_no_more(recorded: Mapping[str, Any], known: Mapping[str, Any]) -> bool:
@@ -42,10 +47,15 @@ def names_no_more(recorded: Mapping[str, Any], known: Mapping[str, Any]) -> bool
     return foreign_targets(recorded) <= foreign_targets(known)
 
 
-def _address(settings: Mapping[str, Any]) -> set[str]:
-    executor = settings.get("executor")
-    address = executor.get("address") if isinstance(executor, Mapping) else None
-    return set() if address is None else {str(address)}
+def _addresses(settings: Any) -> Iterator[str]:
+    """Yield the addresses of all executors in settings."""
+    if isinstance(settings, Mapping):
+        executor = settings.get("executor")
+        address = executor.get("address") if isinstance(executor, Mapping) else None
+        yield from () if address is None else [str(address)]
+        settings = list(settings.values())
+    for part in settings if isinstance(settings, list) else ():
+        yield from _addresses(part)
 
 
 def _about(named: NamedCode, recorded: Mapping[str, str]) -> str:

@@ -1,20 +1,21 @@
-"""A study as a kind of job; trainings are resumed and shown alike."""
+"""A study as a kind of job; sweeps and trainings are resumed, reported and watched alike."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, RenderableType
 
-from othello_lab.core.system.console import as_typed
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.system.json_output import print_json, rows_of
 from othello_lab.core.system.settings import ConfigError
-from othello_lab.experiments.jobs.kinds import JobKind, JobSummary, labels, state_of
+from othello_lab.experiments.jobs.kinds import KINDS, JobKind, JobSummary, labels, state_of
 from othello_lab.experiments.record.folder import is_locked
-from othello_lab.experiments.record.reading import has_begun
-from othello_lab.experiments.studies.record import StudyRecord
+from othello_lab.experiments.record.reading import has_begun, reading
+
+if TYPE_CHECKING:
+    from othello_lab.experiments.studies.study_session import RecordMaker
 
 
 class StudyKind(JobKind):
@@ -24,16 +25,16 @@ class StudyKind(JobKind):
     hint = "its findings are in report.md, its matches in folders of their own"
 
     def summary(self, folder: Path) -> JobSummary:
-        with StudyRecord.open(folder) as record:
-            about = record.study()
+        with reading(folder, self.word) as record:
+            about = record.head()
         state = state_of(folder, bool(about["complete"]))
         return JobSummary(
             folder=str(folder),
-            kind=record.kind.word,
+            kind=self.word,
             name=str(about["name"]),
             started=str(about["started"]),
             agents=len(about["config"].get("agents") or ()) or None,
-            state=f"{record.kind.word} {about['name']}, {state}",
+            state=f"{self.word} {about['name']}, {state}",
             **labels(about["config"]),
         )
 
@@ -42,58 +43,63 @@ class StudyKind(JobKind):
             raise ConfigError(
                 f"{folder} is a {self.word}: its findings are in {folder / 'report.md'}"
             )
-        print_json(_study_data(folder))
+        print_json(self._as_data(folder))
 
     def resume(self, folder: Path, command: str, console: Console, **options: Any) -> int:
-        retry = options.pop("retry_skipped", False)
-        options.pop("retry_starved", None)
-        resume = self._sessions().resume
-        code: int = resume(folder, command, console, retry_failed=retry, **options).exit_code
-        return code
+        from othello_lab.experiments.studies.study_session import resume
+
+        if options.pop("retry_starved", False):
+            raise ConfigError(f"{folder} is a {self.word}; --retry-starved is for single runs")
+        options["retry_failed"] = options.pop("retry_skipped", False)
+        return resume(folder, command, console, maker=self._maker(), **options).exit_code
 
     def write_report(self, folder: Path, console: Console, figures: str | None) -> None:
-        command = as_typed(["report", str(folder)])
-        self._sessions().resume(folder, command, console, report=True)
+        from othello_lab.experiments.studies.study_session import report
+
+        report(folder, console, figures, self._maker())
 
     def look(self, folder: Path, console: Console) -> tuple[RenderableType, bool]:
         from rich.console import Group
 
         from othello_lab.experiments.report import watch
 
-        with StudyRecord.open(folder) as record:
-            about, done = record.study(), record.done()
         ended = not is_locked(folder)
         runs = [each for each in folder.iterdir() if each.is_dir() and has_begun(each)]
-        line = f"{record.kind.word} {about['name']}: "
+        played = [watch.look(each, console)[0] for each in runs if is_locked(each)]
+        return Group(*self._progress(folder, len(runs), ended), *played[:1]), ended
+
+    def _progress(self, folder: Path, runs: int, ended: bool) -> list[RenderableType]:
+        """Return how far it is. runs: the number of its runs that have begun."""
+        with reading(folder, self.word) as record:
+            about, done = record.head(), record.pieces()
+        line = f"{self.word} {about['name']}: "
         if about["pieces"]:
-            line += f"{len(done):,} of {counted(about['pieces'], record.kind.piece)}"
+            line += f"{len(done):,} of {counted(about['pieces'], KINDS[self.word].piece)}"
         else:
-            line += f"{counted(len(runs), 'run')} so far"
+            line += f"{counted(runs, 'run')} so far"
         if failed := sum(map(bool, done.values())):
             line += f", {failed:,} failed"
         if ended:
             line += ", complete" if about["complete"] else ", stopped (resume goes on with it)"
-        played = [watch.look(each, console)[0] for each in runs if is_locked(each)]
-        return Group(plain(line), *played[:1]), ended
+        return [plain(line)]
 
-    def _sessions(self) -> Any:
-        """Return the module with the function that resumes it."""
-        from othello_lab.experiments.studies import study_session
+    def _maker(self) -> RecordMaker:
+        """Return the maker of its records."""
+        from othello_lab.experiments.studies.study_session import STUDIES
 
-        return study_session
+        return STUDIES
 
-
-def _study_data(folder: Path) -> dict[str, Any]:
-    """Return a study's record: its head, and all rows of its tables."""
-    with StudyRecord.open(folder) as record:
-        head, tables = record.study(), record.tables()
-    return {
-        "folder": str(folder),
-        "kind": record.kind.word,
-        "state": state_of(folder, bool(head["complete"])),
-        **{key: head[key] for key in ("name", "command", "started")},
-        "tables": {name: rows_of(table) for name, table in tables.items()},
-        "settings": head["config"],
-        "versions": head["versions"],
-        "machine": head["machine"],
-    }
+    def _as_data(self, folder: Path) -> dict[str, Any]:
+        """Return a study's record: its head, and all rows of its tables."""
+        with reading(folder, self.word) as record:
+            head, tables = record.head(), record.tables()
+        return {
+            "folder": str(folder),
+            "kind": self.word,
+            "state": state_of(folder, bool(head["complete"])),
+            **{key: head[key] for key in ("name", "command", "started")},
+            "tables": {name: rows_of(table) for name, table in tables.items()},
+            "settings": head["config"],
+            "versions": head["versions"],
+            "machine": head["machine"],
+        }

@@ -26,18 +26,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from othello_lab.agents.config import build
 from othello_lab.core.system.compile import Announce
 from othello_lab.core.system.settings import Nameable, check_settings
 from othello_lab.experiments.config import Plan, RunConfig
 from othello_lab.experiments.pairing import ResultTable
 from othello_lab.experiments.playing.tasks import Tables, WorkerContext
-from othello_lab.experiments.record.reading import reading
+from othello_lab.experiments.record.reading import has_begun, reading
 from othello_lab.experiments.record.store import Record
 
 if TYPE_CHECKING:
     import pandas as pd
+    from rich.console import RenderableType
 
     from othello_lab.experiments.report.figures.drawing import ReportFigure
 
@@ -64,6 +66,8 @@ class Conclusion:
     frames: written as ``NAME.csv`` into the study's folder, and returned by
     :func:`experiments.studies.load`.
 
+    screen: the tables as a terminal shows them; None for those of ``tables``.
+
     figures: makes the figures, in their order on the page. It is only called if the user wants
     figures. It imports its libraries itself, since that takes a second.
 
@@ -85,6 +89,7 @@ class Conclusion:
     agents: Mapping[str, Mapping[str, Any]] | None = None
     details: Mapping[str, str] = field(default_factory=dict)
     exit_code: int = 0
+    screen: RenderableType | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,6 +98,13 @@ class Study(Nameable):
 
     def __post_init__(self) -> None:
         check_settings(self)
+
+    @classmethod
+    def described(cls, settings: Mapping[str, Any], where: str) -> Self:
+        """Return the study with these settings, plain data. where: their name in messages. Raises
+        ConfigError."""
+        made: Self = build(settings, where, cls)
+        return made
 
     def check(self, plan: Plan) -> None:
         """Raise ValueError if the study cannot be made of this plan; called before anything is
@@ -149,11 +161,13 @@ class RunRequest:
     """A run that a study of matches asks for.
 
     settings: all of them; :func:`changed` makes them of the plan's. about: its difference from the
-    study's other runs, in few words, such as ``depth=3, evaluation=iago``.
+    study's other runs, in few words, such as ``depth=3, evaluation=iago``. command: that plays it
+    alone; a run with one prints its results, and has its own name and figures.
     """
 
     settings: RunConfig
     about: str
+    command: str = ""
 
 
 @dataclass(frozen=True)
@@ -164,6 +178,16 @@ class PlayedRun:
     folder: Path
     asked: RunRequest
     complete: bool
+
+    @classmethod
+    def read(cls, number: int, folder: Path, asked: RunRequest) -> PlayedRun | None:
+        """Return the run in a folder; None if it has no games. ConfigError if it is damaged."""
+        if not has_begun(folder):
+            return None
+        with reading(folder) as record:
+            head, games = record.head(), record.count_games()
+        complete = bool(head["complete"]) and head["config"]["games"] >= asked.settings.games
+        return cls(number, folder, asked, complete) if games else None
 
     def record(self) -> AbstractContextManager[Record]:
         """Its record, to be opened (``with played.record() as record``); see :func:`reading`."""

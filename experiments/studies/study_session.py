@@ -6,7 +6,7 @@ import functools
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -19,18 +19,18 @@ from othello_lab.agents.loading import only
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.experiments.config import Plan, RunConfig, built_from, plan_of, typed
 from othello_lab.experiments.jobs.job import LOG, Job, progress_of
-from othello_lab.experiments.jobs.replan import check_again, moved_executor
+from othello_lab.experiments.jobs.kinds import STUDY, KindEntry
+from othello_lab.experiments.jobs.replan import check_again, grown_games, moved_executor
 from othello_lab.experiments.jobs.stopping import RunStopped, guarded
-from othello_lab.experiments.playing.tasks import Tables, Task, WorkerContext
+from othello_lab.experiments.playing.tasks import Task, WorkerContext
 from othello_lab.experiments.playing.trial import try_agents
 from othello_lab.experiments.playing.trust import check_trusted, foreign_code, foreign_targets
 from othello_lab.experiments.record.folder import locked
 from othello_lab.experiments.record.provenance import file_hash, versions
 from othello_lab.experiments.record.reading import has_begun, reading
-from othello_lab.experiments.record.store import AgentRow
+from othello_lab.experiments.record.store import SKIPPED, AgentRow, Tables
 from othello_lab.experiments.report.plan_from_record import settled_plan
 from othello_lab.experiments.studies.parts import play_part
-from othello_lab.experiments.studies.record import FORMAT, STUDY, RecordKind, StudyRecord
 from othello_lab.experiments.studies.reporting import tell
 from othello_lab.experiments.studies.study import (
     Conclusion,
@@ -65,10 +65,8 @@ class StudySession(Job[StudyResult]):
     """A study as a job: the missing part of its record is done, and the study concluded.
 
     options: how runs that have begun are continued, see :func:`experiments.jobs.run.resume`, and
-    ``retry_failed``: do pieces again that failed; ``concludes``: only conclude from what is there.
+    ``retry_failed``: do pieces again that failed. concludes: only conclude from what is there.
     """
-
-    record: StudyRecord
 
     def __init__(
         self,
@@ -76,11 +74,13 @@ class StudySession(Job[StudyResult]):
         maker: RecordMaker,
         console: Console,
         options: Mapping[str, Any] | None = None,
+        concludes: bool = False,
     ) -> None:
         super().__init__(plan.plan.settings, plan.as_data, console)
         self.plan, self.maker, self.options = plan, maker, dict(options or {})
-        self.concludes = bool(self.options.pop("concludes", False))
-        self._retry_failed = bool(self.options.pop("retry_failed", False))
+        self.concludes = concludes
+        self._retry = [SKIPPED] * bool(self.options.pop("retry_failed", False))
+        self.kind, self.name = plan.kind.word, plan.name
 
     @classmethod
     @abstractmethod
@@ -98,11 +98,17 @@ class StudySession(Job[StudyResult]):
         made: Conclusion = study.conclude(self.plan.plan, found)
         return made
 
+    def report(self, found: Any) -> int:
+        """Conclude, print and write the report; return the exit code of the conclusion."""
+        conclusion = self.conclude(found)
+        tell(self.plan, self.record, conclusion, self.folder, self.console)
+        return conclusion.exit_code
+
     def missing(self, steps: Sequence[_Step]) -> Iterator[tuple[int, _Step]]:
         """Yield the steps that the record lacks, each with its number; none if it concludes."""
         if not self.concludes:
             self.record.expect(len(steps))
-            done = self.record.done()
+            done = self.done()
             yield from (each for each in enumerate(steps) if each[0] not in done)
 
     def prepare(self, stack: ExitStack) -> None:
@@ -116,52 +122,39 @@ class StudySession(Job[StudyResult]):
         built = _built(self.settings, self.plan.described, self.plan.kind)
         return foreign_code(built, {})
 
-    @contextmanager
-    def open_record(self, session: Mapping[str, Any]) -> Iterator[None]:
-        plan = self.plan
+    def write_head(self) -> None:
         if self.resumed:
-            opened = StudyRecord.append(self.folder, self.tell_waiting)
-        else:
-            opened = StudyRecord.create(self.folder, plan.kind, self.tell_waiting)
-        with opened as self.record:
-            with self.record.transaction():
-                if self.resumed:
-                    self.record.go_on(plan.as_data, self._retry_failed)
-                else:
-                    head = {"name": plan.name, "format": FORMAT, "config": plan.as_data}
-                    self.record.write_row("study", {**head, **session})
-                self.record.write_row("sessions", session)
-            yield
+            self.record.continue_with(self.plan.as_data, retry=self._retry)
 
     def work(self, stack: ExitStack) -> StudyResult:
         record, clock = self.record, time.perf_counter()
         found, complete = self.make()
         record.finish(time.perf_counter() - clock, complete)
-        if not found:
-            self.tell_hint()
-            raise KeyboardInterrupt
-        conclusion = self.conclude(found)
-        tell(self.plan, record, conclusion, self.folder, self.console)
-        failed = [(number, why) for number, why in record.done().items() if why]
+        code = self.report(found) if found else 0
+        failed = [(number, why) for number, why in self.done().items() if why]
         for number, why in failed[:MOST_TOLD]:
-            self.say(f"failed  piece {number}: {why}")
+            self.say(f"failed  {self.plan.kind.piece} {number}: {why}")
         if not complete:
             self.tell_hint()
+            if not found:
+                raise KeyboardInterrupt
             return StudyResult(self.folder, complete, 130)
-        return StudyResult(self.folder, complete, 1 if failed else conclusion.exit_code)
+        return StudyResult(self.folder, complete, 1 if failed else code)
 
 
 class RecordMaker(NamedTuple):
     """The making of studies of one kind of record.
 
     of: their class. session: returns the StudySession of a plan. rooms: folders with sources that
-    the numbers depend on, by their names in the record's versions.
+    the numbers depend on, by their names in the record's versions. reports_early: True if a report
+    can be asked for before all is done.
     """
 
-    kind: RecordKind
+    kind: KindEntry
     of: type[Study]
     session: Callable[[StudyPlan], type[StudySession]]
     rooms: Mapping[str, Path]
+    reports_early: bool = False
 
 
 # ---------------------------------------------------------------------- ways in
@@ -191,46 +184,77 @@ def resume(
     command: str = "othello_lab.resume(...)",
     console: Console | None = None,
     *,
+    games: int | None = None,
     workers: int | None = None,
     executor: str | None = None,
     address: str | None = None,
     force: bool = False,
     retry_failed: bool = False,
     trust: bool = False,
-    report: bool = False,
     maker: RecordMaker | None = None,
 ) -> StudyResult:
     """Continue a study that was interrupted, as :func:`experiments.jobs.run.resume` does a run.
 
-    retry_failed: do pieces again that failed. report: do nothing but write the report of a complete
-    study anew; agents from outside the lab have stand-ins. maker: as in :func:`study`.
+    games: a pairing from now on, in runs that have no number of their own. retry_failed: do pieces
+    again that failed. maker: as in :func:`study`.
     """
     console, folder, maker = console or Console(), Path(folder), maker or STUDIES
     moved: dict[str, Any] = {"workers": workers, "executor": executor, "address": address}
     options = {**moved, "force": force, "trust": trust, "retry_failed": retry_failed}
-    options["concludes"] = report
     with locked(folder):
-        with StudyRecord.open(folder) as record:
-            about = record.study()
-        config, what = dict(about["config"]), maker.kind.word
-        described = config.pop(maker.kind.group, None)
-        if not isinstance(described, dict):
-            raise ConfigError(f"{folder}: its record does not say what {what} it is")
-        if report and not about["complete"]:
-            why = "is not complete; resume writes its report too"
-            raise ConfigError(f"{folder}: this {what} {why}")
-        settings = typed(config)
+        with reading(folder, maker.kind.word) as record:
+            about = record.head()
+        settings, described = recorded_settings(folder, about, maker.kind)
+        settings.games = grown_games(folder, settings.games, games)
         settings.executor = moved_executor(settings.executor, **moved)
         built = _built(settings, described, maker.kind)
-        if not report:  # which changes no number
-            now = _versions(settings, described, maker)
-            check_again(folder, about["versions"], about["config"], now, force)
-            check_trusted(folder, foreign_code(built, about["versions"]), trust, console)
+        now = _versions(settings, described, maker)
+        check_again(folder, about["versions"], about["config"], now, force)
+        check_trusted(folder, foreign_code(built, about["versions"]), trust, console)
         # Other files of the folder may name code, too.
-        with only(() if report else None if trust else foreign_targets(built)):
-            whole = _settled(folder, settings) if report else plan_of(settings)
+        with only(None if trust else foreign_targets(built)):
+            whole = plan_of(settings)
             plan = planned(about["name"], described, whole, maker.kind, maker.of)
             return maker.session(plan)(plan, maker, console, options).go_on(folder, command)
+
+
+def report(folder: Path, console: Console, figures: str | None, maker: RecordMaker) -> None:
+    """Write the report of a study anew, from its record alone; agents from outside the lab have
+    stand-ins. Raises ConfigError.
+
+    figures: where to draw them; None as the study was asked. maker: as in :func:`study`.
+    """
+    with reading(folder, maker.kind.word) as record:
+        about = record.head()
+        if not (about["complete"] or maker.reports_early):
+            raise ConfigError(
+                f"{folder}: this {maker.kind.word} is not complete; resume writes its report too"
+            )
+        settings, described = recorded_settings(folder, about, maker.kind)
+        settings.figures = figures or settings.figures
+        with only(()):
+            whole = _settled(folder, settings)
+            plan = planned(about["name"], described, whole, maker.kind, maker.of)
+            session = maker.session(plan)(plan, maker, console, concludes=True)
+            session.folder, session.record = folder, record
+            found, _ = session.make()
+            if not found:
+                raise ConfigError(f"{folder}: nothing of this {maker.kind.word} is done yet")
+            session.report(found)
+
+
+def recorded_settings(
+    folder: Path, about: Mapping[str, Any], kind: KindEntry
+) -> tuple[RunConfig, dict[str, Any]]:
+    """Return the settings of a run in a record, and those of the study itself; ConfigError.
+
+    about: the head of the record.
+    """
+    config = dict(about["config"])
+    described = config.pop(kind.group, None)
+    if not isinstance(described, dict):
+        raise ConfigError(f"{folder}: its record does not say what {kind.word} it is")
+    return typed(config), described
 
 
 def _settled(folder: Path, settings: RunConfig) -> Plan:
@@ -242,7 +266,7 @@ def _settled(folder: Path, settings: RunConfig) -> Plan:
     return settled_plan(settings, rows)
 
 
-def _built(settings: RunConfig, described: Mapping[str, Any], kind: RecordKind) -> dict[str, Any]:
+def _built(settings: RunConfig, described: Mapping[str, Any], kind: KindEntry) -> dict[str, Any]:
     """Return the settings that describe objects, with the heuristic that plays openings out."""
     return {**built_from(settings), "evaluation": settings.evaluation, kind.group: described}
 
@@ -267,15 +291,17 @@ def _pieces(plan: StudyPlan, folder: Path | None) -> list[Task]:
 
 
 def _runs(
-    plan: StudyPlan, played: Sequence[PlayedRun], concludes: bool = False
+    plan: StudyPlan, played: Mapping[int, PlayedRun], checked: bool = True
 ) -> list[RunRequest]:
-    """The runs that a study of matches asks for, their settings checked unless it only concludes;
-    ConfigError."""
+    """The runs that a study of matches asks for, the settings of new ones checked; ConfigError.
+
+    played: by number. checked: False to take the settings as they are.
+    """
     study = plan.study
     assert isinstance(study, MatchStudy)
     with plan.refusals():
-        asked = list(study.runs(plan.plan, played))
-    for each in asked[len(played) :] if not concludes else ():
+        asked = list(study.runs(plan.plan, list(played.values())))
+    for each in asked[len(played) :] if checked else ():
         plan_of(each.settings)
     return asked
 
@@ -298,26 +324,26 @@ class PositionSession(StudySession):
         plan, record, study = self.plan, self.record, self.plan.study
         assert isinstance(study, PositionStudy)
         if self.concludes:
-            return record.tables(), True
+            return self.tables(), True
         folder = study.run_folder()
         if study.needs_run(plan.plan):
-            folder = self.folder / GAMES
-            if not _play_one(self, RunRequest(plan.plan.settings, GAMES), folder):
+            folder, asked = self.folder / GAMES, RunRequest(plan.plan.settings, GAMES)
+            if not play_part(asked, folder, plan.title, self.console, self.options):
                 return {}, False
         study.prepare(plan.plan, self.say)
         pieces = _pieces(plan, folder)
         record.expect(len(pieces))
-        done = record.done()
+        done = self.done()
         if left := [piece for piece in pieces if piece.number not in done]:
             self._work_on(left, len(pieces))
-            done = record.done()
+            done = self.done()
         complete = len(done) == len(pieces)
         if complete and all(done.values()):
             raise RunStopped(
                 f"nothing came of any of {counted(len(pieces), 'piece')}: {done[0]}; see "
                 f"{self.folder / LOG}"
             )
-        return record.tables(), complete
+        return self.tables(), complete
 
     def _work_on(self, left: Sequence[Task], total: int) -> None:
         """Work on these pieces. total: the number of all pieces, for the progress."""
@@ -335,7 +361,7 @@ class PositionSession(StudySession):
             bar = progress.add_task(plan.name, total=total, completed=total - len(left))
             with guarded(self.record.path, conditions.stop):
                 for results in crew.work(job, left):
-                    self.record.write_pieces(results)
+                    self.record.add_pieces(results)
                     progress.advance(bar, len(results))
 
 
@@ -347,44 +373,36 @@ class MatchSession(StudySession):
 
     @classmethod
     def first_look(cls, plan: StudyPlan, console: Console) -> None:
-        _runs(plan, [])
+        _runs(plan, {})
 
     def make(self) -> tuple[list[PlayedRun], bool]:
         """Play missing and incomplete runs until no further run is needed; return those with games,
         and True if they are all there."""
-        plan, played = self.plan, list[PlayedRun]()
-        asked = _runs(plan, played, self.concludes)
+        played = dict[int, PlayedRun]()
+        asked = _runs(self.plan, played, self.resumed)
         while True:
             for number, each in enumerate(asked):
-                if number < len(played) and played[number].asked == each:
+                if number in played and played[number].asked == each:
                     continue
-                line = f"{plan.name}: run {number + 1} of {len(asked)}: {each.about}"
-                self.console.rule(plain(line))
-                where = self.folder / str(number)
-                complete = _play_one(self, each, where)
-                if _has_games(where):
-                    played[number : number + 1] = [PlayedRun(number, where, each, complete)]
-                if not complete:
-                    return played, False
-            before, asked = asked, _runs(plan, played, self.concludes)
+                run = PlayedRun.read(number, self.folder / str(number), each)
+                goes_on = self.concludes or (run is not None and run.complete)
+                if not goes_on:
+                    line = f"{self.plan.name}: run {number + 1} of {len(asked)}: {each.about}"
+                    self.console.rule(plain(line))
+                    goes_on = self.play(number, each)
+                    run = PlayedRun.read(number, self.folder / str(number), each)
+                if run is not None and number not in self.done():  # with its failure
+                    played[number] = run
+                if not goes_on:
+                    return list(played.values()), False
+            before, asked = asked, _runs(self.plan, played, not self.concludes)
             if asked == before:
-                return played, True
+                return list(played.values()), True
 
-
-def _play_one(session: StudySession, asked: RunRequest, folder: Path) -> bool:
-    """Play a run in this folder, or continue it, or take it as played; return True if it is
-    complete."""
-    if session.concludes:
-        return _has_games(folder)
-    whole, console = session.plan.title, session.console
-    return play_part(asked.settings, folder, whole, asked.about, console, session.options)
-
-
-def _has_games(folder: Path) -> bool:
-    if not has_begun(folder):
-        return False
-    with reading(folder) as record:
-        return record.count_games() > 0
+    def play(self, number: int, asked: RunRequest) -> bool:
+        """Play or continue a run; return True if the study can go on."""
+        folder = self.folder / str(number)
+        return play_part(asked, folder, self.plan.title, self.console, self.options)
 
 
 def job_of(described: Mapping[str, Any], place: WorkerContext, content: Any) -> Tables:

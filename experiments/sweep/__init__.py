@@ -1,9 +1,9 @@
 """Sweeps: one run for each combination of settings, and one report of them all.
 
-``composing`` lists the combinations, ``folder`` holds the format of a sweep's folder,
-``sweep_session`` plays them, ``results`` collects the results, ``reporting`` shows them.
+``composing`` lists the combinations, ``sweep`` plays them as a study, ``results`` collects the
+results, ``reporting`` and ``trend`` say what they show.
 """
 
-from othello_lab.experiments.sweep.results import load
+from othello_lab.experiments.sweep.sweep import load
 
 __all__ = ["load"]

@@ -19,6 +19,8 @@ _ZIP = re.compile(r"^([^=]+)=\s*zip\((.*)\)\s*$", re.DOTALL)
 COLUMN_OF = {"games": "games_per_pairing"}
 """The columns of settings whose names the standings use otherwise."""
 _TYPED = {column: setting for setting, column in COLUMN_OF.items()}
+Values = Mapping[str, Mapping[int, Any]]
+"""The values of the settings that vary, by column and number of combination."""
 
 
 def expand(overrides: Sequence[str]) -> list[list[str]]:
@@ -56,28 +58,18 @@ def is_hydras(override: str) -> bool:
     return re.match(r"[+~]*hydra[./=]", override) is not None
 
 
-def varied(
-    known: Mapping[int, Sequence[str]], overrides: Sequence[str]
-) -> dict[str, dict[int, Any]]:
+def varied(known: Sequence[Sequence[str]]) -> Values:
     """Return the keys that differ between combinations, and their values by number of combination:
-    numbers, words, truth values and None as such, lists and mappings as written.
-
-    known: each one's settings, by number. overrides: those of the command; with one combination
-    alone, all that is not among them was varied.
-    """
+    numbers, words, truth values and None as such, lists and mappings as written."""
     from othello_lab.agents.hydra_parts import parse
 
     written: dict[str, dict[int, str]] = {}
-    for number, its_settings in known.items():
-        for setting in its_settings:
-            written.setdefault(setting.partition("=")[0], {})[number] = setting
+    for number, words in enumerate(known):
+        for word in words:
+            written.setdefault(word.partition("=")[0], {})[number] = word
     found = {}
     for key, settings in written.items():
-        if len(known) > 1:
-            differs = len(settings) < len(known) or len(set(settings.values())) > 1
-        else:
-            differs = not set(settings.values()) & set(overrides)
-        if differs:
+        if len(settings) < len(known) or len(set(settings.values())) > 1:
             name = key.lstrip("+")
             found[COLUMN_OF.get(name, name)] = {
                 number: _value(parse(setting)) for number, setting in settings.items()
@@ -113,8 +105,7 @@ def short_names(keys: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def in_a_line(values: Mapping[str, Mapping[int, Any]], number: int) -> str:
-    """Return the varied settings of one combination: ``depth=3 evaluation=iago``. values: of
-    :func:`varied`."""
+def in_a_line(values: Values, number: int) -> str:
+    """Return the varied settings of one combination: ``depth=3 evaluation=iago``."""
     short = short_names(values)
     return " ".join(f"{short[k]}={v[number]}" for k, v in values.items() if number in v)

@@ -1,114 +1,83 @@
-"""The end of a sweep: one table of all its runs, and one report that compares them."""
+"""The conclusion of a sweep: one table of all its runs, findings and figures."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.table import Table
 
 from othello_lab.core.system.escaping import plain
-from othello_lab.experiments.config import IN_REPORT, figures_choice
-from othello_lab.experiments.record.folder import write_table
-from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.pairing import ResultTable
 from othello_lab.experiments.report.citing import LATEX_PACKAGES, latex_table
-from othello_lab.experiments.report.markdown import drawn_figures, link, write_report
-from othello_lab.experiments.report.page import Drawing
-from othello_lab.experiments.report.tables import COLUMNS, cells, order_note
-from othello_lab.experiments.report.terminal import print_files, terminal_table
-from othello_lab.experiments.sweep.composing import COLUMN_OF, in_a_line, short_names
-from othello_lab.experiments.sweep.folder import Combination, State, about
-from othello_lab.experiments.sweep.results import grouped, table_of
-from othello_lab.experiments.sweep.trend import Runs, trends, values_in_order
+from othello_lab.experiments.report.markdown import link
+from othello_lab.experiments.report.tables import COLUMNS, cells
+from othello_lab.experiments.report.terminal import terminal_table
+from othello_lab.experiments.studies.study import Conclusion
+from othello_lab.experiments.sweep.composing import COLUMN_OF, Values, in_a_line, short_names
+from othello_lab.experiments.sweep.results import grouped
+from othello_lab.experiments.sweep.trend import findings
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from othello_lab.experiments.report.figures.drawing import ReportFigure
 
-SHOWN = {
-    name: COLUMNS[name]
-    for name in ("agent", "games", "score %", "Elo [95 %]", "discs", "nodes/move", "evals/move")
+_SHOWN = ("agent", "games", "score %", "Elo [95 %]", "discs", "nodes/move", "evals/move")
+_PRINTED = ("agent", "Elo [95 %]", "score %", "games", "nodes/move")  # in a paper
+_NOTES = {
+    True: "Elo is the difference to {} in the same run, in brackets its 95 % interval.",
+    False: "Elo is relative to the mean of the agents of its run, in brackets its 95 % interval: "
+    "no agent is in all runs with a rating, to be the same reference in each.",
 }
 
-PRINTED = {
-    name: COLUMNS[name] for name in ("agent", "Elo [95 %]", "score %", "games", "nodes/move")
-}
-"""The columns of a sweep's table in a paper, after those of its settings."""
+
+def concluded(table: pd.DataFrame, values: Values, details: Mapping[str, str]) -> Conclusion:
+    """Return the conclusion of a sweep. table: of :func:`experiments.sweep.load`."""
+    reference = table["reference"].iloc[0]
+    note = f"{_NOTES[bool(reference)].format(reference)} More columns are in sweep.csv."
+    runs = [link(name, f"{name}/report.md") for name in table["folder"]]
+    texts = zip(runs, _in_words(table, values, _SHOWN), strict=True)
+    rows = [[run, *row] for run, row in texts]
+    columns = ["run", *short_names(values).values(), *_SHOWN]
+    return Conclusion(
+        list(findings(table, values)),
+        [ResultTable("All runs", columns, rows, note=note)],
+        {"sweep": table},
+        lambda: _figures(table, list(values)),
+        agents={},
+        details=details,
+        screen=sweep_table(table, values),
+    )
 
 
-def conclude(
-    folder: Path,
-    known: Sequence[Combination],
-    values: Mapping[str, Mapping[int, Any]],
-    console: Console,
-    figures_in: str | None = None,
-) -> None:
-    """Print all runs of a sweep in one table, write it as ``sweep.csv`` (and ``sweep.parquet`` if
-    its runs export that), and write ``report.html`` and ``report.md``.
-
-    known: its combinations, one of them with games. values: the varied settings, see
-    :func:`experiments.sweep.composing.varied`. figures_in: where to draw figures, as in
-    ``run figures=...``; None as the sweep was asked.
-    """
-    table = table_of(known, values)
-    console.print(sweep_table(table, values))
-    write_table(table, folder / "sweep.csv")
-    with Record.open(next(each for each in known if each.has_games).folder) as record:
-        head = record.run()
-    if "parquet" in head["config"].get("export", ()):
-        write_table(table, folder / "sweep.parquet")
-    said = list(_findings(table, values))
-    wanted = figures_in or figures_choice(head["config"].get("figures", IN_REPORT))
-    figures = drawn_figures(lambda: _figures(table, list(values)), wanted, folder, console)
-    _write(folder, table, known, values, said, figures)
-    for finding in said:
-        console.print(plain(finding))
-    print_files({"report": "report.html", "table": "sweep.csv"}, folder, console)
-
-
-def sweep_table(table: pd.DataFrame, values: Mapping[str, Mapping[int, Any]]) -> Table:
-    """All runs of a sweep for the terminal; the arguments as :func:`conclude` has them."""
-    drawn = terminal_table(["settings", *SHOWN])
+def sweep_table(table: pd.DataFrame, values: Values) -> Table:
+    """Return all runs of a sweep as a table for the terminal."""
+    drawn = terminal_table(["settings", *_SHOWN])
     for number, rows in table.groupby("run"):
-        for texts in cells(SHOWN, rows):
+        for texts in cells({name: COLUMNS[name] for name in _SHOWN}, rows):
             drawn.add_row(*map(plain, (in_a_line(values, number), *texts)))
         drawn.add_section()
     return drawn
 
 
-def latex_of_sweep(
-    folder: Path, known: Sequence[Combination], values: Mapping[str, Mapping[int, Any]]
-) -> str:
-    """Return all runs of a sweep as one LaTeX table; the arguments as :func:`conclude` has them."""
-    table = table_of(known, values)
-    rows = [
-        [*(str(value.get(row.run, "")) for value in values.values()), *texts]
-        for row, texts in zip(table.itertuples(), cells(PRINTED, table), strict=True)
-    ]
+def latex_of_sweep(name: str, table: pd.DataFrame, values: Values) -> str:
+    """Return all runs of a sweep as a LaTeX table."""
     reference = table["reference"].iloc[0] or "the mean of the agents of its run"
-    caption = f"Sweep {folder.parent.name}; {reference} has 0 Elo."
+    caption = f"Sweep {name}; {reference} has 0 Elo."
     settings = (COLUMN_OF.get(name, name) for name in short_names(values).values())
-    columns = [*settings, *PRINTED]
-    return "\n".join([LATEX_PACKAGES, latex_table(columns, rows, caption, "sweep")])
+    rows = _in_words(table, values, _PRINTED)
+    text = latex_table([*settings, *_PRINTED], rows, caption, "sweep")
+    return "\n".join([LATEX_PACKAGES, text])
 
 
-def _findings(table: pd.DataFrame, values: Mapping[str, Mapping[int, Any]]) -> Iterator[str]:
-    """Yield the trend over the settings that were varied."""
-    if note := order_note(table):
-        yield note
-    groups, short, name = grouped(table, list(values)), short_names(values), ""
-    runs: Runs = [(in_a_line(values, run), run) for run in dict.fromkeys(table["run"])]
-    ordered = False
-    if len(groups) == 1 and len(runs) > 1:
-        runs, ordered = values_in_order(table, values, groups[0])
-        name = ", ".join(short[key] for key in groups[0])
-    said = list(trends(table, runs, name, ordered and name != "seed"))
-    if not said and (table["split"] | (table["agent"] == table["reference"])).all():
-        said = ["In every run every pair was split, so these games cannot tell who is better."]
-    yield from said
+def _in_words(table: pd.DataFrame, values: Values, names: Sequence[str]) -> list[list[str]]:
+    """Return the rows of a table with a column for each setting. names: of its other columns."""
+    texts = cells({name: COLUMNS[name] for name in names}, table)
+    return [
+        [*(str(value.get(run, "")) for value in values.values()), *row]
+        for run, row in zip(table["run"], texts, strict=True)
+    ]
 
 
 def _figures(table: pd.DataFrame, keys: Sequence[str]) -> Iterator[ReportFigure]:
@@ -117,37 +86,3 @@ def _figures(table: pd.DataFrame, keys: Sequence[str]) -> Iterator[ReportFigure]
     short = short_names(keys)
     varied = {", ".join(short[key] for key in group): group for group in grouped(table, keys)}
     return setting_figures(table, varied)
-
-
-def _write(
-    folder: Path,
-    table: pd.DataFrame,
-    known: Sequence[Combination],
-    values: Mapping[str, Mapping[int, Any]],
-    said: Sequence[str],
-    figures: Sequence[Drawing],
-) -> None:
-    rows = []
-    for row, texts in zip(table.itertuples(), cells(SHOWN, table), strict=True):
-        settings = [value.get(row.run, "") for value in values.values()]
-        run = link(row.folder, f"{row.folder}/report.md")
-        rows.append([run, *settings, *texts])
-    states = [each.state for each in known]
-    counts = {state: states.count(state) for state in State}
-    write_report(
-        "sweep",
-        folder,
-        title=f"{folder.parent.name}, {folder.name}",
-        columns=["run", *short_names(values).values(), *SHOWN],
-        rows=rows,
-        failed=[
-            (each.number, in_a_line(values, each.number), each.failure)
-            for each in known
-            if each.state is State.FAILED
-        ],
-        states=", ".join(f"{number} {state}" for state, number in counts.items() if number),
-        findings=said,
-        reference=table["reference"].iloc[0],
-        figures=figures,
-        command=about(folder)["command"],
-    )

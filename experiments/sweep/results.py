@@ -1,17 +1,14 @@
-"""The results of a sweep."""
+"""The results of a sweep's runs in one table."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from othello_lab.agents.config import ConfigError
 from othello_lab.agents.naming import LONGEST
 from othello_lab.experiments.config import typed
-from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.question import question_of
 from othello_lab.experiments.report.standings import (
     anchor_of,
@@ -20,7 +17,8 @@ from othello_lab.experiments.report.standings import (
     rated_as_asked,
     standings,
 )
-from othello_lab.experiments.sweep.folder import Combination, State, Sweep
+from othello_lab.experiments.studies.study import PlayedRun
+from othello_lab.experiments.sweep.composing import Values
 
 if TYPE_CHECKING:
     import pandas as pd  # loaded when a table is made, since a run starts sooner without it
@@ -28,32 +26,13 @@ if TYPE_CHECKING:
 _PLACES = ("first", "second")  # of the agents of a duel, in overrides
 
 
-def load(folder: Path | str) -> pd.DataFrame:
-    """The runs of a sweep that have games: one row a run and agent.
-
-    Columns: run (the combination's number), folder (its name), one for each key that was varied,
-    by its name (``games`` as games_per_pairing), numbers as numbers, then the standings' (see
-    :func:`experiments.report.standings.standings`), reference, question (cost, match or ranks),
-    alike (all agents of the run play the same moves), and complete. Elo is relative to the
-    reference, so it can be compared between runs; it is an agent of all runs, or "" for the mean of
-    each run, where there is none. In a run where the reference has no rating, Elo is that of the
-    agent's own games against it. Raises ConfigError where the folder is no sweep's.
-    """
-    sweep = Sweep.read(folder)
-    known = sweep.combinations()
-    if not any(each.has_games for each in known):
-        raise ConfigError(f"{folder}: no run of this sweep has any games")
-    return table_of(known, sweep.varied(known))
-
-
-def table_of(known: Sequence[Combination], values: Mapping[str, Mapping[int, Any]]) -> pd.DataFrame:
-    """The table of :func:`load`; values: of :meth:`~experiments.sweep.folder.Sweep.varied`."""
+def table_of(played: Sequence[PlayedRun], values: Values) -> pd.DataFrame:
+    """The table of :func:`experiments.sweep.load`."""
     import pandas as pd
 
-    played = [each for each in known if each.has_games]
     scores: dict[int, dict[str, float]] = {}
     for each in played:
-        with Record.open(each.folder) as record:
+        with each.record() as record:
             scores[each.number] = points_of_agents(record)
     line_ups = {number: list(score) for number, score in scores.items()}
     names = steady_names(line_ups, values)
@@ -62,8 +41,8 @@ def table_of(known: Sequence[Combination], values: Mapping[str, Mapping[int, Any
     tables = []
     for each in played:
         steady = dict(zip(line_ups[each.number], names[each.number], strict=True))
-        with Record.open(each.folder) as record:
-            settings = typed(record.run()["config"])
+        with each.record() as record:
+            settings = typed(record.head()["config"])
             zero = next((name for name in steady if steady[name] == reference), None)
             settings.rating.anchor = zero or settings.rating.anchor
             parts = rated_as_asked(record, settings)
@@ -79,19 +58,17 @@ def table_of(known: Sequence[Combination], values: Mapping[str, Mapping[int, Any
                 reference=reference,
                 question=question_of(settings).name.lower(),
                 alike=all(len(set(ratings.strategy)) == 1 for _, ratings in parts),
-                complete=each.state is State.FINISHED,
+                complete=each.complete,
             )
         )
     return pd.concat(tables, ignore_index=True).infer_objects()
 
 
-def steady_names(
-    line_ups: Mapping[int, Sequence[str]], values: Mapping[str, Mapping[int, Any]]
-) -> dict[int, list[str]]:
+def steady_names(line_ups: Mapping[int, Sequence[str]], values: Values) -> dict[int, list[str]]:
     """Return the names of the agents of each run. An agent of a duel whose name the sweep changes
     has what its names begin with for a name, or all of them.
 
-    line_ups: names by number of run. values: as :func:`table_of` has them.
+    line_ups: names by number of run.
 
     >>> steady_names({0: ["pvs_d1", "pvs_1"], 1: ["pvs_d3", "pvs_d2"]}, {"first.depth": {}})
     {0: ['pvs', 'pvs_d2'], 1: ['pvs', 'pvs_d2']}
@@ -139,13 +116,12 @@ def _steady_name(names: Sequence[str], swept: bool) -> str:
     return common or (alike[0][:-2] if alike else "/".join(dict.fromkeys(telling))[:LONGEST])
 
 
-def _reference(scores: Sequence[Mapping[str, float]], values: Mapping[str, Any]) -> str:
+def _reference(scores: Sequence[Mapping[str, float]], values: Values) -> str:
     """Return the agent to which the others are compared in every run, "" if there is none.
 
     It is in all runs, and if possible won or lost everything in none. If there are several, it is
     one whose own settings are the same in all runs, the one with the least points, the last in the
-    line-up. scores: the share of points of each agent, by run. values: as :func:`table_of` has
-    them.
+    line-up. scores: the share of points of each agent, by run.
     """
     present = [name for name in scores[0] if all(name in run for run in scores)]
     everywhere = [name for name in present if all(0 < run[name] < 1 for run in scores)] or present

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from othello_lab.core.system.escaping import counted, listed
 from othello_lab.experiments.report.facts import in_sentence
 from othello_lab.experiments.report.question import Question
-from othello_lab.experiments.report.tables import share_text
+from othello_lab.experiments.report.tables import order_note, share_text
 from othello_lab.experiments.statistics.intervals import elo_words
+from othello_lab.experiments.sweep.composing import Values, in_a_line, short_names
+from othello_lab.experiments.sweep.results import grouped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,6 +24,22 @@ _MOST_VALUES = 8  # of a setting that are listed; of more the first and the last
 
 Runs = Sequence[tuple[str, int]]
 """A setting's values in words, with the numbers of their runs, in order."""
+
+
+def findings(table: pd.DataFrame, values: Values) -> Iterator[str]:
+    """Yield the trend over the settings that were varied."""
+    if note := order_note(table):
+        yield note
+    groups, short, name = grouped(table, list(values)), short_names(values), ""
+    runs: Runs = [(in_a_line(values, run), run) for run in dict.fromkeys(table["run"])]
+    ordered = False
+    if len(groups) == 1 and len(runs) > 1:
+        runs, ordered = values_in_order(table, values, groups[0])
+        name = ", ".join(short[key] for key in groups[0])
+    said = list(trends(table, runs, name, ordered and name != "seed"))
+    if not said and (table["split"] | (table["agent"] == table["reference"])).all():
+        said = ["In every run every pair was split, so these games cannot tell who is better."]
+    yield from said
 
 
 def trends(table: pd.DataFrame, runs: Runs, name: str, ordered: bool) -> Iterator[str]:
@@ -147,11 +165,9 @@ def _change_text(change: tuple[float, float, float, str], ordered: bool) -> str:
     return f"The {kind} {where}: {value:+z.0f} [{low:z.0f}, {high:z.0f}], {told or 'undecided'}."
 
 
-def values_in_order(
-    table: pd.DataFrame, values: Mapping[str, Mapping[int, Any]], group: Sequence[str]
-) -> tuple[Runs, bool]:
+def values_in_order(table: pd.DataFrame, values: Values, group: Sequence[str]) -> tuple[Runs, bool]:
     """Return the values of settings that vary together, and True if they are numbers of one
-    setting. values: of :func:`experiments.sweep.composing.varied`; group: keys of it."""
+    setting. group: keys of ``values``."""
     numbers = [int(run) for run in dict.fromkeys(table["run"])]
     found: dict[int, list[Any]] = {run: [values[key].get(run) for key in group] for run in numbers}
     ordered = len(group) == 1 and all(_is_number(value) for (value,) in found.values())

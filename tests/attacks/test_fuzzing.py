@@ -10,6 +10,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 from types import SimpleNamespace
@@ -45,10 +46,10 @@ from othello_lab.core.notation import parse_ggf, parse_obf, parse_square, split_
 from othello_lab.core.rules import ruleset
 from othello_lab.core.wpi import may_go_on, move_text, read_move
 from othello_lab.core.wthor import WthorGame, format_wthor, parse_wthor
-from othello_lab.experiments.config import read
+from othello_lab.experiments.config import RunConfig, read
 from othello_lab.experiments.pairing.openings import Opening, read_openings
 from othello_lab.experiments.studies.claims import Claims
-from othello_lab.experiments.sweep.folder import Sweep
+from othello_lab.experiments.sweep.sweep import Sweep
 from othello_lab.play.engine import read_engine
 from othello_lab.play.game_files import game_of, saved_games
 from othello_lab.play.gtp import GtpServer
@@ -56,7 +57,6 @@ from othello_lab.play.nboard import NBoardServer
 from othello_lab.play.web.game_data import game_data
 from othello_lab.play.web.visits import find_visit
 from othello_lab.training.checkpoints import read_state, write_state
-from othello_lab.training.folder import about_of
 from othello_lab.training.games import read_games
 from othello_lab.training.learned_files import StepResult
 
@@ -248,13 +248,22 @@ def visit() -> str:
     return json.dumps(about)
 
 
-def agent_of(path: Path, _: Choose) -> None:
+def settings_in(path: Path) -> dict[Any, Any] | None:
     try:
         settings = yaml.safe_load(path.read_bytes().replace(b"\0", b""))
     except (yaml.YAMLError, ValueError, RecursionError):
-        return
-    if isinstance(settings, dict):
+        return None
+    return settings if isinstance(settings, dict) else None
+
+
+def agent_of(path: Path, _: Choose) -> None:
+    if settings := settings_in(path):
         build_agent(settings, "mine")
+
+
+def sweep_of(path: Path, _: Choose) -> None:
+    if settings := settings_in(path):
+        Sweep.described(settings, "sweep").requests(asdict(RunConfig()))
 
 
 def build_agents(path: Path, _: Choose) -> None:
@@ -297,9 +306,8 @@ openings:
 EVALUATION = "_target_: othello_lab.Composite\nweights: {mobility: 3}\n"
 SCHEDULE = "_target_: othello_lab.experiments.pairing.Gauntlet\nchampion: a\n"
 CLAIMS = "- alphabeta > greedy\n- random < greedy\n"
-FACTS = "name: a\nstarted: 2026-01-01T00:00:00\nconfig: {}\nversions: {}\ncomplete: true\n"
 RESULT = "label: a\ntables: []\nfigures: []\nkind: patterns\nversion: 1\n"
-SWEEP = "command: run -m depth=1,2\narguments: [depth=1,2]\ncombinations:\n- [depth=1]\n- []\n"
+SWEEP = "combinations:\n- [depth=1]\n- []\nchanges:\n- {}\n- {depth: 2}\nfolders: [a]\n"
 PROBCUT = (FITTED / "square_weights.yaml").read_text(encoding="utf-8")
 PROBCUT = "- depth:".join(PROBCUT.split("- depth:")[:3])  # two checks are enough
 NOTES = ["protocol: line\ncommand: java Anna\n", "target: a.py:one\n", "protocol: file\n"]
@@ -367,10 +375,9 @@ FILES: dict[str, tuple[list[Any] | Callable[[Path], Any], int, list[Reader]]] = 
     "evaluation/mine.yaml": ([EVALUATION], 16, [option]),
     "schedule/mine.yaml": ([SCHEDULE], 16, [option]),
     "experiment/mine.yaml": ([EXPERIMENT], 16, [option]),
-    "selfplay.yaml": ([FACTS], 1, [lambda path, _: about_of(path.parent)]),
     "claims.yaml": ([CLAIMS], 1, [lambda path, _: Claims(claims=str(path))]),  # type: ignore[arg-type]
     "weights/a.learned.yaml": ([RESULT], 1, [lambda p, _: StepResult.read(p.parents[1], "a")]),
-    "sweep.yaml": ([SWEEP], 1, [lambda path, _: Sweep.read(path.parent)]),
+    "sweep.yaml": ([SWEEP], 1, [sweep_of]),
     "probcut.yaml": ([PROBCUT], 2, [lambda path, _: ProbCut.load(path).array(1.5)]),
 }
 """By name: right contents, or what makes them; 1, or by how much fewer inputs are tried; and what

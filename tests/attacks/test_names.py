@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import logging
 import re
-import shutil
 from collections.abc import Callable
 from html import unescape
 from pathlib import Path
@@ -24,16 +23,17 @@ from runs import printed
 from othello_lab import GreedyAgent, RandomAgent
 from othello_lab.agents.config import ConfigError
 from othello_lab.core.system.escaping import visible
-from othello_lab.experiments.config import plan_of, read
+from othello_lab.experiments.config import RunConfig, plan_of, read
 from othello_lab.experiments.jobs.replan import about_object
 from othello_lab.experiments.jobs.run import run, run_match
 from othello_lab.experiments.record.log import logging_to
 from othello_lab.experiments.report.figures.searches import cost_chart, depth_chart
 from othello_lab.experiments.report.progress import progress_bar
 from othello_lab.experiments.report.watch import look
+from othello_lab.experiments.studies.study import PlayedRun, RunRequest
 from othello_lab.experiments.sweep.figures import sweep_chart
-from othello_lab.experiments.sweep.folder import Combination, State
-from othello_lab.experiments.sweep.reporting import conclude
+from othello_lab.experiments.sweep.reporting import sweep_table
+from othello_lab.experiments.sweep.results import table_of
 
 NAMES = (
     "[red]x[/red]",
@@ -132,16 +132,13 @@ def test_the_progress_bar_shows_them() -> None:
 
 
 @pytest.mark.integration
-def test_tables_of_sweeps_show_them(played: tuple[Path, str], tmp_path: Path) -> None:
-    settings = [f"agents.{name}.depth=1" for name in NAMES[:2]]
-    (tmp_path / "sweep.yaml").write_text("{command: '[/b]', arguments: [], combinations: []}")
-    shutil.copytree(played[0], tmp_path / "0")
-    known = [Combination(0, tmp_path / "0", tuple(settings), State.FINISHED)]
+def test_tables_of_sweeps_show_them(played: tuple[Path, str]) -> None:
     values = {NAMES[0]: {0: NAMES[1]}, NAMES[2]: {0: NAMES[3]}}
-    shown = shown_by(lambda console: conclude(tmp_path, known, values, console))
+    run = PlayedRun(0, played[0], RunRequest(RunConfig(), ""), True)
+    table = table_of([run], values)
+    shown = shown_by(lambda console: console.print(sweep_table(table, values)))
     assert all(f" {name} " in shown for name in SHOWN)
     assert "[red]x[/red]=a[/b]" in shown
-    assert "[red]x[/red]" in text_of((tmp_path / "report.html").read_text())
 
 
 @pytest.mark.parametrize("name", ["", "\ud800", "a\udcff"])

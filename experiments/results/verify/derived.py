@@ -37,11 +37,10 @@ from othello_lab.experiments.report.findings import findings
 from othello_lab.experiments.report.plan_from_record import AbsentAgent, last_session
 from othello_lab.experiments.report.report import write
 from othello_lab.experiments.results.export import FORMATS, TABLES, export
-from othello_lab.experiments.sweep.folder import COMBINATION, FAILURE
 
 TOLERANCE = 1e-9
 """The largest relative difference of floats that were computed elsewhere."""
-_FIRST_HAND = {LOG, "output.txt", CHECKS, COMBINATION, FAILURE}  # not of the record
+_FIRST_HAND = {LOG, "output.txt", CHECKS}  # not of the record
 _DRAWN = (".png", ".svg", ".parquet")  # compared by the same libraries alone
 _NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]\d+)?")
 _PLACE = re.compile("play replay (.+) game=0")
@@ -55,7 +54,7 @@ class DerivedFiles:
     """The comparison of a folder: the count of its files, what is wrong, and what is unchecked."""
 
     def __init__(self, record: Record, plan: Plan) -> None:
-        self._record, self._folder, self._head = record, record.path.parent, record.run()
+        self._record, self._folder, self._head = record, record.path.parent, record.head()
         self.count, self.wrong, self.unchecked = 0, list[str](), list[str]()
         (before, there), now, here = (
             last_session(record),

@@ -81,7 +81,7 @@ class Verification:
         self.wrong: dict[str, list[str]] = defaultdict(list)
         self.unchecked: list[str] = []
         self.power = "no game replayed"
-        self._record, self._head = record, record.run()
+        self._record, self._head = record, record.head()
         self._trust, self._independent = trust, independent
         self.extents[FILE] = f"{record.path.stat().st_size / 1e6:,.1f} MB"
         self.wrong[FILE] += damages(record)

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from othello_lab.experiments.pairing import ResultTable
 from othello_lab.experiments.report.figures.drawing import Drawing
 from othello_lab.experiments.report.markdown import (
     MOST_OPEN,
@@ -64,12 +65,13 @@ def squeezed(text: str) -> str:
     return " ".join(text.split())
 
 
-def sweep_report(folder: Path, text: str) -> tuple[str, Page]:
+def study_report(folder: Path, text: str) -> tuple[str, Page]:
     """A report with a text wherever a report can have one, in both forms."""
-    once = dict.fromkeys(("title", "states", "reference", "command"), text)
+    once = dict.fromkeys(("title", "kind", "name", "command", "settings"), text)
+    tables = [ResultTable("Table", ["run", text], [[text, text], ["plain", "1"]])]
     write_report(
-        "sweep", folder, **once, findings=[text, f"{text} and {text}"], confirmation="", figures=[],
-        columns=["run", text], rows=[[text, text], ["plain", "1"]], failed=[(1, text, text)],
+        "study", folder, **once, findings=[text, f"{text} and {text}"], tables=tables, notes=[],
+        agents={text: text}, failed=[("run", 1, text)], details={"started": text}, figures=[],
     )  # fmt: skip
     html = (folder / "report.html").read_text(encoding="utf-8")
     return (folder / "report.md").read_text(encoding="utf-8"), Page(html)
@@ -77,12 +79,12 @@ def sweep_report(folder: Path, text: str) -> tuple[str, Page]:
 
 @pytest.mark.parametrize("text", NASTY)
 def test_any_text_is_read_as_it_is(tmp_path: Path, text: str) -> None:
-    markdown, page = sweep_report(tmp_path, text)
-    plain_markdown, plain = sweep_report(tmp_path, "plain")
+    markdown, page = study_report(tmp_path, text)
+    plain_markdown, plain = study_report(tmp_path, "plain")
     assert (page.tags, page.attributes) == (plain.tags, plain.attributes)
     assert viewed(markdown).tags == viewed(plain_markdown).tags
-    # title, heading, states, findings (3), table (3), failed (2), reference and command
-    assert page.text.count(squeezed(text)) >= 13
+    # title, kind, name, findings (3), table (3), agent (2), failed, start (2), command, settings
+    assert page.text.count(squeezed(text)) >= 15
     assert page.text.count("plain") == 1 + text.count("plain")
     rows = [line for line in markdown.splitlines() if line.startswith("|")]
     assert len({line.count("|") - line.count(r"\|") for line in rows}) == 1

@@ -113,11 +113,11 @@ LIES = {
     "update moves set game = game + 14 where game in (4, 5)": "schedule",
     f"delete from games where pair = 2; {GONE} in (4, 5)": "schedule",  # complete too soon
     f"delete from games where game = 2; {GONE} = 2": "schedule",
-    "insert into skipped values (1, 'no reason')": "schedule",
-    "update run set seed = 99": "settings",
+    "insert into pieces values (1, 'no reason')": "schedule",
+    "update job set seed = 99": "settings",
     "update agents set config = json_set(config, '$.depth', 9) where agent = 1": "settings",
     "update openings set text = 'd3c3c4' where number = 0": "settings",
-    "update run set wall_seconds = 9999": "files",
+    "update job set wall_seconds = 9999": "files",
 }
 
 
@@ -197,7 +197,7 @@ def test_opponents_of_agents_that_cannot_be_made_again_are_checked(
         assert sum(said.startswith("replayed: game") for said in found) == due
 
 
-OTHER_VERSION = "update run set versions = json_set(versions, '$.numba', '0.1')"
+OTHER_VERSION = "update job set versions = json_set(versions, '$.numba', '0.1')"
 
 
 @pytest.mark.integration
@@ -360,7 +360,7 @@ def test_files_that_were_asked_for_later_are_compared(recorded_duel: Path, tmp_p
 
 def test_an_unfinished_run_need_not_have_a_report(recorded_duel: Path, tmp_path: Path) -> None:
     folder = copied(recorded_duel, tmp_path)
-    killed = "update run set complete = 0, wall_seconds = null"
+    killed = "update job set complete = 0, wall_seconds = null"
     changed(folder, "delete from games where game > 3", killed)
     said = "; ".join(compared(folder).wrong)
     names = ("matches.csv", "standings.csv", "report.md", "report.html")
@@ -395,7 +395,7 @@ def test_a_report_on_another_machine_has_the_workers_of_the_run(
     folder = changed(
         copied(recorded_duel, tmp_path),
         "update sessions set machine = json_set(machine, '$.cores', 77)",
-        "update run set config = json_set(config, '$.executor', "
+        "update job set config = json_set(config, '$.executor', "
         'json(\'{"_target_": "othello_lab.experiments.playing.Processes"}\'))',
     )
     with reading(folder) as record:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,85 +19,22 @@ from othello_lab.experiments.jobs import run as runs
 from othello_lab.experiments.record.folder import locked
 from othello_lab.experiments.record.store import FILE, Record
 from othello_lab.experiments.report.figures.drawing import draw_figures
-from othello_lab.experiments.sweep import composing, load, results, sweep_session
-from othello_lab.experiments.sweep import folder as folders
+from othello_lab.experiments.sweep import composing, load, results
 from othello_lab.experiments.sweep.figures import (
     MOST_LINES,
     setting_figures,
     sweep_chart,
 )
-from othello_lab.experiments.sweep.folder import State, Sweep
 from othello_lab.experiments.sweep.kind import SweepKind
 
-Capture = pytest.CaptureFixture[str]
 Patch = pytest.MonkeyPatch
 
 QUICK = ["agents=ab_mirror", "games=4", "executor=serial", "figures=none"]
 
 
 def folder_of(results: Path) -> Path:
-    (found,) = {path.parent for path in results.rglob(folders.SWEEP)}
+    (found,) = {path.parent for path in results.glob(f"*/*/{FILE}")}
     return found
-
-
-GOING_ON = [  # the state, True if there is a record, the games wanted instead of 4, what is done
-    (State.WAITING, False, 4, "run"),
-    (State.STOPPED, True, 4, "resume None"),
-    (State.FINISHED, True, 4, ""),
-    (State.FINISHED, True, 8, "resume 8"),
-    (State.STOPPED, True, 8, "resume 8"),
-    (State.FAILED, False, 4, "run"),
-    (State.FAILED, True, 4, "resume None"),
-]
-
-
-def go_on(
-    folder: Path, monkeypatch: Patch, *cases: tuple[State, bool, int, str], **ends: bool
-) -> list[str]:
-    """Resume a sweep of combinations in these states; return what was called, in order."""
-    folders.write_about(folder, "", [], [[f"games={games}"] for _, _, games, _ in cases])
-    calls: list[str] = []
-    before = [
-        folders.Combination(number, folder / str(number), ("games=4",), state)
-        for number, (state, *_) in enumerate(cases)
-    ]
-    for each in before:
-        each.folder.mkdir()
-
-    def done(call: str) -> SimpleNamespace:
-        calls.append(call)
-        return SimpleNamespace(**{"interrupted": False, "complete": True, **ends})
-
-    def plan(words: list[str], _: Any) -> SimpleNamespace:
-        return SimpleNamespace(settings=SimpleNamespace(games=int(words[0].partition("=")[2])))
-
-    for module in (folders, sweep_session):
-        monkeypatch.setattr(module, "read_combination", lambda place: before[int(place.name)])
-    monkeypatch.setattr(sweep_session, "has_begun", lambda place: cases[int(place.name)][1])
-    monkeypatch.setattr(sweep_session, "read", plan)
-    monkeypatch.setattr(sweep_session, "foreign_in", lambda asked: [])
-    monkeypatch.setattr(sweep_session, "conclude", lambda *_: None)
-    monkeypatch.setattr(runs, "run", lambda *words: done("run"))
-    monkeypatch.setattr(runs, "resume", lambda *_, games, **__: done(f"resume {games}"))
-    assert sweep_session.resume(folder, Console(quiet=True)) == 1  # these states never change
-    return calls
-
-
-def test_combinations_go_on_by_their_states(tmp_path: Path, monkeypatch: Patch) -> None:
-    calls = go_on(tmp_path, monkeypatch, *GOING_ON)
-    assert calls == [called for *_, called in GOING_ON if called]
-    for number, (_, _, games, called) in enumerate(GOING_ON):
-        note = tmp_path / str(number) / folders.COMBINATION
-        assert not called or f"games={games}" in note.read_text()
-
-
-@pytest.mark.parametrize(("interrupted", "complete"), [(True, True), (True, False), (False, False)])
-def test_a_combination_that_is_cut_short_ends_the_sweep(
-    tmp_path: Path, monkeypatch: Patch, interrupted: bool, complete: bool
-) -> None:
-    ends = {"interrupted": interrupted, "complete": complete}
-    with pytest.raises(KeyboardInterrupt):
-        go_on(tmp_path, monkeypatch, GOING_ON[0], **ends)
 
 
 def test_crossed_and_zipped_keys() -> None:
@@ -146,6 +82,7 @@ def test_one_table_and_one_report(tmp_path: Path) -> None:
     assert left["agents.right.depth"].tolist() == [2, 3]
     assert left["games_per_pairing"].tolist() == left["games"].tolist() == [2, 4]
     assert table["complete"].all()
+    assert "varies games" in told("extend", folder, "games=8", code=2)
     own = ["run", "score"]
     pd.testing.assert_frame_equal(pd.read_csv(folder / "sweep.csv")[own], table[own])
     assert len(pd.read_parquet(folder / "sweep.parquet")) == len(table)
@@ -155,7 +92,7 @@ def test_one_table_and_one_report(tmp_path: Path) -> None:
     for number in range(2):
         assert f'href="{number}/report.html"' in page and f"({number}/report.md)" in text
         with Record.open(folder / str(number)) as record:
-            assert f"games={2 + 2 * number}" in record.run()["command"]
+            assert f"games={2 + 2 * number}" in record.head()["command"]
 
 
 @pytest.mark.integration
@@ -291,22 +228,19 @@ def test_failures_and_ctrl_c_end_in_a_report_and_resume_does_the_rest(
         return whole(plan, *rest, **options)
 
     monkeypatch.setattr(runs, "run", troubled)
-    assert "depth=2: RuntimeError: no such luck" in told(
-        "run", "-m", *QUICK, "depth=1,2,3", f"results={tmp_path}", code=130
-    )
+    words = ["run", "-m", *QUICK, "depth=1,2,3", f"results={tmp_path}"]
+    assert "failed run 1: depth=2: RuntimeError: no such luck" in told(*words, code=130)
     folder = folder_of(tmp_path)
-    assert folders.is_sweep(folder) and not folders.is_sweep(folder / "0")
-    states = [str(each.state) for each in Sweep.read(folder).combinations()]
-    assert states == ["finished", "failed", "waiting"]
+    assert "1 finished, 1 failed, 1 waiting" in told("watch", folder)
     assert load(folder)["depth"].tolist() == [1, 1]
-    assert "RuntimeError" in (folder / "1" / folders.FAILURE).read_text()
     text = (folder / "report.md").read_text()
-    assert "1 finished, 1 failed, 1 waiting" in text and "no such luck" in text
+    assert "1 of 3 finished" in text and "run 1: depth=2: RuntimeError: no such luck" in text
+    assert "Traceback" in (folder / "log.txt").read_text()
     first = (folder / "0" / FILE).stat().st_mtime_ns
 
     for solved, code, depths in ((3, 1, [1, 1, 3, 3]), (2, 0, [1, 1, 2, 2, 3, 3])):
         trouble.pop(solved)
-        assert sweep_session.resume(folder, Console(quiet=True)) == code
+        told("resume", folder, code=code)
         assert load(folder)["depth"].tolist() == depths
     assert "no such luck" not in (folder / "report.md").read_text()
     assert (folder / "0" / FILE).stat().st_mtime_ns == first, "it was played again"
@@ -317,11 +251,7 @@ def test_games_are_added_to_all_runs_of_a_sweep(
     recorded_sweep: Path, tmp_path: Path, monkeypatch: Patch
 ) -> None:
     folder = copied(recorded_sweep, tmp_path)
-    for words, complaint in (
-        (["games=2"], "only grow"),
-        (["games=8", "--workers", "2"], "single runs"),
-    ):
-        assert complaint in told("extend", folder, *words, code=2)
+    assert "only grow" in told("extend", folder, "games=2", code=2)
     assert main(["extend", str(folder), "games=4"]) == 0, "these are no fewer"
 
     resume, interrupted = runs.resume, []
@@ -336,17 +266,23 @@ def test_games_are_added_to_all_runs_of_a_sweep(
 
     monkeypatch.setattr(runs, "resume", stopped)
     assert "othello-lab resume" in told("extend", folder, "games=8", code=130)
-    assert sweep_session.resume(folder, Console(quiet=True)) == 0
+    assert load(folder)["complete"].tolist() == [True, True, False, False]
+    assert main(["resume", str(folder)]) == 0
     assert load(folder)["games"].tolist() == [8] * 4
-    assert [each.state for each in Sweep.read(folder).combinations()] == [State.FINISHED] * 2
     printed = told("watch", folder)
     assert "2 finished" in printed and "depth=2 finished 8 of 8" in printed
 
 
-def test_a_sweep_over_games_is_not_extended(tmp_path: Path) -> None:
-    folders.write_about(tmp_path, "", [], [["games=2"], ["games=4"]])
-    with pytest.raises(ConfigError, match="varies games"):
-        sweep_session.extend(tmp_path, 8, Console(quiet=True))
+@pytest.mark.integration
+def test_a_run_that_was_killed_early_is_put_aside_and_played_with_todays_games(
+    recorded_sweep: Path, tmp_path: Path
+) -> None:
+    folder = copied(recorded_sweep, tmp_path)
+    (folder / "1" / FILE).write_bytes(b"")
+    assert main(["extend", str(folder), "games=6"]) == 0
+    assert load(folder)["games"].tolist() == [6] * 4 and (folder / "1-stopped" / FILE).exists()
+    with Record.open(folder / "1") as record:
+        assert record.head()["command"].endswith(" seed=1 games=6")
 
 
 @pytest.mark.integration
@@ -354,8 +290,8 @@ def test_a_sweep_that_is_being_played_is_watched(tmp_path: Path, monkeypatch: Pa
     seen: list[str] = []
     whole = runs.run
 
-    def watched(plan: Any, command: str, console: Console, folder: Path) -> Any:
-        found = whole(plan, command, console, folder)
+    def watched(plan: Any, command: str, console: Console, folder: Path, **more: Any) -> Any:
+        found = whole(plan, command, console, folder, **more)
         wide = Console(width=100)
         with locked(folder), wide.capture() as shown:
             screen, ended = SweepKind().look(folder.parent, wide)
@@ -372,7 +308,10 @@ def test_a_sweep_that_is_being_played_is_watched(tmp_path: Path, monkeypatch: Pa
     assert "ab_mirror: 4 of 4 games" in seen[1]
 
 
-def test_a_folder_that_is_no_sweep(tmp_path: Path) -> None:
-    for ask in (load, lambda folder: sweep_session.resume(folder, Console(quiet=True))):
-        with pytest.raises(ConfigError, match="no folder of a sweep"):
-            ask(tmp_path)
+def test_folders_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no sweep"):
+        load(tmp_path)
+    (tmp_path / "sweep.yaml").write_text("command: run -m depth=1,2")
+    for command in ("resume", "show", "watch"):
+        assert "a sweep of version 0.2" in told(command, tmp_path, code=2)
+    assert "a sweep of version 0.2" in told("list", tmp_path.parent)

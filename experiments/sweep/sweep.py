@@ -1,0 +1,203 @@
+"""A sweep: a study of matches with one run for each combination of settings.
+
+Hydra's grammar says which combinations there are.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from rich.console import Console
+
+from othello_lab.agents.config import ConfigError, compose, one_line
+from othello_lab.core.system.console import as_typed
+from othello_lab.experiments.config import Plan, checked_settings, plan_of, typed
+from othello_lab.experiments.jobs.job import LOG
+from othello_lab.experiments.jobs.kinds import SWEEP
+from othello_lab.experiments.jobs.stopping import RunStopped
+from othello_lab.experiments.playing.tasks import TaskResult
+from othello_lab.experiments.record.log import logging_to
+from othello_lab.experiments.record.reading import reading
+from othello_lab.experiments.studies.study import Conclusion, MatchStudy, PlayedRun, RunRequest
+from othello_lab.experiments.studies.study_plan import planned
+from othello_lab.experiments.studies.study_session import (
+    MatchSession,
+    RecordMaker,
+    recorded_settings,
+)
+from othello_lab.experiments.sweep.composing import Values, expand, in_a_line, is_hydras, varied
+from othello_lab.experiments.sweep.reporting import concluded
+from othello_lab.experiments.sweep.results import table_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+log = logging.getLogger("lab.sweep")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sweep(MatchStudy):
+    """One run for each combination of settings.
+
+    combinations: the words of each, ``key=value``. changes: the settings of each that differ from
+    the plan's, so that going on needs none of the YAMLs. folders: further folders of YAMLs in its
+    command.
+    """
+
+    combinations: list[list[str]]
+    changes: list[dict[str, Any]]
+    folders: list[str]
+
+    @classmethod
+    def described(cls, settings: Mapping[str, Any], where: str) -> Self:
+        try:
+            made = cls(**settings)
+            pairs = zip(made.combinations, made.changes, strict=True)
+            fits = all(isinstance(each, dict) and _are_words(words) for words, each in pairs)
+        except (TypeError, ValueError):
+            fits = False
+        if not (fits and _are_words(made.folders)):
+            raise ConfigError(f"{where}: combinations, each with its settings, are needed")
+        return made
+
+    @property
+    def values(self) -> Values:
+        """The settings that vary."""
+        return varied(self.combinations)
+
+    def requests(self, base: Mapping[str, Any]) -> list[RunRequest]:
+        """Return its runs. base: the settings of its plan, as plain data."""
+        found, values = [], self.values
+        for number, (words, own) in enumerate(zip(self.combinations, self.changes, strict=True)):
+            settings = typed({**base, **own})
+            kept = [word for word in words if not word.lstrip("+").startswith("games=")]
+            kept += [f"games={settings.games}"]  # there may be more than at the beginning
+            command = as_typed(["run", *(f"--config-dir={each}" for each in self.folders), *kept])
+            found.append(RunRequest(settings, in_a_line(values, number), command))
+        return found
+
+    def runs(self, plan: Plan, played: Sequence[PlayedRun]) -> Sequence[RunRequest]:
+        return self.requests(plan.as_data)
+
+    def conclude(self, plan: Plan, played: Sequence[PlayedRun]) -> Conclusion:
+        finished = sum(run.complete for run in played)
+        runs = {"runs": f"{finished:,} of {len(self.combinations):,} finished"}
+        return concluded(table_of(played, self.values), self.values, runs)
+
+
+def _are_words(said: object) -> bool:
+    return isinstance(said, list) and all(isinstance(word, str) for word in said)
+
+
+class SweepSession(MatchSession):
+    """One go at a sweep. A run that fails is written down, and the others are played."""
+
+    def play(self, number: int, asked: RunRequest) -> bool:
+        try:
+            return super().play(number, asked)
+        except (ConfigError, RunStopped) as error:
+            why = getattr(error, "why", "") or one_line(error)  # the sweep is to be continued
+        except Exception as error:
+            why = f"{type(error).__name__}: {one_line(error)}"
+            with logging_to(self.folder / LOG, self.settings.log_level):
+                log.exception("run %d failed", number)
+        self.say(f"failed: {why}")
+        self.record.write_pieces([TaskResult(number, {}, f"{asked.about}: {why}")])
+        return True
+
+
+SWEEPS = RecordMaker(SWEEP, Sweep, lambda plan: SweepSession, {}, reports_early=True)
+
+
+def sweep(
+    arguments: Sequence[str], overrides: Sequence[str], folders: Sequence[str], console: Console
+) -> int:
+    """Run all combinations and conclude; return the exit code.
+
+    arguments: the words after ``run``. overrides, folders: the settings and further folders of
+    YAMLs among them. Nothing is written before every combination has been checked. Raises
+    ConfigError; KeyboardInterrupt after Ctrl-C if no game has ended.
+    """
+    places = [override for override in overrides if override.startswith("hydra.sweep.dir=")]
+    words = [override for override in overrides if override not in places]
+    if hydras := [word for word in words if is_hydras(word)]:
+        raise ConfigError(f"{hydras[0]}: of Hydra's settings a sweep has only hydra.sweep.dir")
+    known = expand(words)
+    if len(known) == 1:
+        raise ConfigError(
+            "run -m: no setting has several values; write them with commas, such as depth=1,2,3"
+        )
+    settings = [checked_settings(compose("run", each, folders), each) for each in known]
+    hydra = compose("run", [*known[0], *places], folders).hydra
+    if hydra.sweeper.params:
+        raise ConfigError("hydra.sweeper.params: a sweep's values stand in its command, KEY=a,b")
+    first, base = settings[0], asdict(settings[0])
+    changes = [
+        {key: value for key, value in asdict(each).items() if value != base[key]}
+        for each in settings
+    ]
+    described = {"combinations": known, "changes": changes, "folders": list(folders)}
+    plan = planned(first.name, described, plan_of(first), SWEEP, Sweep)
+    job = SweepSession(plan, SWEEPS, console)
+    wanted = Path(str(hydra.sweep.dir))
+    return job.start(as_typed(["run", *arguments]), wanted=wanted).exit_code
+
+
+@dataclass(frozen=True)
+class RecordedSweep:
+    """A sweep as its folder has it.
+
+    about: of its record. asked: its runs. played: those with games. states: ``finished``,
+    ``stopped`` (some of its games are there), ``failed`` or ``waiting``, by number of run.
+    """
+
+    folder: Path
+    about: Mapping[str, Any]
+    study: Sweep
+    asked: list[RunRequest]
+    played: list[PlayedRun]
+    states: dict[int, str]
+
+    @classmethod
+    def read(cls, folder: Path) -> RecordedSweep:
+        """Return the sweep in a folder; ConfigError if there is none."""
+        with reading(folder, SWEEP.word) as record:
+            about, failures = record.head(), record.pieces()
+            settings, described = recorded_settings(folder, about, SWEEP)
+        study = Sweep.described(described, str(folder))
+        asked = study.requests(asdict(settings))
+        states, played = dict[int, str](), list[PlayedRun]()
+        for number, each in enumerate(asked):
+            run = PlayedRun.read(number, folder / str(number), each)
+            if number in failures:
+                states[number] = "failed"
+            elif run is None:
+                states[number] = "waiting"
+            else:
+                states[number] = "finished" if run.complete else "stopped"
+                played.append(run)
+        return cls(folder, about, study, asked, played, states)
+
+    def table(self) -> pd.DataFrame:
+        """Return the table of :func:`load`; ConfigError if there is none."""
+        if not self.played:
+            raise ConfigError(f"{self.folder}: no run of this sweep has any games yet")
+        return table_of(self.played, self.study.values)
+
+
+def load(folder: Path | str) -> pd.DataFrame:
+    """The runs of a sweep that have games: one row a run and agent.
+
+    Columns: run (the combination's number), folder (its name), one for each key that was varied,
+    by its name (``games`` as games_per_pairing), numbers as numbers, then the standings' (see
+    :func:`experiments.report.standings.standings`), reference, question (cost, match or ranks),
+    alike (all agents of the run play the same moves), and complete. Elo is relative to the
+    reference, so it can be compared between runs; it is an agent of all runs, or "" for the mean of
+    each run, where there is none. In a run where the reference has no rating, Elo is that of the
+    agent's own games against it. Raises ConfigError where the folder is no sweep's.
+    """
+    return RecordedSweep.read(Path(folder)).table()
