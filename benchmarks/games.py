@@ -44,6 +44,7 @@ from othello_lab.experiments.playing.batch import GameMonitor, play_all
 from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.executors import Say
 from othello_lab.experiments.playing.match import PairResults, TaskRunner
+from othello_lab.experiments.playing.nursery import fork_nursery
 from othello_lab.experiments.playing.pool import WorkerPool
 from othello_lab.experiments.playing.tasks import WorkerContext, Workers, start_worker
 from othello_lab.experiments.record.game_block import SCHEDULED, GameBlock
@@ -142,7 +143,7 @@ class AnsweringFromMemory(Executor):
         self.seconds = 0.0
 
     def workers_for(self, conditions: GameConditions, say: Say) -> Workers:
-        return WorkerPool(WORKERS, partial(start_worker, conditions))
+        return WorkerPool(fork_nursery(WORKERS, partial(start_worker, conditions)))
 
     @contextmanager
     def ready(self, conditions: GameConditions, say: Say) -> Iterator[Any]:

@@ -1,17 +1,19 @@
-"""Workers on other machines: a Dask cluster, as the driver sees it. The workers'
-side is in :mod:`experiments.playing.cluster_worker`.
+"""Workers on other machines: a Dask cluster, as the driver sees it. The workers' side is in
+:mod:`experiments.playing.cluster_worker`.
 
-The driver chooses the worker of each task, and gives it one for each of its threads. So it knows
-the tasks lost with a worker, keeps tasks from workers of other games, and can take back tasks that
-have not begun. Dask notices lost workers; the driver hands their tasks out again.
+A thread looks for workers of the cluster. Another one for each place there passes the driver's
+tasks on, and the answers back: to the driver it is a worker like those of this machine. So the
+driver knows the task that is lost with a worker, and keeps tasks from workers of other games.
 """
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import logging
-import queue
+import multiprocessing
+import os
+import socket
+import threading
 import time
 import uuid
 from collections import deque
@@ -19,36 +21,34 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import count
+from multiprocessing.connection import Connection
 from typing import Any
 
 from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.experiments.playing.cluster_worker import Assignment, Lease, work
 from othello_lab.experiments.playing.conditions import GameConditions, RemoteConditions
-from othello_lab.experiments.playing.tasks import Answer, TaskFunction, WorkerDied, Workers
+from othello_lab.experiments.playing.nursery import BEGUN, message_of
+from othello_lab.experiments.playing.pool import WorkerPool
+from othello_lab.experiments.playing.tasks import WorkerDied
 
 log = logging.getLogger("lab.cluster")
 
 CONNECT_SECONDS = 10.0
 """A scheduler that has not answered for so long is not there."""
+_TASK_SECONDS = 1.0  # Dask's part of a task costs the driver and the scheduler milliseconds
 _LOOK_SECONDS = 1.0  # from one look at who has joined or left to the next
 
 
-@dataclass(eq=False, frozen=True)
-class _SentTask:
-    """A task, by its number."""
-
-    number: int
-    function: TaskFunction
-    argument: Any
+INVITED, READY, REFUSED, LOST = range(4)
+"""States of a worker of the cluster: LOST is to be forgotten, and invited anew if it is there."""
 
 
 @dataclass(eq=False)
 class _Member:
     """A worker of the cluster.
 
-    seats: how many tasks it works on at a time; tasks: those it has. key, lease: of its Lease, as
-    a Dask future. ready: it has the lease. seen: it has had a task.
+    seats: how many tasks it works on at a time. key, lease: of its Lease, as a Dask future. lines:
+    to the driver, one for each seat.
     """
 
     address: str
@@ -56,9 +56,9 @@ class _Member:
     seats: int
     key: str
     lease: Any
-    ready: bool = False
-    seen: bool = False
-    tasks: set[_SentTask] = field(default_factory=set)
+    state: int = INVITED
+    has_played: bool = False
+    lines: set[Connection] = field(default_factory=set)
 
     @property
     def where(self) -> str:
@@ -66,193 +66,160 @@ class _Member:
         plain = self.name in ("", self.address)
         return f"worker {self.address}" if plain else f"worker {self.name} at {self.address}"
 
-    @property
-    def alive(self) -> bool:
-        """True if the worker has its lease, as far as Dask knows."""
-        return bool(self.lease.status == "finished")
-
-    @property
-    def room(self) -> int:
-        """Tasks that it can be given now."""
-        return self.seats - len(self.tasks) if self.ready and self.alive else 0
-
     def release(self) -> None:
-        """Let go of the lease, and so of the worker's processes."""
+        """Let go of the lease, and so of the worker's processes; hang up all lines."""
         with contextlib.suppress(Exception):  # there may be nobody left to tell
             self.lease.release()
+        for line in [*self.lines]:
+            with contextlib.suppress(OSError), socket.socket(fileno=os.dup(line.fileno())) as end:
+                end.shutdown(socket.SHUT_RDWR)  # which wakes a thread that waits at it
 
 
-class Cluster(Workers):
-    """The workers of a Dask cluster, present and joining ones.
+class Cluster:
+    """The workers of a Dask cluster, present and joining ones: a source of workers, see
+    :class:`~experiments.playing.pool.WorkerSource`. A worker that cannot play as the driver does
+    never gets a task.
 
-    Tasks run in fresh processes on the workers. The answer is WorkerDied if the worker is lost or
-    its process died. A worker that cannot play as the driver does never gets a task.
+    all_ready: done once there are workers, and all that are there are ready to play; ConfigError if
+    one of them cannot.
     """
-
-    task_seconds = 1.0  # Dask's part of a task costs the driver and the scheduler milliseconds
 
     def __init__(
         self, client: Any, elsewhere: RemoteConditions, say: Callable[[str], None]
     ) -> None:
         """client: a Dask client. say: prints lines for the user during the wait."""
+        self.joined: deque[Connection] = deque()
+        self.all_ready: Future[None] = Future()
         self._client, self._say = client, say
-        self.number = 1
         self._assignment = Assignment.of(elsewhere)
         self._members: dict[str, _Member] = {}
-        self._refused: set[str] = set()
-        self._waiting: deque[_SentTask] = deque()
-        self._given = count()
-        self._events: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self._answers: list[Answer] = []
-        self._looked = 0.0
-        self._plays = self._alone = False
+        self._alone = False
+        self._broken = ""
+        self._bell, self._listener = socket.socketpair()
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._manage, name="cluster", daemon=True)
+        self._thread.start()
 
-    def wait_until_ready(self) -> None:
-        """Wait until there are workers, and all that are there are ready to play; ConfigError if
-        one of them cannot, or if the scheduler is lost."""
-        while not (self._members and all(member.ready for member in self._members.values())):
-            try:
-                self.answers()
-            except BrokenExecutor as error:
-                raise ConfigError(str(error)) from error
-        self._plays = True
+    def fileno(self) -> int:
+        return self._listener.fileno()
 
-    @property
-    def room(self) -> int:
-        return sum(member.room for member in self._members.values()) - len(self._waiting)
+    def hear(self) -> None:
+        self._listener.recv(1 << 12)
+        if self._broken:
+            raise BrokenExecutor(self._broken)
 
-    def give(self, function: TaskFunction, argument: Any) -> int:
-        task = _SentTask(next(self._given), function, argument)
-        self._waiting.append(task)
-        self._send_waiting()
-        return task.number
+    def add_worker(self) -> None:
+        """Nothing is to be done: the thread of a place adds the next process there."""
 
-    def answers(self) -> list[Answer]:
+    def end(self) -> None:
+        self._ended.set()
+        self._thread.join(CONNECT_SECONDS)
+
+    # ------------------------------------------------------------------ the managing thread
+
+    def _manage(self) -> None:
         try:
-            if time.monotonic() - self._looked >= _LOOK_SECONDS:
-                self._looked = time.monotonic()
+            while not (self._broken or self._ended.is_set()):
                 self._look_for_workers()
-            self._send_waiting()
-            with contextlib.suppress(queue.Empty):
-                self._events.get(timeout=_LOOK_SECONDS)()
-                while True:
-                    self._events.get_nowait()()
-        except (BrokenExecutor, ConfigError):
-            raise
+                self._ended.wait(_LOOK_SECONDS)
         except Exception as error:
             log.exception("the cluster cannot be used any more")
-            why = f"the cluster cannot be used any more: {one_line(error)}"
-            raise BrokenExecutor(why) from error
-        self.number = max(1, sum(m.seats for m in self._members.values() if m.ready))
-        answers, self._answers = self._answers, []
-        return answers
-
-    def close(self) -> None:
-        """Let the workers go at once."""
+            self._broken = f"the cluster cannot be used any more: {one_line(error)}"
         for member in self._members.values():
             member.release()
+        if not self.all_ready.done():
+            self.all_ready.set_exception(ConfigError(self._broken or "the cluster is shut down"))
+        self._bell.send(b"!")
 
     def _look_for_workers(self) -> None:
         """Invite workers that have joined, forget lost ones."""
         if self._client.status == "closed":
-            raise BrokenExecutor("the scheduler does not answer any more")
+            self._broken = "the scheduler does not answer any more"
         if self._client.status != "running":
             return
         found = self._client.scheduler_info(n_workers=-1)["workers"]
-        for member in list(self._members.values()):
-            if member.address not in found or (member.ready and not member.alive):
-                self._dismiss(member)
-        self._refused &= found.keys()
+        for address, member in [*self._members.items()]:
+            gone = member.state == READY and member.lease.status != "finished"
+            if address not in found or member.state == LOST or gone:
+                del self._members[address]
+                member.release()
+                if member.has_played:
+                    log.warning("%s is gone", member.where)
         for address, facts in found.items():
-            if address not in self._members and address not in self._refused:
+            if address not in self._members:
                 self._invite(address, str(facts["name"]), facts["nthreads"])
-        if not self._members and not self._alone:
+        states = {member.state for member in self._members.values()} - {REFUSED}
+        if states == {READY} and not self.all_ready.done():
+            self.all_ready.set_result(None)
+        if not states and not self._alone:
             self._say("no workers are there; waiting for some to join (Ctrl-C ends)")
-        self._alone = not self._members
+        self._alone = not states
 
     def _invite(self, address: str, name: str, seats: int) -> None:
         key = uuid.uuid4().hex
         lease = self._submit(address, Lease, key, self._assignment, actor=True)
         member = self._members[address] = _Member(address, name, seats, key, lease)
-        lease.add_done_callback(lambda _: self._events.put(lambda: self._welcome(member)))
+        threading.Thread(target=self._welcome, args=(member,), daemon=True).start()
+
+    # ------------------------------------------------------------------ threads of members
 
     def _welcome(self, member: _Member) -> None:
-        """The worker has answered the invitation."""
-        if self._members.get(member.address) is not member:
+        """Wait for the answer to the invitation."""
+        try:
+            member.lease.result()
+        except Exception as error:
+            refused = member.lease.status == "error" and not isinstance(error, _killed_worker())
+            member.state = REFUSED if refused else LOST
+            if refused:
+                self._tell_refusal(f"{member.where} cannot play: {_explained(error)}")
             return
-        member.ready = member.alive
-        if member.ready:
-            return
-        if member.lease.status == "error":
-            error = member.lease.exception()
-            if not isinstance(error, _killed_worker()):
-                self._refuse(member, error)
-        self._dismiss(member)
+        member.state = READY
+        for _ in range(member.seats):
+            self._add_line(member)
 
-    def _refuse(self, member: _Member, error: BaseException) -> None:
-        message = f"{member.where} cannot play: {_explained(error)}"
-        self._refused.add(member.address)
-        if not self._plays:
-            raise ConfigError(message)
-        log.error(message)
-        self._say(message)
+    def _tell_refusal(self, message: str) -> None:
+        if self.all_ready.done():
+            log.error(message)
+            self._say(message)
+        else:
+            self.all_ready.set_exception(ConfigError(message))
 
-    def _dismiss(self, member: _Member) -> None:
-        if self._members.get(member.address) is member:
-            del self._members[member.address]
-            if member.ready:
-                log.warning("%s is gone", member.where)
-        for task in member.tasks:
-            self._answers.append(Answer(task.number, error=WorkerDied(f"{member.where} was lost")))
-        member.tasks.clear()
-        member.release()
+    def _add_line(self, member: _Member) -> None:
+        ours, theirs = multiprocessing.Pipe()
+        member.lines.add(theirs)
+        threading.Thread(target=self._pass_on, args=(member, theirs), daemon=True).start()
+        self.joined.append(ours)
+        self._bell.send(b"+")
 
-    def _send_waiting(self) -> None:
-        while self._waiting and (free := [m for m in self._members.values() if m.room]):
-            member = min(free, key=lambda member: len(member.tasks) / member.seats)
-            self._send(self._waiting.popleft(), member)
-
-    def _send(self, task: _SentTask, member: _Member) -> None:
-        if not member.seen:  # not before: there was no log yet
-            log.info("%s plays, %d games at a time", member.where, member.seats)
-            member.seen = True
-        member.tasks.add(task)
-        content = task.function, task.argument
-        given = self._submit(member.address, work, member.lease, member.key, *content)
-        # Not Client.get_executor(): a future of its never ends if the worker is lost after the
-        # task, but before it has passed the result on.
-        gathering = self._client.gather(given, asynchronous=True)
-        future = asyncio.run_coroutine_threadsafe(gathering, self._client.loop.asyncio_loop)
-        future.add_done_callback(
-            lambda future: self._events.put(lambda: self._take(task, member, future))
-        )
+    def _pass_on(self, member: _Member, line: Connection) -> None:
+        """Pass tasks of the driver on to the worker, and its messages back."""
+        try:
+            line.send_bytes(message_of(BEGUN, None))
+            while task := line.recv_bytes():
+                if not member.has_played:  # not before: there was no log yet
+                    log.info("%s plays, %d games at a time", member.where, member.seats)
+                    member.has_played = True
+                # Not Client.get_executor(): a future of its never ends if the worker is lost after
+                # the task, but before it has passed the result on.
+                for message in self._submit(
+                    member.address, work, member.lease, member.key, task
+                ).result():
+                    line.send_bytes(message)
+        except WorkerDied:
+            self._add_line(member)  # to another process there
+        except (EOFError, OSError):
+            pass  # nobody is at the other end
+        except Exception:
+            member.state = LOST
+        finally:
+            member.lines.discard(line)
+            line.close()
 
     def _submit(self, address: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Dask's future of a call on this worker and no other."""
         return self._client.submit(
             function, *args, workers=[address], allow_other_workers=False, pure=False, **kwargs
         )
-
-    def _take(self, task: _SentTask, member: _Member, future: Future[Any]) -> None:
-        """A task has ended, some way."""
-        if task not in member.tasks:
-            return  # it was lost with its worker
-        if future.cancelled() or self._client.status != "running":
-            # The scheduler is lost, for the moment or for good, which is not the task's fault.
-            member.tasks.remove(task)
-            self._waiting.appendleft(task)
-            return
-        error = future.exception()
-        lost = isinstance(error, BrokenExecutor | _killed_worker()) or not member.alive
-        if error is not None and lost:
-            self._dismiss(member)
-            return
-        member.tasks.remove(task)
-        value, records = (None, []) if error is not None else future.result()
-        for record in records:
-            record.processName = f"{member.name} {record.processName}"
-            logging.getLogger(record.name).handle(record)
-        self._answers.append(Answer(task.number, value, error))
 
 
 def _killed_worker() -> type[Exception]:
@@ -309,7 +276,7 @@ def _connected(target: Any) -> Any:
 @contextmanager
 def reach(
     conditions: GameConditions, address: str | None, workers: int, say: Callable[[str], None]
-) -> Iterator[Cluster]:
+) -> Iterator[WorkerPool]:
     """Yield the cluster at an address, its workers ready to play; without an address those of a
     new cluster of this machine, ``workers`` of them.
 
@@ -336,7 +303,8 @@ def reach(
             )
             stack.enter_context(local)
         client = stack.enter_context(_connected(address or local))
-        cluster = stack.enter_context(Cluster(client, conditions.elsewhere, say))
+        cluster = Cluster(client, conditions.elsewhere, say)
+        pool = stack.enter_context(WorkerPool(cluster, _TASK_SECONDS))
         say(f"the workers of {address or 'this machine'} get ready")
-        cluster.wait_until_ready()
-        yield cluster
+        cluster.all_ready.result()
+        yield pool

@@ -9,9 +9,9 @@ ends with the run, with the driver however that ends, and with the Dask worker.
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import logging
+import multiprocessing
 import os
 import queue
 import sys
@@ -20,14 +20,21 @@ from collections.abc import Mapping
 from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass
 from functools import partial
-from itertools import count
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
 
 from othello_lab.agents.config import ConfigError
+from othello_lab.experiments.playing.batch import GameMonitor
 from othello_lab.experiments.playing.conditions import RemoteConditions
-from othello_lab.experiments.playing.nursery import Nursery, Start, start_nursery
-from othello_lab.experiments.playing.tasks import TaskFunction, WorkerDied, start_worker
+from othello_lab.experiments.playing.nursery import (
+    BEGUN,
+    LOG,
+    Nursery,
+    Start,
+    read_message,
+    start_nursery,
+)
+from othello_lab.experiments.playing.tasks import WorkerContext, WorkerDied, start_worker
 from othello_lab.experiments.record.provenance import COMMIT, differences, versions
 
 
@@ -56,40 +63,8 @@ class Assignment:
         )
 
 
-class _Process:
-    """A process that works on one task after another. records: of what it has logged."""
-
-    def __init__(self, nursery: Nursery) -> None:
-        try:
-            self._line = nursery.ask_worker(next(_names))
-        except OSError as error:
-            raise BrokenExecutor("no process can be started any more") from error
-        self._has_begun = False
-        self.records: list[logging.LogRecord] = []
-
-    def answer(self, function: TaskFunction, argument: Any) -> Any:
-        """Do a task. Raises the exception of the function, WorkerDied, and BrokenExecutor if the
-        process could not begin."""
-        with contextlib.suppress(OSError):  # its death is noticed below
-            self._line.send((function, argument))
-        while True:
-            try:
-                kind, content = self._line.recv()
-            except Exception:  # it ended, or broke off
-                died = WorkerDied if self._has_begun else BrokenExecutor
-                raise died("the worker process died") from None
-            if kind == "log":
-                self.records.append(content)
-            elif kind == "error":
-                raise content
-            elif kind == "result":
-                return content
-            self._has_begun = True
-
-
-_names = count(1)
-_leases: dict[str, tuple[Nursery, queue.SimpleQueue[_Process]]] = {}
-"""In a Dask worker: the nursery of each lease, and those of its processes that have no task."""
+_leases: dict[str, tuple[Nursery, queue.SimpleQueue[Connection]]] = {}
+"""In a Dask worker: the nursery of each lease, and its processes that have no task."""
 
 
 class Lease:
@@ -102,15 +77,31 @@ class Lease:
         """
         from distributed import get_worker  # takes half a second; not for those without Dask
 
+        worker = get_worker()
         try:
-            nursery = start_nursery(partial(_prepare, assignment))
-        except EOFError:
-            raise ConfigError("its processes cannot begin; its own log may say why") from None
-        free: queue.SimpleQueue[_Process] = queue.SimpleQueue()
-        _leases[key] = nursery, free
-        weakref.finalize(self, _end, key)
-        for _ in range(get_worker().state.nthreads):
-            free.put(_Process(nursery))
+            nursery = start_nursery(partial(_prepare, assignment, str(worker.name)))
+            _leases[key] = nursery, queue.SimpleQueue()
+            weakref.finalize(self, _end, key)
+            for _ in range(worker.state.nthreads):
+                _add_process(key)
+        except (BrokenExecutor, EOFError) as error:
+            raise ConfigError("no process begins there; its own log may say why") from error
+
+
+def _add_process(key: str) -> None:
+    """Start a process, and wait until it has begun; BrokenExecutor."""
+    nursery, free = _leases[key]
+    nursery.add_worker()
+    line = nursery.joined.pop()
+    kind = LOG
+    while kind != BEGUN:
+        try:
+            kind, content = read_message(line.recv_bytes())
+        except (EOFError, OSError):
+            raise BrokenExecutor("a process could not begin") from None
+        if kind == LOG:
+            logging.getLogger(content.name).handle(content)
+    free.put(line)
 
 
 def _end(key: str) -> None:
@@ -118,32 +109,31 @@ def _end(key: str) -> None:
     nursery.end()
 
 
-def work(
-    lease: object, key: str, function: TaskFunction, argument: Any
-) -> tuple[Any, list[logging.LogRecord]]:
-    """Do a task in a process of a lease; return its result and the log records since the last one.
+def work(lease: object, key: str, task: bytes) -> list[bytes]:
+    """Pass a task to a process of a lease; return its messages, of which the last is the answer.
+    Raises WorkerDied.
 
     lease: not used here; the task fails together with it.
     """
-    nursery, free = _leases[key]
-    process = free.get()
+    _, free = _leases[key]
+    line, messages = free.get(), list[bytes]()
     try:
-        result = process.answer(function, argument)
-    except WorkerDied:
-        process = _Process(nursery)
-        raise
-    finally:
-        free.put(process)
-    records, process.records = process.records, []
-    return result, records
+        line.send_bytes(task)
+        while not messages or messages[-1][:1] == LOG:
+            messages.append(line.recv_bytes())
+    except (EOFError, OSError):
+        _add_process(key)
+        raise WorkerDied("the worker process died") from None
+    free.put(line)
+    return messages
 
 
 # ---------------------------------------------------------------------- in its fresh processes
 
 
-def _prepare(assignment: Assignment) -> tuple[Start, float]:
+def _prepare(assignment: Assignment, name: str) -> tuple[Start, float]:
     """Return the way to begin a worker, and the patience with its players; ConfigError if any
-    version is not the driver's."""
+    version is not the driver's. name: of the Dask worker."""
     if Path(assignment.folder).is_dir():
         os.chdir(assignment.folder)
     sys.path += [place for place in assignment.path if place not in sys.path]
@@ -161,4 +151,10 @@ def _prepare(assignment: Assignment) -> tuple[Start, float]:
         raise ConfigError(f"other versions than the driver has: {'; '.join(changed)}")
     conditions = assignment.elsewhere.make(config)
     conditions.prepare()
-    return partial(start_worker, conditions), conditions.hang_seconds
+
+    def start(monitor: GameMonitor) -> WorkerContext:
+        process = multiprocessing.current_process()
+        process.name = f"{name} {process.name}"
+        return start_worker(conditions, monitor)
+
+    return start, conditions.hang_seconds

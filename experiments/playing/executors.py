@@ -15,6 +15,7 @@ from othello_lab.core.system.settings import Nameable, Whole, checked
 from othello_lab.core.system.shared_memory import STOP_AT_ONCE, why_no_locks
 from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.match import TaskRunner
+from othello_lab.experiments.playing.nursery import fork_nursery
 from othello_lab.experiments.playing.pool import WorkerPool
 from othello_lab.experiments.playing.tasks import (
     ThisProcess,
@@ -91,7 +92,8 @@ class Processes(Executor):
     def workers_for(self, conditions: GameConditions, say: Say) -> Workers:
         if self._note:
             say(f"workers: {self.text}")
-        return WorkerPool(self.workers, partial(start_worker, conditions), conditions.hang_seconds)
+        start = partial(start_worker, conditions)
+        return WorkerPool(fork_nursery(self.workers, start, conditions.hang_seconds))
 
 
 class Dask(Executor):

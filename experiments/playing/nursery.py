@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import multiprocessing
 import os
 import pickle
@@ -22,9 +23,11 @@ import struct
 import subprocess
 import sys
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
+from concurrent.futures import BrokenExecutor
 from functools import partial
+from itertools import count
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import ForkingPickler
 from typing import Any
@@ -51,6 +54,10 @@ STOPPED_SECONDS = 10
 """A worker or nursery that was stopped (SIGSTOP) for so long is killed, and replaced."""
 _LOOK_SECONDS = 0.5  # from one look at the processes to the next
 _MORE_SECONDS = 2.0  # that nurseries have to end beyond those of their workers
+BROKEN = "no worker can be started any more"
+
+BEGUN, LOG, RESULT, ERROR = b"b", b"l", b"r", b"e"
+"""The kinds of messages from a worker."""
 _NUMBER = struct.Struct("<q")
 """A request: the number in a worker's name."""
 
@@ -58,45 +65,55 @@ Start = Callable[[GameMonitor], Any]
 """Begins a worker; its result, the place, is the first argument of all tasks, and has ``end()``."""
 
 
+def message_of(kind: bytes, content: object) -> bytes:
+    """Return a message of a worker."""
+    return kind + ForkingPickler.dumps(content)
+
+
+def read_message(message: bytes) -> tuple[bytes, Any]:
+    """Return the kind and content of a worker's message."""
+    return message[:1], pickle.loads(memoryview(message)[1:])
+
+
 # ---------------------------------------------------------------------- in the driver
 
 
 class Nursery:
-    """The nurseries, as their driver has them."""
+    """The nurseries, as their driver has them: a source of workers, see
+    :class:`~experiments.playing.pool.WorkerSource`."""
 
     def __init__(self, control: socket.socket, number: int, reap: Callable[[], object]) -> None:
         """number: of the first process. reap: waits until it has ended."""
         self._control, self._number, self._reap = control, number, reap
+        self._names = count(1)
+        self.joined: deque[Connection] = deque()
 
     def fileno(self) -> int:
-        """Readable when there is something to hear."""
         return self._control.fileno()
 
-    def ask_worker(self, name: int) -> Connection:
-        """Ask for a worker at the other end of a new connection. If none is started, the connection
-        has ended. name: the number in the worker's name. OSError if there is no nursery."""
+    def add_worker(self) -> None:
+        """Ask for a worker, which joins at once. If none is started, its connection has ended."""
         ours, theirs = socket.socketpair()
         with ours, theirs:
-            socket.send_fds(self._control, [_NUMBER.pack(name)], [theirs.fileno()])
-            return Connection(ours.detach())
+            try:
+                name = _NUMBER.pack(next(self._names))
+                socket.send_fds(self._control, [name], [theirs.fileno()])
+            except OSError:
+                raise BrokenExecutor(BROKEN) from None
+            self.joined.append(Connection(ours.detach()))
 
-    def hear(self) -> str:
-        """Return news in a line; EOFError if there is no nursery."""
+    def hear(self) -> None:
         with contextlib.suppress(ConnectionError):
-            if text := self._control.recv(1 << 12):
-                return text.decode().strip()
-        raise EOFError
-
-    def begin_to_end(self) -> None:
-        """Let workers and nurseries end; those that have not within END_SECONDS are killed."""
-        with contextlib.suppress(OSError):  # they may be gone already
-            self._control.shutdown(socket.SHUT_WR)
+            if news := self._control.recv(1 << 12):
+                log.warning(news.decode().strip())
+                return
+        raise BrokenExecutor(BROKEN)
 
     def end(self) -> None:
-        """Wait for their end, which is soon; otherwise kill them."""
-        self.begin_to_end()
+        with contextlib.suppress(OSError):  # they may be gone already
+            self._control.shutdown(socket.SHUT_WR)
         until = time.monotonic() + END_SECONDS + _MORE_SECONDS
-        with contextlib.suppress(EOFError):
+        with contextlib.suppress(BrokenExecutor):
             while (left := until - time.monotonic()) > 0:
                 if select.select([self], [], [], left)[0]:
                     self.hear()
@@ -106,9 +123,12 @@ class Nursery:
         self._reap()
 
 
-def fork_nursery(start: Start, hang_seconds: float) -> Nursery:
-    """Fork a nursery from this process, which has a single thread. hang_seconds: after this time
-    without an answer a player counts as hung."""
+def fork_nursery(workers: int, start: Start, hang_seconds: float = math.inf) -> Nursery:
+    """Fork a nursery with so many workers from this process, which has a single thread.
+
+    start: begins a worker. hang_seconds: after this time without an answer a player that a worker
+    has called counts as hung; the worker is killed.
+    """
     ours, theirs = socket.socketpair()
 
     def live() -> None:
@@ -127,12 +147,16 @@ def fork_nursery(start: Start, hang_seconds: float) -> Nursery:
         with contextlib.suppress(ChildProcessError):
             os.waitpid(number, 0)
 
-    return Nursery(ours, number, reap)
+    nursery = Nursery(ours, number, reap)
+    for _ in range(workers):
+        nursery.add_worker()
+    return nursery
 
 
 def start_nursery(prepare: Callable[[], tuple[Start, float]]) -> Nursery:
-    """Start a nursery as a Python of its own. prepare: called there; its result is what
-    :func:`fork_nursery` needs. Raises what that raises, and EOFError if the process dies."""
+    """Start a nursery as a Python of its own. prepare: called there; returns ``start`` and
+    ``hang_seconds`` as for :func:`fork_nursery`. Raises what that raises, and EOFError if the
+    process dies."""
     ours, theirs = socket.socketpair()
     code = (
         f"import sys; sys.path[:] = {sys.path!r}\n"
@@ -251,7 +275,7 @@ class _NurseryProcess:
             if goes_on:
                 self._tell("the process that starts workers was killed; another one goes on")
         if ended:
-            end_descendants([os.getpid()], [*self._workers, self._below])
+            end_descendants([os.getpid()], {*self._workers, self._below} - {0})
         return goes_on
 
     def _look(self, above: int) -> None:
@@ -296,7 +320,7 @@ def _work(driver: Connection, start: Callable[[], Any]) -> None:
 
     def send_record(record: logging.LogRecord) -> None:
         with contextlib.suppress(OSError):  # the driver is gone, and with it the log
-            driver.send(("log", record))
+            driver.send_bytes(message_of(LOG, record))
 
     log_only_to(SendRecords(send_record))
     try:
@@ -304,13 +328,13 @@ def _work(driver: Connection, start: Callable[[], Any]) -> None:
     except Exception:
         log.exception("a worker could not begin")
         return
-    driver.send(("begun", None))
-    while (task := driver.recv()) is not None:
-        function, argument = task
+    driver.send_bytes(message_of(BEGUN, None))
+    while task := driver.recv_bytes():
+        function, argument = pickle.loads(task)
         try:
-            answer = ForkingPickler.dumps(("result", function(place, argument)))
+            answer = message_of(RESULT, function(place, argument))
         except Exception as error:
-            answer = ForkingPickler.dumps(("error", _sendable(error)))
+            answer = message_of(ERROR, _sendable(error))
         driver.send_bytes(answer)
     place.end()
 

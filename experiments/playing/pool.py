@@ -1,4 +1,4 @@
-"""Worker processes of this machine, which may die at any moment and are replaced.
+"""Workers that may die at any moment and are replaced: processes of this machine, or of others.
 
 ``concurrent.futures.ProcessPoolExecutor`` gives up when one of its workers is killed. Here each
 worker has a socket of its own, and nothing is shared between workers: a killed one leaves no lock
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import math
 import time
 from collections import deque
 from concurrent.futures import BrokenExecutor
@@ -17,12 +16,17 @@ from dataclasses import dataclass, field
 from itertools import count
 from multiprocessing.connection import Connection, wait
 from multiprocessing.reduction import ForkingPickler
-from typing import Any
+from typing import Any, Protocol
 
-from othello_lab.experiments.playing.nursery import END_SECONDS, Start, fork_nursery
+from othello_lab.experiments.playing.nursery import (
+    BEGUN,
+    BROKEN,
+    END_SECONDS,
+    LOG,
+    RESULT,
+    read_message,
+)
 from othello_lab.experiments.playing.tasks import Answer, TaskFunction, WorkerDied, Workers
-
-log = logging.getLogger("lab.pool")
 
 _FAILED_STARTS = 10
 """So many workers in a row that die before they have begun mean that none ever will."""
@@ -30,6 +34,28 @@ _LOOK_SECONDS = 1.0
 _AHEAD = 1 << 16
 """Bytes of a task that a worker may be sent while it has another one. Its socket holds more, so the
 driver never waits for a worker that waits for the driver."""
+
+
+class WorkerSource(Protocol):
+    """Starts workers. joined: connections to new ones."""
+
+    joined: deque[Connection]
+
+    def fileno(self) -> int:
+        """Readable when there is something to hear."""
+        ...
+
+    def hear(self) -> None:
+        """Take note of news. Raises BrokenExecutor if no worker can be started any more."""
+        ...
+
+    def add_worker(self) -> None:
+        """Start a worker in the place of one that has ended. Raises as :meth:`hear`."""
+        ...
+
+    def end(self) -> None:
+        """Let workers end, at the latest after END_SECONDS."""
+        ...
 
 
 @dataclass(eq=False)
@@ -46,23 +72,25 @@ class _Worker:
 
 
 class WorkerPool(Workers):
-    """Processes of this machine, forked from this one while it has a single thread.
+    """The workers of a source.
 
-    If a worker dies, the answer to the task under way is WorkerDied, and another worker takes its
-    place. The loggers of this process handle the workers' log records.
+    If a worker dies, the answer to the task under way is WorkerDied. The loggers of this process
+    handle the workers' log records.
     """
 
-    def __init__(self, workers: int, start: Start, hang_seconds: float = math.inf) -> None:
-        """start: begins a worker. hang_seconds: after this time without an answer a player that a
-        worker has called counts as hung; the worker is killed."""
-        self.number = workers
-        self._nursery = fork_nursery(start, hang_seconds)
+    def __init__(self, source: WorkerSource, task_seconds: float = 0.2) -> None:
+        self.task_seconds = task_seconds
+        self._source = source
         self._workers: list[_Worker] = []
         self._waiting: deque[tuple[int, memoryview]] = deque()
-        self._given, self._names = count(), count(1)
+        self._given = count()
         self._failed_starts = 0
-        for _ in range(workers):
-            self._add_worker()
+        self._admit()
+
+    def _admit(self) -> None:
+        while self._source.joined:
+            self._workers.append(_Worker(self._source.joined.popleft()))
+        self.number = max(1, len(self._workers))
 
     @property
     def room(self) -> int:
@@ -76,15 +104,13 @@ class WorkerPool(Workers):
         return number
 
     def answers(self) -> list[Answer]:
-        answers, sources = [], list[Any]([*self._workers, self._nursery])
+        answers, sources = [], list[Any]([*self._workers, self._source])
         for ready in wait(sources, _LOOK_SECONDS):
             if isinstance(ready, _Worker):
                 answers += self._hear(ready)
-                continue
-            try:
-                log.warning(self._nursery.hear())
-            except EOFError:
-                raise BrokenExecutor("no worker can be started any more") from None
+            else:
+                self._source.hear()
+        self._admit()
         self._send()
         return answers
 
@@ -92,8 +118,7 @@ class WorkerPool(Workers):
         """End the workers after the tasks they have, at the latest after END_SECONDS."""
         for worker in self._workers:
             with contextlib.suppress(OSError):  # it may be dead
-                worker.line.send(None)
-        self._nursery.begin_to_end()
+                worker.line.send_bytes(b"")
         until = time.monotonic() + END_SECONDS
         living: list[Any] = [*self._workers]
         while living and (left := until - time.monotonic()) > 0:
@@ -102,7 +127,7 @@ class WorkerPool(Workers):
                     living.remove(ready)
         for worker in self._workers:
             worker.line.close()
-        self._nursery.end()
+        self._source.end()
 
     def _send(self) -> None:
         """Send tasks to workers that have none, and then to those that have one."""
@@ -116,14 +141,14 @@ class WorkerPool(Workers):
             with contextlib.suppress(OSError):  # a dead worker is noticed when it is listened to
                 worker.line.send_bytes(message)
 
-    def _message(self, worker: _Worker) -> tuple[str, Any] | None:
+    def _message(self, worker: _Worker) -> tuple[bytes, Any] | None:
         """Return a worker's next message, and handle a log record; None if the worker has ended, or
         sent what cannot be read."""
         try:
-            kind, content = worker.line.recv()
+            kind, content = read_message(worker.line.recv_bytes())
         except Exception:
             return None
-        if kind == "log":
+        if kind == LOG:
             logging.getLogger(content.name).handle(content)
         return kind, content
 
@@ -132,12 +157,12 @@ class WorkerPool(Workers):
         if message is None:
             return self._bury(worker)
         kind, content = message
-        if kind == "begun":
+        if kind == BEGUN:
             worker.has_begun, self._failed_starts = True, 0
-        elif kind != "log":
+        elif kind != LOG:
             number = next(iter(worker.tasks))
             del worker.tasks[number]
-            return [Answer(number, content) if kind == "result" else Answer(number, error=content)]
+            return [Answer(number, content) if kind == RESULT else Answer(number, error=content)]
         return []
 
     def _bury(self, worker: _Worker) -> list[Answer]:
@@ -145,16 +170,10 @@ class WorkerPool(Workers):
         worker.line.close()
         self._workers.remove(worker)
         self._failed_starts += not worker.has_begun
+        if self._failed_starts >= _FAILED_STARTS:
+            raise BrokenExecutor(BROKEN)
         under_way, others = [*worker.tasks][:1], [*worker.tasks.items()][1:]
         self._waiting.extendleft(others)
-        self._add_worker()
+        self._source.add_worker()
         died = WorkerDied("the worker process died")
         return [Answer(number, error=died) for number in under_way]
-
-    def _add_worker(self) -> None:
-        try:
-            if self._failed_starts >= _FAILED_STARTS:
-                raise OSError
-            self._workers.append(_Worker(self._nursery.ask_worker(next(self._names))))
-        except OSError:
-            raise BrokenExecutor("no worker can be started any more") from None

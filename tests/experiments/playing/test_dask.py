@@ -299,7 +299,7 @@ def test_a_file_that_is_not_on_the_worker_is_named(
         (replace(here, versions={**here.versions, "numba": "0.1"}), r"driver has: numba 0\.1 -> "),
     ):
         with pytest.raises(ConfigError, match=complaint) if complaint else nullcontext():
-            start_nursery(partial(cluster_worker._prepare, assignment)).end()
+            start_nursery(partial(cluster_worker._prepare, assignment, "it")).end()
 
 
 # ---------------------------------------------------------------------- a certificate
