@@ -132,10 +132,7 @@ _FIELDS = ("number", *SCHEDULED[1:])  # of a scheduled game
 
 
 class AnsweringFromMemory(Executor):
-    """Workers that cost nearly nothing.
-
-    seconds: the driver's processor time for all the games.
-    """
+    """Workers that cost nearly nothing. seconds: the driver's processor time for all the games."""
 
     text = f"{WORKERS}, from memory"
 

@@ -191,8 +191,7 @@ def play_game(
 @kernel
 def is_to_stop(watch: Address) -> bool:
     """Return True if no further game is to be begun."""
-    stop = load(watch, STOP)
-    return stop != 0 and load(np.intp(stop), np.int64(0)) != 0
+    return load(watch, STOP) != 0 and load(np.intp(load(watch, STOP)), np.int64(0)) != 0
 
 
 @kernel
@@ -209,9 +208,7 @@ def _play(
 ) -> Int:
     """Play games; return the number played. It is fewer than ``number`` if a move was not legal
     (END of the next game is then -1), if there was no more room for turns, or if it was asked to
-    stop.
-
-    turns: room for rows of TURN numbers. The rest as in :func:`play_game`.
+    stop. turns: room for rows of TURN numbers. The rest as in :func:`play_game`.
     """
     turn = np.int64(0)
     for played in range(number):
@@ -233,14 +230,12 @@ def play(
     watch: int,
     until: int = -1,
 ) -> tuple[int, np.ndarray]:
-    """Play games between two players; how many were played, and the turns of these.
+    """Play games between two players. Return the number of games played, from the first on (see
+    :data:`END` where it is fewer than there are), and their turns, shape (turns, TURN).
 
     games: int64, shape (games, GAME), the first six columns filled in; the others are written.
     board: mask of the squares there are. watch: address of WATCH numbers. until: a game is left as
     soon as no more squares than that are empty; -1 to play all to their end.
-
-    Returns the number of games played, from the first on (see :data:`END` where it is fewer than
-    there are), and their turns, shape (turns, TURN).
     """
     table = np.array(players, dtype=np.int64)
     room = len(games) * 64 + MOST_TURNS

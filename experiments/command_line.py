@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from othello_lab.core.system.cli import Command, Parser
 from othello_lab.core.system.console import as_typed, command_of, make_console
@@ -17,9 +16,6 @@ from othello_lab.experiments.jobs.command_line import (
     watch_command,
 )
 from othello_lab.experiments.jobs.stopping import RunStopped
-
-if TYPE_CHECKING:
-    from othello_lab.experiments.jobs.run import RunResult
 
 # What a command needs is imported there: --help and a misspelt command answer at once.
 
@@ -62,7 +58,7 @@ def run_command(arguments: Sequence[str]) -> int:
     plan = check(config, options.overrides)
     from othello_lab.experiments.jobs.run import run
 
-    return _code(run(plan, as_typed(["run", *arguments]), make_console()))
+    return run(plan, as_typed(["run", *arguments]), make_console()).exit_code
 
 
 def bench_command(arguments: Sequence[str]) -> int:
@@ -88,11 +84,6 @@ def bench_command(arguments: Sequence[str]) -> int:
     Console().print(drawn)
     print("signature", signature(rows))
     return 0
-
-
-def _code(result: RunResult) -> int:
-    """The exit code of a run."""
-    return 130 if result.interrupted else 0
 
 
 COMMANDS: dict[str, Command] = {

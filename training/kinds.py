@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 from othello_lab.core.system.escaping import plain
 from othello_lab.core.system.json_output import print_json
-from othello_lab.experiments.jobs.kinds import JobKind, JobSummary, labels, state_of
+from othello_lab.experiments.jobs.kinds import JobKind, JobSummary, state_of, summary_of
 from othello_lab.experiments.studies.kind import StudyKind
 
 if TYPE_CHECKING:
+    from othello_lab.experiments.jobs.replan import ResumeOptions
     from othello_lab.experiments.studies.study_session import RecordMaker
 
 
@@ -21,7 +22,7 @@ class TrainingKind(StudyKind):
 
     word = "training"
 
-    def _maker(self) -> RecordMaker:
+    def maker(self) -> RecordMaker:
         from othello_lab.training.training_group import MAKER
 
         return MAKER
@@ -37,17 +38,9 @@ class SelfPlayKind(JobKind):
         from othello_lab.training.selfplay import about_of
 
         about = about_of(folder)
-        state = state_of(folder, bool(about["complete"]))
-        return JobSummary(
-            folder=str(folder),
-            kind="selfplay",
-            name=str(about["name"]),
-            started=str(about["started"]),
-            agents=len(about["config"]["agents"]) if not about["config"]["data"]["read"] else None,
-            games=about["games"],
-            state=f"positions, {state}",
-            **labels(about["config"]),
-        )
+        agents = len(about["config"]["agents"]) if not about["config"]["data"]["read"] else None
+        facts = {"agents": agents, "games": about["games"]}
+        return summary_of(folder, "selfplay", about, "positions, ", **facts)
 
     def show(self, folder: Path, console: Console, as_json: bool) -> None:
         from othello_lab.training.data import Positions
@@ -63,9 +56,7 @@ class SelfPlayKind(JobKind):
             console.print(plain(line), soft_wrap=True)
         console.print(stages(found))
 
-    def resume(self, folder: Path, command: str, console: Console, **options: Any) -> int:
+    def resume(self, folder: Path, command: str, console: Console, options: ResumeOptions) -> int:
         from othello_lab.training.selfplay import resume
 
-        options.pop("retry_skipped", None)
-        options.pop("retry_starved", None)
-        return resume(folder, command, console, **options).exit_code
+        return resume(folder, command, console, options).exit_code

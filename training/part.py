@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from rich.console import Console
 from othello_lab.core.system.files import make_folder
 from othello_lab.experiments.config import plan_of
 from othello_lab.experiments.jobs.kinds import TRAINING
+from othello_lab.experiments.jobs.replan import ResumeOptions
 from othello_lab.experiments.playing.trust import names_no_more
 from othello_lab.experiments.record.reading import has_begun, reading
 from othello_lab.experiments.record.store import FILE
@@ -39,20 +41,19 @@ def part_plan(whole: StudyPlan, name: str, own: Mapping[str, Any], **settings: A
 
 
 def train_part(
-    plan: StudyPlan, folder: Path, command: str, console: Console, options: Mapping[str, Any]
+    plan: StudyPlan, folder: Path, command: str, console: Console, options: ResumeOptions
 ) -> None:
     """Train in this folder, or continue the training there. Raises KeyboardInterrupt.
 
-    command: that asked for the whole. options: of a training that has begun, see
-    :func:`experiments.studies.study_session.resume`.
+    command: that asked for the whole. options: of a training that has begun.
     """
     if (folder / FILE).exists() and not has_begun(folder):
         put_aside(folder)
     if has_begun(folder):
         with reading(folder, TRAINING.word) as record:
-            trust = options.get("trust") or names_no_more(record.head()["config"], plan.as_data)
-        going_on = {**options, "trust": trust}
-        studies.resume(folder, "part of a larger training", console, maker=TRAININGS, **going_on)
+            trust = options.trust or names_no_more(record.head()["config"], plan.as_data)
+        options = replace(options, trust=trust)
+        studies.resume(folder, "part of a larger training", console, options, TRAININGS)
         return
     make_folder(folder)
     studies.study(plan, command, console, folder, TRAININGS)

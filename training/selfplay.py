@@ -31,10 +31,10 @@ from othello_lab.agents.config import ConfigError
 from othello_lab.core.rules import Color
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.whole_games import prepare_games
-from othello_lab.experiments.config import OBJECTS, built_from, typed
+from othello_lab.experiments.config import OBJECTS, built_from
 from othello_lab.experiments.jobs.job import Job, progress_of
 from othello_lab.experiments.jobs.kinds import SELFPLAY, kind_name
-from othello_lab.experiments.jobs.replan import check_again, moved_executor
+from othello_lab.experiments.jobs.replan import ResumeOptions
 from othello_lab.experiments.jobs.stopping import RunStopped, guarded
 from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.tasks import Task
@@ -92,7 +92,8 @@ def make(
     if where is not None and is_selfplay(where):
         asked = with_defaults(settings).as_data
         trust = names_no_more(about_of(where)["config"], asked)
-        result = resume(where, console=console, trust=trust)
+        options = ResumeOptions(trust=trust)
+        result = resume(where, "othello_lab.training.make(...)", console, options)
     else:
         result = selfplay(with_defaults(settings), "othello_lab.training.make(...)", console, where)
     if not result.complete:
@@ -111,33 +112,22 @@ def selfplay(
     return SelfPlayJob(plan, console or Console()).start(command, wanted=folder)
 
 
-def resume(
-    folder: str | Path,
-    command: str = "othello_lab.training.make(...)",
-    console: Console | None = None,
-    *,
-    workers: int | None = None,
-    executor: str | None = None,
-    address: str | None = None,
-    force: bool = False,
-    trust: bool = False,
-) -> SelfPlayResult:
+def resume(folder: Path, command: str, console: Console, options: ResumeOptions) -> SelfPlayResult:
     """Go on with a self-play that was interrupted, as :func:`experiments.jobs.run.resume` does
     with a run."""
-    console, folder = console or Console(), Path(folder)
     about = about_of(folder)
     if about["complete"]:
         console.print(plain(f"{folder} is complete"), soft_wrap=True)
         return SelfPlayResult(folder, True)
     with locked(folder):
         config = about["config"]
-        settings = typed({key: value for key, value in config.items() if key != GROUP})
-        moved = moved_executor(settings.executor, workers, executor, address)
-        config = {**config, "executor": moved}
+        of_run = {key: value for key, value in config.items() if key != GROUP}
+        config = {**config, "executor": options.settings(folder, of_run).executor}
         described = {key: config.get(key) for key in (GROUP, *OBJECTS)}
-        check_trusted(folder, foreign_code(described, about["versions"]), trust, console)
+        foreign = foreign_code(described, about["versions"])
+        check_trusted(folder, foreign, options.trust, console)
         plan = of_data(config)
-        check_again(folder, about["versions"], config, _versions(plan), force)
+        options.check(folder, about, _versions(plan), (), console)
         return SelfPlayJob(plan, console).go_on(folder, command)
 
 

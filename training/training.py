@@ -62,6 +62,7 @@ from othello_lab.core.system.settings import (
     explained,
 )
 from othello_lab.experiments.config import Plan, chosen
+from othello_lab.experiments.jobs.replan import ResumeOptions
 from othello_lab.experiments.jobs.stopping import RunStopped
 from othello_lab.experiments.pairing import ResultTable
 from othello_lab.experiments.playing.tasks import Tables, Task, WorkerContext
@@ -232,14 +233,14 @@ class TrainingContext:
         plan: Plan | None = None,
         console: Console | None = None,
         whole: str = "training",
-        options: Mapping[str, Any] | None = None,
+        options: ResumeOptions | None = None,
     ) -> None:
         """``plan``: of the run with the settings of matches. ``whole``: the job that this is part
-        of. ``options``: of runs that have begun, see :func:`experiments.jobs.run.resume`."""
+        of. ``options``: of runs that have begun."""
         self.folder, self.seed, self.minutes = folder, seed, minutes
         self.history: list[dict[str, Any]] = []
         self.whole, self.console = whole, console or Console(quiet=True)
-        self._positions, self._plan, self._options = positions, plan, dict(options or {})
+        self._positions, self._plan, self._options = positions, plan, options or ResumeOptions()
         self._last_kept: Path | None = None
         self._began = processor_seconds()
         self._before = 0.0  # minutes, in earlier sessions

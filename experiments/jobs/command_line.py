@@ -40,11 +40,7 @@ def resume_command(arguments: Sequence[str]) -> int:
         "Go on with an interrupted run, sweep, study or training. Its record stays; in the end it "
         "is that of an uninterrupted run.",
     )
-    options = vars(parser.parse_args(arguments))
-    folder = options.pop("folder")
-
-    command = as_typed(["resume", *arguments])
-    return _kind_of(folder).resume(folder, command, make_console(), **options)
+    return _continue("resume", parser, arguments)
 
 
 def extend_command(arguments: Sequence[str]) -> int:
@@ -53,14 +49,28 @@ def extend_command(arguments: Sequence[str]) -> int:
         "extend", "Add games to a run, or to each run of a sweep, until every pairing has N in all."
     )
     parser.add_argument("games", metavar="games=N", help="games per pairing in all, an even number")
-    options = vars(parser.parse_args(arguments))
-    folder, asked = options.pop("folder"), options.pop("games")
-    key, _, value = asked.partition("=")
-    if key != "games" or not value.isdecimal():
-        raise ConfigError(f"{asked}: games=N is needed, an even number of games a pairing")
+    return _continue("extend", parser, arguments)
 
-    command = as_typed(["extend", *arguments])
-    return _kind_of(folder).extend(folder, int(value), command, make_console(), **options)
+
+def _games(word: str) -> int:
+    key, _, value = word.partition("=")
+    if key != "games" or not value.isdecimal():
+        raise ConfigError(f"{word}: games=N is needed, an even number of games a pairing")
+    return int(value)
+
+
+def _continue(name: str, parser: Parser, arguments: Sequence[str]) -> int:
+    """Run the command of this name; return the exit code."""
+    options = vars(parser.parse_args(arguments))
+    folder = options.pop("folder")
+    if "games" in options:
+        options["games"] = _games(options["games"])
+
+    from othello_lab.experiments.jobs.replan import ResumeOptions
+
+    kind, console = _kind_of(folder), make_console()
+    do = kind.extend if name == "extend" else kind.resume
+    return do(folder, as_typed([name, *arguments]), console, ResumeOptions(**options))
 
 
 def _kind_of(folder: Path) -> JobKind:

@@ -20,6 +20,8 @@ from othello_lab.experiments.record.reading import RUN, kind_in
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
+    from othello_lab.experiments.jobs.replan import ResumeOptions
+
 
 class KindEntry(NamedTuple):
     """One kind of job.
@@ -72,12 +74,42 @@ class JobSummary:
     note: str = ""
 
 
-def labels(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a :class:`JobSummary` that the settings of a job tell."""
+def summary_of(
+    folder: Path, kind: str, head: Mapping[str, Any], before: str = "", **facts: Any
+) -> JobSummary:
+    """Return the row of a job that has begun.
+
+    head: the facts of its record: name, started, complete, config. before: text before its
+    state. facts: further fields.
+    """
+    config = head["config"]
+    return JobSummary(
+        folder=str(folder),
+        kind=kind,
+        name=str(head["name"]),
+        started=str(head["started"]),
+        state=before + state_of(folder, bool(head["complete"])),
+        lineup=list(config.get("agents") or ()),
+        tags=list(config.get("tags") or ()),
+        note=str(config.get("note") or ""),
+        **facts,
+    )
+
+
+def described(
+    folder: Path, kind: str, head: Mapping[str, Any], results: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return a job as plain data for a program to read; the arguments as for
+    :func:`summary_of`."""
     return {
-        "lineup": list(config.get("agents") or ()),
-        "tags": list(config.get("tags") or ()),
-        "note": str(config.get("note") or ""),
+        "folder": str(folder),
+        "kind": kind,
+        "state": state_of(folder, bool(head["complete"])),
+        **{key: head[key] for key in ("name", "command", "started")},
+        **results,
+        "settings": head["config"],
+        "versions": head["versions"],
+        "machine": head["machine"],
     }
 
 
@@ -98,16 +130,11 @@ class JobKind(ABC):
         """Print its results."""
 
     @abstractmethod
-    def resume(self, folder: Path, command: str, console: Console, **options: Any) -> int:
-        """Continue it; returns the exit code.
+    def resume(self, folder: Path, command: str, console: Console, options: ResumeOptions) -> int:
+        """Continue it; returns the exit code."""
 
-        options: workers, executor, address, force, retry_skipped, retry_starved, trust.
-        """
-
-    def extend(
-        self, folder: Path, games: int, command: str, console: Console, **options: Any
-    ) -> int:
-        """Play more games, ``games`` a pairing in all; returns the exit code."""
+    def extend(self, folder: Path, command: str, console: Console, options: ResumeOptions) -> int:
+        """Play more games, as many a pairing as the options say; returns the exit code."""
         raise ConfigError(f"{folder} is a {self.word}, which is not extended; start a larger one")
 
     def write_report(self, folder: Path, console: Console, figures: str | None) -> None:

@@ -26,8 +26,7 @@ def match_command(arguments: Sequence[str], console: Console) -> int:
     words_of = zip(PLACES, sides, strict=True)
     about = [f"{getattr(options, place)} is {each.side.kind}" for place, each in words_of]
     command = as_typed(["match", *arguments])
-    result = play_sides(sides, words, command, console, folders, options.check, about)
-    return 130 if result.interrupted else 0
+    return play_sides(sides, words, command, console, folders, options.check, about).exit_code
 
 
 def _parser() -> Parser:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import functools
 import hashlib
 import sqlite3
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from rich.console import Console
 
 from othello_lab.agents.agent import Agent
 from othello_lab.agents.config import ConfigError, load
@@ -17,18 +19,76 @@ from othello_lab.core.system.files import MOST_TEXT, read_bytes
 from othello_lab.core.system.plain_yaml import parse_yaml
 from othello_lab.experiments.config import Plan, RunConfig, built_from, plan_of, typed
 from othello_lab.experiments.pairing.openings import Opening
-from othello_lab.experiments.playing.trust import foreign_code
+from othello_lab.experiments.playing.trust import check_trusted, foreign_code
 from othello_lab.experiments.record.provenance import differences, versions
 from othello_lab.experiments.record.reading import damage_told, damages, reading
 from othello_lab.experiments.record.store import SKIPPED, STARVED_PAIRS
 
 
 @dataclass(frozen=True)
+class ResumeOptions:
+    """Options of a job that is continued.
+
+    games: a pairing from now on; None for as many as before. workers, executor (its name), address:
+    the place of the work from now on; None for the one before. force: continue even if code, a
+    version or an agent has changed. retry_skipped: do again what failed. retry_starved: play again
+    the pairs in which an agent lacked time. trust: run code from outside the lab without asking.
+    """
+
+    games: int | None = None
+    workers: int | None = None
+    executor: str | None = None
+    address: str | None = None
+    force: bool = False
+    retry_skipped: bool = False
+    retry_starved: bool = False
+    trust: bool = False
+
+    @property
+    def retry(self) -> list[str]:
+        """The pairs to be played again."""
+        asked = {SKIPPED: self.retry_skipped, STARVED_PAIRS: self.retry_starved}
+        return [pairs for pairs, again in asked.items() if again]
+
+    def settings(self, folder: Path, config: Mapping[str, Any]) -> RunConfig:
+        """Return the settings in a record as they are from now on; ConfigError."""
+        settings, games = typed(config), self.games
+        if games is not None and games < settings.games:
+            raise ConfigError(
+                f"games={games}: {folder} has {settings.games} games a pairing already; it can "
+                "only grow"
+            )
+        settings.games = settings.games if games is None else games
+        if self.executor is not None or self.address is not None:
+            settings.executor = load("executor", self.executor or "dask")
+        places = {"workers": self.workers, "address": self.address}
+        settings.executor |= {key: value for key, value in places.items() if value is not None}
+        return settings
+
+    def check(
+        self,
+        folder: Path,
+        head: Mapping[str, Any],
+        now: Mapping[str, str],
+        foreign: Sequence[str],
+        console: Console,
+    ) -> None:
+        """Raise ConfigError if the job would now give other results than before, or runs foreign
+        code that is not trusted.
+
+        head: versions and config in its record. now: the versions of today. foreign: the code, a
+        line each.
+        """
+        if not self.force:
+            refuse_changes(folder, changes(folder, head["versions"], head["config"], now))
+        check_trusted(folder, foreign, self.trust, console)
+
+
+@dataclass(frozen=True)
 class _RecordedRun:
     """The parts of a record that are needed to continue its run."""
 
-    config: dict[str, Any]
-    versions: dict[str, str]
+    head: dict[str, Any]
     agents: dict[str, int]  # their versions, by name
     openings: list[str]
     skipped: bool  # whether any pair was
@@ -39,44 +99,35 @@ class _RecordedRun:
         with reading(folder) as record:
             if damage := next(damages(record), None):
                 raise sqlite3.DatabaseError(damage)
-            about = record.head()
             agents = dict(record.rows("select name, version from agents order by agent"))
             skipped = bool(record.pieces())
-            return cls(about["config"], about["versions"], agents, record.openings(), skipped)
+            return cls(record.head(), agents, record.openings(), skipped)
 
 
 def replanned(
     folder: Path,
     agents: Mapping[str, Agent] | None,
-    games: int | None,
-    moved: Mapping[str, Any],
-    force: bool,
-    retry: Collection[str],
-    trusted: Callable[[Sequence[str]], None],
+    options: ResumeOptions,
+    console: Console,
 ) -> tuple[Plan, list[Opening]]:
     """Return the plan of the run in a folder, and its openings; ConfigError.
 
-    agents: those of a run of objects. games: games a pairing from now on. moved: new settings of
-    the executor: ``workers``, ``executor`` (its name), ``address``. force: accept a plan that has
-    changed. retry: pairs to be played again. trusted: gets the foreign code that the plan needs
-    before anything of it is imported, and raises ConfigError to refuse it.
+    agents: those of a run of objects. Foreign code that the plan needs is asked for on the console
+    before anything of it is imported.
     """
     recorded = _RecordedRun.read(folder)  # and closed again: building agents may fork
     with damage_told(folder):
-        settings = typed(recorded.config)
-        settings.games = grown_games(folder, settings.games, games)
-        settings.executor = moved_executor(settings.executor, **moved)
+        settings = options.settings(folder, recorded.head["config"])
         _check_objects(settings, agents)
-        now = versions(built_from(settings))
-        check_again(folder, recorded.versions, recorded.config, now, force)
-        trusted(_foreign(settings, recorded, moved))
+        now, foreign = versions(built_from(settings)), _foreign(settings, recorded, options)
+        options.check(folder, recorded.head, now, foreign, console)
         plan = plan_of(settings, agents)
         if list(plan.agents) != list(recorded.agents):
             raise ValueError("its table agents is not the line-up of its settings")
-        if not force:
+        if not options.force:
             refuse_changes(folder, _changed_agents(recorded, plan))
         openings = [Opening.read(text, plan.rules) for text in recorded.openings]
-    _refuse_what_schedule_does_not(plan, recorded, retry)
+    _refuse_what_schedule_does_not(plan, recorded, options.retry)
     needed = plan.schedule.openings_needed(plan.names, plan.settings.games // 2)
     if len(openings) < needed:
         more = plan.choose_openings()
@@ -92,7 +143,7 @@ def _refuse_what_schedule_does_not(
     plan: Plan, recorded: _RecordedRun, retry: Collection[str]
 ) -> None:
     games = plan.settings.games
-    if games != typed(recorded.config).games and not plan.schedule.can_grow:
+    if games != typed(recorded.head["config"]).games and not plan.schedule.can_grow:
         raise ConfigError(
             f"games={games}: in this run's schedule those who met went by the games before; a new "
             "run with more games is needed"
@@ -103,27 +154,6 @@ def _refuse_what_schedule_does_not(
                 f"--retry-{pairs}: this run's schedule goes by results, and the pairs after the "
                 f"{pairs} ones were decided without theirs"
             )
-
-
-def grown_games(folder: Path, before: int, games: int | None) -> int:
-    """Return the games a pairing from now on; None where nothing is said of them. ConfigError if
-    these are fewer."""
-    if games is not None and games < before:
-        raise ConfigError(
-            f"games={games}: {folder} has {before} games a pairing already; it can only grow"
-        )
-    return before if games is None else games
-
-
-def moved_executor(
-    before: dict[str, Any], workers: int | None, executor: str | None, address: str | None
-) -> dict[str, Any]:
-    """The settings of where a run is played from now on; None where nothing is said of it."""
-    changes = {"workers": workers, "address": address}
-    asked = {key: value for key, value in changes.items() if value is not None}
-    if executor is None and address is None:
-        return before | asked
-    return load("executor", executor or "dask") | asked
 
 
 def _check_objects(settings: RunConfig, agents: Mapping[str, Agent] | None) -> None:
@@ -145,15 +175,15 @@ def _check_objects(settings: RunConfig, agents: Mapping[str, Agent] | None) -> N
             )
 
 
-def _foreign(settings: RunConfig, recorded: _RecordedRun, moved: Mapping[str, Any]) -> list[str]:
+def _foreign(settings: RunConfig, recorded: _RecordedRun, options: ResumeOptions) -> list[str]:
     """Return the code from outside the lab that a plan of these settings would run. Objects of a
     program, and a scheduler that was named just now, are not the record's choice."""
     described = built_from(settings)
     if any("object" in agent for agent in settings.agents.values()):
         del described["agents"]
-    if moved["address"] is not None:
+    if options.address is not None:
         described["executor"] = described["executor"] | {"address": None}
-    return foreign_code(described, recorded.versions)
+    return foreign_code(described, recorded.head["versions"])
 
 
 def changes(
@@ -186,21 +216,6 @@ def _changed_agents(recorded: _RecordedRun, plan: Plan) -> list[str]:
         for name, version in recorded.agents.items()
         if plan.agents[name].version != version
     ]
-
-
-def check_again(
-    folder: Path,
-    recorded: Mapping[str, str],
-    config: Mapping[str, Any],
-    now: Mapping[str, str],
-    force: bool,
-) -> None:
-    """Raise ConfigError if a job would now give other results than before. force: don't look.
-
-    recorded, config: versions and settings in its record. now: the versions of today.
-    """
-    if not force:
-        refuse_changes(folder, changes(folder, recorded, config, now))
 
 
 def refuse_changes(folder: Path, changed: Sequence[str]) -> None:

@@ -53,6 +53,11 @@ class RunResult:
     interrupted: bool = False
 
     @property
+    def exit_code(self) -> int:
+        """Of the command."""
+        return 130 if self.interrupted else 0
+
+    @property
     def games(self) -> pd.DataFrame:
         """One row a game."""
         with Record.open(self.folder) as record:

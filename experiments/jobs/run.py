@@ -43,7 +43,7 @@ from othello_lab.experiments.config import (
     plan_of,
 )
 from othello_lab.experiments.jobs.job import Job
-from othello_lab.experiments.jobs.replan import about_object, replanned
+from othello_lab.experiments.jobs.replan import ResumeOptions, about_object, replanned
 from othello_lab.experiments.jobs.result import RunResult
 from othello_lab.experiments.jobs.stopping import RunStopped, guarded
 from othello_lab.experiments.pairing.openings import Opening
@@ -59,7 +59,7 @@ from othello_lab.experiments.playing.match import (
     pairs_of,
 )
 from othello_lab.experiments.playing.trial import try_agents
-from othello_lab.experiments.playing.trust import check_trusted, foreign_code
+from othello_lab.experiments.playing.trust import foreign_code
 from othello_lab.experiments.record.folder import CHECKS, locked
 from othello_lab.experiments.record.game_block import GameBlock, count_forfeits, count_results
 from othello_lab.experiments.record.provenance import versions
@@ -67,8 +67,6 @@ from othello_lab.experiments.record.reading import way_out
 from othello_lab.experiments.record.store import (
     CHANGED,
     FILE,
-    SKIPPED,
-    STARVED_PAIRS,
     UNWRITABLE,
     AgentRow,
     PlayedGame,
@@ -216,13 +214,11 @@ def resume(
         raise ConfigError(f"{folder}: there is no such folder")
     if not (folder / FILE).is_file():
         raise ConfigError(f"{folder} is no run: there is no {FILE} in it")
+    places = games, workers, executor, address
+    options = ResumeOptions(*places, force, retry_skipped, retry_starved, trust)
     with locked(folder):
-        moved = {"workers": workers, "executor": executor, "address": address}
-        trusted = functools.partial(check_trusted, folder, trust=trust, console=console)
-        asked = {SKIPPED: retry_skipped, STARVED_PAIRS: retry_starved}
-        retry = [pairs for pairs, again in asked.items() if again]
-        plan, openings = replanned(folder, agents, games, moved, force, retry, trusted)
-        job = RunJob(plan, console, openings, retry, brief)
+        plan, openings = replanned(folder, agents, options, console)
+        job = RunJob(plan, console, openings, options.retry, brief)
         return job.go_on(folder, command)
 
 

@@ -10,12 +10,20 @@ from typing import Any
 
 from rich.console import Console, RenderableType
 
-from othello_lab.agents.config import ConfigError, one_line
+from othello_lab.agents.config import ConfigError
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.system.json_output import print_json, rows_of
 from othello_lab.experiments.config import labelled
 from othello_lab.experiments.jobs import run
-from othello_lab.experiments.jobs.kinds import JobKind, JobSummary, check_single, labels, state_of
+from othello_lab.experiments.jobs.kinds import (
+    JobKind,
+    JobSummary,
+    check_single,
+    described,
+    state_of,
+    summary_of,
+)
+from othello_lab.experiments.jobs.replan import ResumeOptions
 from othello_lab.experiments.record.reading import not_begun, reading
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report import watch
@@ -38,18 +46,9 @@ class RunKind(JobKind):
             head = record.head()
             results = record.results()
             leader, score = _leader(record, results) if results else ("", None)
-            return JobSummary(
-                folder=str(folder),
-                kind="run",
-                name=str(head["name"]),
-                started=str(head["started"]),
-                agents=len(record.agents()),
-                games=sum(count for *_, count in results),
-                leader=leader,
-                score=score,
-                state=state_of(folder, bool(head["complete"])),
-                **labels(head["config"]),
-            )
+            agents, games = len(record.agents()), sum(count for *_, count in results)
+            facts: dict[str, Any] = {"leader": leader, "score": score}
+            return summary_of(folder, "run", head, agents=agents, games=games, **facts)
 
     def show(self, folder: Path, console: Console, as_json: bool) -> None:
         with facts_of(folder) as facts:
@@ -58,7 +57,7 @@ class RunKind(JobKind):
                 print_json(_as_data(folder, facts, said))
                 return
             head = facts.record.head()
-            state = state_of(facts.record.path.parent, bool(head["complete"]))
+            state = state_of(folder, bool(head["complete"]))
             games = counted(facts.record.count_games(), "game")
             when = str(head["started"]).replace("T", " ")
             console.print(plain(f"{head['name']}, {when}: {games}, {state}"))
@@ -66,22 +65,16 @@ class RunKind(JobKind):
                 console.print(plain(said_of))
             tell(facts, said, console)
 
-    def resume(self, folder: Path, command: str, console: Console, **options: Any) -> int:
-        return 130 if run.resume(folder, command, console, **options).interrupted else 0
+    def resume(self, folder: Path, command: str, console: Console, options: ResumeOptions) -> int:
+        return run.resume(folder, command, console, **vars(options)).exit_code
 
-    def extend(
-        self, folder: Path, games: int, command: str, console: Console, **options: Any
-    ) -> int:
-        return self.resume(folder, command, console, games=games, **options)
+    extend = resume
 
     def write_report(self, folder: Path, console: Console, figures: Any) -> None:
         with facts_of(folder) as facts:
             if figures is not None:
                 facts.plan.settings.figures = figures
-            try:
-                write(facts, findings(facts), folder, console)
-            except OSError as error:
-                raise ConfigError(f"{folder}: cannot be written ({one_line(error)})") from error
+            write(facts, findings(facts), folder, console)
 
     def latex(self, folder: Path, console: Console) -> str:
         from othello_lab.experiments.report.citing import latex_tables
@@ -127,17 +120,13 @@ def _leader(record: Record, results: Sequence[tuple[int, int, str, int]]) -> tup
 
 def _as_data(folder: Path, facts: RunFacts, said: Findings) -> dict[str, Any]:
     head = facts.record.head()
-    return {
-        "folder": str(folder),
-        "kind": "run",
-        "state": state_of(facts.record.path.parent, bool(head["complete"])),
-        **{key: head[key] for key in ("name", "command", "started", "seed", "ruleset")},
+    results = {
+        "seed": head["seed"],
+        "ruleset": head["ruleset"],
         "games": facts.record.count_games(),
         "openings": facts.openings,
         "findings": said.sentences,
         "standings": rows_of(facts.standings),
         "matches": rows_of(facts.matches),
-        "settings": head["config"],
-        "versions": head["versions"],
-        "machine": head["machine"],
     }
+    return described(folder, "run", head, results)

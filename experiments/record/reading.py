@@ -101,11 +101,10 @@ def _opened(folder: Path, kind: str = RUN) -> Record:
     try:
         return Record.open(folder)
     except FileNotFoundError:
-        for name in OLD:
-            if (folder / name).is_file():
-                raise ConfigError(
-                    f"{folder} was written by version 0.2 of the lab, which reads its {name}"
-                ) from None
+        if old := next((name for name in OLD if (folder / name).is_file()), None):
+            raise ConfigError(
+                f"{folder} is a {OLD[old]} of version 0.2 of the lab, which reads its {old}"
+            ) from None
         raise ConfigError(f"{folder} is no {kind}: there is no {FILE} in it") from None
 
 

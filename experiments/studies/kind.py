@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console, RenderableType
 
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.system.json_output import print_json, rows_of
 from othello_lab.core.system.settings import ConfigError
-from othello_lab.experiments.jobs.kinds import KINDS, JobKind, JobSummary, labels, state_of
+from othello_lab.experiments.jobs.kinds import KINDS, JobKind, JobSummary, described, summary_of
 from othello_lab.experiments.record.folder import is_locked
 from othello_lab.experiments.record.reading import has_begun, reading
 
 if TYPE_CHECKING:
+    from othello_lab.experiments.jobs.replan import ResumeOptions
     from othello_lab.experiments.studies.study_session import RecordMaker
 
 
@@ -27,36 +28,30 @@ class StudyKind(JobKind):
     def summary(self, folder: Path) -> JobSummary:
         with reading(folder, self.word) as record:
             about = record.head()
-        state = state_of(folder, bool(about["complete"]))
-        return JobSummary(
-            folder=str(folder),
-            kind=self.word,
-            name=str(about["name"]),
-            started=str(about["started"]),
-            agents=len(about["config"].get("agents") or ()) or None,
-            state=f"{self.word} {about['name']}, {state}",
-            **labels(about["config"]),
-        )
+        word, agents = self.word, len(about["config"].get("agents") or ()) or None
+        return summary_of(folder, word, about, f"{word} {about['name']}, ", agents=agents)
 
     def show(self, folder: Path, console: Console, as_json: bool) -> None:
         if not as_json:
             raise ConfigError(
                 f"{folder} is a {self.word}: its findings are in {folder / 'report.md'}"
             )
-        print_json(self._as_data(folder))
+        with reading(folder, self.word) as record:
+            about, tables = record.head(), record.tables()
+        rows = {name: rows_of(table) for name, table in tables.items()}
+        print_json(described(folder, self.word, about, {"tables": rows}))
 
-    def resume(self, folder: Path, command: str, console: Console, **options: Any) -> int:
+    def resume(self, folder: Path, command: str, console: Console, options: ResumeOptions) -> int:
         from othello_lab.experiments.studies.study_session import resume
 
-        if options.pop("retry_starved", False):
+        if options.retry_starved:
             raise ConfigError(f"{folder} is a {self.word}; --retry-starved is for single runs")
-        options["retry_failed"] = options.pop("retry_skipped", False)
-        return resume(folder, command, console, maker=self._maker(), **options).exit_code
+        return resume(folder, command, console, options, self.maker()).exit_code
 
     def write_report(self, folder: Path, console: Console, figures: str | None) -> None:
         from othello_lab.experiments.studies.study_session import report
 
-        report(folder, console, figures, self._maker())
+        report(folder, console, figures, self.maker())
 
     def look(self, folder: Path, console: Console) -> tuple[RenderableType, bool]:
         from rich.console import Group
@@ -83,23 +78,8 @@ class StudyKind(JobKind):
             line += ", complete" if about["complete"] else ", stopped (resume goes on with it)"
         return [plain(line)]
 
-    def _maker(self) -> RecordMaker:
+    def maker(self) -> RecordMaker:
         """Return the maker of its records."""
         from othello_lab.experiments.studies.study_session import STUDIES
 
         return STUDIES
-
-    def _as_data(self, folder: Path) -> dict[str, Any]:
-        """Return a study's record: its head, and all rows of its tables."""
-        with reading(folder, self.word) as record:
-            head, tables = record.head(), record.tables()
-        return {
-            "folder": str(folder),
-            "kind": self.word,
-            "state": state_of(folder, bool(head["complete"])),
-            **{key: head[key] for key in ("name", "command", "started")},
-            "tables": {name: rows_of(table) for name, table in tables.items()},
-            "settings": head["config"],
-            "versions": head["versions"],
-            "machine": head["machine"],
-        }

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 
@@ -13,6 +11,7 @@ from othello_lab.core.system.console import as_typed
 from othello_lab.core.system.files import make_folder
 from othello_lab.experiments.config import NO_FIGURES, plan_of
 from othello_lab.experiments.jobs import run as runs
+from othello_lab.experiments.jobs.replan import ResumeOptions
 from othello_lab.experiments.playing.trust import names_no_more
 from othello_lab.experiments.record.folder import numbered
 from othello_lab.experiments.record.reading import has_begun, reading
@@ -27,13 +26,13 @@ def put_aside(folder: Path) -> None:
 
 
 def play_part(
-    asked: RunRequest, folder: Path, whole: str, console: Console, options: Mapping[str, Any]
+    asked: RunRequest, folder: Path, whole: str, console: Console, options: ResumeOptions
 ) -> bool:
     """Play a run in this folder, or continue it, or take it as played; return True if it is
     complete, and Ctrl-C did not end it.
 
-    whole: the job that it is part of: ``study scaling``. options: of a run that has begun, see
-    :func:`experiments.jobs.run.resume`. Recorded games stay, even if fewer are wanted.
+    whole: the job that it is part of: ``study scaling``. options: of a run that has begun. Recorded
+    games stay, even if fewer are wanted.
     """
     settings, brief = asked.settings, not asked.command
     begun = has_begun(folder)
@@ -46,10 +45,10 @@ def play_part(
             games = max(settings.games, int(head["config"]["games"]))
             if head["complete"] and head["config"]["games"] == games:
                 return True
-            known = names_no_more(head["config"], dataclasses.asdict(settings))
-            going_on = {**options, "trust": options.get("trust") or known}
+            trust = options.trust or names_no_more(head["config"], dataclasses.asdict(settings))
+            options = dataclasses.replace(options, games=games, trust=trust)
             command = as_typed(["resume", str(folder)])
-            result = runs.resume(folder, command, console, games=games, brief=brief, **going_on)
+            result = runs.resume(folder, command, console, brief=brief, **vars(options))
         else:
             make_folder(folder)
             if brief:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import yaml
 from rich.console import Console
@@ -20,15 +20,15 @@ from othello_lab.core.system.escaping import counted, plain
 from othello_lab.experiments.config import Plan, RunConfig, built_from, plan_of, typed
 from othello_lab.experiments.jobs.job import LOG, Job, progress_of
 from othello_lab.experiments.jobs.kinds import STUDY, KindEntry
-from othello_lab.experiments.jobs.replan import check_again, grown_games, moved_executor
+from othello_lab.experiments.jobs.replan import ResumeOptions
 from othello_lab.experiments.jobs.stopping import RunStopped, guarded
 from othello_lab.experiments.playing.tasks import Task, WorkerContext
 from othello_lab.experiments.playing.trial import try_agents
-from othello_lab.experiments.playing.trust import check_trusted, foreign_code, foreign_targets
+from othello_lab.experiments.playing.trust import foreign_code, foreign_targets
 from othello_lab.experiments.record.folder import locked
 from othello_lab.experiments.record.provenance import file_hash, versions
 from othello_lab.experiments.record.reading import has_begun, reading
-from othello_lab.experiments.record.store import SKIPPED, AgentRow, Tables
+from othello_lab.experiments.record.store import SKIPPED, AgentRow, Record, Tables
 from othello_lab.experiments.report.plan_from_record import settled_plan
 from othello_lab.experiments.studies.parts import play_part
 from othello_lab.experiments.studies.reporting import tell
@@ -64,22 +64,23 @@ class StudyResult:
 class StudySession(Job[StudyResult]):
     """A study as a job: the missing part of its record is done, and the study concluded.
 
-    options: how runs that have begun are continued, see :func:`experiments.jobs.run.resume`, and
-    ``retry_failed``: do pieces again that failed. concludes: only conclude from what is there.
+    options: how it, and runs in it that have begun, are continued. concludes: only conclude from
+    what is there. retries: True if pieces that failed are always done again.
     """
+
+    retries: ClassVar[bool] = False
 
     def __init__(
         self,
         plan: StudyPlan,
         maker: RecordMaker,
         console: Console,
-        options: Mapping[str, Any] | None = None,
+        options: ResumeOptions | None = None,
         concludes: bool = False,
     ) -> None:
         super().__init__(plan.plan.settings, plan.as_data, console)
-        self.plan, self.maker, self.options = plan, maker, dict(options or {})
-        self.concludes = concludes
-        self._retry = [SKIPPED] * bool(self.options.pop("retry_failed", False))
+        self.plan, self.maker, self.concludes = plan, maker, concludes
+        self.options = options or ResumeOptions()
         self.kind, self.name = plan.kind.word, plan.name
 
     @classmethod
@@ -98,10 +99,18 @@ class StudySession(Job[StudyResult]):
         made: Conclusion = study.conclude(self.plan.plan, found)
         return made
 
-    def report(self, found: Any) -> int:
-        """Conclude, print and write the report; return the exit code of the conclusion."""
+    def found(self) -> Any:
+        """Return the material to conclude from, of a session that concludes; ConfigError."""
+        found, _ = self.make()
+        if not found:
+            raise ConfigError(f"{self.folder}: nothing of this {self.kind} is done yet")
+        return found
+
+    def report(self, found: Any, to: Path | None = None) -> int:
+        """Conclude, print and write the report; return the exit code of the conclusion. to: the
+        folder for it, if it is not that of the job."""
         conclusion = self.conclude(found)
-        tell(self.plan, self.record, conclusion, self.folder, self.console)
+        tell(self.plan, self.record, conclusion, to or self.folder, self.console)
         return conclusion.exit_code
 
     def missing(self, steps: Sequence[_Step]) -> Iterator[tuple[int, _Step]]:
@@ -116,7 +125,7 @@ class StudySession(Job[StudyResult]):
             self.first_look(self.plan, self.console)
 
     def versions(self) -> dict[str, str]:
-        return _versions(self.settings, self.plan.described, self.maker)
+        return study_versions(self.settings, self.plan.described, self.maker)
 
     def foreign(self) -> list[str]:
         built = _built(self.settings, self.plan.described, self.plan.kind)
@@ -124,7 +133,8 @@ class StudySession(Job[StudyResult]):
 
     def write_head(self) -> None:
         if self.resumed:
-            self.record.continue_with(self.plan.as_data, retry=self._retry)
+            retry = [SKIPPED] * (self.retries or self.options.retry_skipped)
+            self.record.continue_with(self.plan.as_data, retry=retry)
 
     def work(self, stack: ExitStack) -> StudyResult:
         record, clock = self.record, time.perf_counter()
@@ -180,39 +190,23 @@ def study(
 
 
 def resume(
-    folder: str | Path,
-    command: str = "othello_lab.resume(...)",
-    console: Console | None = None,
-    *,
-    games: int | None = None,
-    workers: int | None = None,
-    executor: str | None = None,
-    address: str | None = None,
-    force: bool = False,
-    retry_failed: bool = False,
-    trust: bool = False,
-    maker: RecordMaker | None = None,
+    folder: Path, command: str, console: Console, options: ResumeOptions, maker: RecordMaker
 ) -> StudyResult:
     """Continue a study that was interrupted, as :func:`experiments.jobs.run.resume` does a run.
-
-    games: a pairing from now on, in runs that have no number of their own. retry_failed: do pieces
-    again that failed. maker: as in :func:`study`.
-    """
-    console, folder, maker = console or Console(), Path(folder), maker or STUDIES
-    moved: dict[str, Any] = {"workers": workers, "executor": executor, "address": address}
-    options = {**moved, "force": force, "trust": trust, "retry_failed": retry_failed}
+    maker: as in :func:`study`."""
     with locked(folder):
         with reading(folder, maker.kind.word) as record:
             about = record.head()
-        settings, described = recorded_settings(folder, about, maker.kind)
-        settings.games = grown_games(folder, settings.games, games)
-        settings.executor = moved_executor(settings.executor, **moved)
+        config, described = recorded_settings(folder, about, maker.kind)
+        settings = options.settings(folder, config)
         built = _built(settings, described, maker.kind)
-        now = _versions(settings, described, maker)
-        check_again(folder, about["versions"], about["config"], now, force)
-        check_trusted(folder, foreign_code(built, about["versions"]), trust, console)
+        now, foreign = (
+            study_versions(settings, described, maker),
+            foreign_code(built, about["versions"]),
+        )
+        options.check(folder, about, now, foreign, console)
         # Other files of the folder may name code, too.
-        with only(None if trust else foreign_targets(built)):
+        with only(None if options.trust else foreign_targets(built)):
             whole = plan_of(settings)
             plan = planned(about["name"], described, whole, maker.kind, maker.of)
             return maker.session(plan)(plan, maker, console, options).go_on(folder, command)
@@ -230,22 +224,29 @@ def report(folder: Path, console: Console, figures: str | None, maker: RecordMak
             raise ConfigError(
                 f"{folder}: this {maker.kind.word} is not complete; resume writes its report too"
             )
-        settings, described = recorded_settings(folder, about, maker.kind)
-        settings.figures = figures or settings.figures
         with only(()):
-            whole = _settled(folder, settings)
-            plan = planned(about["name"], described, whole, maker.kind, maker.of)
-            session = maker.session(plan)(plan, maker, console, concludes=True)
-            session.folder, session.record = folder, record
-            found, _ = session.make()
-            if not found:
-                raise ConfigError(f"{folder}: nothing of this {maker.kind.word} is done yet")
-            session.report(found)
+            session = concluding(record, console, figures, maker)
+            session.report(session.found())
+
+
+def concluding(
+    record: Record, console: Console, figures: str | None, maker: RecordMaker
+) -> StudySession:
+    """Return the session of a recorded study that does nothing but conclude. The arguments are as
+    :func:`report` has them."""
+    folder, about = record.path.parent, record.head()
+    config, described = recorded_settings(folder, about, maker.kind)
+    settings = typed(config)
+    settings.figures = figures or settings.figures
+    plan = planned(about["name"], described, _settled(folder, settings), maker.kind, maker.of)
+    session = maker.session(plan)(plan, maker, console, concludes=True)
+    session.folder, session.record = folder, record
+    return session
 
 
 def recorded_settings(
     folder: Path, about: Mapping[str, Any], kind: KindEntry
-) -> tuple[RunConfig, dict[str, Any]]:
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the settings of a run in a record, and those of the study itself; ConfigError.
 
     about: the head of the record.
@@ -254,7 +255,7 @@ def recorded_settings(
     described = config.pop(kind.group, None)
     if not isinstance(described, dict):
         raise ConfigError(f"{folder}: its record does not say what {kind.word} it is")
-    return typed(config), described
+    return config, described
 
 
 def _settled(folder: Path, settings: RunConfig) -> Plan:
@@ -271,7 +272,7 @@ def _built(settings: RunConfig, described: Mapping[str, Any], kind: KindEntry) -
     return {**built_from(settings), "evaluation": settings.evaluation, kind.group: described}
 
 
-def _versions(
+def study_versions(
     settings: RunConfig, described: Mapping[str, Any], maker: RecordMaker
 ) -> dict[str, str]:
     """Return the versions of a run, and a hash of each room that makes the numbers."""
@@ -282,7 +283,7 @@ def _versions(
 # ---------------------------------------------------------------------- before anything is done
 
 
-def _pieces(plan: StudyPlan, folder: Path | None) -> list[Task]:
+def pieces_of(plan: StudyPlan, folder: Path | None) -> list[Task]:
     """Return all pieces of work. folder: of the run whose games they are of; ConfigError."""
     assert isinstance(plan.study, PositionStudy)
     with nullcontext() if folder is None else reading(folder) as record, plan.refusals():
@@ -317,7 +318,7 @@ class PositionSession(StudySession):
         assert isinstance(plan.study, PositionStudy)
         if not plan.study.needs_run(plan.plan):
             plan.study.prepare(plan.plan, lambda line: console.print(plain(line)))
-            _pieces(plan, plan.study.run_folder())
+            pieces_of(plan, plan.study.run_folder())
 
     def make(self) -> tuple[Mapping[str, Any], bool]:
         """Work on the pieces that the record lacks; return all tables, and True if none is left."""
@@ -331,7 +332,7 @@ class PositionSession(StudySession):
             if not play_part(asked, folder, plan.title, self.console, self.options):
                 return {}, False
         study.prepare(plan.plan, self.say)
-        pieces = _pieces(plan, folder)
+        pieces = pieces_of(plan, folder)
         record.expect(len(pieces))
         done = self.done()
         if left := [piece for piece in pieces if piece.number not in done]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -55,15 +56,14 @@ def setting_figures(
     table: one row a run and agent; see :func:`experiments.sweep.load`. varied: the columns that
     were varied, by the name to be shown; columns that vary together count as one.
     """
-    runs, names = _settings(table, varied)
-    if len(names) not in (1, 2) or (len(names) == 2 and runs[names[1]].nunique() > MOST_PANELS):
-        return
-    if asks_for_costs(runs):
-        yield from _node_figures(runs, names)
-        yield from _elo_figures(runs, names)
-    else:
-        yield from _elo_figures(runs, names)
-        yield from _node_figures(runs, names)
+    columns = {name: _joined(table, group) for name, group in varied.items()}
+    runs = table.assign(**columns)
+    # Along the axis goes what has an order, or else what has more values.
+    names = sorted(columns, key=lambda name: (not _numeric(runs[name]), -runs[name].nunique()))
+    if len(names) == 1 or (len(names) == 2 and runs[names[1]].nunique() <= MOST_PANELS):
+        kinds = [_elo_figures, _node_figures]
+        for figures in reversed(kinds) if asks_for_costs(runs) else kinds:
+            yield from figures(runs, names)
 
 
 def _chart_of(runs: pd.DataFrame) -> Callable[..., Figure]:
@@ -91,11 +91,14 @@ def _elo_figures(runs: pd.DataFrame, names: Sequence[str]) -> Iterator[ReportFig
 
 
 def _node_figures(runs: pd.DataFrame, names: Sequence[str]) -> Iterator[ReportFigure]:
-    if not runs["nodes_per_move"].max() > 0:
+    searching = runs[runs["nodes_per_move"] > 0]
+    if searching.empty:
         return
-    shares = _shares_of_nodes(runs)
-    if asks_for_costs(runs) and len(set(shares["agent"])) > 1:
-        base = shares["base"].iloc[0]
+    if asks_for_costs(runs) and len(set(searching["agent"])) > 1:
+        base = str(searching.groupby("agent", sort=False)["nodes_per_move"].mean().idxmax())
+        whole = searching[searching["agent"] == base].set_index("run")["nodes_per_move"]
+        share = 100 * searching["nodes_per_move"] / searching["run"].map(whole)
+        shares = searching.assign(nodes_share=share, base=base)
         yield ReportFigure(
             name="nodes_share",
             title="Share of nodes by setting",
@@ -110,33 +113,11 @@ def _node_figures(runs: pd.DataFrame, names: Sequence[str]) -> Iterator[ReportFi
     )
 
 
-def _shares_of_nodes(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return the searching agents of runs with their share of the nodes of one of them, the most
-    expensive on average: columns ``nodes_share``, per cent, and ``base``."""
-    searching = runs[runs["nodes_per_move"] > 0]
-    base = str(searching.groupby("agent", sort=False)["nodes_per_move"].mean().idxmax())
-    whole = searching[searching["agent"] == base].set_index("run")["nodes_per_move"]
-    share = 100 * searching["nodes_per_move"] / searching["run"].map(whole)
-    return searching.assign(nodes_share=share, base=base)
-
-
 def _zero(runs: pd.DataFrame) -> str:
     """Return the meaning of 0 Elo in a sentence."""
     if reference := runs["reference"].iloc[0]:
         return f"Elo is the difference to {reference} in the same run, which is 0."
     return "The mean of each run is 0, so Elo can be compared within a run."
-
-
-def _settings(
-    table: pd.DataFrame, varied: Mapping[str, Sequence[str]]
-) -> tuple[pd.DataFrame, list[str]]:
-    """Return the runs with a column for each setting that was varied, and the names of these
-    columns, the one along the axis first."""
-    columns = {name: _joined(table, group) for name, group in varied.items()}
-    runs = table.assign(**columns)
-    # Along the axis goes what has an order, or else what has more values.
-    names = sorted(columns, key=lambda name: (not _numeric(runs[name]), -runs[name].nunique()))
-    return runs, names
 
 
 def _joined(runs: pd.DataFrame, group: Sequence[str]) -> pd.Series:
@@ -164,20 +145,15 @@ def sweep_chart(runs: pd.DataFrame, measure: str, setting: str, other: str | Non
         to scale, others as places.
     setting, other: columns' names; up to 6 values of ``other`` read well.
     """
-    intervals = ["low", "high", "bound", "split", "reference"] if measure == "elo" else []
-    others = [other] if other else []
-    check_frame(runs, ["run", "agent", "games", setting, measure, *intervals, *others])
+    _check(runs, measure, setting, other, "low", "high", "split", "reference")
     numeric = _numeric(runs[setting])
     values = _values(runs[setting])
     places = {value: value if numeric else place for place, value in enumerate(values)}
     agents = styled(runs["agent"])
     # Agents stand beside each other where their intervals would hide one another.
     apart = 0.05 * min(np.diff(list(places.values())), default=1) * (measure == "elo")
-    panels = {p: runs[runs[other] == p] for p in runs[other]} if other else {None: runs}
-    width = 2.4 + max(3.4, 0.5 * len(places)) * len(panels)
-    with blank(width, context=_context(runs)) as figure:
-        grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
-        for axes, (panel, inside) in zip(grid, panels.items(), strict=True):
+    with _panels(runs, other, 2.4, max(3.4, 0.5 * len(places))) as (figure, panels):
+        for axes, inside in panels:
             for number, (name, look) in enumerate(agents):
                 rows = inside[(inside["agent"] == name) & inside[measure].notna()]
                 x = np.array([places[value] for value in rows[setting]])
@@ -185,10 +161,8 @@ def sweep_chart(runs: pd.DataFrame, measure: str, setting: str, other: str | Non
                 style = look | {"label": drawn(name), "markersize": 6}
                 _points(axes, x, rows, measure, style if numeric else style | _NO_LINE)
             _label_settings(axes, setting, places, numeric)
-            if other is not None:
-                axes.set_title(drawn(f"{other} = {panel}"), fontsize=SMALL + 1)
-        _label_measure(grid[0], runs, measure)
-        lines, labels = grid[0].get_legend_handles_labels()
+        _label_measure(panels[0][0], runs, measure)
+        lines, labels = panels[0][0].get_legend_handles_labels()
         legend = figure.legend(lines, labels, loc="outside right center", title="agent")
         name_legend(legend, [name for name, _ in agents])
     return figure
@@ -200,9 +174,7 @@ def agents_chart(
     """The same as :func:`sweep_chart`, of more agents: each is a row of a heat map, those first
     that are rated highest, or search the fewest nodes. ``elo`` needs ``bound`` only; up to 60
     agents read well."""
-    bounds = ["bound"] if measure == "elo" else []
-    others = [other] if other else []
-    check_frame(runs, ["run", "agent", "games", setting, measure, *bounds, *others])
+    _check(runs, measure, setting, other)
     shown = runs[runs[measure].notna() & ((measure == "elo") | (runs[measure] > 0))]
     means = shown.groupby("agent")[measure].mean().sort_values(ascending=measure != "elo")
     rows = by_agent(shown, means.index)
@@ -219,12 +191,10 @@ def _maps(runs: pd.DataFrame, measure: str, setting: str, other: str | None) -> 
         norm, shades = Normalize(-most, most), DIVERGING
     else:
         norm, shades = LogNorm(found.min(), max(found.max(), 1.01 * found.min())), SEQUENTIAL
-    panels = {p: runs[runs[other] == p] for p in _values(runs[other])} if other else {None: runs}
-    label = _MAP_LABELS[measure]
-    width = 2.5 + max(2.5, 0.75 * len(columns) + 1.2) * len(panels)
-    with blank(width, 2 + 0.45 * len(rows), _context(runs)) as figure:
-        grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
-        for axes, (value, inside) in zip(grid, panels.items(), strict=True):
+    label, names = _MAP_LABELS[measure], [_shown(value) for value in columns]
+    width, height = max(2.5, 0.75 * len(columns) + 1.2), 2 + 0.45 * len(rows)
+    with _panels(runs, other, 2.5, width, height) as (figure, panels):
+        for axes, inside in panels:
             cells = np.full((len(rows), len(columns)), np.nan)
             texts = np.full(cells.shape, "", dtype=object)
             titles = texts.copy()
@@ -234,15 +204,37 @@ def _maps(runs: pd.DataFrame, measure: str, setting: str, other: str | None) -> 
                 where = f"agent = {_shown(run['agent'])}, {setting} = {_shown(run[setting])}"
                 titles[place] = f"{run['agent']}\n{where}\n{_measured(run, measure)}"
             heat(figure, axes, cells, shades, label, norm, texts, 8, titles=titles)
-            axes.set_xticks(range(len(columns)), [_shown(value) for value in columns])
-            level = max(len(_shown(value)) for value in columns) <= 8
-            axes.tick_params(axis="x", rotation=0 if level else 90)
+            axes.set_xticks(range(len(columns)), names)
+            axes.tick_params(axis="x", rotation=0 if max(map(len, names)) <= 8 else 90)
             axes.set_xlabel(drawn(setting))
+        panels[0][0].set_yticks(range(len(rows)), [_shown(agent) for agent in rows])
+        panels[0][0].set_ylabel("agent")
+    return figure
+
+
+def _check(
+    runs: pd.DataFrame, measure: str, setting: str, other: str | None, *intervals: str
+) -> None:
+    """Raise ValueError unless the runs have the columns of a chart. intervals: more of Elo."""
+    of_elo = ["bound", *intervals] if measure == "elo" else []
+    others = [other] if other else []
+    check_frame(runs, ["run", "agent", "games", setting, measure, *of_elo, *others])
+
+
+@contextmanager
+def _panels(
+    runs: pd.DataFrame, other: str | None, beside: float, width: float, height: float = 5
+) -> Iterator[tuple[Figure, list[tuple[Axes, pd.DataFrame]]]]:
+    """Return a figure with axes for the runs of each value of ``other``, or for all. beside, width,
+    height: inches beside all axes, and of each."""
+    values = _values(runs[other]) if other else [None]
+    with blank(beside + width * len(values), height, _context(runs)) as figure:
+        grid = figure.subplots(1, len(values), sharey=True, squeeze=False)[0]
+        for axes, value in zip(grid, values, strict=True):
             if other:
                 axes.set_title(wrapped(f"{other} = {value}"), fontsize=SMALL + 1)
-        grid[0].set_yticks(range(len(rows)), [_shown(agent) for agent in rows])
-        grid[0].set_ylabel("agent")
-    return figure
+        inside = [runs[runs[other] == value] if other else runs for value in values]
+        yield figure, list(zip(grid, inside, strict=True))
 
 
 def _values(column: pd.Series) -> list[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console, RenderableType
 
@@ -17,6 +17,7 @@ from othello_lab.experiments.record.folder import is_locked
 from othello_lab.experiments.studies.kind import StudyKind
 
 if TYPE_CHECKING:
+    from othello_lab.experiments.jobs.replan import ResumeOptions
     from othello_lab.experiments.studies.study_session import RecordMaker
     from othello_lab.experiments.sweep.sweep import RecordedSweep
 
@@ -48,15 +49,10 @@ class SweepKind(StudyKind):
         else:
             console.print(sweep_table(table, sweep.study.values))
 
-    def resume(self, folder: Path, command: str, console: Console, **options: Any) -> int:
-        return super().resume(folder, command, console, **{**options, "retry_skipped": True})
-
-    def extend(
-        self, folder: Path, games: int, command: str, console: Console, **options: Any
-    ) -> int:
+    def extend(self, folder: Path, command: str, console: Console, options: ResumeOptions) -> int:
         if any("games" in own for own in _read(folder).study.changes):
             raise ConfigError(f"{folder}: it varies games; extend one of its numbered folders")
-        return self.resume(folder, command, console, games=games, **options)
+        return self.resume(folder, command, console, options)
 
     def latex(self, folder: Path, console: Console) -> str:
         from othello_lab.experiments.sweep.reporting import latex_of_sweep
@@ -89,7 +85,7 @@ class SweepKind(StudyKind):
             table.add_row(str(number), settings, states[number], games[number])
         return [plain(f"{folder}: {_counts(states)}"), *[table] * bool(table.rows)]
 
-    def _maker(self) -> RecordMaker:
+    def maker(self) -> RecordMaker:
         from othello_lab.experiments.sweep.sweep import SWEEPS
 
         return SWEEPS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.table import Table
@@ -32,8 +32,12 @@ _NOTES = {
 }
 
 
-def concluded(table: pd.DataFrame, values: Values, details: Mapping[str, str]) -> Conclusion:
-    """Return the conclusion of a sweep. table: of :func:`experiments.sweep.load`."""
+def concluded(table: pd.DataFrame, values: Values, total: int) -> Conclusion:
+    """Return the conclusion of a sweep of ``total`` runs. table: of
+    :func:`experiments.sweep.load`."""
+    finished = int(table.drop_duplicates("run")["complete"].sum())
+    state = f"{finished:,} of {total:,} finished"
+    warning = [f"Runs of this sweep: {state}."] if finished < total else []
     reference = table["reference"].iloc[0]
     note = f"{_NOTES[bool(reference)].format(reference)} More columns are in sweep.csv."
     runs = [link(name, f"{name}/report.md") for name in table["folder"]]
@@ -41,12 +45,12 @@ def concluded(table: pd.DataFrame, values: Values, details: Mapping[str, str]) -
     rows = [[run, *row] for run, row in texts]
     columns = ["run", *short_names(values).values(), *_SHOWN]
     return Conclusion(
-        list(findings(table, values)),
+        [*findings(table, values), *warning],
         [ResultTable("All runs", columns, rows, note=note)],
         {"sweep": table},
         lambda: _figures(table, list(values)),
         agents={},
-        details=details,
+        details={"runs": state},
         screen=sweep_table(table, values),
     )
 

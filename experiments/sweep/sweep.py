@@ -84,9 +84,7 @@ class Sweep(MatchStudy):
         return self.requests(plan.as_data)
 
     def conclude(self, plan: Plan, played: Sequence[PlayedRun]) -> Conclusion:
-        finished = sum(run.complete for run in played)
-        runs = {"runs": f"{finished:,} of {len(self.combinations):,} finished"}
-        return concluded(table_of(played, self.values), self.values, runs)
+        return concluded(table_of(played, self.values), self.values, len(self.combinations))
 
 
 def _are_words(said: object) -> bool:
@@ -95,6 +93,8 @@ def _are_words(said: object) -> bool:
 
 class SweepSession(MatchSession):
     """One go at a sweep. A run that fails is written down, and the others are played."""
+
+    retries = True
 
     def play(self, number: int, asked: RunRequest) -> bool:
         try:
@@ -167,9 +167,9 @@ class RecordedSweep:
         """Return the sweep in a folder; ConfigError if there is none."""
         with reading(folder, SWEEP.word) as record:
             about, failures = record.head(), record.pieces()
-            settings, described = recorded_settings(folder, about, SWEEP)
+            config, described = recorded_settings(folder, about, SWEEP)
         study = Sweep.described(described, str(folder))
-        asked = study.requests(asdict(settings))
+        asked = study.requests(config)
         states, played = dict[int, str](), list[PlayedRun]()
         for number, each in enumerate(asked):
             run = PlayedRun.read(number, folder / str(number), each)

@@ -72,7 +72,7 @@ JOBS = {
     "training": ["train", "tuned", *GAMES, "games=4", "depth=1", "figures=none"],
 }
 TIMEOUT = 90.0
-_REASON = re.compile(r"^(othello-lab|failed( +\d+)?): .", re.MULTILINE)  # of a job, or part of one
+_REASON = re.compile(r"^(othello-lab|failed( +\w+ \d+)?): .", re.MULTILINE)  # of a job or part
 memory = struct.Struct("6q512s")
 
 

@@ -10,15 +10,17 @@ from typing import Any
 
 import pytest
 from chosen import mostly_nightly
-from runs import DUEL, QUIET, changed, played, told
+from runs import DUEL, QUIET, changed, played, printed, told
 from shared import copied
 
 from othello_lab import AlphaBeta, RandomAgent, SquareWeights, run_match
+from othello_lab.experiments.config import built_from
 from othello_lab.experiments.jobs.run_kind import RunKind
+from othello_lab.experiments.record.provenance import versions
 from othello_lab.experiments.record.reading import reading
 from othello_lab.experiments.report.plan_from_record import recorded_plan
 from othello_lab.experiments.results.verify.derived import DerivedFiles, differing
-from othello_lab.experiments.results.verify.verify_command import Verification
+from othello_lab.experiments.results.verify.run_check import Verification
 
 SEARCHES = ("agents=ab_vs_minimax", "depth=2", "games=6", "openings.plies=9")
 HOLDS = "all that was checked holds"
@@ -39,7 +41,8 @@ def findings(folder: Path, **options: Any) -> list[str]:
 
 def compared(folder: Path) -> DerivedFiles:
     with reading(folder) as record:
-        return DerivedFiles(record, recorded_plan(record, lambda foreign: None))
+        plan = recorded_plan(record, lambda foreign: None)
+        return DerivedFiles(record, plan, versions(built_from(plan.settings)))
 
 
 # ---------------------------------------------------------------------- the record
@@ -65,6 +68,31 @@ def test_what_is_true_holds(honest: Path) -> None:
 )
 def test_runs_of_all_kinds_hold(tmp_path: Path, words: list[str]) -> None:
     told("verify", played(tmp_path, "agents=ab_vs_minimax", "depth=2", *words).folder)
+
+
+OF_PIECE = "update rows set row = json_set(row, '$.nodes', 7) where piece = 2"
+MORE_NODES = "update games set black_nodes = black_nodes + 1 where game = 1"
+SEED = "update job set seed = 5"
+FALSE = {
+    "study": [("", [OF_PIECE], ["record", "pieces", "files"])],
+    "sweep": [("0", [MORE_NODES], ["runs", "files"]), ("", [SEED], ["settings"])],
+    "training": [("matches", [MORE_NODES], ["runs", "files"])],
+}
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("job", FALSE)
+def test_jobs_with_pieces_are_held_to_them(
+    job: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    """Each piece is done again, each run verified; what is false is named by its check."""
+    sound = request.getfixturevalue(f"recorded_{job}")
+    assert HOLDS in printed("verify", sound)
+    for number, (inner, statements, checks) in enumerate(FALSE[job]):
+        folder = copied(sound, tmp_path / str(number))
+        changed(folder / inner, *statements)
+        told = printed("verify", folder, code=1)
+        assert [check for check in checks if f"\n{check}: " not in told] == []
 
 
 KINDS = ["Raises", "Illegal", "Garbage", "Slow"]

@@ -20,7 +20,7 @@ from othello_lab.experiments.studies.figures.losses import loss_chart, loss_figu
 from othello_lab.experiments.studies.loss_profile import difference_profile, loss_profile
 from othello_lab.experiments.studies.losses import Losses
 from othello_lab.experiments.studies.study_plan import StudyPlan
-from othello_lab.experiments.studies.study_session import _pieces
+from othello_lab.experiments.studies.study_session import pieces_of
 
 DEPTH, EXACT = 4, 5
 QUICK = [f"study.depth={DEPTH}", f"study.exact={EXACT}", "executor=serial", "figures=false"]
@@ -147,4 +147,4 @@ def test_profiles_count_games_without_moves() -> None:
 def test_a_run_that_cannot_be_judged_is_refused(tmp_path: Path, agents: str, said: str) -> None:
     refused = pytest.raises(ValueError, match=f"^study losses: .*{said}")
     with handmade(tmp_path / "record.sqlite", agents), refused:
-        _pieces(StudyPlan("losses", Losses(), {}, None), tmp_path)
+        pieces_of(StudyPlan("losses", Losses(), {}, None), tmp_path)
