@@ -32,8 +32,9 @@ from othello_lab.agents.external import GtpAgent, LineAgent, NBoardAgent
 from othello_lab.core.game import FINISHED, LATE_BY_WALL, TOO_LATE, play_game
 from othello_lab.core.position import Position, prepare_rules
 from othello_lab.core.rules import Color, ruleset
+from othello_lab.core.system.forked import ChildSignals
 from othello_lab.core.system.processes import available_cores, descendants
-from othello_lab.experiments.playing.agent_proxy import AgentProxy, ChildSignals
+from othello_lab.experiments.playing.agent_proxy import AgentProxy
 from othello_lab.experiments.playing.conditions import GameConditions
 
 BOT = f"{sys.executable} {Path(__file__).with_name('timed_bot.py')}"

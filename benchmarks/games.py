@@ -26,6 +26,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -42,8 +43,10 @@ from othello_lab.experiments.playing import Executor
 from othello_lab.experiments.playing.batch import GameMonitor, play_all
 from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.executors import Say
-from othello_lab.experiments.playing.match import PairResults, Play, WorkerSlots, play_over
+from othello_lab.experiments.playing.match import PairResults, TaskRunner
+from othello_lab.experiments.playing.nursery import fork_nursery
 from othello_lab.experiments.playing.pool import WorkerPool
+from othello_lab.experiments.playing.tasks import WorkerContext, Workers, start_worker
 from othello_lab.experiments.record.game_block import SCHEDULED, GameBlock
 from othello_lab.experiments.record.provenance import machine, versions
 from othello_lab.experiments.record.store import Record
@@ -103,55 +106,49 @@ def play_run(words: str, games: int) -> tuple[float, float]:
 
 WORKERS = 16  # that answer from memory
 _REMEMBERED = 100  # games, or more
-_of_worker: tuple[GameConditions, list[GameBlock]]  # in a worker's process; what it remembers
+_remembered: list[GameBlock] = []  # in a worker's process
 
 
-def _begin(conditions: GameConditions) -> None:
-    global _of_worker
-    _of_worker = conditions, []
-
-
-def _play_or_remember(pairs: PickledPairs) -> list[bytes]:
+def _play_or_remember(place: WorkerContext, pairs: PickledPairs) -> bytes:
     """Return games that this worker has played before, under the numbers of these pairs."""
-    conditions, remembered = _of_worker
     games = [game for pair in pairs for game in pair]
-    if not remembered:
-        parts = [*play_all(conditions, games, GameMonitor(GameMonitor.Memory()))]
+    if not _remembered:
+        parts = [*play_all(place.conditions, games, GameMonitor(GameMonitor.Memory()))]
         first = parts[0]
         if isinstance(first, GameBlock) and len(first) >= _REMEMBERED:
-            remembered.append(first)
-        return [pickle.dumps(parts)]
-    (block,) = remembered
+            _remembered.append(first)
+        return pickle.dumps(parts)
+    (block,) = _remembered
     parts = []
     for begin in range(0, len(games), len(block)):
         part = games[begin : begin + len(block)]
         numbers = block.numbers[:, : len(part)].copy()
         numbers[: len(SCHEDULED)] = np.array([attrgetter(*_FIELDS)(game) for game in part]).T
         parts.append(GameBlock(numbers, block.content, {}, block.moves))
-    return [pickle.dumps(parts)]
+    return pickle.dumps(parts)
 
 
 _FIELDS = ("number", *SCHEDULED[1:])  # of a scheduled game
 
 
 class AnsweringFromMemory(Executor):
-    """Workers that cost nearly nothing.
-
-    seconds: the driver's processor time for all the games.
-    """
+    """Workers that cost nearly nothing. seconds: the driver's processor time for all the games."""
 
     text = f"{WORKERS}, from memory"
 
     def __init__(self) -> None:
         self.seconds = 0.0
 
+    def workers_for(self, conditions: GameConditions, say: Say) -> Workers:
+        return WorkerPool(fork_nursery(WORKERS, partial(start_worker, conditions)))
+
     @contextmanager
-    def ready(self, conditions: GameConditions, say: Say) -> Iterator[Play]:
-        with WorkerPool(WORKERS, _begin, (conditions,)) as pool:
+    def ready(self, conditions: GameConditions, say: Say) -> Iterator[Any]:
+        with self.workers_for(conditions, say) as workers:
 
             def play(draw: PairDraw) -> Iterator[list[PairResults]]:
                 begun = time.process_time()
-                yield from play_over(WorkerSlots(pool, WORKERS, _play_or_remember), draw)
+                yield from TaskRunner(workers, lambda: False, _play_or_remember)(draw)
                 self.seconds = time.process_time() - begun
 
             yield play

@@ -28,17 +28,16 @@ from othello_lab.core.whole_games import (
     LAST_TO_MOVE,
     MOST_TURNS,
     MOVER,
-    NUMBER,
     OPPONENT,
     SCRATCH,
     SQUARE,
-    STOP,
     TO_MOVE,
     TURN,
     VALUE,
     WALL,
     WATCH,
     CompiledPlayer,
+    is_to_stop,
     play_game,
 )
 
@@ -202,9 +201,8 @@ def _play_and_write(
     """
     at = text
     for played in range(number):
-        if load(watch, STOP) != 0:
+        if is_to_stop(watch):
             return np.int64(played)
-        store(watch, NUMBER, np.int64(played))
         game = games + np.intp(8 * RECORDED * played)
         line = lines[load(game, LINE) : load(game, LINE_END)]
         made = np.int64(-1)

@@ -49,10 +49,10 @@ END, LAST_MOVER, LAST_OPPONENT, LAST_TO_MOVE = (np.int64(place) for place in ran
 GAME = 10
 
 # A watch: what others see, and say, while games are played.
-CALLED, NUMBER, STOP = (np.int64(place) for place in range(3))
-"""CALLED: when a player was called, in nanoseconds of the monotonic clock. NUMBER: of the game
-under way, from 0. STOP: not 0 if no further game is to be begun."""
-WATCH = 3
+CALLED, STOP = (np.int64(place) for place in range(2))
+"""CALLED: when a player was called, in nanoseconds of the monotonic clock. STOP: the address of a
+number that is not 0 if no further game is to be begun; 0 for none."""
+WATCH = 2
 
 MOST_TURNS = 2 * 60
 """No game has more: every move fills a square, and no two passes follow each other."""
@@ -189,6 +189,12 @@ def play_game(
 
 
 @kernel
+def is_to_stop(watch: Address) -> bool:
+    """Return True if no further game is to be begun."""
+    return load(watch, STOP) != 0 and load(np.intp(load(watch, STOP)), np.int64(0)) != 0
+
+
+@kernel
 def _play(
     players: Address,
     games: Address,
@@ -202,15 +208,12 @@ def _play(
 ) -> Int:
     """Play games; return the number played. It is fewer than ``number`` if a move was not legal
     (END of the next game is then -1), if there was no more room for turns, or if it was asked to
-    stop.
-
-    turns: room for rows of TURN numbers. The rest as in :func:`play_game`.
+    stop. turns: room for rows of TURN numbers. The rest as in :func:`play_game`.
     """
     turn = np.int64(0)
     for played in range(number):
-        if load(watch, STOP) != 0 or room - turn < MOST_TURNS:
+        if is_to_stop(watch) or room - turn < MOST_TURNS:
             return np.int64(played)
-        store(watch, NUMBER, np.int64(played))
         game, row = games + np.intp(8 * GAME * played), turns + np.intp(8 * TURN * turn)
         made = play_game(players, game, row, watch, board, until, scratch)
         turn += made
@@ -227,14 +230,12 @@ def play(
     watch: int,
     until: int = -1,
 ) -> tuple[int, np.ndarray]:
-    """Play games between two players; how many were played, and the turns of these.
+    """Play games between two players. Return the number of games played, from the first on (see
+    :data:`END` where it is fewer than there are), and their turns, shape (turns, TURN).
 
     games: int64, shape (games, GAME), the first six columns filled in; the others are written.
     board: mask of the squares there are. watch: address of WATCH numbers. until: a game is left as
     soon as no more squares than that are empty; -1 to play all to their end.
-
-    Returns the number of games played, from the first on (see :data:`END` where it is fewer than
-    there are), and their turns, shape (turns, TURN).
     """
     table = np.array(players, dtype=np.int64)
     room = len(games) * 64 + MOST_TURNS

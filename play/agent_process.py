@@ -22,8 +22,9 @@ from othello_lab.core.notation import square_name
 from othello_lab.core.position import Position, prepare_rules
 from othello_lab.core.rules import Color, Ruleset
 from othello_lab.core.system.compile import Announce
+from othello_lab.core.system.forked import ChildSignals
 from othello_lab.experiments.config import check_board, make_agent
-from othello_lab.experiments.playing.agent_proxy import AgentProxy, ChildSignals
+from othello_lab.experiments.playing.agent_proxy import AgentProxy
 from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.play.config import PlayerSettings
 from othello_lab.play.game import GameState

@@ -25,12 +25,12 @@ from othello_lab.agents.external.wpi import EXIT_SECONDS, WpiAgent
 from othello_lab.core.game import FINISHED, ILLEGAL, GameRecord, Limits, Ply, play_game
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, ruleset
-from othello_lab.core.system.forked import Channel
+from othello_lab.core.system.forked import Channel, ChildSignals
 from othello_lab.core.system.processes import adopt_orphans, descendants, end_descendants
 from othello_lab.core.system.scratch import ScratchFolder
 from othello_lab.core.system.settings import Number, Switch, Text, Whole
 from othello_lab.core.wpi import LONGEST, move_text
-from othello_lab.experiments.playing.agent_proxy import AgentProxy, ChildSignals
+from othello_lab.experiments.playing.agent_proxy import AgentProxy
 from othello_lab.experiments.playing.conditions import CLOSED, GameConditions, Isolation
 from othello_lab.experiments.record.log import OUTPUT
 from othello_lab.play.game import GameState

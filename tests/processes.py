@@ -18,6 +18,7 @@ from othello_lab.__main__ import main
 from othello_lab.core.system import processes
 
 _PR_SET_CHILD_SUBREAPER = 36
+_PF_EXITING = 0x4  # linux/sched.h
 
 
 def await_(there: Callable[[], object], timeout: float = 120) -> None:
@@ -49,8 +50,8 @@ def lives(process: int) -> bool:
 def leads_a_session(process: int) -> bool:
     """Return True for a nursery that has not begun to end: workers lead none."""
     try:
-        return os.getsid(process) == process and not processes.is_ending(process)
-    except ProcessLookupError:
+        return os.getsid(process) == process and not int(_stat(process)[6]) & _PF_EXITING
+    except (ProcessLookupError, IndexError):
         return False
 
 

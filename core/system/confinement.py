@@ -34,6 +34,7 @@ from othello_lab.core.system.processes import (
     end_descendants,
     family,
     is_shortage,
+    send_signal,
 )
 from othello_lab.core.system.scratch import ScratchFolder
 
@@ -114,11 +115,8 @@ class ConfinedProcess(ForkedProcess):
         if confinement.box is not None:
             self.scratch = ScratchFolder()
             place = str(self.scratch.path)
-            own = {
-                "HOME": place,
-                "TMPDIR": place,
-                "PATH": _path_without_shims(os.environ.get("PATH", os.defpath)),
-            }
+            path = _path_without_shims(os.environ.get("PATH", os.defpath))
+            own = {"HOME": place, "TMPDIR": place, "PATH": path}
         try:
             settings = os.getpid(), output, confinement, own
             super().__init__(_run_confined, main, settings, arguments, most=most)
@@ -126,25 +124,15 @@ class ConfinedProcess(ForkedProcess):
             self._remove_scratch()
             raise
 
-    def stop_all(self) -> None:
-        """Stop it and what it has started, until :meth:`continue_all`."""
-        self._signal_all(signal.SIGSTOP)
-
-    def continue_all(self) -> None:
-        """Let all go on."""
-        self._signal_all(signal.SIGCONT)
-
-    def _signal_all(self, number: int) -> None:
+    def signal_all(self, number: int) -> None:
+        """Send a signal to it and what it has started."""
         for process in family(self.number):
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(process, number)
+            send_signal(process, number)
 
     def kill(self) -> None:
         """End it and what it has started."""
         if not self.has_ended():
-            # Stopped first, or it would start more.
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self.number, signal.SIGSTOP)
+            send_signal(self.number, signal.SIGSTOP)  # or it would start more
             end_descendants([self.number])
         super().kill()
 

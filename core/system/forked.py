@@ -1,4 +1,4 @@
-"""A process forked from this one, for work that may hang or die, and the line that leads to it."""
+"""Processes forked from this one, for work that may hang or die, and the lines to them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from othello_lab.core.system.processes import LINUX
+from othello_lab.core.system.processes import LINUX, send_signal
 
 _LENGTH = struct.Struct("<I")
 _CHUNK = 1 << 16
@@ -41,7 +41,7 @@ class Channel:
         self._most = most
         self._received = bytearray()
         self._stamped = False
-        self._stamp = 0
+        self._stamp = b""
         self.ended = False
 
     def fileno(self) -> int:
@@ -72,7 +72,7 @@ class Channel:
         try:
             if self._stamped:
                 found, notes, _, _ = self._end.recvmsg(_CHUNK, 64, flags)
-                self._stamp = _nanoseconds(notes[0][2]) if notes else 0
+                self._stamp = notes[0][2] if notes else b""
             else:
                 found = self._end.recv(_CHUNK, flags)
         except ConnectionError:
@@ -89,7 +89,10 @@ class Channel:
     def sent_ago(self) -> int:
         """Return the nanoseconds since the other end has sent the last message read; 0 if the
         system does not have it. By the clock of the day, and somebody may set that meanwhile."""
-        return max(0, time.time_ns() - self._stamp) if self._stamp else 0
+        if len(self._stamp) != _TIMESTAMP.size:
+            return 0
+        seconds, rest = _TIMESTAMP.unpack(self._stamp)
+        return max(0, time.time_ns() - seconds * 10**9 - rest)
 
     def take(self) -> bytes | None:
         """The next message, if all of it has been read; ValueError if it is longer than allowed."""
@@ -111,13 +114,6 @@ class Channel:
         self._end.close()
 
 
-def _nanoseconds(stamp: bytes) -> int:
-    if len(stamp) != _TIMESTAMP.size:
-        return 0
-    seconds, rest = _TIMESTAMP.unpack(stamp)
-    return int(seconds) * 10**9 + int(rest)
-
-
 def _forget_handlers() -> None:
     """Reset all signals to their defaults; but the parent ends this process, not Ctrl-C."""
     signal.set_wakeup_fd(-1)
@@ -125,6 +121,54 @@ def _forget_handlers() -> None:
         if callable(signal.getsignal(number)):
             signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def fork(main: Callable[[], None]) -> int:
+    """Run ``main`` in a child process and return its number; the exit code is 1 if it raises.
+
+    Raises OSError if there is no room for a process.
+    """
+    # What the parent does when a signal comes is not what the child is to do.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    try:
+        number = os.fork()
+        if number == 0:
+            code = 1
+            try:
+                _forget_handlers()
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
+                main()
+                code = 0
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                with contextlib.suppress(Exception):
+                    sys.stdout.flush()
+                os._exit(code)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    return number
+
+
+class ChildSignals:
+    """Signals of children that stop, go on or end, and of stops of this process: one object."""
+
+    def __init__(self) -> None:
+        self._bell, listener = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        for number in (signal.SIGCHLD, signal.SIGCONT):
+            signal.signal(number, lambda *_: None)  # or the system would not tell
+        signal.set_wakeup_fd(listener, warn_on_full_buffer=False)
+
+    def fileno(self) -> int:
+        """Readable when there is news."""
+        return self._bell
+
+    def heard(self) -> bytes:
+        """The numbers of the signals that have come since this was asked last."""
+        try:
+            return os.read(self._bell, 1 << 12)
+        except BlockingIOError:
+            return b""
 
 
 class ForkedProcess(Channel):
@@ -138,32 +182,18 @@ class ForkedProcess(Channel):
         super().__init__(ours, most)
         self._exit_code: int | None = None
         self._gone = False
-        # What the parent does when a signal comes is not what the child is to do.
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
-        try:
-            self.number = os.fork()
-        except BaseException:  # there is no room for a process
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+        def run() -> None:
             ours.close()
-            theirs.close()
+            main(Channel(theirs), *arguments)
+
+        try:
+            self.number = fork(run)
+        except BaseException:
+            ours.close()
             raise
-        if self.number:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        else:
-            code = 1
-            try:
-                _forget_handlers()
-                signal.pthread_sigmask(signal.SIG_SETMASK, before)
-                ours.close()
-                main(Channel(theirs), *arguments)
-                code = 0
-            except BaseException:
-                traceback.print_exc()
-            finally:
-                with contextlib.suppress(Exception):
-                    sys.stdout.flush()
-                os._exit(code)
-        theirs.close()
+        finally:
+            theirs.close()
 
     def receive_within(self, seconds: float) -> bytes | None:
         """The next message, or None if none comes in time; EOFError if there will be none."""
@@ -210,8 +240,7 @@ class ForkedProcess(Channel):
     def kill(self) -> None:
         """End the process at once; its messages can still be read."""
         if not self.has_ended():
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self.number, signal.SIGKILL)
+            send_signal(self.number, signal.SIGKILL)
             while not self._wait(0):
                 pass
 

@@ -9,13 +9,12 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from othello_lab.core.system.control_groups import processor_quota
 
 LINUX = sys.platform == "linux"
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36  # linux/prctl.h
-_PF_EXITING = 0x4  # linux/sched.h
 
 
 def has_proc() -> bool:
@@ -54,30 +53,30 @@ def quota_note() -> str:
     return f"a quota allows {quota:g} of the {cores} processors" if small else ""
 
 
+def signal_at_parents_end(number: int) -> None:
+    """Ask the system to send this process a signal when its parent ends, however that happens
+    (Linux)."""
+    _ask(_PR_SET_PDEATHSIG, number)
+
+
 def die_with_parent(parent: int, how: int = signal.SIGKILL) -> None:
-    """Ask the system to send this process a signal when its parent, of this number, ends, however
-    that happens (Linux)."""
-    _ask(_PR_SET_PDEATHSIG, how)
+    """As :func:`signal_at_parents_end`, of a parent with this number: if that has ended already,
+    this process does."""
+    signal_at_parents_end(how)
     if os.getppid() != parent:
         os._exit(1)  # it ended before that was asked
-
-
-def begin_pool_worker(parent: int) -> None:
-    """Begin a worker of a pool: it ends with its parent, and leaves Ctrl-C to it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    die_with_parent(parent)
 
 
 def end_with_parent(parent: int) -> None:
     """As :func:`die_with_parent`, for the main thread of a process that has others below it: these
     are ended first."""
-    signal.signal(signal.SIGTERM, _end_all)
+
+    def end(*_: object) -> None:
+        end_descendants([os.getpid()])
+        os._exit(1)
+
+    signal.signal(signal.SIGTERM, end)
     die_with_parent(parent, signal.SIGTERM)
-
-
-def _end_all(number: int, frame: object) -> None:
-    end_descendants([os.getpid()])
-    os._exit(1)
 
 
 def adopt_orphans() -> None:
@@ -100,12 +99,11 @@ def _processes() -> Iterator[tuple[int, bytes, int]]:
                 yield int(name), state, int(parent)
 
 
-def reap(spared: Iterable[int] = ()) -> None:
+def reap(spared: Collection[int]) -> None:
     """Let ended children of this process go, except some: the system keeps a child until its parent
     waits for it."""
-    kept = set(spared)
     for number, state, parent in _processes():
-        if state == b"Z" and parent == os.getpid() and number not in kept:
+        if state == b"Z" and parent == os.getpid() and number not in spared:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(number, os.WNOHANG)
 
@@ -116,13 +114,11 @@ def descendants(roots: Iterable[int]) -> list[int]:
     for number, state, parent in _processes():
         if state != b"Z":
             children.setdefault(parent, []).append(number)
-    found: list[int] = []
-    waiting = list(roots)
-    while waiting:
-        below = children.get(waiting.pop(), [])
-        found += below
-        waiting += below
-    return found
+    above = list(roots)
+    found = list(above)
+    for number in found:
+        found += children.get(number, [])
+    return found[len(above) :]
 
 
 def family(process: int) -> list[int]:
@@ -152,18 +148,6 @@ def is_stopped(process: int) -> bool:
     return False
 
 
-def is_ending(process: int) -> bool:
-    """Return True if a process has begun to end, or is no more (Linux; False elsewhere)."""
-    if not LINUX:
-        return False
-    try:
-        return bool(int(stat(process)[6]) & _PF_EXITING)
-    except (FileNotFoundError, ProcessLookupError):
-        return has_proc()
-    except OSError:
-        return False
-
-
 def stat(process: int) -> list[bytes]:
     """Return the fields of a process's state after its name; raises OSError."""
     with open(f"/proc/{process}/stat", "rb", buffering=0) as file:
@@ -184,12 +168,13 @@ def end_descendants(roots: Iterable[int], spared: Iterable[int] = ()) -> None:
         if not new:
             break
         for number in new:
-            _signal(number, signal.SIGSTOP)
+            send_signal(number, signal.SIGSTOP)
         stopped |= new
     for number in stopped:
-        _signal(number, signal.SIGKILL)
+        send_signal(number, signal.SIGKILL)
 
 
-def _signal(number: int, which: int) -> None:
+def send_signal(number: int, which: int) -> None:
+    """Send a signal to a process of this number, if it is there."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.kill(number, which)

@@ -25,7 +25,7 @@ def shared(kind: Any) -> Any:
 
 def stop_signal() -> Any:
     """A number that all forked processes see; ``value`` is GO_ON, FINISH_PAIRS or STOP_AT_ONCE."""
-    return shared(ctypes.c_int)  # which is 0, GO_ON
+    return shared(ctypes.c_int64)  # which is 0, GO_ON
 
 
 def why_no_locks() -> str:

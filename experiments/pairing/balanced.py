@@ -20,6 +20,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import shlex
+import signal
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -43,7 +44,7 @@ from othello_lab.core.rules import RULESETS, Color
 from othello_lab.core.system.cli import Parser, whole_number
 from othello_lab.core.system.escaping import plain
 from othello_lab.core.system.files import write_file
-from othello_lab.core.system.processes import available_cores, begin_pool_worker
+from othello_lab.core.system.processes import available_cores, die_with_parent
 from othello_lab.core.system.rows import RowMaker
 from othello_lab.core.system.settings import Number, Whole, check_settings
 from othello_lab.core.system.shared_memory import why_no_locks
@@ -194,7 +195,8 @@ _searcher: PositionSearcher  # of this worker process
 def _start_worker(searcher: PositionSearcher, parent: int) -> None:
     global _searcher
     _searcher = searcher
-    begin_pool_worker(parent)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent
+    die_with_parent(parent)
 
 
 def _value(depth: int, position: Position) -> int:

@@ -38,6 +38,7 @@ from othello_lab.core.game import (
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.core.system.confinement import ConfinedProcess, Confinement
+from othello_lab.core.system.forked import ChildSignals
 from othello_lab.core.system.processes import family, is_shortage
 from othello_lab.experiments.playing.agent_server import (
     LONGEST_TEXT,
@@ -76,28 +77,6 @@ _TIMED_TICK = 0.01  # a pause of everything that is shorter may go unnoticed; gr
 _CHECK_SECONDS = 0.1  # from one check to the next whether the run is to end
 _END_SECONDS = 2.0  # from the end of a process's line to its own
 _LOOK_SECONDS = 1.0  # from one look at a player's processes to the next
-
-
-class ChildSignals:
-    """Signals of stopped, continued and ended children, and of stops of this process itself: one
-    object in a supervisor."""
-
-    def __init__(self) -> None:
-        self._bell, listener = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-        for number in (signal.SIGCHLD, signal.SIGCONT):
-            signal.signal(number, lambda *_: None)  # or the system would not tell
-        signal.set_wakeup_fd(listener, warn_on_full_buffer=False)
-
-    def fileno(self) -> int:
-        """Readable when there is news."""
-        return self._bell
-
-    def heard(self) -> bytes:
-        """The numbers of the signals that have come since this was asked last."""
-        try:
-            return os.read(self._bell, 1 << 12)
-        except BlockingIOError:
-            return b""
 
 
 class _ProcessEnded(Exception):
@@ -214,12 +193,12 @@ class AgentProxy:
         """Stop its processes until it is asked again, so that it cannot think meanwhile."""
         timed = self._conditions.limits.timed and not self._conditions.ponder
         if timed and self._process is not None and not self._is_stopped:
-            self._process.stop_all()
+            self._process.signal_all(signal.SIGSTOP)
             self._is_stopped = True
 
     def _continue(self) -> None:
         if self._process is not None and self._is_stopped:
-            self._process.continue_all()
+            self._process.signal_all(signal.SIGCONT)
         self._is_stopped = False
 
     def _spent(self) -> TimeSpent:

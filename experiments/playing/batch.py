@@ -39,21 +39,21 @@ _SCHEDULED = attrgetter("number", "pair", "black", "white", "seed")
 
 
 class GameMonitor:
-    """Progress of the games that a process plays, and signals to it.
+    """Tells others that a player was called in this process.
 
-    memory: numbers of 64 bits that it may share with others: those of
-    :data:`core.whole_games.WATCH`, and the number of the task's game before the kernel's first one.
+    memory: the numbers of :data:`core.whole_games.WATCH`, of 64 bits, that it may share with
+    others.
     """
 
-    Memory = ctypes.c_int64 * (layout.WATCH + 1)
+    Memory = ctypes.c_int64 * layout.WATCH
 
     def __init__(self, memory: Any) -> None:
         self._memory = memory
         self.address = ctypes.addressof(memory)
 
-    def begin(self, place: int) -> None:
-        """Note that the next calls belong to this game of the task, or a later one."""
-        self._memory[layout.WATCH], self._memory[layout.NUMBER] = place, 0
+    def heed(self, stop: Any) -> None:
+        """Let kernels begin no further game once this number is not 0."""
+        self._memory[layout.STOP] = ctypes.addressof(stop)
 
     def call(self, *_: object) -> None:
         """A player is called now."""
@@ -68,39 +68,23 @@ class GameMonitor:
         """When a player was called last, by ``time.monotonic()``; 0 if none is under way."""
         return float(self._memory[layout.CALLED]) / 1e9
 
-    @property
-    def place(self) -> int:
-        """The game of the task that is under way."""
-        return int(self._memory[layout.WATCH] + self._memory[layout.NUMBER])
-
-    @property
-    def stopping(self) -> bool:
-        """True if no further pair is to be begun."""
-        return bool(self._memory[layout.STOP])
-
-    def stop(self) -> None:
-        """Begin no further pair."""
-        self._memory[layout.STOP] = 1
-
 
 def play_all(
     conditions: GameConditions, games: Sequence[ScheduledGame], watch: GameMonitor
 ) -> Iterator[Sequence[PlayedGame]]:
-    """Play games in order, until ``watch`` says to stop; yields whole pairs as they end.
+    """Play games in order, until the run is to stop; yields whole pairs as they end.
 
     games: the two of a pair one after the other. Those of the same two agents are played the faster
     the more of them stand together.
     """
-    place = 0
     for _, together in groupby(games, key=lambda game: {game.black, game.white}):
         group = list(together)
         players = _compiled_players(conditions, group) if conditions.compiled_games else None
         for pairs in _chunks(group, _MOST if players else 1):
-            if watch.stopping:
+            if conditions.stopping:
                 return
-            played = _play(conditions, pairs, players, group[0].black, watch, place)
+            played = _play(conditions, pairs, players, group[0].black, watch)
             watch.rest()
-            place += len(pairs)
             if played:
                 yield played
 
@@ -137,7 +121,6 @@ def _play(
     players: tuple[CompiledPlayer, CompiledPlayer] | None,
     first: int,
     watch: GameMonitor,
-    place: int,
 ) -> Sequence[PlayedGame]:
     """Play games of the same two agents; whole pairs, fewer if it was told to stop.
 
@@ -148,16 +131,14 @@ def _play(
     pairs = [game.pair for game in games]
     while (done := len(played)) < len(games):
         # Who is told to stop ends the pair under way.
-        if watch.stopping and (not done or pairs[done - 1] != pairs[done]):
+        if conditions.stopping and (not done or pairs[done - 1] != pairs[done]):
             break
-        watch.begin(place + done)
         doubted = True
-        if players is not None and not watch.stopping:
+        if players is not None and not conditions.stopping:
             block, doubted = _in_compiled_code(conditions, games[done:], players, first, watch)
             # Nearly always all of them: what the kernel leaves is the exception.
             played = [*played, *block] if done else block
         if doubted:
-            watch.begin(place + len(played))
             game = play(conditions, games[len(played)], before_call=before_call)
             played = [*played, game]
     return played

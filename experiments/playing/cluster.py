@@ -1,32 +1,35 @@
-"""Workers on other machines: an executor over a Dask cluster, as the driver sees it. The workers'
-side is in :mod:`experiments.playing.cluster_worker`.
+"""Workers on other machines: a Dask cluster, as the driver sees it. The workers' side is in
+:mod:`experiments.playing.cluster_worker`.
 
-The driver chooses the worker of each task, and gives it one for each of its threads. So it knows
-the tasks lost with a worker, keeps tasks from workers of other games, and can take back tasks that
-have not begun. Dask notices lost workers; the driver hands their tasks out again.
+A thread looks for workers of the cluster. Another one for each place there passes the driver's
+tasks on, and the answers back: to the driver it is a worker like those of this machine. So the
+driver knows the task that is lost with a worker, and keeps tasks from workers of other games.
 """
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import logging
-import queue
+import multiprocessing
+import os
+import socket
 import threading
 import time
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import BrokenExecutor, Executor, Future
+from concurrent.futures import BrokenExecutor, Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
 from typing import Any
 
 from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.experiments.playing.cluster_worker import Assignment, Lease, work
 from othello_lab.experiments.playing.conditions import GameConditions, RemoteConditions
-from othello_lab.experiments.playing.match import WorkerSlots
-from othello_lab.experiments.playing.pool import SubmittedTask, WorkerDied
+from othello_lab.experiments.playing.nursery import BEGUN, message_of
+from othello_lab.experiments.playing.pool import WorkerPool
+from othello_lab.experiments.playing.tasks import WorkerDied
 
 log = logging.getLogger("lab.cluster")
 
@@ -36,12 +39,16 @@ _TASK_SECONDS = 1.0  # Dask's part of a task costs the driver and the scheduler 
 _LOOK_SECONDS = 1.0  # from one look at who has joined or left to the next
 
 
+INVITED, READY, REFUSED, LOST = range(4)
+"""States of a worker of the cluster: LOST is to be forgotten, and invited anew if it is there."""
+
+
 @dataclass(eq=False)
 class _Member:
     """A worker of the cluster.
 
-    seats: how many tasks it works on at a time; tasks: those it has. key, lease: of its Lease, as
-    a Dask future. ready: it has the lease. seen: it has had a task.
+    seats: how many tasks it works on at a time. key, lease: of its Lease, as a Dask future. lines:
+    to the driver, one for each seat.
     """
 
     address: str
@@ -49,9 +56,9 @@ class _Member:
     seats: int
     key: str
     lease: Any
-    ready: bool = False
-    seen: bool = False
-    tasks: set[SubmittedTask] = field(default_factory=set)
+    state: int = INVITED
+    has_played: bool = False
+    lines: set[Connection] = field(default_factory=set)
 
     @property
     def where(self) -> str:
@@ -59,95 +66,70 @@ class _Member:
         plain = self.name in ("", self.address)
         return f"worker {self.address}" if plain else f"worker {self.name} at {self.address}"
 
-    @property
-    def alive(self) -> bool:
-        """True if the worker has its lease, as far as Dask knows."""
-        return bool(self.lease.status == "finished")
-
     def release(self) -> None:
-        """Let go of the lease, and so of the worker's processes."""
+        """Let go of the lease, and so of the worker's processes; hang up all lines."""
         with contextlib.suppress(Exception):  # there may be nobody left to tell
             self.lease.release()
+        for line in [*self.lines]:
+            with contextlib.suppress(OSError), socket.socket(fileno=os.dup(line.fileno())) as end:
+                end.shutdown(socket.SHUT_RDWR)  # which wakes a thread that waits at it
 
 
-class Cluster(Executor):
-    """The workers of a Dask cluster, present and joining ones, as an executor.
-
-    Tasks run in fresh processes on the workers. A task gets WorkerDied if its worker is lost or its
-    process died; without the scheduler all tasks get BrokenExecutor. A worker that cannot play as
-    the driver does never gets one.
+class Cluster:
+    """The workers of a Dask cluster, present and joining ones: a source of workers, see
+    :class:`~experiments.playing.pool.WorkerSource`. A worker that cannot play as the driver does
+    never gets a task.
 
     all_ready: done once there are workers, and all that are there are ready to play; ConfigError if
     one of them cannot.
     """
 
     def __init__(
-        self,
-        client: Any,
-        elsewhere: RemoteConditions,
-        stopping: Callable[[], bool],
-        say: Callable[[str], None],
+        self, client: Any, elsewhere: RemoteConditions, say: Callable[[str], None]
     ) -> None:
-        """client: a Dask client. stopping: returns True when nothing more is to be handed out. say:
-        prints lines for the user during the wait."""
-        # Its number follows the size of the cluster.
-        self.workers = WorkerSlots(self, 1, task_seconds=_TASK_SECONDS)
-        self._client = client
-        self._assignment = Assignment.of(elsewhere)
-        self._say = say
-        self._stopping = stopping
-        self._members: dict[str, _Member] = {}
-        self._refused: set[str] = set()
+        """client: a Dask client. say: prints lines for the user during the wait."""
+        self.joined: deque[Connection] = deque()
         self.all_ready: Future[None] = Future()
-        self._waiting: deque[SubmittedTask] = deque()
-        self._open: set[SubmittedTask] = set()  # waiting, or given to a worker
-        self._lock = threading.Lock()
-        self._events: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-        self._broken = ""
+        self._client, self._say = client, say
+        self._assignment = Assignment.of(elsewhere)
+        self._members: dict[str, _Member] = {}
         self._alone = False
+        self._broken = ""
+        self._bell, self._listener = socket.socketpair()
+        self._ended = threading.Event()
         self._thread = threading.Thread(target=self._manage, name="cluster", daemon=True)
         self._thread.start()
 
-    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Hand out a task: a function that can be pickled, called with ``args`` in a worker."""
-        assert not kwargs, "tasks take positional arguments"
-        task = SubmittedTask(function, args)
-        with self._lock:
-            if self._broken:
-                raise BrokenExecutor(self._broken)
-            self._open.add(task)
-        self._events.put(lambda: self._waiting.append(task))
-        return task.future
+    def fileno(self) -> int:
+        return self._listener.fileno()
 
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Let the workers go at once."""
-        self._events.put(None)
-        if wait:
-            self._thread.join(CONNECT_SECONDS)
+    def hear(self) -> None:
+        self._listener.recv(1 << 12)
+        if self._broken:
+            raise BrokenExecutor(self._broken)
+
+    def add_worker(self) -> None:
+        """Nothing is to be done: the thread of a place adds the next process there."""
+
+    def end(self) -> None:
+        self._ended.set()
+        self._thread.join(CONNECT_SECONDS)
 
     # ------------------------------------------------------------------ the managing thread
 
     def _manage(self) -> None:
-        """Handle events, look at the cluster from time to time, keep the workers busy."""
-        looked = 0.0
         try:
-            while not self._broken:
-                if time.monotonic() - looked >= _LOOK_SECONDS:
-                    self._look_for_workers()
-                    looked = time.monotonic()
-                self._hand_out()
-                with contextlib.suppress(queue.Empty):
-                    event = self._events.get(timeout=_LOOK_SECONDS)
-                    if event is None:
-                        return
-                    event()
+            while not (self._broken or self._ended.is_set()):
+                self._look_for_workers()
+                self._ended.wait(_LOOK_SECONDS)
         except Exception as error:
             log.exception("the cluster cannot be used any more")
             self._broken = f"the cluster cannot be used any more: {one_line(error)}"
-        finally:
-            for member in self._members.values():
-                member.release()
-            self._break()
+        for member in self._members.values():
+            member.release()
+        if not self.all_ready.done():
+            self.all_ready.set_exception(ConfigError(self._broken or "the cluster is shut down"))
+        self._bell.send(b"!")
 
     def _look_for_workers(self) -> None:
         """Invite workers that have joined, forget lost ones."""
@@ -156,144 +138,88 @@ class Cluster(Executor):
         if self._client.status != "running":
             return
         found = self._client.scheduler_info(n_workers=-1)["workers"]
-        for member in list(self._members.values()):
-            if member.address not in found or (member.ready and not member.alive):
-                self._dismiss(member)
-        self._refused &= found.keys()
+        for address, member in [*self._members.items()]:
+            gone = member.state == READY and member.lease.status != "finished"
+            if address not in found or member.state == LOST or gone:
+                del self._members[address]
+                member.release()
+                if member.has_played:
+                    log.warning("%s is gone", member.where)
         for address, facts in found.items():
-            if address not in self._members and address not in self._refused:
+            if address not in self._members:
                 self._invite(address, str(facts["name"]), facts["nthreads"])
-        self._count_workers()
-
-    def _count_workers(self) -> None:
-        ready = [member for member in self._members.values() if member.ready]
-        self.workers.number = max(1, sum(member.seats for member in ready))
-        if ready and len(ready) == len(self._members) and not self.all_ready.done():
+        states = {member.state for member in self._members.values()} - {REFUSED}
+        if states == {READY} and not self.all_ready.done():
             self.all_ready.set_result(None)
-        alone = not self._members
-        if alone and not self._alone:
+        if not states and not self._alone:
             self._say("no workers are there; waiting for some to join (Ctrl-C ends)")
-        self._alone = alone
+        self._alone = not states
 
     def _invite(self, address: str, name: str, seats: int) -> None:
         key = uuid.uuid4().hex
-        lease = self._send(address, Lease, key, self._assignment, actor=True)
+        lease = self._submit(address, Lease, key, self._assignment, actor=True)
         member = self._members[address] = _Member(address, name, seats, key, lease)
-        lease.add_done_callback(lambda _: self._events.put(lambda: self._welcome(member)))
+        threading.Thread(target=self._welcome, args=(member,), daemon=True).start()
+
+    # ------------------------------------------------------------------ threads of members
 
     def _welcome(self, member: _Member) -> None:
-        """The worker has answered the invitation."""
-        if self._members.get(member.address) is not member:
+        """Wait for the answer to the invitation."""
+        try:
+            member.lease.result()
+        except Exception as error:
+            refused = member.lease.status == "error" and not isinstance(error, _killed_worker())
+            member.state = REFUSED if refused else LOST
+            if refused:
+                self._tell_refusal(f"{member.where} cannot play: {_explained(error)}")
             return
-        if member.alive:
-            member.ready = True
-        elif member.lease.status == "error":
-            error = member.lease.exception()
-            if not isinstance(error, _killed_worker()):
-                self._refuse(member, error)
-            self._dismiss(member)
-        else:
-            self._dismiss(member)
-        self._count_workers()
+        member.state = READY
+        for _ in range(member.seats):
+            self._add_line(member)
 
-    def _refuse(self, member: _Member, error: BaseException) -> None:
-        message = f"{member.where} cannot play: {_explained(error)}"
-        self._refused.add(member.address)
+    def _tell_refusal(self, message: str) -> None:
         if self.all_ready.done():
             log.error(message)
             self._say(message)
         else:
             self.all_ready.set_exception(ConfigError(message))
 
-    def _dismiss(self, member: _Member) -> None:
-        if self._members.get(member.address) is member:
-            del self._members[member.address]
-            if member.ready:
-                log.warning("%s is gone", member.where)
-        for task in member.tasks:
-            self._open.discard(task)
-            task.future.set_exception(WorkerDied(f"{member.where} was lost"))
-        member.tasks.clear()
-        member.release()
+    def _add_line(self, member: _Member) -> None:
+        ours, theirs = multiprocessing.Pipe()
+        member.lines.add(theirs)
+        threading.Thread(target=self._pass_on, args=(member, theirs), daemon=True).start()
+        self.joined.append(ours)
+        self._bell.send(b"+")
 
-    def _hand_out(self) -> None:
-        if self._stopping():
-            self._take_back()
-        while self._waiting:
-            free = [m for m in self._members.values() if m.ready and len(m.tasks) < m.seats]
-            free = [member for member in free if member.alive]
-            if not free:
-                return
-            task = self._waiting.popleft()
-            if not (task.future.running() or task.future.set_running_or_notify_cancel()):
-                self._open.discard(task)
-                continue
-            self._give(task, min(free, key=lambda member: len(member.tasks) / member.seats))
+    def _pass_on(self, member: _Member, line: Connection) -> None:
+        """Pass tasks of the driver on to the worker, and its messages back."""
+        try:
+            line.send_bytes(message_of(BEGUN, None))
+            while task := line.recv_bytes():
+                if not member.has_played:  # not before: there was no log yet
+                    log.info("%s plays, %d games at a time", member.where, member.seats)
+                    member.has_played = True
+                # Not Client.get_executor(): a future of its never ends if the worker is lost after
+                # the task, but before it has passed the result on.
+                for message in self._submit(
+                    member.address, work, member.lease, member.key, task
+                ).result():
+                    line.send_bytes(message)
+        except WorkerDied:
+            self._add_line(member)  # to another process there
+        except (EOFError, OSError):
+            pass  # nobody is at the other end
+        except Exception:
+            member.state = LOST
+        finally:
+            member.lines.discard(line)
+            line.close()
 
-    def _take_back(self) -> None:
-        """Cancel tasks that no worker has got yet."""
-        while self._waiting:
-            task = self._waiting.popleft()
-            self._open.discard(task)
-            task.future.cancel()
-            task.future.set_running_or_notify_cancel()
-
-    def _give(self, task: SubmittedTask, member: _Member) -> None:
-        if not member.seen:  # not before: there was no log yet
-            log.info("%s plays, %d games at a time", member.where, member.seats)
-            member.seen = True
-        member.tasks.add(task)
-        given = self._send(
-            member.address, work, member.lease, member.key, task.function, task.arguments
-        )
-        # Not Client.get_executor(): a future of its never ends if the worker is lost after the
-        # task, but before it has passed the result on.
-        gathering = self._client.gather(given, asynchronous=True)
-        future = asyncio.run_coroutine_threadsafe(gathering, self._client.loop.asyncio_loop)
-        future.add_done_callback(
-            lambda future: self._events.put(lambda: self._take(task, member, future))
-        )
-
-    def _send(self, address: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    def _submit(self, address: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Dask's future of a call on this worker and no other."""
         return self._client.submit(
             function, *args, workers=[address], allow_other_workers=False, pure=False, **kwargs
         )
-
-    def _take(self, task: SubmittedTask, member: _Member, future: Future[Any]) -> None:
-        """A task has ended, some way."""
-        if task not in member.tasks:
-            return  # it was lost with its worker
-        if future.cancelled() or self._client.status != "running":
-            # The scheduler is lost, for the moment or for good, which is not the task's fault.
-            member.tasks.remove(task)
-            self._waiting.appendleft(task)
-            return
-        error = future.exception()
-        lost = isinstance(error, BrokenExecutor | _killed_worker()) or not member.alive
-        if error is not None and lost:
-            self._dismiss(member)
-            return
-        member.tasks.remove(task)
-        self._open.discard(task)
-        if error is None:
-            result, records = future.result()
-            for record in records:
-                record.processName = f"{member.name} {record.processName}"
-                logging.getLogger(record.name).handle(record)
-            task.future.set_result(result)
-        else:
-            task.future.set_exception(error)
-
-    def _break(self) -> None:
-        """Nothing is played any more."""
-        with self._lock:
-            self._broken = self._broken or "the cluster is shut down"
-        for task in self._open:
-            if task.future.running() or task.future.set_running_or_notify_cancel():
-                task.future.set_exception(BrokenExecutor(self._broken))
-        if not self.all_ready.done():
-            self.all_ready.set_exception(ConfigError(self._broken))
 
 
 def _killed_worker() -> type[Exception]:
@@ -350,8 +276,8 @@ def _connected(target: Any) -> Any:
 @contextmanager
 def reach(
     conditions: GameConditions, address: str | None, workers: int, say: Callable[[str], None]
-) -> Iterator[WorkerSlots]:
-    """Yield the workers of the cluster at an address, ready to play; without an address those of a
+) -> Iterator[WorkerPool]:
+    """Yield the cluster at an address, its workers ready to play; without an address those of a
     new cluster of this machine, ``workers`` of them.
 
     say: prints lines for the user during the wait. Raises ConfigError if there is no scheduler, or
@@ -377,8 +303,8 @@ def reach(
             )
             stack.enter_context(local)
         client = stack.enter_context(_connected(address or local))
-        cluster = Cluster(client, conditions.elsewhere, lambda: conditions.stopping, say)
-        stack.callback(cluster.shutdown)
+        cluster = Cluster(client, conditions.elsewhere, say)
+        pool = stack.enter_context(WorkerPool(cluster, _TASK_SECONDS))
         say(f"the workers of {address or 'this machine'} get ready")
         cluster.all_ready.result()
-        yield cluster.workers
+        yield pool

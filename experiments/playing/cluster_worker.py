@@ -1,9 +1,9 @@
 """A Dask worker's part in a run: the processes in which it plays.
 
-A Dask worker never runs an agent itself, as agents may hang or crash. For each run it keeps a pool
-of fresh processes (:class:`~experiments.playing.pool.WorkerPool`), one for each of its threads.
-Agents are built there from their settings; versions are compared with the driver's before. The pool
-belongs to a :class:`Lease`, a Dask actor that lives as long as the driver holds on to it: it
+A Dask worker never runs an agent itself, as agents may hang or crash. For each run it has a fresh
+nursery (:mod:`experiments.playing.nursery`), and a process for each of its threads. Agents are
+built there from their settings; versions are compared with the driver's before. The nursery belongs
+to a :class:`Lease`, a Dask actor that lives as long as the driver holds on to it: it
 ends with the run, with the driver however that ends, and with the Dask worker.
 """
 
@@ -11,20 +11,30 @@ from __future__ import annotations
 
 import importlib
 import logging
+import multiprocessing
 import os
+import queue
 import sys
 import weakref
-from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass
+from functools import partial
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
 
 from othello_lab.agents.config import ConfigError
-from othello_lab.experiments.playing.conditions import GameConditions, RemoteConditions
-from othello_lab.experiments.playing.pool import WorkerDied, WorkerPool
-from othello_lab.experiments.playing.supervisor import start_worker
+from othello_lab.experiments.playing.batch import GameMonitor
+from othello_lab.experiments.playing.conditions import RemoteConditions
+from othello_lab.experiments.playing.nursery import (
+    BEGUN,
+    LOG,
+    Nursery,
+    Start,
+    read_message,
+    start_nursery,
+)
+from othello_lab.experiments.playing.tasks import WorkerContext, WorkerDied, start_worker
 from othello_lab.experiments.record.provenance import COMMIT, differences, versions
 
 
@@ -53,74 +63,81 @@ class Assignment:
         )
 
 
-_pools: dict[str, tuple[WorkerPool, deque[logging.LogRecord]]] = {}
-"""In a Dask worker: the pool of each lease, and what its processes have logged."""
+_leases: dict[str, tuple[Nursery, queue.SimpleQueue[Connection]]] = {}
+"""In a Dask worker: the nursery of each lease, and its processes that have no task."""
 
 
 class Lease:
-    """As long as this object lives, there is a pool of processes for a run."""
+    """As long as this object lives, there are processes for a run."""
 
     def __init__(self, key: str, assignment: Assignment) -> None:
-        """key: the pool's name in tasks; no two leases have the same.
+        """key: the lease's name in tasks; no two leases have the same.
 
         Raises ConfigError if the worker cannot play the driver's plan.
         """
         from distributed import get_worker  # takes half a second; not for those without Dask
 
-        records: deque[logging.LogRecord] = deque()
-        pool = WorkerPool(
-            get_worker().state.nthreads,
-            _begin,
-            (assignment,),
-            fresh=True,
-            prepare=_prepare,
-            handle=records.append,
-        )
+        worker = get_worker()
         try:
-            pool.submit(_ready).result()
-        except (BrokenExecutor, WorkerDied) as error:
-            pool.kill()
-            raise ConfigError(f"{error}; its own log may say why") from error
-        except BaseException:
-            pool.kill()
-            raise
-        _pools[key] = pool, records
-        weakref.finalize(self, _end, key)
+            nursery = start_nursery(partial(_prepare, assignment, str(worker.name)))
+            _leases[key] = nursery, queue.SimpleQueue()
+            weakref.finalize(self, _end, key)
+            for _ in range(worker.state.nthreads):
+                _add_process(key)
+        except (BrokenExecutor, EOFError) as error:
+            raise ConfigError("no process begins there; its own log may say why") from error
+
+
+def _add_process(key: str) -> None:
+    """Start a process, and wait until it has begun; BrokenExecutor."""
+    nursery, free = _leases[key]
+    nursery.add_worker()
+    line = nursery.joined.pop()
+    kind = LOG
+    while kind != BEGUN:
+        try:
+            kind, content = read_message(line.recv_bytes())
+        except (EOFError, OSError):
+            raise BrokenExecutor("a process could not begin") from None
+        if kind == LOG:
+            logging.getLogger(content.name).handle(content)
+    free.put(line)
 
 
 def _end(key: str) -> None:
-    pool, _ = _pools.pop(key)
-    pool.kill()
+    nursery, _ = _leases.pop(key)
+    nursery.end()
 
 
-def work(
-    lease: object, key: str, function: Callable[..., Any], arguments: tuple[Any, ...]
-) -> tuple[Any, list[logging.LogRecord]]:
-    """Run a task in the pool of a lease; return its result and the log records since the last one.
+def work(lease: object, key: str, task: bytes) -> list[bytes]:
+    """Pass a task to a process of a lease; return its messages, of which the last is the answer.
+    Raises WorkerDied.
 
     lease: not used here; the task fails together with it.
     """
-    pool, records = _pools[key]
-    result = pool.submit(function, *arguments).result()
-    return result, [records.popleft() for _ in range(len(records))]
+    _, free = _leases[key]
+    line, messages = free.get(), list[bytes]()
+    try:
+        line.send_bytes(task)
+        while not messages or messages[-1][:1] == LOG:
+            messages.append(line.recv_bytes())
+    except (EOFError, OSError):
+        _add_process(key)
+        raise WorkerDied("the worker process died") from None
+    free.put(line)
+    return messages
 
 
 # ---------------------------------------------------------------------- in its fresh processes
 
 
-def _prepare(assignment: Assignment) -> tuple[GameConditions | Exception]:
-    """Return the conditions, if all versions are the driver's; otherwise the reason against it."""
-    try:
-        if Path(assignment.folder).is_dir():
-            os.chdir(assignment.folder)
-        sys.path += [place for place in assignment.path if place not in sys.path]
-        importlib.invalidate_caches()
-        return (_made(assignment),)
-    except Exception as error:
-        return (error,)
-
-
-def _made(assignment: Assignment) -> GameConditions:
+def _prepare(assignment: Assignment, name: str) -> tuple[Start, float]:
+    """Return the way to begin a worker, and the patience with its players; ConfigError if any
+    version is not the driver's. name: of the Dask worker."""
+    if Path(assignment.folder).is_dir():
+        os.chdir(assignment.folder)
+    sys.path += [place for place in assignment.path if place not in sys.path]
+    importlib.invalidate_caches()
     config = assignment.elsewhere.config
     here = versions(config["agents"])
     missing = [name for name in assignment.versions if name not in here and name != COMMIT]
@@ -134,20 +151,10 @@ def _made(assignment: Assignment) -> GameConditions:
         raise ConfigError(f"other versions than the driver has: {'; '.join(changed)}")
     conditions = assignment.elsewhere.make(config)
     conditions.prepare()
-    return conditions
 
+    def start(monitor: GameMonitor) -> WorkerContext:
+        process = multiprocessing.current_process()
+        process.name = f"{name} {process.name}"
+        return start_worker(conditions, monitor)
 
-_failure: Exception | None = None
-
-
-def _begin(conditions: GameConditions | Exception) -> Callable[[], None] | None:
-    global _failure
-    if isinstance(conditions, Exception):
-        _failure = conditions
-        return None
-    return start_worker(conditions)
-
-
-def _ready() -> None:
-    if _failure is not None:
-        raise _failure
+    return start, conditions.hang_seconds

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from typing import Annotated
 
 from othello_lab.core.system.optional_libraries import needs
@@ -13,10 +14,15 @@ from othello_lab.core.system.scratch import remove_abandoned
 from othello_lab.core.system.settings import Nameable, Whole, checked
 from othello_lab.core.system.shared_memory import STOP_AT_ONCE, why_no_locks
 from othello_lab.experiments.playing.conditions import GameConditions
-from othello_lab.experiments.playing.game import close_all
-from othello_lab.experiments.playing.match import LocalRunner, TaskRunner, WorkerRunner, WorkerSlots
+from othello_lab.experiments.playing.match import TaskRunner
+from othello_lab.experiments.playing.nursery import fork_nursery
 from othello_lab.experiments.playing.pool import WorkerPool
-from othello_lab.experiments.playing.supervisor import start_worker
+from othello_lab.experiments.playing.tasks import (
+    ThisProcess,
+    WorkerContext,
+    Workers,
+    start_worker,
+)
 
 Say = Callable[[str], None]
 """Receives one line that the user should know."""
@@ -36,13 +42,25 @@ class Executor(Nameable, ABC):
         """A description in a few words."""
 
     @abstractmethod
-    def ready(self, conditions: GameConditions, say: Say) -> AbstractContextManager[TaskRunner]:
+    def workers_for(self, conditions: GameConditions, say: Say) -> AbstractContextManager[Workers]:
+        """Return the workers that play under these conditions; see :meth:`ready`."""
+
+    @contextmanager
+    def ready(self, conditions: GameConditions, say: Say) -> Iterator[TaskRunner]:
         """Yield a TaskRunner for these conditions.
 
         Enter it before anything is written, and while this process has a single thread: it may be
         forked. Raises ConfigError if the games cannot be played here. At its end everything that is
         still under way is dropped.
         """
+        try:
+            with self.workers_for(conditions, say) as workers:
+                try:
+                    yield TaskRunner(workers, lambda: conditions.stopping)
+                finally:
+                    conditions.stop.value = STOP_AT_ONCE
+        finally:
+            remove_abandoned()  # scratch folders, by workers that were killed while they did
 
 
 class Serial(Executor):
@@ -52,16 +70,10 @@ class Serial(Executor):
 
     text = "none (serial)"
 
-    @contextmanager
-    def ready(self, conditions: GameConditions, say: Say) -> Iterator[TaskRunner]:
+    def workers_for(self, conditions: GameConditions, say: Say) -> Workers:
         if conditions.apart:
-            with Processes(workers=1).ready(conditions, say) as crew:
-                yield crew
-            return
-        try:
-            yield LocalRunner(conditions)
-        finally:
-            close_all(conditions.line_up)
+            return Processes(workers=1).workers_for(conditions, say)
+        return ThisProcess(WorkerContext(conditions))
 
 
 class Processes(Executor):
@@ -77,18 +89,11 @@ class Processes(Executor):
     def text(self) -> str:
         return f"{self.workers} ({self._note})" if self._note else f"{self.workers}"
 
-    @contextmanager
-    def ready(self, conditions: GameConditions, say: Say) -> Iterator[TaskRunner]:
+    def workers_for(self, conditions: GameConditions, say: Say) -> Workers:
         if self._note:
             say(f"workers: {self.text}")
-        try:
-            with WorkerPool(self.workers, start_worker, (conditions,)) as pool:
-                try:
-                    yield WorkerRunner(WorkerSlots(pool, self.workers), lambda: conditions.stopping)
-                finally:
-                    conditions.stop.value = STOP_AT_ONCE
-        finally:
-            remove_abandoned()  # by workers that were killed while they did
+        start = partial(start_worker, conditions)
+        return WorkerPool(fork_nursery(self.workers, start, conditions.hang_seconds))
 
 
 class Dask(Executor):
@@ -117,13 +122,8 @@ class Dask(Executor):
             return f"those of the Dask cluster at {self.address}"
         return f"{self.workers} (Dask)"
 
-    @contextmanager
-    def ready(self, conditions: GameConditions, say: Say) -> Iterator[TaskRunner]:
+    def workers_for(self, conditions: GameConditions, say: Say) -> AbstractContextManager[Workers]:
         # Dask takes half a second to import.
         from othello_lab.experiments.playing.cluster import reach
 
-        with reach(conditions, self.address, self.workers, say) as workers:
-            try:
-                yield WorkerRunner(workers, lambda: conditions.stopping)
-            finally:
-                conditions.stop.value = STOP_AT_ONCE
+        return reach(conditions, self.address, self.workers, say)

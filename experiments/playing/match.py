@@ -1,26 +1,34 @@
-"""Playing pairs, and working on pieces of a study: over an executor of tasks, or here."""
+"""Playing pairs, and working on pieces of a study, over workers that may die."""
 
 from __future__ import annotations
 
+import logging
 import pickle
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from othello_lab.agents.config import one_line
 from othello_lab.experiments.pairing.schedule import Pair, PairDraw, PickledPairs
-from othello_lab.experiments.playing.batch import GameMonitor, play_all
-from othello_lab.experiments.playing.conditions import GameConditions
-from othello_lab.experiments.playing.pool import WorkerDied
-from othello_lab.experiments.playing.supervisor import play_pairs, work_on
-from othello_lab.experiments.playing.tasks import Job, LocalContext, Task, TaskResult, worked_on
+from othello_lab.experiments.playing.tasks import (
+    Answer,
+    Job,
+    Task,
+    TaskFunction,
+    TaskResult,
+    WorkerDied,
+    Workers,
+    play_pairs,
+    work_on,
+)
 from othello_lab.experiments.record.game_block import GameBlock
 from othello_lab.experiments.record.store import PlayedGame
+
+log = logging.getLogger("lab.games")
 
 _LARGEST_TASK = 2048  # pairs, of which each task is a transaction of the record
 MOST_DEATHS = 3
@@ -63,108 +71,68 @@ Play = Callable[[PairDraw], Iterator[list[PairResults]]]
 """Plays what is drawn; yields results in batches, in no fixed order."""
 
 
-class TaskRunner(Protocol):
-    """Plays the games of a run, or works on the tasks of a study, until asked to stop."""
-
-    def __call__(self, draw: PairDraw) -> Iterator[list[PairResults]]:
-        """Play the drawn pairs; see :data:`Play`."""
-        ...
-
-    def work(self, job: Job, pieces: Sequence[Task]) -> Iterator[list[TaskResult]]:
-        """Work on tasks; yield their results in batches, in no fixed order."""
-        ...
-
-
 class TaskFailed(Exception):
     """A worker could not do its task, for a reason that is not an agent's."""
 
 
-@dataclass(frozen=True)
-class LocalRunner:
-    """A crew that is this process: pair after pair, each move by the judge, as Ctrl-C cannot break
-    into a game in compiled code."""
+class TaskRunner:
+    """Plays the games of a run, or works on the tasks of a study, until asked to stop.
 
-    conditions: GameConditions
-
-    def __call__(self, draw: PairDraw) -> Iterator[list[PairResults]]:
-        conditions = replace(self.conditions, compiled_games=False)
-        watch = GameMonitor(GameMonitor.Memory())
-        while not conditions.stopping and (pairs := draw.take(1)):
-            for played in play_all(conditions, pairs[0], watch):
-                yield results_of(played)
-
-    def work(self, job: Job, pieces: Sequence[Task]) -> Iterator[list[TaskResult]]:
-        desk = LocalContext(self.conditions)
-        return (done for piece in pieces if (done := worked_on(job, desk, [piece])))
-
-
-@dataclass
-class WorkerSlots:
-    """An executor with the number of tasks it works on at a time (which may change), the task for
-    some pairs, and the exceptions that mean the death of a worker.
-
-    task_seconds: the length of a task: long enough that handing it out costs little, short enough
-    that all workers end at about the same time.
+    Only a few tasks are under way at a time, each of as many pairs or pieces as take about
+    ``task_seconds`` of the workers, so memory does not grow with the length of the run. If a worker
+    dies, what its task had is done again one by one; nobody knows the pair at fault among several,
+    so that death counts for none of them. A pair is skipped when three workers have died that had
+    nothing else to play.
     """
 
-    executor: Executor
-    number: int
-    task: Callable[[PickledPairs], list[bytes]] = play_pairs
-    died: tuple[type[Exception], ...] = (WorkerDied,)
-    task_seconds: float = 0.2
-
-
-@dataclass(frozen=True)
-class WorkerRunner:
-    """A crew of workers. stop: asked now and then, as :func:`play_over` does."""
-
-    workers: WorkerSlots
-    stop: Callable[[], bool]
+    def __init__(
+        self, workers: Workers, stop: Callable[[], bool], play: TaskFunction = play_pairs
+    ) -> None:
+        """stop: once it returns True nothing new is handed out. (Workers drop or finish their tasks
+        as the stop signal says.) play: a worker's function for PickledPairs."""
+        self._workers, self._stop, self._play = workers, stop, play
 
     def __call__(self, draw: PairDraw) -> Iterator[list[PairResults]]:
-        return play_over(self.workers, draw, self.stop)
+        """Play the drawn pairs; see :data:`Play`."""
+        return self.play(draw.take)
+
+    def play(self, take: Callable[[int], list[Pair]]) -> Iterator[list[PairResults]]:
+        """Play pairs. take: hands out at most this many."""
+        source = _TaskSource[Pair, PairResults](
+            take,
+            lambda pair: pair[0].pair,
+            lambda pairs, again: (
+                partial(self._play, apart=True) if again else self._play,
+                PickledPairs(pairs),
+            ),
+            _read,
+            lambda number: PairResult(number, []),
+        )
+        return self._results(source)
 
     def work(self, job: Job, pieces: Sequence[Task]) -> Iterator[list[TaskResult]]:
+        """Work on tasks; yield their results in batches, in no fixed order."""
         waiting = deque(pieces)
-        order = _TaskSource(
+        source = _TaskSource[Task, TaskResult](
             lambda most: [waiting.popleft() for _ in range(min(most, len(waiting)))],
             lambda piece: piece.number,
-            list,
-            partial(work_on, job),
+            lambda pieces, _: (partial(work_on, job), pieces),
             lambda results: results,
             lambda number: TaskResult(number, {}, f"the worker died {MOST_DEATHS} times"),
         )
-        return _done(self.workers, order, self.stop)
+        return self._results(source)
+
+    def _results(self, source: _TaskSource[Item, Result]) -> Iterator[list[Result]]:
+        tasks = _RunningTasks(self._workers, source, self._stop)
+        while tasks.hand_out():
+            if results := tasks.collect():
+                tasks.hand_out()
+                yield results
 
 
-def play_over(
-    workers: WorkerSlots, draw: PairDraw, stop: Callable[[], bool] = lambda: False
-) -> Iterator[list[PairResults]]:
-    """Play pairs over an executor; yield their results in batches, in no fixed order.
-
-    Only a few tasks are under way at a time, each of as many pairs as take about ``task_seconds``,
-    so memory does not grow with the length of the run. The pairs of a task are played again one by
-    one if its worker died; nobody knows the pair at fault among several, so that death counts for
-    none of them. A pair is skipped when three workers have died that had nothing else to play.
-
-    stop: once it returns True nothing new is handed out. (Workers drop or finish their tasks as the
-    stop signal says.)
-    """
-    order = _TaskSource[Pair, PairResults](
-        draw.take,
-        lambda pair: pair[0].pair,
-        PickledPairs,
-        workers.task,
-        _read,
-        lambda number: PairResult(number, []),
-    )
-    return _done(workers, order, stop)
-
-
-def _read(answer: list[bytes]) -> list[PairResults]:
+def _read(pickled: bytes) -> list[PairResults]:
     """Return the results that a worker has sent."""
-    parts = [part for pickled in answer for part in pickle.loads(pickled)]
-    return [result for part in parts for result in results_of(part)]
+    return [result for part in pickle.loads(pickled) for result in results_of(part)]
 
 
 Item = TypeVar("Item")
@@ -175,86 +143,72 @@ Result = TypeVar("Result")
 class _TaskSource(Generic[Item, Result]):
     """The work for workers: pairs of games, or tasks of a study.
 
-    take: hands out at most this many that are not begun. number: of one. packed: makes what is sent
-    to a worker from a list of them. task: a worker's function for that. results: makes results from
-    the value that the task returned. lost: makes the result of one that MOST_DEATHS workers died
-    of.
+    take: hands out at most this many that are not begun. number: of one. task: makes a worker's
+    function and its argument from a list of them; its second argument is True for a single one that
+    a worker has died of. results: makes results from the value that the function returned. lost:
+    makes the result of one that MOST_DEATHS workers died of.
     """
 
     take: Callable[[int], list[Item]]
     number: Callable[[Item], int]
-    packed: Callable[[list[Item]], Any]
-    task: Callable[[Any], Any]
+    task: Callable[[list[Item], bool], tuple[TaskFunction, Any]]
     results: Callable[[Any], list[Result]]
     lost: Callable[[int], Result]
-
-
-def _done(
-    workers: WorkerSlots, order: _TaskSource[Item, Result], stop: Callable[[], bool]
-) -> Iterator[list[Result]]:
-    tasks = _RunningTasks(workers, order, stop)
-    tasks.hand_out()
-    while tasks.running:
-        finished, _ = wait(tasks.running, return_when=FIRST_COMPLETED)
-        results = tasks.collect(finished)
-        tasks.hand_out()
-        if results:
-            yield results
-            tasks.hand_out()  # what became of them may have led to further ones
 
 
 class _RunningTasks(Generic[Item, Result]):
     """The tasks under way."""
 
     def __init__(
-        self, workers: WorkerSlots, order: _TaskSource[Item, Result], stop: Callable[[], bool]
+        self, workers: Workers, source: _TaskSource[Item, Result], stop: Callable[[], bool]
     ) -> None:
-        self.running: dict[Future[Any], list[Item]] = {}
-        self._workers, self._order, self._stop = workers, order, stop
+        self._workers, self._source, self._stop = workers, source, stop
+        self._running: dict[int, list[Item]] = {}
         self._again: deque[Item] = deque()
         self._deaths: Counter[int] = Counter()
         self._size = 1  # items in a task
         self._since, self._finished = time.perf_counter(), 0
 
-    def hand_out(self) -> None:
-        """Give the workers something to do, and something to do next."""
-        while len(self.running) < 2 * self._workers.number and not self._stop():
-            items = [self._again.popleft()] if self._again else self._order.take(self._size)
+    def hand_out(self) -> bool:
+        """Give the workers something to do, and something to do next; return False if all is done,
+        for the moment at least."""
+        while not self._stop():
+            if not self._workers.room:
+                return True
+            items = [self._again.popleft()] if self._again else self._source.take(self._size)
             if not items:
-                return
-            task = self._workers.executor.submit(self._order.task, self._order.packed(items))
-            self.running[task] = items
+                break
+            again = len(items) == 1 and self._deaths[self._source.number(items[0])] > 0
+            number = self._workers.give(*self._source.task(items, again))
+            self._running[number] = items
+        return bool(self._running)
 
-    def collect(self, finished: Iterable[Future[Any]]) -> list[Result]:
-        """Return the results of finished tasks."""
-        if self._stop():
-            for task in [task for task in self.running if task.cancel()]:
-                del self.running[task]
+    def collect(self) -> list[Result]:
+        """Wait a moment, and return the results that have come."""
         results = []
-        for task in finished:
-            items = self.running.pop(task, [])
-            if not task.cancelled():
-                results += self._results(task, items)
+        for answer in self._workers.answers():
+            if (items := self._running.pop(answer.number, None)) is not None:
+                results += self._results(answer, items)
         if self._finished:
             seconds = (time.perf_counter() - self._since) * self._workers.number / self._finished
             self._size = max(1, min(_LARGEST_TASK, round(self._workers.task_seconds / seconds)))
         return results
 
-    def _results(self, task: Future[Any], items: list[Item]) -> list[Result]:
-        error = task.exception()
-        if isinstance(error, self._workers.died):
+    def _results(self, answer: Answer, items: list[Item]) -> list[Result]:
+        if isinstance(answer.error, WorkerDied):
             return self._died_of(items)
-        if error is not None:
-            raise error if isinstance(error, BrokenExecutor) else TaskFailed(one_line(error))
+        if answer.error is not None:
+            raise TaskFailed(one_line(answer.error))
         self._finished += len(items)
-        return self._order.results(task.result())
+        return self._source.results(answer.value)
 
     def _died_of(self, items: list[Item]) -> list[Result]:
         """A worker died that had these: they are done again, or given up."""
         if len(items) == 1:
-            number = self._order.number(items[0])
+            number = self._source.number(items[0])
             self._deaths[number] += 1
             if self._deaths[number] == MOST_DEATHS:
-                return [self._order.lost(number)]
+                return [self._source.lost(number)]
+            log.warning("a worker died of pair or piece %d, which is done again", number)
         self._again += items
         return []

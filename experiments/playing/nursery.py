@@ -1,14 +1,18 @@
 """Nurseries: processes that fork workers for a driver that has threads, and so cannot fork itself.
 
-A nursery has a single thread. It forks workers on request, and further nurseries, which do the
-same: whoever kills one leaves another. Each has a socket of its own to the driver, by which it
-notices the driver's end, and the driver its.
+The driver forks a nursery while it has a single thread. A nursery forks another one, which serves
+the driver, and waits: whoever kills one leaves another. The upper one forks the next if the lower
+one is killed; the lower one takes the place of an upper one that was killed. They share one socket,
+so the driver cannot tell them apart. Workers end with the nursery that has forked them.
+
+A nursery ends a worker that was stopped for long, or whose player does not answer.
 """
 
 from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import multiprocessing
 import os
 import pickle
@@ -19,20 +23,26 @@ import struct
 import subprocess
 import sys
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
+from concurrent.futures import BrokenExecutor
+from functools import partial
+from itertools import count
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
+from othello_lab.core.system.forked import ChildSignals, fork
 from othello_lab.core.system.processes import (
     adopt_orphans,
-    descendants,
     die_with_parent,
     end_descendants,
-    is_ending,
-    reap,
+    is_stopped,
+    send_signal,
+    signal_at_parents_end,
 )
+from othello_lab.core.system.shared_memory import keep_from_children, shared
+from othello_lab.experiments.playing.batch import GameMonitor
 from othello_lab.experiments.record.log import SendRecords, log_only_to
 
 log = logging.getLogger("lab.pool")
@@ -40,124 +50,113 @@ log = logging.getLogger("lab.pool")
 END_SECONDS = 2.0
 """How long workers may take to end, all together, once they have nothing to do; then they are
 killed."""
-_NURSERY_SECONDS = 1.0  # that a nursery has beyond those of its workers
+STOPPED_SECONDS = 10
+"""A worker or nursery that was stopped (SIGSTOP) for so long is killed, and replaced."""
+_LOOK_SECONDS = 0.5  # from one look at the processes to the next
+_MORE_SECONDS = 2.0  # that nurseries have to end beyond those of their workers
+BROKEN = "no worker can be started any more"
 
+BEGUN, LOG, RESULT, ERROR = b"b", b"l", b"r", b"e"
+"""The kinds of messages from a worker."""
 _NUMBER = struct.Struct("<q")
-"""A request: the number in a worker's name, 0 for a nursery. An answer: the number of the process,
-0 for none."""
+"""A request: the number in a worker's name."""
 
-Initializer = Callable[..., Callable[[], None] | None]
-Prepare = Callable[..., tuple[Any, ...]]
+Start = Callable[[GameMonitor], Any]
+"""Begins a worker; its result, the place, is the first argument of all tasks, and has ``end()``."""
+
+
+def message_of(kind: bytes, content: object) -> bytes:
+    """Return a message of a worker."""
+    return kind + ForkingPickler.dumps(content)
+
+
+def read_message(message: bytes) -> tuple[bytes, Any]:
+    """Return the kind and content of a worker's message."""
+    return message[:1], pickle.loads(memoryview(message)[1:])
 
 
 # ---------------------------------------------------------------------- in the driver
 
 
 class Nursery:
-    """A nursery, as its driver has it.
+    """The nurseries, as their driver has them: a source of workers, see
+    :class:`~experiments.playing.pool.WorkerSource`."""
 
-    control: the socket to it. number: of its process; 0 until that is known, which it is once the
-    process lives. reap: called when it has ended.
-    """
+    def __init__(self, control: socket.socket, number: int, reap: Callable[[], object]) -> None:
+        """number: of the first process. reap: waits until it has ended."""
+        self._control, self._number, self._reap = control, number, reap
+        self._names = count(1)
+        self.joined: deque[Connection] = deque()
 
-    def __init__(
-        self, control: socket.socket, number: int = 0, reap: Callable[[], object] | None = None
-    ) -> None:
-        self.control, self.number, self._reap = control, number, reap
-        self._asked: deque[Connection | Nursery] = deque()
+    def fileno(self) -> int:
+        return self._control.fileno()
 
-    def ask_worker(self, name: int) -> Connection:
-        """Ask for a worker at the other end of a new connection. If none is started, the connection
-        has ended. name: the number in the worker's name."""
-        worker = Connection(self._ask(name).detach())
-        self._asked.append(worker)
-        return worker
-
-    def ask_nursery(self) -> Nursery:
-        """Ask for another nursery. If none is started, its control has ended."""
-        nursery = Nursery(self._ask(0))
-        self._asked.append(nursery)
-        return nursery
-
-    def _ask(self, name: int) -> socket.socket:
+    def add_worker(self) -> None:
+        """Ask for a worker, which joins at once. If none is started, its connection has ended."""
         ours, theirs = socket.socketpair()
-        # If this one has ended, the new socket ends with this block.
-        with theirs, contextlib.suppress(OSError):
-            socket.send_fds(self.control, [_NUMBER.pack(name)], [theirs.fileno()])
-        return ours
+        with ours, theirs:
+            try:
+                name = _NUMBER.pack(next(self._names))
+                socket.send_fds(self._control, [name], [theirs.fileno()])
+            except OSError:
+                raise BrokenExecutor(BROKEN) from None
+            self.joined.append(Connection(ours.detach()))
 
-    def hear(self) -> tuple[Connection | Nursery, int]:
-        """Return the next of those it was asked for, and the number of its process, 0 for none;
-        EOFError if the nursery has ended."""
-        try:
-            (number,) = _NUMBER.unpack(self.control.recv(_NUMBER.size))
-        except (OSError, struct.error):
-            raise EOFError from None
-        started = self._asked.popleft()
-        if isinstance(started, Nursery):
-            started.number = number
-        return started, number
-
-    def begin_to_end(self) -> None:
-        """Tell it to end, with all that is below it."""
-        with contextlib.suppress(OSError):  # it may be gone already
-            self.control.shutdown(socket.SHUT_WR)
+    def hear(self) -> None:
+        with contextlib.suppress(ConnectionError):
+            if news := self._control.recv(1 << 12):
+                log.warning(news.decode().strip())
+                return
+        raise BrokenExecutor(BROKEN)
 
     def end(self) -> None:
-        """Wait for its end, which is soon; otherwise kill it."""
-        until = time.monotonic() + END_SECONDS + 2 * _NURSERY_SECONDS
-        with contextlib.suppress(EOFError):
+        with contextlib.suppress(OSError):  # they may be gone already
+            self._control.shutdown(socket.SHUT_WR)
+        until = time.monotonic() + END_SECONDS + _MORE_SECONDS
+        with contextlib.suppress(BrokenExecutor):
             while (left := until - time.monotonic()) > 0:
-                if select.select([self.control], [], [], left)[0]:
+                if select.select([self], [], [], left)[0]:
                     self.hear()
-            if self.number:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(self.number, signal.SIGKILL)
-        self.close()
-
-    def close(self) -> None:
-        """Let go of one that has ended."""
-        self.control.close()
-        if self._reap is not None:
-            self._reap()
+            end_descendants([self._number])
+            send_signal(self._number, signal.SIGKILL)
+        self._control.close()
+        self._reap()
 
 
-def fork_nursery(initializer: Initializer, initargs: tuple[Any, ...]) -> Nursery:
-    """Fork a nursery from this process, which has a single thread."""
+def fork_nursery(workers: int, start: Start, hang_seconds: float = math.inf) -> Nursery:
+    """Fork a nursery with so many workers from this process, which has a single thread.
+
+    start: begins a worker. hang_seconds: after this time without an answer a player that a worker
+    has called counts as hung; the worker is killed.
+    """
     ours, theirs = socket.socketpair()
-    # Ctrl-C must not find the driver's handler in the nursery, nor in what it forks.
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        number = os.fork()
-        if number == 0:
-            try:
-                signal.signal(signal.SIGINT, signal.SIG_IGN)
-                signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-                ours.close()
-                _live(theirs, initializer, initargs)
-            finally:
-                os._exit(0)
-    except BaseException as error:
+
+    def live() -> None:
         ours.close()
-        if isinstance(error, OSError):
-            why = f"no process can be started: {error.strerror}"
-            raise OSError(error.errno, why) from None
-        raise
+        _NurseryProcess(theirs, start, hang_seconds).live(above=-1)
+
+    try:
+        number = fork(live)
+    except OSError as error:
+        ours.close()
+        raise OSError(error.errno, f"no process can be started: {error.strerror}") from None
     finally:
         theirs.close()
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
-    def reap_it() -> None:
+    def reap() -> None:
         with contextlib.suppress(ChildProcessError):
             os.waitpid(number, 0)
 
-    return Nursery(ours, number, reap_it)
+    nursery = Nursery(ours, number, reap)
+    for _ in range(workers):
+        nursery.add_worker()
+    return nursery
 
 
-def start_nursery(
-    initializer: Initializer, initargs: tuple[Any, ...], prepare: Prepare | None
-) -> Nursery:
-    """Start a nursery as a Python of its own, and send it its arguments."""
+def start_nursery(prepare: Callable[[], tuple[Start, float]]) -> Nursery:
+    """Start a nursery as a Python of its own. prepare: called there; returns ``start`` and
+    ``hang_seconds`` as for :func:`fork_nursery`. Raises what that raises, and EOFError if the
+    process dies."""
     ours, theirs = socket.socketpair()
     code = (
         f"import sys; sys.path[:] = {sys.path!r}\n"
@@ -165,17 +164,25 @@ def start_nursery(
         f"fresh_nursery({theirs.fileno()})"
     )
     with theirs:
-        try:
-            process = subprocess.Popen([sys.executable, "-c", code], pass_fds=[theirs.fileno()])
-        except BaseException:
-            ours.close()
-            raise
-    # A connection only for this message: the socket itself stays open.
-    messenger = Connection(os.dup(ours.fileno()))
-    with contextlib.suppress(OSError):  # it has ended, as will be heard
-        messenger.send((initializer, initargs, prepare))
-    messenger.close()
-    return Nursery(ours, process.pid, process.wait)
+        process = subprocess.Popen([sys.executable, "-c", code], pass_fds=[theirs.fileno()])
+    nursery = Nursery(ours, process.pid, process.wait)
+    try:
+        with _messenger(ours) as messenger:
+            messenger.send(prepare)
+            problem = messenger.recv()
+        if problem is not None:
+            raise problem
+    except BaseException as error:
+        nursery.end()
+        if isinstance(error, ConnectionError):
+            raise EOFError from None
+        raise
+    return nursery
+
+
+def _messenger(control: socket.socket) -> Connection:
+    """Return a connection for the first messages: the socket itself stays open."""
+    return Connection(os.dup(control.fileno()))
 
 
 # ---------------------------------------------------------------------- in the nursery
@@ -183,127 +190,153 @@ def start_nursery(
 
 def fresh_nursery(descriptor: int) -> None:
     """The main function of a nursery that was started rather than forked."""
-    messenger = Connection(os.dup(descriptor))
-    initializer, initargs, prepare = messenger.recv()
-    messenger.close()
-    if prepare is not None:
-        initargs = prepare(*initargs)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver to handle
-    _live(socket.socket(fileno=descriptor), initializer, initargs)
-
-
-def _live(control: socket.socket, initializer: Initializer, initargs: tuple[Any, ...]) -> None:
-    """Fork a worker or a nursery for each socket that arrives, until the driver closes its end."""
-    own, workers, nurseries = _begin(), set[int](), set[int]()
-    while True:
-        message, descriptors, _, _ = socket.recv_fds(control, _NUMBER.size, 1)
-        if not message:
-            _end_all(own, workers, nurseries)
-            reap()
-            return
-        (name,) = _NUMBER.unpack(message)
-        # Nobody asks how a worker ended, but the time that it took is to be known above.
-        reap()
-        # Processes left by a worker or a nursery that was killed belong to this process now; or
-        # soon, as the driver sees it end when its files are closed, and that comes first.
-        living = {number for number in descendants([own]) if not is_ending(number)}
-        workers &= living
-        nurseries &= living
-        end_descendants([own], workers | nurseries)
+    control = socket.socket(fileno=descriptor)
+    with _messenger(control) as messenger:
+        prepare = messenger.recv()
         try:
-            child = os.fork()
-        except OSError:
-            child = -1  # the driver takes it for one that died early
-        if child == 0:
-            control.close()
-            if name == 0:
-                control = socket.socket(fileno=descriptors[0])
-                own, workers, nurseries = _begin(), set(), set()
-                continue
-            _run_worker(own, name, Connection(descriptors[0]), initializer, initargs)
-        if child > 0:
-            (workers if name else nurseries).add(child)
-        with contextlib.suppress(OSError):  # the driver is gone, as will be seen at once
-            control.send(_NUMBER.pack(max(0, child)))
-        os.close(descriptors[0])
+            start, hang_seconds = prepare()
+        except Exception as error:
+            messenger.send(_sendable(error))
+            return
+        messenger.send(None)
+    _NurseryProcess(control, start, hang_seconds).live(above=-1)
 
 
-def _begin() -> int:
-    """Make this process a nursery; return its number. A signal to all processes of a terminal or a
-    job is for the driver to handle."""
-    os.setsid()
-    adopt_orphans()
-    return os.getpid()
+class _NurseryProcess:
+    def __init__(self, control: socket.socket, start: Start, hang_seconds: float) -> None:
+        self._control, self._start, self._hang_seconds = control, start, hang_seconds
+        # A signal to all processes of a terminal or a job is for the driver to handle.
+        os.setsid()
+        adopt_orphans()
+        signal_at_parents_end(signal.SIGCHLD)
+        self._signals = ChildSignals()
+        self._workers: dict[int, GameMonitor] = {}  # by number of the process
+        self._below = 0  # the nursery that serves the driver; 0: this one does
+        self._stopped: Counter[int] = Counter()  # in how many looks in a row
+        self._looked = time.monotonic()
 
+    def live(self, above: int) -> None:
+        """Serve until the driver closes its end, or wait for the nursery that does. above: the
+        nursery that waits for this one; -1 for none."""
+        while True:
+            if not self._below and os.getppid() != above:
+                self._below = fork(partial(self._live_below, os.getpid()))
+            sources: list[Any] = [self._signals, *([] if self._below else [self._control])]
+            ready, _, _ = select.select(sources, [], [], _LOOK_SECONDS)
+            if self._signals.heard() and not self._bury():
+                break
+            if time.monotonic() - self._looked >= _LOOK_SECONDS:
+                self._looked = time.monotonic()
+                self._look(above)
+            if self._control in ready and not self._serve():
+                break
+        until = time.monotonic() + END_SECONDS
+        while self._workers and time.monotonic() < until:
+            select.select([self._signals], [], [], until - time.monotonic())
+            self._signals.heard()
+            self._bury()
+        end_descendants([os.getpid()])
 
-def _end_all(nursery: int, workers: set[int], nurseries: set[int]) -> None:
-    """Let the workers end all below them after the end of the driver, and check that all do. The
-    nurseries below this one do the same."""
-    for worker in workers & set(descendants([nursery])):
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(worker, signal.SIGTERM)
-    until = time.monotonic() + END_SECONDS + (_NURSERY_SECONDS if nurseries else 0)
-    awaited = workers | nurseries
-    while awaited & set(descendants([nursery])) and time.monotonic() < until:
-        time.sleep(0.02)
-    end_descendants([nursery])
+    def _live_below(self, above: int) -> None:
+        _NurseryProcess(self._control, self._start, self._hang_seconds).live(above)
+
+    def _serve(self) -> bool:
+        """Fork a worker for a socket that has arrived; return False at the driver's end."""
+        try:
+            message, descriptors, _, _ = socket.recv_fds(self._control, _NUMBER.size, 1)
+        except ConnectionError:  # it ended without hearing the last news
+            return False
+        if not message:
+            return False
+        memory, driver = shared(GameMonitor.Memory), Connection(descriptors[0])
+        (name,) = _NUMBER.unpack(message)
+        be_worker = partial(self._be_worker, os.getpid(), name, driver, memory)
+        with contextlib.suppress(OSError):  # the driver takes it for one that died early
+            self._workers[fork(be_worker)] = GameMonitor(memory)
+        keep_from_children(memory)
+        driver.close()
+        return True
+
+    def _bury(self) -> bool:
+        """Let processes go that have ended, and end what they leave, which belongs to this process
+        now. Return False if the nursery below has ended by itself, as the driver has."""
+        ended: dict[int, int] = {}
+        with contextlib.suppress(ChildProcessError):
+            while (child := os.waitpid(-1, os.WNOHANG))[0]:
+                ended.update([child])
+        for number in ended:
+            self._workers.pop(number, None)
+            self._stopped.pop(number, None)
+        goes_on = True
+        if self._below in ended:
+            goes_on = os.WIFSIGNALED(ended[self._below])
+            self._below = 0
+            if goes_on:
+                self._tell("the process that starts workers was killed; another one goes on")
+        if ended:
+            end_descendants([os.getpid()], {*self._workers, self._below} - {0})
+        return goes_on
+
+    def _look(self, above: int) -> None:
+        """Kill those that have been stopped for long, or hang. It is looks that are counted, not
+        seconds: when all of us are stopped, nobody looks."""
+        others = {self._below, above if os.getppid() == above else 0} - {0}
+        for number in {*self._workers, *others}:
+            self._stopped[number] = self._stopped[number] + 1 if is_stopped(number) else 0
+            if self._stopped[number] * _LOOK_SECONDS > STOPPED_SECONDS:
+                self._kill(number, f"a worker that was stopped for {STOPPED_SECONDS} s is killed")
+        for number, monitor in self._workers.items():
+            if monitor.called and time.monotonic() - monitor.called > self._hang_seconds:
+                self._kill(number, f"no answer for {self._hang_seconds:g} s")
+
+    def _kill(self, number: int, why: str) -> None:
+        self._tell(why)
+        send_signal(number, signal.SIGKILL)
+
+    def _tell(self, news: str) -> None:
+        with contextlib.suppress(OSError):
+            self._control.send(f"{news}\n".encode(), socket.MSG_DONTWAIT)
+
+    def _be_worker(self, parent: int, name: int, driver: Connection, memory: Any) -> None:
+        self._control.close()
+        die_with_parent(parent)
+        keep_from_children(memory)
+        multiprocessing.current_process().name = f"worker-{name}"
+        try:
+            with contextlib.suppress(EOFError, OSError):  # the driver is gone
+                _work(driver, partial(self._start, GameMonitor(memory)))
+        finally:
+            end_descendants([os.getpid()])
 
 
 # ---------------------------------------------------------------------- worker
 
 
-def _run_worker(
-    parent: int, name: int, driver: Connection, initializer: Initializer, initargs: tuple[Any, ...]
-) -> None:
-    """Be a worker until the end of this process."""
-    try:
-        signal.signal(signal.SIGTERM, _stop_working)
-        die_with_parent(parent, signal.SIGTERM)
-        multiprocessing.current_process().name = f"worker-{name}"
-        _work(driver, initializer, initargs)
-    finally:
-        end_descendants([os.getpid()])
-        os._exit(0)
-
-
-def _stop_working(number: int, frame: object) -> None:
-    """Ends a worker from wherever it is; not an exception that a game could be lost by."""
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    raise KeyboardInterrupt
-
-
-def _work(driver: Connection, initializer: Initializer, initargs: Any) -> None:
+def _work(driver: Connection, start: Callable[[], Any]) -> None:
     # The driver notices a worker's death by the end of this connection, so children of the worker
     # must not hold it open.
     os.register_at_fork(after_in_child=driver.close)
 
     def send_record(record: logging.LogRecord) -> None:
         with contextlib.suppress(OSError):  # the driver is gone, and with it the log
-            driver.send(("log", record))
+            driver.send_bytes(message_of(LOG, record))
 
     log_only_to(SendRecords(send_record))
     try:
-        end = initializer(*initargs)
+        place = start()
     except Exception:
         log.exception("a worker could not begin")
         return
-    driver.send(("begun", None))
-    while True:
+    driver.send_bytes(message_of(BEGUN, None))
+    while task := driver.recv_bytes():
+        function, argument = pickle.loads(task)
         try:
-            task = driver.recv()
-        except (EOFError, OSError):
-            return
-        if task is None:
-            if end is not None:
-                end()
-            return
-        function, arguments = task
-        try:
-            message = "result", function(*arguments)
-            pickled = ForkingPickler.dumps(message)
+            answer = message_of(RESULT, function(place, argument))
         except Exception as error:
-            pickled = ForkingPickler.dumps(("error", _sendable(error)))
-        driver.send_bytes(pickled)
+            answer = message_of(ERROR, _sendable(error))
+        driver.send_bytes(answer)
+    place.end()
 
 
 def _sendable(error: Exception) -> Exception:

@@ -14,10 +14,10 @@ from othello_lab.agents.agent import Files
 from othello_lab.core.game import PlayerFailure
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, ruleset
-from othello_lab.core.system.forked import Channel, ForkedProcess
+from othello_lab.core.system.forked import Channel, ChildSignals, ForkedProcess
 from othello_lab.core.system.processes import adopt_orphans
 from othello_lab.core.system.shared_memory import shared
-from othello_lab.experiments.playing.agent_proxy import AgentProxy, ChildSignals
+from othello_lab.experiments.playing.agent_proxy import AgentProxy
 from othello_lab.experiments.playing.conditions import CLOSED, PROCESS, GameConditions, Isolation
 
 START = Position.start()

@@ -21,7 +21,7 @@ from runs import played
 
 from othello_lab.__main__ import main
 from othello_lab.core.system.processes import LINUX, is_stopped
-from othello_lab.experiments.playing import agent_proxy, pool
+from othello_lab.experiments.playing import agent_proxy, nursery
 
 pytestmark = pytest.mark.skipif(not LINUX, reason="finds processes by /proc")
 
@@ -96,7 +96,7 @@ def test_killed_and_stopped_processes_are_replaced(
         chance, folder = random.Random(number), tmp_path / str(number)
 
         def prepare() -> None:
-            pool.STOPPED_SECONDS = 2
+            nursery.STOPPED_SECONDS = 2
             agent_proxy.STOPPED_SECONDS = 1.0
             for least in (1, chance.randrange(4, GAMES // 2)):  # noqa: B023
                 after_games(least, lambda: print("games", flush=True))()

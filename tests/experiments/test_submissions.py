@@ -21,7 +21,7 @@ from othello_lab.agents.external.submission import submissions
 from othello_lab.core.game import DIED, FINISHED, GARBAGE, HUNG, LATE, RAISED, UNFIT
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import RunResult
-from othello_lab.experiments.playing import agent_proxy, supervisor
+from othello_lab.experiments.playing import agent_proxy, tasks
 from othello_lab.experiments.report.programs import file_names
 
 QUIET = Console(quiet=True)
@@ -208,7 +208,7 @@ def test_only_some_keep_their_processes_between_games(
     words = ["agents=folder", f"folder={tmp_path / 'submissions'}", "games=2"]
     processes = []
     for most in (16, 2):
-        monkeypatch.setattr(supervisor, "MOST_SEATED", most)
+        monkeypatch.setattr(tasks, "MOST_SEATED", most)
         result = runs.played(tmp_path, *words, "executor.workers=1")
         assert set(result.games["end_reason"]) == {FINISHED}
         said = (result.folder / "output.txt").read_text()

@@ -3,8 +3,6 @@ of all others are repeated as they are recorded."""
 
 from __future__ import annotations
 
-import pickle
-import threading
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
@@ -14,18 +12,16 @@ from typing import Any
 from othello_lab.agents.agent import Agent, Decision, Limits
 from othello_lab.core.game import FINISHED, SearchStats
 from othello_lab.core.position import Position
-from othello_lab.core.rules import Color
-from othello_lab.core.system.processes import available_cores
+from othello_lab.core.rules import Color, Ruleset
 from othello_lab.core.system.shared_memory import STOP_AT_ONCE
 from othello_lab.experiments.pairing.openings import Opening
-from othello_lab.experiments.pairing.schedule import PickledPairs, ScheduledGame
+from othello_lab.experiments.pairing.schedule import Pair, ScheduledGame
 from othello_lab.experiments.playing.conditions import GameConditions
-from othello_lab.experiments.playing.pool import WorkerDied, WorkerPool
-from othello_lab.experiments.playing.supervisor import play_pairs, start_worker
+from othello_lab.experiments.playing.executors import Processes
+from othello_lab.experiments.playing.match import TaskRunner, pairs_of
 from othello_lab.experiments.record.store import GameRow, PlayedGame
 from othello_lab.experiments.record.turns import COUNTS
 
-_IN_HAND = 4  # games that each worker is given at a time
 _TWINS = tuple(field.name for field in fields(SearchStats) if field.compare)
 
 
@@ -45,31 +41,37 @@ class RecordedAgent(Agent):
 
 def played_again(
     conditions: GameConditions, games: Iterable[GameRow], until: float
-) -> Iterator[tuple[GameRow, PlayedGame | None]]:
-    """Yield games of a record and the same games played again, as in a run: by processes other than
-    this one. None if the process that led the game died.
+) -> Iterator[tuple[int, PlayedGame | None]]:
+    """Play games of a record again, as in a run: in processes other than this one. Yield them by
+    number, in no fixed order; None if the processes that led a game died.
 
     until: when to end, by the monotonic clock; games under way then are left out.
     """
-    workers, rows = available_cores(), iter(games)
-    with WorkerPool(workers, start_worker, (conditions,)) as pool:
+    left = iter(games)
+
+    def take(most: int) -> list[Pair]:
+        return [(_scheduled(row, conditions.rules),) for row in islice(left, most)]
+
+    def check_time() -> bool:
+        if time.monotonic() > until:
+            raise TimeoutError
+        return False
+
+    with Processes().workers_for(conditions, lambda line: None) as workers:
         try:
-            while given := list(islice(rows, _IN_HAND * workers)):
-                waiting = []
-                for row in given:
-                    opening = Opening.read(row.opening, conditions.rules)
-                    game = ScheduledGame(*row[:4], opening, row.seed)
-                    waiting.append(pool.submit(play_pairs, PickledPairs([(game,)])))
-                for row, future in zip(given, waiting, strict=True):
-                    left = min(max(0.0, until - time.monotonic()), threading.TIMEOUT_MAX)
-                    try:
-                        yield row, pickle.loads(future.result(left)[0])[0][0]
-                    except WorkerDied:
-                        yield row, None
+            for batch in TaskRunner(workers, check_time).play(take):
+                for number, played in pairs_of(batch):
+                    yield number, played[0] if played else None
         except TimeoutError:
             return
         finally:
             conditions.stop.value = STOP_AT_ONCE
+
+
+def _scheduled(row: GameRow, rules: Ruleset) -> ScheduledGame:
+    """Return a game as if it were a pair of its own."""
+    opening = Opening.read(row.opening, rules)
+    return ScheduledGame(row.game, row.game, row.black, row.white, opening, row.seed)
 
 
 def difference(

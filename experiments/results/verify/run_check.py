@@ -166,10 +166,11 @@ class Verification(Checked):
         plan = Plan(self._settings, players, self._rules, within, *nowhere)
         conditions = replace(plan.conditions(), log_level=logging.CRITICAL)
         done, every = 0, self._record.count_games()
-        for game, again in played_again(conditions, games, time.monotonic() + seconds):
-            done += 1
-            if said := difference(game, self._turns(game), again, agents, self._independent):
-                self.wrong[REPLAYED].append(f"game {game.game}: {said}")
+        rows, said = {game.game: game for game in games}, dict[int, str | None]()
+        for number, again in played_again(conditions, games, time.monotonic() + seconds):
+            done, row = done + 1, rows[number]
+            said[number] = difference(row, self._turns(row), again, agents, self._independent)
+        self.wrong[REPLAYED] += [f"game {game}: {why}" for game, why in sorted(said.items()) if why]
         self.extents[REPLAYED] = f"{done:,} of {counted(every, 'game')}"
         self.replayed, self.games = done, every
         self.power = f"{f'{done:,} of' if done < every else 'all'} {every:,} games replayed"

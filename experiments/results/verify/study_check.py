@@ -16,7 +16,7 @@ from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.core.system.escaping import counted
 from othello_lab.experiments.config import built_from
 from othello_lab.experiments.jobs.kinds import kind_name
-from othello_lab.experiments.playing.tasks import LocalContext, worked_on
+from othello_lab.experiments.playing.tasks import WorkerContext, work_on
 from othello_lab.experiments.playing.trust import foreign_code
 from othello_lab.experiments.record.provenance import differences
 from othello_lab.experiments.record.reading import has_begun, reading
@@ -121,7 +121,7 @@ class StudyVerification(Checked):
         job = functools.partial(job_of, dict(plan.described))
         for task in drawn:
             count += 1
-            (again,) = worked_on(job, LocalContext(conditions), [task])
+            (again,) = work_on(job, WorkerContext(conditions), [task])
             if self._rows(task.number) != timeless_rows(again.tables):
                 self.wrong[PIECES].append(f"piece {task.number}: it gives other rows")
             if time.monotonic() > until:

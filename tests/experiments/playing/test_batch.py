@@ -28,6 +28,7 @@ from othello_lab.agents.evaluation import Evaluation
 from othello_lab.core import whole_games
 from othello_lab.core.game import ILLEGAL
 from othello_lab.core.rules import RULESETS
+from othello_lab.core.system.shared_memory import FINISH_PAIRS, GO_ON
 from othello_lab.core.whole_games import CompiledPlayer
 from othello_lab.experiments.pairing import RoundRobin
 from othello_lab.experiments.pairing.openings import (
@@ -235,9 +236,15 @@ def test_only_whole_pairs_are_kept_when_games_are_to_stop() -> None:
     games = drawn(2, RandomOpenings(plies=4).choose(30, RULESETS["standard"], 3))
     made = conditions([RandomAgent(), GreedyAgent()])
     watch = GameMonitor(GameMonitor.Memory())
-    watch.stop()
+    made.stop.value = FINISH_PAIRS
     assert list(play_all(made, games, watch)) == []
     assert watch.called == 0
+    table = np.zeros((3, whole_games.GAME), dtype=np.int64)
+    watch.heed(made.stop)
+    nobody = CompiledPlayer(0, 0), CompiledPlayer(0, 0)
+    assert whole_games.play(nobody, table, 0, watch.address)[0] == 0, "kernels heed it, too"
+    made.stop.value = GO_ON
+    assert whole_games.play(nobody, table, 0, watch.address)[0] == 3
 
 
 def test_without_moves_only_totals_are_recorded() -> None:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,7 @@ from othello_lab.core.system.shared_memory import STOPPING
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import resume, run
 from othello_lab.experiments.playing import cluster, cluster_worker
-from othello_lab.experiments.playing.pool import WorkerPool
+from othello_lab.experiments.playing.nursery import start_nursery
 from othello_lab.experiments.record.provenance import versions
 
 pytest.importorskip("distributed")
@@ -297,11 +298,8 @@ def test_a_file_that_is_not_on_the_worker_is_named(
         (replace(here, folder="/nowhere"), r"mine\.py is missing there"),
         (replace(here, versions={**here.versions, "numba": "0.1"}), r"driver has: numba 0\.1 -> "),
     ):
-        begin, prepare = cluster_worker._begin, cluster_worker._prepare
-        with WorkerPool(1, begin, (assignment,), fresh=True, prepare=prepare) as pool:
-            future = pool.submit(cluster_worker._ready)
-            with pytest.raises(ConfigError, match=complaint) if complaint else nullcontext():
-                future.result()
+        with pytest.raises(ConfigError, match=complaint) if complaint else nullcontext():
+            start_nursery(partial(cluster_worker._prepare, assignment, "it")).end()
 
 
 # ---------------------------------------------------------------------- a certificate

@@ -4,31 +4,23 @@ from __future__ import annotations
 
 import itertools
 import os
-import pickle
 import signal
-from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
 from chosen import mostly_nightly
-from processes import Command, adopted, await_, descendants, lives
+from processes import Command, await_, descendants, lives
 from runs import played
 
-from othello_lab import Limits, RandomAgent
+from othello_lab import RandomAgent
 from othello_lab.core.game import DIED, FINISHED, GARBAGE, HUNG, LATE, RAISED, PlayerFailure
-from othello_lab.core.rules import ruleset
 from othello_lab.core.system.shared_memory import STOPPING
 from othello_lab.experiments.jobs.run import RunResult
-from othello_lab.experiments.pairing import RoundRobin
-from othello_lab.experiments.pairing.openings import Opening
-from othello_lab.experiments.pairing.schedule import PairDraw, PickledPairs
 from othello_lab.experiments.playing.agent_proxy import AgentProxy
-from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.game import close_all
-from othello_lab.experiments.playing.pair_worker import PairWorker, PairWorkerFailed
-from othello_lab.experiments.playing.supervisor import GameSupervisor
+from othello_lab.experiments.playing.tasks import WorkerContext
 
 
 def play(folder: Path, *words: str) -> RunResult:
@@ -94,7 +86,7 @@ def test_an_agent_that_misbehaves_when_closed_is_logged_and_holds_nobody_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
     if how == "hangs":  # far from END_SECONDS of the pool, with which its last records are lost
-        monkeypatch.setattr(f"{GameSupervisor.__module__}.CLOSE_SECONDS", 0.1)
+        monkeypatch.setattr(f"{WorkerContext.__module__}.CLOSE_SECONDS", 0.1)
     result = play(tmp_path, *closing(tmp_path / "notes", how), "executor.workers=2")
     assert result.complete
     processes = [int(path.name) for path in (tmp_path / "notes").iterdir()]
@@ -138,55 +130,6 @@ def test_ctrl_c_twice_waits_for_no_agent(tmp_path: Path) -> None:
     assert not any(map(lives, below))
 
 
-@pytest.mark.integration
-def test_a_house_that_is_stopped_between_two_games_has_broken_down() -> None:
-    agents = [RandomAgent(), RandomAgent()]
-    rules = ruleset("standard")
-    conditions = GameConditions(
-        ["a", "b"], agents, rules, Limits(), 0.0, hang_seconds=0.5, log_level=30, prepare_seconds=1
-    )
-    pair = PickledPairs(PairDraw(RoundRobin(), ["a", "b"], [Opening()], seed=1).take(1))
-    house = PairWorker(conditions, lambda: None)
-    try:
-        assert [number for number, _ in house.play(pair)] == [2]
-        os.kill(house.number, signal.SIGSTOP)
-        with pytest.raises(PairWorkerFailed, match="1 s"):
-            list(house.play(pair))
-    finally:
-        house.kill()
-
-
-class Breaks(PairWorker):
-    """A house that breaks down after some pairs; what it says of the game under way is wrong."""
-
-    after = 0
-
-    def play(self, pairs: PickledPairs) -> Iterator[tuple[int, bytes]]:
-        yield from super().play(PickledPairs([*pairs][: self.after]))
-        raise PairWorkerFailed("it breaks", 10**6)
-
-
-@pytest.mark.parametrize("after", [0, 2, 3])
-def test_whenever_a_house_breaks_down_every_game_is_played_once(
-    monkeypatch: pytest.MonkeyPatch, after: int
-) -> None:
-    agents = [RandomAgent(), RandomAgent()]
-    conditions = GameConditions(["a", "b"], agents, ruleset("standard"), Limits(), 0.0, 30.0, 30)
-    pairs = PickledPairs(PairDraw(RoundRobin(), ["a", "b"], [Opening()] * 3, seed=1).take(3))
-    monkeypatch.setattr(Breaks, "after", after)
-    monkeypatch.setattr("othello_lab.experiments.playing.supervisor.PairWorker", Breaks)
-    with adopted():  # as a supervisor adopts what loses its parent, and does not end with that
-        guardian = GameSupervisor(conditions)
-        played = [
-            each.game.game
-            for some in guardian.play(PickledPairs(pairs))
-            for part in pickle.loads(some)
-            for each in part
-        ]
-        guardian.end()
-    assert sorted(played) == list(range(6))
-
-
 ENDLESS = '''
 import numpy as np
 from othello_lab.agents.evaluation import heuristic
@@ -220,7 +163,8 @@ def test_a_compiled_heuristic_that_never_ends_loses_its_games_alone(tmp_path: Pa
     assert [list(ends[key]) for key in boards if key != boards[1]] == 5 * [[FINISHED]]
     lost = result.games[result.games["opening"] == boards[1]]
     assert set(lost["result"]) == {"black", "white"}  # the random agent, with each colour
-    assert "is played again apart" in (result.folder / "log.txt").read_text()
+    log = (result.folder / "log.txt").read_text()
+    assert "no answer for 2 s" in log and "which is done again" in log
 
 
 @pytest.mark.parametrize(
