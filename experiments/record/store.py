@@ -11,7 +11,7 @@ import json
 import marshal
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 from functools import cache
 from hashlib import sha256
 from itertools import groupby
@@ -454,14 +454,24 @@ def _short(number: int) -> int:
     return number % ((1 << 31) - 3) + 2
 
 
-class Record(sqlite_file.RecordFile):
-    """The record of a job. Use :meth:`create` for a new one, :meth:`open` to read one."""
+class Record(AbstractContextManager["Record"]):
+    """The record of a job. Use :meth:`create` for a new one, :meth:`open` to read one.
+
+    path: of its file.
+    """
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
-        super().__init__(connection, path)
+        self._connection, self.path = connection, path
         self._kept: dict[str, str] = {}
         self._sum: int | None = None
         self._connection.create_function("fingerprint", 2, _fingerprint, deterministic=True)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
 
     @classmethod
     def create(cls, path: Path, tell: sqlite_file.Tell | None = None) -> Record:
@@ -492,6 +502,18 @@ class Record(sqlite_file.RecordFile):
         return cls(connection, path)
 
     # ------------------------------------------------------------------ writing
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """All that is written within it is kept together, or not at all."""
+        return sqlite_file.transaction(self._connection)
+
+    def write_row(self, table: str, values: Mapping[str, Any]) -> None:
+        """Fill the one row of ``job``, or note in ``sessions`` a session that goes on from
+        now; dictionaries are stored as JSON."""
+        row = {k: json.dumps(v) if isinstance(v, dict) else _storable(v) for k, v in values.items()}
+        marks = ", ".join("?" * len(row))
+        sql = f"insert into {table} ({', '.join(row)}) values ({marks})"
+        self._connection.execute(sql, tuple(row.values()))
 
     def write_agents(self, rows: Iterable[AgentRow]) -> None:
         """Fill ``agents``."""
@@ -618,16 +640,36 @@ class Record(sqlite_file.RecordFile):
         return kept == _MARK or bool(read and kept and kept != _short(self._total()))
 
     def finish(self, wall_seconds: float, complete: bool) -> None:
-        """Note the additional seconds of the run, and if the file has other rows than were written.
-        complete: True if all scheduled games are there."""
+        """Note the additional seconds of the job, and if the file has other rows than were written.
+        complete: True if all of it is done."""
         if self._sum is not None:
             with Record.open(self.path) as found:
                 if found._total() != self._sum:
                     self._sum = None
                     self._keep()
-        super().finish(wall_seconds, complete)
+        spent = "wall_seconds = coalesce(wall_seconds, 0) + ?"
+        values = wall_seconds, int(complete)
+        self._connection.execute(f"update job set {spent}, complete = ?", values)
+        sqlite_file.fold(self._connection)
 
     # ------------------------------------------------------------------ reading
+
+    def format(self) -> int | None:
+        """The version of the tables that it was written with; None if its writing never got as far
+        as to say so. Raises sqlite3.Error if the file is no database."""
+        if not self.rows("select name from sqlite_master where name = 'job'"):
+            return None
+        found = self.rows("select format from job")
+        return int(found[0][0]) if found else None
+
+    def head(self) -> dict[str, Any]:
+        """The row about the job, its JSON decoded; ValueError if it holds something else."""
+        row = dict(zip(JobRow._fields, self.rows("select * from job")[0], strict=True))
+        for key in ("config", "versions", "machine"):
+            row[key] = json.loads(row[key])
+            if not isinstance(row[key], dict):
+                raise ValueError(f"job.{key} is no mapping")
+        return row
 
     def query(self, sql: str, parameters: Iterable[Any] = ()) -> pd.DataFrame:
         """The result of an SQL query as a DataFrame."""
