@@ -228,6 +228,7 @@ class SelfPlaySession(PositionSession):
     """One go at a self-play: the pieces that its record lacks are made, and all put together."""
 
     retries = True
+    concludable = False  # positions of pieces are dropped once they are written
 
     def make(self) -> tuple[Mapping[str, Any], bool]:
         """Return the description of what was made, empty if there is no position, and True if it is

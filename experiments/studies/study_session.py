@@ -66,8 +66,11 @@ class StudySession(Job[StudyResult]):
     """A study as a job: the missing part of its record is done, and the study concluded.
 
     options: how it, and runs in it that have begun, are continued. concludes: only conclude from
-    what is there. retries: True if pieces that failed are always done again.
+    what is there. retries: True if pieces that failed are always done again. concludable: False if
+    its result is not made of the record alone.
     """
+
+    concludable: ClassVar[bool] = True
 
     retries: ClassVar[bool] = False
 
