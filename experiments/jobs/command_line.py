@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from othello_lab.core.system.cli import Parser, whole_number
 from othello_lab.core.system.console import as_typed, make_console
@@ -15,22 +14,6 @@ if TYPE_CHECKING:
     from othello_lab.experiments.jobs.kinds import JobKind
 
 # What a command needs is imported there: --help and a misspelt command answer at once.
-
-
-class _RunParser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise ConfigError(f"{message}; see othello-lab run --help")
-
-
-def run_parser() -> argparse.ArgumentParser:
-    """Return the parser of the words after ``run``, which a sweep's folder keeps too."""
-    parser = _RunParser(prog="othello-lab run", add_help=False)
-    parser.add_argument("overrides", nargs="*")
-    parser.add_argument("--help", "-h", action="store_true")
-    parser.add_argument("--cfg", "-c", choices=["job"])
-    parser.add_argument("--multirun", "-m", action="store_true")
-    parser.add_argument("--config-dir", "-cd")
-    return parser
 
 
 def resume_command(arguments: Sequence[str]) -> int:

@@ -172,11 +172,13 @@ class RunRequest:
 
 @dataclass(frozen=True)
 class PlayedRun:
-    """A run of a study of matches. number: from 0, the name of its folder."""
+    """A run of a study of matches. number: from 0, the name of its folder. games: how many it has.
+    complete: True if these are all."""
 
     number: int
     folder: Path
     asked: RunRequest
+    games: int
     complete: bool
 
     @classmethod
@@ -187,7 +189,7 @@ class PlayedRun:
         with reading(folder) as record:
             head, games = record.run(), record.count_games()
         complete = bool(head["complete"]) and head["config"]["games"] >= asked.settings.games
-        return cls(number, folder, asked, complete) if games else None
+        return cls(number, folder, asked, games, complete) if games else None
 
     def record(self) -> AbstractContextManager[Record]:
         """Its record, to be opened (``with played.record() as record``); see :func:`reading`."""
