@@ -49,18 +49,16 @@ def table_of(played: Sequence[PlayedRun], values: Values) -> pd.DataFrame:
             table = standings(record, parts)
             if zero and anchor_of(record, parts) != zero:
                 _compare(table, zero, matches(record, parts))
+            head = {"run": each.number, "folder": each.folder.name}
+            head |= {key: value.get(each.number) for key, value in values.items()}
+            tail = {
+                "reference": reference,
+                "question": question_of(settings).name.lower(),
+                "alike": all(len(set(ratings.strategy)) == 1 for _, ratings in parts),
+                "complete": each.complete,
+            }
         table["agent"] = table["agent"].map(steady)
-        head = {"run": each.number, "folder": each.folder.name}
-        tables.append(
-            pd.DataFrame(head | {k: v.get(each.number) for k, v in values.items()}, table.index)
-            .join(table)
-            .assign(
-                reference=reference,
-                question=question_of(settings).name.lower(),
-                alike=all(len(set(ratings.strategy)) == 1 for _, ratings in parts),
-                complete=each.complete,
-            )
-        )
+        tables.append(pd.DataFrame(head, table.index).join(table).assign(**tail))
     return pd.concat(tables, ignore_index=True).infer_objects()
 
 

@@ -294,7 +294,8 @@ def test_a_sweep_that_is_being_played_is_watched(tmp_path: Path, monkeypatch: Pa
 def test_folders_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no folder of a sweep"):
         load(tmp_path)
-    (tmp_path / "sweep.yaml").write_text("command: run -m depth=1,2")
+    (old := tmp_path / "old").mkdir()
+    (old / "sweep.yaml").write_text("command: run -m depth=1,2")
     for command in ("resume", "show", "watch"):
-        assert "a sweep of version 0.2" in told(command, tmp_path, code=2)
-    assert "a sweep of version 0.2" in told("list", tmp_path.parent)
+        assert "a sweep of version 0.2" in told(command, old, code=2)
+    assert "a sweep of version 0.2" in told("list", tmp_path)
