@@ -114,7 +114,7 @@ def wait_for(condition: Callable[[], bool], seconds: float = 600) -> None:
 def games_in(folder: Path) -> int:
     """Return the number of games recorded below a folder so far."""
     with suppress(StopIteration, sqlite3.OperationalError):
-        record = next(folder.rglob("games.sqlite"))
+        record = next(folder.rglob("record.sqlite"))
         with closing(sqlite3.connect(record, timeout=30)) as connection:
             return int(connection.execute("select count(*) from games").fetchone()[0])
     return 0
@@ -141,7 +141,7 @@ def differences(one: Path, other: Path) -> int:
     for sql in (f"select {GAMES} from games", "select * from agents", "select * from openings"):
         rows = []
         for folder in (one, other):
-            with closing(sqlite3.connect(folder / "games.sqlite")) as connection:
+            with closing(sqlite3.connect(folder / "record.sqlite")) as connection:
                 rows.append(set(connection.execute(sql)))
         found += len(rows[0] ^ rows[1])
     return found

@@ -90,11 +90,11 @@ def play_run(words: str, games: int) -> tuple[float, float]:
         if "record=games" in words:
             command.pop()
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        (file,) = Path(folder).rglob("games.sqlite")
+        (file,) = Path(folder).rglob("record.sqlite")
         with Record.open(file) as record:
             ((wall, decided),) = record.rows(
                 "select wall_seconds, sum(black_nanoseconds + white_nanoseconds) / 1e9 "
-                "from run, games"
+                "from job, games"
             )
     return wall, decided
 

@@ -57,7 +57,7 @@ def game_of_run(folder: Path, number: int) -> ReadGame:
             last = f"0 to {games['game'].max()}" if len(games) else "none"
             raise ConfigError(f"game={number}: the record's games are {last}")
         row: dict[str, Any] = found.iloc[0].to_dict()
-        rules = record.run()["config"]["ruleset"]["name"]
+        rules = record.head()["config"]["ruleset"]["name"]
         stated = {turn.ply: turn for turn in record.turns(int(row["game"]))}
         players = {color: str(row[color.value]) for color in Color}
         opening = Opening.read(row["opening"], rules)

@@ -9,6 +9,7 @@ from pathlib import Path
 from othello_lab.experiments.config import read
 from othello_lab.experiments.record.store import (
     FORMAT,
+    RUN,
     AgentRow,
     GameRow,
     MoveRow,
@@ -28,9 +29,18 @@ sees them: discs, or the kind of forfeit by which it lost."""
 def handmade(file: Path, agents: Sequence[str]) -> Iterator[Record]:
     """Make a record with these agents and no game yet."""
     with Record.create(file) as made:
-        head = {"name": "test", "format": FORMAT, "ruleset": "standard", "seed": 0, "config": {}}
-        head |= {"command": "", "versions": {}, "machine": {}, "started": ""}
-        made.write_row("run", head)
+        head = {
+            "kind": RUN,
+            "complete": False,
+            "name": "test",
+            "format": FORMAT,
+            "ruleset": "standard",
+            "seed": 0,
+            "config": {},
+        }
+        head |= {"command": "", "config": {}, "versions": {}, "machine": {}, "started": ""}
+        head |= {"complete": False}
+        made.write_row("job", head)
         made.write_agents(AgentRow.of(n, name, {}, 1, True, False) for n, name in enumerate(agents))
         yield made
 

@@ -10,8 +10,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from othello_lab.experiments.record.reading import kind_in
 from othello_lab.experiments.record.store import (
     COUNTS,
+    FILE,
+    RUN,
     TOTALS,
     GameRow,
     MoveRow,
@@ -25,13 +28,18 @@ GAMES = ", ".join(name for name in GameRow._fields if not name.endswith(("nanose
 MOVES = f"game, ply, agent, square, value, depth, {', '.join(COUNTS)}"
 
 
+def jobs_in(folder: Path) -> list[Path]:
+    """The folders of jobs below a folder."""
+    return sorted(path.parent for path in folder.rglob(FILE))
+
+
 def runs_in(folder: Path) -> list[Path]:
     """The folders of runs below a folder."""
-    return sorted(path.parent for path in folder.rglob("games.sqlite"))
+    return [job for job in jobs_in(folder) if kind_in(job) == RUN]
 
 
 def query(run: Path, sql: str) -> list[tuple[Any, ...]]:
-    with closing(sqlite3.connect(run / "games.sqlite", timeout=30)) as connection:
+    with closing(sqlite3.connect(run / FILE, timeout=30)) as connection:
         return connection.execute(sql).fetchall()
 
 
@@ -42,16 +50,21 @@ def content(run: Path) -> dict[str, list[tuple[Any, ...]]]:
         "moves": query(run, f"select {MOVES} from moves order by game, ply"),
         "agents": query(run, "select * from agents order by agent"),
         "openings": query(run, "select * from openings order by number"),
-        "skipped": query(run, "select * from skipped"),
+        "skipped": query(run, "select * from pieces"),
     }
 
 
-def games_in(folder: Path) -> int:
-    """How many games the first run below a folder has by now; 0 if it has not begun."""
+def games_in(folder: Path, table: str = "games") -> int:
+    """How many games the first job below a folder has by now; 0 if it has not begun."""
     try:
-        return int(query(runs_in(folder)[0], "select count(*) from games")[0][0])
+        return int(query(jobs_in(folder)[0], f"select count(*) from {table}")[0][0])
     except (IndexError, sqlite3.OperationalError):
         return 0
+
+
+def pieces_in(folder: Path) -> int:
+    """How many pieces the first job below a folder has done by now."""
+    return games_in(folder, "pieces")
 
 
 def after_games(least: int, act: Callable[[], object]) -> Callable[[], None]:

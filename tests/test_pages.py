@@ -357,7 +357,7 @@ def test_commands_are_found() -> None:
         (
             "notebook_research.ipynb",
             ("mobility", "4 of 40 games replayed"),
-            "squares_or_freedom/*-sweep/*/games.sqlite",
+            "squares_or_freedom/*-sweep/*/record.sqlite",
         ),
     ],
 )

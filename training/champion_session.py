@@ -65,7 +65,7 @@ class ChampionSession(StudySession):
         self._study, self._files = champion_of(self.plan), ChampionFiles(self.folder)
         self._times = StepTimes(self.folder)
         steps = self._steps()
-        if not self.record.done():
+        if not self.done():
             self._tell_plan(steps)
         level = self.settings.log_level
         with self.hint_after_interrupt(), signals_heeded(), logging_to(self.folder / LOG, level):
@@ -77,8 +77,8 @@ class ChampionSession(StudySession):
                     tables = step.make()
                 minutes = self._times.minutes(step.key)
                 row = {"step": step.about, "key": step.key, "minutes": minutes}
-                self.record.write_pieces([TaskResult(number, {"steps": [row], **tables})])
-        return self.record.tables(), True
+                self.record.add_pieces([TaskResult(number, {"steps": [row], **tables})])
+        return self.tables(), True
 
     def conclude(self, found: Any) -> Conclusion:
         if self._study.ship and not self.concludes:
@@ -123,7 +123,7 @@ class ChampionSession(StudySession):
     # ------------------------------------------------------------------ what is made
 
     def _learn(self) -> Tables:
-        command = self.record.study()["command"]
+        command = self.record.head()["command"]
         plan, folder = _patterns(self.plan), self._files.patterns
         train_part(plan, folder, command, self.console, self.options)
         return {}
@@ -138,7 +138,7 @@ class ChampionSession(StudySession):
                 study.probcut_depth,
                 study.probcut_positions,
                 self.settings.seed,
-                self.record.study()["command"],
+                self.record.head()["command"],
                 RowMaker(self.console, self._files.rows("probcut")),
                 glance=True,
                 agent=self._base(),

@@ -84,7 +84,7 @@ def _of_run(folder: Path, rules: Ruleset, tell: Tell) -> Iterator[ArchivedGame]:
         raise ConfigError(f"{folder} is no run: there is no {FILE} in it")
     unfinished = 0
     with reading(folder) as record:
-        if (played := record.run()["ruleset"]) != rules.name:
+        if (played := record.head()["ruleset"]) != rules.name:
             raise ConfigError(
                 f"{folder}: its games are of ruleset {played}; ruleset={played} is needed"
             )

@@ -11,7 +11,6 @@ from othello_lab.core.system.escaping import plain
 from othello_lab.core.system.json_output import print_json
 from othello_lab.experiments.jobs.kinds import JobKind, JobSummary, state_of, summary_of
 from othello_lab.experiments.studies.kind import StudyKind
-from othello_lab.training.folder import about_of
 
 if TYPE_CHECKING:
     from othello_lab.experiments.jobs.replan import ResumeOptions
@@ -23,7 +22,7 @@ class TrainingKind(StudyKind):
 
     word = "training"
 
-    def _maker(self) -> RecordMaker:
+    def maker(self) -> RecordMaker:
         from othello_lab.training.training_group import MAKER
 
         return MAKER
@@ -36,14 +35,16 @@ class SelfPlayKind(JobKind):
     hint = "it holds positions to learn from; list and show tell about it, resume continues it"
 
     def summary(self, folder: Path) -> JobSummary:
+        from othello_lab.training.selfplay import about_of
+
         about = about_of(folder)
         agents = len(about["config"]["agents"]) if not about["config"]["data"]["read"] else None
-        facts = {"agents": agents, "games": about.get("games")}
+        facts = {"agents": agents, "games": about["games"]}
         return summary_of(folder, "selfplay", about, "positions, ", **facts)
 
     def show(self, folder: Path, console: Console, as_json: bool) -> None:
         from othello_lab.training.data import Positions
-        from othello_lab.training.selfplay import stages, summary
+        from othello_lab.training.selfplay import about_of, stages, summary
 
         about = about_of(folder)
         if as_json:

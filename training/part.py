@@ -11,11 +11,13 @@ from rich.console import Console
 
 from othello_lab.core.system.files import make_folder
 from othello_lab.experiments.config import plan_of
+from othello_lab.experiments.jobs.kinds import TRAINING
 from othello_lab.experiments.jobs.replan import ResumeOptions
 from othello_lab.experiments.playing.trust import names_no_more
+from othello_lab.experiments.record.reading import has_begun, reading
+from othello_lab.experiments.record.store import FILE
 from othello_lab.experiments.studies import study_session as studies
 from othello_lab.experiments.studies.parts import put_aside
-from othello_lab.experiments.studies.record import TRAINING, StudyRecord, record_kind
 from othello_lab.experiments.studies.study import changed
 from othello_lab.experiments.studies.study_plan import StudyPlan, planned
 from othello_lab.training.steps import read
@@ -45,14 +47,11 @@ def train_part(
 
     command: that asked for the whole. options: of a training that has begun.
     """
-    if record_kind(folder) == TRAINING:
-        with StudyRecord.open(folder) as record:
-            begun = record.has_begun()
-            recorded = record.study()["config"] if begun else {}
-        if not begun:  # killed before that
-            put_aside(folder)
-    if record_kind(folder) == TRAINING:
-        trust = options.trust or names_no_more(recorded, plan.as_data)
+    if (folder / FILE).exists() and not has_begun(folder):
+        put_aside(folder)
+    if has_begun(folder):
+        with reading(folder, TRAINING.word) as record:
+            trust = options.trust or names_no_more(record.head()["config"], plan.as_data)
         options = replace(options, trust=trust)
         studies.resume(folder, "part of a larger training", console, options, TRAININGS)
         return

@@ -3,6 +3,7 @@ otherwise move by move."""
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,9 +24,9 @@ from othello_lab.experiments.playing.tasks import Tables, WorkerContext
 from othello_lab.training.data_plan import GROUP, DataConfig
 from othello_lab.training.labels import LabelledGames, labelled
 
-TABLE = "games"
-"""The table of what came of a piece: a row with ``rows`` (bytes of labels.ROW), ``games``, and
-``left_out`` (numbers by reason)."""
+COUNTS, POSITIONS = "counts", "positions"
+"""The tables of what came of a piece, with one row: ``games``, ``left_out`` (numbers by reason) and
+``positions``; and ``rows`` (of labels.ROW, in base 64)."""
 FORFEITED = "forfeited or resigned"
 _PURPOSE = 2  # keeps these random numbers apart from those of openings and games
 _COLORS = (Color.BLACK, Color.WHITE)
@@ -66,7 +67,8 @@ def make_piece(
         games = content
     rows, others = labelled(games, place.conditions.rules, data)
     number = len(games) + sum(left_out.values())
-    return {TABLE: [{"rows": rows.tobytes(), "games": number, "left_out": {**left_out, **others}}]}
+    counts = {"games": number, "left_out": {**left_out, **others}, "positions": len(rows)}
+    return {COUNTS: [counts], POSITIONS: [{"rows": b64encode(rows.tobytes()).decode()}]}
 
 
 def _played(batch: GameBatch, place: WorkerContext, data: DataConfig) -> tuple[LabelledGames, int]:

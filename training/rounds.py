@@ -14,9 +14,8 @@ from othello_lab.agents.config import OPEN, ConfigError, build, evaluation_setti
 from othello_lab.core.system.files import make_folder
 from othello_lab.experiments.config import RunConfig
 from othello_lab.training.data_plan import GROUP, DataConfig
-from othello_lab.training.folder import about_of, is_selfplay
 from othello_lab.training.learned_files import player
-from othello_lab.training.selfplay import make
+from othello_lab.training.selfplay import about_of, is_selfplay, make
 from othello_lab.training.training import TRAINED
 
 PLAYER = "player"

@@ -13,10 +13,12 @@ be interrupted at any moment, and resumed.
 from __future__ import annotations
 
 import functools
+import json
 import time
+from base64 import b64decode
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import cycle, islice
 from pathlib import Path
@@ -30,7 +32,8 @@ from othello_lab.core.rules import Color
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.whole_games import prepare_games
 from othello_lab.experiments.config import OBJECTS, built_from
-from othello_lab.experiments.jobs.job import Job, progress_of, write_yaml
+from othello_lab.experiments.jobs.job import Job, progress_of
+from othello_lab.experiments.jobs.kinds import SELFPLAY, kind_name
 from othello_lab.experiments.jobs.replan import ResumeOptions
 from othello_lab.experiments.jobs.stopping import RunStopped, guarded
 from othello_lab.experiments.playing.conditions import GameConditions
@@ -39,18 +42,16 @@ from othello_lab.experiments.playing.trial import try_agents
 from othello_lab.experiments.playing.trust import check_trusted, foreign_code, names_no_more
 from othello_lab.experiments.record.folder import locked
 from othello_lab.experiments.record.provenance import file_hash, versions
+from othello_lab.experiments.record.reading import reading
+from othello_lab.experiments.record.store import SKIPPED, Record
 from othello_lab.experiments.report.terminal import terminal_table
 from othello_lab.training import data as kept
 from othello_lab.training.data import SPLITS, Positions
 from othello_lab.training.data_plan import GROUP, DataPlan, of_data, with_defaults
-from othello_lab.training.folder import FILE, about_of, is_selfplay
 from othello_lab.training.labels import ROW, LabelledGames, levelled, prepare_labels
-from othello_lab.training.playing import TABLE, GameBatch, make_piece
+from othello_lab.training.playing import COUNTS, POSITIONS, GameBatch, make_piece
 from othello_lab.training.replay import prepare_replay
-from othello_lab.training.task_log import TaskLog, read_log
 
-FORMAT = 1
-PIECES = "pieces.bin"
 STOPPING = "stopping after the games under way"
 _GAMES = 64
 """Of a piece: few enough that a piece of a slow agent ends soon, and the same for every number of
@@ -127,8 +128,7 @@ def resume(folder: Path, command: str, console: Console, options: ResumeOptions)
         check_trusted(folder, foreign, options.trust, console)
         plan = of_data(config)
         options.check(folder, about, _versions(plan), (), console)
-        del about["config"]
-        return SelfPlayJob(plan, console, about).go_on(folder, command)
+        return SelfPlayJob(plan, console).go_on(folder, command)
 
 
 def _versions(plan: DataPlan) -> dict[str, str]:
@@ -147,16 +147,13 @@ def _versions(plan: DataPlan) -> dict[str, str]:
 
 
 class SelfPlayJob(Job[SelfPlayResult]):
-    """A self-play as a job: the pieces that its file lacks are made, and all put together.
+    """A self-play as a job: the pieces that its record lacks are made, and all put together."""
 
-    about: the content of its :data:`FILE`, of a self-play that is continued.
-    """
+    kind = SELFPLAY.word
 
-    def __init__(
-        self, plan: DataPlan, console: Console, about: Mapping[str, Any] | None = None
-    ) -> None:
+    def __init__(self, plan: DataPlan, console: Console) -> None:
         super().__init__(plan.settings, plan.as_data, console)
-        self._plan, self._about = plan, dict(about or {})
+        self._plan = plan
         self._conditions: GameConditions
         self._pieces: list[Task]
         self._total: int
@@ -179,19 +176,9 @@ class SelfPlayJob(Job[SelfPlayResult]):
     def foreign(self) -> list[str]:
         return foreign_code(built_from(self.settings), {})
 
-    @contextmanager
-    def open_record(self, session: Mapping[str, Any]) -> Iterator[None]:
+    def write_head(self) -> None:
         if self.resumed:
-            resumed = [*self._about.get("resumed", []), session["command"]]
-            self._about["resumed"] = resumed
-        else:
-            head = {"name": self.settings.name, "format": FORMAT}
-            self._about = {**head, **session, "complete": False, "seconds": 0.0}
-            self._write_about()
-        yield
-
-    def _write_about(self) -> None:
-        write_yaml(self.folder / FILE, {**self._about, "config": self._plan.as_data})
+            self.record.continue_with(self._plan.as_data, retry=[SKIPPED])
 
     def _split(self) -> tuple[list[Task], int]:
         """Return all pieces of work, and the number of games; ConfigError."""
@@ -220,19 +207,24 @@ class SelfPlayJob(Job[SelfPlayResult]):
         return pieces, count
 
     def work(self, stack: ExitStack) -> SelfPlayResult:
-        clock, about = time.perf_counter(), self._about
-        with TaskLog(self.folder / PIECES) as made:
-            left = [piece for piece in self._pieces if piece.number not in made.done]
-            failures = self._work_on(left, made) if left else []
-            complete = len(made.done) == len(self._pieces)
-        about["seconds"] = round(about["seconds"] + time.perf_counter() - clock, 1)
-        about["complete"] = complete
-        found = self._together()
-        self._write_about()
-        if complete:
-            (self.folder / PIECES).unlink()
+        clock, record = time.perf_counter(), self.record
+        record.expect(len(self._pieces))
+        done = self.done()
+        if left := [piece for piece in self._pieces if piece.number not in done]:
+            self._work_on(left)
+        done = self.done()
+        failures = [why for why in done.values() if why]
+        complete = len(done) == len(self._pieces) and not failures
+        seconds = time.perf_counter() - clock
+        with self.reading():
+            about = described(record)
+            about["seconds"] = round(about["seconds"] + seconds, 1)
+            found = self._together({**about, "complete": complete})
+        record.finish(seconds, complete)
+        if complete:  # its positions are in their own file
+            record.drop_rows(POSITIONS)
         if found is not None:
-            self._tell(found)
+            self._tell(found, about)
         if failures:
             raise RunStopped(
                 f"{len(failures):,} times {_GAMES} games could not be made: {failures[0]}. What "
@@ -244,48 +236,40 @@ class SelfPlayJob(Job[SelfPlayResult]):
                 raise KeyboardInterrupt
         return SelfPlayResult(self.folder, complete)
 
-    def _work_on(self, left: Sequence[Task], made: TaskLog) -> list[str]:
-        """Make these pieces; return the reason of each that failed."""
-        failures: list[str] = []
+    def _work_on(self, left: Sequence[Task]) -> None:
+        """Make these pieces."""
         plan, conditions = self._plan, self._conditions
         job = functools.partial(make_piece, plan.as_data[GROUP])
         with ExitStack() as stack:
             crew = stack.enter_context(plan.plan.executor.ready(conditions, self.say))
             stack.enter_context(self.interruptible(conditions.stop, STOPPING))
             progress = stack.enter_context(progress_of(self.console, "games"))
-            missing = sum(_games_of(piece) for piece in left)
-            name = plan.settings.name
-            bar = progress.add_task(name, total=self._total, completed=self._total - missing)
             sizes = {piece.number: _games_of(piece) for piece in left}
-            with guarded(self.folder / PIECES, conditions.stop):
+            before = self._total - sum(sizes.values())
+            bar = progress.add_task(plan.settings.name, total=self._total, completed=before)
+            with guarded(self.record.path, conditions.stop):
                 for results in crew.work(job, left):
-                    for result in results:
-                        if result.failure:
-                            failures.append(result.failure)
-                            continue
-                        made.add(result.number, result.tables[TABLE][0])
-                        progress.advance(bar, sizes[result.number])
-                    made.flush()
-        return failures
+                    self.record.add_pieces(results)
+                    made = sum(sizes[each.number] for each in results if not each.failure)
+                    progress.advance(bar, made)
 
-    def _together(self) -> Positions | None:
+    def _together(self, about: Mapping[str, Any]) -> Positions | None:
         """Write and return the positions of all pieces; None if there is no position yet."""
-        folder, about = self.folder, self._about
-        made = read_log(folder / PIECES)
-        rows = np.concatenate([np.zeros(0, dtype=ROW), *(each.rows for each in made)])
-        left_out: Counter[str] = Counter()
-        for each in made:
-            left_out.update(each.left_out)
-        about["games"] = sum(each.games for each in made)
-        about["left_out"] = dict(left_out)
-        about["positions_of_games"] = len(rows)
+        sql = "select piece, row from rows where table_name = ? order by piece"
+        numbers, parts = list[int](), [np.zeros(0, dtype=ROW)]
+        for number, row in self.record.each(sql, [POSITIONS]):
+            numbers.append(number)
+            parts.append(np.frombuffer(b64decode(json.loads(row)["rows"]), dtype=ROW))
+        rows = np.concatenate(parts)
         if not len(rows):
             if about["complete"]:
-                why = ", ".join(f"{number:,} {why}" for why, number in left_out.items())
-                raise RunStopped(f"{folder}: no position came of {about['games']:,} games ({why})")
+                why = ", ".join(f"{number:,} {why}" for why, number in about["left_out"].items())
+                raise RunStopped(
+                    f"{self.folder}: no position came of {about['games']:,} games ({why})"
+                )
             return None
-        first = np.array([each.number * _GAMES for each in made])
-        game = np.repeat(first, [len(each.rows) for each in made]) + rows["game"]
+        first = np.array([number * _GAMES for number in numbers])
+        game = np.repeat(first, [len(part) for part in parts[1:]]) + rows["game"]
         data, rules = self._plan.data, self._plan.plan.rules
         found = Positions.of_games(
             rows["mover"].copy(),
@@ -297,17 +281,48 @@ class SelfPlayJob(Job[SelfPlayResult]):
             test=data.test,
             side=rules.side,
         )
-        provenance = {"made_by": "selfplay", **about, "config": self._plan.as_data}
-        found.write(folder / kept.FILE, provenance)
+        found.write(self.folder / kept.FILE, {"made_by": "selfplay", **about})
         return found
 
-    def _tell(self, found: Positions) -> None:
+    def _tell(self, found: Positions, about: Mapping[str, Any]) -> None:
         """Print a summary of the positions."""
-        for line in summary(found, self._about):
+        for line in summary(found, about):
             self.say(line)
         if not self.console.quiet:
             self.console.print(stages(found))
         self.say(f"written to {self.folder / kept.FILE}")
+
+
+def is_selfplay(folder: Path | str) -> bool:
+    """Return True if a folder is that of a self-play."""
+    return kind_name(folder) == SELFPLAY.word
+
+
+def about_of(folder: Path) -> dict[str, Any]:
+    """Return the description of a self-play in its folder; see :func:`described`. Raises
+    ConfigError."""
+    with reading(folder, SELFPLAY.word) as record:
+        return described(record)
+
+
+def described(record: Record) -> dict[str, Any]:
+    """Return the head of a self-play's record, its ``seconds``, and the sums of what came of its
+    pieces: ``games``, ``left_out`` of these by reason, and ``positions_of_games``."""
+    head = record.head()
+    seconds, complete = head.pop("wall_seconds") or 0.0, bool(head.pop("complete"))
+    sql = "select row from rows where table_name = ? order by piece"
+    counts = [json.loads(row) for (row,) in record.each(sql, [COUNTS])]
+    left_out: Counter[str] = Counter()
+    for each in counts:
+        left_out.update(each["left_out"])
+    return {
+        **head,
+        "complete": complete,
+        "seconds": round(seconds, 1),
+        "games": sum(each["games"] for each in counts),
+        "left_out": dict(left_out),
+        "positions_of_games": sum(each["positions"] for each in counts),
+    }
 
 
 def summary(found: Positions, about: Mapping[str, Any]) -> Iterator[str]:

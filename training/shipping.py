@@ -14,8 +14,9 @@ from othello_lab.agents.learned import weights as learned
 from othello_lab.agents.search.window.probcut import FITTED
 from othello_lab.core.system.escaping import counted
 from othello_lab.core.system.files import read_text, write_file
+from othello_lab.experiments.jobs.kinds import TRAINING
 from othello_lab.experiments.pairing.openings import BALANCED
-from othello_lab.experiments.studies.record import TRAINING, StudyRecord, record_kind
+from othello_lab.experiments.record.reading import reading
 from othello_lab.training.champion import PATTERNS, ChampionFiles
 from othello_lab.training.learned_files import StepResult
 from othello_lab.training.steps import final_label
@@ -71,10 +72,8 @@ def _comments(lines: list[str]) -> int:
 
 def ship_folder(folder: Path, say: Callable[[str], None]) -> None:
     """Ship the result of a complete training, or of all trainings in a folder; ConfigError."""
-    if record_kind(folder) != TRAINING:
-        raise ConfigError(f"{folder} is no folder of a training")
-    with StudyRecord.open(folder) as record:
-        about = record.study()
+    with reading(folder, TRAINING.word) as record:
+        about = record.head()
     if not about["complete"]:
         raise ConfigError(f"{folder}: this training is not complete; resume goes on with it")
     described = about["config"][TRAINING.group]

@@ -13,8 +13,8 @@ from omegaconf import OmegaConf
 from othello_lab.agents.conf_folder import conf_folder
 from othello_lab.agents.config import unknown
 from othello_lab.core.system.plain_yaml import checked_text
+from othello_lab.experiments.jobs.kinds import TRAINING
 from othello_lab.experiments.studies import study_plan as studies
-from othello_lab.experiments.studies.record import TRAINING
 from othello_lab.experiments.studies.study_plan import StudyPlan
 from othello_lab.training.training import TRAINED, Training, TrainingStudy
 

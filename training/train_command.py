@@ -12,7 +12,7 @@ from othello_lab.agents.config import resolve
 from othello_lab.core.system.cli import Parser
 from othello_lab.core.system.console import as_typed
 from othello_lab.core.system.escaping import plain
-from othello_lab.experiments.studies.record import TRAINING
+from othello_lab.experiments.jobs.kinds import TRAINING
 from othello_lab.experiments.studies.study_command import help_of, named_command
 from othello_lab.training.shipping import ship_folder
 from othello_lab.training.steps import MEASURED_BY, own_settings, read

@@ -15,11 +15,12 @@ from othello_lab.agents.config import build, unknown
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.system.files import read_bytes
 from othello_lab.core.system.settings import Switch
+from othello_lab.experiments.jobs.kinds import TRAINING
 from othello_lab.experiments.pairing import ResultTable
 from othello_lab.experiments.playing.tasks import TaskResult
+from othello_lab.experiments.record.reading import reading
 from othello_lab.experiments.statistics.intervals import elo_words
 from othello_lab.experiments.studies import study_session as studies
-from othello_lab.experiments.studies.record import TRAINING, StudyRecord
 from othello_lab.experiments.studies.study import Conclusion
 from othello_lab.experiments.studies.study_plan import StudyPlan
 from othello_lab.experiments.studies.study_session import RecordMaker, StudyResult, StudySession
@@ -86,15 +87,15 @@ class TrainingGroupSession(StudySession):
                 self.console.rule(plain(line), characters="=")
                 self._train(name)
                 row = _come_of(self.folder / name)
-                self.record.write_pieces([TaskResult(number, {"trainings": [row]})])
-        rows = self.record.tables()["trainings"].to_dict("records")
+                self.record.add_pieces([TaskResult(number, {"trainings": [row]})])
+        rows = self.tables()["trainings"].to_dict("records")
         return rows, True
 
     def _train(self, name: str) -> None:
         """Make one of the trainings, or go on with it. Raises KeyboardInterrupt."""
         plan = _part(self.plan, name, self.folder)
         train_part(
-            plan, self.folder / name, self.record.study()["command"], self.console, self.options
+            plan, self.folder / name, self.record.head()["command"], self.console, self.options
         )
 
     def conclude(self, found: Any) -> Conclusion:
@@ -146,16 +147,16 @@ def _part(plan: StudyPlan, name: str, folder: Path | None) -> StudyPlan:
 
 def _learned_from(folder: Path, asked: Mapping[str, Any]) -> Sequence[str]:
     """The rounds that the training in this folder, with these settings, learned from at last."""
-    with StudyRecord.open(folder) as record:
-        about = record.study()
+    with reading(folder, TRAINING.word) as record:
+        about = record.head()
     training = build(about["config"][TRAINING.group], TRAINING.group, Training)
     return last_rounds(about["name"], training)
 
 
 def _come_of(folder: Path) -> dict[str, Any]:
     """Return the row of a finished training."""
-    with StudyRecord.open(folder) as record:
-        name, steps = record.study()["name"], record.tables()["steps"]
+    with reading(folder, TRAINING.word) as record:
+        name, steps = record.head()["name"], record.tables()["steps"]
     row = {"name": name, "minutes": float(steps["minutes"].sum()), "weakest": "", "elo": ""}
     weights = folder / WEIGHTS / f"{name}.npz"
     row["bytes"] = weights.stat().st_size if weights.is_file() else 0

@@ -19,12 +19,12 @@ from othello_lab.core.rules import Ruleset
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.experiments.config import FIGURE_FILES, NO_FIGURES, RunConfig, chosen, settings_of
 from othello_lab.experiments.jobs.job import LOG
+from othello_lab.experiments.jobs.kinds import TRAINING
 from othello_lab.experiments.jobs.stopping import signals_handled
 from othello_lab.experiments.playing.tasks import TaskResult
 from othello_lab.experiments.record.log import logging_to
 from othello_lab.experiments.studies import study_session as studies
 from othello_lab.experiments.studies.parts import play_part
-from othello_lab.experiments.studies.record import TRAINING
 from othello_lab.experiments.studies.study import Conclusion, RunRequest, changed
 from othello_lab.experiments.studies.study_plan import StudyPlan
 from othello_lab.experiments.studies.study_session import RecordMaker, StudySession
@@ -85,7 +85,7 @@ class TrainingSession(StudySession):
                 with StepTimes(self.folder).timed(step.key):
                     row = self._do(step)
                 about = {"step": step.about, "minutes": self._minutes(step), **row}
-                self.record.write_pieces([TaskResult(number, {"steps": [about]})])
+                self.record.add_pieces([TaskResult(number, {"steps": [about]})])
             return self._found(), True
 
     def conclude(self, found: Any) -> Conclusion:
@@ -206,7 +206,7 @@ class TrainingSession(StudySession):
 
     def _made_of(self, positions: Positions | None, learned: LearningResult) -> dict[str, Any]:
         """Return the provenance of the weights, for their side file."""
-        head = self.record.study()
+        head = self.record.head()
         about = {
             "training": self.plan.name,
             "command": _from_anywhere(head["command"]),
@@ -255,7 +255,7 @@ class TrainingSession(StudySession):
             examined,
             runs.get(False),
             runs.get(True),
-            self.record.tables()["steps"].to_dict("records"),
+            self.tables()["steps"].to_dict("records"),
         )
 
     def _spent(self, step: LearnStep) -> float:

@@ -13,10 +13,10 @@ import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from concurrent.futures import BrokenExecutor
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import yaml
 from rich.console import Console
@@ -39,6 +39,11 @@ from othello_lab.experiments.playing.match import TaskFailed
 from othello_lab.experiments.record.folder import locked, new_folder
 from othello_lab.experiments.record.log import logging_to
 from othello_lab.experiments.record.provenance import machine
+from othello_lab.experiments.record.reading import damage_told
+from othello_lab.experiments.record.store import FORMAT, RUN, Record
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 CONFIG = "config.yaml"
 """The file of a folder with all settings of its job."""
@@ -55,14 +60,18 @@ class Job(ABC, Generic[Result]):
     settings: of the job; its folder and log level follow from them. config: all settings as plain
     data, for the folder's :data:`CONFIG`. folder: its folder, unset before :meth:`start` has made
     it. resumed: True if its record was begun by an earlier session. begun: True if it has a record
-    that says what job it is.
+    that says what job it is. kind, name: of the job, in its record. record: unset before
+    :meth:`open_record`.
     """
 
     folder: Path
+    record: Record
+    kind = RUN
 
     def __init__(self, settings: RunConfig, config: Mapping[str, Any], console: Console) -> None:
         self.settings, self.config, self.console = settings, config, console
         self.resumed = self.begun = False
+        self.name = settings.name
 
     # ------------------------------------------------------------------ said by each kind
 
@@ -82,11 +91,9 @@ class Job(ABC, Generic[Result]):
         """Return the code from outside the lab that the settings name, a line each."""
 
     @abstractmethod
-    def open_record(self, session: Mapping[str, Any]) -> AbstractContextManager[Any]:
-        """Begin the record, or continue it if ``resumed``.
-
-        session: command, versions, machine and start of this session.
-        """
+    def write_head(self) -> None:
+        """Write what a new record says before any piece is done, or, if ``resumed``, what it says
+        anew."""
 
     @abstractmethod
     def work(self, stack: ExitStack) -> Result:
@@ -107,6 +114,51 @@ class Job(ABC, Generic[Result]):
         return ""
 
     # ------------------------------------------------------------------ the same for all kinds
+
+    @contextmanager
+    def open_record(self, session: Mapping[str, Any]) -> Iterator[None]:
+        """Begin the record, or continue it if ``resumed``.
+
+        session: command, versions, machine and start of this session.
+        """
+        if self.resumed:
+            opened = Record.append(self.folder, self.tell_waiting)
+        else:
+            opened = Record.create(self.folder, self.tell_waiting)
+        with opened as self.record:
+            record, settings = self.record, self.settings
+            with record.transaction(), self.reading():
+                of_others = record.was_changed(read=True)
+                if not self.resumed:
+                    about = {"kind": self.kind, "name": self.name, "format": FORMAT}
+                    about |= {"ruleset": settings.ruleset.name, "seed": settings.seed}
+                    record.write_row(
+                        "job", {**about, "config": self.config, **session, "complete": False}
+                    )
+                self.write_head()
+                record.write_row("sessions", session)
+                record.keep_sum(of_others)
+            yield
+
+    def done(self) -> dict[int, str]:
+        """Return the pieces that are done, by number, each with its failure (empty: none)."""
+        with self.reading():
+            return self.record.pieces()
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Return all rows of the pieces, by table."""
+        with self.reading():
+            return self.record.tables()
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Within it something is read that another session may have recorded."""
+        with damage_told(self.folder) if self.resumed else nullcontext():
+            try:
+                yield
+            except Exception:
+                log.exception("what the record says cannot be used")
+                raise
 
     def start(self, command: str, folder: Path | None = None, wanted: Path | None = None) -> Result:
         """Do the job in a new folder.

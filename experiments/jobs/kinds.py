@@ -1,7 +1,7 @@
 """Kinds of jobs: runs, sweeps, studies, trainings, self-plays.
 
-Each writes a folder of its own below ``results/``, and one file in each folder shows its kind. A
-kind has the commands on such a folder: list, show, report, watch, resume, extend.
+Each writes a folder of its own below ``results/``, whose record says its kind. A kind has the
+commands on such a folder: list, show, report, watch, resume, extend.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.record.folder import is_locked
+from othello_lab.experiments.record.reading import RUN, kind_in
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -25,27 +26,27 @@ if TYPE_CHECKING:
 class KindEntry(NamedTuple):
     """One kind of job.
 
-    file: the file that a folder of this kind has. home: the :class:`JobKind`, as ``module:Class``.
-    It is loaded when a folder of this kind is met, since some kinds stand above this room. before:
-    the file that such a folder had before version 0.3.
+    word: its name, also in records. home: the :class:`JobKind`, as ``module:Class``. It is loaded
+    when a folder of this kind is met, since some kinds stand above this room. group: of its YAMLs,
+    and the part of a configuration with its own settings; also the command that makes one. piece:
+    the name of its parts.
     """
 
-    file: str
+    word: str
     home: str
-    before: str = ""
+    group: str = ""
+    piece: str = "piece"
 
 
-RUN = "run"
+STUDY = KindEntry("study", "othello_lab.experiments.studies.kind:StudyKind", "study")
+TRAINING = KindEntry("training", "othello_lab.training.kinds:TrainingKind", "train", "step")
+SELFPLAY = KindEntry("selfplay", "othello_lab.training.kinds:SelfPlayKind", "data")
+SWEEP = KindEntry("sweep", "othello_lab.experiments.sweep.kind:SweepKind", "sweep", "run")
 KINDS: Mapping[str, KindEntry] = {
-    "sweep": KindEntry(
-        "sweep.sqlite", "othello_lab.experiments.sweep.kind:SweepKind", before="sweep.yaml"
-    ),
-    "study": KindEntry("study.sqlite", "othello_lab.experiments.studies.kind:StudyKind"),
-    "training": KindEntry("training.sqlite", "othello_lab.training.kinds:TrainingKind"),
-    "selfplay": KindEntry("selfplay.yaml", "othello_lab.training.kinds:SelfPlayKind"),
-    RUN: KindEntry("games.sqlite", "othello_lab.experiments.jobs.run_kind:RunKind"),
+    RUN: KindEntry(RUN, "othello_lab.experiments.jobs.run_kind:RunKind"),
+    **{kind.word: kind for kind in (STUDY, TRAINING, SELFPLAY, SWEEP)},
 }
-"""Every kind by its name. A folder with none of the files counts as a run that has not begun."""
+"""Every kind by its name. A folder without a record counts as a run that has not begun."""
 
 
 @dataclass(frozen=True)
@@ -155,19 +156,13 @@ class JobKind(ABC):
 
 def kind_name(folder: Path | str) -> str:
     """Return the name of a folder's kind."""
-    for name, kind in KINDS.items():
-        if any((Path(folder) / file).is_file() for file in (kind.file, kind.before) if file):
-            return name
-    return RUN
+    found = kind_in(folder)
+    return found if found in KINDS else RUN
 
 
 def kind_of(folder: Path | str) -> JobKind:
-    """Return the kind of a folder; ConfigError if only an earlier version can read it."""
-    name = kind_name(folder)
-    entry, before = KINDS[name], Path(folder) / KINDS[name].before
-    if entry.before and before.is_file() and not (Path(folder) / entry.file).is_file():
-        raise ConfigError(f"{before}: a {name} of version 0.2 of the lab, which that version reads")
-    kind: JobKind = pkgutil.resolve_name(entry.home)()
+    """Return the kind of a folder."""
+    kind: JobKind = pkgutil.resolve_name(KINDS[kind_name(folder)].home)()
     return kind
 
 

@@ -22,10 +22,10 @@ from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.playing.trust import check_trusted, foreign_code
 from othello_lab.experiments.record.provenance import differences, versions
 from othello_lab.experiments.record.reading import damage_told, damages, reading
-from othello_lab.experiments.record.store import SKIPPED_PAIRS, STARVED_PAIRS
+from othello_lab.experiments.record.store import SKIPPED, STARVED_PAIRS
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class ResumeOptions:
     """Options of a job that is continued.
 
@@ -50,7 +50,7 @@ class ResumeOptions:
     @property
     def retry(self) -> list[str]:
         """The pairs to be played again."""
-        asked = {SKIPPED_PAIRS: self.retry_skipped, STARVED_PAIRS: self.retry_starved}
+        asked = {SKIPPED: self.retry_skipped, STARVED_PAIRS: self.retry_starved}
         return [pairs for pairs, again in asked.items() if again]
 
     def settings(self, folder: Path, config: Mapping[str, Any]) -> RunConfig:
@@ -103,8 +103,8 @@ class _RecordedRun:
             if damage := next(damages(record), None):
                 raise sqlite3.DatabaseError(damage)
             agents = dict(record.rows("select name, version from agents order by agent"))
-            skipped = bool(record.rows("select * from skipped limit 1"))
-            return cls(record.run(), agents, record.openings(), skipped)
+            skipped = bool(record.pieces())
+            return cls(record.head(), agents, record.openings(), skipped)
 
 
 def replanned(
@@ -151,7 +151,7 @@ def _refuse_what_schedule_does_not(
             f"games={games}: in this run's schedule those who met went by the games before; a new "
             "run with more games is needed"
         )
-    for pairs, some in ((SKIPPED_PAIRS, recorded.skipped), (STARVED_PAIRS, True)):
+    for pairs, some in ((SKIPPED, recorded.skipped), (STARVED_PAIRS, True)):
         if pairs in retry and some and plan.schedule.listens:
             raise ConfigError(
                 f"--retry-{pairs}: this run's schedule goes by results, and the pairs after the "

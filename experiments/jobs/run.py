@@ -20,7 +20,7 @@ import math
 import threading
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -63,22 +63,20 @@ from othello_lab.experiments.playing.trust import foreign_code
 from othello_lab.experiments.record.folder import CHECKS, locked
 from othello_lab.experiments.record.game_block import GameBlock, count_forfeits, count_results
 from othello_lab.experiments.record.provenance import versions
-from othello_lab.experiments.record.reading import damage_told, way_out
+from othello_lab.experiments.record.reading import way_out
 from othello_lab.experiments.record.store import (
     CHANGED,
     FILE,
-    FORMAT,
     UNWRITABLE,
     AgentRow,
     PlayedGame,
-    Record,
 )
 from othello_lab.experiments.report.disagreements import Judge
 from othello_lab.experiments.report.progress import Tally, progress_bar
 
 log = logging.getLogger("lab.run")
 
-SKIPPED = f"the worker that played it died {MOST_DEATHS} times"
+DIED = f"the worker that played it died {MOST_DEATHS} times"
 
 
 # ---------------------------------------------------------------------- ways in
@@ -209,36 +207,6 @@ def resume(
         return job.go_on(folder, command)
 
 
-def _write_head(
-    record: Record, plan: Plan, openings: Sequence[Opening], session: Mapping[str, Any]
-) -> None:
-    settings = plan.settings
-    record.write_row(
-        "run",
-        {
-            "name": settings.name,
-            "format": FORMAT,
-            "ruleset": plan.rules.name,
-            "seed": settings.seed,
-            "config": plan.as_data,
-            **session,
-        },
-    )
-    record.write_row("sessions", session)
-    record.write_agents(
-        AgentRow.of(
-            number,
-            name,
-            settings.agents[name],
-            agent.version,
-            agent.reproducible and not (agent.watches_clock and plan.limits.timed),
-            agent.selective,
-        )
-        for number, (name, agent) in enumerate(plan.agents.items())
-    )
-    record.write_openings(opening.text for opening in openings)
-
-
 # ---------------------------------------------------------------------- playing
 
 
@@ -262,7 +230,6 @@ class RunJob(Job[RunResult]):
         self._hint_told = brief
         self._time_up = False
         self._checks = checks
-        self._record: Record
         self._play: Play
         self._conditions: GameConditions
 
@@ -293,33 +260,31 @@ class RunJob(Job[RunResult]):
             del described["agents"]
         return foreign_code(described, {})
 
-    @contextmanager
-    def open_record(self, session: Mapping[str, Any]) -> Iterator[None]:
-        plan = self._plan
+    def write_head(self) -> None:
+        plan, record = self._plan, self.record
+        record.write_openings(opening.text for opening in self._openings)
         if self.resumed:
-            opened = Record.append(self.folder, self.tell_waiting)
-        else:
-            opened = Record.create(self.folder / FILE, self.tell_waiting)
-        with opened as self._record:
-            record = self._record
-            with record.transaction(), self._reading():
-                of_others = record.was_changed(read=True)
-                if self.resumed:
-                    record.continue_with(plan.as_data, plan.schedule.games_each, self._retry)
-                    record.write_openings(opening.text for opening in self._openings)
-                    record.write_row("sessions", session)
-                else:
-                    _write_head(record, plan, self._openings, session)
-                record.keep_sum(of_others)
-            if self._checks:
-                write_file(self.folder / CHECKS, "\n".join([*self._checks, ""]), durable=True)
-            yield
+            record.continue_with(plan.as_data, plan.schedule.games_each, self._retry)
+            return
+        record.write_agents(
+            AgentRow.of(
+                number,
+                name,
+                plan.settings.agents[name],
+                agent.version,
+                agent.reproducible and not (agent.watches_clock and plan.limits.timed),
+                agent.selective,
+            )
+            for number, (name, agent) in enumerate(plan.agents.items())
+        )
+        if self._checks:
+            write_file(self.folder / CHECKS, "\n".join([*self._checks, ""]), durable=True)
 
     def work(self, stack: ExitStack) -> RunResult:
         clock = time.perf_counter()
-        plan, record, stop = self._plan, self._record, self._conditions.stop
+        plan, record, stop = self._plan, self.record, self._conditions.stop
         with self.interruptible(stop, STOPPING):
-            with self._reading():
+            with self.reading():
                 draw = self._drawn(self._openings)
             with guarded(record.path, stop), _freeze_old_objects():
                 batches = self._play(draw)
@@ -341,7 +306,7 @@ class RunJob(Job[RunResult]):
             # The first game need not wait for that; see _loading_report.
             from othello_lab.experiments.report.report import conclude
 
-            with self._reading():
+            with self.reading():
                 standings = conclude(record, plan, self.folder, self._results)
             if plan.settings.export:
                 record.export(self.folder, plan.settings.export)
@@ -349,10 +314,10 @@ class RunJob(Job[RunResult]):
 
     def _check_played(self, complete: bool, interrupted: bool) -> None:
         """Raise RunStopped if no game could be played, KeyboardInterrupt if Ctrl-C came before."""
-        played = self._record.count_games()
+        played = self.record.count_games()
         log.info("%d of %d games", played, played if complete else self._plan.games)
         if not played and complete:
-            raise RunStopped(f"no game could be played: of every pair, {SKIPPED}")
+            raise RunStopped(f"no game could be played: of every pair, {DIED}")
         if not played and not interrupted:
             raise RunStopped("no game could be played: its record and settings do not agree")
         if not played:
@@ -372,24 +337,14 @@ class RunJob(Job[RunResult]):
     def rescue(self, error: Exception) -> str:
         return way_out(self.folder, error)
 
-    @contextmanager
-    def _reading(self) -> Iterator[None]:
-        """Within it games are read that another session may have recorded."""
-        with damage_told(self.folder) if self.resumed else nullcontext():
-            try:
-                yield
-            except Exception:
-                log.exception("what the record says cannot be used")
-                raise
-
     def _drawn(self, openings: Sequence[Opening]) -> PairDraw:
         """The pairs of the run, those in the record played already."""
         plan = self._plan
         draw, each = plan.draw(openings), plan.schedule.games_each
-        settled = self._record.settled(each)
+        settled = self.record.settled(each)
         draw.skip(settled)
         if draw.listens:
-            for number, games in self._record.pairs(each):
+            for number, games in self.record.pairs(each):
                 draw.tell(number, games)
         noun, most = "pairs" if each > 1 else "games", "at most " * draw.listens
         log.info("begins, with %s%d of %d %s", most, plan.pairs - len(settled), plan.pairs, noun)
@@ -397,13 +352,13 @@ class RunJob(Job[RunResult]):
 
     def _write_down(self, results: Iterator[list[PairResults]], draw: PairDraw) -> None:
         """Write results into the record as they come, and show how far the run is."""
-        plan, record = self._plan, self._record
+        plan, record = self._plan, self.record
         minutes = plan.settings.minutes
         end = math.inf if minutes is None else time.monotonic() + 60 * minutes
         played, forfeits = record.count_games(), record.count_games(forfeited=True)
-        ((skipped,),) = record.rows("select count(*) from skipped")
+        skipped = len(record.pieces())
         tally = Tally(plan.names)
-        with self._reading():
+        with self.reading():
             tally.tell(record.results())
         with progress_bar(self.console, tally, lambda: self._conditions.stopping) as progress:
             bar = progress.add_task(
@@ -448,18 +403,18 @@ class RunJob(Job[RunResult]):
 
     def _write_once(self, batch: Sequence[PairResults]) -> None:
         pairs, games = [each for each in batch if isinstance(each, PairResult)], list[int]()
-        with self._record.transaction():
+        skipped = [pair.number for pair in pairs if not pair.games]
+        with self.record.transaction():
             for result in batch:
                 if isinstance(result, GameBlock):
-                    result.write(self._record)
+                    result.write(self.record)
                     games += result.games
-            self._record.write_games(game for pair in pairs for game in pair.games)
+            self.record.write_games(game for pair in pairs for game in pair.games)
             games += [game.game.game for pair in pairs for game in pair.games]
-            for pair in pairs:
-                if not pair.games:
-                    self._record.write_skipped(pair.number, SKIPPED)
-                    log.error("pair %d is skipped: %s", pair.number, SKIPPED)
-            self._record.count_in(games, [pair.number for pair in pairs if not pair.games])
+            self.record.write_pieces((number, {}, DIED) for number in skipped)
+            self.record.count_in(games, skipped)
+        for number in skipped:
+            log.error("pair %d is skipped: %s", number, DIED)
 
 
 @contextmanager

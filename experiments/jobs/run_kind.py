@@ -43,7 +43,7 @@ class RunKind(JobKind):
             state = "starting" if state_of(folder, False) == "being played" else "not begun"
             return JobSummary(str(folder), "run", folder.parent.name, "", state=state)
         with reading(folder) as record:
-            head = record.run()
+            head = record.head()
             results = record.results()
             leader, score = _leader(record, results) if results else ("", None)
             agents, games = len(record.agents()), sum(count for *_, count in results)
@@ -56,7 +56,7 @@ class RunKind(JobKind):
             if as_json:
                 print_json(_as_data(folder, facts, said))
                 return
-            head = facts.record.run()
+            head = facts.record.head()
             state = state_of(folder, bool(head["complete"]))
             games = counted(facts.record.count_games(), "game")
             when = str(head["started"]).replace("T", " ")
@@ -86,7 +86,7 @@ class RunKind(JobKind):
         from othello_lab.experiments.report.citing import bibtex
 
         with reading(folder) as record:
-            return bibtex(record.run())
+            return bibtex(record.head())
 
     def look(self, folder: Path, console: Console) -> tuple[RenderableType, bool]:
         return watch.look(folder, console)
@@ -119,7 +119,7 @@ def _leader(record: Record, results: Sequence[tuple[int, int, str, int]]) -> tup
 
 
 def _as_data(folder: Path, facts: RunFacts, said: Findings) -> dict[str, Any]:
-    head = facts.record.run()
+    head = facts.record.head()
     results = {
         "seed": head["seed"],
         "ruleset": head["ruleset"],

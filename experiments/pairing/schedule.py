@@ -428,7 +428,7 @@ class PairDraw:
         played: dict[int, list[GameRow]] = defaultdict(list)
         for game in map(GameRow._make, record.rows("select * from games order by game")):
             played[game.pair].append(game)
-        skipped = {pair for (pair,) in record.rows("select pair from skipped")}
+        skipped = record.pieces()
         left, names = set(played), ("game", "black", "white", "opening", "seed")
         while pairs := self.take(_CHUNK):
             for pair in pairs:
@@ -450,7 +450,7 @@ class PairDraw:
         for number in sorted(settled) if self.verdict else ():
             if number >= len(self.results):
                 yield f"pair {number}: pair {len(self.results) - 1} decided it: {self.verdict}"
-        if record.run()["complete"] and not self.complete(len(settled), most):
+        if record.head()["complete"] and not self.complete(len(settled), most):
             yield f"said to be complete, with {len(settled):,} of {most:,} pairs"
 
     def _draw(self) -> bool:

@@ -4,18 +4,16 @@ or this process."""
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, Protocol
 
 from othello_lab.agents.config import one_line
 from othello_lab.core.game import Decision, valid_answer
 from othello_lab.core.position import Position
 from othello_lab.experiments.playing.conditions import GameConditions
+from othello_lab.experiments.record.store import Tables
 
 log = logging.getLogger("lab.studies")
-
-Tables = Mapping[str, Sequence[Mapping[str, Any]]]
-"""Rows by the name of their table; values are numbers, texts, truth values or None."""
 
 
 class Task(NamedTuple):

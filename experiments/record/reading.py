@@ -8,12 +8,20 @@ from __future__ import annotations
 import shlex
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.experiments.record import sqlite_file
-from othello_lab.experiments.record.store import FILE, FORMAT, MOVES, Record, fits, made_by_schema
+from othello_lab.experiments.record.store import (
+    FILE,
+    FORMAT,
+    MOVES,
+    RUN,
+    Record,
+    fits,
+    made_by_schema,
+)
 
 _NAMES = {"integer": "a whole number", "real": "a number", "text": "text"}
 DAMAGES = (
@@ -31,21 +39,30 @@ LONGEST = 400
 """So many characters of such an error are told: SQLite's can hold the text of a whole table."""
 
 
+OLD = {
+    "games.sqlite": RUN,
+    "study.sqlite": "study",
+    "training.sqlite": "training",
+    "selfplay.yaml": "selfplay",
+    "sweep.yaml": "sweep",
+}
+"""What version 0.2 had for a record, and the kinds of its jobs."""
+
+
 @contextmanager
-def damage_told(folder: Path, word: str = "run", file: str = FILE) -> Iterator[None]:
-    """Turn errors from the content of a record into a ConfigError of one line. word: the name of
-    its kind of job. file: its name in the folder."""
+def damage_told(folder: Path) -> Iterator[None]:
+    """Turn errors from the content of a record into a ConfigError of one line."""
     try:
         yield
     except ConfigError:
         raise
     except DAMAGES as error:
         if why := sqlite_file.why_unreadable(error):
-            raise ConfigError(f"{folder / file} {why}") from error
+            raise ConfigError(f"{folder / FILE} {why}") from error
         name = "" if isinstance(error, sqlite3.Error | ValueError) else type(error).__name__ + " "
         raise ConfigError(
-            f"{folder / file} is damaged, or no record of a {word}: {name}"
-            f"{one_line(error)[:LONGEST]}{way_out(folder, error) if file == FILE else ''}"
+            f"{folder / FILE} is damaged, or no record of the lab: {name}"
+            f"{one_line(error)[:LONGEST]}{way_out(folder, error)}"
         ) from error
 
 
@@ -57,40 +74,59 @@ def way_out(folder: Path, error: Exception) -> str:
     return f". What can be read goes into a new folder with: {command}"
 
 
+def kind_in(folder: Path | str) -> str:
+    """Return the kind of job in a folder; a run where there is no record, or none that says so."""
+    folder = Path(folder)
+    if not (folder / FILE).is_file():
+        return next((kind for name, kind in OLD.items() if (folder / name).is_file()), RUN)
+    with suppress(*DAMAGES), Record.open(folder) as record:
+        return str(record.head()["kind"]) if record.format() == FORMAT else RUN
+    return RUN
+
+
 def not_begun(folder: Path) -> bool:
-    """Return True if the record in a folder does not describe its run yet; ConfigError."""
+    """Return True if the record in a folder does not describe its job yet; ConfigError."""
     with damage_told(folder), _opened(folder) as record:
         return record.format() is None
 
 
 def has_begun(folder: Path) -> bool:
-    """Return True if a folder has a record that describes its run; ConfigError."""
+    """Return True if a folder has a record that describes its job; ConfigError."""
     return (folder / FILE).exists() and not not_begun(folder)
 
 
-def _opened(folder: Path) -> Record:
+def _opened(folder: Path, kind: str = RUN) -> Record:
     if folder.is_file() and folder.name != FILE:
-        raise ConfigError(f"{folder} is a file, not the folder of a run")
+        raise ConfigError(f"{folder} is a file, not the folder of a {kind}")
     try:
         return Record.open(folder)
     except FileNotFoundError:
-        raise ConfigError(f"{folder} is no run: there is no {FILE} in it") from None
+        if old := next((name for name in OLD if (folder / name).is_file()), None):
+            raise ConfigError(
+                f"{folder} is a {OLD[old]} of version 0.2 of the lab, which reads its {old}"
+            ) from None
+        raise ConfigError(f"{folder} is no {kind}: there is no {FILE} in it") from None
 
 
 @contextmanager
-def reading(folder: Path) -> Iterator[Record]:
+def reading(folder: Path, kind: str = RUN) -> Iterator[Record]:
     """The record in a folder, open for reading. ConfigError where there is none, where it is of
-    another version, or where anything that is read of it meanwhile turns out to be damaged."""
-    with damage_told(folder), _opened(folder) as record:
+    another kind of job or version, or where anything that is read of it meanwhile turns out to be
+    damaged."""
+    with damage_told(folder), _opened(folder, kind) as record:
         found = record.format()
         if found is None:
-            raise ConfigError(f"{folder}: the run was stopped before it had begun; start it again")
+            raise ConfigError(
+                f"{folder}: the {kind} was stopped before it had begun; start it again"
+            )
         if found != FORMAT:
             age = "a newer" if found > FORMAT else "an older"
             raise ConfigError(
                 f"{folder} was written by {age} version of the lab (record format {found}; this "
                 f"one reads format {FORMAT})"
             )
+        if (there := record.head()["kind"]) != kind:
+            raise ConfigError(f"{folder} is no {kind}: its record is of a {there}")
         yield record
 
 
@@ -103,8 +139,8 @@ def damages(record: Record) -> Iterator[str]:
     for (said,) in record.rows("pragma integrity_check(20)"):
         if said != "ok":
             yield one_line(ValueError(said))
-    if len(record.rows("select * from run")) != 1:
-        yield "table run: one row is needed"
+    if len(record.rows("select * from job")) != 1:
+        yield "table job: one row is needed"
     for table in made_by_schema():
         if table != MOVES:
             yield from _wrong_types(record, table)

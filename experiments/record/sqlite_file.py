@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from othello_lab.core.system.files import check_file, open_file
 from othello_lab.core.system.foreign_text import storable
@@ -218,17 +218,8 @@ def _read(path: Path) -> sqlite3.Connection:
     return connection
 
 
-SESSIONS = """create table sessions (
-    session integer primary key, command text not null, versions text not null,
-    machine text not null, started text not null
-);"""
-"""The table of the sessions of a job, in SQL."""
-
-
 class RecordFile:
-    """An open record of a job. path: its file. table: the table with the one row about the job."""
-
-    table: ClassVar[str]
+    """An open record of a job, as a file. path: its place."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection, self.path = connection, path
@@ -250,7 +241,7 @@ class RecordFile:
             yield
 
     def write_row(self, table: str, values: Mapping[str, Any]) -> None:
-        """Fill the one row of the job's table, or note in ``sessions`` a session that goes on from
+        """Fill the one row of ``job``, or note in ``sessions`` a session that goes on from
         now; dictionaries are stored as JSON."""
         row = {k: json.dumps(v) if isinstance(v, dict) else v for k, v in values.items()}
         self._connection.execute(
@@ -261,7 +252,7 @@ class RecordFile:
     def finish(self, wall_seconds: float, complete: bool) -> None:
         """Note the additional seconds of the job. complete: True if all of it is done."""
         self._connection.execute(
-            f"update {self.table} set wall_seconds = coalesce(wall_seconds, 0) + ?, complete = ?",
+            "update job set wall_seconds = coalesce(wall_seconds, 0) + ?, complete = ?",
             (wall_seconds, int(complete)),
         )
         fold(self._connection)
@@ -269,19 +260,19 @@ class RecordFile:
     def format(self) -> int | None:
         """The version of the tables that it was written with; None if its writing never got as far
         as to say so. Raises sqlite3.Error if the file is no database."""
-        named = "select name from sqlite_master where name = ?"
-        if not self._connection.execute(named, [self.table]).fetchone():
+        named = "select name from sqlite_master where name = 'job'"
+        if not self._connection.execute(named).fetchone():
             return None
-        row = self._connection.execute(f"select format from {self.table}").fetchone()
+        row = self._connection.execute("select format from job").fetchone()
         return None if row is None else int(row[0])
 
     def head(self) -> dict[str, Any]:
         """The row about the job, its JSON decoded; ValueError if it holds something else."""
-        cursor = self._connection.execute(f"select * from {self.table}")
+        cursor = self._connection.execute("select * from job")
         values, *_ = cursor.fetchall()
         row = dict(zip([name for name, *_ in cursor.description], values, strict=True))
         for key in ("config", "versions", "machine"):
             row[key] = json.loads(row[key])
             if not isinstance(row[key], dict):
-                raise ValueError(f"{self.table}.{key} is no mapping")
+                raise ValueError(f"job.{key} is no mapping")
         return row

@@ -1,4 +1,4 @@
-"""The record of a run: one SQLite file, written by the driver alone, readable while it grows.
+"""The record of a job: one SQLite file, written by the driver alone, readable while it grows.
 
 The tables are the row types below. A column is a field, and the text below it says its meaning.
 Games enter in batches, the two games of a pair in one transaction. The turns of a game are one
@@ -23,6 +23,7 @@ from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, get_args, get_type_hints
 
+from othello_lab.agents.config import one_line
 from othello_lab.core.game import FAIR_ENDS, LATE_BY_WALL, SearchStats, is_int64
 from othello_lab.core.notation import PASS, square_name
 from othello_lab.core.system.foreign_text import storable
@@ -32,21 +33,30 @@ from othello_lab.experiments.record.folder import write_table
 if TYPE_CHECKING:
     import pandas as pd  # loaded when a table is read, since a run starts sooner without it
 
-FORMAT = 8
+FORMAT = 9
 """Version of the tables; changes when their meaning does."""
 
-FILE = "games.sqlite"
-"""The record's name in the folder of its run."""
+FILE = "record.sqlite"
+"""The record's name in the folder of its job."""
+
+RUN = "run"
+"""The kind of job that plays the games of one line-up."""
+
+
+Tables = Mapping[str, Sequence[Mapping[str, Any]]]
+"""Rows by the name of their table; their values can be written as JSON."""
 
 
 # ---------------------------------------------------------------------- the tables
 
 
-class RunRow(NamedTuple):
-    """The run: one row."""
+class JobRow(NamedTuple):
+    """The job: one row."""
 
+    kind: str
+    """`run`, `study`, `training` or `selfplay`."""
     name: str
-    """Name of the run."""
+    """Name of the experiment."""
     format: int
     """Version of these tables."""
     ruleset: str
@@ -66,11 +76,14 @@ class RunRow(NamedTuple):
     wall_seconds: float | None
     """Seconds that it took in all; empty until it ends."""
     complete: bool = False
-    """1 if all scheduled games are there, or the sequential test has decided."""
+    """1 if all of it is done: of a run, if all scheduled games are there, or the sequential test
+    has decided."""
+    pieces: int | None = None
+    """Number of pieces in all; empty for a run."""
 
 
 class SessionRow(NamedTuple):
-    """A time when games were added: the run itself, then each `resume` and `extend`."""
+    """A time when something was added: the job itself, then each `resume` and `extend`."""
 
     session: int
     """Number from 1."""
@@ -115,13 +128,27 @@ class OpeningRow(NamedTuple):
     """Its moves or position, as `opening` in the games."""
 
 
-class SkippedRow(NamedTuple):
-    """A pair of games that was not played."""
+class PieceRow(NamedTuple):
+    """A piece of the job that was done, or failed. Of a run, whose pieces are its pairs of games,
+    only those that were not played."""
 
-    pair: int
-    """Number in the schedule."""
-    reason: str
-    """The reason, in a line."""
+    piece: int
+    """Number from 0; of a pair, in the schedule."""
+    failure: str
+    """The reason of a failure, in a line; empty otherwise."""
+
+
+class ResultRow(NamedTuple):
+    """A row of one of the tables that the pieces of a job give."""
+
+    piece: int
+    """Number of the piece."""
+    table_name: str
+    """Name of the table."""
+    number: int
+    """Place among the piece's rows of this table, from 0."""
+    row: str
+    """The row, as JSON."""
 
 
 class GameRow(NamedTuple):
@@ -212,18 +239,20 @@ class GameRow(NamedTuple):
         return identity(self.opening, self.transcript)
 
 
-TABLES = {
-    "run": RunRow,
+TABLES: Mapping[str, Any] = {
+    "job": JobRow,
     "sessions": SessionRow,
     "agents": AgentRow,
     "openings": OpeningRow,
-    "skipped": SkippedRow,
+    "pieces": PieceRow,
+    "rows": ResultRow,
     "games": GameRow,
 }
 """The rows of the tables, but for the moves."""
 
-SKIPPED_PAIRS, STARVED_PAIRS = "skipped", "starved"
-"""Pairs that can be played again: those that were skipped, and those with a starved side."""
+SKIPPED, STARVED_PAIRS = "skipped", "starved"
+"""What can be done again: pairs that were skipped, or pieces that failed, and pairs with a starved
+side."""
 
 LEAST_TIME = 0.7
 """A side is starved that stood ready, but had a processor for less than this share of its time."""
@@ -443,15 +472,15 @@ def _fits(value: Any, kind: Any) -> bool:
     return type(value) in kinds or whole
 
 
-def _declared(row: Any, key: str) -> str:
-    """Return the columns of a table in SQL; ``key`` is its primary key."""
+def _declared(row: Any, key: str = "") -> str:
+    """Return the columns of a table in SQL; ``key`` is its primary key, if it has one."""
     names = {int: "integer", bool: "integer", float: "real", str: "text"}
     columns = []
     for name, kind in get_type_hints(row).items():
         kinds = [each for each in get_args(kind) or (kind,) if each is not NoneType]
         need = "" if NoneType in get_args(kind) else " not null"
         columns.append(f"{name} {names[kinds[0]]}{need}")
-    return ", ".join([*columns, f"primary key ({key})"])
+    return ", ".join([*columns, *[f"primary key ({key})"] * bool(key)])
 
 
 def _shown() -> str:
@@ -467,22 +496,19 @@ def _shown() -> str:
 
 _SHOWN = _shown()
 _SCHEMA = f"""
-create table run (
-    name text not null, format integer not null, ruleset text not null, seed integer not null,
-    config text not null, command text not null, versions text not null, machine text not null,
-    started text not null, wall_seconds real, complete integer not null default 0
-);
-{sqlite_file.SESSIONS}
+create table job ({_declared(JobRow)});
+create table sessions ({_declared(SessionRow, "session")});
 create table agents ({_declared(AgentRow, "agent")}, unique (name));
 create table openings ({_declared(OpeningRow, "number")});
-create table skipped ({_declared(SkippedRow, "pair")});
+create table pieces ({_declared(PieceRow, "piece")});
+create table rows ({_declared(ResultRow, "piece, table_name, number")}) without rowid;
 create table games ({_declared(GameRow, "game")});
 create table turns ({_declared(TurnsRow, "game")});
 create view {MOVES} as {_SHOWN};
 """
 
 _WHOLE = "select pair from games group by pair having count(*) = {}"
-_SETTLED = f"{_WHOLE} union select pair from skipped"
+_SETTLED = f"{_WHOLE} union select piece from pieces"
 
 
 # ---------------------------------------------------------------------- the file
@@ -498,6 +524,14 @@ def made_by_schema() -> dict[str, str]:
         connection.executescript(_SCHEMA)
         kinds = "type in ('table', 'view')"
         return dict(connection.execute(f"select name, sql from sqlite_master where {kinds}"))
+
+
+def _as_json(row: Mapping[str, Any]) -> str:
+    """Return a row as JSON; ValueError for one that is too long."""
+    text = json.dumps({storable(k): _storable(v) for k, v in row.items()}, allow_nan=False)
+    if len(text) > _LONGEST:
+        raise ValueError("a row is too long")
+    return text
 
 
 def _storable(value: Any) -> Any:
@@ -516,9 +550,9 @@ def _check_tables(connection: sqlite3.Connection) -> None:
         if kind == "trigger" or (name in made_by_schema() and not (plain or name == MOVES)):
             raise sqlite3.DatabaseError(f"this is no record of the lab: its {name} is no table")
         found[name] = sql
-    if "run" not in found:
+    if "job" not in found:
         return  # not begun
-    row = connection.execute("select format from run limit 1").fetchone()
+    row = connection.execute("select format from job limit 1").fetchone()
     if row is None or row[0] != FORMAT:
         return  # which is the reader's to refuse
     for name, sql in made_by_schema().items():
@@ -530,8 +564,8 @@ CHANGED = "Others have changed this record: it is not what the run wrote, so do 
 _MARK = 1
 """In the file's ``user_version``: others have changed it. 0: no sum is kept, else a short one."""
 _GAMES = "select games.*, turns from games left join turns using (game)"
-_SKIPPED = "select * from skipped"
-_SUMMED = [f"select {', '.join(RunRow._fields[:-2])} from run", _GAMES, _SKIPPED]
+_PIECES, _ROWS = "select * from pieces", "select * from rows"
+_SUMMED = [f"select {', '.join(JobRow._fields[:-3])} from job", _GAMES, _PIECES, _ROWS]
 _SUMMED += [f"select * from {name}" for name in ("sessions", "agents", "openings")]
 
 
@@ -546,9 +580,7 @@ def _short(number: int) -> int:
 
 
 class Record(sqlite_file.RecordFile):
-    """The record of a run. Use :meth:`create` for a new run, :meth:`open` to read one."""
-
-    table = "run"
+    """The record of a job. Use :meth:`create` for a new one, :meth:`open` to read one."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         super().__init__(connection, path)
@@ -560,18 +592,19 @@ class Record(sqlite_file.RecordFile):
 
     @classmethod
     def create(cls, path: Path, tell: sqlite_file.Tell | None = None) -> Record:
-        """A new record at ``path``; raises FileExistsError if there is one. tell: gets a line while
-        another program has locked the file; by default the log."""
+        """A new record (the file, or in this folder); raises FileExistsError if there is one. tell:
+        gets a line while another program has locked the file; by default the log."""
+        path = path / FILE if path.is_dir() else path
         return cls(sqlite_file.create(path, _SCHEMA, tell), path)
 
     @classmethod
     def open(cls, path: Path | str) -> Record:
-        """An existing record (the file, or the folder of the run), for reading."""
+        """An existing record (the file, or the folder of the job), for reading."""
         path, given = Path(path), path
         if path.is_dir():
             path = path / FILE
         if not path.is_file():
-            raise FileNotFoundError(f"{given}: no record of a run there")
+            raise FileNotFoundError(f"{given}: no record of a job there")
         with sqlite_file.ready(sqlite_file.read(path)) as connection:
             _check_tables(connection)
         return cls(connection, path)
@@ -603,6 +636,21 @@ class Record(sqlite_file.RecordFile):
         turns = (TurnsRow(each.game.game, each.turns) for each in games if each.turns is not None)
         self._insert_all("turns", TurnsRow, turns)
 
+    def copy_game(self, other: Record, game: GameRow) -> None:
+        """Add a game of another record, with its turns as they are there."""
+        turns = other.rows("select * from turns where game = ?", [game.game])
+        self._insert_all("games", GameRow, [game])
+        self._insert_all("turns", TurnsRow, turns)
+
+    def drop_pairs(self, first: int) -> None:
+        """Delete the games of all pairs from this one on."""
+        self._drop(f"select game from games where pair >= {first:d}")
+
+    def _drop(self, which: str) -> None:
+        games = [(game,) for (game,) in self.rows(which)]
+        for table in ("turns", "games"):
+            self._connection.executemany(f"delete from {table} where game = ?", games)
+
     def write_values(self, table: str, query: str, values: Iterable[tuple[int | str, ...]]) -> None:
         """Add rows to a table.
 
@@ -611,9 +659,37 @@ class Record(sqlite_file.RecordFile):
         """
         self._connection.executemany(f"insert into {table} {query}", values)
 
-    def write_skipped(self, pair: int, reason: str) -> None:
-        """Note that a pair will not be played."""
-        self._insert_all("skipped", SkippedRow, [SkippedRow(pair, reason)])
+    def write_pieces(self, pieces: Iterable[tuple[int, Tables, str]]) -> None:
+        """Add pieces that were done, each with its number, its rows by table, and why it failed if
+        it did. Rows that cannot be written are a failure."""
+        for piece, tables, failure in pieces:
+            rows: list[ResultRow] = []
+            try:
+                for table, entries in tables.items():
+                    texts = enumerate(map(_as_json, entries))
+                    rows += [ResultRow(piece, table, number, row) for number, row in texts]
+            except (TypeError, ValueError, AttributeError, RecursionError) as error:
+                rows, failure = [], f"its results cannot be recorded: {one_line(error):.400}"
+            self._insert_all("pieces", PieceRow, [PieceRow(piece, failure)])
+            self._insert_all("rows", ResultRow, rows)
+
+    def add_pieces(self, pieces: Sequence[tuple[int, Tables, str]]) -> None:
+        """Add pieces, as :meth:`write_pieces` does, in a transaction of their own."""
+        with self.transaction():
+            self.write_pieces(pieces)
+            self.count_in([], [number for number, *_ in pieces])
+
+    def drop_rows(self, table: str) -> None:
+        """Delete the rows of a table of the pieces, of which something else was made."""
+        if self._sum is not None:
+            self._sum -= _sum(self.each(f"{_ROWS} where table_name = ?", [table]))
+        self._connection.execute("delete from rows where table_name = ?", [table])
+        self._keep()
+        self._connection.execute("vacuum")
+
+    def expect(self, pieces: int) -> None:
+        """Note how many pieces there are in all."""
+        self._connection.execute("update job set pieces = ?", [pieces])
 
     def _insert_all(self, table: str, row: Any, rows: Iterable[tuple[Any, ...]]) -> None:
         marks = ", ".join("?" * len(row._fields))
@@ -621,12 +697,12 @@ class Record(sqlite_file.RecordFile):
         self._connection.executemany(f"insert into {table} values ({marks})", storable_rows)
 
     def continue_with(
-        self, config: dict[str, Any], games_each: int, retry: Collection[str] = ()
+        self, config: Mapping[str, Any], games_each: int = 2, retry: Collection[str] = ()
     ) -> None:
-        """Replace the run's configuration; there are games to come. Those without the other one of
-        their pair, of two (``games_each``), are deleted, to be played again.
+        """Replace the job's configuration; there is something to come. Games without the other one
+        of their pair, of two (``games_each``), are deleted, to be played again.
 
-        retry: SKIPPED_PAIRS, STARVED_PAIRS or both, to be played again too.
+        retry: SKIPPED, STARVED_PAIRS or both, to be done again too.
         """
         again = [f"select game from games where pair not in ({_WHOLE.format(games_each)})"]
         if STARVED_PAIRS in retry:
@@ -634,12 +710,10 @@ class Record(sqlite_file.RecordFile):
             starved += starved_side("white")
             again.append(f"select game from games where pair in ({starved})")
         for which in again:
-            games = [(game,) for (game,) in self.rows(which)]
-            for table in ("turns", "games"):
-                self._connection.executemany(f"delete from {table} where game = ?", games)
-        if SKIPPED_PAIRS in retry:
-            self._connection.execute("delete from skipped")
-        self._connection.execute("update run set complete = 0, config = ?", (json.dumps(config),))
+            self._drop(which)
+        if SKIPPED in retry:
+            self._connection.execute("delete from pieces where failure != ''")
+        self._connection.execute("update job set complete = 0, config = ?", (json.dumps(config),))
 
     def keep_sum(self, of_others: bool) -> None:
         """From now on keep the sum of all rows in the file, to notice changes by others. of_others:
@@ -647,10 +721,11 @@ class Record(sqlite_file.RecordFile):
         self._sum = None if of_others else self._total()
         self._keep()
 
-    def count_in(self, games: Sequence[int], skipped: Sequence[int]) -> None:
-        """Add games and skipped pairs that were just written, as the file has them, to the sum."""
+    def count_in(self, games: Sequence[int], pieces: Sequence[int]) -> None:
+        """Add games and pieces that were just written, as the file has them, to the sum."""
         if self._sum is not None:
-            places = (f"{_GAMES} where game", games), (f"{_SKIPPED} where pair", skipped)
+            places = [(f"{_GAMES} where game", games)]
+            places += [(f"{rows} where piece", pieces) for rows in (_PIECES, _ROWS)]
             for rows, these in places:
                 which = f"{rows} in (select value from json_each(?))"
                 self._sum += _sum(self.each(which, [json.dumps(these)]))
@@ -707,10 +782,6 @@ class Record(sqlite_file.RecordFile):
         """The same, one by one as they are read."""
         yield from self._connection.execute(sql, tuple(parameters))
 
-    def run(self) -> dict[str, Any]:
-        """The row of ``run``, its JSON decoded; ValueError if it holds something else."""
-        return self.head()
-
     def settled(self, games_each: int = 2) -> set[int]:
         """The pairs that were played, all their games (1 or 2), or skipped, by number."""
         return {pair for (pair,) in self._connection.execute(_SETTLED.format(games_each))}
@@ -741,9 +812,21 @@ class Record(sqlite_file.RecordFile):
             "select black, white, result, count(*) from games group by black, white, result"
         )
 
-    def skipped(self) -> pd.DataFrame:
-        """One row a pair that was not played: pair, reason."""
-        return self.query("select * from skipped order by pair")
+    def pieces(self) -> dict[int, str]:
+        """The pieces that are done, by number, each with its failure (empty: none); of a run the
+        pairs that were not played."""
+        return dict(self.rows("select * from pieces order by piece"))
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """All rows of the pieces, by table, in the order of the pieces; the column ``piece`` has
+        the piece's number."""
+        import pandas as pd
+
+        found: dict[str, list[dict[str, Any]]] = {}
+        sql = "select piece, table_name, row from rows order by piece, table_name, number"
+        for piece, table, row in self.each(sql):
+            found.setdefault(table, []).append({"piece": piece, **json.loads(row)})
+        return {table: pd.DataFrame(rows) for table, rows in found.items()}
 
     def sessions(self) -> pd.DataFrame:
         """One row for each time that games were added: session, command, started, and versions and

@@ -48,7 +48,7 @@ def pinned(versions: Mapping[str, str]) -> str:
 
 def latex_tables(facts: RunFacts) -> str:
     """Return the standings and the matches of a run as LaTeX tables; they need ``booktabs``."""
-    name = str(facts.record.run()["name"])
+    name = str(facts.record.head()["name"])
     columns = columns_of(facts.standings, facts.merits)
     matches = highest_matches(facts)
     about = f"Standings of {name}: {facts.context}. {order_note(facts.standings, facts.merits)}"

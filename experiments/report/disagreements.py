@@ -86,7 +86,7 @@ def disagreements(record: Record, most: int, seed: int, depth: int) -> pd.DataFr
     """
     import pandas as pd
 
-    rules, judge = ruleset(record.run()["ruleset"]), Judge(depth)
+    rules, judge = ruleset(record.head()["ruleset"]), Judge(depth)
     names = record.agents()["name"].tolist()
     columns = ["position", "ply", "opening", "gap"]
     columns += [f"{what} of {name}" for what in ("move", "game", "value") for name in names]
@@ -108,7 +108,7 @@ def disagreements(record: Record, most: int, seed: int, depth: int) -> pd.DataFr
 
 def _differing(record: Record, seed: int) -> Iterator[tuple[Position, dict[int, MoveChoice]]]:
     """Yield positions with a choice of either agent, where the two are not the same."""
-    rules = ruleset(record.run()["ruleset"])
+    rules = ruleset(record.head()["ruleset"])
     games = np.array([game for (game,) in record.rows("select game from games order by game")])
     pairs = np.random.default_rng([seed, _PURPOSE]).permutation(np.unique(games // 2))
     met: dict[Position, dict[int, MoveChoice]] = {}

@@ -176,13 +176,12 @@ def repeated(matches: pd.DataFrame) -> Iterable[str]:
 
 def _about_record(record: Record) -> Iterable[str]:
     """Yield sentences on missing pairs, and on mixed versions."""
-    skipped = record.skipped()
-    if len(skipped):
-        numbers = ", ".join(f"{pair}" for pair in skipped["pair"].head(20))
+    if skipped := record.pieces():
+        numbers = ", ".join(f"{pair}" for pair in list(skipped)[:20])
         were = "was" if len(skipped) == 1 else "were"
         yield (
             f"{counted(len(skipped), 'pair')} {were} not played, because "
-            f"{skipped['reason'].iloc[0]}: number {numbers}."
+            f"{next(iter(skipped.values()))}: number {numbers}."
         )
     sessions = [json.loads(text) for text in record.sessions()["versions"]]
     changed = sorted({change for each in sessions for change in differences(sessions[0], each)})
@@ -363,7 +362,7 @@ def _about_isolation(record: Record, plan: Plan) -> Iterable[str]:
     """Yield a sentence if agents could reach the judge and each other, or more than they should."""
     isolation = plan.settings.isolation
     if any(map(isolation.closes, plan.agents.values())):
-        machine = json.loads(record.rows("select machine from run")[0][0])
+        machine = json.loads(record.rows("select machine from job")[0][0])
         if lacking := machine.get(BROKEN):
             yield f"{ISOLATES_LESS} {'; '.join(lacking)}."
     for name, agent in plan.agents.items():

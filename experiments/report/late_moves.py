@@ -89,7 +89,7 @@ def late_games(
 
     most: the most moves of each agent, from whole games; or ``all``.
     """
-    rules = ruleset(record.run()["ruleset"])
+    rules = ruleset(record.head()["ruleset"])
     names = dict(record.rows("select agent, name from agents"))
     taken: Counter[str] = Counter()
     found = []

@@ -71,7 +71,7 @@ def recorded_plan(record: Record, trust: bool = False) -> Plan:
 
     trust: True if code from outside the lab may run.
     """
-    settings = typed(record.run()["config"])
+    settings = typed(record.head()["config"])
     with only(None if trust else ()):
         rows = record.agents().itertuples()
         plan = settled_plan(settings, rows, _plays_both_colours(record))

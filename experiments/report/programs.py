@@ -63,7 +63,7 @@ def write_programs(facts: RunFacts, folder: Path) -> dict[str, str]:
             folder / FOLDER,
             title=name,
             file=files[name],
-            run=facts.record.run()["name"],
+            run=facts.record.head()["name"],
             about=_about(described[name]) | place,
             problem=described[name].get("problem", ""),
             losses=Counter(_lost_by(game) for game in losses).most_common(),

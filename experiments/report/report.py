@@ -16,7 +16,7 @@ from othello_lab.core.system.escaping import counted, plain
 from othello_lab.experiments.config import Plan, labelled, match_name
 from othello_lab.experiments.record.folder import write_table
 from othello_lab.experiments.record.provenance import machine_in_words
-from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.record.store import FILE, Record
 from othello_lab.experiments.report.citing import pinned
 from othello_lab.experiments.report.elo_lead import FEW
 from othello_lab.experiments.report.facts import RunFacts, zero_text
@@ -80,7 +80,7 @@ def write(facts: RunFacts, said: Findings, folder: Path, console: Console) -> No
     asked = facts.plan.settings.figures
     figures = drawn_figures(lambda: _figures(facts), asked, folder, console)
     _write(facts, said, figures, folder)
-    names = {"report": "report.html", "record": "games.sqlite"}
+    names = {"report": "report.html", "record": FILE}
     if files := [figure.name for figure in figures if figure.file]:
         every = ",".join(files)
         names["figures"] = f"{{{every}}}.png, .svg" if len(files) > 1 else f"{every}.png, .svg"
@@ -95,7 +95,7 @@ def _figures(facts: RunFacts) -> Iterator[ReportFigure]:
 
 
 def _write(facts: RunFacts, said: Findings, figures: Sequence[Drawing], folder: Path) -> None:
-    head = facts.record.run()
+    head = facts.record.head()
     programs = write_programs(facts, folder)
     columns = without_costs(columns_of(facts.standings, facts.merits))
     games = game_sample(facts)
@@ -167,7 +167,7 @@ def _linked(
 def _details(facts: RunFacts) -> dict[str, str]:
     """Return the settings behind the games, by name."""
     record, plan = facts.record, facts.plan
-    head = record.run()
+    head = record.head()
     ((played, different),) = record.rows(
         "select count(*), count(distinct fingerprint(opening, transcript)) from games"
     )

@@ -56,7 +56,7 @@ Sample = list[tuple[str, Position]]
 def searched_positions(record: Record, count: int | str, seed: int) -> Sample:
     """Return positions in which searching agents had to decide: up to ``count``, no two of them
     from the same game, drawn with ``seed``; or ``all`` there are. All are distinct."""
-    rules = record.run()["ruleset"]
+    rules = record.head()["ruleset"]
     rng = np.random.default_rng(seed)
     every = [game for (game,) in record.rows("select game from turns order by game")]
     found: dict[Position, str] = {}
@@ -103,7 +103,7 @@ def game_costs(record: Record, searchers: Mapping[str, SearchAgent], plies: int)
 
     Columns as those of :func:`search_costs`.
     """
-    rules = record.run()["ruleset"]
+    rules = record.head()["ruleset"]
     games = record.rows("select opening, min(game) from games group by opening order by min(game)")
     sample: Sample = []
     for opening, game in games:

@@ -465,7 +465,7 @@ def matches(
     table = record.query(beginning + _MATCHES)
     units = groupby(record.each(beginning + _ALIKE), key=itemgetter(0, 1))
     found = {pairing: np.array([row[2:] for row in rows]) for pairing, rows in units}
-    most = ruleset(record.run()["ruleset"]).squares
+    most = ruleset(record.head()["ruleset"]).squares
     of_two = {tuple(agents.tolist()): ratings for agents, ratings in parts if len(agents) == 2}
     rows = []
     for pairing in zip(table["agent"], table["opponent"], strict=True):

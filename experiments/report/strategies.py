@@ -82,7 +82,7 @@ def _alike(game: _Game, other: _Game, third: Color | None, record: Record) -> bo
         return True if game[-1] == FINISHED else None
     if third is None:
         return False
-    ((rules,),) = record.rows("select ruleset from run")
+    ((rules,),) = record.rows("select ruleset from job")
     opening, *transcripts = game[0], game[1], other[1]
     moves = zip(*map(split_transcript, transcripts), strict=False)
     common = [move for move, counterpart in takewhile(lambda both: both[0] == both[1], moves)]

@@ -58,7 +58,7 @@ def look(folder: Path, console: Console) -> tuple[RenderableType, bool]:
         return plain(f"{folder}: not begun yet"), not is_locked(folder)
     with reading(folder) as record:
         ended = not is_locked(record.path.parent)
-        head = record.run()
+        head = record.head()
         played = record.count_games()
         settings = typed(head["config"])
         line = f"{head['name']}: {played:,} of {total_games(settings)} games"

@@ -27,11 +27,11 @@ from othello_lab.core.system.cli import Parser
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.system.json_output import print_json, rows_of
 from othello_lab.experiments.config import typed
-from othello_lab.experiments.jobs.kinds import KINDS, check_single, state_of
+from othello_lab.experiments.jobs.kinds import check_single, state_of
 from othello_lab.experiments.record.folder import new_folder
 from othello_lab.experiments.record.provenance import differences
 from othello_lab.experiments.record.reading import reading
-from othello_lab.experiments.record.store import FILE, AgentRow, GameRow, PlayedGame, Record
+from othello_lab.experiments.record.store import FILE, AgentRow, GameRow, JobRow, PlayedGame, Record
 from othello_lab.experiments.report.elo_lead import elo_lead
 from othello_lab.experiments.report.markdown import link, write_report
 from othello_lab.experiments.report.standings import rated_as_asked, rated_parts, standings
@@ -53,7 +53,7 @@ POOLED = "all"
 """What the runs together are called."""
 _FEW = 4  # settings that are named where there are many
 _SHOWN = ("games", "score %", RATING, "discs", "nodes/move", "evals/move")
-_HEAD = ["name", "format", "ruleset", "seed", "config", "command", "versions", "machine", "started"]
+_HEAD = [name for name in JobRow._fields if name != "wall_seconds"]
 _BATCH = 10_000  # games copied at a time
 
 
@@ -132,7 +132,7 @@ def compare(folders: Sequence[Path]) -> Comparison:
         with reading(folder) as record:
             if not (games := record.count_games()):
                 raise ConfigError(f"{folder}: no game of this run has ended yet")
-            heads.append(record.run())
+            heads.append(record.head())
             names.append(record.agents()["name"].tolist())
             ((openings,),) = record.rows("select count(distinct opening) from games")
             sizes.append((games, openings, state_of(folder, bool(heads[-1]["complete"]))))
@@ -167,7 +167,7 @@ def _standings(folder: Path, names: Sequence[str]) -> pd.DataFrame:
 
         return pd.DataFrame({"agent": []})
     with pooled_record([folder], names) as record:
-        settings = typed(record.run()["config"])
+        settings = typed(record.head()["config"])
         settings.rating.anchor = None
         return standings(record, rated_as_asked(record, settings))
 
@@ -245,8 +245,8 @@ def pooled_record(folders: Sequence[Path], names: Sequence[str]) -> Iterator[Rec
 
 
 def _copy_head(record: Record, made: Record, names: Sequence[str]) -> None:
-    head = record.run()
-    made.write_row("run", {key: head[key] for key in _HEAD})
+    head = record.head()
+    made.write_row("job", {key: head[key] for key in _HEAD})
     about = {row.name: row for row in record.agents().itertuples()}
     made.write_agents(
         AgentRow(number, *(getattr(about[name], key) for key in AgentRow._fields[1:]))
@@ -380,7 +380,7 @@ def write_comparison(found: Comparison, output: Path | None, console: Console) -
     """Write ``report.html`` and ``report.md`` that compare runs into a folder, made if need be;
     None for a new one beside the first run."""
     folder = output or new_folder(found.runs[0].folder.parent / "comparison")
-    if any((folder / kind.file).exists() for kind in KINDS.values()):
+    if (folder / FILE).exists():
         raise ConfigError(f"{folder} is a run itself; --output names a folder of its own")
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -304,7 +304,7 @@ def export(
     paths = {first: output} | {ending: output.with_suffix(ending) for ending in others}
     count, left_out = 0, Counter[str]()
     with reading(folder) as record, _whole(paths) as files:
-        about = record.run()
+        about = record.head()
         run = ExportedRun(
             str(about["name"]),
             date.fromisoformat(re.sub(r"[T_ ].*", "", str(about["started"]))),

@@ -15,8 +15,9 @@ from othello_lab.core.system.cli import Parser
 from othello_lab.core.system.escaping import plain, visible
 from othello_lab.core.system.json_output import print_json
 from othello_lab.experiments.config import labelled
-from othello_lab.experiments.jobs.kinds import KINDS, RUN, JobSummary, kind_name, kind_of
-from othello_lab.experiments.record.reading import DAMAGES
+from othello_lab.experiments.jobs.kinds import JobSummary, kind_name, kind_of
+from othello_lab.experiments.record.reading import DAMAGES, OLD
+from othello_lab.experiments.record.store import FILE
 from othello_lab.experiments.report.terminal import short_path, terminal_table
 
 RESULTS = Path("results")
@@ -124,7 +125,7 @@ def places_below(folder: Path) -> Iterator[Path]:
     """The folders of runs, sweeps and studies in a folder, however deep; the runs that belong to a
     sweep or study left out."""
     for path, inside, files in os.walk(folder):
-        if KINDS[RUN].file in files or kind_name(path) != RUN:
+        if {FILE, *OLD} & {*files}:
             inside.clear()
             yield Path(path)
 

@@ -1,19 +1,16 @@
 """``othello-lab recover``: save the readable part of a damaged record in a new folder.
 
-A damaged page takes only its own content with it. So games are read one by one, each with its
-moves. A game is kept if it agrees with the rules and with its moves. The damaged folder stays as it
-is.
+A damaged page takes only its own content with it, so behind one rows are read one by one. The
+damaged folder stays as it is.
 """
 
 from __future__ import annotations
 
-import itertools
 import json
 import shlex
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +21,7 @@ from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.core.rules import ruleset
 from othello_lab.core.system.cli import Parser
 from othello_lab.core.system.escaping import plain
-from othello_lab.experiments.config import ALL, scheduled_of, typed
+from othello_lab.experiments.config import ALL, RunConfig, scheduled_of, typed
 from othello_lab.experiments.jobs.job import CONFIG, write_yaml
 from othello_lab.experiments.playing.trust import foreign_code
 from othello_lab.experiments.record.flaws import flaws
@@ -33,28 +30,12 @@ from othello_lab.experiments.record.reading import DAMAGES
 from othello_lab.experiments.record.store import (
     FILE,
     FORMAT,
-    AgentRow,
+    RUN,
+    TABLES,
     GameRow,
-    OpeningRow,
-    PlayedGame,
     Record,
-    SessionRow,
-    SkippedRow,
     fits,
-    written,
 )
-
-_BATCH = 500  # pairs written at a time
-
-
-@dataclass(frozen=True)
-class RecoveredRun:
-    """A run that was saved. folder: the new one. games: the number saved. asked: the number that
-    the run has in all."""
-
-    folder: Path
-    games: int
-    asked: int
 
 
 def recover_command(arguments: Sequence[str], console: Console) -> int:
@@ -68,124 +49,99 @@ def recover_command(arguments: Sequence[str], console: Console) -> int:
     )
     parser.add_argument("folder", type=Path, help="the run's folder, results/NAME/DATE")
     folder = parser.parse_args(arguments).folder
-    found = recover(folder, console)
-    console.print(
-        plain(f"{found.games:,} of {found.asked:,} games are in {found.folder}"), soft_wrap=True
-    )
-    way_on = f"othello-lab resume {shlex.quote(str(found.folder))}"
-    console.print(plain(f"go on with  {way_on}"), soft_wrap=True)
-    return 0
-
-
-def recover(folder: Path, console: Console | None = None) -> RecoveredRun:
-    """Save the readable part of the run in a folder; ConfigError if there is none."""
     if not (folder / FILE).is_file():
         raise ConfigError(f"{folder} is no run: there is no {FILE} in it")
     try:
         with locked(folder), Record.open(folder) as record:
-            return _DamagedRecord(record, folder, console or Console(quiet=True)).save()
-    except ConfigError:
-        raise
+            made, games, asked = _saved(record, folder, console)
     except DAMAGES as error:
+        if isinstance(error, ConfigError):
+            raise
         raise ConfigError(
             f"{folder / FILE}: nothing can be read of it ({one_line(error)})"
         ) from error
+    console.print(plain(f"{games:,} of {asked:,} games are in {made}"), soft_wrap=True)
+    way_on = f"othello-lab resume {shlex.quote(str(made))}"
+    console.print(plain(f"go on with  {way_on}"), soft_wrap=True)
+    return 0
 
 
-class _DamagedRecord:
-    """A record with parts that may be unreadable."""
+def _saved(damaged: Record, folder: Path, console: Console) -> tuple[Path, int, int]:
+    """Save what can be read of a run; return the new folder, the number of games in it, and how
+    many the run has in all."""
+    head = _head(damaged, folder)
+    settings = typed(json.loads(head["config"]))
+    pairs, each, in_order = _schedule(damaged, settings)
+    rows = {name: list(_rows(damaged, name, pairs)) for name in ("agents", "openings", "pieces")}
+    if len(rows["agents"]) != len(settings.agents):
+        raise ConfigError(f"{folder}: its agents cannot be read")
+    made = new_folder(folder.with_name(f"{folder.name}-recovered"))
+    with Record.create(made / FILE) as record, record.transaction():
+        record.write_row("job", head)
+        for session in _rows(damaged, "sessions", pairs):
+            record.write_row("sessions", session._asdict())
+        record.write_agents(rows["agents"])
+        # Those behind a gap would get other numbers; resuming draws them again.
+        record.write_openings(row.text for n, row in enumerate(rows["openings"]) if row.number == n)
+        record.write_pieces((row.piece, {}, row.failure) for row in rows["pieces"])
+        for game in _games(damaged, settings, each * pairs, console):
+            record.copy_game(damaged, game)
+        record.continue_with(json.loads(head["config"]), each)
+        if in_order:
+            settled = record.settled(each)
+            record.drop_pairs(next(pair for pair in range(pairs + 1) if pair not in settled))
+        games = record.count_games()
+    write_yaml(made / CONFIG, json.loads(head["config"]))
+    return made, games, each * pairs
 
-    def __init__(self, record: Record, folder: Path, console: Console) -> None:
-        self._record, self._folder, self._console = record, folder, console
-        self._head = self._read_head()
-        self._settings = typed(json.loads(self._head["config"]))
-        self._rules = ruleset(self._settings.ruleset.name)
-        if foreign_code({"schedule": self._settings.schedule}, {}):  # which is not to be run
-            self._pairs = 1 + max(pair for (pair,) in record.rows("select max(pair) from games"))
-            self._in_order = True
-        else:
-            schedule, self._pairs = scheduled_of(self._settings)
-            self._in_order = schedule.listens
 
-    def save(self) -> RecoveredRun:
-        agents = list(self._table("agents", AgentRow))
-        if len(agents) != len(self._settings.agents):
-            raise ConfigError(f"{self._folder}: its agents cannot be read")
-        openings = list(self._table("openings", OpeningRow))
-        made = new_folder(self._folder.with_name(f"{self._folder.name}-recovered"))
-        saved = 0
-        with Record.create(made / FILE) as record:
-            with record.transaction():
-                record.write_row("run", self._head)
-                for row in self._rows(f"select {', '.join(SessionRow._fields)} from sessions"):
-                    record.write_row("sessions", SessionRow(*row)._asdict())
-                record.write_agents(agents)
-                # Those behind a gap would get other numbers; resuming draws them again.
-                record.write_openings(row.text for n, row in enumerate(openings) if row.number == n)
-                for skipped in self._table("skipped", SkippedRow):
-                    record.write_skipped(*skipped)
-            pairs = self._whole_pairs()
-            while batch := list(itertools.islice(pairs, _BATCH)):
-                games = [game for pair in batch for game in pair]
-                with record.transaction():
-                    record.write_games(games)
-                saved += len(games)
-        write_yaml(made / CONFIG, asdict(self._settings))
-        return RecoveredRun(made, saved, 2 * self._pairs)
+def _head(record: Record, folder: Path) -> dict[str, Any]:
+    """Return the row of ``job``."""
+    names = TABLES["job"]._fields
+    (row,) = record.rows(f"select {', '.join(names)} from job")
+    head = dict(zip(names, row, strict=True))
+    if head["format"] != FORMAT:
+        raise ConfigError(
+            f"{folder}: its record has format {head['format']}; this version of the lab reads "
+            f"format {FORMAT}"
+        )
+    if head["kind"] != RUN:
+        raise ConfigError(f"{folder} is a {head['kind']}, no run; start it again")
+    return head
 
-    # ------------------------------------------------------------------ reading
 
-    def _read_head(self) -> dict[str, Any]:
-        """Return the row of ``run``, marked as not complete."""
-        names = [row[1] for row in self._record.rows("pragma table_info(run)")]
-        (row,) = self._record.rows("select * from run")
-        head = dict(zip(names, row, strict=True))
-        if head["format"] != FORMAT:
-            raise ConfigError(
-                f"{self._folder}: its record has format {head['format']}; this version of the lab "
-                f"reads format {FORMAT}"
-            )
-        return head | {"complete": 0}
+def _schedule(record: Record, settings: RunConfig) -> tuple[int, int, bool]:
+    """Return the number of pairs, the games of each, and True if they go by earlier results."""
+    if foreign_code({"schedule": settings.schedule}, {}):  # which is not to be run
+        ((last,),) = record.rows("select max(pair) from games")
+        return 1 + last, 2, True
+    schedule, pairs = scheduled_of(settings)
+    return pairs, schedule.games_each, schedule.listens
 
-    def _rows(self, sql: str, *parameters: Any) -> Iterator[tuple[Any, ...]]:
-        """The rows of a query, up to where it cannot be read."""
-        with suppress(sqlite3.Error):
-            yield from self._record.each(sql, parameters)
 
-    def _table(self, name: str, kind: Any) -> Iterator[Any]:
-        """The rows of a small table that can be read, by its first column: in one go, and from a
-        damaged page on one by one."""
-        key, begin = kind._fields[0], 0
-        for found in self._rows(f"select * from {name} order by {key}"):
-            if fits(row := kind._make(found)):
-                begin = row[0] + 1
+def _rows(record: Record, table: str, most: int) -> Iterator[Any]:
+    """Yield the rows of a table that can be read, by its first column: in one go, and from a
+    damaged page on one by one. most: of the numbers there."""
+    kind = TABLES[table]
+    key, last = kind._fields[0], -1
+    with suppress(sqlite3.Error):
+        for row in map(kind._make, record.each(f"select * from {table} order by {key}")):
+            if fits(row):
+                last = row[0]
                 yield row
-        for number in range(begin, self._pairs + len(self._settings.agents)):
-            for found in self._rows(f"select * from {name} where {key} = ?", number):
-                if fits(row := kind._make(found)):
-                    yield row
+        return
+    for number in range(last + 1, most + 1):
+        with suppress(sqlite3.Error):
+            one = record.rows(f"select * from {table} where {key} = ?", [number])
+            yield from (row for row in map(kind._make, one) if fits(row))
 
-    def _whole_pairs(self) -> Iterator[list[PlayedGame]]:
-        """The pairs that can be read; where the schedule goes by results those before a gap."""
-        quiet, numbers = self._console.quiet, range(self._pairs)
-        for pair in track(numbers, "reading pairs", console=self._console, disable=quiet):
-            games = [self._game(number) for number in (2 * pair, 2 * pair + 1)]
-            whole = [game for game in games if game is not None and game.game.pair == pair]
-            if len(whole) == 2:
-                yield whole
-            elif self._in_order:
-                return
 
-    def _game(self, number: int) -> PlayedGame | None:
-        """A game with its moves; None if any of it cannot be read, or has a flaw."""
-        try:
-            (found,) = self._record.rows("select * from games where game = ?", [number])
-            game, rows = GameRow._make(found), self._record.turns(number)
-            if not all(map(fits, (game, *rows))):
-                return None
-            with_moves = self._settings.record == ALL
-            if any(flaws(game, rows if with_moves else None, self._rules)):
-                return None
-        except DAMAGES:
-            return None
-        return PlayedGame(game, written(rows) if with_moves else None)
+def _games(record: Record, settings: RunConfig, most: int, console: Console) -> Iterator[GameRow]:
+    """Yield the games that can be read with their moves, and have no flaw."""
+    rules, with_moves = ruleset(settings.ruleset.name), settings.record == ALL
+    rows = _rows(record, "games", most)
+    for game in track(rows, "reading games", most, console=console, disable=console.quiet):
+        with suppress(*DAMAGES):
+            turns = record.turns(game.game)
+            if all(map(fits, turns)) and not any(flaws(game, turns if with_moves else None, rules)):
+                yield game

@@ -15,8 +15,7 @@ from othello_lab.experiments.config import FIGURES
 from othello_lab.experiments.jobs.kinds import kind_of
 
 
-def report_command(arguments: Sequence[str], console: Console) -> int:
-    """Write the report of a run or sweep anew, or one that compares several runs."""
+def _report_parser() -> Parser:
     parser = Parser(
         prog="othello-lab report",
         description="Write report.html, report.md and the figures of a run, a sweep, or a complete "
@@ -44,7 +43,12 @@ def report_command(arguments: Sequence[str], console: Console) -> int:
     parser.add_argument(
         "--bibtex", action="store_true", help="print a reference to a run or sweep for a paper"
     )
-    options = parser.parse_args(arguments)
+    return parser
+
+
+def report_command(arguments: Sequence[str], console: Console) -> int:
+    """Write the report of a run or sweep anew, or one that compares several runs."""
+    options = _report_parser().parse_args(arguments)
     if options.latex or options.bibtex:
         for folder in options.folder:
             kind = kind_of(folder)

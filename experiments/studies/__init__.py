@@ -39,9 +39,9 @@ def load(folder: str | Path) -> dict[str, pd.DataFrame]:
 
     from othello_lab.agents.config import ConfigError
     from othello_lab.core.system.files import read_bytes
-    from othello_lab.experiments.studies.record import record_kind
+    from othello_lab.experiments.jobs.kinds import STUDY, TRAINING, kind_name
 
-    if record_kind(folder) is None:
+    if kind_name(folder) not in (STUDY.word, TRAINING.word):
         raise ConfigError(f"{folder} is no folder of a study")
     paths = sorted(Path(folder).glob("*.csv"))
     return {path.stem: pd.read_csv(io.BytesIO(read_bytes(path))) for path in paths}

@@ -194,7 +194,7 @@ class Claims(MatchStudy):
     def _judged(self, played: PlayedRun, plan: Plan) -> ClaimVerdict:
         claim = self.parsed[played.number]
         with played.record() as record:
-            about = record.run()["config"]["name"]
+            about = record.head()["config"]["name"]
             if not about.endswith(f": {claim}"):
                 raise ConfigError(
                     f"{played.folder} has the games of another claim, '{about}': the claims have "

@@ -10,10 +10,9 @@ from rich.console import Console, RenderableType
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.system.json_output import print_json, rows_of
 from othello_lab.core.system.settings import ConfigError
-from othello_lab.experiments.jobs.kinds import JobKind, JobSummary, described, summary_of
+from othello_lab.experiments.jobs.kinds import KINDS, JobKind, JobSummary, described, summary_of
 from othello_lab.experiments.record.folder import is_locked
-from othello_lab.experiments.record.reading import has_begun
-from othello_lab.experiments.studies.record import StudyRecord
+from othello_lab.experiments.record.reading import has_begun, reading
 
 if TYPE_CHECKING:
     from othello_lab.experiments.jobs.replan import ResumeOptions
@@ -27,9 +26,9 @@ class StudyKind(JobKind):
     hint = "its findings are in report.md, its matches in folders of their own"
 
     def summary(self, folder: Path) -> JobSummary:
-        with StudyRecord.open(folder) as record:
-            about = record.study()
-        word, agents = record.kind.word, len(about["config"].get("agents") or ()) or None
+        with reading(folder, self.word) as record:
+            about = record.head()
+        word, agents = self.word, len(about["config"].get("agents") or ()) or None
         return summary_of(folder, word, about, f"{word} {about['name']}, ", agents=agents)
 
     def show(self, folder: Path, console: Console, as_json: bool) -> None:
@@ -37,22 +36,22 @@ class StudyKind(JobKind):
             raise ConfigError(
                 f"{folder} is a {self.word}: its findings are in {folder / 'report.md'}"
             )
-        with StudyRecord.open(folder) as record:
-            about, tables = record.study(), record.tables()
+        with reading(folder, self.word) as record:
+            about, tables = record.head(), record.tables()
         rows = {name: rows_of(table) for name, table in tables.items()}
-        print_json(described(folder, record.kind.word, about, {"tables": rows}))
+        print_json(described(folder, self.word, about, {"tables": rows}))
 
     def resume(self, folder: Path, command: str, console: Console, options: ResumeOptions) -> int:
         from othello_lab.experiments.studies.study_session import resume
 
         if options.retry_starved:
             raise ConfigError(f"{folder} is a {self.word}; --retry-starved is for single runs")
-        return resume(folder, command, console, options, self._maker()).exit_code
+        return resume(folder, command, console, options, self.maker()).exit_code
 
     def write_report(self, folder: Path, console: Console, figures: str | None) -> None:
         from othello_lab.experiments.studies.study_session import report
 
-        report(folder, console, figures, self._maker())
+        report(folder, console, figures, self.maker())
 
     def look(self, folder: Path, console: Console) -> tuple[RenderableType, bool]:
         from rich.console import Group
@@ -66,11 +65,11 @@ class StudyKind(JobKind):
 
     def _progress(self, folder: Path, runs: int, ended: bool) -> list[RenderableType]:
         """Return how far it is. runs: the number of its runs that have begun."""
-        with StudyRecord.open(folder) as record:
-            about, done = record.study(), record.done()
-        line = f"{record.kind.word} {about['name']}: "
+        with reading(folder, self.word) as record:
+            about, done = record.head(), record.pieces()
+        line = f"{self.word} {about['name']}: "
         if about["pieces"]:
-            line += f"{len(done):,} of {counted(about['pieces'], record.kind.piece)}"
+            line += f"{len(done):,} of {counted(about['pieces'], KINDS[self.word].piece)}"
         else:
             line += f"{counted(runs, 'run')} so far"
         if failed := sum(map(bool, done.values())):
@@ -79,7 +78,7 @@ class StudyKind(JobKind):
             line += ", complete" if about["complete"] else ", stopped (resume goes on with it)"
         return [plain(line)]
 
-    def _maker(self) -> RecordMaker:
+    def maker(self) -> RecordMaker:
         """Return the maker of its records."""
         from othello_lab.experiments.studies.study_session import STUDIES
 

@@ -133,7 +133,7 @@ class Losses(RecordedStudy):
     def pieces(self, plan: Plan, record: Record | None) -> Sequence[Any]:
         assert record is not None
         agents = dict(record.rows("select agent, name from agents"))
-        rules = ruleset(record.run()["ruleset"])
+        rules = ruleset(record.head()["ruleset"])
         self._check_run(list(agents.values()), rules)
         if not record.rows("select 1 from turns limit 1"):
             raise ValueError("this run has no recorded moves; it needs record=all")

@@ -41,7 +41,7 @@ def play_part(
     try:
         if begun:
             with reading(folder) as record:
-                head = record.run()
+                head = record.head()
             games = max(settings.games, int(head["config"]["games"]))
             if head["complete"] and head["config"]["games"] == games:
                 return True

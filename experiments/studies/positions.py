@@ -110,7 +110,7 @@ class RecordedStudy(StudyOfRun):
             selective = {name: agent.selective for name, agent in plan.agents.items()}
             return JudgedRun(plan.settings.agents, selective, plan.rules, {})
         with reading(folder) as record:
-            head = record.run()
+            head = record.head()
             selective = dict(record.rows("select name, selective from agents"))
         rules = ruleset(head["ruleset"])
         details = {"games of": str(folder), "ruleset": rules.name}
@@ -174,7 +174,7 @@ Game = tuple[str, list[Position]]
 def recorded(record: Record, rules: Ruleset, seed: int) -> Iterator[Game]:
     """The games of a record in an order drawn with ``seed``. Raises ValueError if they are of
     another ruleset."""
-    if (played := record.run()["ruleset"]) != rules.name:
+    if (played := record.head()["ruleset"]) != rules.name:
         raise ValueError(f"the run's games are of ruleset {played}; ruleset={played} is needed")
     numbers = [game for (game,) in record.rows("select game from games order by game")]
     for number in np.random.default_rng([seed, _GAMES]).permutation(numbers):

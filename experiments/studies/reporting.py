@@ -10,17 +10,17 @@ from rich.console import Console
 from othello_lab.core.system.escaping import plain
 from othello_lab.experiments.record.folder import write_table
 from othello_lab.experiments.record.provenance import machine_in_words
+from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.markdown import drawn_figures, write_report
 from othello_lab.experiments.report.page import Drawing
 from othello_lab.experiments.report.tables import described, result_table
 from othello_lab.experiments.report.terminal import print_files
-from othello_lab.experiments.studies.record import StudyRecord
 from othello_lab.experiments.studies.study import Conclusion
 from othello_lab.experiments.studies.study_plan import StudyPlan
 
 
 def tell(
-    plan: StudyPlan, record: StudyRecord, conclusion: Conclusion, folder: Path, console: Console
+    plan: StudyPlan, record: Record, conclusion: Conclusion, folder: Path, console: Console
 ) -> None:
     """Print the conclusion, and write tables, figures and report."""
     settings = plan.plan.settings
@@ -43,12 +43,12 @@ def tell(
 
 def _write(
     plan: StudyPlan,
-    record: StudyRecord,
+    record: Record,
     conclusion: Conclusion,
     figures: list[Drawing],
     folder: Path,
 ) -> None:
-    about, done = record.study(), record.done()
+    about, done = record.head(), record.pieces()
     settings = plan.plan.settings
     failed = [(number, why) for number, why in done.items() if why]
     details = {

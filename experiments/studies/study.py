@@ -187,7 +187,7 @@ class PlayedRun:
         if not has_begun(folder):
             return None
         with reading(folder) as record:
-            head, games = record.run(), record.count_games()
+            head, games = record.head(), record.count_games()
         complete = bool(head["complete"]) and head["config"]["games"] >= asked.settings.games
         return cls(number, folder, asked, games, complete) if games else None
 

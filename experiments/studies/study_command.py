@@ -12,7 +12,7 @@ from othello_lab.agents.sides import with_open_settings
 from othello_lab.core.system.cli import SettingsParser
 from othello_lab.core.system.console import as_typed
 from othello_lab.core.system.escaping import visible
-from othello_lab.experiments.studies.record import STUDY, RecordKind
+from othello_lab.experiments.jobs.kinds import STUDY, KindEntry
 from othello_lab.experiments.studies.study_plan import read
 from othello_lab.experiments.studies.study_session import study
 
@@ -39,7 +39,7 @@ def study_command(arguments: Sequence[str], console: Console) -> int:
 
 
 def named_command(
-    kind: RecordKind,
+    kind: KindEntry,
     arguments: Sequence[str],
     make: Callable[[str, Sequence[str], Sequence[str]], int],
     helped: Callable[[str | None, Sequence[str]], str],
@@ -68,7 +68,7 @@ def study_help(name: str | None = None, folders: Sequence[str] = ()) -> str:
 
 
 def help_of(
-    kind: RecordKind,
+    kind: KindEntry,
     usage: str,
     name: str | None,
     folders: Sequence[str],

@@ -19,7 +19,7 @@ from othello_lab.agents.config import (
     unknown,
 )
 from othello_lab.experiments.config import Plan, RunConfig, check
-from othello_lab.experiments.studies.record import STUDY, RecordKind
+from othello_lab.experiments.jobs.kinds import STUDY, KindEntry
 from othello_lab.experiments.studies.study import Study
 
 
@@ -35,7 +35,7 @@ class StudyPlan:
     study: Study
     described: Mapping[str, Any]
     plan: Plan
-    kind: RecordKind = STUDY
+    kind: KindEntry = STUDY
 
     @property
     def title(self) -> str:
@@ -62,7 +62,7 @@ def read(
     name: str,
     overrides: Sequence[str],
     folders: Sequence[str] = (),
-    kind: RecordKind = STUDY,
+    kind: KindEntry = STUDY,
     of: type[Study] = Study,
     used: Collection[str] = (),
 ) -> StudyPlan:
@@ -89,7 +89,7 @@ def read(
 
 
 def _refuse_bare(
-    name: str, overrides: Sequence[str], folders: Sequence[str], kind: RecordKind
+    name: str, overrides: Sequence[str], folders: Sequence[str], kind: KindEntry
 ) -> None:
     """Raise ConfigError for a setting of its own that was asked for as if it were the run's."""
     about = compose("run", [f"+{kind.group}={name}"], folders)[kind.group]
@@ -101,7 +101,7 @@ def _refuse_bare(
 
 
 def planned(
-    name: str, described: Any, plan: Plan, kind: RecordKind = STUDY, of: type[Study] = Study
+    name: str, described: Any, plan: Plan, kind: KindEntry = STUDY, of: type[Study] = Study
 ) -> StudyPlan:
     """The plan of a study with these settings of its own; raises ConfigError."""
     made = StudyPlan(name, of.described(described, kind.group), described, plan, kind)

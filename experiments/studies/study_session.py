@@ -6,7 +6,7 @@ import functools
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TypeVar
@@ -19,18 +19,18 @@ from othello_lab.agents.loading import only
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.experiments.config import Plan, RunConfig, built_from, plan_of, typed
 from othello_lab.experiments.jobs.job import LOG, Job, progress_of
+from othello_lab.experiments.jobs.kinds import STUDY, KindEntry
 from othello_lab.experiments.jobs.replan import ResumeOptions
 from othello_lab.experiments.jobs.stopping import RunStopped, guarded
-from othello_lab.experiments.playing.tasks import Tables, Task, WorkerContext
+from othello_lab.experiments.playing.tasks import Task, WorkerContext
 from othello_lab.experiments.playing.trial import try_agents
 from othello_lab.experiments.playing.trust import foreign_code, foreign_targets
 from othello_lab.experiments.record.folder import locked
 from othello_lab.experiments.record.provenance import file_hash, versions
-from othello_lab.experiments.record.reading import damage_told, has_begun, reading
-from othello_lab.experiments.record.store import AgentRow
+from othello_lab.experiments.record.reading import has_begun, reading
+from othello_lab.experiments.record.store import SKIPPED, AgentRow, Record, Tables
 from othello_lab.experiments.report.plan_from_record import settled_plan
 from othello_lab.experiments.studies.parts import play_part
-from othello_lab.experiments.studies.record import FORMAT, STUDY, RecordKind, StudyRecord
 from othello_lab.experiments.studies.reporting import tell
 from othello_lab.experiments.studies.study import (
     Conclusion,
@@ -68,7 +68,6 @@ class StudySession(Job[StudyResult]):
     what is there. retries: True if pieces that failed are always done again.
     """
 
-    record: StudyRecord
     retries: ClassVar[bool] = False
 
     def __init__(
@@ -82,6 +81,7 @@ class StudySession(Job[StudyResult]):
         super().__init__(plan.plan.settings, plan.as_data, console)
         self.plan, self.maker, self.concludes = plan, maker, concludes
         self.options = options or ResumeOptions()
+        self.kind, self.name = plan.kind.word, plan.name
 
     @classmethod
     @abstractmethod
@@ -99,17 +99,25 @@ class StudySession(Job[StudyResult]):
         made: Conclusion = study.conclude(self.plan.plan, found)
         return made
 
-    def report(self, found: Any) -> int:
-        """Conclude, print and write the report; return the exit code of the conclusion."""
+    def found(self) -> Any:
+        """Return the material to conclude from, of a session that concludes; ConfigError."""
+        found, _ = self.make()
+        if not found:
+            raise ConfigError(f"{self.folder}: nothing of this {self.kind} is done yet")
+        return found
+
+    def report(self, found: Any, to: Path | None = None) -> int:
+        """Conclude, print and write the report; return the exit code of the conclusion. to: the
+        folder for it, if it is not that of the job."""
         conclusion = self.conclude(found)
-        tell(self.plan, self.record, conclusion, self.folder, self.console)
+        tell(self.plan, self.record, conclusion, to or self.folder, self.console)
         return conclusion.exit_code
 
     def missing(self, steps: Sequence[_Step]) -> Iterator[tuple[int, _Step]]:
         """Yield the steps that the record lacks, each with its number; none if it concludes."""
         if not self.concludes:
             self.record.expect(len(steps))
-            done = self.record.done()
+            done = self.done()
             yield from (each for each in enumerate(steps) if each[0] not in done)
 
     def prepare(self, stack: ExitStack) -> None:
@@ -117,36 +125,23 @@ class StudySession(Job[StudyResult]):
             self.first_look(self.plan, self.console)
 
     def versions(self) -> dict[str, str]:
-        return _versions(self.settings, self.plan.described, self.maker)
+        return study_versions(self.settings, self.plan.described, self.maker)
 
     def foreign(self) -> list[str]:
         built = _built(self.settings, self.plan.described, self.plan.kind)
         return foreign_code(built, {})
 
-    @contextmanager
-    def open_record(self, session: Mapping[str, Any]) -> Iterator[None]:
-        plan = self.plan
+    def write_head(self) -> None:
         if self.resumed:
-            opened = StudyRecord.append(self.folder, self.tell_waiting)
-        else:
-            opened = StudyRecord.create(self.folder, plan.kind, self.tell_waiting)
-        with opened as self.record:
-            with self.record.transaction():
-                if self.resumed:
-                    retry = self.retries or self.options.retry_skipped
-                    self.record.go_on(plan.as_data, retry)
-                else:
-                    head = {"name": plan.name, "format": FORMAT, "config": plan.as_data}
-                    self.record.write_row("study", {**head, **session})
-                self.record.write_row("sessions", session)
-            yield
+            retry = [SKIPPED] * (self.retries or self.options.retry_skipped)
+            self.record.continue_with(self.plan.as_data, retry=retry)
 
     def work(self, stack: ExitStack) -> StudyResult:
         record, clock = self.record, time.perf_counter()
         found, complete = self.make()
         record.finish(time.perf_counter() - clock, complete)
         code = self.report(found) if found else 0
-        failed = [(number, why) for number, why in record.done().items() if why]
+        failed = [(number, why) for number, why in self.done().items() if why]
         for number, why in failed[:MOST_TOLD]:
             self.say(f"failed  {self.plan.kind.piece} {number}: {why}")
         if not complete:
@@ -165,7 +160,7 @@ class RecordMaker(NamedTuple):
     can be asked for before all is done.
     """
 
-    kind: RecordKind
+    kind: KindEntry
     of: type[Study]
     session: Callable[[StudyPlan], type[StudySession]]
     rooms: Mapping[str, Path]
@@ -200,12 +195,15 @@ def resume(
     """Continue a study that was interrupted, as :func:`experiments.jobs.run.resume` does a run.
     maker: as in :func:`study`."""
     with locked(folder):
-        with StudyRecord.open(folder) as record:
-            about = record.study()
-        config, described = recorded_settings(record, about)
+        with reading(folder, maker.kind.word) as record:
+            about = record.head()
+        config, described = recorded_settings(folder, about, maker.kind)
         settings = options.settings(folder, config)
         built = _built(settings, described, maker.kind)
-        now, foreign = _versions(settings, described, maker), foreign_code(built, about["versions"])
+        now, foreign = (
+            study_versions(settings, described, maker),
+            foreign_code(built, about["versions"]),
+        )
         options.check(folder, about, now, foreign, console)
         # Other files of the folder may name code, too.
         with only(None if options.trust else foreign_targets(built)):
@@ -220,37 +218,43 @@ def report(folder: Path, console: Console, figures: str | None, maker: RecordMak
 
     figures: where to draw them; None as the study was asked. maker: as in :func:`study`.
     """
-    with StudyRecord.open(folder) as record:
-        about = record.study()
+    with reading(folder, maker.kind.word) as record:
+        about = record.head()
         if not (about["complete"] or maker.reports_early):
             raise ConfigError(
                 f"{folder}: this {maker.kind.word} is not complete; resume writes its report too"
             )
-        config, described = recorded_settings(record, about)
-        settings = typed(config)
-        settings.figures = figures or settings.figures
-        with damage_told(folder, maker.kind.word, record.path.name), only(()):
-            whole = _settled(folder, settings)
-            plan = planned(about["name"], described, whole, maker.kind, maker.of)
-            session = maker.session(plan)(plan, maker, console, concludes=True)
-            session.folder, session.record = folder, record
-            found, _ = session.make()
-            if not found:
-                raise ConfigError(f"{folder}: nothing of this {maker.kind.word} is done yet")
-            session.report(found)
+        with only(()):
+            session = concluding(record, console, figures, maker)
+            session.report(session.found())
+
+
+def concluding(
+    record: Record, console: Console, figures: str | None, maker: RecordMaker
+) -> StudySession:
+    """Return the session of a recorded study that does nothing but conclude. The arguments are as
+    :func:`report` has them."""
+    folder, about = record.path.parent, record.head()
+    config, described = recorded_settings(folder, about, maker.kind)
+    settings = typed(config)
+    settings.figures = figures or settings.figures
+    plan = planned(about["name"], described, _settled(folder, settings), maker.kind, maker.of)
+    session = maker.session(plan)(plan, maker, console, concludes=True)
+    session.folder, session.record = folder, record
+    return session
 
 
 def recorded_settings(
-    record: StudyRecord, about: Mapping[str, Any]
+    folder: Path, about: Mapping[str, Any], kind: KindEntry
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the settings of a run in a record, and those of the study itself; ConfigError.
 
-    about: of :meth:`~experiments.studies.record.StudyRecord.study`.
+    about: the head of the record.
     """
-    config, kind = dict(about["config"]), record.kind
+    config = dict(about["config"])
     described = config.pop(kind.group, None)
     if not isinstance(described, dict):
-        raise ConfigError(f"{record.path.parent}: its record does not say what {kind.word} it is")
+        raise ConfigError(f"{folder}: its record does not say what {kind.word} it is")
     return config, described
 
 
@@ -263,12 +267,12 @@ def _settled(folder: Path, settings: RunConfig) -> Plan:
     return settled_plan(settings, rows)
 
 
-def _built(settings: RunConfig, described: Mapping[str, Any], kind: RecordKind) -> dict[str, Any]:
+def _built(settings: RunConfig, described: Mapping[str, Any], kind: KindEntry) -> dict[str, Any]:
     """Return the settings that describe objects, with the heuristic that plays openings out."""
     return {**built_from(settings), "evaluation": settings.evaluation, kind.group: described}
 
 
-def _versions(
+def study_versions(
     settings: RunConfig, described: Mapping[str, Any], maker: RecordMaker
 ) -> dict[str, str]:
     """Return the versions of a run, and a hash of each room that makes the numbers."""
@@ -279,7 +283,7 @@ def _versions(
 # ---------------------------------------------------------------------- before anything is done
 
 
-def _pieces(plan: StudyPlan, folder: Path | None) -> list[Task]:
+def pieces_of(plan: StudyPlan, folder: Path | None) -> list[Task]:
     """Return all pieces of work. folder: of the run whose games they are of; ConfigError."""
     assert isinstance(plan.study, PositionStudy)
     with nullcontext() if folder is None else reading(folder) as record, plan.refusals():
@@ -314,33 +318,33 @@ class PositionSession(StudySession):
         assert isinstance(plan.study, PositionStudy)
         if not plan.study.needs_run(plan.plan):
             plan.study.prepare(plan.plan, lambda line: console.print(plain(line)))
-            _pieces(plan, plan.study.run_folder())
+            pieces_of(plan, plan.study.run_folder())
 
     def make(self) -> tuple[Mapping[str, Any], bool]:
         """Work on the pieces that the record lacks; return all tables, and True if none is left."""
         plan, record, study = self.plan, self.record, self.plan.study
         assert isinstance(study, PositionStudy)
         if self.concludes:
-            return record.tables(), True
+            return self.tables(), True
         folder = study.run_folder()
         if study.needs_run(plan.plan):
             folder, asked = self.folder / GAMES, RunRequest(plan.plan.settings, GAMES)
             if not play_part(asked, folder, plan.title, self.console, self.options):
                 return {}, False
         study.prepare(plan.plan, self.say)
-        pieces = _pieces(plan, folder)
+        pieces = pieces_of(plan, folder)
         record.expect(len(pieces))
-        done = record.done()
+        done = self.done()
         if left := [piece for piece in pieces if piece.number not in done]:
             self._work_on(left, len(pieces))
-            done = record.done()
+            done = self.done()
         complete = len(done) == len(pieces)
         if complete and all(done.values()):
             raise RunStopped(
                 f"nothing came of any of {counted(len(pieces), 'piece')}: {done[0]}; see "
                 f"{self.folder / LOG}"
             )
-        return record.tables(), complete
+        return self.tables(), complete
 
     def _work_on(self, left: Sequence[Task], total: int) -> None:
         """Work on these pieces. total: the number of all pieces, for the progress."""
@@ -358,7 +362,7 @@ class PositionSession(StudySession):
             bar = progress.add_task(plan.name, total=total, completed=total - len(left))
             with guarded(self.record.path, conditions.stop):
                 for results in crew.work(job, left):
-                    self.record.write_pieces(results)
+                    self.record.add_pieces(results)
                     progress.advance(bar, len(results))
 
 
@@ -388,7 +392,7 @@ class MatchSession(StudySession):
                     self.console.rule(plain(line))
                     goes_on = self.play(number, each)
                     run = PlayedRun.read(number, self.folder / str(number), each)
-                if run is not None and number not in self.record.done():  # with its failure
+                if run is not None and number not in self.done():  # with its failure
                     played[number] = run
                 if not goes_on:
                     return list(played.values()), False

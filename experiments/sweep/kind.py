@@ -83,7 +83,7 @@ class SweepKind(StudyKind):
             table.add_row(str(number), settings, states[number], games.get(number, ""))
         return [plain(f"{folder}: {_counts(states)}"), *[table] * bool(table.rows)]
 
-    def _maker(self) -> RecordMaker:
+    def maker(self) -> RecordMaker:
         from othello_lab.experiments.sweep.sweep import SWEEPS
 
         return SWEEPS

@@ -42,7 +42,7 @@ def table_of(played: Sequence[PlayedRun], values: Values) -> pd.DataFrame:
     for each in played:
         steady = dict(zip(line_ups[each.number], names[each.number], strict=True))
         with each.record() as record:
-            settings = typed(record.run()["config"])
+            settings = typed(record.head()["config"])
             zero = next((name for name in steady if steady[name] == reference), None)
             settings.rating.anchor = zero or settings.rating.anchor
             parts = rated_as_asked(record, settings)

@@ -17,10 +17,11 @@ from othello_lab.agents.config import ConfigError, compose, one_line
 from othello_lab.core.system.console import as_typed
 from othello_lab.experiments.config import Plan, checked_settings, plan_of, typed
 from othello_lab.experiments.jobs.job import LOG
+from othello_lab.experiments.jobs.kinds import SWEEP
 from othello_lab.experiments.jobs.stopping import RunStopped
 from othello_lab.experiments.playing.tasks import TaskResult
 from othello_lab.experiments.record.log import logging_to
-from othello_lab.experiments.studies.record import SWEEP, StudyRecord, record_kind
+from othello_lab.experiments.record.reading import reading
 from othello_lab.experiments.studies.study import Conclusion, MatchStudy, PlayedRun, RunRequest
 from othello_lab.experiments.studies.study_plan import planned
 from othello_lab.experiments.studies.study_session import (
@@ -164,11 +165,9 @@ class RecordedSweep:
     @classmethod
     def read(cls, folder: Path) -> RecordedSweep:
         """Return the sweep in a folder; ConfigError if there is none."""
-        if record_kind(folder) is not SWEEP:
-            raise ConfigError(f"{folder} is no folder of a sweep: it has no {SWEEP.file}")
-        with StudyRecord.open(folder) as record:
-            about, failures = record.study(), record.done()
-            config, described = recorded_settings(record, about)
+        with reading(folder, SWEEP.word) as record:
+            about, failures = record.head(), record.pieces()
+            config, described = recorded_settings(folder, about, SWEEP)
         study = Sweep.described(described, str(folder))
         asked = study.requests(config)
         states, played = dict[int, str](), list[PlayedRun]()

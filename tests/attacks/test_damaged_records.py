@@ -47,11 +47,11 @@ def outcome(command: str, folder: Path) -> object:
 @pytest.mark.integration
 @fuzzed(6, 60)
 def test_mutated_records_surprise_nobody(inputs: int, recorded_duel: Path, tmp_path: Path) -> None:
-    damaged = edited((recorded_duel / "games.sqlite").read_bytes())
+    damaged = edited((recorded_duel / "record.sqlite").read_bytes())
 
     def test(data: st.DataObject) -> None:
         folder = copied(recorded_duel, Path(tempfile.mkdtemp(dir=tmp_path)))
-        stored(folder / "games.sqlite", data.draw(damaged))
+        stored(folder / "record.sqlite", data.draw(damaged))
         for command in COMMANDS:
             outcome(command, folder)
 
@@ -63,17 +63,17 @@ def test_what_can_be_read_is_recovered_and_the_rest_played_again(tmp_path: Path)
     words = ["agents=duel", "agent@first=greedy", "agent@second=random", "ruleset=mini6"]
     sound = played(tmp_path / "results", *words, "games=40", "openings.plies=6").folder
     damaged = shutil.copytree(sound, tmp_path / "it's damaged")
-    with closing(sqlite3.connect(sound / "games.sqlite")) as connection:
+    with closing(sqlite3.connect(sound / "record.sqlite")) as connection:
         ((size,),) = connection.execute("pragma page_size")
         found = "select pageno from dbstat where name = 'turns' and pagetype = 'leaf'"
         try:
             pages = [page for (page,) in connection.execute(found)]
         except sqlite3.OperationalError:
             pytest.skip("this SQLite does not tell what its pages hold")
-    content = bytearray((damaged / "games.sqlite").read_bytes())
+    content = bytearray((damaged / "record.sqlite").read_bytes())
     spoilt = size * (pages[len(pages) // 2] - 1)
     content[spoilt : spoilt + size] = bytes(size)
-    (damaged / "games.sqlite").write_bytes(content)
+    (damaged / "record.sqlite").write_bytes(content)
     before = {path: path.read_bytes() for path in damaged.iterdir()}
 
     said = told("resume", damaged, code=2)
@@ -93,7 +93,7 @@ def test_what_can_be_read_is_recovered_and_the_rest_played_again(tmp_path: Path)
     assert records.content(made) == records.content(sound)
 
     assert main(["recover", str(damaged)]) == 0, "a second time, too"
-    (damaged / "games.sqlite").write_bytes(bytes(size) + content[size:])
+    (damaged / "record.sqlite").write_bytes(bytes(size) + content[size:])
     assert str(damaged) in told("recover", damaged, code=2)
 
 
@@ -104,7 +104,7 @@ import othello_lab, pathlib, sqlite3
 
 class Cheat(othello_lab.RandomAgent):
     def close(self):
-        for record in pathlib.Path({results!r}).rglob("games.sqlite"):
+        for record in pathlib.Path({results!r}).rglob("record.sqlite"):
             with sqlite3.connect(record) as connection:
                 connection.execute("update games set result = 'white', black_points = 0")
 """
@@ -117,7 +117,7 @@ def test_a_run_keeps_the_sum_of_its_rows_and_notices_changes(
     folder = copied(recorded_duel, tmp_path)
     said = told("extend", folder, "games=12", "--force") + told("verify", folder, "--games", 0)
     assert CHANGED not in said
-    with closing(sqlite3.connect(folder / "games.sqlite")) as connection, connection:
+    with closing(sqlite3.connect(folder / "record.sqlite")) as connection, connection:
         connection.execute("update agents set version = version + 1 where agent = 0")
     for words in (["resume", folder, "--force"], ["show", folder]):
         assert CHANGED in told(*words)
@@ -150,7 +150,7 @@ NO_RUN += [
 ]
 AGENTS = "'$.agents', json('{\"first\": 1, \"second\": 2}')"
 DAMAGES = {
-    0: ["update run set config = json_set(config, '$.schedule._target_', 'no.such')"],
+    0: ["update job set config = json_set(config, '$.schedule._target_', 'no.such')"],
     1: [
         *(f"update turns set turns = '{text}' where game = 1" for text in BAD_TURNS),
         "update turns set turns = replace(turns, ',1,', ',-9e999,') where game = 1",
@@ -164,25 +164,25 @@ DAMAGES = {
         "update openings set text = 'zz'",
         "delete from openings",
         "delete from agents",
-        f"update run set config = json_set(config, {AGENTS})",
-        "insert into run select * from run",
+        f"update job set config = json_set(config, {AGENTS})",
+        "insert into job select * from job",
     ],
     2: [
-        *(f"drop table {table}" for table in ("games", "turns", "agents", "run")),
+        *(f"drop table {table}" for table in ("games", "turns", "agents", "job")),
         "drop view moves",
         f"drop view moves; create view moves as {ENDLESS} select * from n",
         f"drop table games; create view games as {ENDLESS} select * from n",
-        f"drop table run; create view run as {ENDLESS} select x as format from n where x < 0",
+        f"drop table job; create view job as {ENDLESS} select x as format from n where x < 0",
         "drop table openings; create virtual table openings using fts5(number, text)",
-        "drop table skipped; create table skipped (pair, reason as (hex(zeroblob(1e9))))",
+        "drop table pieces; create table pieces (piece, failure as (hex(zeroblob(1e9))))",
         "create trigger t after insert on sessions begin delete from games; end",
         "alter table games drop column seed",
         "alter table games add column comment text",
         "alter table games rename column black_nodes to knots",
         "update games set transcript = cast(x'ff' as text) where game = 1",  # half a letter
-        "delete from run",
-        *(f"update run set config = '{text}'" for text in NO_SETTINGS),
-        *(f"update run set {change}" for change in NO_RUN),
+        "delete from job",
+        *(f"update job set config = '{text}'" for text in NO_SETTINGS),
+        *(f"update job set {change}" for change in NO_RUN),
     ],
 }
 """By what `verify` finds them (2: that nothing can be said), what is done to the record."""

@@ -28,14 +28,13 @@ import pandas as pd
 import pytest
 from chosen import mostly_nightly
 from processes import Command, await_, descendants
-from records import content, runs_in
+from records import content, jobs_in, runs_in
 from shared import SMALL_STUDY
 
 from othello_lab.__main__ import main as othello_lab
 from othello_lab.core.system.processes import LINUX, adopt_orphans
-from othello_lab.experiments.jobs.kinds import KINDS
 from othello_lab.experiments.record.reading import has_begun
-from othello_lab.experiments.studies.record import StudyRecord
+from othello_lab.experiments.record.store import FILE, Record
 from othello_lab.training.data import Positions
 
 pytestmark = [
@@ -129,19 +128,17 @@ def test_a_job_with_any_fault_is_resumed(job: str, library: Path, tmp_path: Path
 
 def folder_of(results: Path) -> Path | None:
     """Return the job's folder, None before its record has begun."""
-    found = {path.parent for kind in KINDS.values() for path in results.glob(f"*/*/{kind.file}")}
-    return max(found, default=None)
+    return max((path.parent for path in results.glob(f"*/*/{FILE}")), default=None)
 
 
 def results_of(folder: Path | None) -> dict[str, Any]:
     """Return all results below a folder that do not depend on time, by file."""
     assert folder
     results: dict[str, Any] = {run: content(run) for run in runs_in(folder) if has_begun(run)}
-    for name in ("study.sqlite", "training.sqlite"):
-        for path in folder.rglob(name):
-            with StudyRecord.open(path.parent) as record:
-                tables = record.tables().items()
-                results |= {path / table: timeless(frame) for table, frame in tables}
+    for path in jobs_in(folder):
+        with Record.open(path) as record:
+            tables = record.tables().items()
+            results |= {path / FILE / table: timeless(frame) for table, frame in tables}
     results |= {path: Positions.read(path.parent).data_hash for path in folder.rglob("*.parquet")}
     for path in folder.rglob("*.npz"):
         with np.load(path) as arrays:

@@ -33,10 +33,10 @@ from shared import copied
 from othello_lab.agents.config import ConfigError
 from othello_lab.core.position import Position
 from othello_lab.experiments.config import built_from, typed
+from othello_lab.experiments.jobs.kinds import TRAINING
 from othello_lab.experiments.jobs.run import resume
 from othello_lab.experiments.playing.trust import check_trusted, foreign_code, names_no_more
 from othello_lab.experiments.record.provenance import versions
-from othello_lab.experiments.studies.record import TRAINING
 from othello_lab.experiments.studies.study_plan import read
 from othello_lab.play.config import read as read_table
 from othello_lab.play.web.visit_session import VisitSessions
@@ -75,7 +75,6 @@ class Folder:
         shutil.copytree(sound, up / "it")
         self.words = {"IT": str(up / "it" / inner), "UP": str(up)}
         self.file = up / "it" / inner / file
-        self.table = "run" if file.endswith("games.sqlite") else "study"
 
     def sql(self, statement: str, *values: str) -> list[Any]:
         with closing(sqlite3.connect(self.file, isolation_level=None)) as connection:
@@ -84,7 +83,7 @@ class Folder:
     def read(self) -> Any:
         if self.file.suffix == ".yaml":
             return yaml.safe_load(self.file.read_text())
-        return json.loads(self.sql(f"select config from {self.table}")[0][0])
+        return json.loads(self.sql("select config from job")[0][0])
 
     def write(self, config: Any, complete: bool) -> None:
         (self.file.parent / "config.yaml").write_text(yaml.safe_dump(config))
@@ -92,8 +91,8 @@ class Folder:
             self.file.write_text(yaml.safe_dump(config))
             return
         row = str(int(complete)), json.dumps(config)
-        self.sql(f"update {self.table} set complete = ?, config = ?", *row)
-        if self.table == "study" and not complete:
+        self.sql("update job set complete = ?, config = ?", *row)
+        if not complete:
             self.sql("delete from pieces where piece = (select max(piece) from pieces)")
 
 
@@ -109,13 +108,13 @@ def foreign(recorded_duel: Path, recorded_sweep: Path, tmp_path: Path) -> Foreig
 
     def make(theirs: Changes) -> Path:
         if "changes" in theirs:
-            folder = Folder(recorded_sweep, tmp_path / "foreign", "", "sweep.sqlite")
+            folder = Folder(recorded_sweep, tmp_path / "foreign", "", "record.sqlite")
             config = folder.read()
             config["sweep"]["changes"][1] = theirs["changes"]
             folder.write(config, complete=False)
             shutil.rmtree(folder.file.parent / "1")
             return folder.file.parent
-        folder = Folder(recorded_duel, tmp_path / "foreign", "", "games.sqlite")
+        folder = Folder(recorded_duel, tmp_path / "foreign", "", "record.sqlite")
         config = folder.read()
         for name, part in theirs.items():
             place = config["agents"] if name == "agent" else config
@@ -123,7 +122,7 @@ def foreign(recorded_duel: Path, recorded_sweep: Path, tmp_path: Path) -> Foreig
         folder.write(config, complete=False)
         # Whoever writes a record writes the right hashes into it.
         hashes = json.dumps(versions(built_from(typed(config))))
-        folder.sql("update run set versions = ?", hashes)
+        folder.sql("update job set versions = ?", hashes)
         folder.sql("delete from games")
         folder.sql("delete from turns")
         (folder.file.parent / "config.yaml").unlink()
@@ -189,7 +188,7 @@ def test_what_has_changed_is_told_before_anything_is_imported(
         line = f"{tmp_path / 'evil.py'}, {change} since the record)"
         assert line in told("resume", folder, "--force", code=2)
         (tmp_path / "evil.py").write_text("raise SystemExit")
-    changed(folder, "update run set versions = replace(versions, 'numba', 'nimba')")
+    changed(folder, "update job set versions = replace(versions, 'numba', 'nimba')")
     assert "numba" in told("resume", folder, "--trust", code=2)
     assert not marker.exists()
 
@@ -242,14 +241,14 @@ HOSTILE = [
 ]
 """Values that run code wherever a name of code is obeyed."""
 FILES = {
-    "run": ("duel", "", "games.sqlite"),
-    "study": ("study", "", "study.sqlite"),
-    "training": ("training", "", "training.sqlite"),
+    "run": ("duel", "", "record.sqlite"),
+    "study": ("study", "", "record.sqlite"),
+    "training": ("training", "", "record.sqlite"),
     "what was learned": ("training", "", "weights/tuned.learned.yaml"),
-    "champion": ("training", "", "training.sqlite"),
-    "self-play": ("training", "rounds/outcomes/0", "selfplay.yaml"),
-    "sweep": ("sweep", "", "sweep.sqlite"),
-    "run of a sweep": ("sweep", "", "0/games.sqlite"),
+    "champion": ("training", "", "record.sqlite"),
+    "self-play": ("training", "rounds/outcomes/0", "record.sqlite"),
+    "sweep": ("sweep", "", "record.sqlite"),
+    "run of a sweep": ("sweep", "", "0/record.sqlite"),
 }
 """Files with settings: the recorded job, the folder in it that commands get, and the file there."""
 LOOKING = "list UP; show IT; show IT --json; watch IT --once; report IT; compare IT IT; "
@@ -348,17 +347,13 @@ def arrays(path: Path) -> None:
 
 
 def sql(statement: str) -> Callable[[Path], object]:
-    def change(path: Path) -> None:
-        table = "run" if path.name == "games.sqlite" else "study"
-        changed(path.parent, statement.replace("RUN", table))
-
-    return change
+    return lambda path: changed(path.parent, statement)
 
 
 TAGGED = "!!python/object/apply:os.mkdir [it_ran]"
-TRIGGER = "create trigger t after update on RUN begin "
-TRIGGER += "select load_extension('evil.so'); update RUN set config = 'x'; end"
-VIEW = "alter table RUN rename to x; create view RUN as select * from x"
+TRIGGER = "create trigger t after update on job begin "
+TRIGGER += "select load_extension('evil.so'); update job set config = 'x'; end"
+VIEW = "alter table job rename to x; create view job as select * from x"
 ODD: dict[str, tuple[str, Callable[[Path], object]]] = {
     "a FIFO": ("", lambda path: (path.unlink(missing_ok=True), os.mkfifo(path))),
     "missing": ("", lambda path: path.unlink(missing_ok=True)),
@@ -372,7 +367,7 @@ ODD: dict[str, tuple[str, Callable[[Path], object]]] = {
     "a record with a view": (r"\.sqlite$", sql(VIEW)),
 }
 """By name: the names of files that become such ones, and what makes one."""
-ADDED = ("log.txt", "output.txt", "checks.txt", "games.sqlite-journal", "games.sqlite-wal")
+ADDED = ("log.txt", "output.txt", "checks.txt", "record.sqlite-journal", "record.sqlite-wal")
 
 
 def files(folder: Path) -> dict[str, int]:

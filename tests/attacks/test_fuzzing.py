@@ -57,7 +57,6 @@ from othello_lab.play.nboard import NBoardServer
 from othello_lab.play.web.game_data import game_data
 from othello_lab.play.web.visits import find_visit
 from othello_lab.training.checkpoints import read_state, write_state
-from othello_lab.training.folder import about_of
 from othello_lab.training.games import read_games
 from othello_lab.training.learned_files import StepResult
 
@@ -307,7 +306,6 @@ openings:
 EVALUATION = "_target_: othello_lab.Composite\nweights: {mobility: 3}\n"
 SCHEDULE = "_target_: othello_lab.experiments.pairing.Gauntlet\nchampion: a\n"
 CLAIMS = "- alphabeta > greedy\n- random < greedy\n"
-FACTS = "name: a\nstarted: 2026-01-01T00:00:00\nconfig: {}\nversions: {}\ncomplete: true\n"
 RESULT = "label: a\ntables: []\nfigures: []\nkind: patterns\nversion: 1\n"
 SWEEP = "combinations:\n- [depth=1]\n- []\nchanges:\n- {}\n- {depth: 2}\nfolders: [a]\n"
 PROBCUT = (FITTED / "square_weights.yaml").read_text(encoding="utf-8")
@@ -377,7 +375,6 @@ FILES: dict[str, tuple[list[Any] | Callable[[Path], Any], int, list[Reader]]] = 
     "evaluation/mine.yaml": ([EVALUATION], 16, [option]),
     "schedule/mine.yaml": ([SCHEDULE], 16, [option]),
     "experiment/mine.yaml": ([EXPERIMENT], 16, [option]),
-    "selfplay.yaml": ([FACTS], 1, [lambda path, _: about_of(path.parent)]),
     "claims.yaml": ([CLAIMS], 1, [lambda path, _: Claims(claims=str(path))]),  # type: ignore[arg-type]
     "weights/a.learned.yaml": ([RESULT], 1, [lambda p, _: StepResult.read(p.parents[1], "a")]),
     "sweep.yaml": ([SWEEP], 1, [sweep_of]),

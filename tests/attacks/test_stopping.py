@@ -54,7 +54,7 @@ def await_begun(results: Path) -> Path:
 @contextmanager
 def lock(folder: Path) -> Iterator[None]:
     """Lock the record of a run."""
-    path = folder / "games.sqlite"
+    path = folder / "record.sqlite"
     with closing(sqlite3.connect(path, isolation_level=None, timeout=120)) as connection:
         connection.execute("begin exclusive")
         yield
@@ -85,7 +85,7 @@ def test_a_run_waits_for_a_lock_and_goes_on_or_is_stopped(tmp_path: Path, stoppe
         assert f"othello-lab resume {folder}" in printed
         assert main(["resume", str(folder)]) == 0
     assert games_in(tmp_path) == 2000
-    assert f"waiting for {folder / 'games.sqlite'}" in printed.replace("\n", "")
+    assert f"waiting for {folder / 'record.sqlite'}" in printed.replace("\n", "")
     assert "another program has locked it" in (folder / "log.txt").read_text(encoding="utf-8")
 
 
@@ -97,7 +97,7 @@ def test_a_locked_record_is_told_as_such(
         soon = {"timeout": 0.1}
         monkeypatch.setattr(sqlite3, "connect", lambda path, **kw: connect(path, **kw | soon))
         for command in ("resume", "show"):
-            assert f"games.sqlite {sqlite_file.LOCKED}" in told(command, folder, code=2)
+            assert f"record.sqlite {sqlite_file.LOCKED}" in told(command, folder, code=2)
 
 
 # ---------------------------------------------------------------------- signals
@@ -229,13 +229,13 @@ def test_no_program_is_left(
 
 
 def _put_another_in_its_place(folder: Path) -> None:
-    (folder / "copy").write_bytes((folder / "games.sqlite").read_bytes())
-    (folder / "copy").replace(folder / "games.sqlite")
+    (folder / "copy").write_bytes((folder / "record.sqlite").read_bytes())
+    (folder / "copy").replace(folder / "record.sqlite")
 
 
 ENDS: dict[str, tuple[Callable[[Path], object], list[str]]] = {
     "folder deleted": (shutil.rmtree, [*ENDLESS, "executor.workers=1"]),
-    "record deleted": (lambda f: (f / "games.sqlite").unlink(), [*LONG, "executor=serial"]),
+    "record deleted": (lambda f: (f / "record.sqlite").unlink(), [*LONG, "executor=serial"]),
     "folder moved": (lambda f: f.rename(f.with_name("x")), [*ENDLESS, "executor.workers=1"]),
     "another put in its place": (_put_another_in_its_place, [*LONG, "executor=serial"]),
 }
@@ -251,15 +251,15 @@ def test_a_record_that_is_taken_away_stops_the_run(tmp_path: Path, name: str) ->
     assert process.returncode == 1, printed
     assert "Traceback" not in printed
     (said,) = (line for line in printed.splitlines() if "othello-lab:" in line)
-    assert f"{folder}/games.sqlite" in said and "in mid-run" in said
+    assert f"{folder}/record.sqlite" in said and "in mid-run" in said
 
 
 # ---------------------------------------------------------------------- what is half there
 
 HALF = ["delete from moves where game in (5, 8)", "delete from games where game in (5, 8)"]
-HALF += ["update games set transcript = 'd3' where game = 4", "update run set complete = 0"]
+HALF += ["update games set transcript = 'd3' where game = 4", "update job set complete = 0"]
 SKIP = ["delete from moves where game in (4, 5)", "delete from games where pair = 2"]
-SKIP += ["insert into skipped values (2, 'the worker died')"]
+SKIP += ["insert into pieces values (2, 'the worker died')"]
 
 
 def test_half_a_pair_is_played_again_and_a_skipped_one_when_asked_for(
@@ -270,7 +270,7 @@ def test_half_a_pair_is_played_again_and_a_skipped_one_when_asked_for(
     assert content(folder) == content(whole)
     changed(folder, *SKIP)
     assert main(["resume", str(folder)]) == 0
-    assert query(folder, "select pair from skipped") == [(2,)]
+    assert query(folder, "select piece from pieces") == [(2,)]
     assert main(["resume", str(folder), "--retry-skipped"]) == 0
     assert content(folder) == content(whole)
 

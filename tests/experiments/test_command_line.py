@@ -37,10 +37,10 @@ def test_a_run_prints_its_table_and_where_things_are(tmp_path: Path) -> None:
     ):
         assert expected in printed
     (folder,) = runs_in(tmp_path)
-    for name in ("report.html", "games.sqlite"):
+    for name in ("report.html", "record.sqlite"):
         assert str(folder / name) in printed
     with Record.open(folder) as record:
-        assert record.run()["command"] == "othello-lab " + " ".join(words)
+        assert record.head()["command"] == "othello-lab " + " ".join(words)
 
 
 def test_a_run_told_of_in_one_update_has_a_speed() -> None:

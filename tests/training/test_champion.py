@@ -18,7 +18,7 @@ from othello_lab.agents.learned.weights import LearnedWeights
 from othello_lab.agents.search.window.probcut import ProbCut, Regression, fingerprint
 from othello_lab.experiments.pairing.openings import BALANCED
 from othello_lab.experiments.record.reading import reading
-from othello_lab.experiments.studies.record import StudyRecord
+from othello_lab.experiments.record.store import Record
 from othello_lab.training import shipping
 from othello_lab.training.champion import ChampionFiles, ChampionTraining
 from othello_lab.training.champion_report import errors_of_both, sigmas
@@ -55,7 +55,7 @@ def outcome(folder: Path) -> dict[str, object]:
 
 AFTER = (
     "patterns",
-    "patterns/training.sqlite",
+    "patterns/record.sqlite",
     "patterns/rounds/outcomes/0/pieces.bin",
     "patterns/rounds/first",
     "patterns/learn",
@@ -67,7 +67,7 @@ AFTER = (
     "balanced_4.txt",
     "held_out/pieces.bin",
     "rows/solver/solving.jsonl",
-    "match/games.sqlite",
+    "match/record.sqlite",
     "errors.csv",
 )
 """Files and folders in the order in which they are made; after each one the training is killed."""
@@ -91,8 +91,8 @@ def test_killed_between_and_within_steps_it_makes_the_same(tmp_path: Path) -> No
         command = Command("resume", str(folder))
     assert command.wait(600) == 0, command.printed
     assert outcome(folder) == outcome(made(tmp_path / "whole"))
-    with StudyRecord.open(folder) as record:
-        assert record.study()["complete"] and len(record.done()) == 6
+    with Record.open(folder) as record:
+        assert record.head()["complete"] and len(record.pieces()) == 6
 
 
 @pytest.mark.integration

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import signal
+import sqlite3
 import sys
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +17,7 @@ import numpy as np
 import pytest
 import yaml
 from processes import Command, await_
+from records import pieces_in, query
 from runs import told
 from taught import Line, positions_of, random_games
 
@@ -22,13 +27,13 @@ from othello_lab.core.notation import PASS
 from othello_lab.core.position import Position
 from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.jobs.stopping import RunStopped
+from othello_lab.experiments.record.store import FILE
 from othello_lab.training import selfplay
 from othello_lab.training.data import Positions, provenance
 from othello_lab.training.data_plan import DataConfig, read, with_defaults
-from othello_lab.training.folder import about_of, is_selfplay
 from othello_lab.training.labels import ROW, LabelledGames, labelled, levelled
-from othello_lab.training.selfplay import PIECES, make
-from othello_lab.training.task_log import read_log
+from othello_lab.training.playing import COUNTS, POSITIONS
+from othello_lab.training.selfplay import about_of, make
 
 SMALL = {"games": 200, "depth": 1, "data": {"exact": 6}, "executor": "serial"}
 
@@ -50,7 +55,7 @@ def test_what_is_made(folder: Path) -> None:
     found, about = Positions.read(folder), about_of(folder)
     assert about["complete"] and about["games"] == 200 and not about["left_out"]
     assert len(found) < found.games.sum() <= about["positions_of_games"]
-    assert not (folder / PIECES).exists()
+    assert query(folder, "select distinct table_name from rows") == [(COUNTS,)]
     told = provenance(folder)
     assert told["config"]["data"]["exact"] == 6 and told["versions"]["numba"]
     assert told["data_hash"] == found.data_hash and told["positions"] == len(found)
@@ -89,7 +94,7 @@ def test_another_seed_makes_others(folder: Path, tmp_path: Path) -> None:
     assert not np.isin(Positions.read(seeded).mover[:50], Positions.read(folder).mover).all()
 
 
-def test_what_failed_or_was_cut_off_is_made_again(
+def test_what_failed_is_made_again(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made, where = selfplay.make_piece, tmp_path / "x"
@@ -104,10 +109,8 @@ def test_what_failed_or_was_cut_off_is_made_again(
         with pytest.raises(RunStopped, match="ArithmeticError: too hot"):
             make(SMALL, where)
     assert about_of(where)["games"] == 200 - 64
-    assert [piece.number for piece in read_log(where / PIECES)] == [0, 2, 3]
-    content = (where / PIECES).read_bytes()
-    (where / PIECES).write_bytes(content[:-5])
-    assert [piece.number for piece in read_log(where / PIECES)] == [0, 2]
+    made_pieces = query(where, f"select piece from rows where table_name = '{POSITIONS}'")
+    assert made_pieces == [(0,), (2,), (3,)]
     assert make({}, where) == where
     assert Positions.read(where).data_hash == Positions.read(folder).data_hash
     assert about_of(where)["complete"] and make({}, where) == where
@@ -133,12 +136,12 @@ def test_nothing_that_a_folder_names_runs_unasked(
     (tmp_path / "hostile.py").write_text("from pathlib import Path\nPath('it_ran').touch()")
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    about = yaml.safe_load((folder / "positions.yaml").read_text())
+    config = about_of(folder)["config"]
     for key, value in hostile.items():
-        now = about["config"][key]
-        about["config"][key] = now | value if isinstance(value, dict) else value
-    (tmp_path / "x").mkdir()
-    (tmp_path / "x" / "selfplay.yaml").write_text(yaml.safe_dump({**about, "complete": False}))
+        config[key] = config[key] | value if isinstance(value, dict) else value
+    shutil.copytree(folder, tmp_path / "x")
+    with closing(sqlite3.connect(tmp_path / "x" / FILE)) as record, record:
+        record.execute("update job set complete = 0, config = ?", [json.dumps(config)])
     with pytest.raises(ConfigError, match="hostile"):
         make(SMALL, tmp_path / "x")
     assert main(["resume", str(tmp_path / "x"), "--force"]) == 2
@@ -270,13 +273,6 @@ def test_the_settings_are_those_of_the_yaml() -> None:
         with_defaults({"game": 3})
 
 
-def test_a_folder_that_says_nothing_of_itself(tmp_path: Path) -> None:
-    (tmp_path / "selfplay.yaml").write_text("name: x\n")
-    assert is_selfplay(tmp_path)
-    with pytest.raises(ConfigError, match="started"):
-        about_of(tmp_path)
-
-
 def test_nothing_but_forfeits_is_no_data(tmp_path: Path) -> None:
     agents = {"x": {"_target_": "misbehaving.Raises"}}
     settings = {"agents": agents, "games": 2, "isolation": "none", "trial": False}
@@ -289,7 +285,7 @@ def test_ctrl_c_keeps_what_is_there_and_resume_makes_the_rest(tmp_path: Path) ->
     words = ["games=400", "agent=mcts", "agent.playouts=10", "data.exact=0"]
     command = Command("selfplay", *words, f"results={tmp_path}", "executor.workers=1")
     try:
-        await_(lambda: [p for p in tmp_path.glob("selfplay/*/pieces.bin") if p.stat().st_size])
+        await_(lambda: pieces_in(tmp_path))
         os.kill(command.pid, signal.SIGINT)
         assert command.wait() == 130
     finally:

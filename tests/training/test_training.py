@@ -22,7 +22,8 @@ from othello_lab.__main__ import main
 from othello_lab.agents.config import build, choices, load
 from othello_lab.agents.evaluation import Composite, Evaluation
 from othello_lab.experiments.config import RunConfig
-from othello_lab.experiments.studies.record import TRAINING, StudyRecord
+from othello_lab.experiments.jobs.kinds import TRAINING
+from othello_lab.experiments.record.store import Record
 from othello_lab.training import rounds, shipping, training_session
 from othello_lab.training.data import Positions
 from othello_lab.training.learned_files import StepResult
@@ -144,8 +145,8 @@ def test_after_ctrl_c_the_rest_is_learned_by_resume(
         patch.setattr(TrainingContext, "keep", keep_and_stop)
         said, folder = train(tmp_path, *words, code=130)
     assert f"othello-lab resume {folder} --trust" in said
-    with StudyRecord.open(folder) as record:
-        assert record.kind == TRAINING and not record.done()
+    with Record.open(folder) as record:
+        assert record.kind == TRAINING and not record.pieces()
     assert main(["resume", str(folder)]) == 2  # its code is not the lab's
     assert main(["resume", str(folder), "--trust"]) == 0
     _, whole = train(tmp_path, *words)
@@ -164,8 +165,8 @@ def test_after_ctrl_c_in_a_match_nothing_is_learned_again(
         patch.setattr("othello_lab.training.training_session.play_part", lambda *_: False)
         words = [positions_of(recorded_training), "figures=false"]
         _, folder = train(tmp_path, *words, code=130)
-    with StudyRecord.open(folder) as record:
-        assert len(record.done()) == 1 and not record.study()["complete"]
+    with Record.open(folder) as record:
+        assert len(record.pieces()) == 1 and not record.head()["complete"]
     assert not (folder / "rounds").exists()
     positions = Positions.read(parts_of(recorded_training / "rounds" / "outcomes"))
     assert StepResult.read(folder, "two").about["data_hash"] == positions.data_hash

@@ -1,4 +1,4 @@
-"""Comparison of the files of a run's folder with those that its record gives.
+"""Comparison of the files of a job's folder with those that its record gives.
 
 They are written anew, by the functions that wrote them. On another machine, or with other versions
 of libraries, floats may differ by :data:`TOLERANCE`, and figures are not compared.
@@ -12,7 +12,7 @@ import io
 import math
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from difflib import SequenceMatcher
@@ -26,10 +26,10 @@ from rich.console import Console
 from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.core.system.escaping import visible
 from othello_lab.core.system.files import MOST_DATA, read_bytes, read_text, write_file
-from othello_lab.experiments.config import FIGURE_FILES, IN_REPORT, NO_FIGURES, Plan, built_from
+from othello_lab.experiments.config import FIGURE_FILES, IN_REPORT, NO_FIGURES, Plan
 from othello_lab.experiments.jobs.job import CONFIG, LOG, write_yaml
 from othello_lab.experiments.record.folder import CHECKS, is_locked
-from othello_lab.experiments.record.provenance import PACKAGES, differences, machine, versions
+from othello_lab.experiments.record.provenance import PACKAGES, differences, machine
 from othello_lab.experiments.record.store import FILE, Record
 from othello_lab.experiments.report.citing import bibtex, latex_tables
 from othello_lab.experiments.report.facts import RunFacts
@@ -37,10 +37,11 @@ from othello_lab.experiments.report.findings import findings
 from othello_lab.experiments.report.plan_from_record import AbsentAgent, last_session
 from othello_lab.experiments.report.report import write
 from othello_lab.experiments.results.export import FORMATS, TABLES, export
+from othello_lab.experiments.studies.study_session import RecordMaker, concluding, study_versions
 
 TOLERANCE = 1e-9
 """The largest relative difference of floats that were computed elsewhere."""
-_FIRST_HAND = {LOG, "output.txt", CHECKS}  # not of the record
+_FIRST_HAND = {LOG, "output.txt", CHECKS, "minutes.json"}  # not of the record
 _DRAWN = (".png", ".svg", ".parquet")  # compared by the same libraries alone
 _NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]\d+)?")
 _PLACE = re.compile("play replay (.+) game=0")
@@ -53,14 +54,11 @@ _MOST = 1000  # differences of a file that are looked at
 class DerivedFiles:
     """The comparison of a folder: the count of its files, what is wrong, and what is unchecked."""
 
-    def __init__(self, record: Record, plan: Plan) -> None:
-        self._record, self._folder, self._head = record, record.path.parent, record.run()
+    def __init__(self, record: Record, plan: Plan, now: Mapping[str, str]) -> None:
+        """now: the versions of today."""
+        self._record, self._folder, self._head = record, record.path.parent, record.head()
         self.count, self.wrong, self.unchecked = 0, list[str](), list[str]()
-        (before, there), now, here = (
-            last_session(record),
-            versions(built_from(plan.settings)),
-            machine(),
-        )
+        (before, there), here = last_session(record), machine()
         ours = [{k: v for k, v in each.items() if k not in _LIBRARIES} for each in (before, now)]
         self._why = "; ".join(differences(*ours))
         missed = [name for name, agent in plan.agents.items() if getattr(agent, "missed", False)]
@@ -80,7 +78,7 @@ class DerivedFiles:
                 self._compare_all(Path(scratch, "due"))
 
     def _compare_all(self, to: Path) -> None:
-        found = {n for n in _names(self._folder) if not re.match(rf"{FILE}|(.*/)?\.", n)}
+        found = {n for n in self._found() if not re.match(rf"{FILE}|(.*/)?\.", n)}
         if first_hand := ", ".join(sorted(found & _FIRST_HAND)):
             self.unchecked.append(f"{first_hand}: nothing in the record gives them")
         due = self._written(to, found)
@@ -108,17 +106,25 @@ class DerivedFiles:
         else:
             self.wrong.append(f"{name}: {said}")
 
-    def _written(self, to: Path, found: set[str]) -> set[str]:
-        """Write the files of the run, and those that somebody asked for later and that are found;
-        return their names."""
+    def _found(self) -> set[str]:
+        return _names(self._folder)
+
+    def _report(self) -> tuple[str, str]:
+        """Return the text of the report, and where its figures are drawn."""
         files = [self._folder / f"report.{kind}" for kind in ("md", "html")]
         texts = [read_bytes(path).decode(errors="replace") for path in files if path.is_file()]
         text = html.unescape("".join(texts))
         how = IN_REPORT if re.search('id="figure-|[.]html#figure-', text) else NO_FIGURES
         how = FIGURE_FILES if ".png)" in text else how
+        return text, how if text else self._plan.settings.figures
+
+    def _written(self, to: Path, found: set[str]) -> set[str]:
+        """Write the files of the run, and those that somebody asked for later and that are found;
+        return their names."""
+        text, how = self._report()
         named = _PLACE.search(text)  # the folder may have been moved since
         place = named[1] if named else shlex.quote(str(self._folder))
-        facts = self._write(to, how if text else self._plan.settings.figures, place)
+        facts = self._write(to, how, place)
         due = _names(to)
         further = found - due - _FIRST_HAND
         with suppress(ConfigError, ImportError):  # then it is no file of the lab
@@ -151,6 +157,27 @@ class DerivedFiles:
             text = read_text(to / name, MOST_DATA).replace(str(to), shown)
             write_file(to / name, text)
         return facts
+
+
+class StudyFiles(DerivedFiles):
+    """The comparison of a study's folder, but for what is in the folders within it."""
+
+    def __init__(self, record: Record, maker: RecordMaker) -> None:
+        self._maker = maker
+        plan = concluding(record, Console(quiet=True), None, maker).plan
+        now = study_versions(plan.plan.settings, plan.described, maker)
+        super().__init__(record, plan.plan, now)
+
+    def _found(self) -> set[str]:
+        return {path.name for path in self._folder.iterdir() if path.is_file()}
+
+    def _written(self, to: Path, found: set[str]) -> set[str]:
+        to.mkdir()
+        _, how = self._report()
+        session = concluding(self._record, Console(quiet=True), how, self._maker)
+        session.report(session.found(), to)
+        write_yaml(to / CONFIG, self._head["config"])
+        return _names(to)
 
 
 def _names(folder: Path) -> set[str]:

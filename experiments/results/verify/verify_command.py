@@ -1,242 +1,35 @@
-"""``othello-lab verify``: what holds of a run, what differs, and what could not be checked."""
+"""``othello-lab verify``: what holds of a job, what differs, and what could not be checked."""
 
 from __future__ import annotations
 
-import json
-import logging
-import math
-import random
-import time
-from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
-from itertools import zip_longest
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 
-from othello_lab.agents.agent import Agent
-from othello_lab.agents.config import ConfigError, one_line
-from othello_lab.core.game import Limits
-from othello_lab.core.notation import PASS
-from othello_lab.core.plain_position import PlainPosition
-from othello_lab.core.position import Position, prepare_rules
-from othello_lab.core.rules import ruleset
+from othello_lab.agents.loading import only
 from othello_lab.core.system.cli import Parser, whole_number
 from othello_lab.core.system.cli import seconds as positive_seconds
-from othello_lab.core.system.escaping import counted, plain
-from othello_lab.experiments.config import ALL, Plan, built_from, make_agent, typed
-from othello_lab.experiments.jobs.kinds import check_single
-from othello_lab.experiments.pairing.openings import Opening
-from othello_lab.experiments.playing.trust import foreign_code
-from othello_lab.experiments.record.flaws import COUNTED, MOVES, RESULTS, TRANSCRIPTS, flaws
-from othello_lab.experiments.record.provenance import differences, versions
-from othello_lab.experiments.record.reading import DAMAGES, damages, reading
-from othello_lab.experiments.record.store import CHANGED, AgentRow, GameRow, Record
-from othello_lab.experiments.report.plan_from_record import recorded_plan
+from othello_lab.core.system.escaping import plain
+from othello_lab.experiments.jobs.kinds import check_single, kind_of
+from othello_lab.experiments.record.reading import reading
 from othello_lab.experiments.report.terminal import terminal_table
-from othello_lab.experiments.results.verify.again import RecordedAgent, difference, played_again
-from othello_lab.experiments.results.verify.derived import DerivedFiles
+from othello_lab.experiments.results.verify.checked import CHECKS, Checked
+from othello_lab.experiments.results.verify.run_check import Verification
+from othello_lab.experiments.results.verify.study_check import StudyVerification
+from othello_lab.experiments.studies.kind import StudyKind
 
 _SHOWN = 20  # findings of a check that are shown
-FILE, SETTINGS, REPLAYED, SCHEDULE, FILES = ["record", "settings", "replayed", "schedule", "files"]
-_CHECKS = {
-    FILE: "SQLite's own check, tables, types",
-    SETTINGS: "of the run, its agents and openings: they agree",
-    TRANSCRIPTS: "legal by the rules, from their openings",
-    RESULTS: "result, points, discs, end, from the last board",
-    MOVES: "plies, agents and squares as in the transcripts",
-    COUNTED: "there, possible, none for a pass; totals add up",
-    REPLAYED: "by agents whose moves follow from the seed: the same moves and counts",
-    SCHEDULE: "pairs, agents, openings and seeds are as drawn",
-    FILES: "tables, reports and settings are what the record gives",
-}
-"""The checks, and what each of them holds a run to."""
-
-
-class Verification:
-    """All checks of one run.
-
-    extents: of the checks that were done. wrong: what they found, by check. unchecked: what could
-    not be checked. power: the share of the games that were played again, in words.
-    """
-
-    def __init__(
-        self,
-        record: Record,
-        games: int | None = None,
-        seconds: float = 30.0,
-        seed: int = 1,
-        trust: bool = False,
-        independent: bool = False,
-    ) -> None:
-        """Do all checks; ConfigError.
-
-        games: the most to be played again, drawn with ``seed``; None for as many as ``seconds``
-        allow. trust: run code from outside the lab. independent: use the plain rules and the
-        reading twins of the searches.
-        """
-        self.extents: dict[str, str] = {}
-        self.wrong: dict[str, list[str]] = defaultdict(list)
-        self.unchecked: list[str] = []
-        self.power = "no game replayed"
-        self._record, self._head = record, record.run()
-        self._trust, self._independent = trust, independent
-        self.extents[FILE] = f"{record.path.stat().st_size / 1e6:,.1f} MB"
-        self.wrong[FILE] += damages(record)
-        if self.wrong[FILE]:
-            self.unchecked.append("all the rest")
-            return
-        if not record.count_games():
-            raise ConfigError(f"{record.path.parent}: no game of this run has ended yet")
-        self.wrong[FILE] += [CHANGED] * record.was_changed(read=True)
-        self._settings = typed(self._head["config"])
-        self._rules = ruleset(self._settings.ruleset.name)
-        self._with_moves = self._settings.record == ALL
-        self._check_settings()
-        flawed = self._check_games()
-        changed = differences(self._head["versions"], versions(built_from(self._settings)))
-        if changed and not independent:
-            self.unchecked.append(f"games: other versions played them: {'; '.join(changed)}")
-        elif agents := self._agents():
-            rows = [*map(GameRow._make, record.rows("select * from games order by game"))]
-            drawn = [
-                game
-                for game in random.Random(seed).sample(rows, len(rows))
-                if game.game not in flawed and {game.black, game.white} & agents.keys()
-            ]
-            self._play(agents, drawn[:games], seconds if games is None else math.inf)
-        self._check_files()
-
-    def _check_settings(self) -> None:
-        settings, sql = self._settings, "select name, config from agents order by agent"
-        recorded = [(name, json.loads(config)) for name, config in self._record.rows(sql)]
-        run = {"name": settings.name, "seed": settings.seed, "ruleset": settings.ruleset.name}
-        head = [(key, self._head[key]) for key in run]
-        self.extents[SETTINGS] = counted(len(recorded), "agent")
-        for kind, now, due in (("run", head, run), ("agent", recorded, settings.agents)):
-            for found, wanted in zip_longest(now, due.items()):
-                if found != wanted:
-                    self.wrong[SETTINGS].append(f"{kind}: {found} is recorded, {wanted} is due")
-
-    def _check_games(self) -> set[int]:
-        """Check all games by the rules; return those that cannot be followed."""
-        flawed, moves, kind = set(), 0, PlainPosition if self._independent else Position
-        for game in map(GameRow._make, self._record.each("select * from games order by game")):
-            rows = self._turns(game)
-            moves += len(rows)
-            for name, said in flaws(game, rows if self._with_moves else None, self._rules, kind):
-                self.wrong[name].append(f"game {game.game}: {said}")
-                if name in (TRANSCRIPTS, MOVES):
-                    flawed.add(game.game)
-        games = counted(self._record.count_games(), "game")
-        self.extents |= {TRANSCRIPTS: games, RESULTS: games}
-        if self._with_moves:
-            self.extents |= dict.fromkeys((MOVES, COUNTED), counted(moves, "move"))
-        else:
-            self.unchecked.append("moves: they are not recorded")
-        return flawed
-
-    def _turns(self, game: GameRow) -> list[Any]:
-        return self._record.turns(game.game) if self._with_moves else []
-
-    def _agents(self) -> dict[int, Agent]:
-        """Return the agents whose moves follow from their seed, made again, by number."""
-        agents = {}
-        for row in map(AgentRow._make, self._record.rows("select * from agents order by agent")):
-            try:
-                agent = self._agent(row)
-                timed = agent.watches_clock and self._settings.limits.of_moves().timed
-                flags = agent.reproducible and not timed, agent.selective
-                if flags != (bool(row.reproducible), bool(row.selective)):
-                    said = f"agent '{row.name}': reproducible and selective should be {flags}"
-                    self.wrong[SETTINGS].append(said)
-                if not row.reproducible:
-                    raise ConfigError("they do not follow from its seed alone")
-                agents[row.agent] = agent
-            except ValueError as error:
-                self.unchecked.append(f"moves of '{row.name}': {one_line(error)}")
-        return agents
-
-    def _agent(self, row: AgentRow) -> Agent:
-        described = self._settings.agents.get(row.name, {"object": None})
-        if "object" in described:
-            raise ConfigError("it was an object of a program")
-        self._refuse(foreign_code({"agents": {row.name: described}}, self._head["versions"]))
-        plainly = {"compiled": False} if self._independent else {}
-        agent = make_agent(described | plainly, row.name, self._settings)
-        if agent.version != row.version:
-            raise ConfigError(f"it was of version {row.version}, and is of {agent.version}")
-        prepare_rules()
-        agent.prepare(None)
-        return agent
-
-    def _refuse(self, foreign: Sequence[str]) -> None:
-        if foreign and not self._trust:
-            raise ConfigError(f"from outside the lab, --trust runs it: {foreign[0]}")
-
-    def _play(self, agents: dict[int, Agent], games: Sequence[GameRow], seconds: float) -> None:
-        """Play games again as far as these agents moved in them."""
-        moves: dict[int, list[int]] = defaultdict(list)  # of the others
-        for game in games:
-            for turn in self._turns(game):
-                if turn.agent not in agents and turn.square != PASS:
-                    moves[game.seed + (turn.agent == game.white)].append(turn.square)
-        names, limits = self._settings.agents, self._settings.limits
-        players = {name: agents.get(n, RecordedAgent(moves)) for n, name in enumerate(names)}
-        nowhere: list[Any] = [None] * 3  # openings, schedule and executor, of which it needs none
-        within = Limits(limits.depth, limits.nodes)  # time changes no move of these agents
-        plan = Plan(self._settings, players, self._rules, within, *nowhere)
-        conditions = replace(plan.conditions(), log_level=logging.CRITICAL)
-        done, every = 0, self._record.count_games()
-        for game, again in played_again(conditions, games, time.monotonic() + seconds):
-            done += 1
-            if said := difference(game, self._turns(game), again, agents, self._independent):
-                self.wrong[REPLAYED].append(f"game {game.game}: {said}")
-        self.extents[REPLAYED] = f"{done:,} of {counted(every, 'game')}"
-        self.power = f"{f'{done:,} of' if done < every else 'all'} {every:,} games replayed"
-        if len(agents) < len(names):
-            self.power += f", as far as {len(agents)} of {len(names)} agents played them"
-        elif done < every:
-            share = "less than 1" if 0 < 100 * done < every else f"{100 * done / every:.0f}"
-            self.power += (
-                f" (if one were false, this check would find it with {share} % probability)"
-            )
-
-    def _check_files(self) -> None:
-        """Check the schedule, and all files of the folder."""
-        try:
-            about = built_from(self._settings)
-            places = {key: about[key] for key in ("schedule", "openings")}
-            self._refuse(foreign_code(places, self._head["versions"]))
-            plan = recorded_plan(self._record, self._trust)
-            recorded = self._record.openings()
-            try:
-                if [opening.text for opening in plan.choose_openings()] != recorded:
-                    self.wrong[SETTINGS].append("they choose other openings")
-            except ConfigError as error:
-                self.unchecked.append(f"openings: {one_line(error)}")
-            draw = plan.draw([Opening.read(text, plan.rules) for text in recorded])
-            settled = self._record.count_settled(plan.schedule.games_each)
-            self.extents[SCHEDULE] = f"{settled:,} of {plan.pairs:,} pairs"
-            self.wrong[SCHEDULE] += draw.strays(self._record, plan.pairs)
-            files = DerivedFiles(self._record, plan)
-            self.extents[FILES] = counted(files.count, "file") if files.count else ""
-            self.wrong[FILES], self.unchecked = files.wrong, self.unchecked + files.unchecked
-        except ConfigError as error:
-            self.unchecked.append(f"schedule, files: {one_line(error)}")
-        except DAMAGES as error:
-            self.wrong[FILES].append(f"no report can be made of this: {one_line(error)}")
 
 
 def _parser() -> Parser:
     parser = Parser(
         prog="othello-lab verify",
         description="Check a run's record by the rules, by its schedule and by playing games "
-        "again, and all other files by writing them anew. Exit code 1: something differs.",
+        "again, and all other files by writing them anew. Of a sweep, study or training: its runs, "
+        "its pieces by doing them again, and its files. Exit code 1: something differs.",
     )
-    parser.add_argument("folder", type=Path, help="the run's folder, results/NAME/DATE")
+    parser.add_argument("folder", type=Path, help="the folder, results/NAME/DATE")
     about = "number of games to play again, regardless of the time (default: until time is up)"
     parser.add_argument("--games", type=whole_number(0), help=about)
     parser.add_argument("--seconds", type=positive_seconds, default=30.0, help="for that (30)")
@@ -252,16 +45,21 @@ def verify_command(arguments: Sequence[str], console: Console) -> int:
     """``verify``: 0 where all that was checked holds, 1 where something differs; ConfigError."""
     options = vars(_parser().parse_args(arguments))
     folder = options.pop("folder")
-    check_single(folder)
-    with reading(folder) as record:
-        verification = Verification(record, **options)
+    kind = kind_of(folder)
+    if isinstance(kind, StudyKind):
+        with reading(folder, kind.word) as record, only(None if options["trust"] else ()):
+            verification: Checked = StudyVerification(record, kind.maker(), **options)
+    else:
+        check_single(folder)
+        with reading(folder) as record:
+            verification = Verification(record, **options)
     table, lines = terminal_table(), [f"not checked: {said}" for said in verification.unchecked]
     for heading in ("check", "holds", "of", "what"):
         table.add_column(heading, overflow="fold")
-    for name, what in _CHECKS.items():
+    for name in verification.checks:
         found, extent = verification.wrong[name], verification.extents.get(name, "")
         holds = plain(f"{len(found):,} wrong", "bold red") if found else plain("yes" * bool(extent))
-        table.add_row(plain(name), holds, plain(extent), plain(what))
+        table.add_row(plain(name), holds, plain(extent), plain(CHECKS[name]))
         lines += [f"{name}: {said}" for said in found[:_SHOWN]]
         lines += [f"{name}: and {len(found) - _SHOWN:,} more"] * (len(found) > _SHOWN)
     wrong = sum(map(len, verification.wrong.values()))

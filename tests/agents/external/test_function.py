@@ -157,7 +157,7 @@ def test_an_evaluation_plays_in_a_search(tmp_path: Path) -> None:
     words += [f"second.evaluation={FILE}:weighted_score"]
     more = ["games=2", "figures=false", "searches.positions=1", f"results={tmp_path}"]
     assert main([*words, *more]) == 0
-    (folder,) = (path.parent for path in tmp_path.rglob("games.sqlite"))
+    (folder,) = (path.parent for path in tmp_path.rglob("record.sqlite"))
     rows = query(folder, "select name, agent from agents")
     nodes = {
         name: query(folder, f"select sum(evaluations) > 0 from moves where agent = {number}")

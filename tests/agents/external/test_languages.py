@@ -104,5 +104,5 @@ def test_bots_of_the_line_protocol(
     quiet = ["figures=none", "searches.positions=1", "trial=false", "executor.workers=1"]
     results = tmp_path / "results"
     lab(empty, "run", "agents=duel", *words, *quiet, f"results={results}", "isolation=closed")
-    (record,) = results.rglob("games.sqlite")
+    (record,) = results.rglob("record.sqlite")
     assert query(record.parent, "select distinct end_reason from games") == [(FINISHED,)]

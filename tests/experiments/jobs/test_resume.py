@@ -60,7 +60,7 @@ def test_a_killed_driver_is_resumed(tmp_path: Path, uninterrupted: Path) -> None
     assert code == -signal.SIGKILL and games_in(tmp_path) > 0
     told("resume", folder)
     assert content(folder) == content(uninterrupted)
-    assert query(folder, "select complete from run") == [(1,)]
+    assert query(folder, "select complete from job") == [(1,)]
     assert len(query(folder, "select * from sessions")) == 2
 
 
@@ -72,7 +72,7 @@ def test_ctrl_c_names_the_way_on(tmp_path: Path, uninterrupted: Path) -> None:
     assert "stopping after the pairs under way" in printed
     assert f"othello-lab resume {folder}" in printed
     assert "stopped early" in (folder / "report.md").read_text(encoding="utf-8")
-    assert query(folder, "select complete from run") == [(0,)]
+    assert query(folder, "select complete from job") == [(0,)]
     told("resume", folder)
     assert content(folder) == content(uninterrupted)
 
@@ -100,7 +100,7 @@ def test_a_pipe_without_reader_does_not_stop_a_run(tmp_path: Path) -> None:
     process = Command("run", *DUEL, "games=4", "figures=none", f"results={tmp_path}")
     process.stop_listening()
     assert process.wait() == 0
-    assert query(runs_in(tmp_path)[0], "select complete from run") == [(1,)]
+    assert query(runs_in(tmp_path)[0], "select complete from job") == [(1,)]
 
 
 @pytest.mark.integration
@@ -154,13 +154,13 @@ BROKEN: dict[str, tuple[Callable[[Path], object] | str, str]] = {
         "config.yaml",
     ),
     "no YAML": (written("config.yaml", lambda _: b"{ ] :"), "config.yaml"),
-    "another numba": ("update run set versions = replace(versions, 'numba', 'nimba')", "numba"),
+    "another numba": ("update job set versions = replace(versions, 'numba', 'nimba')", "numba"),
     "another agent": ("update agents set version = 0 where agent = 0", "version 0 -> "),
-    "a newer format": ("update run set format = 99", "newer version"),
-    "no database": (written("games.sqlite", lambda _: b"something else " * 50), "not a database"),
-    "damaged": (written("games.sqlite", lambda all: all[:8192] + b"x" * 40_000), "malformed"),
-    "not begun": (written("games.sqlite", lambda _: b""), "before it had begun"),
-    "no record": (lambda folder: (folder / "games.sqlite").unlink(), "is no run"),
+    "a newer format": ("update job set format = 99", "newer version"),
+    "no database": (written("record.sqlite", lambda _: b"something else " * 50), "not a database"),
+    "damaged": (written("record.sqlite", lambda all: all[:8192] + b"x" * 40_000), "malformed"),
+    "not begun": (written("record.sqlite", lambda _: b""), "before it had begun"),
+    "no record": (lambda folder: (folder / "record.sqlite").unlink(), "is no run"),
 }
 
 
@@ -200,12 +200,12 @@ def test_an_interruption_between_record_and_config_is_no_change(
 @pytest.mark.integration
 def test_a_record_that_is_being_read_is_resumed(tmp_path: Path, recorded_duel: Path) -> None:
     folder = copied(recorded_duel, tmp_path)
-    with closing(sqlite3.connect(folder / "games.sqlite", isolation_level=None)) as reader:
+    with closing(sqlite3.connect(folder / "record.sqlite", isolation_level=None)) as reader:
         reader.execute("begin")
         reader.execute("select * from games limit 1").fetchone()
         for opened in (Record.open, Record.append):
             with opened(folder) as record:
-                assert record.run()["complete"] == 1
+                assert record.head()["complete"] == 1
         reader.execute("rollback")
     told("extend", folder, "games=10")
 
@@ -256,7 +256,7 @@ def test_a_test_without_decision_can_be_extended(tmp_path: Path) -> None:
 def test_a_run_can_be_watched(tmp_path: Path, recorded_duel: Path) -> None:
     assert "8 of 8 games, complete" in told("watch", recorded_duel)
     folder = copied(recorded_duel, tmp_path / "part")
-    changed(folder, "delete from games where game > 3", "update run set complete = 0")
+    changed(folder, "delete from games where game > 3", "update job set complete = 0")
     shown = told("watch", folder, "--once")
     assert "4 of 8 games" in shown and "alphabeta" in shown and "complete" not in shown
     assert "is no run" in told("watch", tmp_path, code=2)

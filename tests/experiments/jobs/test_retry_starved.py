@@ -33,7 +33,7 @@ def test_starved_games_are_told(
     limit: str, share: float, seconds: float, named: bool, recorded_duel: Path, tmp_path: Path
 ) -> None:
     folder = copied(recorded_duel, tmp_path)
-    changed(folder, f"update run set config = json_set(config, '$.limits.{limit}', 20)")
+    changed(folder, f"update job set config = json_set(config, '$.limits.{limit}', 20)")
     shown = starved(folder, share, seconds)
     assert ("70 %" in shown and "in 1; resume FOLDER --retry-starved" in shown) == named
 

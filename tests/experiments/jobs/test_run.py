@@ -66,7 +66,7 @@ def test_a_run_leaves_what_results_readme_says(tmp_path: Path) -> None:
         for kind in ("png", "svg")
     }  # fmt: skip
     exports = {f"{t}.{kind}" for t in ("agents", "games", "moves") for kind in ("csv", "parquet")}
-    others = {"report.html", "report.md", "config.yaml", "log.txt", "games.sqlite"}
+    others = {"report.html", "report.md", "config.yaml", "log.txt", "record.sqlite"}
     tables = "matches", "standings", "pruning", "win_rates", "colours", "openings", "course"
     others |= {f"{name}.csv" for name in tables}
     assert names == figures | exports | others
@@ -80,7 +80,7 @@ def test_a_run_leaves_what_results_readme_says(tmp_path: Path) -> None:
     assert "superiority.png" in (result.folder / "report.md").read_text(encoding="utf-8")
     assert "http" not in html.replace("http://www.w3.org", "")
     with Record.open(result.folder) as record:
-        head = record.run()
+        head = record.head()
     assert (head["complete"], head["seed"]) == (1, 1)
     assert head["config"]["agents"]["left"]["depth"] == 2
 
@@ -246,9 +246,9 @@ def test_run_match_refuses_what_it_cannot_play(
 
 
 def test_the_record_is_never_overwritten(tmp_path: Path) -> None:
-    Record.create(tmp_path / "games.sqlite").close()
+    Record.create(tmp_path / "record.sqlite").close()
     with pytest.raises(FileExistsError):
-        Record.create(tmp_path / "games.sqlite")
+        Record.create(tmp_path / "record.sqlite")
     with pytest.raises(FileNotFoundError, match="no record"):
         Record.open(tmp_path / "elsewhere")
 

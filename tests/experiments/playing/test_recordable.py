@@ -23,7 +23,6 @@ from othello_lab.experiments.playing.match import PairResult
 from othello_lab.experiments.playing.tasks import TaskResult
 from othello_lab.experiments.record.flaws import flaws
 from othello_lab.experiments.record.store import GameRow, PlayedGame, Record, read_turns
-from othello_lab.experiments.studies.record import StudyRecord
 
 
 class Boastful(Decision):
@@ -211,7 +210,7 @@ NESTED: list[Any] = functools.reduce(lambda rows, _: [rows], range(100_000), [])
 def test_results_of_a_study_that_cannot_be_written_are_a_failure(
     tmp_path: Path, value: Any
 ) -> None:
-    with StudyRecord.create(tmp_path) as record:
+    with Record.create(tmp_path) as record:
         good = {"n": 1, "word": "caf\udce9"}
         record.write_pieces(
             [
@@ -220,7 +219,7 @@ def test_results_of_a_study_that_cannot_be_written_are_a_failure(
                 TaskResult(2, {}, "caf\udce9"),
             ]
         )
-        failures = record.done()
+        failures = record.pieces()
         assert (failures[0], failures[2]) == ("", r"caf\udce9")
         assert "cannot be recorded" in failures[1]
         table = record.tables()["rows"]

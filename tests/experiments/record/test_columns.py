@@ -13,7 +13,7 @@ from othello_lab.experiments.record.store import MOVE_MEANINGS, TABLES, Record
 
 @pytest.fixture
 def record(tmp_path: Path) -> Record:
-    return Record.create(tmp_path / "games.sqlite")
+    return Record.create(tmp_path / "record.sqlite")
 
 
 @pytest.mark.parametrize("table", TABLES)

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from othello_lab.experiments.record import sqlite_file
+from othello_lab.experiments.record.reading import reading
 from othello_lab.experiments.record.store import Record
-from othello_lab.experiments.studies.record import StudyRecord
 
 
 def cut_off(path: Path) -> None:
@@ -52,24 +52,20 @@ def test_records_go_on_after_it(tmp_path: Path) -> None:
     cut_off(tmp_path / "run.sqlite")
     with Record.append(tmp_path / "run.sqlite") as record:
         assert record.format() is None
-    StudyRecord.create(tmp_path).close()
-    cut_off(tmp_path / "study.sqlite")
-    with StudyRecord.append(tmp_path) as study:
-        assert study.done() == {}
 
 
 def test_a_study_that_was_killed_before_its_tables_has_not_begun(tmp_path: Path) -> None:
-    (tmp_path / "study.sqlite").touch()
+    (tmp_path / "record.sqlite").touch()
     with (
-        StudyRecord.open(tmp_path) as record,
         pytest.raises(ValueError, match="stopped before it had begun; start it again"),
+        reading(tmp_path, "study"),
     ):
-        record.study()
+        pass
 
 
 def test_no_journal_deletes_another_file(tmp_path: Path) -> None:
     """In somebody else's folder a journal may name any file as one to be deleted after it."""
-    path, other = tmp_path / "games.sqlite", tmp_path / "precious.txt"
+    path, other = tmp_path / "record.sqlite", tmp_path / "precious.txt"
     other.write_text("precious")
 
     def name_the_other_file() -> None:
@@ -78,7 +74,7 @@ def test_no_journal_deletes_another_file(tmp_path: Path) -> None:
         lengths = struct.pack(">II", len(name), sum(name))
         page = struct.pack(">I", (1 << 30) // 4096 + 1)
         record = page + name + lengths + bytes.fromhex("d9d505f920a163d7")
-        journal = path.with_name("games.sqlite-journal")
+        journal = path.with_name("record.sqlite-journal")
         journal.write_bytes(journal.read_bytes().ljust(1 << 13, b"\0") + record)
 
     Record.create(path).close()

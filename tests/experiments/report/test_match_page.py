@@ -108,7 +108,7 @@ def test_what_is_no_side_or_no_match_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("rules", "agents"), [("mini6", 2), ("standard", 1), ("standard", 3)])
 def test_only_two_agents_on_the_usual_board_disagree(rules: str, agents: int) -> None:
     table = pd.DataFrame({"name": list("abc")[:agents]})
-    record: Any = SimpleNamespace(run=lambda: {"ruleset": rules}, agents=lambda: table)
+    record: Any = SimpleNamespace(head=lambda: {"ruleset": rules}, agents=lambda: table)
     assert disagreements(record, 8, 1, 4).empty  # no position is read
 
 

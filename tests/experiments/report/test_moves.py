@@ -37,7 +37,7 @@ def turns(game: int, black: int) -> list[Any]:
 def record(tmp_path: Path) -> Iterator[Record]:
     """Six games, ann having Black in those of even numbers, and one whose moves nobody wrote."""
     about = ("black", 1.0, 2, 33, 31, "finished", "f5", 0, "f5d6")
-    with handmade(tmp_path / "games.sqlite", AGENTS) as made:
+    with handmade(tmp_path / "record.sqlite", AGENTS) as made:
         made.write_games(
             PlayedGame(
                 GameRow(game, game // 2, game % 2, 1 - game % 2, *about),
@@ -64,7 +64,7 @@ def test_moves_are_those_that_somebody_decided(record: Record) -> None:
 
 
 def test_nothing_is_read_where_nothing_is_recorded(tmp_path: Path) -> None:
-    with Record.create(tmp_path / "games.sqlite") as record:
+    with Record.create(tmp_path / "record.sqlite") as record:
         moves = recorded_moves(record, 10)
     assert (len(moves.ply), moves.games) == (0, 0)
     assert course(moves, AGENTS).empty and values(moves, AGENTS).empty

@@ -45,7 +45,7 @@ def with_results(folder: Path, lead: Sequence[int | None], exchanged: bool) -> N
 
 def seats_of(folder: Path) -> pd.DataFrame:
     """Each game as each of its agents sees it."""
-    with closing(sqlite3.connect(folder / "games.sqlite")) as connection:
+    with closing(sqlite3.connect(folder / "record.sqlite")) as connection:
         games = pd.read_sql("select * from games", connection)
         names = dict(connection.execute("select agent, name from agents"))
     seats = []

@@ -110,7 +110,7 @@ def said(record: str) -> str:
     words, pairs, how = RECORDS[record]
     with (
         TemporaryDirectory() as folder,
-        handmade_run(Path(folder) / "games.sqlite", words, pairs, **how) as facts,
+        handmade_run(Path(folder) / "record.sqlite", words, pairs, **how) as facts,
     ):
         return "\n".join(findings(facts).sentences)
 

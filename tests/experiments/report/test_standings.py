@@ -51,7 +51,7 @@ def result(difference: int, transcript: str) -> Result:
 
 @pytest.fixture
 def record(tmp_path: Path) -> Iterator[Record]:
-    with handmade(tmp_path / "games.sqlite", AGENTS) as made:
+    with handmade(tmp_path / "record.sqlite", AGENTS) as made:
         yield made
 
 
@@ -142,7 +142,7 @@ def test_one_number_has_one_interval_wherever_it_is_shown(tmp_path: Path) -> Non
     """The end of a match by an SPRT, and its colours, in all tables, figures and sentences."""
     pairs = [(0, 1, 6, -2), (0, 1, 8, 4), (0, 1, 2, -8), (0, 1, 4, 2), (0, 1, 6, 2)] * 6
     words = "agents=duel agent@first=weighted agent@second=greedy schedule=sprt schedule.elo1=60"
-    with handmade_run(tmp_path / "games.sqlite", words, pairs) as facts:
+    with handmade_run(tmp_path / "record.sqlite", words, pairs) as facts:
         (told, *_), (row,) = lead(facts), facts.matches.itertuples()
         value, low, high = map(int, re.findall(r"\+(\d+) \[(-?\d+), (-?\d+)\]", told)[0])
         ends = (row.elo, row.elo_low, row.elo_high)
@@ -282,7 +282,7 @@ Moves = tuple[int, int, str]  # Black, White, transcript
 
 @pytest.fixture
 def trio(tmp_path: Path) -> Iterator[Record]:
-    with handmade(tmp_path / "games.sqlite", ["a0", "a1", "a2"]) as made:
+    with handmade(tmp_path / "record.sqlite", ["a0", "a1", "a2"]) as made:
         yield made
 
 

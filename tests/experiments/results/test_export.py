@@ -136,7 +136,7 @@ def test_wthor_leaves_out_what_it_has_no_place_for(tmp_path: Path) -> None:
 @pytest.mark.parametrize("rules", ["wpi", "mini6"])
 def test_wthor_refuses_other_rules(rules: str, duel: Path) -> None:
     config = f"config = json_set(config, '$.ruleset.name', '{rules}')"
-    changed(duel, f"update run set ruleset = '{rules}', {config}")
+    changed(duel, f"update job set ruleset = '{rules}', {config}")
     before = sorted(duel.iterdir())
     error = told("export", duel, "wthor", code=2)
     assert rules in error and "ggf" in error

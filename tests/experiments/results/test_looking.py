@@ -65,7 +65,7 @@ def test_the_list_is_filtered(recorded_duel: Path, tmp_path: Path) -> None:
         ("tagged", """'$.name', 'tagged', '$.note', 'an old idea', '$.tags', json('["b", "a"]')"""),
     ):
         folder = copied(recorded_duel, tmp_path / name)
-        changed(folder, f"update run set name = '{name}', config = json_set(config, {config})")
+        changed(folder, f"update job set name = '{name}', config = json_set(config, {config})")
     for words, names in {
         ("agents=alphabeta,random",): {"plain", "tagged"},
         ("tags=a",): {"tagged"},
@@ -84,8 +84,8 @@ def test_what_cannot_be_read_is_told_in_the_list(recorded_duel: Path, tmp_path: 
     names = ("damaged", "older", "stopped")
     sources = {name: copied(recorded_duel, tmp_path / name) for name in names}
     (sources["damaged"] / FILE).write_text("no database")
-    changed(sources["older"], "update run set format = 3")
-    changed(sources["stopped"], "update run set complete = 0")
+    changed(sources["older"], "update job set format = 3")
+    changed(sources["stopped"], "update job set complete = 0")
     sources["begun"] = tmp_path / "begun" / "x"
     sources["begun"].mkdir(parents=True)
     Record.create(sources["begun"] / FILE).close()
@@ -126,7 +126,7 @@ def test_a_study_is_listed_and_reported(recorded_study: Path, tmp_path: Path) ->
     assert (shown["kind"], shown["name"], shown["state"]) == ("study", "pruning", "complete")
     assert any(shown["tables"].values())
     reported_anew(folder)
-    changed(folder, "update study set complete = 0")
+    changed(folder, "update job set complete = 0")
     assert "not complete" in told("report", folder, code=2)
 
 
@@ -191,7 +191,7 @@ def test_what_is_from_outside_is_shown_by_its_name(
     folder = copied(recorded_duel, tmp_path)
     shown = told("show", folder)
     foreign = f"""json_set(config, '$.{place}', json('{{"_target_": "mine.py:Rounds"}}'))"""
-    changed(folder, f"update run set config = {foreign}")
+    changed(folder, f"update job set config = {foreign}")
     assert told("show", folder) == shown
     told("report", folder)
     assert "mine.py:Rounds" in (folder / "report.md").read_text(encoding="utf-8")
@@ -205,7 +205,7 @@ def test_a_run_without_a_finished_pair(kept: int, recorded_duel: Path, tmp_path:
         folder,
         f"delete from games where game >= {kept}",
         f"delete from turns where game >= {kept}",
-        "update run set complete = 0",
+        "update job set complete = 0",
     )
     for command in ("show", "report", *(["verify"] * (not kept))):
         shown = told(command, folder, code=0 if kept else 2)
@@ -273,7 +273,7 @@ def test_agents_of_one_name_need_not_be_the_same(
     assert "agents.alphabeta" not in shown
     config = "replace(config, '\"alphabeta\":', '\"greedy\":')"
     changed(other, "update agents set name = 'greedy' where agent = 0")
-    changed(other, f"update run set config = {config}")
+    changed(other, f"update job set config = {config}")
     compared = data("compare", one, other)
     assert compared["shared"] == ["greedy", "random"]
     assert "agents.greedy._target_" in compared["settings"]

@@ -10,15 +10,17 @@ from typing import Any
 
 import pytest
 from chosen import mostly_nightly
-from runs import DUEL, QUIET, changed, played, told
+from runs import DUEL, QUIET, changed, played, printed, told
 from shared import copied
 
 from othello_lab import AlphaBeta, RandomAgent, SquareWeights, run_match
+from othello_lab.experiments.config import built_from
 from othello_lab.experiments.jobs.run_kind import RunKind
+from othello_lab.experiments.record.provenance import versions
 from othello_lab.experiments.record.reading import reading
 from othello_lab.experiments.report.plan_from_record import recorded_plan
 from othello_lab.experiments.results.verify.derived import DerivedFiles, differing
-from othello_lab.experiments.results.verify.verify_command import Verification
+from othello_lab.experiments.results.verify.run_check import Verification
 
 SEARCHES = ("agents=ab_vs_minimax", "depth=2", "games=6", "openings.plies=9")
 HOLDS = "all that was checked holds"
@@ -39,7 +41,8 @@ def findings(folder: Path, **options: Any) -> list[str]:
 
 def compared(folder: Path) -> DerivedFiles:
     with reading(folder) as record:
-        return DerivedFiles(record, recorded_plan(record, lambda foreign: None))
+        plan = recorded_plan(record, lambda foreign: None)
+        return DerivedFiles(record, plan, versions(built_from(plan.settings)))
 
 
 # ---------------------------------------------------------------------- the record
@@ -65,6 +68,31 @@ def test_what_is_true_holds(honest: Path) -> None:
 )
 def test_runs_of_all_kinds_hold(tmp_path: Path, words: list[str]) -> None:
     told("verify", played(tmp_path, "agents=ab_vs_minimax", "depth=2", *words).folder)
+
+
+OF_PIECE = "update rows set row = json_set(row, '$.nodes', 7) where piece = 2"
+MORE_NODES = "update games set black_nodes = black_nodes + 1 where game = 1"
+SEED = "update job set seed = 5"
+FALSE = {
+    "study": [("", [OF_PIECE], ["record", "pieces", "files"])],
+    "sweep": [("0", [MORE_NODES], ["runs", "files"]), ("", [SEED], ["settings"])],
+    "training": [("matches", [MORE_NODES], ["runs", "files"])],
+}
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("job", FALSE)
+def test_jobs_with_pieces_are_held_to_them(
+    job: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    """Each piece is done again, each run verified; what is false is named by its check."""
+    sound = request.getfixturevalue(f"recorded_{job}")
+    assert HOLDS in printed("verify", sound)
+    for number, (inner, statements, checks) in enumerate(FALSE[job]):
+        folder = copied(sound, tmp_path / str(number))
+        changed(folder / inner, *statements)
+        told = printed("verify", folder, code=1)
+        assert [check for check in checks if f"\n{check}: " not in told] == []
 
 
 KINDS = ["Raises", "Illegal", "Garbage", "Slow"]
@@ -113,11 +141,11 @@ LIES = {
     "update moves set game = game + 14 where game in (4, 5)": "schedule",
     f"delete from games where pair = 2; {GONE} in (4, 5)": "schedule",  # complete too soon
     f"delete from games where game = 2; {GONE} = 2": "schedule",
-    "insert into skipped values (1, 'no reason')": "schedule",
-    "update run set seed = 99": "settings",
+    "insert into pieces values (1, 'no reason')": "schedule",
+    "update job set seed = 99": "settings",
     "update agents set config = json_set(config, '$.depth', 9) where agent = 1": "settings",
     "update openings set text = 'd3c3c4' where number = 0": "settings",
-    "update run set wall_seconds = 9999": "files",
+    "update job set wall_seconds = 9999": "files",
 }
 
 
@@ -197,7 +225,7 @@ def test_opponents_of_agents_that_cannot_be_made_again_are_checked(
         assert sum(said.startswith("replayed: game") for said in found) == due
 
 
-OTHER_VERSION = "update run set versions = json_set(versions, '$.numba', '0.1')"
+OTHER_VERSION = "update job set versions = json_set(versions, '$.numba', '0.1')"
 
 
 @pytest.mark.integration
@@ -360,7 +388,7 @@ def test_files_that_were_asked_for_later_are_compared(recorded_duel: Path, tmp_p
 
 def test_an_unfinished_run_need_not_have_a_report(recorded_duel: Path, tmp_path: Path) -> None:
     folder = copied(recorded_duel, tmp_path)
-    killed = "update run set complete = 0, wall_seconds = null"
+    killed = "update job set complete = 0, wall_seconds = null"
     changed(folder, "delete from games where game > 3", killed)
     said = "; ".join(compared(folder).wrong)
     names = ("matches.csv", "standings.csv", "report.md", "report.html")
@@ -395,7 +423,7 @@ def test_a_report_on_another_machine_has_the_workers_of_the_run(
     folder = changed(
         copied(recorded_duel, tmp_path),
         "update sessions set machine = json_set(machine, '$.cores', 77)",
-        "update run set config = json_set(config, '$.executor', "
+        "update job set config = json_set(config, '$.executor', "
         'json(\'{"_target_": "othello_lab.experiments.playing.Processes"}\'))',
     )
     with reading(folder) as record:

@@ -159,7 +159,7 @@ def judged(monkeypatch: Patch, forfeits: int, name: str = "greedy > random") -> 
     monkeypatch.setattr(claims, "about_forfeits", lambda record: ["late"])
     record = SimpleNamespace(
         count_games=lambda forfeited=False: forfeits if forfeited else 100,
-        run=lambda: {"config": {"name": f"claims: {name}"}},
+        head=lambda: {"config": {"name": f"claims: {name}"}},
     )
     played: Any = SimpleNamespace(number=0, folder="0", record=lambda: nullcontext(record))
     plan = read(["agents=duel", "agent@first=greedy", "agent@second=random"])

@@ -13,10 +13,10 @@ from othello_lab.agents.search.endgame.solver import EndgameSolver
 from othello_lab.core.rules import ruleset
 from othello_lab.experiments import studies
 from othello_lab.experiments.config import read
+from othello_lab.experiments.record.store import FILE
 from othello_lab.experiments.report.late_moves import ALL, costliest, error_profile, judged
 from othello_lab.experiments.studies.errors import FEW_OPENINGS, Errors
 from othello_lab.experiments.studies.figures.errors import error_figures
-from othello_lab.experiments.studies.record import FILE
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     words = "agents=duel agent@first=random agent@second=alphabeta depth=1 games=6"
     more = "second.endgame=6 study.empties=6 figures=false executor=serial"
     assert main(["study", "errors", *f"{words} {more} results={folder}".split()]) == 0
-    (record,) = folder.rglob(FILE)
+    (record,) = folder.glob(f"*/*/{FILE}")
     return record.parent
 
 
@@ -54,7 +54,7 @@ def test_losses_are_those_of_perfect_play(made: Path) -> None:
 def test_it_is_said_in_words_and_a_figure(made: Path) -> None:
     told = (made / "report.md").read_text()
     assert "alphabeta made the best" in told and "All moves come from 3 openings" in told
-    assert (made / "games" / "games.sqlite").is_file()
+    assert (made / "games" / "record.sqlite").is_file()
     profile = studies.load(made)["errors"]
     costly = costliest(studies.load(made)["moves"], 2)
     figure, drawn = error_figures(profile, costly, ruleset("standard"), "some moves")
@@ -76,7 +76,7 @@ def test_a_run_is_judged_with_its_own_agents(recorded_duel: Path, tmp_path: Path
     words = [f"study.run={recorded_duel}", "study.empties=3", "study.positions=5"]
     more = ["executor=serial", "figures=false", f"results={tmp_path}"]
     assert main(["study", "errors", *words, *more]) == 0
-    (record,) = tmp_path.rglob(FILE)
+    (record,) = tmp_path.glob(f"*/*/{FILE}")
     assert "**alphabeta**" in (record.parent / "report.md").read_text()
 
 

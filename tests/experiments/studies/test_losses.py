@@ -14,13 +14,13 @@ from othello_lab.agents.config import load_evaluation
 from othello_lab.agents.evaluation import FINAL_UNIT, Evaluation
 from othello_lab.core.notation import parse_square
 from othello_lab.experiments import studies
+from othello_lab.experiments.record.store import FILE
 from othello_lab.experiments.report.late_moves import ALL
 from othello_lab.experiments.studies.figures.losses import loss_chart, loss_figures
 from othello_lab.experiments.studies.loss_profile import difference_profile, loss_profile
 from othello_lab.experiments.studies.losses import Losses
-from othello_lab.experiments.studies.record import FILE
 from othello_lab.experiments.studies.study_plan import StudyPlan
-from othello_lab.experiments.studies.study_session import _pieces
+from othello_lab.experiments.studies.study_session import pieces_of
 
 DEPTH, EXACT = 4, 5
 QUICK = [f"study.depth={DEPTH}", f"study.exact={EXACT}", "executor=serial", "figures=false"]
@@ -35,7 +35,7 @@ def made(recorded_duel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def study(run: Path, folder: Path, *words: str) -> Path:
     """Make a study that succeeds; return its folder."""
     assert main(["study", "losses", f"study.run={run}", *QUICK, f"results={folder}", *words]) == 0
-    (record,) = folder.rglob(FILE)
+    (record,) = folder.glob(f"*/*/{FILE}")
     return record.parent
 
 
@@ -118,7 +118,7 @@ def test_balanced_games_are_half_lost_by_each(tmp_path: Path) -> None:
     words = ["agents=duel", "agent@first=random", "agent@second=greedy", "games=20"]
     more = ["study.balanced=true", "study.first_ply=57", f"results={tmp_path}"]
     assert main(["study", "losses", *words, *QUICK, *more]) == 0
-    (record,) = tmp_path.rglob(FILE)
+    (record,) = tmp_path.glob(f"*/*/{FILE}")
     moves = studies.load(record.parent)["moves"]
     profile = loss_profile(moves, list(dict.fromkeys(moves["agent"])), 8)
     games = profile[profile["plies"] == ALL].set_index(["result", "agent"])["games"]
@@ -146,5 +146,5 @@ def test_profiles_count_games_without_moves() -> None:
 @pytest.mark.parametrize(("agents", "said"), [("abc", "two agents"), ("ab", "record=all")])
 def test_a_run_that_cannot_be_judged_is_refused(tmp_path: Path, agents: str, said: str) -> None:
     refused = pytest.raises(ValueError, match=f"^study losses: .*{said}")
-    with handmade(tmp_path / "games.sqlite", agents), refused:
-        _pieces(StudyPlan("losses", Losses(), {}, None), tmp_path)
+    with handmade(tmp_path / "record.sqlite", agents), refused:
+        pieces_of(StudyPlan("losses", Losses(), {}, None), tmp_path)

@@ -12,6 +12,7 @@ from runs import told
 from othello_lab import Position
 from othello_lab.__main__ import main
 from othello_lab.experiments import studies
+from othello_lab.experiments.record.store import FILE
 from othello_lab.experiments.studies.efficiency import (
     ALL,
     FLOOR,
@@ -20,7 +21,6 @@ from othello_lab.experiments.studies.efficiency import (
     summary,
     unequal,
 )
-from othello_lab.experiments.studies.record import FILE
 
 Capture = pytest.CaptureFixture[str]
 
@@ -33,7 +33,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("pruning")
     words = [*PARTS, "study.depths=[1,2,3]", "study.tree_depth=3", "study.positions=2"]
     assert main(["study", "pruning", *words, "executor=serial", f"results={folder}"]) == 0
-    (record,) = folder.rglob(FILE)
+    (record,) = folder.glob(f"*/*/{FILE}")
     return record.parent
 
 

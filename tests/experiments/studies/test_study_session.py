@@ -12,8 +12,8 @@ from shared import copied
 from othello_lab.__main__ import main
 from othello_lab.agents.config import choices
 from othello_lab.experiments import studies
+from othello_lab.experiments.record.store import FILE, Record
 from othello_lab.experiments.studies import load
-from othello_lab.experiments.studies.record import FILE, StudyRecord
 from othello_lab.experiments.studies.study_command import study_help
 
 Capture = pytest.CaptureFixture[str]
@@ -49,7 +49,7 @@ def made_in(folder: Path) -> list[Path]:
 
 
 def rows(folder: Path) -> list[tuple[object, ...]]:
-    with StudyRecord.open(folder) as record:
+    with Record.open(folder) as record:
         return sorted(map(tuple, record.tables()["moves"].to_numpy().tolist()))
 
 
@@ -131,7 +131,7 @@ def test_a_damaged_record_is_told_in_a_line(recorded_study: Path, tmp_path: Path
     where = copied(recorded_study, tmp_path)
     changed(where, "create trigger late after insert on pieces begin select 1; end")
     for words in (["resume", str(where)], ["watch", str(where), "--once"]):
-        assert "tables are others" in told(*words, code=2)
+        assert "no record of the lab" in told(*words, code=2)
     (where / FILE).write_bytes(b"nothing" * 100)
     assert "damaged" in told("watch", where, "--once", code=2)
 

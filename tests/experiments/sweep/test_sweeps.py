@@ -19,7 +19,6 @@ from othello_lab.experiments.jobs import run as runs
 from othello_lab.experiments.record.folder import locked
 from othello_lab.experiments.record.store import FILE, Record
 from othello_lab.experiments.report.figures.drawing import draw_figures
-from othello_lab.experiments.studies.record import SWEEP
 from othello_lab.experiments.sweep import composing, load, results
 from othello_lab.experiments.sweep.figures import (
     MOST_LINES,
@@ -34,7 +33,7 @@ QUICK = ["agents=ab_mirror", "games=4", "executor=serial", "figures=none"]
 
 
 def folder_of(results: Path) -> Path:
-    (found,) = {path.parent for path in results.rglob(SWEEP.file)}
+    (found,) = {path.parent for path in results.glob(f"*/*/{FILE}")}
     return found
 
 
@@ -93,7 +92,7 @@ def test_one_table_and_one_report(tmp_path: Path) -> None:
     for number in range(2):
         assert f'href="{number}/report.html"' in page and f"({number}/report.md)" in text
         with Record.open(folder / str(number)) as record:
-            assert f"games={2 + 2 * number}" in record.run()["command"]
+            assert f"games={2 + 2 * number}" in record.head()["command"]
 
 
 @pytest.mark.integration
@@ -264,7 +263,7 @@ def test_a_run_that_was_killed_early_is_put_aside_and_played_with_todays_games(
     assert main(["extend", str(folder), "games=6"]) == 0
     assert load(folder)["games"].tolist() == [6] * 4 and (folder / "1-stopped" / FILE).exists()
     with Record.open(folder / "1") as record:
-        command = record.run()["command"]
+        command = record.head()["command"]
         assert command.endswith(" games=6") and "games=4" not in command
 
 
@@ -292,7 +291,7 @@ def test_a_sweep_that_is_being_played_is_watched(tmp_path: Path, monkeypatch: Pa
 
 
 def test_folders_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="no folder of a sweep"):
+    with pytest.raises(ConfigError, match="no sweep"):
         load(tmp_path)
     (old := tmp_path / "old").mkdir()
     (old / "sweep.yaml").write_text("command: run -m depth=1,2")

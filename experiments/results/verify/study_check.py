@@ -1,0 +1,146 @@
+"""The checks of a study, of a sweep, or of a training."""
+
+from __future__ import annotations
+
+import functools
+import json
+import random
+import time
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from othello_lab.agents.config import ConfigError, one_line
+from othello_lab.core.system.escaping import counted
+from othello_lab.experiments.config import built_from
+from othello_lab.experiments.jobs.kinds import kind_name
+from othello_lab.experiments.playing.tasks import LocalContext, worked_on
+from othello_lab.experiments.playing.trust import foreign_code
+from othello_lab.experiments.record.provenance import differences
+from othello_lab.experiments.record.reading import has_begun, reading
+from othello_lab.experiments.record.store import FILE as RECORD
+from othello_lab.experiments.record.store import RUN, Record, Tables
+from othello_lab.experiments.results.verify.checked import (
+    FILE,
+    FILES,
+    PIECES,
+    RUNS,
+    SETTINGS,
+    Checked,
+)
+from othello_lab.experiments.results.verify.derived import StudyFiles
+from othello_lab.experiments.results.verify.run_check import Verification
+from othello_lab.experiments.studies.study import PositionStudy
+from othello_lab.experiments.studies.study_session import (
+    GAMES,
+    RecordMaker,
+    StudySession,
+    concluding,
+    job_of,
+    pieces_of,
+    study_versions,
+)
+
+
+class StudyVerification(Checked):
+    """All checks of a study, sweep or training, and of the runs in its folder."""
+
+    checks = (FILE, SETTINGS, RUNS, PIECES, FILES)
+
+    def __init__(
+        self,
+        record: Record,
+        maker: RecordMaker,
+        games: int | None = None,
+        seconds: float = 30.0,
+        seed: int = 1,
+        trust: bool = False,
+        independent: bool = False,
+    ) -> None:
+        """Do all checks; ConfigError. maker: of its kind of record. The rest as in
+        :class:`Verification`, for each run; ``seconds`` are for all of them together, and as many
+        for pieces that are done again."""
+        super().__init__(record)
+        if self.unchecked:
+            return
+        self._maker, self._replayed, self._games = maker, 0, 0
+        self.extents[SETTINGS] = counted(len(self._settings.agents), "agent")
+        session = concluding(record, Console(quiet=True), None, maker)
+        self._compare_settings(record.head()["name"])
+        folders = sorted(path.parent for path in record.path.parent.glob(f"**/{RECORD}"))
+        runs = [each for each in folders if kind_name(each) == RUN and has_begun(each)]
+        options = {"games": games, "seed": seed, "trust": trust, "independent": independent}
+        for run in runs:
+            self._check_run(run, seconds=seconds / len(runs), **options)
+        if runs:
+            self.extents[RUNS] = counted(len(runs), "run")
+            self.power = f"{self._replayed:,} of {self._games:,} games replayed"
+        if isinstance(session.plan.study, PositionStudy):
+            self._check_pieces(session, random.Random(seed), seconds)
+        try:
+            self._compare_files(StudyFiles(record, maker))
+        except ConfigError as error:
+            self.unchecked.append(f"files: {one_line(error)}")
+
+    def _check_run(self, folder: Path, **options: Any) -> None:
+        name = folder.relative_to(self._record.path.parent)
+        try:
+            with reading(folder) as record:
+                found = Verification(record, **options)
+        except ConfigError as error:
+            self.unchecked.append(f"run {name}: {one_line(error)}")
+            return
+        self._replayed, self._games = self._replayed + found.replayed, self._games + found.games
+        for check, said in found.wrong.items():
+            self.wrong[RUNS] += [f"{name}: {check}: {each}" for each in said]
+        self.unchecked += [f"run {name}: {said}" for said in found.unchecked]
+
+    def _check_pieces(self, session: StudySession, rng: random.Random, seconds: float) -> None:
+        """Do pieces again, as many as there is time for, and compare their rows."""
+        plan, study = session.plan, session.plan.study
+        assert isinstance(study, PositionStudy)
+        folder = self._record.path.parent / GAMES
+        changed = differences(
+            self._head["versions"], study_versions(session.settings, plan.described, self._maker)
+        )
+        foreign = foreign_code(built_from(session.settings), self._head["versions"])
+        if changed or foreign or session.settings.limits.timed:
+            why = f"other versions did them: {'; '.join(changed)}" if changed else "of foreign code"
+            self.unchecked.append(f"pieces: {why if changed or foreign else 'time is limited'}")
+            return
+        study.prepare(plan.plan, lambda line: None)
+        tasks = pieces_of(plan, folder if study.needs_run(plan.plan) else study.run_folder())
+        conditions = plan.plan.conditions()
+        if study.asks_agents:
+            conditions.prepare(lambda line: None)
+        done = {number for number, why in self._record.pieces().items() if not why}
+        drawn = [task for task in rng.sample(tasks, len(tasks)) if task.number in done]
+        count, until = 0, time.monotonic() + seconds
+        job = functools.partial(job_of, dict(plan.described))
+        for task in drawn:
+            count += 1
+            (again,) = worked_on(job, LocalContext(conditions), [task])
+            if self._rows(task.number) != timeless_rows(again.tables):
+                self.wrong[PIECES].append(f"piece {task.number}: it gives other rows")
+            if time.monotonic() > until:
+                break
+        self.extents[PIECES] = f"{count:,} of {counted(len(done), 'piece')}"
+
+    def _rows(self, piece: int) -> dict[str, list[Any]]:
+        """Return the recorded rows of a piece, by table, without times."""
+        found: dict[str, list[Any]] = defaultdict(list)
+        sql = "select table_name, row from rows where piece = ? order by table_name, number"
+        for table, row in self._record.rows(sql, [piece]):
+            found[table].append(json.loads(row))
+        return timeless_rows(found)
+
+
+def timeless_rows(tables: Tables) -> dict[str, list[Any]]:
+    """Return rows as a record gives them back, by table, without times."""
+    return {
+        table: [{k: v for k, v in row.items() if "seconds" not in k} for row in rows]
+        for table, rows in json.loads(json.dumps(tables)).items()
+        if rows
+    }
