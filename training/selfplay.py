@@ -17,7 +17,7 @@ import json
 import time
 from base64 import b64decode
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import cycle, islice
@@ -32,10 +32,10 @@ from othello_lab.core.rules import Color
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.whole_games import prepare_games
 from othello_lab.experiments.config import OBJECTS, built_from
-from othello_lab.experiments.jobs.job import Job, progress_of
+from othello_lab.experiments.jobs.job import Job
 from othello_lab.experiments.jobs.kinds import SELFPLAY, kind_name
 from othello_lab.experiments.jobs.replan import ResumeOptions
-from othello_lab.experiments.jobs.stopping import RunStopped, guarded
+from othello_lab.experiments.jobs.stopping import RunStopped
 from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.tasks import Task
 from othello_lab.experiments.playing.trial import try_agents
@@ -52,7 +52,6 @@ from othello_lab.training.labels import ROW, LabelledGames, levelled, prepare_la
 from othello_lab.training.playing import COUNTS, POSITIONS, GameBatch, make_piece
 from othello_lab.training.replay import prepare_replay
 
-STOPPING = "stopping after the games under way"
 _GAMES = 64
 """Of a piece: few enough that a piece of a slow agent ends soon, and the same for every number of
 workers, as random numbers go by pieces."""
@@ -156,13 +155,12 @@ class SelfPlayJob(Job[SelfPlayResult]):
         self._plan = plan
         self._conditions: GameConditions
         self._pieces: list[Task]
-        self._total: int
 
     def prepare(self, stack: ExitStack) -> None:
         self._conditions = self._plan.conditions()
         say = functools.cache(self.say)
         prepare_replay(say)  # by which games that are read are checked
-        self._pieces, self._total = self._split()
+        self._pieces = self._split()
         self._conditions.prepare(say)
         if self._conditions.compiled_games and not self._conditions.limits.timed:
             prepare_games(say)
@@ -180,16 +178,15 @@ class SelfPlayJob(Job[SelfPlayResult]):
         if self.resumed:
             self.record.continue_with(self._plan.as_data, retry=[SKIPPED])
 
-    def _split(self) -> tuple[list[Task], int]:
-        """Return all pieces of work, and the number of games; ConfigError."""
+    def _split(self) -> list[Task]:
+        """Return all pieces of work; ConfigError."""
         plan, settings = self._plan.plan, self._plan.settings
         count = settings.games
         if self._plan.data.read:
             from othello_lab.training.games import read_games
 
             games = read_games(self._plan.data.read, plan.rules, self._plan.data.partly, self.say)
-            parts: list[Any] = list(games.pieces(_GAMES))
-            return [Task(n, part) for n, part in enumerate(parts)], len(games)
+            return [Task(n, part) for n, part in enumerate(games.pieces(_GAMES))]
         openings = plan.openings.find(min(count, _MOST_OPENINGS), plan.rules, settings.seed)
         if not openings:
             raise ConfigError(f"openings: there are none ({plan.openings.text})")
@@ -204,15 +201,13 @@ class SelfPlayJob(Job[SelfPlayResult]):
             color = part[:, 2].astype(np.int64)
             batch = GameBatch(number, settings.seed, first, part[:, 0], part[:, 1], color)
             pieces.append(Task(number, batch))
-        return pieces, count
+        return pieces
 
     def work(self, stack: ExitStack) -> SelfPlayResult:
         clock, record = time.perf_counter(), self.record
-        record.expect(len(self._pieces))
-        done = self.done()
-        if left := [piece for piece in self._pieces if piece.number not in done]:
-            self._work_on(left)
-        done = self.done()
+        do = functools.partial(make_piece, self.config[GROUP])
+        executor = self._plan.plan.executor
+        done = self.do_pieces(do, self._pieces, self._conditions, executor, "games", _games_of)
         failures = [why for why in done.values() if why]
         complete = len(done) == len(self._pieces) and not failures
         seconds = time.perf_counter() - clock
@@ -235,23 +230,6 @@ class SelfPlayJob(Job[SelfPlayResult]):
             if found is None:
                 raise KeyboardInterrupt
         return SelfPlayResult(self.folder, complete)
-
-    def _work_on(self, left: Sequence[Task]) -> None:
-        """Make these pieces."""
-        plan, conditions = self._plan, self._conditions
-        job = functools.partial(make_piece, plan.as_data[GROUP])
-        with ExitStack() as stack:
-            crew = stack.enter_context(plan.plan.executor.ready(conditions, self.say))
-            stack.enter_context(self.interruptible(conditions.stop, STOPPING))
-            progress = stack.enter_context(progress_of(self.console, "games"))
-            sizes = {piece.number: _games_of(piece) for piece in left}
-            before = self._total - sum(sizes.values())
-            bar = progress.add_task(plan.settings.name, total=self._total, completed=before)
-            with guarded(self.record.path, conditions.stop):
-                for results in crew.work(job, left):
-                    self.record.add_pieces(results)
-                    made = sum(sizes[each.number] for each in results if not each.failure)
-                    progress.advance(bar, made)
 
     def _together(self, about: Mapping[str, Any]) -> Positions | None:
         """Write and return the positions of all pieces; None if there is no position yet."""

@@ -11,7 +11,7 @@ import logging
 import shlex
 import sqlite3
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import ExitStack, contextmanager, nullcontext
 from datetime import datetime
@@ -34,13 +34,16 @@ from othello_lab.core.system.escaping import plain
 from othello_lab.core.system.files import write_file
 from othello_lab.core.system.processes import is_shortage
 from othello_lab.experiments.config import RunConfig
-from othello_lab.experiments.jobs.stopping import RunStopped, stoppable
+from othello_lab.experiments.jobs.stopping import RunStopped, guarded, stoppable
+from othello_lab.experiments.playing import Executor
+from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.match import TaskFailed
+from othello_lab.experiments.playing.tasks import Task, WorkerContext
 from othello_lab.experiments.record.folder import locked, new_folder
 from othello_lab.experiments.record.log import logging_to
 from othello_lab.experiments.record.provenance import machine
 from othello_lab.experiments.record.reading import damage_told
-from othello_lab.experiments.record.store import FORMAT, RUN, Record
+from othello_lab.experiments.record.store import FORMAT, RUN, Record, Tables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -144,6 +147,40 @@ class Job(ABC, Generic[Result]):
         """Return the pieces that are done, by number, each with its failure (empty: none)."""
         with self.reading():
             return self.record.pieces()
+
+    def do_pieces(
+        self,
+        do: Callable[[WorkerContext, Any], Tables],
+        pieces: Sequence[Task],
+        conditions: GameConditions,
+        executor: Executor,
+        unit: str = "pieces",
+        size: Callable[[Task], int] = lambda piece: 1,
+    ) -> dict[int, str]:
+        """Do the pieces that the record lacks, over an executor, and write each down as it ends;
+        return those that are done, as :meth:`done` does. Ctrl-C ends it after those under way.
+
+        do: does the content of a piece, in any process. unit: what the progress counts, in the
+        plural. size: how many of that a piece is.
+        """
+        self.record.expect(len(pieces))
+        done = self.done()
+        left = [piece for piece in pieces if piece.number not in done]
+        if not left:
+            return done
+        sizes, total = {piece.number: size(piece) for piece in left}, sum(map(size, pieces))
+        with ExitStack() as stack:
+            crew = stack.enter_context(executor.ready(conditions, self.say))
+            message = f"stopping after the {unit} under way"
+            stack.enter_context(self.interruptible(conditions.stop, message))
+            progress = stack.enter_context(_progress_of(self.console, unit))
+            before = total - sum(sizes.values())
+            bar = progress.add_task(self.name, total=total, completed=before)
+            with guarded(self.record.path, conditions.stop):
+                for results in crew.work(do, left):
+                    self.record.add_pieces(results)
+                    progress.advance(bar, sum(sizes[each.number] for each in results))
+        return self.done()
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Return all rows of the pieces, by table."""
@@ -265,7 +302,7 @@ def write_yaml(path: Path, content: Mapping[str, Any]) -> None:
     write_file(path, text, durable=True)
 
 
-def progress_of(console: Console, unit: str) -> Progress:
+def _progress_of(console: Console, unit: str) -> Progress:
     """Return a line of progress with the time left. unit: the things counted, in the plural."""
     return Progress(
         TextColumn("{task.description}", markup=False),

@@ -18,10 +18,10 @@ from othello_lab.agents.config import ConfigError, build
 from othello_lab.agents.loading import only
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.experiments.config import Plan, RunConfig, built_from, plan_of, typed
-from othello_lab.experiments.jobs.job import LOG, Job, progress_of
+from othello_lab.experiments.jobs.job import LOG, Job
 from othello_lab.experiments.jobs.kinds import STUDY, KindEntry
 from othello_lab.experiments.jobs.replan import ResumeOptions
-from othello_lab.experiments.jobs.stopping import RunStopped, guarded
+from othello_lab.experiments.jobs.stopping import RunStopped
 from othello_lab.experiments.playing.tasks import Task, WorkerContext
 from othello_lab.experiments.playing.trial import try_agents
 from othello_lab.experiments.playing.trust import foreign_code, foreign_targets
@@ -46,7 +46,6 @@ _Step = TypeVar("_Step")
 
 GAMES = "games"
 """The folder of the run that a study of positions plays first."""
-STOPPING = "stopping after the pieces under way"
 MOST_TOLD = 10
 """Failures."""
 
@@ -322,7 +321,7 @@ class PositionSession(StudySession):
 
     def make(self) -> tuple[Mapping[str, Any], bool]:
         """Work on the pieces that the record lacks; return all tables, and True if none is left."""
-        plan, record, study = self.plan, self.record, self.plan.study
+        plan, study = self.plan, self.plan.study
         assert isinstance(study, PositionStudy)
         if self.concludes:
             return self.tables(), True
@@ -332,12 +331,13 @@ class PositionSession(StudySession):
             if not play_part(asked, folder, plan.title, self.console, self.options):
                 return {}, False
         study.prepare(plan.plan, self.say)
-        pieces = pieces_of(plan, folder)
-        record.expect(len(pieces))
-        done = self.done()
-        if left := [piece for piece in pieces if piece.number not in done]:
-            self._work_on(left, len(pieces))
-            done = self.done()
+        pieces, conditions = pieces_of(plan, folder), plan.plan.conditions()
+        if study.asks_agents and len(self.done()) < len(pieces):
+            conditions.prepare(functools.cache(self.say))
+            if plan.plan.settings.trial:
+                try_agents(conditions)
+        do = functools.partial(job_of, dict(plan.described))
+        done = self.do_pieces(do, pieces, conditions, plan.plan.executor)
         complete = len(done) == len(pieces)
         if complete and all(done.values()):
             raise RunStopped(
@@ -345,25 +345,6 @@ class PositionSession(StudySession):
                 f"{self.folder / LOG}"
             )
         return self.tables(), complete
-
-    def _work_on(self, left: Sequence[Task], total: int) -> None:
-        """Work on these pieces. total: the number of all pieces, for the progress."""
-        plan, study, conditions = self.plan, self.plan.study, self.plan.plan.conditions()
-        assert isinstance(study, PositionStudy)
-        if study.asks_agents:
-            conditions.prepare(functools.cache(self.say))
-            if plan.plan.settings.trial:
-                try_agents(conditions)
-        job = functools.partial(job_of, dict(plan.described))
-        with ExitStack() as stack:
-            crew = stack.enter_context(plan.plan.executor.ready(conditions, self.say))
-            stack.enter_context(self.interruptible(conditions.stop, STOPPING))
-            progress = stack.enter_context(progress_of(self.console, "pieces"))
-            bar = progress.add_task(plan.name, total=total, completed=total - len(left))
-            with guarded(self.record.path, conditions.stop):
-                for results in crew.work(job, left):
-                    self.record.add_pieces(results)
-                    progress.advance(bar, len(results))
 
 
 # ---------------------------------------------------------------------- matches
