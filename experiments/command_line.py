@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from othello_lab.core.system.cli import Command, Parser, SettingsParser
+from othello_lab.core.system.cli import Command, Parser
 from othello_lab.core.system.console import as_typed, command_of, make_console
 from othello_lab.core.system.escaping import visible
 from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.jobs.command_line import (
+    SettingsParser,
     extend_command,
     resume_command,
     watch_command,

@@ -9,9 +9,9 @@ from pathlib import Path
 from rich.console import Console
 
 from othello_lab.agents.config import ConfigError, settings_text
-from othello_lab.core.system.cli import SettingsParser
 from othello_lab.core.system.console import as_typed
 from othello_lab.core.system.escaping import visible
+from othello_lab.experiments.jobs.command_line import SettingsParser
 from othello_lab.training.data_plan import GROUP, NAME, read
 from othello_lab.training.selfplay import selfplay
 

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 from othello_lab.core.system.escaping import NARROW, visible
 from othello_lab.core.system.processes import is_shortage
-from othello_lab.core.system.settings import ConfigError, unknown_choice
+from othello_lab.core.system.settings import unknown_choice
 
 DISTRIBUTION = "othello-strategy-lab"
 """The lab's name for pip."""
@@ -116,26 +116,6 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{refusal(self.prog, message)}\n")
-
-
-class SettingsParser(Parser):
-    """The parser of a command that takes settings, ``key=value``, and further folders of YAMLs."""
-
-    def __init__(self, command: str) -> None:
-        super().__init__(prog=f"othello-lab {command}", add_help=False)
-        self.add_argument("words", nargs="*")
-        self.add_argument("--config-dir", "-cd", dest="folders", nargs=1, default=[])
-        self.add_argument("--help", "-h", action="store_true")
-
-    def parsed(self, arguments: Sequence[str]) -> argparse.Namespace:
-        """Return the options: ``words``, ``folders``, ``help``; ConfigError."""
-        options, rest = self.parse_known_intermixed_args(list(arguments))
-        if rest:
-            self.error(f"unknown option {rest[0]}")
-        return options
-
-    def error(self, message: str) -> NoReturn:
-        raise ConfigError(f"{message}; see {self.prog} --help")
 
 
 def seconds(text: str) -> float:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from othello_lab.core.system.cli import Parser, whole_number
 from othello_lab.core.system.console import as_typed, make_console
@@ -14,6 +15,26 @@ if TYPE_CHECKING:
     from othello_lab.experiments.jobs.kinds import JobKind
 
 # What a command needs is imported there: --help and a misspelt command answer at once.
+
+
+class SettingsParser(Parser):
+    """The parser of a command that takes settings, ``key=value``, and further folders of YAMLs."""
+
+    def __init__(self, command: str) -> None:
+        super().__init__(prog=f"othello-lab {command}", add_help=False)
+        self.add_argument("words", nargs="*")
+        self.add_argument("--config-dir", "-cd", dest="folders", nargs=1, default=[])
+        self.add_argument("--help", "-h", action="store_true")
+
+    def parsed(self, arguments: Sequence[str]) -> argparse.Namespace:
+        """Return the options: ``words``, ``folders``, ``help``; ConfigError."""
+        options, rest = self.parse_known_intermixed_args(list(arguments))
+        if rest:
+            self.error(f"unknown option {rest[0]}")
+        return options
+
+    def error(self, message: str) -> NoReturn:
+        raise ConfigError(f"{message}; see {self.prog} --help")
 
 
 def resume_command(arguments: Sequence[str]) -> int:

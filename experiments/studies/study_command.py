@@ -9,9 +9,9 @@ from rich.console import Console
 
 from othello_lab.agents.config import ConfigError, choices, settings_text, unknown
 from othello_lab.agents.sides import with_open_settings
-from othello_lab.core.system.cli import SettingsParser
 from othello_lab.core.system.console import as_typed
 from othello_lab.core.system.escaping import visible
+from othello_lab.experiments.jobs.command_line import SettingsParser
 from othello_lab.experiments.jobs.kinds import STUDY, KindEntry
 from othello_lab.experiments.studies.study_plan import read
 from othello_lab.experiments.studies.study_session import study
