@@ -100,7 +100,7 @@ class Study(Nameable):
         check_settings(self)
 
     @classmethod
-    def described(cls, settings: Mapping[str, Any], where: str) -> Self:
+    def from_settings(cls, settings: Mapping[str, Any], where: str) -> Self:
         """Return the study with these settings, plain data. where: their name in messages. Raises
         ConfigError."""
         made: Self = build(settings, where, cls)

@@ -104,7 +104,7 @@ def planned(
     name: str, described: Any, plan: Plan, kind: KindEntry = STUDY, of: type[Study] = Study
 ) -> StudyPlan:
     """The plan of a study with these settings of its own; raises ConfigError."""
-    made = StudyPlan(name, of.described(described, kind.group), described, plan, kind)
+    made = StudyPlan(name, of.from_settings(described, kind.group), described, plan, kind)
     with made.refusals():
         made.study.check(plan)
     return made
