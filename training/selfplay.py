@@ -19,7 +19,6 @@ from base64 import b64decode
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
@@ -32,7 +31,7 @@ from othello_lab.core.rules import Color
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.whole_games import prepare_games
 from othello_lab.experiments.config import OBJECTS, built_from
-from othello_lab.experiments.jobs.job import Job
+from othello_lab.experiments.jobs.job import Job, JobResult
 from othello_lab.experiments.jobs.kinds import SELFPLAY, kind_name
 from othello_lab.experiments.jobs.replan import ResumeOptions
 from othello_lab.experiments.jobs.stopping import RunStopped
@@ -56,18 +55,6 @@ _GAMES = 64
 """Of a piece: few enough that a piece of a slow agent ends soon, and the same for every number of
 workers, as random numbers go by pieces."""
 _MOST_OPENINGS = 100_000
-
-
-@dataclass(frozen=True)
-class SelfPlayResult:
-    """The result of a self-play. exit_code: of the command."""
-
-    folder: Path
-    complete: bool
-
-    @property
-    def exit_code(self) -> int:
-        return 0 if self.complete else 130
 
 
 # ---------------------------------------------------------------------- ways in
@@ -102,7 +89,7 @@ def make(
 
 def selfplay(
     plan: DataPlan, command: str, console: Console | None = None, folder: Path | None = None
-) -> SelfPlayResult:
+) -> JobResult:
     """Play, or read games, and write the positions into a new folder.
 
     command: how it was asked for. Raises ConfigError before anything is written, and RunStopped.
@@ -111,13 +98,13 @@ def selfplay(
     return SelfPlayJob(plan, console or Console()).start(command, wanted=folder)
 
 
-def resume(folder: Path, command: str, console: Console, options: ResumeOptions) -> SelfPlayResult:
+def resume(folder: Path, command: str, console: Console, options: ResumeOptions) -> JobResult:
     """Go on with a self-play that was interrupted, as :func:`experiments.jobs.run.resume` does
     with a run."""
     about = about_of(folder)
     if about["complete"]:
         console.print(plain(f"{folder} is complete"), soft_wrap=True)
-        return SelfPlayResult(folder, True)
+        return JobResult(folder, True, 0)
     with locked(folder):
         config = about["config"]
         of_run = {key: value for key, value in config.items() if key != GROUP}
@@ -145,7 +132,7 @@ def _versions(plan: DataPlan) -> dict[str, str]:
 # ---------------------------------------------------------------------- doing it
 
 
-class SelfPlayJob(Job[SelfPlayResult]):
+class SelfPlayJob(Job[JobResult]):
     """A self-play as a job: the pieces that its record lacks are made, and all put together."""
 
     kind = SELFPLAY.word
@@ -203,7 +190,7 @@ class SelfPlayJob(Job[SelfPlayResult]):
             pieces.append(Task(number, batch))
         return pieces
 
-    def work(self, stack: ExitStack) -> SelfPlayResult:
+    def work(self, stack: ExitStack) -> JobResult:
         clock, record = time.perf_counter(), self.record
         do = functools.partial(make_piece, self.config[GROUP])
         executor = self._plan.plan.executor
@@ -229,7 +216,7 @@ class SelfPlayJob(Job[SelfPlayResult]):
             self.tell_hint()
             if found is None:
                 raise KeyboardInterrupt
-        return SelfPlayResult(self.folder, complete)
+        return JobResult(self.folder, complete, 0 if complete else 130)
 
     def _together(self, about: Mapping[str, Any]) -> Positions | None:
         """Write and return the positions of all pieces; None if there is no position yet."""

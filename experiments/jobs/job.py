@@ -14,6 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -55,6 +56,16 @@ LOG = "log.txt"
 log = logging.getLogger("lab.record")
 
 Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class JobResult:
+    """The result of a job. exit_code: of the command: 0, that of its conclusion, 1 if pieces
+    failed, 130 if it was interrupted."""
+
+    folder: Path
+    complete: bool
+    exit_code: int
 
 
 class Job(ABC, Generic[Result]):
