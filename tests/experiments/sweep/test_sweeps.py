@@ -63,7 +63,7 @@ def test_keys_that_vary_together_are_one() -> None:
     table = pd.DataFrame(
         {"run": range(4), "a": [1, 2, 1, 2], "b": ["x", "y", "x", "y"], "c": [1, 1, 2, 2]}
     )
-    assert results.grouped(table, ["a", "b", "c"]) == [["a", "b"], ["c"]]
+    assert results.grouped(table, "abc") == {"a, b": ["a", "b"], "c": ["c"]}
 
 
 @pytest.mark.integration
