@@ -26,7 +26,7 @@ LOOSE = {"__init__", "__main__", "command_line", "config", "help"}  # files besi
 LONGEST = 50  # lines of a function, signature and docstring included; kernels may be longer
 
 MOST_LINES = {
-    "core": ("core/*.py", 3790),
+    "core": ("core/*.py", 3800),
     "system": ("core/system/*.py", 2850),
     "agents": ("agents/*.py agents/commands/*.py", 4030),
     "evaluation": ("agents/evaluation/*.py", 2240),
@@ -35,18 +35,18 @@ MOST_LINES = {
     "external": ("agents/external/*.py", 2480),
     "checks": ("agents/**/check*.py agents/contract.py agents/diagnosis/*.py", 5090),
     "configuration": ("experiments/*.py", 920),
-    "jobs": ("experiments/jobs/*.py experiments/sweep/*.py experiments/studies/**/*.py", 7140),
+    "jobs": ("experiments/jobs/*.py experiments/sweep/*.py experiments/studies/**/*.py", 7110),
     "claims": ("experiments/studies/claims.py experiments/studies/grammar.py", 690),
-    "record": ("experiments/record/*.py", 2110),
-    "results": ("experiments/results/**/*.py", 2010),
+    "record": ("experiments/record/*.py", 2130),
+    "results": ("experiments/results/**/*.py", 2020),
     "statistics": ("experiments/statistics/*.py", 1960),
     "pairing": ("experiments/pairing/*.py", 2560),
-    "playing": ("experiments/playing/*.py", 3970),
-    "report": ("experiments/report/**/*.py", 7380),
+    "playing": ("experiments/playing/*.py", 3470),
+    "report": ("experiments/report/**/*.py", 7370),
     "training": ("training/**/*.py", 7690),
     "play": ("play/**/*.py", 8260),
     "beside": ("othello_lab/*.py benchmarks/*.py docs/**/*.py", 3060),
-    "tests": ("tests/**/*.py", 38540),
+    "tests": ("tests/**/*.py", 38530),
 }
 """By room: its files, of which a later row may take some away, and the most lines that they may
 have. A number goes up only with others that go down by as much, and never their sum."""

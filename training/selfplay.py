@@ -34,6 +34,7 @@ from othello_lab.core.system.escaping import counted
 from othello_lab.core.system.settings import nearest
 from othello_lab.core.whole_games import prepare_games
 from othello_lab.experiments.config import OBJECTS, Plan, RunConfig, chosen, plan_of, typed
+from othello_lab.experiments.jobs.job import JobResult
 from othello_lab.experiments.jobs.kinds import SELFPLAY, kind_name
 from othello_lab.experiments.jobs.replan import ResumeOptions
 from othello_lab.experiments.jobs.stopping import RunStopped
@@ -46,7 +47,7 @@ from othello_lab.experiments.report.terminal import terminal_table
 from othello_lab.experiments.studies import study_plan, study_session
 from othello_lab.experiments.studies.study import Conclusion, PositionStudy
 from othello_lab.experiments.studies.study_plan import StudyPlan
-from othello_lab.experiments.studies.study_session import PositionSession, RecordMaker, StudyResult
+from othello_lab.experiments.studies.study_session import PositionSession, RecordMaker
 from othello_lab.training import data as kept
 from othello_lab.training.data import SPLITS, Positions
 from othello_lab.training.data_plan import DataConfig
@@ -211,7 +212,7 @@ def make(
 
 def selfplay(
     plan: StudyPlan, command: str, console: Console | None = None, folder: Path | None = None
-) -> StudyResult:
+) -> JobResult:
     """Play, or read games, and write the positions into a new folder.
 
     command: how it was asked for. Raises ConfigError before anything is written, and RunStopped.

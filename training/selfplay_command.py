@@ -9,9 +9,9 @@ from pathlib import Path
 from rich.console import Console
 
 from othello_lab.agents.config import ConfigError, settings_text
-from othello_lab.core.system.cli import Parser
 from othello_lab.core.system.console import as_typed
 from othello_lab.core.system.escaping import visible
+from othello_lab.experiments.jobs.command_line import SettingsParser
 from othello_lab.experiments.jobs.kinds import SELFPLAY
 from othello_lab.training.selfplay import NAME, read, selfplay
 
@@ -57,14 +57,9 @@ def positions_command(arguments: Sequence[str], console: Console) -> int:
 
 
 def _made(command: str, arguments: Sequence[str], console: Console) -> int:
-    parser = Parser(prog=f"othello-lab {command}", add_help=False)
-    parser.add_argument("words", nargs="*")
-    parser.add_argument("--config-dir", type=Path)
-    parser.add_argument("-h", "--help", action="store_true")
+    parser = SettingsParser(command)
     parser.add_argument("--yes", action="store_true")
-    options, rest = parser.parse_known_intermixed_args(list(arguments))
-    if rest:
-        raise ConfigError(f"unknown option {rest[0]}; see othello-lab {command} --help")
+    options = parser.parsed(arguments)
     if options.help:
         print(visible(selfplay_help(), keep="\n"), end="")
         return 0
@@ -81,8 +76,7 @@ def _made(command: str, arguments: Sequence[str], console: Console) -> int:
         words = [f"name={command}", f"{GROUP}.read=[{quoted}]", *words]
     reason = "positions are made here, and nobody is measured"
     _refuse(words, MEASURED, f"{reason}, so it has no effect; it is a setting of run")
-    folders = [str(options.config_dir)] if options.config_dir else []
-    plan = read(words, folders)
+    plan = read(words, options.folders)
     if not words and not options.yes:
         settings = plan.plan.settings
         players = ", ".join(settings.agents)

@@ -96,7 +96,7 @@ def summary_of(
     )
 
 
-def described(
+def job_data(
     folder: Path, kind: str, head: Mapping[str, Any], results: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return a job as plain data for a program to read; the arguments as for

@@ -29,10 +29,13 @@ from othello_lab.experiments.record.store import SKIPPED, STARVED_PAIRS
 class ResumeOptions:
     """Options of a job that is continued.
 
-    games: a pairing from now on; None for as many as before. workers, executor (its name), address:
-    the place of the work from now on; None for the one before. force: continue even if code, a
-    version or an agent has changed. retry_skipped: do again what failed. retry_starved: play again
-    the pairs in which an agent lacked time. trust: run code from outside the lab without asking.
+    games: a pairing from now on, not fewer than before; None for as many. workers, executor,
+    address: processes, and a new place to work, as in ``conf/executor``; None for those before. The
+    games are the same. force: continue even if the lab's code, a version, or an agent has changed.
+    retry_skipped: play the pairs that were skipped; of a study, do again what failed.
+    retry_starved: play again the pairs in which an agent had less than 70 % of its time on a
+    processor. trust: run the code from outside the lab that the record names, with your rights,
+    without asking.
     """
 
     games: int | None = None

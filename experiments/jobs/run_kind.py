@@ -19,7 +19,7 @@ from othello_lab.experiments.jobs.kinds import (
     JobKind,
     JobSummary,
     check_single,
-    described,
+    job_data,
     state_of,
     summary_of,
 )
@@ -129,4 +129,4 @@ def _as_data(folder: Path, facts: RunFacts, said: Findings) -> dict[str, Any]:
         "standings": rows_of(facts.standings),
         "matches": rows_of(facts.matches),
     }
-    return described(folder, "run", head, results)
+    return job_data(folder, "run", head, results)

@@ -10,7 +10,7 @@ from rich.console import Console, RenderableType
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.system.json_output import print_json, rows_of
 from othello_lab.core.system.settings import ConfigError
-from othello_lab.experiments.jobs.kinds import KINDS, JobKind, JobSummary, described, summary_of
+from othello_lab.experiments.jobs.kinds import KINDS, JobKind, JobSummary, job_data, summary_of
 from othello_lab.experiments.record.folder import is_locked
 from othello_lab.experiments.record.reading import has_begun, reading
 
@@ -39,7 +39,7 @@ class StudyKind(JobKind):
         with reading(folder, self.word) as record:
             about, tables = record.head(), record.tables()
         rows = {name: rows_of(table) for name, table in tables.items()}
-        print_json(described(folder, self.word, about, {"tables": rows}))
+        print_json(job_data(folder, self.word, about, {"tables": rows}))
 
     def resume(self, folder: Path, command: str, console: Console, options: ResumeOptions) -> int:
         from othello_lab.experiments.studies.study_session import resume

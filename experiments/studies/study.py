@@ -101,7 +101,7 @@ class Study(Nameable):
         check_settings(self)
 
     @classmethod
-    def described(cls, settings: Mapping[str, Any], where: str) -> Self:
+    def from_settings(cls, settings: Mapping[str, Any], where: str) -> Self:
         """Return the study with these settings, plain data. where: their name in messages. Raises
         ConfigError."""
         made: Self = build(settings, where, cls)
@@ -181,11 +181,13 @@ class RunRequest:
 
 @dataclass(frozen=True)
 class PlayedRun:
-    """A run of a study of matches. number: from 0, the name of its folder."""
+    """A run of a study of matches. number: from 0, the name of its folder. games: how many it has.
+    complete: True if these are all."""
 
     number: int
     folder: Path
     asked: RunRequest
+    games: int
     complete: bool
 
     @classmethod
@@ -196,7 +198,7 @@ class PlayedRun:
         with reading(folder) as record:
             head, games = record.head(), record.count_games()
         complete = bool(head["complete"]) and head["config"]["games"] >= asked.settings.games
-        return cls(number, folder, asked, complete) if games else None
+        return cls(number, folder, asked, games, complete) if games else None
 
     def record(self) -> AbstractContextManager[Record]:
         """Its record, to be opened (``with played.record() as record``); see :func:`reading`."""

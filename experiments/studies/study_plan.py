@@ -112,7 +112,7 @@ def planned(
 
     settled: the plan of the run's settings, of a study that is only to be concluded.
     """
-    study = of.described(described, kind.group)
+    study = of.from_settings(described, kind.group)
     made = StudyPlan(name, study, described, settled or study.plan_of(settings), kind)
     with made.refusals():
         study.check(made.plan)

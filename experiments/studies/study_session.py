@@ -8,7 +8,6 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -19,7 +18,7 @@ from othello_lab.agents.config import ConfigError, build
 from othello_lab.agents.loading import only
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.experiments.config import Plan, RunConfig, built_from, plan_of, typed
-from othello_lab.experiments.jobs.job import LOG, Job, progress_of
+from othello_lab.experiments.jobs.job import LOG, Job, JobResult, progress_of
 from othello_lab.experiments.jobs.kinds import STUDY, KindEntry
 from othello_lab.experiments.jobs.replan import ResumeOptions
 from othello_lab.experiments.jobs.stopping import RunStopped, guarded
@@ -47,22 +46,11 @@ _Step = TypeVar("_Step")
 
 GAMES = "games"
 """The folder of the run that a study of positions plays first."""
-STOPPING = "stopping after the pieces under way"
 MOST_TOLD = 10
 """Failures."""
 
 
-@dataclass(frozen=True)
-class StudyResult:
-    """The result of a study. exit_code: of the command: that of its conclusion, 1 if pieces failed,
-    130 if it was interrupted."""
-
-    folder: Path
-    complete: bool
-    exit_code: int
-
-
-class StudySession(Job[StudyResult]):
+class StudySession(Job[JobResult]):
     """A study as a job: the missing part of its record is done, and the study concluded.
 
     options: how it, and runs in it that have begun, are continued. concludes: only conclude from
@@ -140,7 +128,7 @@ class StudySession(Job[StudyResult]):
             retry = [SKIPPED] * (self.retries or self.options.retry_skipped)
             self.record.continue_with(self.plan.as_data, retry=retry)
 
-    def work(self, stack: ExitStack) -> StudyResult:
+    def work(self, stack: ExitStack) -> JobResult:
         record, clock = self.record, time.perf_counter()
         found, complete = self.make()
         record.finish(time.perf_counter() - clock, complete)
@@ -152,8 +140,8 @@ class StudySession(Job[StudyResult]):
             self.tell_hint()
             if not found:
                 raise KeyboardInterrupt
-            return StudyResult(self.folder, complete, 130)
-        return StudyResult(self.folder, complete, 1 if failed else code)
+            return JobResult(self.folder, complete, 130)
+        return JobResult(self.folder, complete, 1 if failed else code)
 
 
 class RecordMaker(NamedTuple):
@@ -180,7 +168,7 @@ def study(
     console: Console | None = None,
     folder: Path | None = None,
     maker: RecordMaker | None = None,
-) -> StudyResult:
+) -> JobResult:
     """Make a study, and write record, tables, figures and report.
 
     command: the command or call that asked for it, for the report. folder: a folder for the results
@@ -195,7 +183,7 @@ def study(
 
 def resume(
     folder: Path, command: str, console: Console, options: ResumeOptions, maker: RecordMaker
-) -> StudyResult:
+) -> JobResult:
     """Continue a study that was interrupted, as :func:`experiments.jobs.run.resume` does a run.
     maker: as in :func:`study`."""
     with locked(folder):
@@ -374,7 +362,9 @@ class PositionSession(StudySession):
         job = functools.partial(job_of, dict(plan.described))
         with ExitStack() as stack:
             crew = stack.enter_context(plan.plan.executor.ready(conditions, self.say))
-            stack.enter_context(self.interruptible(conditions.stop, STOPPING))
+            stack.enter_context(
+                self.interruptible(conditions.stop, "stopping after the pieces under way")
+            )
             progress = stack.enter_context(progress_of(self.console, "pieces"))
             bar = progress.add_task(plan.name, total=total, completed=total - len(left))
             with guarded(self.record.path, conditions.stop):

@@ -53,7 +53,7 @@ class Sweep(MatchStudy):
     folders: list[str]
 
     @classmethod
-    def described(cls, settings: Mapping[str, Any], where: str) -> Self:
+    def from_settings(cls, settings: Mapping[str, Any], where: str) -> Self:
         try:
             made = cls(**settings)
             pairs = zip(made.combinations, made.changes, strict=True)
@@ -168,7 +168,7 @@ class RecordedSweep:
         with reading(folder, SWEEP.word) as record:
             about, failures = record.head(), record.pieces()
             config, described = recorded_settings(folder, about, SWEEP)
-        study = Sweep.described(described, str(folder))
+        study = Sweep.from_settings(described, str(folder))
         asked = study.requests(config)
         states, played = dict[int, str](), list[PlayedRun]()
         for number, each in enumerate(asked):
