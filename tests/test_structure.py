@@ -236,3 +236,11 @@ def test_files_are_opened_in_one_place() -> None:
         if isinstance(node, ast.Call) and _opens(node)
     }
     assert not found - set(" ".join(OPENED_ELSEWHERE).split())
+
+
+def test_the_way_from_a_command_to_its_report_names_files_that_are_there() -> None:
+    """docs/inside.md: at most twelve stations, none of them twice."""
+    page = (ROOT / "docs" / "inside.md").read_text(encoding="utf-8")
+    stations = re.findall(r"^.*?((?:\w+/)+\w+\.py) +\d+ +", page, re.MULTILINE)
+    assert 8 <= len(stations) == len({*stations}) <= 12
+    assert [station for station in stations if not (ROOT / station).is_file()] == []
