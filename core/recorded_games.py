@@ -50,16 +50,17 @@ LINE, LINE_END = (np.int64(GAME + place) for place in range(2))
 and writes the others."""
 RESULT, DIFFERENCE, BLACK_DISCS, WHITE_DISCS = (np.int64(GAME + place) for place in range(2, 6))
 """RESULT: a place in RESULTS. DIFFERENCE: Black's discs less White's, empties to the winner."""
-OPENING_END, TRANSCRIPT_END, TURNS_END = (np.int64(GAME + place) for place in range(6, 9))
-"""Where parts of a game's bytes end: the opening in the transcript, the transcript, and the turns,
-which follow it. The next game's transcript follows these."""
-FIRST, LAYOUT = (np.int64(GAME + place) for place in range(9, 11))
-"""FIRST: the ply of the first turn, from 1. LAYOUT: that of the turns, a place in LAYOUTS."""
-SUMS = np.int64(GAME + 11)
+SUMS = np.int64(GAME + 6)
 """The sums of Black's turns (SUMMED), then White's."""
 RESULTS = ("black", "white", "draw")
 SUMMED = ("moves", "nodes", "evaluations", "nanoseconds", "cpu_nanoseconds")
-RECORDED = int(SUMS) + 2 * len(SUMMED)
+_END = SUMS + 2 * len(SUMMED)
+OPENING_END, TRANSCRIPT_END, TURNS_END = (np.int64(_END + place) for place in range(3))
+"""Where parts of a game's bytes end: the opening in the transcript, the transcript, and the turns,
+which follow it. The next game's transcript follows these."""
+FIRST, LAYOUT = (np.int64(_END + place) for place in range(3, 5))
+"""FIRST: the ply of the first turn, from 1. LAYOUT: that of the turns, a place in LAYOUTS."""
+RECORDED = int(_END) + 5
 
 _SIDE = np.int64(len(SUMMED))
 _NODES, _EVALUATIONS = (
@@ -69,7 +70,6 @@ _SQUARES = np.frombuffer(
     "".join(f"{square_name(square):8}" for square in range(PASS + 1)).encode(), dtype=np.int64
 ).copy()
 """The names of the squares, each in the bytes of a number."""
-_LAYOUTS = len(WIDTHS)
 _WORD = 8  # bytes that are written at a time
 MOST_BYTES = 2 * MOST_TURNS + MOST_TURNS * int(WIDTHS[-1].sum()) + _WORD
 """Bytes that any game needs, and the writing of it."""
@@ -79,14 +79,12 @@ MOST_BYTES = 2 * MOST_TURNS + MOST_TURNS * int(WIDTHS[-1].sum()) + _WORD
 
 
 @kernel
-def _put_moves(squares: Address, at: Address, turns: Address, made: Int) -> Address:
-    """Write the moves of a game without its passes; return where they end."""
-    for turn in range(made):
-        square = load(turns + np.intp(8 * TURN * turn), SQUARE)
-        if square != PASS:
-            put_word(at, load(squares, square))
-            at += np.intp(2)
-    return at
+def _put_move(at: Address, square: Int) -> Address:
+    """Write the name of a square, nothing for a pass; return where it ends."""
+    if square == PASS:
+        return at
+    put_word(at, _SQUARES[square])
+    return at + np.intp(2)
 
 
 @kernel
@@ -126,26 +124,25 @@ def _sum_up(game: Address, turns: Address, made: Int) -> None:
 
 
 @kernel
-def _choose_layout(bits: Address, widths: Address) -> Int:
+def _choose_layout(bits: Address) -> Int:
     """Return the first layout that has room for these bits of each column."""
-    for layout in range(_LAYOUTS):
+    for layout in range(len(WIDTHS)):
         rest = np.int64(0)
         for column in range(TURN):
-            width = load(widths, np.int64(TURN * layout + column))
-            rest |= load(bits, np.int64(column)) >> max(np.int64(8) * width - 1, np.int64(0))
+            width = np.int64(8) * WIDTHS[layout, column]
+            rest |= load(bits, np.int64(column)) >> max(width - np.int64(1), np.int64(0))
         if rest == 0:
             return np.int64(layout)
     return np.int64(-1)  # never, as the last one has room for any
 
 
 @kernel
-def _put_turns(at: Address, turns: Address, made: Int, widths: Address) -> Address:
-    """Write the turns of a game; return where they end. widths: of the columns of its layout."""
+def _put_turns(at: Address, turns: Address, made: Int, layout: Int) -> Address:
+    """Write the turns of a game; return where they end."""
     for turn in range(made):
-        row = turns + np.intp(8 * TURN * turn)
         for column in range(TURN):
-            put_word(at, load(row, column))
-            at += np.intp(load(widths, column))
+            put_word(at, load(turns, np.int64(TURN * turn + column)))
+            at += np.intp(WIDTHS[layout, column])
     return at
 
 
@@ -188,16 +185,14 @@ def _play_and_write(
     watch: Address,
     board: Mask,
     scratch: Address,
-    widths: Address,
-    names: Address,
     text: Address,
     with_turns: Int,
 ) -> Int:
     """Play and write games; return the number of them. It is fewer than ``number`` if a move was
     not legal (END of the next game is then -1), or if it was asked to stop.
 
-    lines: moves of all openings. turns: room for those of one game, and a row. widths: of the
-    columns of all layouts. names: of the squares. text: room for MOST_BYTES a game.
+    lines: moves of all openings. turns: room for those of one game, and a row. text: room for
+    MOST_BYTES a game.
     """
     at = text
     for played in range(number):
@@ -214,17 +209,16 @@ def _play_and_write(
         _note_result(game, popcount(board))
         _sum_up(game, turns, made)
         for move in line:
-            if move != PASS:
-                put_word(at, load(names, np.int64(move)))
-                at += np.intp(2)
+            at = _put_move(at, np.int64(move))
         store(game, OPENING_END, np.int64(at - text))
-        at = _put_moves(names, at, turns, made)
+        for turn in range(made):
+            at = _put_move(at, load(turns, np.int64(TURN * turn) + SQUARE))
         store(game, TRANSCRIPT_END, np.int64(at - text))
         store(game, FIRST, np.int64(len(line)) + 1)
         if with_turns:
-            layout = _choose_layout(turns + np.intp(8 * TURN * made), widths)
+            layout = _choose_layout(turns + np.intp(8 * TURN * made))
             store(game, LAYOUT, layout)
-            at = _put_turns(at, turns, made, widths + np.intp(8 * TURN * layout))
+            at = _put_turns(at, turns, made, layout)
         store(game, TURNS_END, np.int64(at - text))
     return np.int64(number)
 
@@ -255,9 +249,7 @@ def play_recorded(
     text = np.empty(len(games) * MOST_BYTES, dtype=np.uint8)  # most of it is never touched
     # Of memory that cannot be written to, Numba would compile another kernel in every process.
     moves = np.frombuffer(bytearray(lines), dtype=np.uint8)
-    of_turns, of_scratch, of_widths, of_names, of_text = (
-        np.intp(array.ctypes.data) for array in (turns, scratch, WIDTHS, _SQUARES, text)
-    )
+    of_turns, of_scratch, of_text = (np.intp(each.ctypes.data) for each in (turns, scratch, text))
     played = _play_and_write(
         np.intp(table.ctypes.data),
         np.intp(games.ctypes.data),
@@ -267,8 +259,6 @@ def play_recorded(
         np.intp(watch),
         np.uint64(rules.board),
         of_scratch,
-        of_widths,
-        of_names,
         of_text,
         np.int64(with_turns),
     )

@@ -24,9 +24,8 @@ def columns_text() -> str:
             "Table moves",
             "A turn after the opening. Of a forced pass only the first four columns are filled. "
             "The same holds for a game in which an agent hung or its process died. With "
-            "`record=games` the table is empty. The record keeps it as the table `turns`, all "
-            "turns of a game as one block of numbers. `load(folder).moves` and `othello-lab export "
-            "FOLDER csv` (or `parquet`, `sqlite`) make the table of it.",
+            "`record=games` the table is empty. The file packs it by game as `turns` (see "
+            "`core/turn_layouts.py`); `Record.moves()` and `export FOLDER sqlite` unpack it.",
             moves,
         )
     )

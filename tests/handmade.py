@@ -16,7 +16,7 @@ from othello_lab.experiments.record.store import (
     Record,
     seat_totals,
 )
-from othello_lab.experiments.record.turns import COUNTS, MoveRow, written
+from othello_lab.experiments.record.turns import MoveRow, written
 from othello_lab.experiments.report.facts import RunFacts
 
 Pair = tuple[int, int, int | str, int | str]
@@ -74,8 +74,8 @@ def handmade_run(
                     MoveRow(
                         *(game, 3 + seat, agent, 19, None, 4),
                         *[1000 * (times or {}).get(agent, 10)] * 2,
-                        (nodes or {}).get(agent, 0) * (1 + number % spread),
-                        *[0] * (len(COUNTS) + 1),
+                        nodes=(nodes or {}).get(agent, 0) * (1 + number % spread),
+                        **{"evaluations": 0, "late": 0, "waited_nanoseconds": 0},
                     )
                     for seat, agent in enumerate(seats)
                 ]

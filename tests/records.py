@@ -20,14 +20,7 @@ from othello_lab.experiments.record.store import (
     Record,
     seat_totals,
 )
-from othello_lab.experiments.record.turns import (
-    COUNTS,
-    MOVE_COLUMNS,
-    READ,
-    MoveRow,
-    Turns,
-    written,
-)
+from othello_lab.experiments.record.turns import COUNTS, MOVE_COLUMNS, READ, MoveRow, Turns, written
 
 GAMES = ", ".join(name for name in GameRow._fields if not name.endswith(("nanoseconds", "late")))
 MOVES = f"game, ply, agent, square, value, depth, {', '.join(COUNTS)}"

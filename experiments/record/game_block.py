@@ -13,16 +13,7 @@ from typing import Any, overload
 import numpy as np
 
 from othello_lab.core.game import FAIR_ENDS, FINISHED
-from othello_lab.core.recorded_games import (
-    FIRST,
-    LAYOUT,
-    OPENING_END,
-    RESULT,
-    RESULTS,
-    SUMMED,
-    TRANSCRIPT_END,
-    TURNS_END,
-)
+from othello_lab.core.recorded_games import RESULTS, SUMMED
 from othello_lab.experiments.record.store import GameRow, PlayedGame, Record
 from othello_lab.experiments.record.turns import TurnsRow
 
@@ -43,10 +34,6 @@ _SAME = GameRow._field_defaults | {"end_reason": FINISHED, "detail": ""}
 # Rows of a block's numbers.
 _BLACK, _WHITE = SCHEDULED.index("black"), SCHEDULED.index("white")
 _RESULT = len(SCHEDULED)
-_OF_BYTES = [
-    int(_RESULT + place - RESULT)
-    for place in (OPENING_END, TRANSCRIPT_END, TURNS_END, FIRST, LAYOUT)
-]
 
 
 class GameBlock(Sequence[PlayedGame]):
@@ -62,9 +49,6 @@ class GameBlock(Sequence[PlayedGame]):
         self, numbers: np.ndarray, content: bytes, openings: Mapping[int, str], moves: bool
     ) -> None:
         self.numbers, self.content, self.openings, self.moves = numbers, content, openings, moves
-
-    def __reduce__(self) -> Any:
-        return GameBlock, (self.numbers, self.content, self.openings, self.moves)
 
     def __len__(self) -> int:
         return int(self.numbers.shape[1])
@@ -106,7 +90,7 @@ class GameBlock(Sequence[PlayedGame]):
 
     def _rows(self) -> Iterator[tuple[Any, ...]]:
         """Yield the values of each game, as _VALUES names them."""
-        openings, transcripts, turns, *_ = self.numbers[_OF_BYTES].tolist()
+        *columns, openings, transcripts, turns, _, _ = self.numbers.tolist()
         texts, lines = [], []
         for begin, opening, end in zip([0, *turns], openings, transcripts, strict=False):
             line = self.content[begin:end].decode("ascii")
@@ -114,12 +98,11 @@ class GameBlock(Sequence[PlayedGame]):
             texts.append(line[: opening - begin])
         for place, text in self.openings.items():
             texts[place] = text
-        kept = [row for row in range(len(self.numbers)) if row not in _OF_BYTES]
-        return zip(*self.numbers[kept].tolist(), texts, lines, strict=True)
+        return zip(*columns, texts, lines, strict=True)
 
     def _turns(self) -> Iterator[tuple[int, int, int, bytes]]:
         """Yield the turns of each game, as the fields of a TurnsRow."""
-        _, begins, ends, first, layouts = self.numbers[_OF_BYTES].tolist()
+        *_, begins, ends, first, layouts = self.numbers.tolist()
         blobs = [self.content[begin:end] for begin, end in zip(begins, ends, strict=True)]
         return zip(self.games, first, layouts, blobs, strict=True)
 

@@ -139,9 +139,7 @@ def damages(record: Record) -> Iterator[str]:
         yield from _wrong_types(record, table)
     if record.rows("select 1 from job where layouts != ?", [LAYOUTS_TEXT]):
         yield "table job: layouts are others than those of this format"
-    games = [game for (game,) in record.rows("select game from turns order by game")]
-    for begin in range(0, len(games), _GAMES):
-        yield from _wrong_turns(record, games[begin : begin + _GAMES])
+    yield from _wrong_turns(record, [game for (game,) in record.rows("select game from turns")])
     known = "(select agent from agents)"
     for column in ("black", "white"):
         sql = f"select game, {column} from games where {column} not in {known} limit 1"
@@ -165,13 +163,15 @@ def _wrong_types(record: Record, table: str) -> Iterator[str]:
 
 
 def _wrong_turns(record: Record, games: Sequence[int]) -> Iterator[str]:
-    """Yield those of some games, at least one, whose turns cannot be read."""
-    try:
-        record.turns(games)
-    except ValueError as error:
-        if len(games) == 1:
-            yield one_line(error)
+    """Yield those of some games whose turns cannot be read."""
+    if len(games) <= _GAMES:
+        try:
+            record.turns(games)
             return
-        half = len(games) // 2
-        yield from _wrong_turns(record, games[:half])
-        yield from _wrong_turns(record, games[half:])
+        except ValueError as error:
+            if len(games) == 1:
+                yield one_line(error)
+                return
+    half = len(games) // 2
+    yield from _wrong_turns(record, games[:half])
+    yield from _wrong_turns(record, games[half:])

@@ -318,14 +318,10 @@ class PlayedGame(NamedTuple):
         return Turns([(*self.turns, self.game.black, self.game.white)]).rows()
 
 
-def fits(row: Any) -> bool:
-    """Return True if all values of a row are of the types that its table declares."""
-    return all(map(_fits, row, get_type_hints(type(row)).values()))
-
-
 def misfit(row: Any) -> str | None:
-    """Return the first column of a row with an unwritable value: of another type, a number of more
-    than 64 bits, or a text that is too long. None if all can be written."""
+    """Return the first column of a row with an unwritable value: of another type than its table
+    declares, a number of more than 64 bits, or a text that is too long. None if all can be
+    written."""
     for (name, kind), value in zip(_kinds(type(row)), row, strict=True):  # type: ignore[arg-type]
         large = type(value) is int and not is_int64(value)
         if large or not _fits(value, kind) or (type(value) is str and len(value) > _LONGEST_TEXT):

@@ -66,21 +66,17 @@ LAYOUTS_TEXT = json.dumps(
 
 
 class TurnsRow(NamedTuple):
-    """The turns of a game, see :mod:`core.turn_layouts`; :class:`Turns` reads them."""
+    """The turns of a game, which :class:`Turns` reads. first: ply of the first one; the others
+    follow one by one. layout: a place in :data:`core.turn_layouts.LAYOUTS`."""
 
     game: int
-    """Number of the game."""
     first: int
-    """Ply of the first turn; the others follow one by one."""
     layout: int
-    """The layout of its turns, by its place in `layouts` of the run, from 0."""
     turns: bytes
-    """The columns of each turn, one turn after the other."""
 
 
 def written(game: int, black: int, turns: Sequence[Any]) -> TurnsRow:
-    """Return the turns of a game as a record keeps them; OverflowError for a number of more than
-    64 bits.
+    """Return the turns of a game as a record keeps them.
 
     black: the agent with Black, by number. turns: MoveRows of consecutive plies.
     """
@@ -89,22 +85,22 @@ def written(game: int, black: int, turns: Sequence[Any]) -> TurnsRow:
     return TurnsRow(game, turns[0].ply if turns else 1, *pack(rows))
 
 
-def _as_numbers(turn: Any, black: int) -> tuple[int, ...]:
+def _as_numbers(turn: Any, black: int) -> list[int]:
     """Return a MoveRow as the numbers of COLUMNS."""
-    flags, value = WHITE * (turn.agent != black), turn.value or 0
-    if turn.nodes is None:
-        return (turn.square, flags, *[0] * (len(COLUMNS) - 2))
-    flags |= DECIDED | VALUED * (turn.value is not None) | DEEP * (turn.depth is not None)
-    if type(turn.value) is float:
+    value = turn.value
+    flags = DECIDED * (turn.nodes is not None) | VALUED * (value is not None)
+    flags |= DEEP * (turn.depth is not None) | LATE * (turn.late or 0)
+    if type(value) is float:
         flags |= FLOAT
-        (value,) = struct.unpack("<q", struct.pack("<d", turn.value))
-    flags |= LATE * turn.late
-    times = turn.nanoseconds, turn.cpu_nanoseconds, value, turn.waited_nanoseconds
-    return (turn.square, flags, *times, turn.depth or 0, *(getattr(turn, name) for name in COUNTS))
+        (value,) = struct.unpack("<q", struct.pack("<d", value))
+    flags |= WHITE * (turn.agent != black)
+    numbers = turn._asdict() | {"flags": flags, "value": value}
+    return [numbers[name] or 0 for name in COLUMNS]
 
 
 READ = "select game, first, layout, turns, black, white from turns join games using (game)"
 """The query of the rows that :class:`Turns` reads."""
+_UNREADABLE = "game {}: its turns cannot be read"
 
 
 class Turns:
@@ -133,7 +129,7 @@ class Turns:
         wrong = (flags < 0) | (self.column("square") < 0) | (self.column("square") > PASS)
         wrong |= ~np.isfinite(self.column("value").view(np.float64)) & (flags & FLOAT != 0)
         if wrong.any():
-            raise _unreadable(game[np.argmax(wrong)])
+            raise ValueError(_UNREADABLE.format(game[np.argmax(wrong)]))
 
     def column(self, name: str) -> IntArray:
         """Return one of MOVE_COLUMNS; 0 where it is not known. Of values these are the bits."""
@@ -171,8 +167,4 @@ def _length(game: int, first: Any, layout: Any, turns: Any) -> int:
         length, rest = divmod(len(turns), LAYOUTS[layout].itemsize)
         if not rest and length <= MOST_TURNS and 0 < first <= MOST_TURNS + 1:
             return length
-    raise _unreadable(game)
-
-
-def _unreadable(game: int) -> ValueError:
-    return ValueError(f"game {game}: its turns cannot be read")
+    raise ValueError(_UNREADABLE.format(game))

@@ -42,11 +42,7 @@ from othello_lab.experiments.pairing.openings import (
 from othello_lab.experiments.pairing.schedule import PairDraw, ScheduledGame
 from othello_lab.experiments.playing.batch import GameMonitor, play_all
 from othello_lab.experiments.playing.conditions import GameConditions
-from othello_lab.experiments.record.store import (
-    TOTALS,
-    PlayedGame,
-    seat_totals,
-)
+from othello_lab.experiments.record.store import TOTALS, PlayedGame, seat_totals
 from othello_lab.experiments.record.turns import written
 
 

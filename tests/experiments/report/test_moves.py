@@ -14,7 +14,7 @@ from handmade import handmade
 
 from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
 from othello_lab.experiments.record.store import GameRow, PlayedGame, Record
-from othello_lab.experiments.record.turns import COUNTS, MoveRow, written
+from othello_lab.experiments.record.turns import MoveRow, written
 from othello_lab.experiments.report.figures import course as figures
 from othello_lab.experiments.report.figures.course import course, values
 from othello_lab.experiments.report.moves import RecordedMoves, quantiles_by, recorded_moves
@@ -29,9 +29,8 @@ def turns(game: int, black: int) -> list[Any]:
     for ply, last in ((1, False), (2, False), (4, True)):
         agent = seats[(ply - 1) % 2]
         value = None if agent else (2 * FINAL_UNIT if last else 5)
-        costs = dict.fromkeys(("cpu_nanoseconds", "late", *COUNTS), 0) | {"nodes": 10 * ply}
-        times = {"nanoseconds": 1000 * ply, "waited_nanoseconds": 100}
-        rows.append(MoveRow(game, ply, agent, 19, value, None, **costs | times))
+        times = {"nanoseconds": 1000 * ply, "waited_nanoseconds": 100, "nodes": 10 * ply}
+        rows.append(MoveRow(game, ply, agent, 19, value, None, **times))
     return sorted(rows, key=lambda row: row.ply)
 
 

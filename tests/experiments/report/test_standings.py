@@ -12,13 +12,8 @@ import pytest
 from handmade import handmade, handmade_run
 from runs import played
 
-from othello_lab.experiments.record.store import (
-    GameRow,
-    PlayedGame,
-    Record,
-    seat_totals,
-)
-from othello_lab.experiments.record.turns import COUNTS, MoveRow, written
+from othello_lab.experiments.record.store import GameRow, PlayedGame, Record, seat_totals
+from othello_lab.experiments.record.turns import MoveRow, written
 from othello_lab.experiments.report.elo_lead import lead
 from othello_lab.experiments.report.figures.openings import colours_figures
 from othello_lab.experiments.report.standings import (
@@ -232,8 +227,7 @@ def test_speed_is_by_processor_time_and_time_by_what_a_player_could_use(record: 
 def move(ply: int, agent: int, wall: int, cpu: int, nodes: int, waited: int) -> MoveRow:
     """A move with these nanoseconds."""
     times = {"nanoseconds": wall, "cpu_nanoseconds": cpu, "waited_nanoseconds": waited}
-    costs = dict.fromkeys((*COUNTS, "late"), 0) | {"nodes": nodes}
-    return MoveRow(0, ply, agent, 19, None, None, **costs | times)
+    return MoveRow(0, ply, agent, 19, None, None, nodes=nodes, evaluations=0, late=0, **times)
 
 
 def test_without_processor_times_speed_is_by_the_wall_clock(record: Record) -> None:

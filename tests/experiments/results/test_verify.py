@@ -371,7 +371,7 @@ def test_files_that_were_asked_for_later_are_compared(recorded_duel: Path, tmp_p
     told("report", folder, "--figures", "files")
     assert (folder / "elo.png").is_file()
     told("report", folder, "--figures", "none")  # which leaves the files of figures
-    for kind in ("ggf", "wthor", "jsonl", "csv"):
+    for kind in ("ggf", "wthor", "jsonl", "csv", "sqlite"):
         told("export", folder, kind)
     latex = RunKind().latex(folder, QUIET)
     (folder / "table.tex").write_text(f"{latex}\n", encoding="utf-8")
