@@ -37,8 +37,8 @@ from othello_lab.experiments.jobs.kinds import SELFPLAY, kind_name
 from othello_lab.experiments.jobs.replan import ResumeOptions
 from othello_lab.experiments.jobs.stopping import RunStopped, guarded
 from othello_lab.experiments.playing.conditions import GameConditions
+from othello_lab.experiments.playing.match import TaskRunner
 from othello_lab.experiments.playing.tasks import Task
-from othello_lab.experiments.playing.trial import try_agents
 from othello_lab.experiments.playing.trust import check_trusted, foreign_code, names_no_more
 from othello_lab.experiments.record.folder import locked
 from othello_lab.experiments.record.provenance import file_hash, versions
@@ -155,6 +155,7 @@ class SelfPlayJob(Job[SelfPlayResult]):
         super().__init__(plan.settings, plan.as_data, console)
         self._plan = plan
         self._conditions: GameConditions
+        self._runner: TaskRunner
         self._pieces: list[Task]
         self._total: int
 
@@ -167,8 +168,9 @@ class SelfPlayJob(Job[SelfPlayResult]):
         if self._conditions.compiled_games and not self._conditions.limits.timed:
             prepare_games(say)
         prepare_labels(self._plan.data, say)
-        if self.settings.trial and not self._plan.data.read:
-            try_agents(self._conditions)
+        trial = self.settings.trial and not self._plan.data.read
+        ready = self._plan.plan.executor.ready(self._conditions, self.say, trial)
+        self._runner = stack.enter_context(ready)
 
     def versions(self) -> dict[str, str]:
         return _versions(self._plan)
@@ -241,14 +243,13 @@ class SelfPlayJob(Job[SelfPlayResult]):
         plan, conditions = self._plan, self._conditions
         job = functools.partial(make_piece, plan.as_data[GROUP])
         with ExitStack() as stack:
-            crew = stack.enter_context(plan.plan.executor.ready(conditions, self.say))
             stack.enter_context(self.interruptible(conditions.stop, STOPPING))
             progress = stack.enter_context(progress_of(self.console, "games"))
             sizes = {piece.number: _games_of(piece) for piece in left}
             before = self._total - sum(sizes.values())
             bar = progress.add_task(plan.settings.name, total=self._total, completed=before)
             with guarded(self.record.path, conditions.stop):
-                for results in crew.work(job, left):
+                for results in self._runner.work(job, left):
                     self.record.add_pieces(results)
                     made = sum(sizes[each.number] for each in results if not each.failure)
                     progress.advance(bar, made)
