@@ -26,7 +26,7 @@ LOOSE = {"__init__", "__main__", "command_line", "config", "help"}  # files besi
 LONGEST = 50  # lines of a function, signature and docstring included; kernels may be longer
 
 MOST_LINES = {
-    "core": ("core/*.py", 3800),
+    "core": ("core/*.py", 3790),
     "system": ("core/system/*.py", 2850),
     "agents": ("agents/*.py agents/commands/*.py", 4030),
     "evaluation": ("agents/evaluation/*.py", 2240),
@@ -37,8 +37,8 @@ MOST_LINES = {
     "configuration": ("experiments/*.py", 920),
     "jobs": ("experiments/jobs/*.py experiments/sweep/*.py experiments/studies/**/*.py", 7110),
     "claims": ("experiments/studies/claims.py experiments/studies/grammar.py", 690),
-    "record": ("experiments/record/*.py", 2130),
-    "results": ("experiments/results/**/*.py", 2020),
+    "record": ("experiments/record/*.py", 2100),
+    "results": ("experiments/results/**/*.py", 2030),
     "statistics": ("experiments/statistics/*.py", 1960),
     "pairing": ("experiments/pairing/*.py", 2560),
     "playing": ("experiments/playing/*.py", 3470),

@@ -58,7 +58,6 @@ from othello_lab.experiments.playing.match import (
     Play,
     pairs_of,
 )
-from othello_lab.experiments.playing.trial import try_agents
 from othello_lab.experiments.playing.trust import foreign_code
 from othello_lab.experiments.record.folder import CHECKS, locked
 from othello_lab.experiments.record.game_block import GameBlock, count_forfeits, count_results
@@ -246,10 +245,9 @@ class RunJob(Job[RunResult]):
             Judge(plan.settings.judging.depth).prepare(self.say)
         if not self.resumed:
             self._openings = plan.choose_openings()
-            if plan.settings.trial:
-                try_agents(self._conditions)
+        trial = plan.settings.trial and not self.resumed
         # Workers before the record: a process that is forked would have it open too.
-        self._play = stack.enter_context(plan.executor.ready(self._conditions, self.say))
+        self._play = stack.enter_context(plan.executor.ready(self._conditions, self.say, trial))
 
     def versions(self) -> dict[str, str]:
         return versions(built_from(self._plan.settings))

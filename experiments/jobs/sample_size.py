@@ -36,7 +36,6 @@ from othello_lab.experiments.config import Plan, read
 from othello_lab.experiments.jobs.run import RunStopped
 from othello_lab.experiments.pairing.schedule import PairDraw, PairOutcomes
 from othello_lab.experiments.playing.match import TaskFailed, pairs_of
-from othello_lab.experiments.playing.trial import try_agents
 from othello_lab.experiments.statistics.elo import ELO, NELO, expected_score
 from othello_lab.experiments.statistics.intervals import interval_text
 from othello_lab.experiments.statistics.pairs import SHARES, FloatArray, IntArray
@@ -220,14 +219,13 @@ def time_pairs(plan: Plan, console: Console) -> PlayingTime:
 
     conditions = plan.conditions()
     conditions.prepare(say)
-    if plan.settings.trial:
-        try_agents(conditions)
     openings = replace(plan.openings, repeats=True).choose(
         _TIMED_OPENINGS, plan.rules, plan.settings.seed
     )
-    draw = _TimedDraw(plan.schedule, plan.names, openings, plan.settings.seed)
     played, forfeits = 0, Counter[str]()
-    with plan.executor.ready(conditions, say) as play, console.status("timing a few pairs"):
+    ready = plan.executor.ready(conditions, say, plan.settings.trial)
+    with ready as play, console.status("timing a few pairs"):
+        draw = _TimedDraw(plan.schedule, plan.names, openings, plan.settings.seed)
         begun = time.perf_counter()
         try:
             for batch in play(draw):

@@ -114,6 +114,12 @@ class Cluster:
     def end(self) -> None:
         self._ended.set()
         self._thread.join(CONNECT_SECONDS)
+        self._bell.close()
+        self._listener.close()
+
+    def _ring(self) -> None:
+        with contextlib.suppress(OSError):  # nobody listens any more
+            self._bell.send(b"!")
 
     # ------------------------------------------------------------------ the managing thread
 
@@ -129,7 +135,7 @@ class Cluster:
             member.release()
         if not self.all_ready.done():
             self.all_ready.set_exception(ConfigError(self._broken or "the cluster is shut down"))
-        self._bell.send(b"!")
+        self._ring()
 
     def _look_for_workers(self) -> None:
         """Invite workers that have joined, forget lost ones."""
@@ -189,7 +195,7 @@ class Cluster:
         member.lines.add(theirs)
         threading.Thread(target=self._pass_on, args=(member, theirs), daemon=True).start()
         self.joined.append(ours)
-        self._bell.send(b"+")
+        self._ring()
 
     def _pass_on(self, member: _Member, line: Connection) -> None:
         """Pass tasks of the driver on to the worker, and its messages back."""

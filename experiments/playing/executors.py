@@ -23,6 +23,7 @@ from othello_lab.experiments.playing.tasks import (
     Workers,
     start_worker,
 )
+from othello_lab.experiments.playing.trial import try_agents
 
 Say = Callable[[str], None]
 """Receives one line that the user should know."""
@@ -46,17 +47,22 @@ class Executor(Nameable, ABC):
         """Return the workers that play under these conditions; see :meth:`ready`."""
 
     @contextmanager
-    def ready(self, conditions: GameConditions, say: Say) -> Iterator[TaskRunner]:
+    def ready(
+        self, conditions: GameConditions, say: Say, trial: bool = False
+    ) -> Iterator[TaskRunner]:
         """Yield a TaskRunner for these conditions.
 
         Enter it before anything is written, and while this process has a single thread: it may be
         forked. Raises ConfigError if the games cannot be played here. At its end everything that is
-        still under way is dropped.
+        still under way is dropped. trial: see :func:`~experiments.playing.trial.try_agents`.
         """
         try:
             with self.workers_for(conditions, say) as workers:
                 try:
-                    yield TaskRunner(workers, lambda: conditions.stopping)
+                    runner = TaskRunner(workers, lambda: conditions.stopping)
+                    if trial:
+                        try_agents(runner, conditions)
+                    yield runner
                 finally:
                     conditions.stop.value = STOP_AT_ONCE
         finally:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import logging
+import math
 import os
 import pickle
 import time
@@ -68,7 +69,8 @@ class RunInterrupted(KeyboardInterrupt):
 class WorkerContext:
     """The place where tasks are worked on.
 
-    conditions: the line-up (:attr:`GameConditions.line_up`), rules and limits.
+    conditions: the line-up (:attr:`GameConditions.line_up`), rules and limits. until: by the
+    monotonic clock, when to give up waiting for an agent, by TimeoutError.
     """
 
     def __init__(self, conditions: GameConditions, monitor: GameMonitor | None = None) -> None:
@@ -78,6 +80,7 @@ class WorkerContext:
         self._children: ChildSignals | None = None
         self._seats: dict[int, AgentProxy] = {}  # who has not played for longest stands first
         self._ending = False
+        self.until = math.inf
 
     def play(self, pairs: PickledPairs, apart: bool) -> Iterator[Sequence[PlayedGame]]:
         """Play pairs until somebody asks to stop; yields whole pairs as they end. apart: True if
@@ -96,7 +99,7 @@ class WorkerContext:
             yield [self._play_apart(game) for game in pair]
 
     def _play_apart(self, game: ScheduledGame) -> PlayedGame:
-        players = {number: self._seat(number) for number in (game.black, game.white)}
+        players = {number: self.seat(number) for number in (game.black, game.white)}
         self._make_room()
         played = play(self.conditions, game, players)
         if played.game.end_reason not in FAIR_ENDS:
@@ -118,12 +121,12 @@ class WorkerContext:
             agent = self.conditions.agents[number]
             agent.begin_game(position.to_move, position, seed)
             return valid_answer(agent.decide(position, limits))
-        seat = self._seat(number)
+        seat = self.seat(number)
         self._make_room()
         seat.begin_game(position.to_move, position, seed)
         return seat.decide(position, limits)
 
-    def _seat(self, number: int) -> AgentProxy:
+    def seat(self, number: int) -> AgentProxy:
         """Return the proxy of an agent that is to play next."""
         self._children = self._children or ChildSignals()
         seat = self._seats.pop(number, None) or AgentProxy(
@@ -147,6 +150,8 @@ class WorkerContext:
     def _check(self) -> None:
         if self.conditions.stop.value == STOP_AT_ONCE and not self._ending:
             raise RunInterrupted
+        if time.monotonic() > self.until:
+            raise TimeoutError
 
     def _end_strays(self) -> None:
         """End processes that agents have left behind."""

@@ -23,7 +23,6 @@ from othello_lab.experiments.jobs.kinds import STUDY, KindEntry
 from othello_lab.experiments.jobs.replan import ResumeOptions
 from othello_lab.experiments.jobs.stopping import RunStopped, guarded
 from othello_lab.experiments.playing.tasks import Task, WorkerContext
-from othello_lab.experiments.playing.trial import try_agents
 from othello_lab.experiments.playing.trust import foreign_code, foreign_targets
 from othello_lab.experiments.record.folder import locked
 from othello_lab.experiments.record.provenance import file_hash, versions
@@ -357,14 +356,12 @@ class PositionSession(StudySession):
         conditions = study.conditions(plan.plan, plan.as_data)
         if study.asks_agents:
             conditions.prepare(functools.cache(self.say))
-            if plan.plan.settings.trial:
-                try_agents(conditions)
+        trial = study.asks_agents and plan.plan.settings.trial
         job = functools.partial(job_of, dict(plan.described))
         with ExitStack() as stack:
-            crew = stack.enter_context(plan.plan.executor.ready(conditions, self.say))
-            stack.enter_context(
-                self.interruptible(conditions.stop, "stopping after the pieces under way")
-            )
+            crew = stack.enter_context(plan.plan.executor.ready(conditions, self.say, trial))
+            message = "stopping after the pieces under way"
+            stack.enter_context(self.interruptible(conditions.stop, message))
             progress = stack.enter_context(progress_of(self.console, "pieces"))
             bar = progress.add_task(plan.name, total=total, completed=total - len(left))
             with guarded(self.record.path, conditions.stop):

@@ -14,7 +14,7 @@ from othello_lab.core.game import DIED, GARBAGE, HUNG, ILLEGAL, RAISED
 from othello_lab.core.rules import RULESETS
 from othello_lab.experiments.config import read
 from othello_lab.experiments.playing import trial
-from othello_lab.experiments.playing.trial import lines, try_agents
+from othello_lab.experiments.playing.trial import lines
 
 FAILING = {
     "Raises": f"{RAISED}: RuntimeError: a bug in a student's agent (misbehaving.py, line",
@@ -52,7 +52,8 @@ def test_unless_told_not_to(tmp_path: Path) -> None:
 
 def test_one_that_fails_now_and_then_plays(tmp_path: Path) -> None:
     plan = read(words(tmp_path, "Raises", "first.after=3"))
-    try_agents(plan.conditions())
+    with plan.executor.ready(plan.conditions(), print, trial=True):
+        pass
 
 
 @pytest.mark.integration
@@ -61,7 +62,8 @@ def test_one_that_is_slow_is_not_waited_for(
 ) -> None:
     monkeypatch.setattr(trial, "SECONDS", 0.5)
     plan = read(words(tmp_path, "Hangs", "first.after=0", "limits.hang=300"))
-    try_agents(plan.conditions())
+    with plan.executor.ready(plan.conditions(), print, trial=True):
+        pass
 
 
 @pytest.mark.integration
