@@ -16,7 +16,7 @@ from othello_lab.core.rules import Color, Ruleset
 from othello_lab.core.system.files import read_bytes
 from othello_lab.experiments.pairing.game_archives import Tell
 from othello_lab.experiments.pairing.openings import Opening
-from othello_lab.experiments.record.reading import DAMAGES
+from othello_lab.experiments.record.reading import DAMAGES, RUN, kind_in
 from othello_lab.experiments.record.store import FILE, FORMAT, Record
 from othello_lab.experiments.record.turns import COUNTS
 from othello_lab.play.game import GameState, decision_lines
@@ -29,6 +29,8 @@ def runs_below(folder: Path) -> list[str]:
     """Return the runs with records in a folder, as paths below it, the latest first."""
     found = []
     for path in folder.glob(f"*/*/{FILE}"):
+        if kind_in(path.parent) != RUN:
+            continue
         try:
             found.append((path.stat().st_mtime, str(path.parent.relative_to(folder))))
         except OSError:

@@ -12,7 +12,7 @@ from othello_lab.core.system.json_output import print_json, rows_of
 from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.jobs.kinds import KINDS, JobKind, JobSummary, job_data, summary_of
 from othello_lab.experiments.record.folder import is_locked
-from othello_lab.experiments.record.reading import has_begun, reading
+from othello_lab.experiments.record.reading import RUN, has_begun, kind_in, reading
 
 if TYPE_CHECKING:
     from othello_lab.experiments.jobs.replan import ResumeOptions
@@ -59,7 +59,7 @@ class StudyKind(JobKind):
         from othello_lab.experiments.report import watch
 
         ended = not is_locked(folder)
-        runs = [each for each in folder.iterdir() if each.is_dir() and has_begun(each)]
+        runs = [each for each in folder.iterdir() if kind_in(each) == RUN and has_begun(each)]
         played = [watch.look(each, console)[0] for each in runs if is_locked(each)]
         return Group(*self._progress(folder, len(runs), ended), *played[:1]), ended
 
