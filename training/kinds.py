@@ -40,7 +40,7 @@ class SelfPlayKind(StudyKind):
         about = about_of(folder)
         agents = len(about["config"]["agents"]) if not about["config"]["data"]["read"] else None
         facts = {"agents": agents, "games": about["games"]}
-        return summary_of(folder, self.word, about, "positions, ", **facts)
+        return summary_of(folder, about, "positions, ", **facts)
 
     def show(self, folder: Path, console: Console, as_json: bool) -> None:
         from othello_lab.training.data import Positions

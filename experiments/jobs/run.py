@@ -43,7 +43,7 @@ from othello_lab.experiments.config import (
     plan_of,
 )
 from othello_lab.experiments.jobs.job import Job
-from othello_lab.experiments.jobs.replan import ResumeOptions, about_object, replanned
+from othello_lab.experiments.jobs.replan import ResumeOptions, about_object, foreign_in, replanned
 from othello_lab.experiments.jobs.result import RunResult
 from othello_lab.experiments.jobs.stopping import RunStopped, guarded
 from othello_lab.experiments.pairing.openings import Opening
@@ -58,7 +58,6 @@ from othello_lab.experiments.playing.match import (
     Play,
     pairs_of,
 )
-from othello_lab.experiments.playing.trust import foreign_code
 from othello_lab.experiments.record.folder import CHECKS, locked
 from othello_lab.experiments.record.game_block import GameBlock, count_forfeits, count_results
 from othello_lab.experiments.record.provenance import versions
@@ -253,10 +252,7 @@ class RunJob(Job[RunResult]):
         return versions(built_from(self._plan.settings))
 
     def foreign(self) -> list[str]:
-        described = built_from(self._plan.settings)
-        if self._plan.of_objects:
-            del described["agents"]
-        return foreign_code(described, {})
+        return foreign_in(self._plan.settings)
 
     def write_head(self) -> None:
         plan, record = self._plan, self.record

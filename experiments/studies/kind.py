@@ -28,8 +28,8 @@ class StudyKind(JobKind):
     def summary(self, folder: Path) -> JobSummary:
         with reading(folder, self.word) as record:
             about = record.head()
-        word, agents = self.word, len(about["config"].get("agents") or ()) or None
-        return summary_of(folder, word, about, f"{word} {about['name']}, ", agents=agents)
+        agents = len(about["config"].get("agents") or ()) or None
+        return summary_of(folder, about, f"{self.word} {about['name']}, ", agents=agents)
 
     def show(self, folder: Path, console: Console, as_json: bool) -> None:
         if not as_json:
@@ -39,7 +39,7 @@ class StudyKind(JobKind):
         with reading(folder, self.word) as record:
             about, tables = record.head(), record.tables()
         rows = {name: rows_of(table) for name, table in tables.items()}
-        print_json(job_data(folder, self.word, about, {"tables": rows}))
+        print_json(job_data(folder, about, {"tables": rows}))
 
     def resume(self, folder: Path, command: str, console: Console, options: ResumeOptions) -> int:
         from othello_lab.experiments.studies.study_session import resume

@@ -197,7 +197,7 @@ class PlayedRun:
             return None
         with reading(folder) as record:
             head, games = record.head(), record.count_games()
-        complete = bool(head["complete"]) and head["config"]["games"] >= asked.settings.games
+            complete = bool(head["complete"]) and head["config"]["games"] >= asked.settings.games
         return cls(number, folder, asked, games, complete) if games else None
 
     def record(self) -> AbstractContextManager[Record]:
