@@ -200,7 +200,7 @@ OPENED_ELSEWHERE = {
     "core.system.scratch agents.external.submission": "a new folder of a random name",
     "agents.external.wpi play.web.visits": "a file without a name",
     "experiments.record.sqlite_file": "SQLite opens by paths, which are looked at before",
-    "experiments.record.store": "a database in memory",
+    "experiments.record.store experiments.results.export": "a database in memory",
     "experiments.results.verify.derived": "links and moves in a new folder of its own",
     "experiments.studies.parts": "a folder gets another name",
 }
