@@ -61,7 +61,7 @@ def game_of_run(folder: Path, number: int) -> ReadGame:
             raise ConfigError(f"game={number}: the record's games are {last}")
         row: dict[str, Any] = found.iloc[0].to_dict()
         rules = record.head()["config"]["ruleset"]["name"]
-        stated = {turn.ply: turn for turn in record.moves_of(int(row["game"]))}
+        stated = {turn.ply: turn for turn in record.turns([int(row["game"])]).rows()}
         players = {color: str(row[color.value]) for color in Color}
         opening = Opening.read(row["opening"], rules)
         shown = ReadGame(GameState(opening.begin(rules)), players)

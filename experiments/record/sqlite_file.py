@@ -28,8 +28,7 @@ LOCKED = "is locked by another program; wait for its end, and try again"
 _TRY_SECONDS = 0.2  # of a try; Ctrl-C is heeded between two
 _READ_SECONDS = 5.0
 _SYNCHRONOUS = "pragma synchronous = full"  # what is committed is on disk, whatever happens then
-# Bytes. The turns of a game may fill more than a page of the usual 4 KiB, which then costs the
-# writer a third more.
+# Bytes. A game may fill more than a page of the usual 4 KiB, which costs the writer a third more.
 _PAGES = "pragma page_size = 16384"
 _LOOK = "select count(*) from sqlite_master"
 # Who only reads cannot finish what a writer was killed in; see www.sqlite.org/rescode.html.

@@ -313,9 +313,7 @@ class PlayedGame(NamedTuple):
 
     def moves(self) -> list[Any]:
         """Return its MoveRows; none where they are not recorded."""
-        if self.turns is None:
-            return []
-        return Turns([(*self.turns, self.game.black, self.game.white)]).rows()
+        return Turns([(*self.turns, self.game.black, self.game.white)]).rows() if self.turns else []
 
 
 def misfit(row: Any) -> str | None:
@@ -785,10 +783,6 @@ class Record(AbstractContextManager["Record"]):
         these = f"{READ} where game in (select value from json_each(?)) order by game"
         return Turns(self.each(these, [json.dumps(list(games))]))
 
-    def moves_of(self, game: int) -> list[Any]:
-        """The MoveRows of a game, as :meth:`turns` reads them."""
-        return self.turns([game]).rows()
-
     def moves(self) -> pd.DataFrame:
         """One row a move made by an agent, ``agent`` by name; passes have square 64. ``move``
         is the square's name, of a pass ``--``. Counts of an agent that counts no nodes are
@@ -797,13 +791,11 @@ class Record(AbstractContextManager["Record"]):
 
         turns = Turns(self.each(f"{READ} order by game"))
         table = pd.DataFrame({name: turns.column(name) for name in MOVE_COLUMNS[:4]})
+        table["move"] = table["square"].map({n: square_name(n) for n in range(PASS + 1)})
         table["value"] = pd.Series(turns.objects("value").tolist())
         for name in MOVE_COLUMNS[5:]:
             table[name] = pd.arrays.IntegerArray(turns.column(name), ~turns.known(name))
         table["agent"] = table["agent"].map(dict(self.rows("select agent, name from agents")))
-        squares = {square: square_name(square) for square in range(PASS + 1)}
-        after = table.columns.get_loc("square") + 1
-        table.insert(after, "move", table["square"].map(squares))
         table.loc[table["agent"].isin(self._agents_without_nodes()), list(COUNTS)] = None
         return table
 

@@ -116,13 +116,12 @@ class Turns:
         lengths = [_length(*row[:4]) for row in rows]
         numbers = np.array([(*row[:3], *row[4:]) for row in rows], dtype=np.int64).reshape(-1, 5)
         game, first, layouts, black, white = np.repeat(numbers, lengths, axis=0).T
-        begins = np.cumsum(lengths, dtype=np.int64) - lengths
-        self._parts = []
+        begins = np.repeat(np.cumsum(lengths, dtype=np.int64) - lengths, lengths)
+        self._made = {"game": game, "ply": first + np.arange(len(first)) - begins}
+        self._parts = []  # of each layout, the places of its turns among all, and these turns
         for place in np.unique(layouts).tolist():
             joined = b"".join(row[3] for row in rows if row[2] == place)
             self._parts.append((layouts == place, np.frombuffer(joined, LAYOUTS[place])))
-        ply = first + np.arange(len(first)) - np.repeat(begins, lengths)
-        self._made = {"game": game, "ply": ply}
         self._flags = flags = self.column("flags")
         self.black, self.decided = flags & WHITE == 0, flags & DECIDED != 0
         self._made |= {"agent": np.where(self.black, black, white), "late": flags // LATE & 3}

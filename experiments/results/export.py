@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import sqlite3
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -13,7 +12,6 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import BinaryIO, ClassVar
 
 from rich.console import Console
@@ -26,7 +24,7 @@ from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, Ruleset, ruleset
 from othello_lab.core.system.cli import Parser
 from othello_lab.core.system.escaping import counted, plain
-from othello_lab.core.system.files import writing
+from othello_lab.core.system.files import write_file, writing
 from othello_lab.core.system.optional_libraries import needs
 from othello_lab.core.wthor import (
     GAMES,
@@ -298,14 +296,11 @@ def export_tables(record: Record, kind: str, folder: Path) -> list[str]:
     """Write all tables of a record in one of TABLES; return the names of the files."""
     if kind != "sqlite":
         return record.export(folder, [kind])
-    with TemporaryDirectory(prefix="othello-lab-export-") as scratch:
-        path = Path(scratch, TABLES[kind])
-        with closing(sqlite3.connect(path)) as tables:
-            for name in ("agents", "games", "moves"):
-                getattr(record, name)().to_sql(name, tables, index=False)
-        with writing(folder / path.name) as file, path.open("rb") as made:
-            shutil.copyfileobj(made, file)
-    return [path.name]
+    with closing(sqlite3.connect(":memory:")) as tables:
+        for name in ("agents", "games", "moves"):
+            getattr(record, name)().to_sql(name, tables, index=False)
+        write_file(folder / TABLES[kind], tables.serialize())
+    return [TABLES[kind]]
 
 
 def export(

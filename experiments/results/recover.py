@@ -130,10 +130,9 @@ def _rows(record: Record, table: str, most: int) -> Iterator[Any]:
 
 def _games(record: Record, settings: RunConfig, most: int, console: Console) -> Iterator[GameRow]:
     """Yield the games that can be read with their moves, and have no flaw."""
-    rules, with_moves = ruleset(settings.ruleset.name), settings.record == ALL
+    rules, moves = ruleset(settings.ruleset.name), settings.record == ALL
     rows = _rows(record, "games", most)
     for game in track(rows, "reading games", most, console=console, disable=console.quiet):
         with suppress(*DAMAGES):
-            turns = record.moves_of(game.game) if with_moves else None
-            if not any(flaws(game, turns, rules)):
+            if not any(flaws(game, record.turns([game.game]).rows() if moves else None, rules)):
                 yield game

@@ -131,9 +131,8 @@ class DerivedFiles:
             for kind, form in FORMATS.items():
                 if (name := f"games{form.endings[0]}") in further:
                     export(self._folder, kind, to / name)
-            for kind, name in TABLES.items():
-                if name in further:
-                    export_tables(self._record, kind, to)
+            for kind in [kind for kind, name in TABLES.items() if name in further]:
+                export_tables(self._record, kind, to)
         for name in further:
             if name.endswith((".tex", ".bib")):
                 made = latex_tables(facts) if name.endswith(".tex") else bibtex(self._head)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from othello_lab.core.turn_layouts import COLUMNS, DECIDED, FLOAT, LAYOUTS, VALUED, pack
-from othello_lab.experiments.record.turns import COUNTS, MoveRow, Turns, TurnsRow, written
+from othello_lab.experiments.record.turns import COUNTS, MoveRow, Turns, written
 
 INT64 = st.integers(-(1 << 63), (1 << 63) - 1) | st.integers(-200, 200)
 COSTS = ("nanoseconds", "cpu_nanoseconds", "waited_nanoseconds", *COUNTS)
@@ -34,14 +34,10 @@ def turns(draw: st.DrawFn) -> list[Any]:
     return rows
 
 
-def read(*rows: TurnsRow) -> Turns:
-    return Turns((*row, 3, 5) for row in rows)
-
-
 @given(turns(), turns())
 def test_turns_are_read_as_they_were_written(one: list[Any], other: list[Any]) -> None:
     made = [written(9, 3, one), written(9, 3, other)]
-    again = read(*made).rows()
+    again = Turns((*row, 3, 5) for row in made).rows()
     assert again == one + other
     assert [list(map(type, row)) for row in again] == [list(map(type, row)) for row in one + other]
 
@@ -68,4 +64,4 @@ WRONG += [{"flags": DECIDED | VALUED | FLOAT, "value": bits} for bits in (NAN, I
 def test_turns_that_nobody_has_written_are_refused(numbers: dict[str, int]) -> None:
     turn = np.array([tuple(numbers.get(name, 0) for name in COLUMNS)], LAYOUTS[-1])
     with pytest.raises(ValueError, match="game 0: its turns cannot be read"):
-        read(TurnsRow(0, 1, len(LAYOUTS) - 1, turn.tobytes()))
+        Turns([(0, 1, len(LAYOUTS) - 1, turn.tobytes(), 3, 5)])
