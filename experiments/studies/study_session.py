@@ -22,6 +22,8 @@ from othello_lab.experiments.jobs.job import LOG, Job, JobResult, progress_of
 from othello_lab.experiments.jobs.kinds import STUDY, KindEntry
 from othello_lab.experiments.jobs.replan import ResumeOptions
 from othello_lab.experiments.jobs.stopping import RunStopped, guarded
+from othello_lab.experiments.playing.conditions import GameConditions
+from othello_lab.experiments.playing.match import TaskRunner
 from othello_lab.experiments.playing.tasks import Task, WorkerContext
 from othello_lab.experiments.playing.trust import foreign_code, foreign_targets
 from othello_lab.experiments.record.folder import locked
@@ -314,6 +316,12 @@ class PositionSession(StudySession):
             plan.study.prepare(plan.plan, lambda line: console.print(plain(line)))
             pieces_of(plan, plan.study.run_folder())
 
+    def prepare(self, stack: ExitStack) -> None:
+        super().prepare(stack)
+        self._ready: tuple[GameConditions, TaskRunner] | None = None
+        if not (self.resumed or self._study.needs_run(self.plan.plan)):
+            self._ready = self._started(stack)  # a trial may fail, and nothing is written yet
+
     def make(self) -> tuple[Any, bool]:
         """Work on the pieces that the record lacks; return all tables, and True if none is left."""
         if self.concludes:
@@ -352,22 +360,28 @@ class PositionSession(StudySession):
 
     def _work_on(self, left: Sequence[Task], total: int) -> None:
         """Work on these pieces. total: the number of all pieces, for the progress."""
-        plan, study = self.plan, self._study
-        conditions = study.conditions(plan.plan, plan.as_data)
-        if study.asks_agents:
-            conditions.prepare(functools.cache(self.say))
-        trial = study.asks_agents and plan.plan.settings.trial
+        plan = self.plan
         job = functools.partial(job_of, dict(plan.described))
         with ExitStack() as stack:
-            crew = stack.enter_context(plan.plan.executor.ready(conditions, self.say, trial))
+            conditions, runner = self._ready or self._started(stack)
             message = "stopping after the pieces under way"
             stack.enter_context(self.interruptible(conditions.stop, message))
             progress = stack.enter_context(progress_of(self.console, "pieces"))
             bar = progress.add_task(plan.name, total=total, completed=total - len(left))
             with guarded(self.record.path, conditions.stop):
-                for results in crew.work(job, left):
+                for results in runner.work(job, left):
                     self.record.add_pieces(results)
                     progress.advance(bar, len(results))
+
+    def _started(self, stack: ExitStack) -> tuple[GameConditions, TaskRunner]:
+        """Start workers, after the agents' trial; return their conditions, too."""
+        plan, study = self.plan, self._study
+        conditions = study.conditions(plan.plan, plan.as_data)
+        if study.asks_agents:
+            conditions.prepare(functools.cache(self.say))
+        trial = study.asks_agents and plan.plan.settings.trial
+        ready = plan.plan.executor.ready(conditions, self.say, trial)
+        return conditions, stack.enter_context(ready)
 
 
 # ---------------------------------------------------------------------- matches
