@@ -124,7 +124,7 @@ def _play_or_remember(place: WorkerContext, pairs: PickledPairs) -> bytes:
         part = games[begin : begin + len(block)]
         numbers = block.numbers[:, : len(part)].copy()
         numbers[: len(SCHEDULED)] = np.array([attrgetter(*_FIELDS)(game) for game in part]).T
-        parts.append(GameBlock(numbers, block.text, {}, block.moves))
+        parts.append(GameBlock(numbers, block.content, {}, block.moves))
     return pickle.dumps(parts)
 
 

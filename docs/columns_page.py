@@ -7,7 +7,7 @@ from typing import Any
 
 from othello_lab.core.game import SearchStats
 from othello_lab.core.system.settings import documented, paragraphs
-from othello_lab.experiments.record import store
+from othello_lab.experiments.record import store, turns
 from othello_lab.experiments.report import standings
 
 
@@ -18,14 +18,14 @@ def columns_text() -> str:
         about = {name: setting.about for name, setting in documented(row).items()}
         parts.append(_section(f"Table {table}", paragraphs(str(row.__doc__))[0], about))
     counts = {name: setting.about for name, setting in documented(SearchStats).items()}
-    moves = {name: store.MOVE_MEANINGS.get(name) or counts[name] for name in store.MOVE_COLUMNS}
+    moves = {name: turns.MOVE_MEANINGS.get(name) or counts[name] for name in turns.MOVE_COLUMNS}
     parts.append(
         _section(
-            f"Table {store.MOVES}",
+            "Table moves",
             "A turn after the opening. Of a forced pass only the first four columns are filled. "
             "The same holds for a game in which an agent hung or its process died. With "
-            "`record=games` the table is empty. It is a view of the table `turns`, which keeps the "
-            "turns of a game as one JSON text.",
+            "`record=games` the table is empty. The file packs it by game as `turns` (see "
+            "`core/turn_layouts.py`); `Record.moves()` and `export FOLDER sqlite` unpack it.",
             moves,
         )
     )

@@ -10,9 +10,9 @@ from othello_lab.core.system.console import as_typed, command_of, make_console
 from othello_lab.core.system.escaping import visible
 from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.jobs.command_line import (
+    SettingsParser,
     extend_command,
     resume_command,
-    run_parser,
     watch_command,
 )
 from othello_lab.experiments.jobs.stopping import RunStopped
@@ -22,23 +22,23 @@ from othello_lab.experiments.jobs.stopping import RunStopped
 
 def run_command(arguments: Sequence[str]) -> int:
     """``run``: one run, a sweep (``-m``), or the configuration of one (``--cfg job``)."""
-    parser = run_parser()
-    options, rest = parser.parse_known_intermixed_args(list(arguments))
-    if rest:
-        raise ConfigError(f"unknown option {rest[0]}; see othello-lab run --help")
-    for word in options.overrides:
+    parser = SettingsParser("run")
+    parser.add_argument("--cfg", "-c", choices=["job"])
+    parser.add_argument("--multirun", "-m", action="store_true")
+    options = parser.parsed(arguments)
+    words, folders = options.words, options.folders
+    for word in words:
         group, _, name = word.lstrip("+").partition("=")
         if group in ("study", "train"):
             raise ConfigError(f"{word}: it has a command, othello-lab {group} {name}")
-    folders = [options.config_dir] if options.config_dir else []
-    if any(".py:" in word for word in options.overrides):
+    if any(".py:" in word for word in words):
         from othello_lab.agents.sides import with_open_settings
 
-        options.overrides = with_open_settings(options.overrides)
+        words = with_open_settings(words)
     if options.multirun:
         from othello_lab.experiments.sweep.sweep import sweep
 
-        return sweep(arguments, options.overrides, folders, make_console())
+        return sweep(arguments, words, folders, make_console())
     if options.help:
         from othello_lab.experiments.help import run_help
 
@@ -46,7 +46,7 @@ def run_command(arguments: Sequence[str]) -> int:
         return 0
     from othello_lab.agents.config import compose
 
-    config = compose("run", options.overrides, folders)
+    config = compose("run", words, folders)
     if options.cfg:
         from othello_lab.agents.hydra_parts import format_config
 
@@ -55,7 +55,7 @@ def run_command(arguments: Sequence[str]) -> int:
     # After what may be refused, as these take a while to load.
     from othello_lab.experiments.config import check
 
-    plan = check(config, options.overrides)
+    plan = check(config, words)
     from othello_lab.experiments.jobs.run import run
 
     return run(plan, as_typed(["run", *arguments]), make_console()).exit_code

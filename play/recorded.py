@@ -16,8 +16,9 @@ from othello_lab.core.rules import Color, Ruleset
 from othello_lab.core.system.files import read_bytes
 from othello_lab.experiments.pairing.game_archives import Tell
 from othello_lab.experiments.pairing.openings import Opening
-from othello_lab.experiments.record.reading import DAMAGES
-from othello_lab.experiments.record.store import COUNTS, FILE, FORMAT, Record
+from othello_lab.experiments.record.reading import DAMAGES, RUN, kind_in
+from othello_lab.experiments.record.store import FILE, FORMAT, Record
+from othello_lab.experiments.record.turns import COUNTS
 from othello_lab.play.game import GameState, decision_lines
 from othello_lab.play.game_files import ReadGame, read_game
 
@@ -28,6 +29,8 @@ def runs_below(folder: Path) -> list[str]:
     """Return the runs with records in a folder, as paths below it, the latest first."""
     found = []
     for path in folder.glob(f"*/*/{FILE}"):
+        if kind_in(path.parent) != RUN:
+            continue
         try:
             found.append((path.stat().st_mtime, str(path.parent.relative_to(folder))))
         except OSError:
@@ -58,7 +61,7 @@ def game_of_run(folder: Path, number: int) -> ReadGame:
             raise ConfigError(f"game={number}: the record's games are {last}")
         row: dict[str, Any] = found.iloc[0].to_dict()
         rules = record.head()["config"]["ruleset"]["name"]
-        stated = {turn.ply: turn for turn in record.turns(int(row["game"]))}
+        stated = {turn.ply: turn for turn in record.turns([int(row["game"])]).rows()}
         players = {color: str(row[color.value]) for color in Color}
         opening = Opening.read(row["opening"], rules)
         shown = ReadGame(GameState(opening.begin(rules)), players)

@@ -41,11 +41,12 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.markexpr = "integration and not nightly"
     if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
         return
-    from hypothesis import settings
+    from hypothesis import HealthCheck, settings
 
-    # No deadline: the first example of a run may have to compile. The blob lets a failure seen
-    # elsewhere be repeated here.
-    settings.register_profile("lab", deadline=None, print_blob=True)
+    # No deadline, and inputs may be slow to draw: the first example of a run may have to compile.
+    # The blob lets a failure seen elsewhere be repeated here.
+    slow = [HealthCheck.too_slow]
+    settings.register_profile("lab", deadline=None, print_blob=True, suppress_health_check=slow)
     settings.load_profile("lab")
 
 

@@ -12,12 +12,11 @@ from othello_lab.experiments.record.store import (
     RUN,
     AgentRow,
     GameRow,
-    MoveRow,
     PlayedGame,
     Record,
     seat_totals,
-    written,
 )
+from othello_lab.experiments.record.turns import MoveRow, written
 from othello_lab.experiments.report.facts import RunFacts
 
 Pair = tuple[int, int, int | str, int | str]
@@ -84,6 +83,6 @@ def handmade_run(
                 text = f"opening {number % openings}", 0, f"{number}" if alike else f"{game}", ""
                 totals = [total for part in seat_totals(turns, seats) for total in part]
                 row = GameRow(game, number, *seats, *about, *text, *totals)
-                rows.append(PlayedGame(row, written(turns)))
+                rows.append(PlayedGame(row, written(game, seats[0], turns)))
         made.write_games(rows)
         yield RunFacts(made, plan)

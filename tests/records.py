@@ -12,17 +12,15 @@ from typing import Any
 
 from othello_lab.experiments.record.reading import kind_in
 from othello_lab.experiments.record.store import (
-    COUNTS,
     FILE,
     RUN,
     TOTALS,
     GameRow,
-    MoveRow,
     PlayedGame,
     Record,
     seat_totals,
-    written,
 )
+from othello_lab.experiments.record.turns import COUNTS, MOVE_COLUMNS, READ, MoveRow, Turns, written
 
 GAMES = ", ".join(name for name in GameRow._fields if not name.endswith(("nanoseconds", "late")))
 MOVES = f"game, ply, agent, square, value, depth, {', '.join(COUNTS)}"
@@ -39,8 +37,19 @@ def runs_in(folder: Path) -> list[Path]:
 
 
 def query(run: Path, sql: str) -> list[tuple[Any, ...]]:
+    """Ask a record by SQL, in which ``moves`` may be asked like a table."""
     with closing(sqlite3.connect(run / FILE, timeout=30)) as connection:
+        if re.search(r"\bmoves\b", sql):
+            add_moves(connection)
         return connection.execute(sql).fetchall()
+
+
+def add_moves(connection: sqlite3.Connection) -> None:
+    """Add a temporary table ``moves``, a row a MoveRow."""
+    connection.execute(f"create temp table moves ({', '.join(MOVE_COLUMNS)})")
+    marks = ", ".join("?" * len(MOVE_COLUMNS))
+    rows = Turns(connection.execute(READ)).rows()
+    connection.executemany(f"insert into moves values ({marks})", rows)
 
 
 def content(run: Path) -> dict[str, list[tuple[Any, ...]]]:
@@ -101,17 +110,18 @@ def edit(connection: sqlite3.Connection, *statements: str) -> None:
 
 def edit_moves(connection: sqlite3.Connection, *statements: str) -> None:
     """Change the turns of a record by SQL on a table ``moves``; the games' totals follow."""
-    connection.execute("create temp table moves as select * from main.moves")
+    add_moves(connection)
     for statement in statements:
         connection.execute(statement)
-    rows = connection.execute("select * from temp.moves order by game, ply")
     turns = defaultdict(list)
-    for row in map(MoveRow._make, rows):
+    for row in map(MoveRow._make, connection.execute("select * from moves order by game, ply")):
         turns[row.game].append(row)
-    connection.execute("drop table temp.moves")
+    connection.execute("drop table moves")
     connection.execute("delete from turns")
+    black = dict(connection.execute("select game, black from games"))
     connection.executemany(
-        "insert into turns values (?, ?)", [(game, written(rows)) for game, rows in turns.items()]
+        "insert into turns values (?, ?, ?, ?)",
+        [written(game, black.get(game, 0), rows) for game, rows in turns.items()],
     )
     columns = [f"{side}_{name} = ?" for side in ("black", "white") for name in TOTALS]
     change = f"update games set {', '.join(columns)} where game = ?"

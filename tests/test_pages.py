@@ -32,7 +32,7 @@ from nbclient import NotebookClient
 from othello_lab.__main__ import main, room_main
 from othello_lab.agents.config import compose
 from othello_lab.play.config import read
-from othello_lab.training.data_plan import read as read_data
+from othello_lab.training.selfplay import read as read_data
 from othello_lab.training.steps import read as read_training
 
 ROOT = Path(__file__).resolve().parent.parent

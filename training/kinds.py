@@ -13,7 +13,6 @@ from othello_lab.experiments.jobs.kinds import JobKind, JobSummary, state_of, su
 from othello_lab.experiments.studies.kind import StudyKind
 
 if TYPE_CHECKING:
-    from othello_lab.experiments.jobs.replan import ResumeOptions
     from othello_lab.experiments.studies.study_session import RecordMaker
 
 
@@ -28,11 +27,12 @@ class TrainingKind(StudyKind):
         return MAKER
 
 
-class SelfPlayKind(JobKind):
+class SelfPlayKind(StudyKind):
     """Positions to learn from, made by playing or by reading games."""
 
     word = "self-play"
     hint = "it holds positions to learn from; list and show tell about it, resume continues it"
+    write_report = JobKind.write_report
 
     def summary(self, folder: Path) -> JobSummary:
         from othello_lab.training.selfplay import about_of
@@ -40,7 +40,7 @@ class SelfPlayKind(JobKind):
         about = about_of(folder)
         agents = len(about["config"]["agents"]) if not about["config"]["data"]["read"] else None
         facts = {"agents": agents, "games": about["games"]}
-        return summary_of(folder, "selfplay", about, "positions, ", **facts)
+        return summary_of(folder, about, "positions, ", **facts)
 
     def show(self, folder: Path, console: Console, as_json: bool) -> None:
         from othello_lab.training.data import Positions
@@ -56,7 +56,7 @@ class SelfPlayKind(JobKind):
             console.print(plain(line), soft_wrap=True)
         console.print(stages(found))
 
-    def resume(self, folder: Path, command: str, console: Console, options: ResumeOptions) -> int:
-        from othello_lab.training.selfplay import resume
+    def maker(self) -> RecordMaker:
+        from othello_lab.training.selfplay import SELFPLAYS
 
-        return resume(folder, command, console, options).exit_code
+        return SELFPLAYS

@@ -10,7 +10,6 @@ from typing import Any
 from rich.console import Console
 
 from othello_lab.core.system.files import make_folder
-from othello_lab.experiments.config import plan_of
 from othello_lab.experiments.jobs.kinds import TRAINING
 from othello_lab.experiments.jobs.replan import ResumeOptions
 from othello_lab.experiments.playing.trust import names_no_more
@@ -36,8 +35,8 @@ def part_plan(whole: StudyPlan, name: str, own: Mapping[str, Any], **settings: A
     """
     alone = read(name, ())
     shared = {key: getattr(whole.plan.settings, key) for key in SHARED} | settings
-    plan = plan_of(changed(alone.plan.settings, name=name, **shared))
-    return planned(name, dict(alone.described) | dict(own), plan, TRAINING, Training)
+    made = changed(alone.plan.settings, name=name, **shared)
+    return planned(name, dict(alone.described) | dict(own), made, TRAINING, Training)
 
 
 def train_part(

@@ -4,15 +4,12 @@ otherwise move by move."""
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import yaml
 
 from othello_lab.agents.agent import compiled_player
-from othello_lab.agents.config import build
 from othello_lab.agents.evaluation import FINAL_UNIT
 from othello_lab.core import whole_games as layout
 from othello_lab.core.game import FINISHED, PlayerFailure, play_game
@@ -21,7 +18,7 @@ from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.experiments.playing.batch import GameMonitor
 from othello_lab.experiments.playing.tasks import Tables, WorkerContext
-from othello_lab.training.data_plan import GROUP, DataConfig
+from othello_lab.training.data_plan import DataConfig
 from othello_lab.training.labels import LabelledGames, labelled
 
 COUNTS, POSITIONS = "counts", "positions"
@@ -54,11 +51,8 @@ class GameBatch:
     color: np.ndarray
 
 
-def make_piece(
-    described: Mapping[str, Any], place: WorkerContext, content: GameBatch | LabelledGames
-) -> Tables:
+def made_of(content: GameBatch | LabelledGames, place: WorkerContext, data: DataConfig) -> Tables:
     """The positions of a piece: of games that are played now, or were read."""
-    data: DataConfig = build(yaml.safe_load(yaml.safe_dump(dict(described))), GROUP, DataConfig)
     left_out: dict[str, int] = {}
     if isinstance(content, GameBatch):
         games, forfeited = _played(content, place, data)

@@ -13,16 +13,17 @@ from rich.console import Console
 from othello_lab.agents.config import OPEN, ConfigError, build, evaluation_settings, load, unknown
 from othello_lab.core.system.files import make_folder
 from othello_lab.experiments.config import RunConfig
-from othello_lab.training.data_plan import GROUP, DataConfig
+from othello_lab.experiments.jobs.kinds import SELFPLAY
+from othello_lab.training.data_plan import DataConfig
 from othello_lab.training.learned_files import player
-from othello_lab.training.selfplay import about_of, is_selfplay, make
+from othello_lab.training.selfplay import SelfPlay, about_of, is_selfplay, make
 from othello_lab.training.training import TRAINED
 
 PLAYER = "player"
 """What the agent of a round is called; also the setting of a round with settings of its own."""
 _OF_DATA = {each.name for each in fields(DataConfig)}
 _OF_RUN = {"agent", PLAYER, "games", "depth", "evaluation"}
-_DATA = f"{DataConfig.__module__}.{DataConfig.__name__}"
+_DATA = f"{SelfPlay.__module__}.{SelfPlay.__name__}"
 _FIRST_GAMES = 256  # of a round that lasts for minutes, by which the next are measured
 _MOST_TIMES = 8  # as many games as there are already, at most
 _REST = 0.03  # of the minutes that are not worth another go
@@ -65,7 +66,7 @@ def selfplay_settings(
         "seed": seed,
         "executor": plan_settings.executor,
         "ruleset": {"name": plan_settings.ruleset.name},
-        GROUP: {key: value for key, value in settings.items() if key in _OF_DATA},
+        SELFPLAY.group: {key: value for key, value in settings.items() if key in _OF_DATA},
     }
     return made | ({"games": settings["games"]} if "games" in settings else {})
 

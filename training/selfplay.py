@@ -12,14 +12,14 @@ be interrupted at any moment, and resumed.
 
 from __future__ import annotations
 
+import copy
 import functools
 import json
-import time
+import logging
 from base64 import b64decode
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
@@ -27,51 +27,157 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from othello_lab.agents.config import ConfigError
-from othello_lab.core.rules import Color
-from othello_lab.core.system.escaping import counted, plain
+from othello_lab.agents.config import ConfigError, fill_open
+from othello_lab.core.rules import Color, Ruleset
+from othello_lab.core.system.compile import Announce
+from othello_lab.core.system.escaping import counted
+from othello_lab.core.system.settings import nearest
 from othello_lab.core.whole_games import prepare_games
-from othello_lab.experiments.config import OBJECTS, built_from
-from othello_lab.experiments.jobs.job import Job, progress_of
+from othello_lab.experiments.config import OBJECTS, Plan, RunConfig, chosen, plan_of, typed
+from othello_lab.experiments.jobs.job import JobResult
 from othello_lab.experiments.jobs.kinds import SELFPLAY, kind_name
 from othello_lab.experiments.jobs.replan import ResumeOptions
-from othello_lab.experiments.jobs.stopping import RunStopped, guarded
-from othello_lab.experiments.playing.conditions import GameConditions
-from othello_lab.experiments.playing.match import TaskRunner
-from othello_lab.experiments.playing.tasks import Task
-from othello_lab.experiments.playing.trust import check_trusted, foreign_code, names_no_more
-from othello_lab.experiments.record.folder import locked
-from othello_lab.experiments.record.provenance import file_hash, versions
+from othello_lab.experiments.jobs.stopping import RunStopped
+from othello_lab.experiments.playing.conditions import GameConditions, RemoteConditions
+from othello_lab.experiments.playing.tasks import WorkerContext
+from othello_lab.experiments.playing.trust import names_no_more
 from othello_lab.experiments.record.reading import reading
-from othello_lab.experiments.record.store import SKIPPED, Record
+from othello_lab.experiments.record.store import Record, Tables
 from othello_lab.experiments.report.terminal import terminal_table
+from othello_lab.experiments.studies import study_plan, study_session
+from othello_lab.experiments.studies.study import Conclusion, PositionStudy
+from othello_lab.experiments.studies.study_plan import StudyPlan
+from othello_lab.experiments.studies.study_session import PositionSession, RecordMaker
 from othello_lab.training import data as kept
 from othello_lab.training.data import SPLITS, Positions
-from othello_lab.training.data_plan import GROUP, DataPlan, of_data, with_defaults
+from othello_lab.training.data_plan import DataConfig
+from othello_lab.training.games import read_games
 from othello_lab.training.labels import ROW, LabelledGames, levelled, prepare_labels
-from othello_lab.training.playing import COUNTS, POSITIONS, GameBatch, make_piece
+from othello_lab.training.playing import COUNTS, POSITIONS, GameBatch, made_of
 from othello_lab.training.replay import prepare_replay
 
-STOPPING = "stopping after the games under way"
+log = logging.getLogger("lab.data")
+
+NAME = "selfplay"
+"""The one option there is in the group of YAMLs."""
+AGENT = "alphabeta"
+"""Who plays where nobody is named."""
 _GAMES = 64
 """Of a piece: few enough that a piece of a slow agent ends soon, and the same for every number of
 workers, as random numbers go by pieces."""
 _MOST_OPENINGS = 100_000
 
 
-@dataclass(frozen=True)
-class SelfPlayResult:
-    """The result of a self-play. exit_code: of the command."""
+@dataclass(frozen=True, kw_only=True)
+class SelfPlay(DataConfig, PositionStudy):
+    """Positions to learn from; its pieces are games that are played, or were read."""
 
-    folder: Path
-    complete: bool
+    def plan_of(self, settings: RunConfig) -> Plan:
+        playing = copy.deepcopy(settings)
+        playing.games += playing.games % 2  # which only matters where openings are played twice
+        return replace(plan_of(playing, least=1), settings=settings)
 
-    @property
-    def exit_code(self) -> int:
-        return 0 if self.complete else 130
+    def conditions(self, plan: Plan, all_settings: Mapping[str, Any]) -> GameConditions:
+        """Every agent is there twice, once for each side, as it meets itself; none if games are
+        read."""
+        made = plan.conditions()
+        elsewhere = RemoteConditions(conditions_elsewhere, dict(all_settings))
+        if self.read:
+            return replace(made, names=[], agents=[], elsewhere=elsewhere)
+        twins = self.plan_of(copy.deepcopy(plan.settings)).agents
+        names = [*made.names, *(f"{name} (White)" for name in twins)]
+        agents = [*made.agents, *twins.values()]
+        return replace(made, names=names, agents=agents, elsewhere=elsewhere)
+
+    def prepare(self, plan: Plan, announce: Announce) -> None:
+        prepare_replay(announce)  # by which games that are read are checked
+        prepare_labels(self, announce)
+        conditions = plan.conditions()
+        if not self.read and conditions.compiled_games and not conditions.limits.timed:
+            prepare_games(announce)
+
+    def pieces(self, plan: Plan, record: Record | None) -> Sequence[Any]:
+        settings = plan.settings
+        count = settings.games
+        if self.read:
+            return list(_games(tuple(self.read), plan.rules, self.partly).pieces(_GAMES))
+        openings = plan.openings.find(min(count, _MOST_OPENINGS), plan.rules, settings.seed)
+        if not openings:
+            raise ConfigError(f"openings: there are none ({plan.openings.text})")
+        reached = [opening.reach(plan.rules) for opening in openings[:count]]
+        table = np.array(
+            [(at.mover, at.opponent, at.to_move is Color.WHITE) for at in reached], dtype=np.uint64
+        )
+        which = np.fromiter(islice(cycle(range(len(table))), count), dtype=np.int64)
+        pieces = []
+        for number, first in enumerate(range(0, count, _GAMES)):
+            part = table[which[first : first + _GAMES]]
+            color = part[:, 2].astype(np.int64)
+            pieces.append(GameBatch(number, settings.seed, first, part[:, 0], part[:, 1], color))
+        return pieces
+
+    def work(self, place: WorkerContext, piece: Any) -> Tables:
+        return made_of(piece, place, self)
+
+    def conclude(self, plan: Plan, tables: Mapping[str, Any]) -> Conclusion:
+        """A self-play concludes nothing: its positions are its result."""
+        raise NotImplementedError
+
+
+@functools.lru_cache(maxsize=1)  # they are looked at before anything is written
+def _games(files: Sequence[str], rules: Ruleset, partly: bool) -> LabelledGames:
+    return read_games(files, rules, partly, log.warning)
+
+
+def conditions_elsewhere(config: Mapping[str, Any]) -> GameConditions:
+    """Return the conditions of these settings, for a process elsewhere."""
+    plan = _planned(config)
+    assert isinstance(plan.study, SelfPlay)
+    return plan.study.conditions(plan.plan, config)
 
 
 # ---------------------------------------------------------------------- ways in
+
+
+def read(overrides: Sequence[str], folders: Sequence[str] = ()) -> StudyPlan:
+    """The plan of ``conf/data/selfplay.yaml`` with overrides (``games=5000``, ``agent=alphabeta``,
+    ``data.exact=12``), and further folders of YAMLs; raises ConfigError."""
+    words = [_of_player(word) for word in overrides]
+    return study_plan.read(NAME, words, folders, SELFPLAY, SelfPlay)
+
+
+def _of_player(word: str) -> str:
+    """``agent=NAME`` and ``agent.KEY=VALUE`` mean the one that plays itself."""
+    key, equals, value = word.partition("=")
+    if key == "agent":
+        return f"agent@player{equals}{value}"
+    return f"player.{word.removeprefix('agent.')}" if key.startswith("agent.") else word
+
+
+def with_defaults(settings: Mapping[str, Any]) -> StudyPlan:
+    """Return the plan of some settings as plain data, the others as in the YAMLs; ConfigError.
+
+    ``agents`` are described by name; ``depth`` and ``evaluation`` fill the settings they leave open
+    (``???``). An agent, evaluation, or other object may be given by the name of its YAML.
+    """
+    made = read([]).as_data
+    made["agents"] = {AGENT: AGENT}
+    for key, value in settings.items():
+        if key not in made:
+            raise ConfigError(f"unknown setting '{key}'.{nearest(key, made)}")
+        if key in OBJECTS:
+            made[key] = value if key == "agents" else chosen(key, value)
+        else:
+            made[key] = {**made[key], **value} if isinstance(value, Mapping) else value
+    agents = {name: chosen("agent", agent) for name, agent in made["agents"].items()}
+    depth, evaluation = made["depth"], made["evaluation"]
+    made["agents"], _ = fill_open(agents, depth=depth, evaluation=evaluation)
+    return _planned(made)
+
+
+def _planned(settings: Mapping[str, Any]) -> StudyPlan:
+    of_run = {key: value for key, value in settings.items() if key != SELFPLAY.group}
+    return study_plan.planned(NAME, settings[SELFPLAY.group], typed(of_run), SELFPLAY, SelfPlay)
 
 
 def make(
@@ -87,191 +193,89 @@ def make(
 
     Raises ConfigError, RunStopped, and KeyboardInterrupt after Ctrl-C.
     """
-    console = console or Console(quiet=True)
+    console, command = console or Console(quiet=True), "othello_lab.training.make(...)"
     where = None if folder is None else Path(folder)
     if where is not None and is_selfplay(where):
-        asked = with_defaults(settings).as_data
-        trust = names_no_more(about_of(where)["config"], asked)
-        options = ResumeOptions(trust=trust)
-        result = resume(where, "othello_lab.training.make(...)", console, options)
+        about = about_of(where)
+        if about["complete"]:
+            return where
+        options = ResumeOptions(
+            trust=names_no_more(about["config"], with_defaults(settings).as_data)
+        )
+        result = study_session.resume(where, command, console, options, SELFPLAYS)
     else:
-        result = selfplay(with_defaults(settings), "othello_lab.training.make(...)", console, where)
+        result = selfplay(with_defaults(settings), command, console, where)
     if not result.complete:
         raise KeyboardInterrupt
     return result.folder
 
 
 def selfplay(
-    plan: DataPlan, command: str, console: Console | None = None, folder: Path | None = None
-) -> SelfPlayResult:
+    plan: StudyPlan, command: str, console: Console | None = None, folder: Path | None = None
+) -> JobResult:
     """Play, or read games, and write the positions into a new folder.
 
     command: how it was asked for. Raises ConfigError before anything is written, and RunStopped.
     """
     kept.needs_pyarrow()
-    return SelfPlayJob(plan, console or Console()).start(command, wanted=folder)
-
-
-def resume(folder: Path, command: str, console: Console, options: ResumeOptions) -> SelfPlayResult:
-    """Go on with a self-play that was interrupted, as :func:`experiments.jobs.run.resume` does
-    with a run."""
-    about = about_of(folder)
-    if about["complete"]:
-        console.print(plain(f"{folder} is complete"), soft_wrap=True)
-        return SelfPlayResult(folder, True)
-    with locked(folder):
-        config = about["config"]
-        of_run = {key: value for key, value in config.items() if key != GROUP}
-        config = {**config, "executor": options.settings(folder, of_run).executor}
-        described = {key: config.get(key) for key in (GROUP, *OBJECTS)}
-        foreign = foreign_code(described, about["versions"])
-        check_trusted(folder, foreign, options.trust, console)
-        plan = of_data(config)
-        options.check(folder, about, _versions(plan), (), console)
-        return SelfPlayJob(plan, console).go_on(folder, command)
-
-
-def _versions(plan: DataPlan) -> dict[str, str]:
-    """Return the versions that the positions depend on: those of a run, and a hash of the files
-    here that shape them."""
-    room = Path(__file__).parent
-    files = (room / name for name in ("data_plan.py", "labels.py", "playing.py", "games.py"))
-    found = {**versions(built_from(plan.settings)), "selfplay": file_hash(*files)}
-    for path in map(Path, plan.data.read):
-        if path.is_file():
-            found[str(path)] = file_hash(path)
-    return found
+    session = SelfPlaySession(plan, SELFPLAYS, console or Console())
+    return session.start(command, wanted=folder)
 
 
 # ---------------------------------------------------------------------- doing it
 
 
-class SelfPlayJob(Job[SelfPlayResult]):
-    """A self-play as a job: the pieces that its record lacks are made, and all put together."""
+class SelfPlaySession(PositionSession):
+    """One go at a self-play: the pieces that its record lacks are made, and all put together."""
 
-    kind = SELFPLAY.word
+    retries = True
+    concludable = False  # positions of pieces are dropped once they are written
 
-    def __init__(self, plan: DataPlan, console: Console) -> None:
-        super().__init__(plan.settings, plan.as_data, console)
-        self._plan = plan
-        self._conditions: GameConditions
-        self._runner: TaskRunner
-        self._pieces: list[Task]
-        self._total: int
-
-    def prepare(self, stack: ExitStack) -> None:
-        self._conditions = self._plan.conditions()
-        say = functools.cache(self.say)
-        prepare_replay(say)  # by which games that are read are checked
-        self._pieces, self._total = self._split()
-        self._conditions.prepare(say)
-        if self._conditions.compiled_games and not self._conditions.limits.timed:
-            prepare_games(say)
-        prepare_labels(self._plan.data, say)
-        trial = self.settings.trial and not self._plan.data.read
-        ready = self._plan.plan.executor.ready(self._conditions, self.say, trial)
-        self._runner = stack.enter_context(ready)
-
-    def versions(self) -> dict[str, str]:
-        return _versions(self._plan)
-
-    def foreign(self) -> list[str]:
-        return foreign_code(built_from(self.settings), {})
-
-    def write_head(self) -> None:
-        if self.resumed:
-            self.record.continue_with(self._plan.as_data, retry=[SKIPPED])
-
-    def _split(self) -> tuple[list[Task], int]:
-        """Return all pieces of work, and the number of games; ConfigError."""
-        plan, settings = self._plan.plan, self._plan.settings
-        count = settings.games
-        if self._plan.data.read:
-            from othello_lab.training.games import read_games
-
-            games = read_games(self._plan.data.read, plan.rules, self._plan.data.partly, self.say)
-            parts: list[Any] = list(games.pieces(_GAMES))
-            return [Task(n, part) for n, part in enumerate(parts)], len(games)
-        openings = plan.openings.find(min(count, _MOST_OPENINGS), plan.rules, settings.seed)
-        if not openings:
-            raise ConfigError(f"openings: there are none ({plan.openings.text})")
-        reached = [opening.reach(plan.rules) for opening in openings[:count]]
-        table = np.array(
-            [(at.mover, at.opponent, at.to_move is Color.WHITE) for at in reached], dtype=np.uint64
-        )
-        which = np.fromiter(islice(cycle(range(len(table))), count), dtype=np.int64)
-        pieces = []
-        for number, first in enumerate(range(0, count, _GAMES)):
-            part = table[which[first : first + _GAMES]]
-            color = part[:, 2].astype(np.int64)
-            batch = GameBatch(number, settings.seed, first, part[:, 0], part[:, 1], color)
-            pieces.append(Task(number, batch))
-        return pieces, count
-
-    def work(self, stack: ExitStack) -> SelfPlayResult:
-        clock, record = time.perf_counter(), self.record
-        record.expect(len(self._pieces))
-        done = self.done()
-        if left := [piece for piece in self._pieces if piece.number not in done]:
-            self._work_on(left)
-        done = self.done()
-        failures = [why for why in done.values() if why]
-        complete = len(done) == len(self._pieces) and not failures
-        seconds = time.perf_counter() - clock
+    def make(self) -> tuple[Mapping[str, Any], bool]:
+        """Return the description of what was made, empty if there is no position, and True if it is
+        all."""
+        complete = self.do_missing(None)
+        complete = complete and not any(self.done().values())
         with self.reading():
-            about = described(record)
-            about["seconds"] = round(about["seconds"] + seconds, 1)
-            found = self._together({**about, "complete": complete})
-        record.finish(seconds, complete)
-        if complete:  # its positions are in their own file
-            record.drop_rows(POSITIONS)
-        if found is not None:
-            self._tell(found, about)
-        if failures:
+            about = described(self.record)
+        if complete and not about["positions_of_games"]:
+            why = ", ".join(f"{number:,} {why}" for why, number in about["left_out"].items())
+            raise RunStopped(f"{self.folder}: no position came of {about['games']:,} games ({why})")
+        return about if about["positions_of_games"] else {}, complete
+
+    def report(self, found: Any, to: Path | None = None) -> int:
+        """Write the positions, and print what they are."""
+        with self.reading():
+            about = described(self.record)
+            positions = self._together(about)
+        if about["complete"]:  # they are in their own file
+            self.record.drop_rows(POSITIONS)
+        for line in summary(positions, about):
+            self.say(line)
+        if not self.console.quiet:
+            self.console.print(stages(positions))
+        self.say(f"written to {self.folder / kept.FILE}")
+        if failures := [why for why in self.done().values() if why]:
             raise RunStopped(
                 f"{len(failures):,} times {_GAMES} games could not be made: {failures[0]}. What "
                 f"was made is kept; to try again: {self.resume_hint()}"
             )
-        if not complete:
-            self.tell_hint()
-            if found is None:
-                raise KeyboardInterrupt
-        return SelfPlayResult(self.folder, complete)
+        return 0
 
-    def _work_on(self, left: Sequence[Task]) -> None:
-        """Make these pieces."""
-        plan, conditions = self._plan, self._conditions
-        job = functools.partial(make_piece, plan.as_data[GROUP])
-        with ExitStack() as stack:
-            stack.enter_context(self.interruptible(conditions.stop, STOPPING))
-            progress = stack.enter_context(progress_of(self.console, "games"))
-            sizes = {piece.number: _games_of(piece) for piece in left}
-            before = self._total - sum(sizes.values())
-            bar = progress.add_task(plan.settings.name, total=self._total, completed=before)
-            with guarded(self.record.path, conditions.stop):
-                for results in self._runner.work(job, left):
-                    self.record.add_pieces(results)
-                    made = sum(sizes[each.number] for each in results if not each.failure)
-                    progress.advance(bar, made)
-
-    def _together(self, about: Mapping[str, Any]) -> Positions | None:
-        """Write and return the positions of all pieces; None if there is no position yet."""
+    def _together(self, about: Mapping[str, Any]) -> Positions:
+        """Write and return the positions of all pieces."""
         sql = "select piece, row from rows where table_name = ? order by piece"
         numbers, parts = list[int](), [np.zeros(0, dtype=ROW)]
         for number, row in self.record.each(sql, [POSITIONS]):
             numbers.append(number)
             parts.append(np.frombuffer(b64decode(json.loads(row)["rows"]), dtype=ROW))
         rows = np.concatenate(parts)
-        if not len(rows):
-            if about["complete"]:
-                why = ", ".join(f"{number:,} {why}" for why, number in about["left_out"].items())
-                raise RunStopped(
-                    f"{self.folder}: no position came of {about['games']:,} games ({why})"
-                )
-            return None
+        if not len(rows):  # they were written when it was complete
+            return Positions.read(self.folder)
         first = np.array([number * _GAMES for number in numbers])
         game = np.repeat(first, [len(part) for part in parts[1:]]) + rows["game"]
-        data, rules = self._plan.data, self._plan.plan.rules
+        data, rules = self._study, self.plan.plan.rules
+        assert isinstance(data, SelfPlay)
         found = Positions.of_games(
             rows["mover"].copy(),
             rows["opponent"].copy(),
@@ -285,13 +289,10 @@ class SelfPlayJob(Job[SelfPlayResult]):
         found.write(self.folder / kept.FILE, {"made_by": "selfplay", **about})
         return found
 
-    def _tell(self, found: Positions, about: Mapping[str, Any]) -> None:
-        """Print a summary of the positions."""
-        for line in summary(found, about):
-            self.say(line)
-        if not self.console.quiet:
-            self.console.print(stages(found))
-        self.say(f"written to {self.folder / kept.FILE}")
+
+SELFPLAYS = RecordMaker(
+    SELFPLAY, SelfPlay, lambda plan: SelfPlaySession, {"selfplay": Path(__file__).parent}
+)
 
 
 def is_selfplay(folder: Path | str) -> bool:
@@ -352,8 +353,3 @@ def stages(found: Positions) -> Any:
             share, mean = 100 * part.exact.mean(), np.abs(part.score).mean()
             table.add_row(f"{low}-{low + 9}", f"{len(part):,}", f"{share:.0f}", f"{mean:.1f}")
     return table
-
-
-def _games_of(piece: Task) -> int:
-    content = piece.content
-    return len(content) if isinstance(content, LabelledGames) else len(content.mover)

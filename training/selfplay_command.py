@@ -9,12 +9,13 @@ from pathlib import Path
 from rich.console import Console
 
 from othello_lab.agents.config import ConfigError, settings_text
-from othello_lab.core.system.cli import Parser
 from othello_lab.core.system.console import as_typed
 from othello_lab.core.system.escaping import visible
-from othello_lab.training.data_plan import GROUP, NAME, read
-from othello_lab.training.selfplay import selfplay
+from othello_lab.experiments.jobs.command_line import SettingsParser
+from othello_lab.experiments.jobs.kinds import SELFPLAY
+from othello_lab.training.selfplay import NAME, read, selfplay
 
+GROUP = SELFPLAY.group
 USAGE = """\
 usage: othello-lab selfplay [key=value ...]
        othello-lab positions FILE ... [key=value ...]
@@ -56,14 +57,9 @@ def positions_command(arguments: Sequence[str], console: Console) -> int:
 
 
 def _made(command: str, arguments: Sequence[str], console: Console) -> int:
-    parser = Parser(prog=f"othello-lab {command}", add_help=False)
-    parser.add_argument("words", nargs="*")
-    parser.add_argument("--config-dir", type=Path)
-    parser.add_argument("-h", "--help", action="store_true")
+    parser = SettingsParser(command)
     parser.add_argument("--yes", action="store_true")
-    options, rest = parser.parse_known_intermixed_args(list(arguments))
-    if rest:
-        raise ConfigError(f"unknown option {rest[0]}; see othello-lab {command} --help")
+    options = parser.parsed(arguments)
     if options.help:
         print(visible(selfplay_help(), keep="\n"), end="")
         return 0
@@ -80,14 +76,14 @@ def _made(command: str, arguments: Sequence[str], console: Console) -> int:
         words = [f"name={command}", f"{GROUP}.read=[{quoted}]", *words]
     reason = "positions are made here, and nobody is measured"
     _refuse(words, MEASURED, f"{reason}, so it has no effect; it is a setting of run")
-    folders = [str(options.config_dir)] if options.config_dir else []
-    plan = read(words, folders)
+    plan = read(words, options.folders)
     if not words and not options.yes:
-        players = ", ".join(plan.settings.agents)
+        settings = plan.plan.settings
+        players = ", ".join(settings.agents)
         raise ConfigError(
-            f"{command} would play {plan.settings.games:,} games of {players} against itself and "
-            f"write their positions to {plan.settings.results}/{plan.settings.name}/; say how "
-            "many, such as games=1000, or --yes"
+            f"{command} would play {settings.games:,} games of {players} against itself and write "
+            f"their positions to {settings.results}/{settings.name}/; say how many, such as "
+            "games=1000, or --yes"
         )
     return selfplay(plan, as_typed([command, *arguments]), console).exit_code
 
@@ -107,5 +103,5 @@ def _quoted(file: str) -> str:
 
 
 def selfplay_help() -> str:
-    """Return the usage of the commands, and their settings as DataConfig declares them."""
+    """Return the usage of the commands, and their settings as SelfPlay declares them."""
     return USAGE + "\n".join(settings_text(GROUP, NAME)) + "\n"

@@ -403,7 +403,9 @@ class TrainingContext:
         asked, folder = RunRequest(wanted, name), self.folder / name
         if not play_part(asked, folder, self.whole, self.console, self._options):
             raise KeyboardInterrupt
-        return PlayedRun(0, folder, asked, True)
+        run = PlayedRun.read(0, folder, asked)
+        assert run is not None, "it is complete"
+        return run
 
 
 class WorkerMap(Protocol):

@@ -15,6 +15,7 @@ from othello_lab.agents.config import build, unknown
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.system.files import read_bytes
 from othello_lab.core.system.settings import Switch
+from othello_lab.experiments.jobs.job import JobResult
 from othello_lab.experiments.jobs.kinds import TRAINING
 from othello_lab.experiments.pairing import ResultTable
 from othello_lab.experiments.playing.tasks import TaskResult
@@ -23,7 +24,7 @@ from othello_lab.experiments.statistics.intervals import elo_words
 from othello_lab.experiments.studies import study_session as studies
 from othello_lab.experiments.studies.study import Conclusion
 from othello_lab.experiments.studies.study_plan import StudyPlan
-from othello_lab.experiments.studies.study_session import RecordMaker, StudyResult, StudySession
+from othello_lab.experiments.studies.study_session import RecordMaker, StudySession
 from othello_lab.training.champion import ChampionTraining
 from othello_lab.training.champion_session import ChampionSession
 from othello_lab.training.learned_files import WEIGHTS
@@ -185,7 +186,7 @@ MAKER = RecordMaker(TRAINING, TrainingStudy, _session_of, ROOMS)
 
 def train(
     plan: StudyPlan, command: str, console: Console | None = None, folder: Path | None = None
-) -> StudyResult:
+) -> JobResult:
     """Train, and write everything into a new folder, or into one made already; see
     :func:`experiments.studies.study_session.study`."""
     return studies.study(plan, command, console, folder, MAKER)

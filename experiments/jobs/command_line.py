@@ -17,20 +17,24 @@ if TYPE_CHECKING:
 # What a command needs is imported there: --help and a misspelt command answer at once.
 
 
-class _RunParser(argparse.ArgumentParser):
+class SettingsParser(Parser):
+    """The parser of a command that takes settings, ``key=value``, and further folders of YAMLs."""
+
+    def __init__(self, command: str) -> None:
+        super().__init__(prog=f"othello-lab {command}", add_help=False)
+        self.add_argument("words", nargs="*")
+        self.add_argument("--config-dir", "-cd", dest="folders", nargs=1, default=[])
+        self.add_argument("--help", "-h", action="store_true")
+
+    def parsed(self, arguments: Sequence[str]) -> argparse.Namespace:
+        """Return the options: ``words``, ``folders``, ``help``; ConfigError."""
+        options, rest = self.parse_known_intermixed_args(list(arguments))
+        if rest:
+            self.error(f"unknown option {rest[0]}")
+        return options
+
     def error(self, message: str) -> NoReturn:
-        raise ConfigError(f"{message}; see othello-lab run --help")
-
-
-def run_parser() -> argparse.ArgumentParser:
-    """Return the parser of the words after ``run``, which a sweep's folder keeps too."""
-    parser = _RunParser(prog="othello-lab run", add_help=False)
-    parser.add_argument("overrides", nargs="*")
-    parser.add_argument("--help", "-h", action="store_true")
-    parser.add_argument("--cfg", "-c", choices=["job"])
-    parser.add_argument("--multirun", "-m", action="store_true")
-    parser.add_argument("--config-dir", "-cd")
-    return parser
+        raise ConfigError(f"{message}; see {self.prog} --help")
 
 
 def resume_command(arguments: Sequence[str]) -> int:

@@ -1,7 +1,8 @@
 """The lifecycle of every job: checks, a folder, its lock, a record, work, a report, and resuming.
 
-:class:`Job` drives runs, studies, trainings, self-plays and sweeps. A kind of job is a subclass. It
-checks and prepares, begins or continues its record, and does and reports the missing work.
+:class:`Job` drives runs, studies (sweeps among them), trainings and self-plays. A kind of job is a
+subclass. It checks and prepares, begins or continues its record, and does and reports the missing
+work.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from concurrent.futures import BrokenExecutor
 from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -53,23 +55,31 @@ log = logging.getLogger("lab.record")
 Result = TypeVar("Result")
 
 
+@dataclass(frozen=True)
+class JobResult:
+    """The result of a job. exit_code: of the command: 0, that of its conclusion, 1 if pieces
+    failed, 130 if it was interrupted."""
+
+    folder: Path
+    complete: bool
+    exit_code: int
+
+
 class Job(ABC, Generic[Result]):
     """A job at work in its folder.
 
     settings: of the job; its folder and log level follow from them. config: all settings as plain
-    data, for the folder's :data:`CONFIG`; None writes no such file. folder: its folder, unset
-    before :meth:`start` has made it. resumed: True if its record was begun by an earlier session.
-    begun: True if it has a record that says what job it is. kind, name: of the job, in its record.
-    record: unset before :meth:`open_record`.
+    data, for the folder's :data:`CONFIG`. folder: its folder, unset before :meth:`start` has made
+    it. resumed: True if its record was begun by an earlier session. begun: True if it has a record
+    that says what job it is. kind, name: of the job, in its record. record: unset before
+    :meth:`open_record`.
     """
 
     folder: Path
     record: Record
     kind = RUN
 
-    def __init__(
-        self, settings: RunConfig, config: Mapping[str, Any] | None, console: Console
-    ) -> None:
+    def __init__(self, settings: RunConfig, config: Mapping[str, Any], console: Console) -> None:
         self.settings, self.config, self.console = settings, config, console
         self.resumed = self.begun = False
         self.name = settings.name
@@ -175,7 +185,7 @@ class Job(ABC, Generic[Result]):
             place = Path(self.settings.results, self.settings.name)
             self.folder = folder or new_folder(wanted or place / f"{started:%Y-%m-%d_%H-%M-%S}")
             with locked(self.folder), self._errors_explained():
-                self._write_config()
+                write_yaml(self.folder / CONFIG, self.config)
                 with self.open_record(session):
                     self.begun = True
                     return self.work(stack)
@@ -187,7 +197,7 @@ class Job(ABC, Generic[Result]):
         with ExitStack() as stack, self._errors_explained():
             self.prepare(stack)
             with self.open_record(session):
-                self._write_config()
+                write_yaml(self.folder / CONFIG, self.config)
                 return self.work(stack)
 
     def say(self, line: str) -> None:
@@ -234,10 +244,6 @@ class Job(ABC, Generic[Result]):
             "machine": machine(),
             "started": started.isoformat(timespec="seconds"),
         }
-
-    def _write_config(self) -> None:
-        if self.config is not None:
-            write_yaml(self.folder / CONFIG, self.config)
 
     @contextmanager
     def _errors_explained(self) -> Iterator[None]:

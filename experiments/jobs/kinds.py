@@ -40,7 +40,7 @@ class KindEntry(NamedTuple):
 
 STUDY = KindEntry("study", "othello_lab.experiments.studies.kind:StudyKind", "study")
 TRAINING = KindEntry("training", "othello_lab.training.kinds:TrainingKind", "train", "step")
-SELFPLAY = KindEntry("selfplay", "othello_lab.training.kinds:SelfPlayKind", "data")
+SELFPLAY = KindEntry("self-play", "othello_lab.training.kinds:SelfPlayKind", "data")
 SWEEP = KindEntry("sweep", "othello_lab.experiments.sweep.kind:SweepKind", "sweep", "run")
 KINDS: Mapping[str, KindEntry] = {
     RUN: KindEntry(RUN, "othello_lab.experiments.jobs.run_kind:RunKind"),
@@ -74,18 +74,15 @@ class JobSummary:
     note: str = ""
 
 
-def summary_of(
-    folder: Path, kind: str, head: Mapping[str, Any], before: str = "", **facts: Any
-) -> JobSummary:
+def summary_of(folder: Path, head: Mapping[str, Any], before: str = "", **facts: Any) -> JobSummary:
     """Return the row of a job that has begun.
 
-    head: the facts of its record: name, started, complete, config. before: text before its
-    state. facts: further fields.
+    head: of its record. before: text before its state. facts: further fields.
     """
     config = head["config"]
     return JobSummary(
         folder=str(folder),
-        kind=kind,
+        kind=str(head["kind"]),
         name=str(head["name"]),
         started=str(head["started"]),
         state=before + state_of(folder, bool(head["complete"])),
@@ -96,14 +93,11 @@ def summary_of(
     )
 
 
-def described(
-    folder: Path, kind: str, head: Mapping[str, Any], results: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return a job as plain data for a program to read; the arguments as for
-    :func:`summary_of`."""
+def job_data(folder: Path, head: Mapping[str, Any], results: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a job as plain data for a program to read. head: of its record."""
     return {
         "folder": str(folder),
-        "kind": kind,
+        "kind": head["kind"],
         "state": state_of(folder, bool(head["complete"])),
         **{key: head[key] for key in ("name", "command", "started")},
         **results,

@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from rich.console import Console
@@ -29,10 +30,13 @@ from othello_lab.experiments.record.store import SKIPPED, STARVED_PAIRS
 class ResumeOptions:
     """Options of a job that is continued.
 
-    games: a pairing from now on; None for as many as before. workers, executor (its name), address:
-    the place of the work from now on; None for the one before. force: continue even if code, a
-    version or an agent has changed. retry_skipped: do again what failed. retry_starved: play again
-    the pairs in which an agent lacked time. trust: run code from outside the lab without asking.
+    games: a pairing from now on, not fewer than before; None for as many. workers, executor,
+    address: processes, and a new place to work, as in ``conf/executor``; None for those before. The
+    games are the same. force: continue even if the lab's code, a version, or an agent has changed.
+    retry_skipped: play the pairs that were skipped; of a study, do again what failed.
+    retry_starved: play again the pairs in which an agent had less than 70 % of its time on a
+    processor. trust: run the code from outside the lab that the record names, with your rights,
+    without asking.
     """
 
     games: int | None = None
@@ -84,26 +88,6 @@ class ResumeOptions:
         check_trusted(folder, foreign, self.trust, console)
 
 
-@dataclass(frozen=True)
-class _RecordedRun:
-    """The parts of a record that are needed to continue its run."""
-
-    head: dict[str, Any]
-    agents: dict[str, int]  # their versions, by name
-    openings: list[str]
-    skipped: bool  # whether any pair was
-
-    @classmethod
-    def read(cls, folder: Path) -> _RecordedRun:
-        """From the record in a folder, after a look at all of it; ConfigError."""
-        with reading(folder) as record:
-            if damage := next(damages(record), None):
-                raise sqlite3.DatabaseError(damage)
-            agents = dict(record.rows("select name, version from agents order by agent"))
-            skipped = bool(record.pieces())
-            return cls(record.head(), agents, record.openings(), skipped)
-
-
 def replanned(
     folder: Path,
     agents: Mapping[str, Agent] | None,
@@ -115,19 +99,25 @@ def replanned(
     agents: those of a run of objects. Foreign code that the plan needs is asked for on the console
     before anything of it is imported.
     """
-    recorded = _RecordedRun.read(folder)  # and closed again: building agents may fork
+    with reading(folder) as record:  # and closed again: building agents may fork
+        if damage := next(damages(record), None):
+            raise sqlite3.DatabaseError(damage)
+        head, texts = record.head(), record.openings()
+        numbers = dict(record.rows("select name, version from agents order by agent"))
+        skipped = bool(record.pieces())
     with damage_told(folder):
-        settings = options.settings(folder, recorded.head["config"])
+        games = typed(head["config"]).games
+        settings = options.settings(folder, head["config"])
         _check_objects(settings, agents)
-        now, foreign = versions(built_from(settings)), _foreign(settings, recorded, options)
-        options.check(folder, recorded.head, now, foreign, console)
+        foreign = foreign_in(settings, head["versions"], options.address is not None)
+        options.check(folder, head, versions(built_from(settings)), foreign, console)
         plan = plan_of(settings, agents)
-        if list(plan.agents) != list(recorded.agents):
+        if list(plan.agents) != list(numbers):
             raise ValueError("its table agents is not the line-up of its settings")
         if not options.force:
-            refuse_changes(folder, _changed_agents(recorded, plan))
-        openings = [Opening.read(text, plan.rules) for text in recorded.openings]
-    _refuse_what_schedule_does_not(plan, recorded, options.retry)
+            refuse_changes(folder, _changed_agents(numbers, plan))
+        openings = [Opening.read(text, plan.rules) for text in texts]
+    _refuse_what_schedule_does_not(plan, games, skipped, options.retry)
     needed = plan.schedule.openings_needed(plan.names, plan.settings.games // 2)
     if len(openings) < needed:
         more = plan.choose_openings()
@@ -140,15 +130,17 @@ def replanned(
 
 
 def _refuse_what_schedule_does_not(
-    plan: Plan, recorded: _RecordedRun, retry: Collection[str]
+    plan: Plan, before: int, skipped: bool, retry: Collection[str]
 ) -> None:
+    """ConfigError for a change that the schedule does not allow. before: games a pairing so far.
+    skipped: True if any pair was."""
     games = plan.settings.games
-    if games != typed(recorded.head["config"]).games and not plan.schedule.can_grow:
+    if games != before and not plan.schedule.can_grow:
         raise ConfigError(
             f"games={games}: in this run's schedule those who met went by the games before; a new "
             "run with more games is needed"
         )
-    for pairs, some in ((SKIPPED, recorded.skipped), (STARVED_PAIRS, True)):
+    for pairs, some in ((SKIPPED, skipped), (STARVED_PAIRS, True)):
         if pairs in retry and some and plan.schedule.listens:
             raise ConfigError(
                 f"--retry-{pairs}: this run's schedule goes by results, and the pairs after the "
@@ -175,15 +167,20 @@ def _check_objects(settings: RunConfig, agents: Mapping[str, Agent] | None) -> N
             )
 
 
-def _foreign(settings: RunConfig, recorded: _RecordedRun, options: ResumeOptions) -> list[str]:
+def foreign_in(
+    settings: RunConfig, recorded: Mapping[str, str] = MappingProxyType({}), moved: bool = False
+) -> list[str]:
     """Return the code from outside the lab that a plan of these settings would run. Objects of a
-    program, and a scheduler that was named just now, are not the record's choice."""
+    program, and a scheduler that was named just now, are not the record's choice.
+
+    recorded: the versions in the record. moved: True if the scheduler was named just now.
+    """
     described = built_from(settings)
     if any("object" in agent for agent in settings.agents.values()):
         del described["agents"]
-    if options.address is not None:
+    if moved:
         described["executor"] = described["executor"] | {"address": None}
-    return foreign_code(described, recorded.head["versions"])
+    return foreign_code(described, recorded)
 
 
 def changes(
@@ -210,10 +207,11 @@ def changes(
     return changed
 
 
-def _changed_agents(recorded: _RecordedRun, plan: Plan) -> list[str]:
+def _changed_agents(recorded: Mapping[str, int], plan: Plan) -> list[str]:
+    """Return the agents with another version than the recorded one, in words."""
     return [
         f"agent '{name}' version {version} -> {plan.agents[name].version}"
-        for name, version in recorded.agents.items()
+        for name, version in recorded.items()
         if plan.agents[name].version != version
     ]
 

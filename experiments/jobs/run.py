@@ -43,7 +43,7 @@ from othello_lab.experiments.config import (
     plan_of,
 )
 from othello_lab.experiments.jobs.job import Job
-from othello_lab.experiments.jobs.replan import ResumeOptions, about_object, replanned
+from othello_lab.experiments.jobs.replan import ResumeOptions, about_object, foreign_in, replanned
 from othello_lab.experiments.jobs.result import RunResult
 from othello_lab.experiments.jobs.stopping import RunStopped, guarded
 from othello_lab.experiments.pairing.openings import Opening
@@ -58,7 +58,6 @@ from othello_lab.experiments.playing.match import (
     TaskRunner,
     pairs_of,
 )
-from othello_lab.experiments.playing.trust import foreign_code
 from othello_lab.experiments.record.folder import CHECKS, locked
 from othello_lab.experiments.record.game_block import GameBlock, count_forfeits, count_results
 from othello_lab.experiments.record.provenance import versions
@@ -181,43 +180,28 @@ def resume(
     console: Console | None = None,
     *,
     agents: Mapping[str, Agent] | None = None,
-    games: int | None = None,
-    workers: int | None = None,
-    executor: str | None = None,
-    address: str | None = None,
-    force: bool = False,
-    retry_skipped: bool = False,
-    retry_starved: bool = False,
-    trust: bool = False,
     brief: bool = False,
+    **options: Any,
 ) -> RunResult:
     """Continue a run that was interrupted, or add games to it.
 
-    agents: the agents of a run that was given objects, by the same names.
-    games: games a pairing from now on; not fewer than the run has.
-    workers: processes (default: as before). executor, address: a new place to play, as in
-        ``conf/executor``; the games are the same.
-    force: continue even if the lab's code, a version, or an agent has changed.
-    retry_skipped: play the pairs that were skipped. retry_starved: play again the pairs in which
-        an agent had less than 70 % of its time on a processor. brief: print progress, but no
-        results.
-    trust: run the code from outside the lab that the record names, with your rights, without
-        asking; a program without a terminal to ask on needs it.
+    agents: the agents of a run that was given objects, by the same names. brief: print progress,
+    but no results. options: of :class:`~experiments.jobs.replan.ResumeOptions`: ``games``,
+    ``workers``, ``executor``, ``address``, ``force``, ``retry_skipped``, ``retry_starved``, and
+    ``trust=True``, which a program without a terminal to ask on needs for foreign code.
 
     The record is in the end that of an uninterrupted run, timings aside. Raises ConfigError and
     RunStopped.
     """
-    console = console or Console()
+    console, asked = console or Console(), ResumeOptions(**options)
     folder = Path(folder)
     if not folder.is_dir():
         raise ConfigError(f"{folder}: there is no such folder")
     if not (folder / FILE).is_file():
         raise ConfigError(f"{folder} is no run: there is no {FILE} in it")
-    places = games, workers, executor, address
-    options = ResumeOptions(*places, force, retry_skipped, retry_starved, trust)
     with locked(folder):
-        plan, openings = replanned(folder, agents, options, console)
-        job = RunJob(plan, console, openings, options.retry, brief)
+        plan, openings = replanned(folder, agents, asked, console)
+        job = RunJob(plan, console, openings, asked.retry, brief)
         return job.go_on(folder, command)
 
 
@@ -268,10 +252,7 @@ class RunJob(Job[RunResult]):
         return versions(built_from(self._plan.settings))
 
     def foreign(self) -> list[str]:
-        described = built_from(self._plan.settings)
-        if self._plan.of_objects:
-            del described["agents"]
-        return foreign_code(described, {})
+        return foreign_in(self._plan.settings)
 
     def write_head(self) -> None:
         plan, record = self._plan, self.record

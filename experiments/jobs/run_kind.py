@@ -19,7 +19,7 @@ from othello_lab.experiments.jobs.kinds import (
     JobKind,
     JobSummary,
     check_single,
-    described,
+    job_data,
     state_of,
     summary_of,
 )
@@ -48,7 +48,7 @@ class RunKind(JobKind):
             leader, score = _leader(record, results) if results else ("", None)
             agents, games = len(record.agents()), sum(count for *_, count in results)
             facts: dict[str, Any] = {"leader": leader, "score": score}
-            return summary_of(folder, "run", head, agents=agents, games=games, **facts)
+            return summary_of(folder, head, agents=agents, games=games, **facts)
 
     def show(self, folder: Path, console: Console, as_json: bool) -> None:
         with facts_of(folder) as facts:
@@ -129,4 +129,4 @@ def _as_data(folder: Path, facts: RunFacts, said: Findings) -> dict[str, Any]:
         "standings": rows_of(facts.standings),
         "matches": rows_of(facts.matches),
     }
-    return described(folder, "run", head, results)
+    return job_data(folder, head, results)

@@ -23,7 +23,7 @@ from othello_lab.core.game import PlayerFailure, SearchStats, valid_answer
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, ruleset
 from othello_lab.core.system.forked import Channel
-from othello_lab.experiments.record.store import COUNTS
+from othello_lab.experiments.record.turns import COUNTS
 
 LONGEST_TEXT = 10_000
 """Characters of a message or traceback that are kept."""

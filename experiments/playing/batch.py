@@ -29,17 +29,13 @@ from othello_lab.experiments.pairing.schedule import ScheduledGame
 from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.game import note_finished, play
 from othello_lab.experiments.record.game_block import GameBlock
-from othello_lab.experiments.record.store import COUNTS, FIRST_COUNT, TIMES, TURN, PlayedGame
+from othello_lab.experiments.record.store import PlayedGame
 
 _MOST = 256
-"""Games that the kernel plays at a time; their text takes up to two megabytes."""
+"""Games that the kernel plays at a time; their bytes take up to two megabytes."""
 _MOST_SEED = (1 << 63) - 1
 _COLORS = (Color.BLACK, Color.WHITE)
 _SCHEDULED = attrgetter("number", "pair", "black", "white", "seed")
-
-# A record and compiled code have the columns of a turn in the same order.
-assert TURN[:FIRST_COUNT] == ["ply", "agent", "square", "value", "depth", *TIMES[:2]]
-assert TURN[FIRST_COUNT:] == [*COUNTS, *TIMES[2:]]
 
 
 class GameMonitor:
@@ -161,13 +157,12 @@ def _in_compiled_code(
     """
     scheduled = np.array([_SCHEDULED(game) for game in games], dtype=np.int64).T.copy()
     table = np.zeros((len(games), recorded_games.RECORDED), dtype=np.int64)
-    _, _, black, white, seeds = scheduled
-    table[:, recorded_games.BLACK_AGENT], table[:, recorded_games.WHITE_AGENT] = black, white
+    _, _, black, _, seeds = scheduled
     table[:, layout.BLACK] = black != first
     table[:, layout.BLACK_SEED], table[:, layout.WHITE_SEED] = seeds, seeds + 1
     lines = _set_up([game.opening for game in games], conditions.rules, table)
     about = lines, conditions.rules, watch.address, conditions.record_moves
-    number, text = recorded_games.play_recorded(players, table, *about)
+    number, content = recorded_games.play_recorded(players, table, *about)
     watch.rest()
     doubted = number < len(games) and table[number, layout.END] < 0
     numbers = np.concatenate([scheduled[:, :number], table[:number, recorded_games.RESULT :].T])
@@ -176,7 +171,7 @@ def _in_compiled_code(
         for place, game in enumerate(games[:number])
         if not game.opening.begins_transcript
     }
-    block = GameBlock(numbers, text, openings, conditions.record_moves)
+    block = GameBlock(numbers, content, openings, conditions.record_moves)
     note_finished(conditions, block)
     return block, bool(doubted)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 import logging
 import os
 import re
@@ -20,19 +18,8 @@ from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.pairing.schedule import ScheduledGame
 from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.record.log import logging_game
-from othello_lab.experiments.record.store import (
-    COUNTS,
-    TIMES,
-    TOTALS,
-    TURN,
-    GameRow,
-    MoveRow,
-    PlayedGame,
-    TurnsRow,
-    misfit,
-    seat_totals,
-    written,
-)
+from othello_lab.experiments.record.store import TOTALS, GameRow, PlayedGame, misfit, seat_totals
+from othello_lab.experiments.record.turns import COUNTS, TIMES, MoveRow, written
 
 log = logging.getLogger("lab.games")
 
@@ -114,7 +101,7 @@ def _to_row(conditions: GameConditions, game: ScheduledGame, played: GameRecord)
         )._replace(
             black_outside_nanoseconds=played.outside[0], white_outside_nanoseconds=played.outside[1]
         ),
-        written(turns) if conditions.record_moves else None,
+        written(game.number, game.black, turns) if conditions.record_moves else None,
     )
 
 
@@ -122,15 +109,15 @@ def recordable(played: PlayedGame, rules: Ruleset) -> PlayedGame:
     """Return the game if the record can hold it. Otherwise return a forfeit: the agent with the
     unwritable data loses at its first move, as by an invalid answer."""
     row = played.game
-    column = misfit(row) or (played.turns and misfit(TurnsRow(row.game, played.turns)))
+    column = misfit(row)
     if not column:
         return played
     if column == "detail":
         return played._replace(game=row._replace(detail="its reason cannot be recorded"))
-    loser = _side_of(column, played)
-    if loser is None:
+    sides = [color for color in Color if column.removeprefix(f"{color.value}_") in TOTALS]
+    if not sides:
         return played
-    opening = Opening.read(row.opening, rules)
+    loser, opening = sides[0], Opening.read(row.opening, rules)
     _, moves = opening.begin(rules).follow(split_transcript(row.transcript))
     position, turns = opening.reach(rules), []
     for number, move in enumerate(moves[len(opening.moves) :], start=len(opening.moves) + 1):
@@ -158,20 +145,7 @@ def recordable(played: PlayedGame, rules: Ruleset) -> PlayedGame:
         *white,
     )
     log.warning("game %d is lost: %s cannot be recorded", row.game, column)
-    return PlayedGame(forfeit, None if played.turns is None else written(turns))
-
-
-def _side_of(column: str, played: PlayedGame) -> Color | None:
-    """Return the side that a column of a game belongs to; None for a column of both."""
-    row = played.game
-    for color in Color:
-        if column.removeprefix(f"{color.value}_") in TOTALS:
-            return color
-    if column == "turns":  # those of the longest
-        with contextlib.suppress(TypeError, ValueError, LookupError, RecursionError):
-            longest = max(json.loads(str(played.turns)), key=lambda turn: len(str(turn)))
-            return {row.black: Color.BLACK, row.white: Color.WHITE}[longest[TURN.index("agent")]]
-    return None
+    return PlayedGame(forfeit, played.turns and written(row.game, row.black, turns))
 
 
 def in_a_line(detail: str) -> str:

@@ -28,7 +28,8 @@ from othello_lab.core.notation import (
 )
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, Ruleset
-from othello_lab.experiments.record.store import COUNTS, TIMES, TOTALS, GameRow, seat_totals
+from othello_lab.experiments.record.store import TOTALS, GameRow, seat_totals
+from othello_lab.experiments.record.turns import COUNTS, TIMES
 
 TRANSCRIPTS, RESULTS, MOVES, COUNTED = "transcripts", "results", "moves", "counts"
 _POINTS = {"black": 1.0, "white": 0.0, "draw": 0.5}
@@ -133,14 +134,11 @@ def _due_result(game: GameRow, position: Position) -> dict[str, Any]:
 def _wrong_counts(row: Any, cut_short: bool) -> Iterator[str]:
     """Yield the errors in the costs of a move. cut_short: True if an agent hung or died in its
     game."""
-    about = {name: getattr(row, name) for name in (*COUNTS, *TIMES)}
-    unsaid = [name for name, value in about.items() if value is None]
-    if unsaid:
-        if len(unsaid) < len(about):
-            yield f"{', '.join(unsaid)} missing"
-        elif row.square != PASS and not cut_short:
+    if row.nodes is None:
+        if row.square != PASS and not cut_short:
             yield "a move without counts"
         return
+    about = {name: getattr(row, name) for name in (*COUNTS, *TIMES)}
     if row.square == PASS:
         yield "a forced pass, which is nobody's decision, with counts"
     yield from (f"{name} is {value}" for name, value in about.items() if value < 0)

@@ -1,4 +1,4 @@
-"""Blocks of finished games: columns and one text, from compiled code into the record.
+"""Blocks of finished games: columns and bytes, from compiled code into the record.
 
 A block is a sequence of :class:`experiments.record.store.PlayedGame` for whoever wants these. The
 record takes it as it is, with one statement a table.
@@ -8,21 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import Any, overload
 
 import numpy as np
 
 from othello_lab.core.game import FAIR_ENDS, FINISHED
-from othello_lab.core.recorded_games import (
-    OPENING_END,
-    RESULT,
-    RESULTS,
-    SUMMED,
-    TRANSCRIPT_END,
-    TURNS_END,
-)
-from othello_lab.experiments.record.store import GameRow, PlayedGame, Record, TurnsRow
+from othello_lab.core.recorded_games import RESULTS, SUMMED
+from othello_lab.experiments.record.store import GameRow, PlayedGame, Record
+from othello_lab.experiments.record.turns import TurnsRow
 
 SCHEDULED = ("game", "pair", "black", "white", "seed")
 """The columns that a game has before it is played."""
@@ -41,36 +34,32 @@ _SAME = GameRow._field_defaults | {"end_reason": FINISHED, "detail": ""}
 # Rows of a block's numbers.
 _BLACK, _WHITE = SCHEDULED.index("black"), SCHEDULED.index("white")
 _RESULT = len(SCHEDULED)
-_ENDS = [int(_RESULT + end - RESULT) for end in (OPENING_END, TRANSCRIPT_END, TURNS_END)]
 
 
 class GameBlock(Sequence[PlayedGame]):
     """Games that were played to their end in compiled code, whole pairs.
 
     numbers: int64, shape (columns, games): SCHEDULED, then the columns of
-    :mod:`core.recorded_games` from RESULT on. text: of all games, as it says there. openings: texts
-    of openings that are no beginning of their game's transcript, by the place of the game. moves:
-    True if the text has the turns.
+    :mod:`core.recorded_games` from RESULT on. content: the bytes of all games, as it says there.
+    openings: texts of openings that are no beginning of their game's transcript, by the place of
+    the game. moves: True if the bytes have the turns.
     """
 
     def __init__(
-        self, numbers: np.ndarray, text: bytes, openings: Mapping[int, str], moves: bool
+        self, numbers: np.ndarray, content: bytes, openings: Mapping[int, str], moves: bool
     ) -> None:
-        self.numbers, self.text, self.openings, self.moves = numbers, text, openings, moves
-
-    def __reduce__(self) -> Any:
-        return GameBlock, (self.numbers, self.text, self.openings, self.moves)
+        self.numbers, self.content, self.openings, self.moves = numbers, content, openings, moves
 
     def __len__(self) -> int:
         return int(self.numbers.shape[1])
 
     def __iter__(self) -> Iterator[PlayedGame]:
-        turns = self._turns if self.moves else [None] * len(self)
-        for values, text in zip(self._rows(), turns, strict=True):
+        all_turns = self._turns() if self.moves else [None] * len(self)
+        for values, turns in zip(self._rows(), all_turns, strict=True):
             row = dict(zip(_VALUES, values, strict=True))
             result = row["result"]
             row |= {"result": RESULTS[result], "black_points": _POINTS[result]}
-            yield PlayedGame(GameRow(**_SAME | row), text)
+            yield PlayedGame(GameRow(**_SAME | row), turns and TurnsRow(*turns))
 
     @overload
     def __getitem__(self, place: int) -> PlayedGame: ...
@@ -95,35 +84,27 @@ class GameBlock(Sequence[PlayedGame]):
         record.write_values("games", _SQL, self._rows())
         if self.moves:
             marks = ", ".join("?" * len(TurnsRow._fields))
-            rows = zip(self.games, self._turns, strict=True)
-            record.write_values("turns", f"values ({marks})", rows)
+            record.write_values("turns", f"values ({marks})", self._turns())
 
-    # ------------------------------------------------------------------ the text, cut up
-
-    @cached_property
-    def _ends(self) -> list[list[int]]:
-        """The places where each game's opening, transcript and turns end."""
-        return self.numbers[_ENDS].tolist()
-
-    @cached_property
-    def _letters(self) -> str:
-        return self.text.decode("ascii")
+    # ------------------------------------------------------------------ the bytes, cut up
 
     def _rows(self) -> Iterator[tuple[Any, ...]]:
         """Yield the values of each game, as _VALUES names them."""
-        letters, (openings, transcripts, turns) = self._letters, self._ends
-        begins = [0, *turns[:-1]]
-        texts = [letters[begin:end] for begin, end in zip(begins, openings, strict=False)]
+        *columns, openings, transcripts, turns, _, _ = self.numbers.tolist()
+        texts, lines = [], []
+        for begin, opening, end in zip([0, *turns], openings, transcripts, strict=False):
+            line = self.content[begin:end].decode("ascii")
+            lines.append(line)
+            texts.append(line[: opening - begin])
         for place, text in self.openings.items():
             texts[place] = text
-        lines = [letters[begin:end] for begin, end in zip(begins, transcripts, strict=False)]
-        kept = [row for row in range(len(self.numbers)) if row not in _ENDS]
-        return zip(*self.numbers[kept].tolist(), texts, lines, strict=True)
+        return zip(*columns, texts, lines, strict=True)
 
-    @property
-    def _turns(self) -> list[str]:
-        letters, (_, transcripts, turns) = self._letters, self._ends
-        return [letters[begin:end] for begin, end in zip(transcripts, turns, strict=True)]
+    def _turns(self) -> Iterator[tuple[int, int, int, bytes]]:
+        """Yield the turns of each game, as the fields of a TurnsRow."""
+        *_, begins, ends, first, layouts = self.numbers.tolist()
+        blobs = [self.content[begin:end] for begin, end in zip(begins, ends, strict=True)]
+        return zip(self.games, first, layouts, blobs, strict=True)
 
 
 def _in_sql() -> str:

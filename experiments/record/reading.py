@@ -7,23 +7,17 @@ from __future__ import annotations
 
 import shlex
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.experiments.record import sqlite_file
-from othello_lab.experiments.record.store import (
-    FILE,
-    FORMAT,
-    MOVES,
-    RUN,
-    Record,
-    fits,
-    made_by_schema,
-)
+from othello_lab.experiments.record.store import FILE, FORMAT, RUN, Record, made_by_schema
+from othello_lab.experiments.record.turns import LAYOUTS_TEXT
 
-_NAMES = {"integer": "a whole number", "real": "a number", "text": "text"}
+_NAMES = {"integer": "a whole number", "real": "a number", "text": "text", "blob": "bytes"}
+_GAMES = 1 << 14  # whose turns are read at a time
 DAMAGES = (
     sqlite3.Error,
     ValueError,
@@ -43,7 +37,7 @@ OLD = {
     "games.sqlite": RUN,
     "study.sqlite": "study",
     "training.sqlite": "training",
-    "selfplay.yaml": "selfplay",
+    "selfplay.yaml": "self-play",
     "sweep.yaml": "sweep",
 }
 """What version 0.2 had for a record, and the kinds of its jobs."""
@@ -142,9 +136,10 @@ def damages(record: Record) -> Iterator[str]:
     if len(record.rows("select * from job")) != 1:
         yield "table job: one row is needed"
     for table in made_by_schema():
-        if table != MOVES:
-            yield from _wrong_types(record, table)
-    yield from _wrong_turns(record)
+        yield from _wrong_types(record, table)
+    if record.rows("select 1 from job where layouts != ?", [LAYOUTS_TEXT]):
+        yield "table job: layouts are others than those of this format"
+    yield from _wrong_turns(record, [game for (game,) in record.rows("select game from turns")])
     known = "(select agent from agents)"
     for column in ("black", "white"):
         sql = f"select game, {column} from games where {column} not in {known} limit 1"
@@ -167,17 +162,16 @@ def _wrong_types(record: Record, table: str) -> Iterator[str]:
             yield f"table {table}: {column} is {shown}, not {_NAMES[kind]} ({count:,} rows)"
 
 
-def _wrong_turns(record: Record) -> Iterator[str]:
-    """Yield games with unreadable turns, or with a wrong value in a column of one."""
-    agents = {agent for (agent,) in record.rows("select agent from agents")}
-    for (game,) in record.rows("select game from turns order by game"):
+def _wrong_turns(record: Record, games: Sequence[int]) -> Iterator[str]:
+    """Yield those of some games whose turns cannot be read."""
+    if len(games) <= _GAMES:
         try:
-            turns = record.turns(game)
+            record.turns(games)
+            return
         except ValueError as error:
-            yield one_line(error)
-            continue
-        for turn in turns:
-            if not fits(turn):
-                yield f"game {game}: a turn with something else than numbers: {list(turn)!r:.200}"
-            elif turn.agent not in agents:
-                yield f"game {game}: an agent of its turns is {turn.agent!r:.40}, which is none"
+            if len(games) == 1:
+                yield one_line(error)
+                return
+    half = len(games) // 2
+    yield from _wrong_turns(record, games[:half])
+    yield from _wrong_turns(record, games[half:])

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from othello_lab.core.system.files import check_file, open_file
-from othello_lab.core.system.foreign_text import storable
 from othello_lab.experiments.record.folder import sync
 
 log = logging.getLogger("lab.record")
@@ -30,8 +28,7 @@ LOCKED = "is locked by another program; wait for its end, and try again"
 _TRY_SECONDS = 0.2  # of a try; Ctrl-C is heeded between two
 _READ_SECONDS = 5.0
 _SYNCHRONOUS = "pragma synchronous = full"  # what is committed is on disk, whatever happens then
-# Bytes. The text of a game often fills more than a page of the usual 4 KiB, which then costs the
-# writer a third more.
+# Bytes. A game may fill more than a page of the usual 4 KiB, which costs the writer a third more.
 _PAGES = "pragma page_size = 16384"
 _LOOK = "select count(*) from sqlite_master"
 # Who only reads cannot finish what a writer was killed in; see www.sqlite.org/rescode.html.
@@ -216,63 +213,3 @@ def _read(path: Path) -> sqlite3.Connection:
     with ready(opened) as connection:
         connection.execute(_LOOK)
     return connection
-
-
-class RecordFile:
-    """An open record of a job, as a file. path: its place."""
-
-    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
-        self._connection, self.path = connection, path
-
-    def close(self) -> None:
-        """Close the file."""
-        self._connection.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
-
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """All that is written within it is kept together, or not at all."""
-        with transaction(self._connection):
-            yield
-
-    def write_row(self, table: str, values: Mapping[str, Any]) -> None:
-        """Fill the one row of ``job``, or note in ``sessions`` a session that goes on from
-        now; dictionaries are stored as JSON."""
-        row = {k: json.dumps(v) if isinstance(v, dict) else v for k, v in values.items()}
-        self._connection.execute(
-            f"insert into {table} ({', '.join(row)}) values ({', '.join('?' * len(row))})",
-            tuple(storable(value) if isinstance(value, str) else value for value in row.values()),
-        )
-
-    def finish(self, wall_seconds: float, complete: bool) -> None:
-        """Note the additional seconds of the job. complete: True if all of it is done."""
-        self._connection.execute(
-            "update job set wall_seconds = coalesce(wall_seconds, 0) + ?, complete = ?",
-            (wall_seconds, int(complete)),
-        )
-        fold(self._connection)
-
-    def format(self) -> int | None:
-        """The version of the tables that it was written with; None if its writing never got as far
-        as to say so. Raises sqlite3.Error if the file is no database."""
-        named = "select name from sqlite_master where name = 'job'"
-        if not self._connection.execute(named).fetchone():
-            return None
-        row = self._connection.execute("select format from job").fetchone()
-        return None if row is None else int(row[0])
-
-    def head(self) -> dict[str, Any]:
-        """The row about the job, its JSON decoded; ValueError if it holds something else."""
-        cursor = self._connection.execute("select * from job")
-        values, *_ = cursor.fetchall()
-        row = dict(zip([name for name, *_ in cursor.description], values, strict=True))
-        for key in ("config", "versions", "machine"):
-            row[key] = json.loads(row[key])
-            if not isinstance(row[key], dict):
-                raise ValueError(f"job.{key} is no mapping")
-        return row

@@ -2,33 +2,37 @@
 
 The tables are the row types below. A column is a field, and the text below it says its meaning.
 Games enter in batches, the two games of a pair in one transaction. The turns of a game are one
-text, because that is written several times as fast as sixty rows; a view shows them as rows.
+blob (:mod:`experiments.record.turns`), because that is written several times as fast as sixty rows.
 """
 
 from __future__ import annotations
 
 import json
 import marshal
-import math
-import re
 import sqlite3
-from collections import namedtuple
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
-from dataclasses import fields
+from contextlib import AbstractContextManager, closing
 from functools import cache
 from hashlib import sha256
-from itertools import chain, groupby
+from itertools import groupby
 from pathlib import Path
 from types import NoneType
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_type_hints
 
 from othello_lab.agents.config import one_line
-from othello_lab.core.game import FAIR_ENDS, LATE_BY_WALL, SearchStats, is_int64
+from othello_lab.core.game import FAIR_ENDS, LATE_BY_WALL, is_int64
 from othello_lab.core.notation import PASS, square_name
 from othello_lab.core.system.foreign_text import storable
 from othello_lab.experiments.record import sqlite_file
 from othello_lab.experiments.record.folder import write_table
+from othello_lab.experiments.record.turns import (
+    COUNTS,
+    LAYOUTS_TEXT,
+    MOVE_COLUMNS,
+    READ,
+    Turns,
+    TurnsRow,
+)
 
 if TYPE_CHECKING:
     import pandas as pd  # loaded when a table is read, since a run starts sooner without it
@@ -54,7 +58,7 @@ class JobRow(NamedTuple):
     """The job: one row."""
 
     kind: str
-    """`run`, `study`, `training` or `selfplay`."""
+    """`run`, `sweep`, `study`, `training` or `self-play`."""
     name: str
     """Name of the experiment."""
     format: int
@@ -80,6 +84,8 @@ class JobRow(NamedTuple):
     has decided."""
     pieces: int | None = None
     """Number of pieces in all; empty for a run."""
+    layouts: str = LAYOUTS_TEXT
+    """The layouts of the turns of games: for each, its columns and their numpy types, as JSON."""
 
 
 class SessionRow(NamedTuple):
@@ -277,13 +283,6 @@ def _fingerprint(opening: str, transcript: str) -> int:
     return hash(identity(opening, transcript))
 
 
-COUNTS = tuple(field.name for field in fields(SearchStats))
-"""The columns of ``moves`` that say what a decision cost, as :class:`core.game.SearchStats` has
-them."""
-
-TIMES = ("nanoseconds", "cpu_nanoseconds", "waited_nanoseconds", "late")
-"""The columns of ``moves`` that say how long it took, as :class:`core.game.Ply` has them."""
-
 TOTALS = tuple(
     name.removeprefix("white_")
     for name in GameRow._fields
@@ -292,102 +291,6 @@ TOTALS = tuple(
 """What ``games`` has of each side's decisions, as ``black_nodes`` and ``white_nodes``: how many,
 what they cost in all, how many stand although they were late by the wall clock, and the time in all
 that the side could not use."""
-
-MOVE_COLUMNS: dict[str, Any] = {
-    **dict.fromkeys(("game", "ply", "agent", "square"), int),
-    "value": float | None,
-    "depth": int | None,
-    **dict.fromkeys((*TIMES[:2], *COUNTS, *TIMES[2:]), int | None),
-}
-MOVE_MEANINGS = {
-    "game": "Number of the game.",
-    "ply": "Number of the turn from 1 at the start of the game, opening and passes included.",
-    "agent": "The mover, by its number; in DataFrames and exports by its name.",
-    "square": "a1 = 0, b1 = 1, ... h8 = 63 (8 to a row on every board); 64 is a pass.",
-    "value": "The worth of the move to the mover, in its evaluation's units. A finished game is "
-    "its disc difference times 2^24, or with `final: win` that one's sign.",
-    "depth": "Plies searched.",
-    "nanoseconds": "Wall time of the decision. In compiled games it includes making the move "
-    "before, some 15 ns.",
-    "cpu_nanoseconds": "The part of that time in which the agent's process had the processor. In "
-    "compiled games it is measured from 50 microseconds on, and below taken to be all.",
-    "waited_nanoseconds": "The part of the wall time that is not the agent's, as its process stood "
-    "ready but was not run, or everything was stopped. Measured where time is limited.",
-    "late": "0: in time. 1: late by the wall clock alone; the move stands. 2: too late; the move "
-    "lost the game and was not made.",
-}
-"""The meanings of the columns of ``moves`` that are no counts; SearchStats explains those."""
-_made: Any = namedtuple  # mypy wants its fields written out; they are those of SearchStats
-MoveRow = _made("MoveRow", MOVE_COLUMNS, defaults=[None] * (len(MOVE_COLUMNS) - 4))
-"""One turn of a game. Of a forced pass, which is nobody's decision, only the first four are set."""
-
-TURN = [name for name in MOVE_COLUMNS if name != "game"]
-"""The columns of a turn in the text of a game."""
-FIRST_COUNT = TURN.index(COUNTS[0])
-"""Where what was counted begins."""
-PASS_WIDTH = TURN.index("value")
-"""So many columns are there of a turn that nobody decided."""
-
-
-def written(turns: Sequence[Any]) -> str:
-    """The turns of a game as ``turns`` keeps them: JSON, a list of MoveRows without the number of
-    the game, a forced pass cut to the columns that it has. The last columns, from the nodes on, are
-    left out where they are 0 all through the game.
-
-    turns: MoveRows.
-    """
-    end = len(MOVE_COLUMNS)
-    while end > FIRST_COUNT + 2 and not any(turn[end - 1] for turn in turns):
-        end -= 1
-    rows = [turn[1 : 1 + PASS_WIDTH if turn.nodes is None else end] for turn in turns]
-    return json.dumps(rows, separators=(",", ":"), allow_nan=False)
-
-
-def read_turns(game: int, text: str) -> list[Any]:
-    """Return the MoveRows of a game from the text of :func:`written`; ValueError for any other
-    text."""
-    try:
-        if len(text) > _LONGEST_TEXT:
-            raise ValueError(f"{len(text):,} characters")
-        strict: dict[str, Any] = {}
-        if _LARGE.search(text):  # asking about every number would take three times as long
-            strict = {"parse_int": _int64, "parse_float": _finite}
-        rows = json.loads(text, parse_constant=_refuse, **strict)
-        if type(rows) is not list:
-            raise ValueError("no list")
-        return [_read_turn(game, row) for row in rows]
-    except (TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"game {game}: its turns cannot be read: {error}") from None
-
-
-_LONGEST_TEXT = 1 << 17
-"""Characters. A game has no more than 120 turns, which are 64 KiB if every count is as long as can
-be; a record may be somebody else's, and say anything."""
-
-
-_LARGE = re.compile(r"\d{19}|[eE]")  # only what has this may be too large
-
-
-def _int64(digits: str) -> int:
-    if len(digits) > 20 or not -(1 << 63) <= int(digits) < 1 << 63:
-        raise ValueError(f"{digits:.20}... does not fit 64 bits")
-    return int(digits)
-
-
-def _finite(digits: str) -> float:
-    number = float(digits)
-    return number if math.isfinite(number) else _refuse(digits)
-
-
-def _refuse(number: str) -> NoReturn:
-    raise ValueError(f"{number:.20} is no number")
-
-
-def _read_turn(game: int, row: list[Any]) -> Any:
-    if type(row) is not list:
-        raise ValueError("a turn is no list")
-    missing = len(TURN) - len(row)
-    return MoveRow(game, *row, *[None if len(row) <= PASS_WIDTH else 0] * missing)
 
 
 def seat_totals(turns: Iterable[Any], agents: Sequence[int]) -> list[tuple[int, ...]]:
@@ -403,45 +306,20 @@ def seat_totals(turns: Iterable[Any], agents: Sequence[int]) -> list[tuple[int, 
 
 
 class PlayedGame(NamedTuple):
-    """A finished game as it enters the record. turns: see :func:`written`; None where the run
-    does not record them."""
+    """A finished game as it enters the record. turns: None where the run does not record them."""
 
     game: GameRow
-    turns: str | None
+    turns: TurnsRow | None
 
-
-MOVES = "moves"
-"""The view of all turns of all games: a row a MoveRow."""
-
-
-class TurnsRow(NamedTuple):
-    """The turns of a game, see :func:`written`; the view ``moves`` shows them as MoveRows."""
-
-    game: int
-    turns: str
-
-
-def columns_of(row: Any) -> dict[str, Any]:
-    """The names and types of a row's columns."""
-    return MOVE_COLUMNS if row is MoveRow else get_type_hints(row)
-
-
-def _whole(table: pd.DataFrame, row: Any) -> pd.DataFrame:
-    """Return a table with whole numbers as such also if some are missing. pandas alone would make
-    floats of them."""
-    kinds = columns_of(row)
-    whole = [name for name in table if int in get_args(kinds.get(name)) and name != "value"]
-    return table.astype(dict.fromkeys(whole, "Int64"))
-
-
-def fits(row: Any) -> bool:
-    """Return True if all values of a row are of the types that its table declares."""
-    return all(map(_fits, row, columns_of(type(row)).values()))
+    def moves(self) -> list[Any]:
+        """Return its MoveRows; none where they are not recorded."""
+        return Turns([(*self.turns, self.game.black, self.game.white)]).rows() if self.turns else []
 
 
 def misfit(row: Any) -> str | None:
-    """Return the first column of a row with an unwritable value: of another type, a number of more
-    than 64 bits, or a text that is too long. None if all can be written."""
+    """Return the first column of a row with an unwritable value: of another type than its table
+    declares, a number of more than 64 bits, or a text that is too long. None if all can be
+    written."""
     for (name, kind), value in zip(_kinds(type(row)), row, strict=True):  # type: ignore[arg-type]
         large = type(value) is int and not is_int64(value)
         if large or not _fits(value, kind) or (type(value) is str and len(value) > _LONGEST_TEXT):
@@ -451,8 +329,11 @@ def misfit(row: Any) -> str | None:
 
 @cache
 def _kinds(row: Any) -> tuple[tuple[str, Any], ...]:
-    return tuple(columns_of(row).items())
+    return tuple(get_type_hints(row).items())
 
+
+_LONGEST_TEXT = 1 << 17
+"""Characters of a value. Agents may answer anything."""
 
 UNWRITABLE = (
     OverflowError,
@@ -474,27 +355,17 @@ def _fits(value: Any, kind: Any) -> bool:
 
 def _declared(row: Any, key: str = "") -> str:
     """Return the columns of a table in SQL; ``key`` is its primary key, if it has one."""
-    names = {int: "integer", bool: "integer", float: "real", str: "text"}
+    names = {int: "integer", bool: "integer", float: "real", str: "text", bytes: "blob"}
     columns = []
     for name, kind in get_type_hints(row).items():
         kinds = [each for each in get_args(kind) or (kind,) if each is not NoneType]
         need = "" if NoneType in get_args(kind) else " not null"
+        default = row._field_defaults.get(name)
+        need += f" default '{default}'" if default and kind is str else ""
         columns.append(f"{name} {names[kinds[0]]}{need}")
     return ", ".join([*columns, *[f"primary key ({key})"] * bool(key)])
 
 
-def _shown() -> str:
-    """Return the columns of the view ``moves`` in SQL."""
-    columns = ["game"]
-    for place, name in enumerate(TURN):
-        said = f"json_extract(value, '$[{place}]')"
-        if place > FIRST_COUNT:
-            said = f"case when json_array_length(value) > {PASS_WIDTH} then coalesce({said}, 0) end"
-        columns.append(f"{said} as {name}")
-    return f"select {', '.join(columns)} from turns, json_each(turns.turns)"
-
-
-_SHOWN = _shown()
 _SCHEMA = f"""
 create table job ({_declared(JobRow)});
 create table sessions ({_declared(SessionRow, "session")});
@@ -504,7 +375,6 @@ create table pieces ({_declared(PieceRow, "piece")});
 create table rows ({_declared(ResultRow, "piece, table_name, number")}) without rowid;
 create table games ({_declared(GameRow, "game")});
 create table turns ({_declared(TurnsRow, "game")});
-create view {MOVES} as {_SHOWN};
 """
 
 _WHOLE = "select pair from games group by pair having count(*) = {}"
@@ -522,8 +392,7 @@ def made_by_schema() -> dict[str, str]:
     """Return SQLite's own description of each table as the lab makes it."""
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.executescript(_SCHEMA)
-        kinds = "type in ('table', 'view')"
-        return dict(connection.execute(f"select name, sql from sqlite_master where {kinds}"))
+        return dict(connection.execute("select name, sql from sqlite_master where type = 'table'"))
 
 
 def _as_json(row: Mapping[str, Any]) -> str:
@@ -547,7 +416,7 @@ def _check_tables(connection: sqlite3.Connection) -> None:
     found: dict[str, str] = {}
     for kind, name, sql in connection.execute("select type, lower(name), sql from sqlite_master"):
         plain = kind == "table" and str(sql).upper().startswith("CREATE TABLE")
-        if kind == "trigger" or (name in made_by_schema() and not (plain or name == MOVES)):
+        if kind == "trigger" or (name in made_by_schema() and not plain):
             raise sqlite3.DatabaseError(f"this is no record of the lab: its {name} is no table")
         found[name] = sql
     if "job" not in found:
@@ -563,9 +432,9 @@ def _check_tables(connection: sqlite3.Connection) -> None:
 CHANGED = "Others have changed this record: it is not what the run wrote, so do not rely on it."
 _MARK = 1
 """In the file's ``user_version``: others have changed it. 0: no sum is kept, else a short one."""
-_GAMES = "select games.*, turns from games left join turns using (game)"
+_GAMES = "select games.*, first, layout, turns from games left join turns using (game)"
 _PIECES, _ROWS = "select * from pieces", "select * from rows"
-_SUMMED = [f"select {', '.join(JobRow._fields[:-3])} from job", _GAMES, _PIECES, _ROWS]
+_SUMMED = [f"select {', '.join(JobRow._fields[:-4])} from job", _GAMES, _PIECES, _ROWS]
 _SUMMED += [f"select * from {name}" for name in ("sessions", "agents", "openings")]
 
 
@@ -579,16 +448,24 @@ def _short(number: int) -> int:
     return number % ((1 << 31) - 3) + 2
 
 
-class Record(sqlite_file.RecordFile):
-    """The record of a job. Use :meth:`create` for a new one, :meth:`open` to read one."""
+class Record(AbstractContextManager["Record"]):
+    """The record of a job. Use :meth:`create` for a new one, :meth:`open` to read one.
+
+    path: of its file.
+    """
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
-        super().__init__(connection, path)
+        self._connection, self.path = connection, path
         self._kept: dict[str, str] = {}
         self._sum: int | None = None
         self._connection.create_function("fingerprint", 2, _fingerprint, deterministic=True)
-        # The view of a file calls functions that a file is not trusted with; one's own may.
-        self._connection.execute(f"create temp view {MOVES} as {_SHOWN}")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
 
     @classmethod
     def create(cls, path: Path, tell: sqlite_file.Tell | None = None) -> Record:
@@ -620,6 +497,18 @@ class Record(sqlite_file.RecordFile):
 
     # ------------------------------------------------------------------ writing
 
+    def transaction(self) -> AbstractContextManager[None]:
+        """All that is written within it is kept together, or not at all."""
+        return sqlite_file.transaction(self._connection)
+
+    def write_row(self, table: str, values: Mapping[str, Any]) -> None:
+        """Fill the one row of ``job``, or note in ``sessions`` a session that goes on from
+        now; dictionaries are stored as JSON."""
+        row = {k: json.dumps(v) if isinstance(v, dict) else _storable(v) for k, v in values.items()}
+        marks = ", ".join("?" * len(row))
+        sql = f"insert into {table} ({', '.join(row)}) values ({marks})"
+        self._connection.execute(sql, tuple(row.values()))
+
     def write_agents(self, rows: Iterable[AgentRow]) -> None:
         """Fill ``agents``."""
         self._insert_all("agents", AgentRow, rows)
@@ -633,7 +522,7 @@ class Record(sqlite_file.RecordFile):
         """Add finished games."""
         games = list(games)
         self._insert_all("games", GameRow, (played.game for played in games))
-        turns = (TurnsRow(each.game.game, each.turns) for each in games if each.turns is not None)
+        turns = (played.turns for played in games if played.turns is not None)
         self._insert_all("turns", TurnsRow, turns)
 
     def copy_game(self, other: Record, game: GameRow) -> None:
@@ -651,7 +540,7 @@ class Record(sqlite_file.RecordFile):
         for table in ("turns", "games"):
             self._connection.executemany(f"delete from {table} where game = ?", games)
 
-    def write_values(self, table: str, query: str, values: Iterable[tuple[int | str, ...]]) -> None:
+    def write_values(self, table: str, query: str, values: Iterable[tuple[Any, ...]]) -> None:
         """Add rows to a table.
 
         query: the SQL that makes a row, with a ``?`` for each value given. values: of each row, of
@@ -745,16 +634,36 @@ class Record(sqlite_file.RecordFile):
         return kept == _MARK or bool(read and kept and kept != _short(self._total()))
 
     def finish(self, wall_seconds: float, complete: bool) -> None:
-        """Note the additional seconds of the run, and if the file has other rows than were written.
-        complete: True if all scheduled games are there."""
+        """Note the additional seconds of the job, and if the file has other rows than were written.
+        complete: True if all of it is done."""
         if self._sum is not None:
             with Record.open(self.path) as found:
                 if found._total() != self._sum:
                     self._sum = None
                     self._keep()
-        super().finish(wall_seconds, complete)
+        spent = "wall_seconds = coalesce(wall_seconds, 0) + ?"
+        values = wall_seconds, int(complete)
+        self._connection.execute(f"update job set {spent}, complete = ?", values)
+        sqlite_file.fold(self._connection)
 
     # ------------------------------------------------------------------ reading
+
+    def format(self) -> int | None:
+        """The version of the tables that it was written with; None if its writing never got as far
+        as to say so. Raises sqlite3.Error if the file is no database."""
+        if not self.rows("select name from sqlite_master where name = 'job'"):
+            return None
+        found = self.rows("select format from job")
+        return int(found[0][0]) if found else None
+
+    def head(self) -> dict[str, Any]:
+        """The row about the job, its JSON decoded; ValueError if it holds something else."""
+        row = dict(zip(JobRow._fields, self.rows("select * from job")[0], strict=True))
+        for key in ("config", "versions", "machine"):
+            row[key] = json.loads(row[key])
+            if not isinstance(row[key], dict):
+                raise ValueError(f"job.{key} is no mapping")
+        return row
 
     def query(self, sql: str, parameters: Iterable[Any] = ()) -> pd.DataFrame:
         """The result of an SQL query as a DataFrame."""
@@ -851,7 +760,9 @@ class Record(sqlite_file.RecordFile):
                from games join agents b on b.agent = black join agents w on w.agent = white
                order by game"""
         )
-        table, uncounted = _whole(table, GameRow), self._agents_without_nodes()
+        # Whole numbers also where some are missing: pandas alone would make floats of them.
+        whole = [name for name, kind in get_type_hints(GameRow).items() if int in get_args(kind)]
+        table, uncounted = table.astype(dict.fromkeys(whole, "Int64")), self._agents_without_nodes()
         for color in ("black", "white"):
             counts = [f"{color}_nodes", f"{color}_evaluations"]
             table.loc[table[color].isin(uncounted), counts] = None
@@ -866,12 +777,11 @@ class Record(sqlite_file.RecordFile):
         )
         return [name for (name,) in rows]
 
-    def turns(self, game: int) -> list[Any]:
-        """The MoveRows of a game in order; none where the run does not record them. ValueError if
-        they cannot be read."""
-        rows = self._connection.execute("select turns from turns where game = ?", [game])
-        found = rows.fetchone()
-        return [] if found is None else read_turns(game, found[0])
+    def turns(self, games: Sequence[int]) -> Turns:
+        """The turns of some games, in the order of these games' numbers; none where the run does
+        not record them. ValueError if they cannot be read."""
+        these = f"{READ} where game in (select value from json_each(?)) order by game"
+        return Turns(self.each(these, [json.dumps(list(games))]))
 
     def moves(self) -> pd.DataFrame:
         """One row a move made by an agent, ``agent`` by name; passes have square 64. ``move``
@@ -879,15 +789,13 @@ class Record(sqlite_file.RecordFile):
         missing."""
         import pandas as pd
 
-        names = dict(self._connection.execute("select agent, name from agents"))
-        rows = self._connection.execute("select game, turns from turns order by game")
-        turns = chain.from_iterable(read_turns(game, text) for game, text in rows)
-        table = pd.DataFrame(turns, columns=list(MOVE_COLUMNS))
-        table["agent"] = table["agent"].map(names)
-        squares = {square: square_name(square) for square in range(PASS + 1)}
-        after = table.columns.get_loc("square") + 1
-        table.insert(after, "move", table["square"].map(squares))
-        table = _whole(table, MoveRow)
+        turns = Turns(self.each(f"{READ} order by game"))
+        table = pd.DataFrame({name: turns.column(name) for name in MOVE_COLUMNS[:4]})
+        table["move"] = table["square"].map({n: square_name(n) for n in range(PASS + 1)})
+        table["value"] = pd.Series(turns.objects("value").tolist())
+        for name in MOVE_COLUMNS[5:]:
+            table[name] = pd.arrays.IntegerArray(turns.column(name), ~turns.known(name))
+        table["agent"] = table["agent"].map(dict(self.rows("select agent, name from agents")))
         table.loc[table["agent"].isin(self._agents_without_nodes()), list(COUNTS)] = None
         return table
 

@@ -113,7 +113,7 @@ def _game(record: Record, row: Sequence[Any], rules: Ruleset) -> dict[str, Any]:
             turn.depth,
             round((turn.nanoseconds or 0) / 1000),
         ]
-        for turn in record.turns(number)
+        for turn in record.turns([number]).rows()
         if turn.nodes is not None
     }
     _, moves = begin.follow(split_transcript(transcript))

@@ -1,4 +1,4 @@
-"""Recorded moves, read game by game, of as many games as take seconds."""
+"""Recorded moves, of as many games as take little memory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from othello_lab.experiments.record.store import Record, read_turns
+from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.statistics.pairs import BoolArray, FloatArray, IntArray
 
 
@@ -48,27 +48,18 @@ def recorded_moves(record: Record, most: int) -> RecordedMoves:
     chosen = np.sort(every)
     if len(every) > most:
         chosen = np.sort(np.random.default_rng(0).choice(chosen, most, replace=False))
-    parts = [np.empty((0, 8))]
-    sql = "select turns, black from turns join games using (game) where game = ?"
-    for game in chosen.tolist():
-        for text, black in record.rows(sql, [game]):
-            found = [
-                (turn.agent, turn.agent == black, turn.ply, turn.nanoseconds,
-                 turn.waited_nanoseconds, turn.cpu_nanoseconds, turn.nodes, turn.value)
-                for turn in read_turns(game, text) if turn.nodes is not None
-            ]  # fmt: skip
-            if found:
-                parts.append(np.array(found, dtype=float))  # None becomes nan
-    agent, black, ply, nanoseconds, waited, processor, nodes, value = np.concatenate(parts).T
+    turns = record.turns(chosen.tolist())
+    decided = turns.decided
+    waited = turns.column("waited_nanoseconds")[decided].astype(float)
     return RecordedMoves(
-        agent=agent.astype(np.int64),
-        black=black.astype(bool),
-        ply=ply.astype(np.int64),
-        nanoseconds=nanoseconds - waited,
+        agent=turns.column("agent")[decided],
+        black=turns.black[decided],
+        ply=turns.column("ply")[decided],
+        nanoseconds=turns.column("nanoseconds")[decided] - waited,
         waited_nanoseconds=waited,
-        cpu_nanoseconds=processor,
-        nodes=nodes,
-        value=value,
+        cpu_nanoseconds=turns.column("cpu_nanoseconds")[decided].astype(float),
+        nodes=turns.column("nodes")[decided].astype(float),
+        value=turns.objects("value")[decided].astype(float),
         games=len(chosen),
         recorded=len(every),
     )

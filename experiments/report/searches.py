@@ -64,7 +64,7 @@ def searched_positions(record: Record, count: int | str, seed: int) -> Sample:
         if len(found) == count:
             break
         ((opening,),) = record.rows("select opening from games where game = ?", [int(game)])
-        turns = record.turns(int(game))
+        turns = record.turns([int(game)]).rows()
         decided = np.flatnonzero([turn.depth is not None for turn in turns])
         if not decided.size:
             continue
@@ -108,7 +108,7 @@ def game_costs(record: Record, searchers: Mapping[str, SearchAgent], plies: int)
     sample: Sample = []
     for opening, game in games:
         position = Opening.read(opening, rules).reach(rules)
-        turns = record.turns(int(game))[:plies]
+        turns = record.turns([int(game)]).rows()[:plies]
         if len(turns) == plies:
             for turn in turns:
                 sample.append((opening, position))

@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from othello_lab.core.game import FINISHED
 from othello_lab.core.system.escaping import counted
 from othello_lab.experiments.pairing import ResultTable
 from othello_lab.experiments.pairing.schedule import Pairing
-from othello_lab.experiments.record.store import COUNTS
+from othello_lab.experiments.record.turns import COUNTS
 from othello_lab.experiments.report.facts import RunFacts
 from othello_lab.experiments.report.tables import COLUMNS, time_text
 
@@ -129,26 +131,24 @@ COUNTED_GAMES = 20
 def _counts(facts: RunFacts) -> Iterator[ResultTable]:
     """Return the mean of each further counter that is not 0 everywhere, if moves are recorded."""
     names = facts.record.agents()["name"].tolist()
-    sums: dict[str, Counter[str]] = {}
     games: set[int] = set()
     for number in range(len(names)):
         first = "select game from turns join games using (game) where ? in (black, white)"
         some = facts.record.rows(f"{first} order by game limit {COUNTED_GAMES}", [number])
         games.update(game for (game,) in some)
-    for game in sorted(games):
-        for turn in facts.record.turns(game):
-            if turn.nodes is not None:  # not a forced pass
-                total = sums.setdefault(names[turn.agent], Counter())
-                total.update({name: getattr(turn, name) or 0 for name in COUNTS}, moves=1)
-    further = [
-        name
+    turns = facts.record.turns(sorted(games))
+    agents = turns.column("agent")[turns.decided]
+    moves = np.bincount(agents, minlength=len(names))
+    sums = {
+        name: np.bincount(agents, turns.column(name)[turns.decided], minlength=len(names))
         for name in COUNTS
-        if name not in ("nodes", "evaluations") and any(total[name] for total in sums.values())
-    ]
+        if name not in ("nodes", "evaluations")
+    }
+    further = [name for name in sums if sums[name].any()]
     rows = [
-        [name, *(_mean(sums[name], counter) for counter in further)]
+        [name, *(_mean(sums[counter][number], moves[number]) for counter in further)]
         for name in facts.standings["agent"]
-        if name in sums
+        if moves[number := names.index(name)]
     ]
     if further:
         yield ResultTable(
@@ -162,8 +162,8 @@ def _counts(facts: RunFacts) -> Iterator[ResultTable]:
         )
 
 
-def _mean(total: Counter[str], counter: str) -> str:
-    return f"{total[counter] / total['moves']:,.1f}" if total[counter] else "-"
+def _mean(total: float, moves: int) -> str:
+    return f"{total / moves:,.1f}" if total else "-"
 
 
 # ---------------------------------------------------------------------- how games ended

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
@@ -23,7 +24,7 @@ from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, Ruleset, ruleset
 from othello_lab.core.system.cli import Parser
 from othello_lab.core.system.escaping import counted, plain
-from othello_lab.core.system.files import writing
+from othello_lab.core.system.files import write_file, writing
 from othello_lab.core.system.optional_libraries import needs
 from othello_lab.core.wthor import (
     GAMES,
@@ -36,6 +37,7 @@ from othello_lab.core.wthor import (
 )
 from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.record.reading import reading
+from othello_lab.experiments.record.store import Record
 
 _COLUMNS = "game, black, white, result, disc_difference, end_reason, opening, transcript"
 _SQUARES = 64
@@ -219,8 +221,8 @@ FORMATS: dict[str, type[Format]] = {
     "pgn-results": PgnResults,
     "jsonl": JsonLines,
 }
-TABLES = {"csv": "", "parquet": "pyarrow"}
-"""Formats in which all tables of a record can be written, and the package that each needs."""
+TABLES = {"csv": "games.csv", "parquet": "games.parquet", "sqlite": "tables.sqlite"}
+"""Formats in which all tables of a record can be written, and a file of each."""
 
 
 def _tag_text(text: str) -> str:
@@ -249,8 +251,8 @@ def export_command(arguments: Sequence[str], console: Console) -> int:
     parser = Parser(
         prog="othello-lab export",
         description=f"Write the games of a run to a file that other programs read: {kinds}. "
-        "openings=file reads the first two. csv and parquet: the tables agents, games and moves, "
-        "a file each.",
+        "openings=file reads the first two. csv, parquet and sqlite: the tables agents, games and "
+        "moves, a file each, or one file of SQLite.",
     )
     parser.add_argument("folder", type=Path, help="the run's folder, results/NAME/DATE")
     parser.add_argument("format", choices=(*FORMATS, *TABLES))
@@ -278,17 +280,27 @@ def export_command(arguments: Sequence[str], console: Console) -> int:
 
 def _export_tables(folder: Path, kind: str, output: Path, console: Console) -> None:
     """Write all tables of a run into a folder; ConfigError."""
-    needed = TABLES[kind]
-    if needed:
-        needs(kind, needed, "parquet")
+    if kind == "parquet":
+        needs(kind, "pyarrow", kind)
     try:
         output.mkdir(parents=True, exist_ok=True)
         with reading(folder) as record:
-            names = record.export(output, [kind])
+            names = export_tables(record, kind, output)
     except OSError as error:
         path = error.filename or output
         raise ConfigError(f"{path}: cannot be written ({error.strerror})") from error
     console.print(plain(f"{', '.join(names)} in {output}"), soft_wrap=True)
+
+
+def export_tables(record: Record, kind: str, folder: Path) -> list[str]:
+    """Write all tables of a record in one of TABLES; return the names of the files."""
+    if kind != "sqlite":
+        return record.export(folder, [kind])
+    with closing(sqlite3.connect(":memory:")) as tables:
+        for name in ("agents", "games", "moves"):
+            getattr(record, name)().to_sql(name, tables, index=False)
+        write_file(folder / TABLES[kind], tables.serialize())
+    return [TABLES[kind]]
 
 
 def export(

@@ -27,15 +27,7 @@ from othello_lab.experiments.playing.trust import foreign_code
 from othello_lab.experiments.record.flaws import flaws
 from othello_lab.experiments.record.folder import locked, new_folder
 from othello_lab.experiments.record.reading import DAMAGES
-from othello_lab.experiments.record.store import (
-    FILE,
-    FORMAT,
-    RUN,
-    TABLES,
-    GameRow,
-    Record,
-    fits,
-)
+from othello_lab.experiments.record.store import FILE, FORMAT, RUN, TABLES, GameRow, Record, misfit
 
 
 def recover_command(arguments: Sequence[str], console: Console) -> int:
@@ -126,22 +118,21 @@ def _rows(record: Record, table: str, most: int) -> Iterator[Any]:
     key, last = kind._fields[0], -1
     with suppress(sqlite3.Error):
         for row in map(kind._make, record.each(f"select * from {table} order by {key}")):
-            if fits(row):
+            if misfit(row) is None:
                 last = row[0]
                 yield row
         return
     for number in range(last + 1, most + 1):
         with suppress(sqlite3.Error):
             one = record.rows(f"select * from {table} where {key} = ?", [number])
-            yield from (row for row in map(kind._make, one) if fits(row))
+            yield from (row for row in map(kind._make, one) if misfit(row) is None)
 
 
 def _games(record: Record, settings: RunConfig, most: int, console: Console) -> Iterator[GameRow]:
     """Yield the games that can be read with their moves, and have no flaw."""
-    rules, with_moves = ruleset(settings.ruleset.name), settings.record == ALL
+    rules, moves = ruleset(settings.ruleset.name), settings.record == ALL
     rows = _rows(record, "games", most)
     for game in track(rows, "reading games", most, console=console, disable=console.quiet):
         with suppress(*DAMAGES):
-            turns = record.turns(game.game)
-            if all(map(fits, turns)) and not any(flaws(game, turns if with_moves else None, rules)):
+            if not any(flaws(game, record.turns([game.game]).rows() if moves else None, rules)):
                 yield game

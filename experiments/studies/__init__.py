@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas as pd
 
-    from othello_lab.experiments.studies.study_session import StudyResult
+    from othello_lab.experiments.jobs.job import JobResult
 
 
-def make(name: str, *settings: str, quiet: bool = False) -> StudyResult:
+def make(name: str, *settings: str, quiet: bool = False) -> JobResult:
     """Make a study from Python, as ``othello-lab study NAME`` does: ``make("pruning",
     "study.positions=5", "agents=search_family")``.
 

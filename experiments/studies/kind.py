@@ -10,9 +10,9 @@ from rich.console import Console, RenderableType
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.system.json_output import print_json, rows_of
 from othello_lab.core.system.settings import ConfigError
-from othello_lab.experiments.jobs.kinds import KINDS, JobKind, JobSummary, described, summary_of
+from othello_lab.experiments.jobs.kinds import KINDS, JobKind, JobSummary, job_data, summary_of
 from othello_lab.experiments.record.folder import is_locked
-from othello_lab.experiments.record.reading import has_begun, reading
+from othello_lab.experiments.record.reading import RUN, has_begun, kind_in, reading
 
 if TYPE_CHECKING:
     from othello_lab.experiments.jobs.replan import ResumeOptions
@@ -28,8 +28,8 @@ class StudyKind(JobKind):
     def summary(self, folder: Path) -> JobSummary:
         with reading(folder, self.word) as record:
             about = record.head()
-        word, agents = self.word, len(about["config"].get("agents") or ()) or None
-        return summary_of(folder, word, about, f"{word} {about['name']}, ", agents=agents)
+        agents = len(about["config"].get("agents") or ()) or None
+        return summary_of(folder, about, f"{self.word} {about['name']}, ", agents=agents)
 
     def show(self, folder: Path, console: Console, as_json: bool) -> None:
         if not as_json:
@@ -39,7 +39,7 @@ class StudyKind(JobKind):
         with reading(folder, self.word) as record:
             about, tables = record.head(), record.tables()
         rows = {name: rows_of(table) for name, table in tables.items()}
-        print_json(described(folder, self.word, about, {"tables": rows}))
+        print_json(job_data(folder, about, {"tables": rows}))
 
     def resume(self, folder: Path, command: str, console: Console, options: ResumeOptions) -> int:
         from othello_lab.experiments.studies.study_session import resume
@@ -59,7 +59,7 @@ class StudyKind(JobKind):
         from othello_lab.experiments.report import watch
 
         ended = not is_locked(folder)
-        runs = [each for each in folder.iterdir() if each.is_dir() and has_begun(each)]
+        runs = [each for each in folder.iterdir() if kind_in(each) == RUN and has_begun(each)]
         played = [watch.look(each, console)[0] for each in runs if is_locked(each)]
         return Group(*self._progress(folder, len(runs), ended), *played[:1]), ended
 

@@ -171,7 +171,7 @@ class Losses(RecordedStudy):
             "select black, white, black_points, opening, transcript from games where game = ?",
             [number],
         )
-        turns = {turn.ply: turn for turn in record.turns(number)}
+        turns = {turn.ply: turn for turn in record.turns([number]).rows()}
         moves = []
         for ply, position, move in chosen_moves(rules, text, transcript):
             if self.first_ply <= ply <= self.last_ply and (turn := turns.get(ply)) is not None:

@@ -42,7 +42,7 @@ def play_part(
         if begun:
             with reading(folder) as record:
                 head = record.head()
-            games = max(settings.games, int(head["config"]["games"]))
+                games = max(settings.games, int(head["config"]["games"]))
             if head["complete"] and head["config"]["games"] == games:
                 return True
             trust = options.trust or names_no_more(head["config"], dataclasses.asdict(settings))

@@ -31,8 +31,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from othello_lab.agents.config import build
 from othello_lab.core.system.compile import Announce
 from othello_lab.core.system.settings import Nameable, check_settings
-from othello_lab.experiments.config import Plan, RunConfig
+from othello_lab.experiments.config import Plan, RunConfig, plan_of
 from othello_lab.experiments.pairing import ResultTable
+from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.tasks import Tables, WorkerContext
 from othello_lab.experiments.record.reading import has_begun, reading
 from othello_lab.experiments.record.store import Record
@@ -100,11 +101,15 @@ class Study(Nameable):
         check_settings(self)
 
     @classmethod
-    def described(cls, settings: Mapping[str, Any], where: str) -> Self:
+    def from_settings(cls, settings: Mapping[str, Any], where: str) -> Self:
         """Return the study with these settings, plain data. where: their name in messages. Raises
         ConfigError."""
         made: Self = build(settings, where, cls)
         return made
+
+    def plan_of(self, settings: RunConfig) -> Plan:
+        """Return the plan of the settings of a run; ConfigError."""
+        return plan_of(settings)
 
     def check(self, plan: Plan) -> None:
         """Raise ValueError if the study cannot be made of this plan; called before anything is
@@ -122,6 +127,10 @@ class PositionStudy(Study, ABC):
     """
 
     asks_agents: ClassVar[bool] = True
+
+    def conditions(self, plan: Plan, all_settings: Mapping[str, Any]) -> GameConditions:
+        """Return what :meth:`work` finds at its place. all_settings: as the record has them."""
+        return plan.conditions()
 
     def needs_run(self, plan: Plan) -> bool:
         """Return True if the run of the plan is to be played first, in the folder ``games`` of the
@@ -172,11 +181,13 @@ class RunRequest:
 
 @dataclass(frozen=True)
 class PlayedRun:
-    """A run of a study of matches. number: from 0, the name of its folder."""
+    """A run of a study of matches. number: from 0, the name of its folder. games: how many it has.
+    complete: True if these are all."""
 
     number: int
     folder: Path
     asked: RunRequest
+    games: int
     complete: bool
 
     @classmethod
@@ -186,8 +197,8 @@ class PlayedRun:
             return None
         with reading(folder) as record:
             head, games = record.head(), record.count_games()
-        complete = bool(head["complete"]) and head["config"]["games"] >= asked.settings.games
-        return cls(number, folder, asked, complete) if games else None
+            complete = bool(head["complete"]) and head["config"]["games"] >= asked.settings.games
+        return cls(number, folder, asked, games, complete) if games else None
 
     def record(self) -> AbstractContextManager[Record]:
         """Its record, to be opened (``with played.record() as record``); see :func:`reading`."""

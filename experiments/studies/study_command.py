@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Collection, Sequence
-from pathlib import Path
 
 from rich.console import Console
 
 from othello_lab.agents.config import ConfigError, choices, settings_text, unknown
 from othello_lab.agents.sides import with_open_settings
-from othello_lab.core.system.cli import Parser
 from othello_lab.core.system.console import as_typed
 from othello_lab.core.system.escaping import visible
+from othello_lab.experiments.jobs.command_line import SettingsParser
 from othello_lab.experiments.jobs.kinds import STUDY, KindEntry
 from othello_lab.experiments.studies.study_plan import read
 from othello_lab.experiments.studies.study_session import study
@@ -51,23 +50,15 @@ def named_command(
     make: gets name, settings and further folders of YAMLs. helped: returns the text of ``--help``,
     of all or of the one of this name.
     """
-    command = f"othello-lab {kind.group}"
-    parser = Parser(prog=command, add_help=False)
-    parser.add_argument("name", nargs="?")
-    parser.add_argument("settings", nargs="*")
-    parser.add_argument("--config-dir", type=Path)
-    parser.add_argument("-h", "--help", action="store_true")
-    options, rest = parser.parse_known_intermixed_args(list(arguments))
-    if rest:
-        raise ConfigError(f"unknown option {rest[0]}; see {command} --help")
-    folders = [str(options.config_dir)] if options.config_dir else []
-    if options.help or options.name is None:
-        print(visible(helped(options.name, folders), keep="\n"), end="")
+    options = SettingsParser(kind.group).parsed(arguments)
+    folders, (name, *settings) = options.folders, options.words or [None]
+    if options.help or name is None:
+        print(visible(helped(name, folders), keep="\n"), end="")
         return 0
-    if "=" in options.name:
+    if "=" in name:
         known = ", ".join(choices(kind.group, folders))
-        raise ConfigError(f"{options.name}: first the name of a {kind.word}; choose from {known}")
-    return make(options.name, options.settings, folders)
+        raise ConfigError(f"{name}: first the name of a {kind.word}; choose from {known}")
+    return make(name, settings, folders)
 
 
 def study_help(name: str | None = None, folders: Sequence[str] = ()) -> str:

@@ -18,7 +18,7 @@ from othello_lab.agents.config import (
     resolve,
     unknown,
 )
-from othello_lab.experiments.config import Plan, RunConfig, check
+from othello_lab.experiments.config import Plan, RunConfig, checked_settings
 from othello_lab.experiments.jobs.kinds import STUDY, KindEntry
 from othello_lab.experiments.studies.study import Study
 
@@ -85,7 +85,7 @@ def read(
         described["evaluation"] = evaluation_settings(evaluation, folders)
     of_run = OmegaConf.masked_copy(config, [str(key) for key in config if key != kind.group])
     for_agents = [word for word in overrides if word.partition("=")[0] not in used]
-    return planned(name, described, check(of_run, for_agents), kind, of)
+    return planned(name, described, checked_settings(of_run, for_agents), kind, of)
 
 
 def _refuse_bare(
@@ -101,10 +101,19 @@ def _refuse_bare(
 
 
 def planned(
-    name: str, described: Any, plan: Plan, kind: KindEntry = STUDY, of: type[Study] = Study
+    name: str,
+    described: Any,
+    settings: RunConfig,
+    kind: KindEntry = STUDY,
+    of: type[Study] = Study,
+    settled: Plan | None = None,
 ) -> StudyPlan:
-    """The plan of a study with these settings of its own; raises ConfigError."""
-    made = StudyPlan(name, of.described(described, kind.group), described, plan, kind)
+    """The plan of a study with these settings of its own, and of a run; raises ConfigError.
+
+    settled: the plan of the run's settings, of a study that is only to be concluded.
+    """
+    study = of.from_settings(described, kind.group)
+    made = StudyPlan(name, study, described, settled or study.plan_of(settings), kind)
     with made.refusals():
-        made.study.check(plan)
+        study.check(made.plan)
     return made

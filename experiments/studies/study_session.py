@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import functools
+import os
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -18,7 +18,7 @@ from othello_lab.agents.config import ConfigError, build
 from othello_lab.agents.loading import only
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.experiments.config import Plan, RunConfig, built_from, plan_of, typed
-from othello_lab.experiments.jobs.job import LOG, Job, progress_of
+from othello_lab.experiments.jobs.job import LOG, Job, JobResult, progress_of
 from othello_lab.experiments.jobs.kinds import STUDY, KindEntry
 from othello_lab.experiments.jobs.replan import ResumeOptions
 from othello_lab.experiments.jobs.stopping import RunStopped, guarded
@@ -45,27 +45,19 @@ _Step = TypeVar("_Step")
 
 GAMES = "games"
 """The folder of the run that a study of positions plays first."""
-STOPPING = "stopping after the pieces under way"
 MOST_TOLD = 10
 """Failures."""
 
 
-@dataclass(frozen=True)
-class StudyResult:
-    """The result of a study. exit_code: of the command: that of its conclusion, 1 if pieces failed,
-    130 if it was interrupted."""
-
-    folder: Path
-    complete: bool
-    exit_code: int
-
-
-class StudySession(Job[StudyResult]):
+class StudySession(Job[JobResult]):
     """A study as a job: the missing part of its record is done, and the study concluded.
 
     options: how it, and runs in it that have begun, are continued. concludes: only conclude from
-    what is there. retries: True if pieces that failed are always done again.
+    what is there. retries: True if pieces that failed are always done again. concludable: False if
+    its result is not made of the record alone.
     """
+
+    concludable: ClassVar[bool] = True
 
     retries: ClassVar[bool] = False
 
@@ -135,7 +127,7 @@ class StudySession(Job[StudyResult]):
             retry = [SKIPPED] * (self.retries or self.options.retry_skipped)
             self.record.continue_with(self.plan.as_data, retry=retry)
 
-    def work(self, stack: ExitStack) -> StudyResult:
+    def work(self, stack: ExitStack) -> JobResult:
         record, clock = self.record, time.perf_counter()
         found, complete = self.make()
         record.finish(time.perf_counter() - clock, complete)
@@ -147,8 +139,8 @@ class StudySession(Job[StudyResult]):
             self.tell_hint()
             if not found:
                 raise KeyboardInterrupt
-            return StudyResult(self.folder, complete, 130)
-        return StudyResult(self.folder, complete, 1 if failed else code)
+            return JobResult(self.folder, complete, 130)
+        return JobResult(self.folder, complete, 1 if failed else code)
 
 
 class RecordMaker(NamedTuple):
@@ -175,7 +167,7 @@ def study(
     console: Console | None = None,
     folder: Path | None = None,
     maker: RecordMaker | None = None,
-) -> StudyResult:
+) -> JobResult:
     """Make a study, and write record, tables, figures and report.
 
     command: the command or call that asked for it, for the report. folder: a folder for the results
@@ -190,7 +182,7 @@ def study(
 
 def resume(
     folder: Path, command: str, console: Console, options: ResumeOptions, maker: RecordMaker
-) -> StudyResult:
+) -> JobResult:
     """Continue a study that was interrupted, as :func:`experiments.jobs.run.resume` does a run.
     maker: as in :func:`study`."""
     with locked(folder):
@@ -206,8 +198,7 @@ def resume(
         options.check(folder, about, now, foreign, console)
         # Other files of the folder may name code, too.
         with only(None if options.trust else foreign_targets(built)):
-            whole = plan_of(settings)
-            plan = planned(about["name"], described, whole, maker.kind, maker.of)
+            plan = planned(about["name"], described, settings, maker.kind, maker.of)
             return maker.session(plan)(plan, maker, console, options).go_on(folder, command)
 
 
@@ -237,7 +228,8 @@ def concluding(
     config, described = recorded_settings(folder, about, maker.kind)
     settings = typed(config)
     settings.figures = figures or settings.figures
-    plan = planned(about["name"], described, _settled(folder, settings), maker.kind, maker.of)
+    settled = _settled(folder, settings)
+    plan = planned(about["name"], described, settings, maker.kind, maker.of, settled)
     session = maker.session(plan)(plan, maker, console, concludes=True)
     session.folder, session.record = folder, record
     return session
@@ -274,9 +266,12 @@ def _built(settings: RunConfig, described: Mapping[str, Any], kind: KindEntry) -
 def study_versions(
     settings: RunConfig, described: Mapping[str, Any], maker: RecordMaker
 ) -> dict[str, str]:
-    """Return the versions of a run, and a hash of each room that makes the numbers."""
+    """Return the versions of a run, and a hash of each room that makes the numbers, and of each
+    file that the study reads."""
     rooms = {name: file_hash(*sorted(room.glob("*.py"))) for name, room in maker.rooms.items()}
-    return {**versions(_built(settings, described, maker.kind)), **rooms}
+    read = filter(os.path.isfile, described.get("read", ()))
+    files = {path: file_hash(Path(path)) for path in read}
+    return {**versions(_built(settings, described, maker.kind)), **rooms, **files}
 
 
 # ---------------------------------------------------------------------- before anything is done
@@ -319,19 +314,29 @@ class PositionSession(StudySession):
             plan.study.prepare(plan.plan, lambda line: console.print(plain(line)))
             pieces_of(plan, plan.study.run_folder())
 
-    def make(self) -> tuple[Mapping[str, Any], bool]:
+    def make(self) -> tuple[Any, bool]:
         """Work on the pieces that the record lacks; return all tables, and True if none is left."""
-        plan, record, study = self.plan, self.record, self.plan.study
-        assert isinstance(study, PositionStudy)
         if self.concludes:
             return self.tables(), True
-        folder = study.run_folder()
-        if study.needs_run(plan.plan):
-            folder, asked = self.folder / GAMES, RunRequest(plan.plan.settings, GAMES)
-            if not play_part(asked, folder, plan.title, self.console, self.options):
+        folder = self._study.run_folder()
+        if self._study.needs_run(self.plan.plan):
+            folder, asked = self.folder / GAMES, RunRequest(self.settings, GAMES)
+            if not play_part(asked, folder, self.plan.title, self.console, self.options):
                 return {}, False
-        study.prepare(plan.plan, self.say)
-        pieces = pieces_of(plan, folder)
+        complete = self.do_missing(folder)
+        return self.tables(), complete
+
+    @property
+    def _study(self) -> PositionStudy:
+        assert isinstance(self.plan.study, PositionStudy)
+        return self.plan.study
+
+    def do_missing(self, folder: Path | None) -> bool:
+        """Work on the pieces that the record lacks; return True if none is left. folder: of the run
+        whose games they are of."""
+        record = self.record
+        self._study.prepare(self.plan.plan, self.say)
+        pieces = pieces_of(self.plan, folder)
         record.expect(len(pieces))
         done = self.done()
         if left := [piece for piece in pieces if piece.number not in done]:
@@ -343,19 +348,20 @@ class PositionSession(StudySession):
                 f"nothing came of any of {counted(len(pieces), 'piece')}: {done[0]}; see "
                 f"{self.folder / LOG}"
             )
-        return self.tables(), complete
+        return complete
 
     def _work_on(self, left: Sequence[Task], total: int) -> None:
         """Work on these pieces. total: the number of all pieces, for the progress."""
-        plan, study, conditions = self.plan, self.plan.study, self.plan.plan.conditions()
-        assert isinstance(study, PositionStudy)
+        plan, study = self.plan, self._study
+        conditions = study.conditions(plan.plan, plan.as_data)
         if study.asks_agents:
             conditions.prepare(functools.cache(self.say))
         trial = study.asks_agents and plan.plan.settings.trial
         job = functools.partial(job_of, dict(plan.described))
         with ExitStack() as stack:
             crew = stack.enter_context(plan.plan.executor.ready(conditions, self.say, trial))
-            stack.enter_context(self.interruptible(conditions.stop, STOPPING))
+            message = "stopping after the pieces under way"
+            stack.enter_context(self.interruptible(conditions.stop, message))
             progress = stack.enter_context(progress_of(self.console, "pieces"))
             bar = progress.add_task(plan.name, total=total, completed=total - len(left))
             with guarded(self.record.path, conditions.stop):

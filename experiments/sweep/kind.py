@@ -31,12 +31,10 @@ class SweepKind(StudyKind):
     hint = "its runs are the numbered folders in it"
 
     def summary(self, folder: Path) -> JobSummary:
-        games, sweep = 0, _read(folder)
-        for run in sweep.played:
-            with run.record() as record:
-                games += record.count_games()
-        counts = _counts(sweep.states)
-        state = f"sweep, {'being played, ' if is_locked(folder) else ''}{counts}"
+        sweep = _read(folder)
+        playing = "being played, " if is_locked(folder) else ""
+        state = f"sweep, {playing}{_counts(sweep.states)}"
+        games = sum(run.games for run in sweep.played)
         return dataclasses.replace(super().summary(folder), games=games, state=state)
 
     def show(self, folder: Path, console: Console, as_json: bool) -> None:
@@ -71,18 +69,18 @@ class SweepKind(StudyKind):
         from othello_lab.experiments.report.watch import total_games
 
         sweep = _read(folder)
-        games = dict.fromkeys(sweep.states, "")
-        for run in sweep.played:
-            with run.record() as record:
-                games[run.number] = f"{record.count_games():,} of {total_games(run.asked.settings)}"
+        games = {
+            run.number: f"{run.games:,} of {total_games(run.asked.settings)}"
+            for run in sweep.played
+        }
         places = {number: folder / str(number) for number in sweep.states}
         playing = {n: "playing" for n, each in places.items() if each.is_dir() and is_locked(each)}
         states = sweep.states | playing
         table = terminal_table(["run", "settings", "state", "games"])
         table.columns[1].justify = table.columns[2].justify = "left"
-        for number in [n for n in states if games[n] or n in playing][-_MOST_SHOWN:]:
+        for number in sorted({*games, *playing})[-_MOST_SHOWN:]:
             settings = plain(sweep.asked[number].about)
-            table.add_row(str(number), settings, states[number], games[number])
+            table.add_row(str(number), settings, states[number], games.get(number, ""))
         return [plain(f"{folder}: {_counts(states)}"), *[table] * bool(table.rows)]
 
     def maker(self) -> RecordMaker:

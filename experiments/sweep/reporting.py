@@ -48,7 +48,7 @@ def concluded(table: pd.DataFrame, values: Values, total: int) -> Conclusion:
         [*findings(table, values), *warning],
         [ResultTable("All runs", columns, rows, note=note)],
         {"sweep": table},
-        lambda: _figures(table, list(values)),
+        lambda: _figures(table, values),
         agents={},
         details={"runs": state},
         screen=sweep_table(table, values),
@@ -84,9 +84,7 @@ def _in_words(table: pd.DataFrame, values: Values, names: Sequence[str]) -> list
     ]
 
 
-def _figures(table: pd.DataFrame, keys: Sequence[str]) -> Iterator[ReportFigure]:
+def _figures(table: pd.DataFrame, values: Values) -> Iterator[ReportFigure]:
     from othello_lab.experiments.sweep.figures import setting_figures
 
-    short = short_names(keys)
-    varied = {", ".join(short[key] for key in group): group for group in grouped(table, keys)}
-    return setting_figures(table, varied)
+    return setting_figures(table, grouped(table, values))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from othello_lab.experiments.report.standings import (
     standings,
 )
 from othello_lab.experiments.studies.study import PlayedRun
-from othello_lab.experiments.sweep.composing import Values
+from othello_lab.experiments.sweep.composing import Values, short_names
 
 if TYPE_CHECKING:
     import pandas as pd  # loaded when a table is made, since a run starts sooner without it
@@ -49,18 +49,16 @@ def table_of(played: Sequence[PlayedRun], values: Values) -> pd.DataFrame:
             table = standings(record, parts)
             if zero and anchor_of(record, parts) != zero:
                 _compare(table, zero, matches(record, parts))
+            head = {"run": each.number, "folder": each.folder.name}
+            head |= {key: value.get(each.number) for key, value in values.items()}
+            tail = {
+                "reference": reference,
+                "question": question_of(settings).name.lower(),
+                "alike": all(len(set(ratings.strategy)) == 1 for _, ratings in parts),
+                "complete": each.complete,
+            }
         table["agent"] = table["agent"].map(steady)
-        head = {"run": each.number, "folder": each.folder.name}
-        tables.append(
-            pd.DataFrame(head | {k: v.get(each.number) for k, v in values.items()}, table.index)
-            .join(table)
-            .assign(
-                reference=reference,
-                question=question_of(settings).name.lower(),
-                alike=all(len(set(ratings.strategy)) == 1 for _, ratings in parts),
-                complete=each.complete,
-            )
-        )
+        tables.append(pd.DataFrame(head, table.index).join(table).assign(**tail))
     return pd.concat(tables, ignore_index=True).infer_objects()
 
 
@@ -133,12 +131,12 @@ def _reference(scores: Sequence[Mapping[str, float]], values: Values) -> str:
     return min(means, key=lambda name: means[name], default="")
 
 
-def grouped(table: pd.DataFrame, keys: Sequence[str]) -> list[list[str]]:
-    """The keys of a sweep's table in groups that vary together: one value of any key of a group
-    always goes with the same values of its others."""
-    runs = table.drop_duplicates("run")
+def grouped(table: pd.DataFrame, keys: Iterable[str]) -> dict[str, list[str]]:
+    """The keys of a sweep's table in groups that vary together, by their short names: one value of
+    any key of a group always goes with the same values of its others."""
+    runs, short = table.drop_duplicates("run"), short_names(keys)
     groups: list[list[str]] = []
-    for key in keys:
+    for key in short:
         for group in groups:
             both = runs[[group[0], key]].astype(str).drop_duplicates()
             if len(both) == both[key].nunique() == both[group[0]].nunique():
@@ -146,4 +144,4 @@ def grouped(table: pd.DataFrame, keys: Sequence[str]) -> list[list[str]]:
                 break
         else:
             groups.append([key])
-    return groups
+    return {", ".join(short[key] for key in group): group for group in groups}

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from othello_lab.agents.config import ConfigError, compose, one_line
 from othello_lab.core.system.console import as_typed
-from othello_lab.experiments.config import Plan, checked_settings, plan_of, typed
+from othello_lab.experiments.config import Plan, checked_settings, typed
 from othello_lab.experiments.jobs.job import LOG
 from othello_lab.experiments.jobs.kinds import SWEEP
 from othello_lab.experiments.jobs.stopping import RunStopped
@@ -53,7 +53,7 @@ class Sweep(MatchStudy):
     folders: list[str]
 
     @classmethod
-    def described(cls, settings: Mapping[str, Any], where: str) -> Self:
+    def from_settings(cls, settings: Mapping[str, Any], where: str) -> Self:
         try:
             made = cls(**settings)
             pairs = zip(made.combinations, made.changes, strict=True)
@@ -141,7 +141,7 @@ def sweep(
         for each in settings
     ]
     described = {"combinations": known, "changes": changes, "folders": list(folders)}
-    plan = planned(first.name, described, plan_of(first), SWEEP, Sweep)
+    plan = planned(first.name, described, first, SWEEP, Sweep)
     job = SweepSession(plan, SWEEPS, console)
     wanted = Path(str(hydra.sweep.dir))
     return job.start(as_typed(["run", *arguments]), wanted=wanted).exit_code
@@ -168,7 +168,7 @@ class RecordedSweep:
         with reading(folder, SWEEP.word) as record:
             about, failures = record.head(), record.pieces()
             config, described = recorded_settings(folder, about, SWEEP)
-        study = Sweep.described(described, str(folder))
+        study = Sweep.from_settings(described, str(folder))
         asked = study.requests(config)
         states, played = dict[int, str](), list[PlayedRun]()
         for number, each in enumerate(asked):

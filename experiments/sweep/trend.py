@@ -11,7 +11,7 @@ from othello_lab.experiments.report.facts import in_sentence
 from othello_lab.experiments.report.question import Question
 from othello_lab.experiments.report.tables import order_note, share_text
 from othello_lab.experiments.statistics.intervals import elo_words
-from othello_lab.experiments.sweep.composing import Values, in_a_line, short_names
+from othello_lab.experiments.sweep.composing import Values, in_a_line
 from othello_lab.experiments.sweep.results import grouped
 
 if TYPE_CHECKING:
@@ -30,12 +30,11 @@ def findings(table: pd.DataFrame, values: Values) -> Iterator[str]:
     """Yield the trend over the settings that were varied."""
     if note := order_note(table):
         yield note
-    groups, short, name = grouped(table, list(values)), short_names(values), ""
+    groups, name, ordered = grouped(table, values), "", False
     runs: Runs = [(in_a_line(values, run), run) for run in dict.fromkeys(table["run"])]
-    ordered = False
     if len(groups) == 1 and len(runs) > 1:
-        runs, ordered = values_in_order(table, values, groups[0])
-        name = ", ".join(short[key] for key in groups[0])
+        ((name, group),) = groups.items()
+        runs, ordered = values_in_order(table, values, group)
     said = list(trends(table, runs, name, ordered and name != "seed"))
     if not said and (table["split"] | (table["agent"] == table["reference"])).all():
         said = ["In every run every pair was split, so these games cannot tell who is better."]

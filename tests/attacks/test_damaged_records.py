@@ -138,8 +138,10 @@ def test_an_open_agent_that_changes_the_record_at_its_end_is_noticed(tmp_path: P
 
 ENDLESS = "with recursive n (x) as (select 1 union all select x + 1 from n)"
 DEEP = "[" * 100_000
-BAD_TURNS = ["[[", "7", "[7]", f"{[[0] * 99]}", DEEP, f"[[{'7' * 4000}]]", '"abc"']
-BAD_TURNS += [f"[{'[],' * 100_000}[]]"]
+BAD_TURNS = [f"turns = {value}" for value in ("'text'", "x'00'", "zeroblob(10000000)")]
+BAD_TURNS += [f"turns = cast(x'{two}' || substr(turns, 3) as blob)" for two in ("4100", "00ff")]
+BAD_TURNS += [f"layout = {value}" for value in ("99", "-1", "'x'", "0.5")]
+BAD_TURNS += [f"first = {value}" for value in ("0", "first + 1", f"{1 << 62}", "'x'")]
 BAD_GAMES = ["white_nodes = white_nodes + 1", "black = 9", "result = 'grey'", "game = -5"]
 BAD_GAMES += ["transcript = x'ff00ff'", "transcript = 'a1a2'", "transcript = transcript || 'a1'"]
 BAD_GAMES += ["black_points = 9e999"]
@@ -152,14 +154,13 @@ AGENTS = "'$.agents', json('{\"first\": 1, \"second\": 2}')"
 DAMAGES = {
     0: ["update job set config = json_set(config, '$.schedule._target_', 'no.such')"],
     1: [
-        *(f"update turns set turns = '{text}' where game = 1" for text in BAD_TURNS),
-        "update turns set turns = replace(turns, ',1,', ',-9e999,') where game = 1",
+        *(f"update turns set {change} where game = 1" for change in BAD_TURNS),
         "delete from turns where game = 1",
         *(f"update games set {change} where game = 1" for change in BAD_GAMES),
         "update games set pair = 70 where pair = 1",
         "delete from games where game = 1",
-        "update moves set agent = 9 where game = 1 and ply = 14",
-        "update moves set nodes = 'many' where game = 1 and ply = 14",
+        "update job set layouts = '[['",
+        "update job set layouts = hex(zeroblob(1000000))",
         "update moves set game = 77 where game = 3",
         "update openings set text = 'zz'",
         "delete from openings",
@@ -169,8 +170,7 @@ DAMAGES = {
     ],
     2: [
         *(f"drop table {table}" for table in ("games", "turns", "agents", "job")),
-        "drop view moves",
-        f"drop view moves; create view moves as {ENDLESS} select * from n",
+        f"drop table turns; create view turns as {ENDLESS} select * from n",
         f"drop table games; create view games as {ENDLESS} select * from n",
         f"drop table job; create view job as {ENDLESS} select x as format from n where x < 0",
         "drop table openings; create virtual table openings using fts5(number, text)",

@@ -263,7 +263,7 @@ def agent_of(path: Path, _: Choose) -> None:
 
 def sweep_of(path: Path, _: Choose) -> None:
     if settings := settings_in(path):
-        Sweep.described(settings, "sweep").requests(asdict(RunConfig()))
+        Sweep.from_settings(settings, "sweep").requests(asdict(RunConfig()))
 
 
 def build_agents(path: Path, _: Choose) -> None:

@@ -134,7 +134,7 @@ def test_the_progress_bar_shows_them() -> None:
 @pytest.mark.integration
 def test_tables_of_sweeps_show_them(played: tuple[Path, str]) -> None:
     values = {NAMES[0]: {0: NAMES[1]}, NAMES[2]: {0: NAMES[3]}}
-    run = PlayedRun(0, played[0], RunRequest(RunConfig(), ""), True)
+    run = PlayedRun(0, played[0], RunRequest(RunConfig(), ""), 2, True)
     table = table_of([run], values)
     shown = shown_by(lambda console: console.print(sweep_table(table, values)))
     assert all(f" {name} " in shown for name in SHOWN)

@@ -56,7 +56,7 @@ def outcome(folder: Path) -> dict[str, object]:
 AFTER = (
     "patterns",
     "patterns/record.sqlite",
-    "patterns/rounds/outcomes/0/pieces.bin",
+    "patterns/rounds/outcomes/0/record.sqlite",
     "patterns/rounds/first",
     "patterns/learn",
     "rows/probcut/full_searches.jsonl",
@@ -65,7 +65,7 @@ AFTER = (
     "rows/openings/searching_4_plies,_sample.jsonl",
     "rows/openings/playing.jsonl",
     "balanced_4.txt",
-    "held_out/pieces.bin",
+    "held_out/record.sqlite",
     "rows/solver/solving.jsonl",
     "match/record.sqlite",
     "errors.csv",

@@ -30,10 +30,10 @@ from othello_lab.experiments.jobs.stopping import RunStopped
 from othello_lab.experiments.record.store import FILE
 from othello_lab.training import selfplay
 from othello_lab.training.data import Positions, provenance
-from othello_lab.training.data_plan import DataConfig, read, with_defaults
+from othello_lab.training.data_plan import DataConfig
 from othello_lab.training.labels import ROW, LabelledGames, labelled, levelled
 from othello_lab.training.playing import COUNTS, POSITIONS
-from othello_lab.training.selfplay import about_of, make
+from othello_lab.training.selfplay import SelfPlay, about_of, make, read, with_defaults
 
 SMALL = {"games": 200, "depth": 1, "data": {"exact": 6}, "executor": "serial"}
 
@@ -97,15 +97,15 @@ def test_another_seed_makes_others(folder: Path, tmp_path: Path) -> None:
 def test_what_failed_is_made_again(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made, where = selfplay.make_piece, tmp_path / "x"
+    made, where = selfplay.made_of, tmp_path / "x"
 
-    def fails_once(described: Any, place: Any, content: Any) -> Any:
+    def fails_once(content: Any, place: Any, data: Any) -> Any:
         if content.number == 1:
             raise ArithmeticError("too hot")
-        return made(described, place, content)
+        return made(content, place, data)
 
     with monkeypatch.context() as patch:
-        patch.setattr(selfplay, "make_piece", fails_once)
+        patch.setattr(selfplay, "made_of", fails_once)
         with pytest.raises(RunStopped, match="ArithmeticError: too hot"):
             make(SMALL, where)
     assert about_of(where)["games"] == 200 - 64
@@ -122,7 +122,7 @@ def test_what_failed_is_made_again(
         {"agents": {"alphabeta": {"_target_": "hostile.Agent"}}},
         {
             "data": {
-                "_target_": "othello_lab.training.data_plan.DataConfig",
+                "_target_": "othello_lab.training.selfplay.SelfPlay",
                 "trace": {"_target_": "hostile.Agent"},
             }
         },
@@ -243,13 +243,13 @@ def test_the_command(tmp_path: Path) -> None:
     assert "70 games in" in out and "train" in out and "written to" in out
     for command, named in (
         (["show", str(folder)], "complete"),
-        (["resume", str(folder)], "is complete"),
+        (["resume", str(folder)], "70 games in"),
         (["list", str(tmp_path)], "positions,"),
+        (["watch", str(folder)], "complete"),
     ):
         assert named in told(*command)
     for command in (
         ["extend", str(folder), "games=100"],
-        ["watch", str(folder)],
         ["report", str(folder)],
     ):
         assert "self-play" in told(*command, code=2)
@@ -267,7 +267,7 @@ def test_help_tells_the_settings() -> None:
 
 def test_the_settings_are_those_of_the_yaml() -> None:
     plan = read([])
-    assert plan.data == DataConfig()
+    assert plan.study == SelfPlay()
     assert with_defaults({}).as_data == plan.as_data
     with pytest.raises(ConfigError, match=r"'game'.*'games'"):
         with_defaults({"game": 3})

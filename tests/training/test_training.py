@@ -146,7 +146,7 @@ def test_after_ctrl_c_the_rest_is_learned_by_resume(
         said, folder = train(tmp_path, *words, code=130)
     assert f"othello-lab resume {folder} --trust" in said
     with Record.open(folder) as record:
-        assert record.kind == TRAINING and not record.pieces()
+        assert record.head()["kind"] == TRAINING.word and not record.pieces()
     assert main(["resume", str(folder)]) == 2  # its code is not the lab's
     assert main(["resume", str(folder), "--trust"]) == 0
     _, whole = train(tmp_path, *words)

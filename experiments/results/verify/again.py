@@ -19,7 +19,8 @@ from othello_lab.experiments.pairing.schedule import Pair, ScheduledGame
 from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.executors import Processes
 from othello_lab.experiments.playing.match import TaskRunner, pairs_of
-from othello_lab.experiments.record.store import COUNTS, GameRow, PlayedGame, read_turns
+from othello_lab.experiments.record.store import GameRow, PlayedGame
+from othello_lab.experiments.record.turns import COUNTS
 
 _TWINS = tuple(field.name for field in fields(SearchStats) if field.compare)
 
@@ -86,7 +87,7 @@ def difference(
     if again is None:
         return "the process that played it again died"
     same = ("square", "value", "depth", *(_TWINS if plainly else COUNTS))
-    turns = zip(rows, read_turns(game.game, again.turns or "[]"), strict=False)
+    turns = zip(rows, again.moves(), strict=False)
     pairs = [(f"ply {row.ply}: ", same, row, now) for row, now in turns if row.agent in known]
     if game.end_reason == FINISHED and {game.black, game.white} <= {*known}:
         totals = ("moves", "nodes", "evaluations")

@@ -36,7 +36,7 @@ from othello_lab.experiments.report.facts import RunFacts
 from othello_lab.experiments.report.findings import findings
 from othello_lab.experiments.report.plan_from_record import AbsentAgent, last_session
 from othello_lab.experiments.report.report import write
-from othello_lab.experiments.results.export import FORMATS, TABLES, export
+from othello_lab.experiments.results.export import FORMATS, TABLES, export, export_tables
 from othello_lab.experiments.studies.study_session import RecordMaker, concluding, study_versions
 
 TOLERANCE = 1e-9
@@ -131,7 +131,8 @@ class DerivedFiles:
             for kind, form in FORMATS.items():
                 if (name := f"games{form.endings[0]}") in further:
                     export(self._folder, kind, to / name)
-            self._record.export(to, [kind for kind in TABLES if f"games.{kind}" in further])
+            for kind in [kind for kind, name in TABLES.items() if name in further]:
+                export_tables(self._record, kind, to)
         for name in further:
             if name.endswith((".tex", ".bib")):
                 made = latex_tables(facts) if name.endswith(".tex") else bibtex(self._head)

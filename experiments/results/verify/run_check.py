@@ -100,7 +100,7 @@ class Verification(Checked):
         """Check all games by the rules; return those that cannot be followed."""
         flawed, moves, kind = set(), 0, PlainPosition if self._independent else Position
         for game in map(GameRow._make, self._record.each("select * from games order by game")):
-            rows = self._turns(game)
+            rows = self._record.turns([game.game]).rows()
             moves += len(rows)
             for name, said in flaws(game, rows if self._with_moves else None, self._rules, kind):
                 self.wrong[name].append(f"game {game.game}: {said}")
@@ -113,9 +113,6 @@ class Verification(Checked):
         else:
             self.unchecked.append("moves: they are not recorded")
         return flawed
-
-    def _turns(self, game: GameRow) -> list[Any]:
-        return self._record.turns(game.game) if self._with_moves else []
 
     def _agents(self) -> dict[int, Agent]:
         """Return the agents whose moves follow from their seed, made again, by number."""
@@ -156,7 +153,7 @@ class Verification(Checked):
         """Play games again as far as these agents moved in them."""
         moves: dict[int, list[int]] = defaultdict(list)  # of the others
         for game in games:
-            for turn in self._turns(game):
+            for turn in self._record.turns([game.game]).rows():
                 if turn.agent not in agents and turn.square != PASS:
                     moves[game.seed + (turn.agent == game.white)].append(turn.square)
         names, limits = self._settings.agents, self._settings.limits
@@ -169,7 +166,8 @@ class Verification(Checked):
         rows, said = {game.game: game for game in games}, dict[int, str | None]()
         for number, again in played_again(conditions, games, time.monotonic() + seconds):
             done, row = done + 1, rows[number]
-            said[number] = difference(row, self._turns(row), again, agents, self._independent)
+            turns = self._record.turns([number]).rows()
+            said[number] = difference(row, turns, again, agents, self._independent)
         self.wrong[REPLAYED] += [f"game {game}: {why}" for game, why in sorted(said.items()) if why]
         self.extents[REPLAYED] = f"{done:,} of {counted(every, 'game')}"
         self.replayed, self.games = done, every

@@ -25,7 +25,7 @@ from othello_lab import (
 from othello_lab.agents.agent import compiled_player
 from othello_lab.agents.config import build, load
 from othello_lab.agents.evaluation import Evaluation
-from othello_lab.core import recorded_games, whole_games
+from othello_lab.core import whole_games
 from othello_lab.core.game import ILLEGAL
 from othello_lab.core.rules import RULESETS
 from othello_lab.core.system.shared_memory import FINISH_PAIRS, GO_ON
@@ -42,13 +42,8 @@ from othello_lab.experiments.pairing.openings import (
 from othello_lab.experiments.pairing.schedule import PairDraw, ScheduledGame
 from othello_lab.experiments.playing.batch import GameMonitor, play_all
 from othello_lab.experiments.playing.conditions import GameConditions
-from othello_lab.experiments.record.store import (
-    TOTALS,
-    PlayedGame,
-    read_turns,
-    seat_totals,
-    written,
-)
+from othello_lab.experiments.record.store import TOTALS, PlayedGame, seat_totals
+from othello_lab.experiments.record.turns import written
 
 
 def conditions(
@@ -77,7 +72,7 @@ def without_times(game: PlayedGame) -> tuple[Any, ...]:
     row = {k: v for k, v in game.game._asdict().items() if not k.endswith("nanoseconds")}
     turns = [
         {k: v for k, v in turn._asdict().items() if not k.endswith("nanoseconds")}
-        for turn in read_turns(game.game.game, game.turns or "[]")
+        for turn in game.moves()
     ]
     return row, turns
 
@@ -85,7 +80,7 @@ def without_times(game: PlayedGame) -> tuple[Any, ...]:
 def equal_both_ways(made: GameConditions, games: Sequence[ScheduledGame]) -> int:
     """Check that games come out the same in compiled code and by the judge; their turns."""
     compiled = [without_times(game) for game in played(made, games)]
-    check_text(played(made, games))
+    check_turns(played(made, games))
     slow = dataclasses.replace(made, compiled_games=False)
     judged = [without_times(game) for game in played(slow, games)]
     assert len(compiled) == len(games)
@@ -94,11 +89,13 @@ def equal_both_ways(made: GameConditions, games: Sequence[ScheduledGame]) -> int
     return sum(len(turns) for _, turns in compiled)
 
 
-def check_text(games: Iterator[PlayedGame]) -> None:
+def check_turns(games: Iterator[PlayedGame]) -> None:
     """Check that turns are written, and summed up, as the judge's are, times and all."""
-    for row, text in games:
-        turns = read_turns(row.game, text or "")
-        assert text == written(turns)
+    for game in games:
+        row, turns = game.game, game.moves()
+        assert game.turns is not None
+        assert game.turns[2:] == written(row.game, row.black, turns)[2:]
+        assert not turns or game.turns.first == turns[0].ply
         totals = [
             tuple(getattr(row, f"{color}_{name}") for name in TOTALS)
             for color in ("black", "white")
@@ -273,15 +270,4 @@ def test_a_game_that_is_over_at_its_opening_is_one_without_turns() -> None:
     over = Opening.read(f"{'X' * 60}OOOO O", "standard")
     games = drawn(2, [Opening(), over])
     found = list(played(conditions([RandomAgent(), GreedyAgent()]), games))
-    assert [read_turns(0, game.turns or "") == [] for game in found] == [False, False, True, True]
-
-
-@pytest.mark.integration
-def test_games_go_on_where_the_room_for_their_text_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recorded_games, "_TYPICAL_TEXT", 100)
-    games = drawn(2, RandomOpenings(plies=6).choose(100, RULESETS["standard"], 3))
-    made = conditions([AlphaBeta(2, SquareWeights()), GreedyAgent()])
-    assert [type(some) for some in play_all(made, games, GameMonitor(GameMonitor.Memory()))] == [
-        list
-    ], "the test is void: one block had room for all"
-    equal_both_ways(made, games)
+    assert [game.moves() == [] for game in found] == [False, False, True, True]

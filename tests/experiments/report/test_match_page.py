@@ -142,7 +142,7 @@ def test_what_is_flipped_leads_to_the_same_boards(tmp_path: Path, rules: str) ->
 def check_plies(game: dict[str, Any], row: Any, record: Record, rules: str) -> None:
     position = Position.start(rules)
     assert f"{game['board']} {game['turn']}" == position.to_obf()
-    turns = {turn.ply: turn for turn in record.turns(game["number"])}
+    turns = {turn.ply: turn for turn in record.turns([game["number"]]).rows()}
     moves = position.follow(split_transcript(row.transcript))[1]
     assert [square for square, *_ in game["plies"]] == list(moves)
     for ply, (square, flipped, *decided) in enumerate(game["plies"], start=1):

@@ -13,7 +13,8 @@ import pytest
 from handmade import handmade
 
 from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
-from othello_lab.experiments.record.store import GameRow, MoveRow, PlayedGame, Record, written
+from othello_lab.experiments.record.store import GameRow, PlayedGame, Record
+from othello_lab.experiments.record.turns import MoveRow, written
 from othello_lab.experiments.report.figures import course as figures
 from othello_lab.experiments.report.figures.course import course, values
 from othello_lab.experiments.report.moves import RecordedMoves, quantiles_by, recorded_moves
@@ -41,7 +42,7 @@ def record(tmp_path: Path) -> Iterator[Record]:
         made.write_games(
             PlayedGame(
                 GameRow(game, game // 2, game % 2, 1 - game % 2, *about),
-                written(turns(game, game % 2)) if game < 6 else None,
+                written(game, game % 2, turns(game, game % 2)) if game < 6 else None,
             )
             for game in range(7)
         )

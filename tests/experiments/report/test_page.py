@@ -116,7 +116,7 @@ def test_a_move_shows_what_its_agent_stated(open_report: Open, folder: Path) -> 
     page = open_report()
     number = int(page.locator(".browser h3").first.inner_text().removeprefix("Game "))
     with Record.open(folder) as record:
-        turn = next(turn for turn in record.turns(number) if turn.depth == 2)
+        turn = next(turn for turn in record.turns([number]).rows() if turn.depth == 2)
     article = page.locator(".browser article").first
     article.locator(f'tr[data-ply="{turn.ply}"] button').click()
     said = article.get_by_role("status")

@@ -12,14 +12,8 @@ import pytest
 from handmade import handmade, handmade_run
 from runs import played
 
-from othello_lab.experiments.record.store import (
-    GameRow,
-    MoveRow,
-    PlayedGame,
-    Record,
-    seat_totals,
-    written,
-)
+from othello_lab.experiments.record.store import GameRow, PlayedGame, Record, seat_totals
+from othello_lab.experiments.record.turns import MoveRow, written
 from othello_lab.experiments.report.elo_lead import lead
 from othello_lab.experiments.report.figures.openings import colours_figures
 from othello_lab.experiments.report.standings import (
@@ -65,7 +59,7 @@ def add_pair(
         points, difference, reason, transcript = game
         winner = {0: "white", 0.5: "draw", 1: "black"}[points]
         about = winner, points, difference, 0, 0, reason, opening, 0, transcript
-        rows.append(PlayedGame(GameRow(number, begun, *seats, *about), "[]"))
+        rows.append(PlayedGame(GameRow(number, begun, *seats, *about), None))
         seats.reverse()
     record.write_games(rows)
 
@@ -210,7 +204,7 @@ def a_game(turns: list[Any]) -> PlayedGame:
     """The first game, of ann against bob, with these MoveRows."""
     ann, bob = seat_totals(turns, (0, 1))
     game = GameRow(0, 0, 0, 1, "draw", 0.5, 0, 0, 0, "finished", "f5", 0, "f5", "", *ann, *bob)
-    return PlayedGame(game, written(turns))
+    return PlayedGame(game, written(0, 0, turns))
 
 
 def test_speed_is_by_processor_time_and_time_by_what_a_player_could_use(record: Record) -> None:
@@ -218,9 +212,9 @@ def test_speed_is_by_processor_time_and_time_by_what_a_player_could_use(record: 
     moves = [(100, 50, 10, 30), (300, 90, 30, 50), (0, 15, 0, 5), (800, 1000, 80, 0)]
     rows: list[Any] = [
         move(ply, 0, 1000 * wall, 1000 * cpu, nodes, 1000 * waited)
-        for ply, (nodes, wall, cpu, waited) in enumerate(moves)
+        for ply, (nodes, wall, cpu, waited) in enumerate(moves, start=1)
     ]
-    rows += [move(9 + wall, 1, 1000 * wall, 1000 * wall, 0, 0) for wall in range(1, 101)]
+    rows += [move(4 + wall, 1, 1000 * wall, 1000 * wall, 0, 0) for wall in range(1, 101)]
     record.write_games([a_game(rows)])
     table = standings(record, rated_parts(record)).set_index("agent")
     ann, bob = table.loc["ann"], table.loc["bob"]

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import io
 import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from records import query
 from rich.console import Console
@@ -15,6 +18,7 @@ from shared import copied
 from othello_lab import Position
 from othello_lab.core.notation import PASS, parse_ggf, square_name
 from othello_lab.core.wthor import parse_wthor
+from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.results.export import FORMATS, export_command
 
 PLACED = Position.start().play("d3").play("c3").to_obf()
@@ -108,6 +112,14 @@ def test_openings_come_from_games(format: str, duel: Path, tmp_path: Path) -> No
     again = played(tmp_path / "again", *DUEL, *words, "openings.shuffle=false").folder
     openings = "select text from openings order by number"
     assert query(again, openings) == query(duel, openings)
+
+
+def test_tables_of_sqlite_are_those_of_data_frames(duel: Path, tmp_path: Path) -> None:
+    assert told("export", duel, "sqlite", "--output", tmp_path) == f"tables.sqlite in {tmp_path}"
+    with Record.open(duel) as record, closing(sqlite3.connect(tmp_path / "tables.sqlite")) as made:
+        for name in ("agents", "games", "moves"):
+            table = pd.read_sql(f"select * from {name}", made)
+            pd.testing.assert_frame_equal(table, getattr(record, name)(), check_dtype=False)
 
 
 def test_an_export_shows_its_progress_and_the_time_left(duel: Path) -> None:

@@ -124,10 +124,9 @@ OF_PLY_30 = {
     "agent = 1 - agent": "moves",
     "square = 0": "moves",
     "late = 2": "moves",
-    "late = 7": "counts",
+    "late = 3": "counts",
     "nodes = -1": "counts",
     "first_move_cutoffs = cutoffs + 1": "counts",
-    "leaves = null": "counts",
 }
 GONE = "delete from moves where game"
 LIES = {
@@ -372,7 +371,7 @@ def test_files_that_were_asked_for_later_are_compared(recorded_duel: Path, tmp_p
     told("report", folder, "--figures", "files")
     assert (folder / "elo.png").is_file()
     told("report", folder, "--figures", "none")  # which leaves the files of figures
-    for kind in ("ggf", "wthor", "jsonl", "csv"):
+    for kind in ("ggf", "wthor", "jsonl", "csv", "sqlite"):
         told("export", folder, kind)
     latex = RunKind().latex(folder, QUIET)
     (folder / "table.tex").write_text(f"{latex}\n", encoding="utf-8")

@@ -15,6 +15,7 @@ from othello_lab.experiments import studies
 from othello_lab.experiments.record.store import FILE, Record
 from othello_lab.experiments.studies import load
 from othello_lab.experiments.studies.study_command import study_help
+from othello_lab.play.recorded import runs_below
 
 Capture = pytest.CaptureFixture[str]
 LONG = 10 * "long"  # paths longer than a line are printed in one all the same
@@ -165,3 +166,10 @@ def test_elo_by_doubling(tmp_path: Path, words: str) -> None:
     assert gain["elo"] == pytest.approx(slope, abs=0.01)
     assert gain["low"] < gain["elo"] < gain["high"]
     assert "each doubling of depth" in (folder / "report.md").read_text()
+
+
+def test_a_study_is_no_run(recorded_study: Path, recorded_duel: Path) -> None:
+    """Its record has the same name: neither the page nor a look at what plays takes it for one."""
+    assert runs_below(recorded_study.parent.parent) == []
+    assert len(runs_below(recorded_duel.parent.parent)) == 1
+    assert "is a study" in told("compare", recorded_study, recorded_duel, code=2)

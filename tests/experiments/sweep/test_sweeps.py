@@ -63,7 +63,7 @@ def test_keys_that_vary_together_are_one() -> None:
     table = pd.DataFrame(
         {"run": range(4), "a": [1, 2, 1, 2], "b": ["x", "y", "x", "y"], "c": [1, 1, 2, 2]}
     )
-    assert results.grouped(table, ["a", "b", "c"]) == [["a", "b"], ["c"]]
+    assert results.grouped(table, "abc") == {"a, b": ["a", "b"], "c": ["c"]}
 
 
 @pytest.mark.integration
@@ -293,7 +293,8 @@ def test_a_sweep_that_is_being_played_is_watched(tmp_path: Path, monkeypatch: Pa
 def test_folders_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no sweep"):
         load(tmp_path)
-    (tmp_path / "sweep.yaml").write_text("command: run -m depth=1,2")
+    (old := tmp_path / "old").mkdir()
+    (old / "sweep.yaml").write_text("command: run -m depth=1,2")
     for command in ("resume", "show", "watch"):
-        assert "a sweep of version 0.2" in told(command, tmp_path, code=2)
-    assert "a sweep of version 0.2" in told("list", tmp_path.parent)
+        assert "a sweep of version 0.2" in told(command, old, code=2)
+    assert "a sweep of version 0.2" in told("list", tmp_path)
