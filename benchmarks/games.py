@@ -143,7 +143,7 @@ class AnsweringFromMemory(Executor):
         return WorkerPool(fork_nursery(WORKERS, partial(start_worker, conditions)))
 
     @contextmanager
-    def ready(self, conditions: GameConditions, say: Say) -> Iterator[Any]:
+    def ready(self, conditions: GameConditions, say: Say, trial: bool = False) -> Iterator[Any]:
         with self.workers_for(conditions, say) as workers:
 
             def play(draw: PairDraw) -> Iterator[list[PairResults]]:

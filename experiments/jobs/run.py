@@ -55,7 +55,7 @@ from othello_lab.experiments.playing.match import (
     MOST_DEATHS,
     PairResult,
     PairResults,
-    Play,
+    TaskRunner,
     pairs_of,
 )
 from othello_lab.experiments.record.folder import CHECKS, locked
@@ -228,7 +228,7 @@ class RunJob(Job[RunResult]):
         self._hint_told = brief
         self._time_up = False
         self._checks = checks
-        self._play: Play
+        self._play: TaskRunner
         self._conditions: GameConditions
 
     def prepare(self, stack: ExitStack) -> None:

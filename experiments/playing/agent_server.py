@@ -63,7 +63,7 @@ class _AgentServer:
             except EOFError:
                 return
             try:
-                answer = _encoded([number, *getattr(self, f"_{call}")(*arguments)])
+                answer = _encoded([number, *(getattr(self, f"_{call}")(*arguments) or ["ok"])])
             except PlayerFailure as fault:  # of a program that the agent stands for
                 answer = _encoded([number, "fault", fault.reason, _cut(fault.detail)])
             except BaseException as error:  # whatever it is, it is the agent's own
@@ -76,24 +76,20 @@ class _AgentServer:
 
     # ------------------------------------------------------------------ calls
 
-    def _make(self) -> list[Any]:
+    def _make(self) -> None:
         if isinstance(self._agent, ExternalAgent):
             self._agent = self._agent.make()
             self._is_new = True
-        return ["ok"]
 
-    def _prepare(self) -> list[Any]:
+    def _prepare(self) -> None:
         if self._is_new:
             self._agent.prepare()
-        return ["ok"]
 
-    def _begin(self, color: str, start: list[Any], seed: int) -> list[Any]:
+    def _begin(self, color: str, start: list[Any], seed: int) -> None:
         self._agent.begin_game(Color(color), _position(start), seed)
-        return ["ok"]
 
-    def _observe(self, move: int, position: list[Any]) -> list[Any]:
+    def _observe(self, move: int, position: list[Any]) -> None:
         self._agent.observe(move, _position(position))
-        return ["ok"]
 
     def _decide(self, position: list[Any], limits: list[Any]) -> list[Any]:
         answer = self._agent.decide(_position(position), Limits(*limits))
@@ -102,9 +98,8 @@ class _AgentServer:
         except ValueError as flaw:
             return ["garbage", str(flaw)]
 
-    def _close(self) -> list[Any]:
+    def _close(self) -> None:
         self._agent.close()
-        return ["ok"]
 
 
 def _encoded(message: list[Any]) -> bytes:

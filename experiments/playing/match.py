@@ -67,10 +67,6 @@ def pairs_of(results: Iterable[PairResults]) -> Iterator[PairResult]:
         yield from by_pair(result) if isinstance(result, GameBlock) else [result]
 
 
-Play = Callable[[PairDraw], Iterator[list[PairResults]]]
-"""Plays what is drawn; yields results in batches, in no fixed order."""
-
-
 class TaskFailed(Exception):
     """A worker could not do its task, for a reason that is not an agent's."""
 
@@ -93,7 +89,7 @@ class TaskRunner:
         self._workers, self._stop, self._play = workers, stop, play
 
     def __call__(self, draw: PairDraw) -> Iterator[list[PairResults]]:
-        """Play the drawn pairs; see :data:`Play`."""
+        """Play what is drawn; yield results in batches, in no fixed order."""
         return self.play(draw.take)
 
     def play(self, take: Callable[[int], list[Pair]]) -> Iterator[list[PairResults]]:
@@ -209,6 +205,6 @@ class _RunningTasks(Generic[Item, Result]):
             self._deaths[number] += 1
             if self._deaths[number] == MOST_DEATHS:
                 return [self._source.lost(number)]
-            log.warning("a worker died of pair or piece %d, which is done again", number)
+            log.info("a worker died of pair or piece %d, which is done again", number)
         self._again += items
         return []
