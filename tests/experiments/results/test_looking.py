@@ -120,7 +120,7 @@ def test_a_study_is_listed_and_reported(recorded_study: Path, tmp_path: Path) ->
     (found,) = data("list", tmp_path)
     assert (found["kind"], found["name"]) == ("study", "pruning")
     assert found["state"] == "study pruning, complete"
-    for words in (["show", folder], ["verify", folder], ["compare", folder, tmp_path]):
+    for words in (["show", folder], ["compare", folder, tmp_path]):
         assert "is a study" in told(*words, code=2)
     shown = data("show", folder)
     assert (shown["kind"], shown["name"], shown["state"]) == ("study", "pruning", "complete")
