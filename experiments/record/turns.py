@@ -113,10 +113,10 @@ class Turns:
     def __init__(self, rows: Iterable[Sequence[Any]]) -> None:
         """rows: of :data:`READ`. Raises ValueError if they cannot be read."""
         rows = list(rows)
-        lengths = [_length(*row[:4]) for row in rows]
+        lengths = np.array([_length(*row[:4]) for row in rows], dtype=np.int64)
         numbers = np.array([(*row[:3], *row[4:]) for row in rows], dtype=np.int64).reshape(-1, 5)
         game, first, layouts, black, white = np.repeat(numbers, lengths, axis=0).T
-        begins = np.repeat(np.cumsum(lengths, dtype=np.int64) - lengths, lengths)
+        begins = np.repeat(np.cumsum(lengths) - lengths, lengths)
         self._made = {"game": game, "ply": first + np.arange(len(first)) - begins}
         self._parts = []  # of each layout, the places of its turns among all, and these turns
         for place in np.unique(layouts).tolist():

@@ -67,7 +67,7 @@ def test_moves_are_those_that_somebody_decided(record: Record) -> None:
 def test_nothing_is_read_where_nothing_is_recorded(tmp_path: Path) -> None:
     with Record.create(tmp_path / "record.sqlite") as record:
         moves = recorded_moves(record, 10)
-    assert (len(moves.ply), moves.games) == (0, 0)
+    assert (len(moves.ply), moves.ply.dtype, moves.games) == (0, np.int64, 0)
     assert course(moves, AGENTS).empty and values(moves, AGENTS).empty
 
 
