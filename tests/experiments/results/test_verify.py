@@ -74,9 +74,9 @@ OF_PIECE = "update rows set row = json_set(row, '$.nodes', 7) where piece = 2"
 MORE_NODES = "update games set black_nodes = black_nodes + 1 where game = 1"
 SEED = "update job set seed = 5"
 FALSE = {
-    "study": [("", [OF_PIECE], ["record", "pieces", "files"])],
+    "study": [("", [OF_PIECE], ["pieces", "files"])],
     "sweep": [("0", [MORE_NODES], ["runs", "files"]), ("", [SEED], ["settings"])],
-    "training": [("matches", [MORE_NODES], ["runs", "files"])],
+    "training": [("matches", [MORE_NODES], ["runs"])],
 }
 
 
