@@ -135,7 +135,7 @@ def results_of(folder: Path | None) -> dict[str, Any]:
     """Return all results below a folder that do not depend on time, by file."""
     assert folder
     results: dict[str, Any] = {run: content(run) for run in runs_in(folder) if has_begun(run)}
-    for path in jobs_in(folder):
+    for path in filter(has_begun, jobs_in(folder)):
         with Record.open(path) as record:
             tables = record.tables().items()
             results |= {path / FILE / table: timeless(frame) for table, frame in tables}
