@@ -196,8 +196,10 @@ def make(
     console, command = console or Console(quiet=True), "othello_lab.training.make(...)"
     where = None if folder is None else Path(folder)
     if where is not None and is_selfplay(where):
-        about = about_of(where)
-        if about["complete"]:
+        with reading(where, SELFPLAY.word) as record:
+            about = described(record)
+            unwritten = record.rows("select 1 from rows where table_name = ? limit 1", [POSITIONS])
+        if about["complete"] and not unwritten:
             return where
         options = ResumeOptions(
             trust=names_no_more(about["config"], with_defaults(settings).as_data)
