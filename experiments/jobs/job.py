@@ -168,7 +168,8 @@ class Job(ABC, Generic[Result]):
             try:
                 yield
             except Exception:
-                log.exception("what the record says cannot be used")
+                # Of no warning's level, or it would stand on the terminal before there is a log.
+                log.info("what the record says cannot be used", exc_info=True)
                 raise
 
     def start(self, command: str, folder: Path | None = None, wanted: Path | None = None) -> Result:
