@@ -23,11 +23,12 @@ from othello_lab.core.system.cli import Parser
 from othello_lab.core.system.escaping import plain
 from othello_lab.experiments.config import ALL, RunConfig, scheduled_of, typed
 from othello_lab.experiments.jobs.job import CONFIG, write_yaml
+from othello_lab.experiments.jobs.kinds import check_single
 from othello_lab.experiments.playing.trust import foreign_code
 from othello_lab.experiments.record.flaws import flaws
 from othello_lab.experiments.record.folder import locked, new_folder
 from othello_lab.experiments.record.reading import DAMAGES
-from othello_lab.experiments.record.store import FILE, FORMAT, RUN, TABLES, GameRow, Record, misfit
+from othello_lab.experiments.record.store import FILE, FORMAT, TABLES, GameRow, Record, misfit
 
 
 def recover_command(arguments: Sequence[str], console: Console) -> int:
@@ -43,6 +44,7 @@ def recover_command(arguments: Sequence[str], console: Console) -> int:
     folder = parser.parse_args(arguments).folder
     if not (folder / FILE).is_file():
         raise ConfigError(f"{folder} is no run: there is no {FILE} in it")
+    check_single(folder)
     try:
         with locked(folder), Record.open(folder) as record:
             made, games, asked = _saved(record, folder, console)
@@ -97,8 +99,6 @@ def _head(record: Record, folder: Path) -> dict[str, Any]:
             f"{folder}: its record has format {head['format']}; this version of the lab reads "
             f"format {FORMAT}"
         )
-    if head["kind"] != RUN:
-        raise ConfigError(f"{folder} is a {head['kind']}, no run; start it again")
     return head
 
 
