@@ -35,8 +35,8 @@ class Checked:
     """What was checked of a job.
 
     extents: of the checks that were done. wrong: what they found, by check. unchecked: what could
-    not be checked. power: the share of the games that were played again, in words. checks: those of
-    its kind of job.
+    not be checked. replayed: so many of its ``games`` were played again; power: that in words.
+    checks: those of its kind of job.
     """
 
     checks: Sequence[str]
@@ -45,7 +45,7 @@ class Checked:
         self.extents: dict[str, str] = {}
         self.wrong: dict[str, list[str]] = defaultdict(list)
         self.unchecked: list[str] = []
-        self.power = "no game replayed"
+        self.replayed, self.games, self.power = 0, 0, "no game replayed"
         self._record, self._head = record, record.head()
         self.extents[FILE] = f"{record.path.stat().st_size / 1e6:,.1f} MB"
         self.wrong[FILE] += damages(record)

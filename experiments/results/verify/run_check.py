@@ -44,7 +44,7 @@ from othello_lab.experiments.results.verify.derived import DerivedFiles
 
 
 class Verification(Checked):
-    """All checks of one run. replayed: so many of its ``games`` were played again."""
+    """All checks of one run."""
 
     checks = tuple(name for name in CHECKS if name not in (RUNS, PIECES))
 
@@ -69,7 +69,7 @@ class Verification(Checked):
         if not record.count_games():
             raise ConfigError(f"{record.path.parent}: no game of this run has ended yet")
         self._trust, self._independent = trust, independent
-        self.replayed, self.games = 0, record.count_games()
+        self.games = record.count_games()
         self._rules = ruleset(self._settings.ruleset.name)
         self._with_moves = self._settings.record == ALL
         self._check_settings()

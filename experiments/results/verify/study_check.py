@@ -53,11 +53,9 @@ class StudyVerification(Checked):
         self,
         record: Record,
         maker: RecordMaker,
-        games: int | None = None,
         seconds: float = 30.0,
         seed: int = 1,
-        trust: bool = False,
-        independent: bool = False,
+        **options: Any,
     ) -> None:
         """Do all checks; ConfigError. maker: of its kind of record. The rest as in
         :class:`Verification`, for each run; ``seconds`` are for all of them together, and as many
@@ -65,18 +63,17 @@ class StudyVerification(Checked):
         super().__init__(record)
         if self.unchecked:
             return
-        self._maker, self._replayed, self._games = maker, 0, 0
+        self._maker = maker
         self.extents[SETTINGS] = counted(len(self._settings.agents), "agent")
         session = concluding(record, Console(quiet=True), None, maker)
         self._compare_settings(record.head()["name"])
         folders = sorted(path.parent for path in record.path.parent.glob(f"**/{RECORD}"))
         runs = [each for each in folders if kind_name(each) == RUN and has_begun(each)]
-        options = {"games": games, "seed": seed, "trust": trust, "independent": independent}
         for run in runs:
-            self._check_run(run, seconds=seconds / len(runs), **options)
+            self._check_run(run, seconds=seconds / len(runs), seed=seed, **options)
         if runs:
             self.extents[RUNS] = counted(len(runs), "run")
-            self.power = f"{self._replayed:,} of {self._games:,} games replayed"
+            self.power = f"{self.replayed:,} of {self.games:,} games replayed"
         if isinstance(session.plan.study, PositionStudy):
             self._check_pieces(session, random.Random(seed), seconds)
         if not session.concludable:
@@ -95,7 +92,7 @@ class StudyVerification(Checked):
         except ConfigError as error:
             self.unchecked.append(f"run {name}: {one_line(error)}")
             return
-        self._replayed, self._games = self._replayed + found.replayed, self._games + found.games
+        self.replayed, self.games = self.replayed + found.replayed, self.games + found.games
         for check, said in found.wrong.items():
             self.wrong[RUNS] += [f"{name}: {check}: {each}" for each in said]
         self.unchecked += [f"run {name}: {said}" for said in found.unchecked]

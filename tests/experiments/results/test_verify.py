@@ -73,9 +73,14 @@ def test_runs_of_all_kinds_hold(tmp_path: Path, words: list[str]) -> None:
 OF_PIECE = "update rows set row = json_set(row, '$.nodes', 7) where piece = 2"
 MORE_NODES = "update games set black_nodes = black_nodes + 1 where game = 1"
 SEED = "update job set seed = 5"
+NO_AGENT = "update games set black = 9 where game = 1"
 FALSE = {
     "study": [("", [OF_PIECE], ["pieces", "files"])],
-    "sweep": [("0", [MORE_NODES], ["runs", "files"]), ("", [SEED], ["settings"])],
+    "sweep": [
+        ("0", [MORE_NODES], ["runs", "files"]),
+        ("", [SEED], ["settings"]),
+        ("1", [NO_AGENT], ["runs"]),
+    ],
     "training": [("matches", [MORE_NODES], ["runs"])],
 }
 
