@@ -64,16 +64,11 @@ def content(run: Path) -> dict[str, list[tuple[Any, ...]]]:
 
 
 def games_in(folder: Path, table: str = "games") -> int:
-    """How many games the first job below a folder has by now; 0 if it has not begun."""
+    """How many rows of a table the first job below a folder has; 0 if it has not begun."""
     try:
         return int(query(jobs_in(folder)[0], f"select count(*) from {table}")[0][0])
     except (IndexError, sqlite3.OperationalError):
         return 0
-
-
-def pieces_in(folder: Path) -> int:
-    """How many pieces the first job below a folder has done by now."""
-    return games_in(folder, "pieces")
 
 
 def after_games(least: int, act: Callable[[], object]) -> Callable[[], None]:

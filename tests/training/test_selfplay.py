@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 import yaml
 from processes import Command, await_
-from records import pieces_in, query
+from records import games_in, query
 from runs import told
 from taught import Line, positions_of, random_games
 
@@ -285,7 +285,7 @@ def test_ctrl_c_keeps_what_is_there_and_resume_makes_the_rest(tmp_path: Path) ->
     words = ["games=400", "agent=mcts", "agent.playouts=10", "data.exact=0"]
     command = Command("selfplay", *words, f"results={tmp_path}", "executor.workers=1")
     try:
-        await_(lambda: pieces_in(tmp_path))
+        await_(lambda: games_in(tmp_path, "pieces"))
         os.kill(command.pid, signal.SIGINT)
         assert command.wait() == 130
     finally:
