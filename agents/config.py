@@ -9,13 +9,14 @@ package that needs agents.
 from __future__ import annotations
 
 import copy
+import functools
 import inspect
 import pkgutil
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import yaml
 
@@ -30,6 +31,7 @@ from othello_lab.core.system.settings import (
     SettingError,
     as_yaml,
     nearest,
+    refusal_of,
     unknown_choice,
 )
 
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
 
 # Hydra, in hydra_parts, is imported late, as most importers of this module, workers among them,
 # only build. Agents are imported late, as a misspelt setting needs none of them.
+
+_Settings = TypeVar("_Settings")
 
 OPEN = "???"
 """OmegaConf's mark of a setting left open."""
@@ -82,7 +86,45 @@ def unknown(kind: str, name: str, options: Iterable[str]) -> ConfigError:
     return ConfigError(unknown_choice(kind, name, sorted(options)))
 
 
-def literal(data: Any) -> Any:
+# ---------------------------------------------------------------------- typing
+
+
+def typed_as(kind: type[_Settings], raw: Mapping[str, Any]) -> _Settings:
+    """Return settings in plain data with the types that a dataclass declares; ConfigError. Ranges
+    are not checked."""
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+
+    declared: Any = kind
+    try:
+        settings: Any = OmegaConf.to_object(OmegaConf.merge(_schema(declared), _literal(raw)))
+    except OmegaConfBaseException as error:
+        key = str(getattr(error, "full_key", None) or "")
+        first = str(error).splitlines()[0]
+        if "not in" in first and "Key '" in first:
+            leaf = first.split("'")[1]
+            known = [field.name for field in fields(declared)]
+            raise ConfigError(f"unknown setting '{key or leaf}'.{nearest(leaf, known)}") from error
+        value: Any = raw
+        for part in key.split("."):
+            value = value.get(part) if isinstance(value, Mapping) else None
+        if "is not a ListConfig" in first:
+            raise ConfigError(f"{key}={value}: write a list, {key}=[...]") from error
+        refusal = refusal_of(kind, key, value) or f"{key}={value}: {first}"
+        raise ConfigError(refusal) from error
+    return settings
+
+
+@functools.cache
+def _schema(kind: type) -> Any:
+    """A dataclass as OmegaConf sees it: half of the time that typing takes. Not to be changed;
+    ``merge`` takes a copy."""
+    from omegaconf import OmegaConf
+
+    return OmegaConf.structured(kind)
+
+
+def _literal(data: Any) -> Any:
     """Copy plain data with OmegaConf's interpolations escaped.
 
     Otherwise ``${oc.env:HOME}`` in a string would become the reader's home folder. The escape is a
@@ -91,9 +133,9 @@ def literal(data: Any) -> Any:
     if isinstance(data, str):
         return re.sub(r"(\\*)\$\{", r"\1\1\\${", data)
     if isinstance(data, Mapping):
-        return {key: literal(value) for key, value in data.items()}
+        return {key: _literal(value) for key, value in data.items()}
     if isinstance(data, list | tuple):
-        return [literal(value) for value in data]
+        return [_literal(value) for value in data]
     return data
 
 

@@ -22,10 +22,10 @@ from othello_lab.agents.config import (
     build_agent,
     compose,
     fill_open,
-    literal,
     load,
     one_line,
     short_name,
+    typed_as,
     unknown,
 )
 from othello_lab.agents.evaluation import Evaluation
@@ -50,8 +50,6 @@ from othello_lab.core.system.settings import (
     Text,
     Whole,
     check_settings,
-    nearest,
-    refusal_of,
 )
 from othello_lab.experiments.pairing import Openings, Schedule
 from othello_lab.experiments.pairing.openings import Opening
@@ -661,13 +659,6 @@ _NAMING = (("rating", "anchor"), ("schedule", "champion"), ("searches", "baselin
 """Settings that name one of the agents."""
 
 
-@functools.cache
-def _schema() -> DictConfig:
-    """RunConfig as OmegaConf sees it: half of the time that typing settings takes. Not to be
-    changed; ``merge`` takes a copy."""
-    return OmegaConf.structured(RunConfig)
-
-
 def typed(config: Mapping[str, Any], recorded: bool = True) -> RunConfig:
     """The settings in plain data, with the types that RunConfig declares; raises ConfigError.
 
@@ -685,23 +676,7 @@ def typed(config: Mapping[str, Any], recorded: bool = True) -> RunConfig:
         if not isinstance(objects[name], dict):
             needed = "a line-up" if name == "agents" else "one of the choices of --help"
             raise ConfigError(f"{name}={objects[name]}: {needed} is needed")
-    try:
-        read_as = OmegaConf.merge(_schema(), literal(raw))
-        settings = OmegaConf.to_object(read_as)
-    except OmegaConfBaseException as error:
-        key = getattr(error, "full_key", None) or ""
-        first = str(error).splitlines()[0]
-        if "not in" in first and "Key '" in first:
-            leaf = first.split("'")[1]
-            raise ConfigError(
-                f"unknown setting '{key or leaf}'.{nearest(leaf, RunConfig.__dataclass_fields__)}"
-            ) from error
-        if "is not a ListConfig" in first:
-            raise ConfigError(f"{key}={_at(raw, key)}: write a list, {key}=[...]") from error
-        if (refusal := refusal_of(RunConfig, key, _at(raw, key))) is not None:
-            raise ConfigError(refusal) from error
-        raise ConfigError(f"{key}={_at(raw, key)}: {first}") from error
-    assert isinstance(settings, RunConfig)
+    settings = typed_as(RunConfig, raw)
     for name, described in objects.items():
         setattr(settings, name, described)
     return settings
@@ -713,12 +688,6 @@ def figures_choice(value: Any) -> Any:
     if isinstance(value, bool):
         return IN_REPORT if value else NO_FIGURES
     return value
-
-
-def _at(raw: Any, key: str) -> Any:
-    for part in key.split("."):
-        raw = raw.get(part) if isinstance(raw, Mapping) else None
-    return raw
 
 
 def built_from(settings: RunConfig) -> dict[str, Any]:

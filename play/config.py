@@ -19,10 +19,10 @@ from othello_lab.agents.config import (
     compose,
     evaluation_settings,
     fill_open,
-    literal,
     load,
     one_line,
     short_name,
+    typed_as,
     unknown,
 )
 from othello_lab.agents.hydra_parts import typed_value
@@ -37,8 +37,6 @@ from othello_lab.core.system.settings import (
     Text,
     Whole,
     check_settings,
-    nearest,
-    refusal_of,
 )
 
 HUMAN = "human"
@@ -269,20 +267,9 @@ def player(name: str, agent: Mapping[str, Any], fill: Mapping[str, Any]) -> Play
 
 def typed(kind: type[_Settings], raw: Mapping[str, Any]) -> _Settings:
     """Settings in plain data as a dataclass declares them; raises ConfigError."""
+    settings = typed_as(kind, raw)
     try:
-        schema = OmegaConf.structured(kind)
-        settings: Any = OmegaConf.to_object(OmegaConf.merge(schema, literal(raw)))
         check_settings(settings)
-    except OmegaConfBaseException as error:
-        key = str(getattr(error, "full_key", None) or "")
-        first = str(error).splitlines()[0]
-        if "not in" in first:
-            known: Any = getattr(kind, "__dataclass_fields__", ())
-            raise ConfigError(f"unknown setting '{key}'.{nearest(key, known)}") from error
-        value = OmegaConf.select(OmegaConf.create(literal(raw)), key)
-        if "is not a ListConfig" in first:
-            raise ConfigError(f"{key}={value}: write a list, {key}=[...]") from error
-        raise ConfigError(refusal_of(kind, key, value) or f"{key}: {first}") from error
     except ValueError as error:
         raise ConfigError(str(error)) from error
     return settings
