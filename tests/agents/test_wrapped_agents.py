@@ -7,7 +7,6 @@ import pytest
 
 from othello_lab import MCTS, AlphaBeta, DiscCount, GreedyAgent, Limits, RandomAgent, SquareWeights
 from othello_lab.agents.agent import Agent, compiled_player
-from othello_lab.agents.contract import check
 from othello_lab.agents.limited import Limited
 from othello_lab.agents.noisy import Noisy
 from othello_lab.core import whole_games as layout
@@ -52,12 +51,6 @@ def test_they_tell_of_the_agent_what_a_run_has_to_know() -> None:
     slow = Noisy(MCTS(playouts=10), 0.1)
     assert compiled_player(slow, STANDARD, Limits()) is None
     assert slow.reproducible and slow.boards() == slow.agent.boards()
-
-
-@pytest.mark.integration
-def test_they_keep_to_the_contract() -> None:
-    for agent in (Limited(AlphaBeta(2, DiscCount()), nodes=10_000), Noisy(GreedyAgent(), 0.5)):
-        assert check(agent).holds
 
 
 # ------------------------------------------------------------------ noise

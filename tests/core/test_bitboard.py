@@ -150,14 +150,6 @@ def test_a_short_move_turns_one_disc_alone_in_a_direction(
         assert found == expected, f"{form}, mover {mover:#x}, opponent {opponent:#x}"
 
 
-@pytest.mark.parametrize("side", [4, 6, 8])
-def test_an_empty_or_full_board_has_no_moves(side: int) -> None:
-    for symbol in (oracle.EMPTY, oracle.BLACK, oracle.WHITE):
-        board = [[symbol] * side for _ in range(side)]
-        assert check_kernels(board, oracle.BLACK) == []
-        check_score(board, oracle.BLACK)
-
-
 def test_the_chosen_kernels_are_vector_code_exactly_where_that_is_said() -> None:
     kind = "vector" if bitboard.VECTORISED else "plain"
     for name in ("legal_moves", "has_short_move", "flips", "advance"):

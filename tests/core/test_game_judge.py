@@ -33,8 +33,6 @@ from othello_lab.core.game import (
 from othello_lab.core.notation import parse_square, square_name
 
 BLACK, WHITE = Color.BLACK, Color.WHITE
-MUST_PASS = Position.from_obf("-XOO" + "-" * 12 + " X", "mini4")  # Black cannot move, White can
-
 Answer = Callable[[Position], object]
 
 
@@ -139,30 +137,6 @@ def test_mistakes_of_the_caller_are_no_forfeits() -> None:
             Limits(**bad)  # type: ignore[arg-type]
 
 
-def test_forced_passes_are_recorded_and_nobody_is_asked() -> None:
-    table = players()
-    record = play_game(table, MUST_PASS)
-    assert [(ply.move, ply.color) for ply in record.plies] == [(PASS, BLACK), (0, WHITE)]
-    assert (len(table[BLACK].asked), len(table[WHITE].asked)) == (0, 1)
-    assert record.transcript == "a1"
-    assert (record.winner, record.disc_difference) == (WHITE, -16)
-    calls: list[Call] = []
-    play_game({color: Follower(calls) for color in Color}, MUST_PASS)
-    told = [(color, about[0]) for what, color, about in calls if what == "observe"]  # type: ignore[index]
-    assert told == [(BLACK, PASS), (WHITE, PASS), (BLACK, 0), (WHITE, 0)]
-
-
-def test_the_opening_is_played_before_anybody_is_asked() -> None:
-    opening = Position.from_transcript("f5d6c3")
-    table = players()
-    record = play_game(table, opening=(37, 43, 18))
-    assert table[WHITE].asked[0][0] == opening
-    assert record.opening == (37, 43, 18)
-    assert record.transcript.startswith("f5d6c3")
-    assert len(record.transcript) == 2 * (3 + sum(ply.move != PASS for ply in record.plies))
-    assert Position.from_transcript(record.transcript) == record.final
-
-
 Call = tuple[str, Color, object]
 
 
@@ -223,7 +197,8 @@ def test_both_players_are_told_of_every_move(name: str, plies: int, seed: int) -
         position = position.play(move)
         expected += [("observe", color, (move, position)) for color in Color]
     assert calls == expected
-    assert record.end_reason == FINISHED
+    assert (record.end_reason, record.opening) == (FINISHED, tuple(opening))
+    assert Position.from_transcript(record.transcript, name) == record.final
 
 
 def test_the_caller_can_look_on() -> None:
@@ -384,11 +359,6 @@ def slow(clock: Clock, seconds: float, others: Clock | None = None) -> Answer:
     return answer
 
 
-def test_a_late_answer_loses(clock: Clock) -> None:
-    record = after_an_answer(slow(clock, 0.071), limits=Limits(seconds=0.05))
-    check_forfeit(record, LATE, "0.071 s", "0.05 s allowed")
-
-
 @pytest.mark.parametrize("allowed", [0.3, 0.2])
 def test_time_in_which_others_had_the_processor_is_not_charged(
     allowed: float, clock: Clock, monkeypatch: pytest.MonkeyPatch
@@ -409,40 +379,25 @@ def test_grace_is_given_for_the_scheduler(clock: Clock) -> None:
     record = after_an_answer(slow(clock, 0.069), limits=Limits(seconds=0.05))
     assert record.end_reason == FINISHED
     assert record.plies[2].nanoseconds == 69_000_000
+    record = after_an_answer(slow(clock, 0.071), limits=Limits(seconds=0.05))
+    check_forfeit(record, LATE, "0.071 s", "0.05 s allowed")
     record = after_an_answer(slow(clock, 5), limits=Limits(seconds=0.01), grace=5.0)
     assert record.end_reason == FINISHED
 
 
-class Takes(Scripted):
-    """Takes this long for every move; keeps what its clock showed."""
+def test_grace_is_given_once_for_a_clock_and_is_not_shown(clock: Clock) -> None:
+    def both() -> Mapping[Color, Scripted]:
+        return players(Scripted(*[slow(clock, 0.01)] * 40), Scripted(*[slow(clock, 0.001)] * 40))
 
-    def __init__(self, clock: Clock, milliseconds: int) -> None:
-        super().__init__()
-        self.seconds, self.clock = milliseconds / 1000, clock
-
-    def decide(self, position: Position, limits: Limits) -> Decision:
-        self.asked.append((position, limits))
-        self.clock.seconds += self.seconds
-        return first(position)
-
-
-def test_grace_is_given_once_for_a_clock(clock: Clock) -> None:
-    both = players(Takes(clock, 10), Takes(clock, 1))
-    record = play_game(both, limits=Limits(clock=0.055), grace=0.01)
+    table = both()
+    record = play_game(table, limits=Limits(clock=0.055), grace=0.01)
     assert (record.end_reason, record.winner) == (LATE, WHITE)
     assert "0.010 s" in record.detail and " 0 s allowed" in record.detail
-    mine = [ply for ply in record.plies if ply.color is BLACK]
-    assert len(mine) == 6
     assert record.too_late is not None and record.too_late.late == TOO_LATE
-    record = play_game(both, limits=Limits(seconds=0.005), grace=0.01)
+    shown = [limits.clock for _, limits in table[BLACK].asked]
+    assert shown == pytest.approx([0.055, 0.045, 0.035, 0.025, 0.015, 0.005, 0.0])
+    record = play_game(both(), limits=Limits(seconds=0.005), grace=0.01)
     assert record.end_reason == FINISHED, "each move has its own grace"
-
-
-def test_a_clock_shows_no_grace(clock: Clock) -> None:
-    both = players(Takes(clock, 10))
-    play_game(both, limits=Limits(clock=0.025), grace=0.01)
-    shown = [limits.clock for _, limits in both[BLACK].asked]
-    assert shown == pytest.approx([0.025, 0.015, 0.005, 0.0])
 
 
 def test_preparing_for_a_game_is_not_timed(clock: Clock) -> None:

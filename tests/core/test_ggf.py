@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from refusals import refused
 
 from othello_lab import PASS, RULESETS, Color, NotationError, Position
-from othello_lab.core.notation import is_ggf, is_obf, parse_ggf, square_name
+from othello_lab.core.notation import format_ggf, is_ggf, is_obf, parse_ggf
 
 # As the Generic Game Server writes it.
 START = "8 -------- -------- -------- ---O*--- ---*O--- -------- -------- -------- *"
@@ -36,18 +36,6 @@ def test_several_games_in_one_text(between: str) -> None:
     assert parse_ggf(between + GAME + between + GAME) == 2 * parse_ggf(GAME)
 
 
-def written(transcript: list[int], start: Position, leave_out_passes: bool) -> str:
-    side, position, moves = start.ruleset.side, start, []
-    for move in transcript:
-        if move != PASS or not leave_out_passes:
-            letter = "B" if position.to_move is Color.BLACK else "W"
-            moves.append(f"{letter}[{'PA' if move == PASS else square_name(move)}//0.1]")
-        position = position.play(move)
-    squares, turn = start.to_obf().replace("X", "*").split()
-    rows = " ".join(squares[i : i + side] for i in range(0, side * side, side))
-    return f"(;GM[Othello]TY[{side}]BO[{side} {rows} {turn}]{''.join(moves)};)"
-
-
 @given(
     name=st.sampled_from(list(RULESETS)),
     seed=seeds,
@@ -57,8 +45,13 @@ def written(transcript: list[int], start: Position, leave_out_passes: bool) -> s
 @settings(max_examples=60)
 def test_what_is_written_is_read(name: str, seed: int, length: int, passes: bool) -> None:
     """Any game under any rules, with its passes or without them."""
-    plies = [move for _, move in played_out(name, seed)][:length]
-    (game,) = parse_ggf(written(plies, Position.start(name), passes))
+    turns = played_out(name, seed)[:length]
+    told = [(each.to_move, move) for each, move in turns if move != PASS or not passes]
+    obf = Position.start(name).to_obf()
+    text = format_ggf(obf, told, PB="a [b]; \\c", PW="gr\u00f6\u00dfer\n")
+    assert "PB[a b c]PW[gr\u00f6\u00dfer]" in text and "\n" not in text
+    (game,) = parse_ggf(text)
+    plies = [move for _, move in turns]
     while passes and plies and plies[-1] == PASS:
         plies.pop()  # nothing after it tells of it
     begin = Position.from_obf(game.start, name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from boards import RandomGame
+from boards import random_game
 from refusals import refused
 
 from othello_lab import PASS, RULESETS, Color, IllegalMove, Position
@@ -13,7 +13,7 @@ START = Position.start("wpi")
 PASSING = Position.from_obf(f"XO{'-' * 14}XO{'-' * 46} X", "wpi").play("c1")
 
 
-def test_all_moves_of_games_are_read_as_they_are_written(random_game: RandomGame) -> None:
+def test_all_moves_of_games_are_read_as_they_are_written() -> None:
     for rules in RULESETS:
         for position in random_game(rules, 3)[:-1]:
             for move in position.moves or (PASS,):

@@ -7,11 +7,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import gtp_engine
-import nboard_engine
+import engines
 import pytest
-from bots import InProcess
-from gtp_engine import EDAX
+from bots import InProcess, engine
+from engines import EDAX, GtpEngine, NBoardEngine
 
 from othello_lab.agents.checking import FAILED, NOT_ASKED, OK, ProgramFinding, run_checks
 from othello_lab.agents.command_line import main
@@ -27,8 +26,8 @@ INTEGRATION = pytest.mark.integration
 RHINO = shutil.which("gtp-rhino") or shutil.which("gtp-rhino", path="/usr/games")
 
 PROTOCOLS: dict[str, tuple[Any, Any, Any]] = {
-    "gtp": (gtp_engine, GtpEngineUnderTest, check_gtp),
-    "nboard": (nboard_engine, NBoardEngineUnderTest, check_nboard),
+    "gtp": (GtpEngine, GtpEngineUnderTest, check_gtp),
+    "nboard": (NBoardEngine, NBoardEngineUnderTest, check_nboard),
 }
 
 ONE_FAULT = {
@@ -65,14 +64,8 @@ def found_of(protocol: str, program: Program, patience: float = 30) -> list[Prog
 def found_in_process(
     protocol: str, traits: str, monkeypatch: pytest.MonkeyPatch
 ) -> list[ProgramFinding]:
-    module, *_ = PROTOCOLS[protocol]
-    for each in (gtp_engine, nboard_engine):  # they share a class
-        monkeypatch.setattr(each, "TRAITS", set(traits.split()) if each is module else set())
-    return found_of(protocol, InProcess(module))
-
-
-def engine(protocol: str, *traits: str) -> str:
-    return f"{sys.executable} {ROOT / 'tests' / f'{protocol}_engine.py'} {' '.join(traits)}"
+    monkeypatch.setattr(engines, "TRAITS", set(traits.split()))
+    return found_of(protocol, InProcess(PROTOCOLS[protocol][0]))
 
 
 def names(found: list[ProgramFinding], outcome: str) -> set[str]:
@@ -164,8 +157,8 @@ def test_the_last_line_tells_if_and_how_the_engine_plays(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(gtp_engine, "TRAITS", set(traits.split()))
-    monkeypatch.setattr(check_engine, "Program", lambda command: InProcess(gtp_engine))
+    monkeypatch.setattr(engines, "TRAITS", set(traits.split()))
+    monkeypatch.setattr(check_engine, "Program", lambda command: InProcess(GtpEngine))
     code = main(["check-engine", "gtp", sys.executable])
     lines = capsys.readouterr().out.splitlines()
     summary, verdict = (line for line in lines if line.startswith(sys.executable))

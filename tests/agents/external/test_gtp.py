@@ -5,16 +5,14 @@ from __future__ import annotations
 import itertools
 import re
 import shutil
-import sys
 from dataclasses import replace
 from functools import cache, reduce
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from boards import played_out
 from bots import InProcess, engine, in_run
-from gtp_engine import EDAX
+from engines import EDAX
 
 from othello_lab import PASS, Color, Position, RandomAgent, play_game
 from othello_lab.agents.agent import Limits
@@ -205,7 +203,7 @@ def test_where_the_number_of_an_answer_stands(first: str, answers: dict[str, str
         def hear(self, line: str) -> str:
             return f"{first if 'list' in line.lower() else next(waiting)}\n\n"
 
-    program = InProcess(SimpleNamespace(__name__="scripted", Engine=Engine))
+    program = InProcess(Engine)
     program.start()
     connection = GtpConnection(program, 1)
     connection.greet()
@@ -242,18 +240,3 @@ def test_gtp_rhino_plays_matches(rules: str, tmp_path: Path) -> None:
     ends = in_run(tmp_path, "gtp", f"{RHINO} -l 1 -r 5", "games=10", f"ruleset={rules}")
     assert {end for _, end in ends.pairs} == {FINISHED}, ends.log
     assert ("gtp", FINISHED) in ends.pairs  # it is better than chance
-
-
-@needs_rhino
-@pytest.mark.integration
-def test_gtp_rhino_and_our_own_engine_agree_on_a_game(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    ours = f"{sys.executable} -m play gtp agent=alphabeta agent.depth=2"
-    players = {
-        Color.BLACK: GtpAgent(f"{RHINO} -l 1", patience=60),
-        Color.WHITE: GtpAgent(ours, patience=300),
-    }
-    record = play_game(players, limits=Limits(seconds=60))
-    for player in players.values():
-        player.close()
-    assert record.end_reason == FINISHED, record.detail

@@ -13,7 +13,6 @@ from othello_lab import AlphaBeta, Color, Position, SquareWeights, play_game
 from othello_lab.agents.agent import Decision, Limits, SearchStats
 from othello_lab.agents.external import NBoardAgent
 from othello_lab.core.game import FINISHED
-from othello_lab.core.notation import format_ggf, parse_ggf
 
 ROOT = Path(__file__).parents[3]
 START = Position.start()
@@ -63,13 +62,3 @@ def test_our_own_engine_plays_as_the_agent_does(monkeypatch: pytest.MonkeyPatch)
             expected = here.decide(position, Limits())
             assert (ply.move, ply.decision.stats.nodes) == (expected.move, expected.stats.nodes)
         position = position.play(ply.move)
-
-
-def test_games_in_ggf_make_the_round_trip() -> None:
-    moves = [(Color.BLACK, 19), (Color.WHITE, 18), (Color.BLACK, 64)]
-    text = format_ggf(START.to_obf(), moves, PB="a [b]; \\c", PW="größer\n")
-    (game,) = parse_ggf(text)
-    assert "PB[a b c]PW[größer]" in text and "\n" not in text
-    assert Position.from_obf(game.start) == START
-    assert game.colors == tuple(color for color, _ in moves)
-    assert tuple(game.words) == ("D3", "C3", "PA")

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from boards import RandomGame, random_patterns, seeds, with_empties
+from boards import random_patterns, seeds, with_empties
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import ended, refused, refuses
@@ -93,27 +93,25 @@ def check(position: Position, solution: Solution, score: int) -> None:
 @settings(max_examples=30)
 @given(seed=seeds, empties=st.integers(0, 7))
 def test_scores_of_up_to_seven_empty_squares(
-    rules: str, seed: int, empties: int, random_game: RandomGame, solver: EndgameSolver
+    rules: str, seed: int, empties: int, solver: EndgameSolver
 ) -> None:
-    position = with_empties(random_game, rules, seed, empties)
+    position = with_empties(rules, seed, empties)
     check(position, solver.solve(position), plain_score(position))
 
 
 @boards
-def test_scores_of_more_empty_squares(
-    rules: str, random_game: RandomGame, solver: EndgameSolver
-) -> None:
+def test_scores_of_more_empty_squares(rules: str, solver: EndgameSolver) -> None:
     for empties in (8, 9, 10, 11, 11, 11, 12):
-        position = with_empties(random_game, rules, empties, empties)
+        position = with_empties(rules, empties, empties)
         check(position, solver.solve(position), searched_score(position))
 
 
-def test_passes_and_wipe_outs_are_met(random_game: RandomGame, solver: EndgameSolver) -> None:
+def test_passes_and_wipe_outs_are_met(solver: EndgameSolver) -> None:
     # The same in fixed games, so that these cases surely occur.
     passes = wipe_outs = unfilled = 0
     for rules in RULESETS:
         for seed in range(40):
-            position = with_empties(random_game, rules, seed, 6)
+            position = with_empties(rules, seed, 6)
             solution = solver.solve(position)
             check(position, solution, plain_score(position))
             passes += PASS in solution.pv
@@ -137,12 +135,10 @@ def test_passes_and_wipe_outs_are_met(random_game: RandomGame, solver: EndgameSo
     assert solver.analyse(over).scores == {}
 
 
-def test_every_move_is_scored_and_the_result_known(
-    random_game: RandomGame, solver: EndgameSolver
-) -> None:
+def test_every_move_is_scored_and_the_result_known(solver: EndgameSolver) -> None:
     seen = set()
     for rules, seed in itertools.product(RULESETS, range(12)):
-        position = with_empties(random_game, rules, seed, 7)
+        position = with_empties(rules, seed, 7)
         score = plain_score(position)
         moves = (PASS,) if position.must_pass else position.moves
         expected = {move: -plain_score(position.play(move)) for move in moves}
@@ -168,11 +164,9 @@ def senseless(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.integration
-def test_techniques_change_the_cost_and_never_the_score(
-    random_game: RandomGame, senseless: Path
-) -> None:
-    positions = [with_empties(random_game, "standard", seed, 14) for seed in range(4)]
-    positions += [with_empties(random_game, "mini6", seed, 14) for seed in range(2)]
+def test_techniques_change_the_cost_and_never_the_score(senseless: Path) -> None:
+    positions = [with_empties("standard", seed, 14) for seed in range(4)]
+    positions += [with_empties("mini6", seed, 14) for seed in range(2)]
     everything = EndgameSolver(table_mb=8)
     solutions = [everything.solve(position) for position in positions]
     choices: list[dict[str, Any]] = [{switch: False} for switch in SWITCHES]
@@ -217,12 +211,10 @@ def test_bad_settings_are_refused(setting: str, bad: Any) -> None:
             PVS(2, DiscCount(), endgame=14, endgame_threads=bad)
 
 
-def test_learned_weights_sort_on_boards_of_their_size(
-    random_game: RandomGame, senseless: Path
-) -> None:
+def test_learned_weights_sort_on_boards_of_their_size(senseless: Path) -> None:
     given, rough = EndgameSolver(1, sorting=senseless), EndgameSolver(1, sorting=ROUGH)
     for rules, same in (("mini6", True), ("standard", False), ("wpi", False), ("mini6", True)):
-        position = with_empties(random_game, rules, 3, 15)
+        position = with_empties(rules, 3, 15)
         assert (given.solve(position).stats == rough.solve(position).stats) is same, rules
     trained, hand_made = sorting_of(TRAINED, 8), sorting_of(TRAINED, 4)
     assert isinstance(trained.evaluation, PatternEvaluation)  # which come with the lab
@@ -232,10 +224,8 @@ def test_learned_weights_sort_on_boards_of_their_size(
 @boards
 @settings(max_examples=40)
 @given(seed=seeds, empties=st.integers(0, 60))
-def test_the_rough_evaluation_says_what_its_twin_says(
-    rules: str, seed: int, empties: int, random_game: RandomGame
-) -> None:
-    position = with_empties(random_game, rules, seed % 1000, empties)
+def test_the_rough_evaluation_says_what_its_twin_says(rules: str, seed: int, empties: int) -> None:
+    position = with_empties(rules, seed % 1000, empties)
     evaluation = RoughEvaluation(position.ruleset.side)
     assert evaluation(position) == evaluation.plain(position)
 
@@ -253,11 +243,9 @@ def test_the_count_of_the_last_flips(seed: int, square: int) -> None:
     assert last_flips(np.uint64(mover), np.uint64(square)) == expected, position
 
 
-def test_positions_made_to_rank_moves_are_counted(
-    solver: EndgameSolver, random_game: RandomGame
-) -> None:
+def test_positions_made_to_rank_moves_are_counted(solver: EndgameSolver) -> None:
     # With one empty square more than are searched without a table, moves are ranked at the root.
-    games = (with_empties(random_game, "standard", seed, kernels.FEW + 1) for seed in range(30))
+    games = (with_empties("standard", seed, kernels.FEW + 1) for seed in range(30))
     ranked = [each for each in games if each.empties == kernels.FEW + 1 and each.moves]
     assert len(ranked) > 10
     for position in ranked:
@@ -283,7 +271,7 @@ def entries(solver: EndgameSolver) -> Iterator[tuple[int, int, int]]:
             yield (mover ^ mixed) & word, (opponent ^ mixed >> 17) & word, known
 
 
-def test_what_the_table_holds_is_true(random_game: RandomGame) -> None:
+def test_what_the_table_holds_is_true() -> None:
     solver, other = EndgameSolver(table_mb=1), EndgameSolver(table_mb=1, **EVERYTHING_OFF)
     rng = random.Random(1)
     for rules, limits in (
@@ -291,7 +279,7 @@ def test_what_the_table_holds_is_true(random_game: RandomGame) -> None:
         ("standard", Limits(nodes=20_000)),  # nothing wrong is left by a search that was stopped
         ("mini6", Limits()),
     ):
-        position = with_empties(random_game, rules, 5, 13)
+        position = with_empties(rules, 5, 13)
         solver.solve(position, limits)
         found = list(entries(solver))
         assert len(found) > 30
@@ -306,8 +294,8 @@ def test_what_the_table_holds_is_true(random_game: RandomGame) -> None:
             assert known >> 24 & 255 == held.empties
 
 
-def test_the_same_position_costs_the_same_whatever_came_before(random_game: RandomGame) -> None:
-    positions = [with_empties(random_game, "standard", seed, 12) for seed in range(3)]
+def test_the_same_position_costs_the_same_whatever_came_before() -> None:
+    positions = [with_empties("standard", seed, 12) for seed in range(3)]
     positions.append(Position.start("mini4"))
     alone = [EndgameSolver(table_mb=1).solve(position) for position in positions]
     shared = EndgameSolver(table_mb=1)
@@ -319,14 +307,14 @@ def test_the_same_position_costs_the_same_whatever_came_before(random_game: Rand
             shared.solve_wld(position)
 
 
-def hard(random_game: RandomGame) -> Position:
-    return with_empties(random_game, "standard", 2, 30)
+def hard() -> Position:
+    return with_empties("standard", 2, 30)
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_a_limit_on_nodes_leaves_an_honest_answer(threads: int, random_game: RandomGame) -> None:
+def test_a_limit_on_nodes_leaves_an_honest_answer(threads: int) -> None:
     solver = EndgameSolver(table_mb=1, threads=threads)
-    position = hard(random_game)
+    position = hard()
     for nodes in (1, 1000, 100_000):
         for solve_ in (solver.solve, solver.solve_wld, solver.analyse):
             solution = solve_(position, Limits(nodes=nodes))
@@ -337,11 +325,11 @@ def test_a_limit_on_nodes_leaves_an_honest_answer(threads: int, random_game: Ran
             assert (solution.lower, solution.upper) == (-64, 64)
 
 
-def test_a_limit_on_time_is_kept(random_game: RandomGame, timers: list[float]) -> None:
+def test_a_limit_on_time_is_kept(timers: list[float]) -> None:
     """And all memory is made before, though the kernels of another solver are compiled."""
     solver = EndgameSolver(table_mb=8)
     solver.prepare()
-    position = hard(random_game)
+    position = hard()
     asked = Limits(seconds=0.05), Limits(clock=0.5)
     tracemalloc.start()
     for limits in asked:
@@ -355,7 +343,7 @@ def test_a_limit_on_time_is_kept(random_game: RandomGame, timers: list[float]) -
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_another_thread_can_stop_it(threads: int, random_game: RandomGame) -> None:
+def test_another_thread_can_stop_it(threads: int) -> None:
     solver = EndgameSolver(table_mb=8, threads=threads)
     before, ended = set(threading.enumerate()), threading.Event()
 
@@ -366,7 +354,7 @@ def test_another_thread_can_stop_it(threads: int, random_game: RandomGame) -> No
     other = threading.Thread(target=stop)
     other.start()
     try:
-        assert solver.solve(hard(random_game)).score is None
+        assert solver.solve(hard()).score is None
     finally:
         ended.set()
         other.join()
@@ -388,8 +376,8 @@ def scored_line(position: Position, off_by: int = 0) -> str:
 
 
 @pytest.mark.usefixtures("wide")
-def test_a_position_as_typed(random_game: RandomGame) -> None:
-    position = with_empties(random_game, "standard", 4, 8)
+def test_a_position_as_typed() -> None:
+    position = with_empties("standard", 4, 8)
     output = printed("agents", "solve", position.to_obf(), "--table", "1")
     solution = EndgameSolver(table_mb=1).solve(position)
     assert str(position) in output
@@ -412,8 +400,8 @@ def test_a_position_as_typed(random_game: RandomGame) -> None:
 
 @pytest.mark.usefixtures("wide", "solver")
 @pytest.mark.parametrize("every", [[], ["--all"]])
-def test_a_file_of_positions(every: list[str], random_game: RandomGame, tmp_path: Path) -> None:
-    positions = [with_empties(random_game, "standard", seed, 8) for seed in range(3)]
+def test_a_file_of_positions(every: list[str], tmp_path: Path) -> None:
+    positions = [with_empties("standard", seed, 8) for seed in range(3)]
     lines = ["% a comment", "", *map(scored_line, positions), "# another", positions[0].to_obf()]
     lines.append("X" * 60 + "---- O")
     path = tmp_path / "problems.obf"
@@ -431,8 +419,8 @@ def test_a_file_of_positions(every: list[str], random_game: RandomGame, tmp_path
 
 
 @pytest.mark.usefixtures("wide", "solver")
-def test_bad_lines_are_told_and_the_rest_is_solved(random_game: RandomGame, tmp_path: Path) -> None:
-    position = with_empties(random_game, "standard", 1, 8)
+def test_bad_lines_are_told_and_the_rest_is_solved(tmp_path: Path) -> None:
+    position = with_empties("standard", 1, 8)
     good = position.to_obf()
     illegal = next(s for s in bits(position.mover))
     bad = {
@@ -454,9 +442,7 @@ def test_bad_lines_are_told_and_the_rest_is_solved(random_game: RandomGame, tmp_
     assert re.search(r"^2 positions in .*; 6 bad lines$", out, re.MULTILINE)
 
 
-def test_a_table_larger_than_the_free_memory_is_refused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_table_larger_than_the_free_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(solve, "free_memory", lambda: 100)
     refuses(["agents", "solve", "f5", "--table", "101"], "--table 101: only 100 MB")
 
@@ -476,12 +462,12 @@ def test_published_problems(name: str) -> None:
 
 
 @pytest.mark.nightly
-def test_scores_of_thousands_of_positions(random_game: RandomGame) -> None:
+def test_scores_of_thousands_of_positions() -> None:
     solver = EndgameSolver(table_mb=8)
     for rules in RULESETS:
         for seed in range(1000, 1400):
             for empties in (5, 7, 9):
-                position = with_empties(random_game, rules, seed, empties)
+                position = with_empties(rules, seed, empties)
                 score = searched_score(position)
                 check(position, solver.solve(position), score)
                 assert solver.solve_wld(position).score == (score > 0) - (score < 0)

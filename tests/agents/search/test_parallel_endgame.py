@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from boards import RandomGame, with_empties
+from boards import with_empties
 from runs import told
 
 from othello_lab import PVS, DiscCount, Limits, Position
@@ -42,21 +42,21 @@ def no_thread_left() -> object:
     assert set(threading.enumerate()) <= before
 
 
-def hard(random_game: RandomGame) -> Position:
-    return with_empties(random_game, "standard", 2, 30)
+def hard() -> Position:
+    return with_empties("standard", 2, 30)
 
 
 @pytest.mark.usefixtures("small_nodes_shared")
 @pytest.mark.parametrize(
     "seeds", [range(12), pytest.param(range(1000, 2000), marks=pytest.mark.nightly)], ids=str
 )
-def test_scores_of_several_threads_are_those_of_one(seeds: range, random_game: RandomGame) -> None:
+def test_scores_of_several_threads_are_those_of_one(seeds: range) -> None:
     one = EndgameSolver(table_mb=1)
     teams = [EndgameSolver(table_mb=1, threads=threads) for threads in (2, 3)]
     shared = 0
     for seed in seeds:
         rules = "mini6" if seed % 5 == 0 else "standard"
-        position = with_empties(random_game, rules, seed, 10 + seed % 5)
+        position = with_empties(rules, seed, 10 + seed % 5)
         alone = one.solve(position)
         score = alone.score
         for team in teams:
@@ -73,10 +73,10 @@ def test_scores_of_several_threads_are_those_of_one(seeds: range, random_game: R
 
 
 @pytest.mark.usefixtures("small_nodes_shared")
-def test_winners_and_scores_of_each_move(random_game: RandomGame) -> None:
+def test_winners_and_scores_of_each_move() -> None:
     one, team = EndgameSolver(table_mb=1), EndgameSolver(table_mb=1, threads=2)
     for seed in range(12):
-        position = with_empties(random_game, "standard", seed, 11)
+        position = with_empties("standard", seed, 11)
         winner = team.solve_wld(position)
         assert winner.score == one.solve_wld(position).score
         scores = one.analyse(position).scores
@@ -87,9 +87,9 @@ def test_winners_and_scores_of_each_move(random_game: RandomGame) -> None:
             assert scores[winner.best[0]] > 0
 
 
-def test_few_empty_squares_are_left_to_one_thread(random_game: RandomGame) -> None:
+def test_few_empty_squares_are_left_to_one_thread() -> None:
     one, team = EndgameSolver(table_mb=1), EndgameSolver(table_mb=1, threads=4)
-    position = with_empties(random_game, "standard", 3, parallel.LEAST_EMPTIES)
+    position = with_empties("standard", 3, parallel.LEAST_EMPTIES)
     assert team.solve(position).stats == one.solve(position).stats
 
 
@@ -112,12 +112,12 @@ def write(member: SolverMemory, position: Position, lower: int, upper: int) -> E
     return words[0], words[1], words[2]
 
 
-def test_a_torn_entry_is_no_entry(random_game: RandomGame) -> None:
+def test_a_torn_entry_is_no_entry() -> None:
     (member,) = team_of(1, 1)
     member.set_board(RULESETS["standard"], True)
     member.context[memory.GENERATION] = 1
     member.context[memory.TABLE_SHIFT] = 63  # two buckets: most entries share one
-    positions = [with_empties(random_game, "standard", seed, 20) for seed in range(6)]
+    positions = [with_empties("standard", seed, 20) for seed in range(6)]
     whole: list[tuple[Position, Entry]] = []
     for position, bounds in itertools.product(positions, ((-64, 4), (2, 4), (4, 4))):
         member.tables[0].words[:] = 0
@@ -154,12 +154,12 @@ def hammer(
 
 
 @pytest.mark.nightly
-def test_no_entry_is_torn_while_two_threads_write_to_one_bucket(random_game: RandomGame) -> None:
+def test_no_entry_is_torn_while_two_threads_write_to_one_bucket() -> None:
     team = team_of(1, 2)
     for member in team:
         member.set_board(RULESETS["standard"], True)
         member.context[memory.GENERATION] = 1
-    masks = [with_empties(random_game, "standard", seed, 20).masks for seed in range(3)]
+    masks = [with_empties("standard", seed, 20).masks for seed in range(3)]
     movers, opponents = (np.array(side, dtype=np.uint64) for side in zip(*masks, strict=True))
     bucket = np.intp(team[0].tables[0].address)
     hammer(team[0].address, bucket, movers, opponents, np.int64(1))
@@ -174,11 +174,11 @@ def test_no_entry_is_torn_while_two_threads_write_to_one_bucket(random_game: Ran
 
 
 def test_a_small_problem_needs_the_beginning_of_a_large_table_only(
-    random_game: RandomGame, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def solved() -> list[Solution]:
         cases = itertools.product(range(2), range(12, 16))
-        positions = [with_empties(random_game, "standard", *case) for case in cases]
+        positions = [with_empties("standard", *case) for case in cases]
         return [solver.solve(position) for position in positions]
 
     solver = EndgameSolver()
@@ -196,31 +196,27 @@ def test_a_small_problem_needs_the_beginning_of_a_large_table_only(
 
 
 @pytest.mark.usefixtures("no_thread_left")
-def test_a_limit_on_time_ends_all_threads(random_game: RandomGame) -> None:
+def test_a_limit_on_time_ends_all_threads() -> None:
     team = EndgameSolver(table_mb=1, threads=2)
-    assert team.solve(hard(random_game), Limits(seconds=0.05)).score is None
+    assert team.solve(hard(), Limits(seconds=0.05)).score is None
     nodes = team.so_far()[0]
     assert nodes == team.so_far()[0]  # nobody goes on
-    position = with_empties(random_game, "standard", 1, 15)
+    position = with_empties("standard", 1, 15)
     assert team.solve(position).score == EndgameSolver(table_mb=1).solve(position).score
 
 
-def test_a_limit_on_processor_time_is_that_of_one_thread(
-    random_game: RandomGame, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_limit_on_processor_time_is_that_of_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     together: list[object] = []
     monkeypatch.setattr(parallel, "search_together", lambda *args: together.append(args) or 0)
     team = EndgameSolver(table_mb=1, threads=2)
-    assert team.solve(hard(random_game), Limits(cpu_seconds=0.05)).score is None
+    assert team.solve(hard(), Limits(cpu_seconds=0.05)).score is None
     assert not together
-    team.solve(hard(random_game), Limits(seconds=0.05))
+    team.solve(hard(), Limits(seconds=0.05))
     assert together
 
 
 @pytest.mark.usefixtures("no_thread_left")
-def test_an_exception_ends_the_other_threads(
-    random_game: RandomGame, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_exception_ends_the_other_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     team = EndgameSolver(table_mb=1, threads=2)
     search = parallel.search_shared
 
@@ -231,16 +227,16 @@ def test_an_exception_ends_the_other_threads(
 
     monkeypatch.setattr(parallel, "search_shared", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        team.solve(hard(random_game))
+        team.solve(hard())
 
 
 @pytest.mark.usefixtures("no_thread_left", "small_nodes_shared")
 @pytest.mark.parametrize("threads", [1, 2])
-def test_bounds_hold_wherever_a_search_is_stopped(threads: int, random_game: RandomGame) -> None:
+def test_bounds_hold_wherever_a_search_is_stopped(threads: int) -> None:
     team, one = EndgameSolver(table_mb=1, threads=threads), EndgameSolver(table_mb=1)
     known_winner = 0
     for seed in range(4):
-        position = with_empties(random_game, "standard", seed, 12)
+        position = with_empties("standard", seed, 12)
         full = one.solve(position)
         scores = one.analyse(position).scores
         for eighth in range(1, 9):
@@ -258,8 +254,8 @@ def test_bounds_hold_wherever_a_search_is_stopped(threads: int, random_game: Ran
     assert known_winner > 2 or threads > 1
 
 
-def test_threads_can_be_changed_on_an_object_and_in_a_copy(random_game: RandomGame) -> None:
-    position = with_empties(random_game, "standard", 1, 15)
+def test_threads_can_be_changed_on_an_object_and_in_a_copy() -> None:
+    position = with_empties("standard", 1, 15)
     changed = EndgameSolver(table_mb=1)
     alone = changed.solve(position)
     changed.threads = 3
@@ -274,11 +270,9 @@ def test_threads_can_be_changed_on_an_object_and_in_a_copy(random_game: RandomGa
     assert two.decide(position, Limits()).value == one.decide(position, Limits()).value
 
 
-def test_more_threads_than_processors_are_told(
-    random_game: RandomGame, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_more_threads_than_processors_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(solving, "available_cores", lambda: 2)
-    line = with_empties(random_game, "standard", 1, 10).to_obf()
+    line = with_empties("standard", 1, 10).to_obf()
     for threads in (2, 3):
         said = told("agents", "solve", line, "--table", "1", "--threads", threads)
         assert ("3 threads" in said and "2 processors" in said) == (threads == 3), said

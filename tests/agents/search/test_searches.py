@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from boards import Nothing, RandomGame, seeds, with_sight_of_the_end
+from boards import random_game, seeds, with_sight_of_the_end
 from hypothesis import event, given, note, settings
 from hypothesis import strategies as st
 from refusals import refused
@@ -31,7 +31,6 @@ from othello_lab.agents.evaluation import FINAL_UNIT
 from othello_lab.agents.search import SearchAgent, context
 from othello_lab.agents.search.window import plain
 from othello_lab.agents.search.window.alphabeta import alphabeta
-from othello_lab.core.notation import square_name
 
 BOARDS = [
     pytest.param("standard", SquareWeights(), id="standard-SquareWeights"),
@@ -63,9 +62,7 @@ def sights(decision: Decision) -> None:
 
 
 @searches
-def test_twins_agree_where_sides_pass_and_games_end(
-    search: type[SearchAgent], random_game: RandomGame
-) -> None:
+def test_twins_agree_where_sides_pass_and_games_end(search: type[SearchAgent]) -> None:
     # The same at depth 5 in the last plies of fixed games, so that these cases surely occur.
     passes = ends = 0
     for rules in RULESETS:
@@ -84,9 +81,9 @@ def test_twins_agree_where_sides_pass_and_games_end(
 @settings(max_examples=40)
 @given(seed=seeds, depth=st.integers(1, 6))
 def test_alphabeta_finds_minimaxs_value_move_and_variation(
-    rules: str, evaluation: Evaluation, seed: int, depth: int, random_game: RandomGame
+    rules: str, evaluation: Evaluation, seed: int, depth: int
 ) -> None:
-    position = with_sight_of_the_end(random_game, rules, seed)
+    position = with_sight_of_the_end(rules, seed)
     shown(position, depth)
     full = Minimax(depth, evaluation).search(position)
     pruned = AlphaBeta(depth, evaluation).search(position)
@@ -107,9 +104,8 @@ def test_decisions_and_counts_are_what_they_say_and_those_of_the_twin(
     evaluation: Evaluation,
     seed: int,
     depth: int,
-    random_game: RandomGame,
 ) -> None:
-    position = with_sight_of_the_end(random_game, rules, seed)
+    position = with_sight_of_the_end(rules, seed)
     shown(position, depth)
     decision = search(depth, evaluation).search(position)
     stats = decision.stats
@@ -160,9 +156,8 @@ def test_a_result_outside_the_window_bounds_the_value(
     depth: int,
     offset: int,
     width: int,
-    random_game: RandomGame,
 ) -> None:
-    position = with_sight_of_the_end(random_game, rules, seed)
+    position = with_sight_of_the_end(rules, seed)
     shown(position, depth)
     full = Minimax(depth, evaluation).search(position)
     value = full.value
@@ -189,45 +184,10 @@ def test_a_result_outside_the_window_bounds_the_value(
         assert (twin, stats) == (result, counts)
 
 
-@searches
-@ways
-@pytest.mark.parametrize("rules", RULESETS)
-def test_among_equal_moves_the_first_is_chosen(
-    search: type[SearchAgent], compiled: bool, rules: str, random_game: RandomGame
-) -> None:
-    agent = search(3, Nothing(), compiled)
-    for position in random_game(rules, 11)[:4]:
-        expected, after = [], position
-        for _ in range(3):
-            expected.append(after.moves[0] if after.moves else PASS)
-            after = after.play(expected[-1])
-        decision = agent.search(position)
-        assert (decision.value, decision.pv) == (0, tuple(expected)), f"\n{position}"
-
-
 # The corner a8 looks better by 120 points, but after b8 the game is over and won.
 CORNER_OR_WIN = Position.from_obf(
     "XXXXXXXXXXOOOOXXXOXXOXOXXOXXXOOXXXXXOOOXXOXXOXXXXOOOXXXX--OXXXXX X"
 )
-
-
-@searches
-@ways
-def test_a_won_game_counts_more_than_any_promise(search: type[SearchAgent], compiled: bool) -> None:
-    decision = search(1, SquareWeights([[100_000] * 4] * 4), compiled).search(CORNER_OR_WIN)
-    assert square_name(decision.move) == "b8"
-    assert decision.value == 34 * FINAL_UNIT
-    assert decision.stats == SearchStats(nodes=3, made=2, evaluations=1, leaves=2)
-
-
-@searches
-@ways
-def test_a_position_in_which_a_pass_is_due(search: type[SearchAgent], compiled: bool) -> None:
-    position = Position.from_obf("-XOO" + "-" * 12 + " X", "mini4")
-    decision = search(2, DiscCount(), compiled).search(position)
-    assert decision == Decision(
-        PASS, -16 * FINAL_UNIT, (PASS, 0), 2, SearchStats(nodes=3, made=2, leaves=1)
-    )
 
 
 @searches
