@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -104,20 +105,6 @@ def test_a_finished_game_is_recorded_move_by_move(name: str, seed: int) -> None:
         assert abs(record.disc_difference) == abs(difference) + position.empties
 
 
-def test_every_player_is_told_of_the_game_once_with_its_own_seed() -> None:
-    table = players()
-    limits = Limits(depth=3)
-    play_game(table, Position.start("wpi"), limits=limits, seeds={BLACK: 7, WHITE: 8})
-    for color, seed in ((BLACK, 7), (WHITE, 8)):
-        assert table[color].begun == [(color, Position.start("wpi"), seed)]
-        assert all(asked == limits for _, asked in table[color].asked)
-        assert all(position.to_move is color for position, _ in table[color].asked)
-    table = players()
-    play_game(table)
-    assert [player.begun[0][1:] for player in table.values()] == [(Position.start(), 0)] * 2
-    assert table[BLACK].asked[0] == (Position.start(), Limits())
-
-
 def test_mistakes_of_the_caller_are_no_forfeits() -> None:
     with refused("f5:", "occupied", error=IllegalMove):
         play_game(players(), opening=(37, 37))
@@ -171,56 +158,60 @@ class Follower(Player):
 
     def begin_game(self, color: Color, start: Position, seed: int) -> None:
         self.color = color
-        self.note("begin", start)
+        self.note("begin", (start, seed))
 
     def observe(self, move: int, position: Position) -> None:
         self.note("observe", (move, position))
 
     def decide(self, position: Position, limits: Limits) -> Decision:
-        self.note("decide", position)
+        self.note("decide", (position, limits))
         return first(position)
 
 
 @settings(max_examples=30)
-@given(name=st.sampled_from(list(RULESETS)), plies=st.integers(0, 20), seed=st.integers(0, 99))
-def test_both_players_are_told_of_every_move(name: str, plies: int, seed: int) -> None:
-    start = Position.start(name)
+@given(
+    name=st.sampled_from(list(RULESETS)),
+    plies=st.integers(0, 20),
+    seed=st.integers(0, 99),
+    is_usual=st.booleans(),
+)
+def test_both_players_are_told_of_every_move(
+    name: str, plies: int, seed: int, is_usual: bool
+) -> None:
+    """And who looks on is told of each call before it, with the moves until then."""
+    start, seeds, limits = Position.start(name), dict.fromkeys(Color, 0), Limits()
     opening = [move for _, move in played_out(name, seed)][:plies]
     calls: list[Call] = []
-    record = play_game({color: Follower(calls) for color in Color}, start, opening)
+    more: dict[str, Any] = {}
+    if not is_usual:
+        seeds, limits = {BLACK: 7, WHITE: 8}, Limits(depth=3)
+        more = {"seeds": seeds, "limits": limits}
 
-    expected: list[Call] = [("begin", color, start) for color in Color]
-    position = start
-    for number, move in enumerate([*opening, *(ply.move for ply in record.plies)]):
-        if number >= len(opening) and move != PASS:
-            expected.append(("decide", position.to_move, position))
+    def look(position: Position, color: Color, plies: Sequence[Ply]) -> None:
+        calls.append(("look", color, (position, tuple(plies))))
+
+    table = {color: Follower(calls) for color in Color}
+    record = play_game(table, start, opening, before_call=look, **more)
+
+    expected: list[Call] = []
+    position, begin = start, reduce(Position.play, opening, start)
+
+    def expect(what: str, color: Color, about: object, now: Position, made: int) -> None:
+        expected.append(("look", color, (now, record.plies[:made])))
+        expected.append((what, color, about))
+
+    for color in Color:
+        expect("begin", color, (start, seeds[color]), begin, 0)
+    for made, move in enumerate([*opening, *(ply.move for ply in record.plies)], -len(opening)):
+        if made >= 0 and move != PASS:
+            expect("decide", position.to_move, (position, limits), position, made)
         position = position.play(move)
-        expected += [("observe", color, (move, position)) for color in Color]
+        for color in Color:
+            now = begin if made < 0 else position
+            expect("observe", color, (move, position), now, max(0, made + 1))
     assert calls == expected
     assert (record.end_reason, record.opening) == (FINISHED, tuple(opening))
     assert Position.from_transcript(record.transcript, name) == record.final
-
-
-def test_the_caller_can_look_on() -> None:
-    seen: list[tuple[Position, Color, tuple[Ply, ...]]] = []
-
-    def look(position: Position, color: Color, plies: Sequence[Ply]) -> None:
-        seen.append((position, color, tuple(plies)))
-
-    table = players()
-    record = play_game(table, before_call=look)
-    # At the beginning both players are called; after that only to decide.
-    assert [(position, color) for position, color, _ in seen[:2]] == [
-        (Position.start(), color) for color in Color
-    ]
-    del seen[:2]
-    for color in Color:
-        asked = [position for position, _ in table[color].asked]
-        assert [position for position, turn, _ in seen if turn is color] == asked
-    for position, color, plies in seen:
-        assert position.to_move is color
-        assert plies == record.plies[: len(plies)]
-    assert [len(plies) for *_, plies in seen[:3]] == [0, 1, 2]
 
 
 def check_forfeit(record: GameRecord, reason: str, *details: str) -> None:

@@ -104,7 +104,7 @@ def written(seed: Seed, folder: Path, states_values: bool = True) -> Path:
 
 
 PLAIN, FOLLOWED = seeds("mistakes"), seeds("calls")
-STUDENTS = [Seed(name, name, "", "", name != "board") for name in ("negamax", "deep", "board")]
+STUDENTS = [Seed(name, name, "", "", name == "deep") for name in ("negamax", "deep", "board")]
 
 
 def searching(path: Path, depths: tuple[int, ...], patience: float = 20.0) -> SearchUnderTest:

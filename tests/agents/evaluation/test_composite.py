@@ -13,7 +13,6 @@ from refusals import refused
 from othello_lab import Position
 from othello_lab.agents.config import choices, load, load_evaluation
 from othello_lab.agents.evaluation import FEATURES, FINAL_UNIT, Composite, DiscCount, Mobility
-from othello_lab.experiments.config import read
 
 
 @pytest.fixture(scope="module")
@@ -117,22 +116,6 @@ def test_features_are_the_evaluations_there_are() -> None:
     start = Position.from_transcript("f5d6c3d3c4")
     for name, make in FEATURES.items():
         assert load_evaluation(name)(start) == make()(start), name
-
-
-LINE_UP = ["agents=ab_mirror", "evaluation=composite"]
-
-
-@pytest.mark.integration
-def test_weights_and_stages_from_the_command_line() -> None:
-    position = Position.from_transcript("f5d6c3d3c4f4")
-    for name, weight in (("iago", 0), ("iago", 4), ("parity", -0.5)):
-        plan = read([*LINE_UP, f"evaluation.weights.{name}={weight}"])
-        evaluation = plan.agents["right"].evaluation  # type: ignore[attr-defined]
-        base = Composite({"mobility": 8, "corners": 25, "stable_discs": 12, name: weight})
-        assert evaluation(position) == base(position)
-    stages = "[{empties: [0, 20], weights: {disc_count: 5, mobility: 0}},{empties: [21, 60]}]"
-    evaluation = read([*LINE_UP, f"evaluation.stages={stages}"]).agents["left"].evaluation  # type: ignore[attr-defined]
-    assert evaluation.stages[0] == evaluation.stages[1] | {"disc_count": 5, "mobility": 0}
 
 
 NO_WEIGHT = "at least one weight"

@@ -77,9 +77,7 @@ def test_games_are_played_to_their_end(
             "",
         ),
         ("gtp", running("gtp", "illegal"), [], ILLEGAL, "a1"),
-        ("nboard", running("nboard", "nonsense"), ["depth=2"], GARBAGE, "=== corner"),
         ("wpi", breaking("honest('(W D 4)')", player), FROM_START, ILLEGAL, "'(W D 4)'"),
-        ("function", strategy("return 44"), [], ILLEGAL, "occupied"),
         ("function", strategy("return None"), [], GARBAGE, "None"),
     ],
 )

@@ -6,7 +6,6 @@ from __future__ import annotations
 import itertools
 import pickle
 import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -19,7 +18,6 @@ from othello_lab.agents.search.endgame import solver as solving
 from othello_lab.agents.search.endgame.memory import SolverMemory, team_of
 from othello_lab.agents.search.endgame.solver import EndgameSolver, Solution
 from othello_lab.core.rules import RULESETS
-from othello_lab.core.system.compile import Address, Array, Int, kernel
 
 Entry = tuple[int, int, int]
 
@@ -133,44 +131,6 @@ def test_a_torn_entry_is_no_entry() -> None:
             bucket = memory.bucket_of(member.address, *masks, np.int64(20))
             known = int(memory.look_up(member.address, bucket, *masks))
             assert known == (torn[2] if (position, torn) in whole else 0)
-
-
-@kernel
-def hammer(
-    context: Address, bucket: Address, movers: Array, opponents: Array, rounds: Int
-) -> tuple[Int, Int]:
-    """Write and read entries of one bucket: the hits, and those that belong to another position."""
-    hits = wrong = np.int64(0)
-    for turn in range(rounds):
-        number = ((turn * 7919) >> 4) % len(movers)
-        mover, opponent = movers[number], opponents[number]
-        known = memory.look_up(context, bucket, mover, opponent)
-        if known != 0:
-            hits += 1
-            wrong += memory.best_move_of(known) != np.uint64(number)
-        bound, empties = np.int64(turn % 60), np.int64(20)
-        memory.remember(context, bucket, mover, opponent, bound, bound, np.uint64(number), empties)
-    return hits, wrong
-
-
-@pytest.mark.nightly
-def test_no_entry_is_torn_while_two_threads_write_to_one_bucket() -> None:
-    team = team_of(1, 2)
-    for member in team:
-        member.set_board(RULESETS["standard"], True)
-        member.context[memory.GENERATION] = 1
-    masks = [with_empties("standard", seed, 20).masks for seed in range(3)]
-    movers, opponents = (np.array(side, dtype=np.uint64) for side in zip(*masks, strict=True))
-    bucket = np.intp(team[0].tables[0].address)
-    hammer(team[0].address, bucket, movers, opponents, np.int64(1))
-    with ThreadPoolExecutor(2) as pool:
-        jobs = [
-            pool.submit(hammer, m.address, bucket, movers, opponents, np.int64(40_000_000))
-            for m in team
-        ]
-        found = [job.result() for job in jobs]
-    assert sum(hits for hits, _ in found) > 1_000_000
-    assert sum(wrong for _, wrong in found) == 0
 
 
 def test_a_small_problem_needs_the_beginning_of_a_large_table_only(
