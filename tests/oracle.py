@@ -3,7 +3,7 @@
 A board is a list of rows of characters, ``board[row][column]``, where ``board[0][0]`` is the
 square named a1. Squares are numbered 8 * row + column on every size of board, so that a1 = 0 and
 b1 = 1 throughout. The one thing shared with the package is :mod:`core.plain_rules`, which has no
-kernel. test_plain_rules.py holds it to the kernels, and known counts of whole games hold those.
+kernel. test_bitboard.py holds it to the kernels, and known counts of whole games hold those.
 
 >>> board, to_move = start("standard")
 >>> [name(square) for square in legal_moves(board, to_move)]

@@ -13,11 +13,12 @@ from hypothesis import given
 from refusals import refused
 
 from othello_lab import Position
-from othello_lab.agents.learned import NetworkEvaluation, TreeEvaluation, network, trees
+from othello_lab.agents.learned import NetworkEvaluation, TreeEvaluation, forest, network, trees
 from othello_lab.agents.learned.features import NAMES, features, plain_features
 from othello_lab.agents.learned.forest import LEAVES
 from othello_lab.agents.learned.simd import dot, lanes_at, plus, plus_product, shift_and_clip
 from othello_lab.agents.learned.weights import LearnedWeights
+from othello_lab.core.bitboard import VECTORISED
 from othello_lab.core.system.compile import kernel
 
 STAGES = {network: 3, trees: 2}
@@ -196,3 +197,34 @@ def test_a_question_sends_what_is_equal_to_the_left() -> None:
     for empties, value in ((29, 1), (30, 1), (31, 100)):
         position = Position((1 << 64 - empties) - 1, 0)
         assert evaluation(position) == evaluation.plain(position) == TREES * value
+
+
+FORMS: dict[str, Any] = {"plain": forest.plain_sum_of_leaves}
+if VECTORISED:
+    FORMS["vector"] = forest.vector_sum_of_leaves
+
+
+def walked(numbers: np.ndarray, questions: np.ndarray, leaves: np.ndarray) -> int:
+    """Return the sum of the leaves that the questions lead to."""
+    total = 0
+    for (places, bounds), answers in zip(questions.tolist(), leaves.tolist(), strict=True):
+        question = 0
+        while question < forest.LEAVES - 1:
+            question = 2 * question + 1 + (numbers[places[question]] > bounds[question])
+        total += answers[question - (forest.LEAVES - 1)]
+    return total
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("width", [1, 3, 128])
+def test_the_sum_is_that_of_a_walk_through_each_tree(form: str, width: int) -> None:
+    # Numbers of a narrow range are often equal to a bound.
+    rng = np.random.default_rng(width)
+    for _ in range(200):
+        numbers = rng.integers(-width, width, forest.LEAVES, dtype=np.int32)
+        questions = np.zeros((forest.TOGETHER, 2, forest.LEAVES), dtype=np.int8)
+        questions[:, 0] = rng.integers(0, forest.LEAVES, questions[:, 0].shape)
+        questions[:, 1] = rng.integers(-width, width, questions[:, 1].shape)
+        leaves = rng.integers(-(1 << 20), 1 << 20, (forest.TOGETHER, forest.LEAVES), dtype=np.int32)
+        addresses = (np.intp(array.ctypes.data) for array in (numbers, questions, leaves))
+        assert FORMS[form](*addresses) == walked(numbers, questions, leaves)
