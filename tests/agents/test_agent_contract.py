@@ -409,11 +409,3 @@ def test_every_yaml_says_in_its_first_line_what_it_is() -> None:
         assert path.read_text(encoding="utf-8").startswith("# "), name
         if len(name.parts) == 2:
             assert choices(name.parts[0])[path.stem], name
-
-
-def test_moves_do_not_depend_on_the_colours_names(tmp_path: Path) -> None:
-    """The same masks with colours exchanged get the same decision."""
-    position = Position.from_transcript("f5d6c3d3c4")
-    swapped = replace(position, to_move=position.to_move.other)
-    agent = make("alphabeta", tmp_path)
-    assert agent.decide(position, Limits()) == agent.decide(swapped, Limits())

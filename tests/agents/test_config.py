@@ -43,8 +43,6 @@ from othello_lab.core.game import valid_answer
 from othello_lab.core.position import Position
 from othello_lab.core.system.settings import Choice, Each, Whole, as_yaml, checked, documented
 
-HOME = "${oc.env:HOME}"
-
 # ---------------------------------------------------------------------- strings
 
 
@@ -181,7 +179,7 @@ def test_a_setting_that_is_needed_is_named() -> None:
             {"evaluation.weights.corners": 3},
         ),
         (["openings=file", "openings.plies=3"], {"openings.plies": 3}),
-        (["hydra.sweep.dir=x", "seed=5"], {"seed": 5}),
+        (["hydra.sweep.dir=x", "results=a=b"], {"results": "a=b"}),
     ],
 )
 def test_what_is_remembered_is_what_hydra_composes(
@@ -336,17 +334,15 @@ def test_a_decision_is_shown_with_names_of_squares() -> None:
     assert repr(Decision("k9", pv=3)) == "Decision('k9', pv=3)"  # type: ignore[arg-type]
 
 
-def test_agents_with_parts_of_one_class_are_named_by_the_settings_of_the_parts() -> None:
-    def bot(evaluation: str, weight: int) -> dict[str, Any]:
-        part = {"_target_": f"mine.{evaluation}", "weight": weight}
-        return {"_target_": "mine.Bot", "evaluation": part}
-
-    assert names_by_difference([bot("Sum", 1), bot("Sum", 2)]) == ["weight 1", "weight 2"]
-    assert names_by_difference([bot("Sum", 1), bot("Rest", 2)]) == ["sum", "rest"]
-
-
-def test_agents_of_files_with_one_name_are_named_by_their_folders() -> None:
+def test_names_of_agents_tell_what_differs() -> None:
+    """The settings of parts of one class, or the folders of files of one name."""
+    one, two, rest = (
+        {"_target_": f"mine.{name}", "weight": weight}
+        for name, weight in (("Sum", 1), ("Sum", 2), ("Rest", 2))
+    )
     for key, first, second, names in (
+        ("evaluation", one, two, ["weight 1", "weight 2"]),
+        ("evaluation", one, rest, ["sum", "rest"]),
         ("_target_", "./a/bot.py:Bot", "./b/bot.py:Bot", ["a/bot", "b/bot"]),
         ("command", "./bot.py", "'./old/bot.py' -l 3", ["bot", "old/bot"]),
         ("evaluation", {"target": "a/x/h.py:f"}, {"target": "b/x/h.py:f"}, ["a/x/h", "b/x/h"]),
@@ -354,10 +350,6 @@ def test_agents_of_files_with_one_name_are_named_by_their_folders() -> None:
     ):
         agents = [{"_target_": "mine.Bot", key: value} for value in (first, second)]
         assert names_by_difference(agents) == names
-
-
-def test_a_value_with_an_equals_sign_is_read() -> None:
-    assert compose("run", ["results=runs/a=b", "name=x"]).results == "runs/a=b"
 
 
 # ------------------------------------------------------------------ kept compositions
@@ -376,23 +368,16 @@ def conf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "conf"
 
 
-def test_the_same_question_is_composed_once(conf: Path) -> None:
-    assert kept_composition("run", conf, lambda: b"first") == b"first"
+def test_a_composition_is_kept_until_a_file_is_edited(
+    conf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, answer in (("run", b"first"), ("play", b"second")):
+        assert kept_composition(name, conf, lambda answer=answer: answer) == answer
     assert kept_composition("run", conf, refuse) == b"first"
-    assert kept_composition("play", conf, lambda: b"second") == b"second"
-    assert kept_composition("run", conf, refuse) == b"first"
-
-
-def test_an_edited_yaml_is_composed_anew(conf: Path) -> None:
-    kept_composition("run", conf, lambda: b"old")
     (conf / "run.yaml").write_text("games: 102", encoding="utf-8")
     assert kept_composition("run", conf, lambda: b"new") == b"new"
-
-
-def test_an_edited_source_is_composed_anew(conf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept_composition("run", conf, lambda: b"old")
     monkeypatch.setattr(kept_compositions, "_code", lambda: ("edited",))
-    assert kept_composition("run", conf, lambda: b"new") == b"new"
+    assert kept_composition("run", conf, lambda: b"newer") == b"newer"
 
 
 @pytest.mark.parametrize("length", [0, 10, -1])

@@ -20,18 +20,6 @@ def positions() -> list[Position]:
     return [position for seed in range(5) for position, _ in played_out("standard", seed)]
 
 
-@pytest.mark.parametrize("name", FEATURES)
-def test_one_feature_with_weight_one_is_that_feature(name: str, positions: list[Position]) -> None:
-    # All other weights are 0, which is as if they were not there.
-    composite, feature = Composite(dict.fromkeys(FEATURES, 0.0) | {name: 1}), FEATURES[name]()
-    assert set(composite.features) == {name}
-    tripled = Composite({name: -3})
-    for position in positions[::5]:
-        assert composite(position) == composite.plain(position) == feature(position)
-        assert tripled(position) == -3 * feature(position)
-        assert len(composite.parts(position)) == 1
-
-
 @pytest.mark.integration
 def test_a_composite_is_the_weighted_sum(positions: list[Position]) -> None:
     rng = random.Random(2)
@@ -54,18 +42,6 @@ def test_values_are_clipped_below_a_finished_game(positions: list[Position]) -> 
         assert abs(value) < FINAL_UNIT
     assert Composite({"disc_count": 1e9})(Position(15, 0)) == FINAL_UNIT - 1
     assert Composite({"disc_count": 1e9})(Position(0, 15)) == 1 - FINAL_UNIT
-
-
-def test_parts_are_the_terms(positions: list[Position]) -> None:
-    weights = {"mobility": 8, "corners": 25, "parity": -0.25}
-    composite = Composite(weights)
-    for position in positions[::9]:
-        parts = composite.parts(position)
-        assert len(parts) == 3
-        for name, weight in weights.items():
-            feature = FEATURES[name]()(position)
-            assert parts[f"{name}: {feature:+} x {weight:g}"] == weight * feature
-        assert composite(position) == round(sum(parts.values()))
 
 
 STAGES: list[dict[str, Any]] = [
@@ -93,18 +69,6 @@ def test_stages_change_with_the_empties(order: list[int]) -> None:
             expected = (1000 if empties == 10 else 7) * mobility(position)
         assert composite(position) == composite.plain(position) == expected, empties
         assert round(sum(composite.parts(position).values())) == expected
-
-
-def test_there_may_be_many_stages_or_some_that_say_nothing() -> None:
-    stages = [{"empties": [n, n], "weights": {"disc_count": n + 1}} for n in range(61)]
-    many = Composite(stages=stages)
-    half = Composite(stages=[{"empties": [0, 30]}, stages[31] | {"empties": [31, 60]}])
-    for empties in range(61):
-        position = with_empties(empties)
-        assert many(position) == (empties + 1) * (64 - empties - 2)
-        expected = 32 * (64 - empties - 2) if empties > 30 else 0
-        assert half(position) == half.plain(position) == expected
-    assert half.parts(with_empties(30)) == {}
 
 
 def test_features_are_the_evaluations_there_are() -> None:

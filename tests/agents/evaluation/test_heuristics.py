@@ -17,7 +17,7 @@ from boards import placed, random_game, strewn_boards
 from refusals import refused
 
 from othello_lab import MCTS, RULESETS, AlphaBeta, Maximizer, Minimax, Position
-from othello_lab.agents.config import ConfigError, choices, load_evaluation
+from othello_lab.agents.config import ConfigError, load_evaluation
 from othello_lab.agents.evaluation import (
     FEATURES,
     FINAL_UNIT,
@@ -134,16 +134,6 @@ def test_boards_are_declared(name: str) -> None:
         if name != "disc_count":
             with refused("8x8", rules, error=ConfigError):
                 check_board(AlphaBeta(2, evaluation), "left", ruleset(rules))
-
-
-@pytest.mark.parametrize("name", sorted(set(choices("evaluation")) - {"function"}))
-def test_finished_games_have_a_value_all_the_same(name: str) -> None:
-    """Searches count them by their result, but those of PAIP ask the heuristic."""
-    evaluation = load_evaluation(name)
-    wiped_out = Position.from_obf("X" * 10 + "-" * 54 + " O")
-    for end in [random_game("standard", seed)[-1] for seed in range(8)] + [wiped_out]:
-        assert evaluation(end) == evaluation.plain(end), f"\n{end}"
-        assert abs(evaluation(end)) < FINAL_UNIT
 
 
 def counted(board: oracle.Board, own: str) -> list[tuple[int, int]]:

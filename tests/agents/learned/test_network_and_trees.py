@@ -176,29 +176,6 @@ def test_features_are_those_of_their_twins(position: Position) -> None:
     assert list(plain_features(position)) == list(NAMES)
 
 
-def test_x_and_c_squares_count_beside_empty_corners_only() -> None:
-    # b2 X, g1 O; a8 is taken, so that b8 does not count.
-    position = Position(1 << 9 | 1 << 56 | 1 << 57, 1 << 6)
-    found = plain_features(position)
-    assert (found["x_squares"], found["c_squares"]) == (-1, 1)
-    assert (found["corners"], found["empties"], found["odd_empties"]) == (1, 60, 0)
-
-
-def test_a_question_sends_what_is_equal_to_the_left() -> None:
-    """Every tree asks for empty squares <= 30 first, and then nothing that is not always so."""
-    feature = np.full((STAGES[trees], TREES, trees.QUESTIONS), NAMES.index("empties"), np.uint8)
-    threshold = np.full(feature.shape, trees.MOST_THRESHOLD - 1, np.int32)
-    threshold[..., 0] = 30
-    leaf = np.zeros((STAGES[trees], TREES, LEAVES), np.int32)
-    leaf[..., 0], leaf[..., LEAVES // 2] = 1, 100
-    asked = {trees.FEATURE: feature, trees.THRESHOLD: threshold, trees.LEAF: leaf}
-    starts = {trees.STARTS: np.zeros(STAGES[trees], np.int32)}
-    evaluation = TreeEvaluation(weights(trees, **asked, **starts))
-    for empties, value in ((29, 1), (30, 1), (31, 100)):
-        position = Position((1 << 64 - empties) - 1, 0)
-        assert evaluation(position) == evaluation.plain(position) == TREES * value
-
-
 FORMS: dict[str, Any] = {"plain": forest.plain_sum_of_leaves}
 if VECTORISED:
     FORMS["vector"] = forest.vector_sum_of_leaves

@@ -1,5 +1,6 @@
-"""The endgame solver: against plain searches, against itself with techniques left out, and as typed
-on the command line."""
+"""The endgame solver: against plain searches, against itself with techniques left out, as typed on
+the command line, and with several threads: the scores of one, no torn entries, and an end of all
+threads whenever one ends."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ from boards import played_out, random_patterns, seeds, with_empties
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import ended, refused, refuses
-from runs import printed
+from runs import printed, told
 
 from othello_lab import PASS, PVS, AlphaBeta, DiscCount, Limits, Position
 from othello_lab.agents.command_line import main
@@ -29,7 +30,9 @@ from othello_lab.agents.commands import solve
 from othello_lab.agents.commands.solve import read_problem
 from othello_lab.agents.evaluation import FINAL_UNIT
 from othello_lab.agents.learned import PatternEvaluation
-from othello_lab.agents.search.endgame import kernels, memory
+from othello_lab.agents.search.endgame import kernels, memory, parallel
+from othello_lab.agents.search.endgame import solver as solving
+from othello_lab.agents.search.endgame.memory import SolverMemory, team_of
 from othello_lab.agents.search.endgame.solver import EndgameSolver, Solution
 from othello_lab.agents.search.endgame.sorting import ROUGH, TRAINED, RoughEvaluation, sorting_of
 from othello_lab.agents.search.limits import allotment
@@ -307,6 +310,13 @@ def test_the_same_position_costs_the_same_whatever_came_before() -> None:
             shared.solve_wld(position)
 
 
+@pytest.fixture
+def no_thread_left() -> object:
+    before = set(threading.enumerate())
+    yield
+    assert set(threading.enumerate()) <= before
+
+
 def hard() -> Position:
     return with_empties("standard", 2, 30)
 
@@ -342,10 +352,10 @@ def test_a_limit_on_time_is_kept(timers: list[float]) -> None:
     assert timers == [allotment(limits, position.empties) for limits in asked]
 
 
+@pytest.mark.usefixtures("no_thread_left")
 @pytest.mark.parametrize("threads", [1, 2])
 def test_another_thread_can_stop_it(threads: int) -> None:
-    solver = EndgameSolver(table_mb=8, threads=threads)
-    before, ended = set(threading.enumerate()), threading.Event()
+    solver, ended = EndgameSolver(table_mb=8, threads=threads), threading.Event()
 
     def stop() -> None:
         while not ended.wait(0.05):  # a stop before the beginning does nothing
@@ -358,7 +368,6 @@ def test_another_thread_can_stop_it(threads: int) -> None:
     finally:
         ended.set()
         other.join()
-    assert set(threading.enumerate()) == before
 
 
 @pytest.fixture
@@ -473,29 +482,28 @@ def test_scores_of_thousands_of_positions() -> None:
                 assert solver.solve_wld(position).score == (score > 0) - (score < 0)
 
 
+@pytest.mark.usefixtures("no_thread_left")
 @pytest.mark.parametrize("threads", ["1", "2"])
 def test_solving_that_takes_for_ever_tells_how_far_it_is_and_ends_when_asked_to(
     threads: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[str] = []
-    before = set(threading.enumerate())
+    lines: list[str] = []
     show = solve._SolvingProgress.show
 
     def show_twice(progress: solve._SolvingProgress) -> None:
         show(progress)
-        told.append(capsys.readouterr().err)
-        if len(told) == 2:
+        lines.append(capsys.readouterr().err)
+        if len(lines) == 2:
             raise KeyboardInterrupt
 
     monkeypatch.setattr(solve._SolvingProgress, "show", show_twice)
     monkeypatch.setattr(solve, "_NOTE_SECONDS", 0.1)
     assert main(["solve", "f5d6", "--table", "1", "--threads", threads]) == 130
-    assert "58 empty squares: 26 may take minutes" in told[0]
-    for line in told:
+    assert "58 empty squares: 26 may take minutes" in lines[0]
+    for line in lines:
         assert re.search(r"[\d,]+ nodes in \d+ s \(.*\); .* winner .*\n", line)
     output = capsys.readouterr().out
     assert "Stopped before" in output and "Best move so far: " in output
-    assert set(threading.enumerate()) <= before
 
 
 # ------------------------------------------------------------------ many in one go
@@ -549,3 +557,190 @@ def test_they_are_those_of_one_after_another(
             position = next(each for each in best if each.is_over or each.masks in there)
         assert position.disc_difference == (score if position.to_move is first else -score)
     assert next(rows, None) is None
+
+
+# ------------------------------------------------------------------ several threads
+
+Entry = tuple[int, int, int]
+
+
+@pytest.fixture
+def small_nodes_shared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the threads share nodes with few empty squares, so that quick positions are shared."""
+    monkeypatch.setattr(parallel, "LEAST_EMPTIES", 7)
+
+
+@pytest.mark.usefixtures("small_nodes_shared")
+@pytest.mark.parametrize(
+    "seeds", [range(12), pytest.param(range(1000, 2000), marks=pytest.mark.nightly)], ids=str
+)
+def test_scores_of_several_threads_are_those_of_one(seeds: range) -> None:
+    one = EndgameSolver(table_mb=1)
+    teams = [EndgameSolver(table_mb=1, threads=threads) for threads in (2, 3)]
+    shared = 0
+    for seed in seeds:
+        rules = "mini6" if seed % 5 == 0 else "standard"
+        position = with_empties(rules, seed, 10 + seed % 5)
+        alone = one.solve(position)
+        for team in teams:
+            solution = team.solve(position)
+            check(position, solution, alone.score or 0)
+            assert solution.stats.made >= 0
+            shared += solution.stats != alone.stats  # other threads have entered nodes
+    assert shared > len(seeds)
+
+
+def test_few_empty_squares_are_left_to_one_thread() -> None:
+    one, team = EndgameSolver(table_mb=1), EndgameSolver(table_mb=1, threads=4)
+    position = with_empties("standard", 3, parallel.LEAST_EMPTIES)
+    assert team.solve(position).stats == one.solve(position).stats
+
+
+def plain_words(mover: int, opponent: int, data: int) -> Entry:
+    """The three words of an entry, as unsigned numbers."""
+    word = (1 << 64) - 1
+    mixed = data * 0x2545F4914F6CDD1D & word
+    signed = mixed - (mixed >> 63 << 64)
+    return (mover ^ mixed) & word, (opponent ^ signed >> 17) & word, data
+
+
+def write(member: SolverMemory, position: Position, lower: int, upper: int) -> Entry:
+    """Write an entry by the kernel; return its words."""
+    masks, empties = position.masks, np.int64(position.empties)
+    bucket = memory.bucket_of(member.address, *masks, empties)
+    bounds = np.int64(lower), np.int64(upper)
+    memory.remember(member.address, bucket, *masks, *bounds, np.uint64(5), empties)
+    start = (int(bucket) - member.tables[0].address) // 8
+    words = member.tables[0].words[start : start + 3].view(np.uint64).tolist()
+    return words[0], words[1], words[2]
+
+
+def test_a_torn_entry_is_no_entry() -> None:
+    (member,) = team_of(1, 1)
+    member.set_board(RULESETS["standard"], True)
+    member.context[memory.GENERATION] = 1
+    member.context[memory.TABLE_SHIFT] = 63  # two buckets: most entries share one
+    positions = [with_empties("standard", seed, 20) for seed in range(6)]
+    whole: list[tuple[Position, Entry]] = []
+    for position, bounds in itertools.product(positions, ((-64, 4), (2, 4), (4, 4))):
+        member.tables[0].words[:] = 0
+        words = write(member, position, *bounds)
+        assert words == plain_words(position.mover, position.opponent, words[2])
+        whole.append((position, words))
+    for one, two, three in itertools.product([words for _, words in whole], repeat=3):
+        torn = one[0], two[1], three[2]
+        row = np.array([*torn, 0, *torn, 0], dtype=np.uint64).view(np.int64)
+        member.tables[0].words[:8] = member.tables[0].words[8:16] = row
+        for position in positions:
+            masks = position.masks
+            bucket = memory.bucket_of(member.address, *masks, np.int64(20))
+            known = int(memory.look_up(member.address, bucket, *masks))
+            assert known == (torn[2] if (position, torn) in whole else 0)
+
+
+def test_a_small_problem_needs_the_beginning_of_a_large_table_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def solved() -> list[Solution]:
+        cases = itertools.product(range(2), range(12, 16))
+        positions = [with_empties("standard", *case) for case in cases]
+        return [solver.solve(position) for position in positions]
+
+    solver = EndgameSolver()
+    found = solved()
+    words = solver._memory.tables[0].words
+    assert words.any()
+    assert not words[8 << memory.bits_for(15) :].any()
+    monkeypatch.setattr(SolverMemory, "use_table", lambda memory, empties: None)
+    solver = EndgameSolver()
+    assert [each.stats for each in solved()] == [each.stats for each in found]
+    bits = [memory.bits_for(empties) for empties in range(61)]
+    assert bits == sorted(bits)
+    assert bits[19] == bits[22] == 20  # 64 MB
+    assert bits[26] == 24
+
+
+@pytest.mark.usefixtures("no_thread_left")
+def test_a_limit_on_time_ends_all_threads() -> None:
+    team = EndgameSolver(table_mb=1, threads=2)
+    assert team.solve(hard(), Limits(seconds=0.05)).score is None
+    nodes = team.so_far()[0]
+    assert nodes == team.so_far()[0]  # nobody goes on
+    position = with_empties("standard", 1, 15)
+    assert team.solve(position).score == EndgameSolver(table_mb=1).solve(position).score
+
+
+def test_a_limit_on_processor_time_is_that_of_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    together: list[object] = []
+    monkeypatch.setattr(parallel, "search_together", lambda *args: together.append(args) or 0)
+    team = EndgameSolver(table_mb=1, threads=2)
+    assert team.solve(hard(), Limits(cpu_seconds=0.05)).score is None
+    assert not together
+    team.solve(hard(), Limits(seconds=0.05))
+    assert together
+
+
+@pytest.mark.usefixtures("no_thread_left")
+def test_an_exception_ends_the_other_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    team = EndgameSolver(table_mb=1, threads=2)
+    search = parallel.search_shared
+
+    def interrupted(address: np.intp, *rest: np.int64) -> np.int64:
+        if threading.current_thread() is threading.main_thread():
+            raise KeyboardInterrupt
+        return search(address, *rest)
+
+    monkeypatch.setattr(parallel, "search_shared", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        team.solve(hard())
+
+
+@pytest.mark.usefixtures("no_thread_left", "small_nodes_shared")
+@pytest.mark.parametrize("threads", [1, 2])
+def test_bounds_hold_wherever_a_search_is_stopped(threads: int) -> None:
+    team, one = EndgameSolver(table_mb=1, threads=threads), EndgameSolver(table_mb=1)
+    known_winner = 0
+    for seed in range(4):
+        position = with_empties("standard", seed, 12)
+        full = one.solve(position)
+        scores = one.analyse(position).scores
+        for eighth in range(1, 9):
+            limits = Limits(nodes=threads * full.stats.nodes * eighth // 8)
+            part = team.solve(position, limits)
+            assert part.lower <= (full.score or 0) <= part.upper, position
+            assert part.score in (None, full.score)
+            assert part.best[0] in position.moves
+            if part.lower > 0:
+                assert scores[part.best[0]] > 0, position
+            known_winner += not part.complete and (part.lower > 0 or part.upper < 0)
+            assert team.analyse(position, limits).scores.items() <= scores.items()
+            sign = int(np.sign(full.score or 0))
+            assert team.solve_wld(position, limits).score in (None, sign), position
+        assert team.analyse(position).scores == scores
+        winner = team.solve_wld(position)
+        assert winner.score == sign and (sign < 1 or scores[winner.best[0]] > 0)
+    assert known_winner > 2 or threads > 1
+
+
+def test_threads_can_be_changed_on_an_object_and_in_a_copy() -> None:
+    position = with_empties("standard", 1, 15)
+    changed = EndgameSolver(table_mb=1)
+    alone = changed.solve(position)
+    changed.threads = 3
+    assert changed.solve(position).score == alone.score
+    assert pickle.loads(pickle.dumps(changed)).solve(position).score == alone.score
+    changed.threads = 1
+    assert changed.solve(position).stats == alone.stats
+    # An agent's solver has as many as the agent says.
+    one, two = (PVS(2, DiscCount(), endgame=16, endgame_threads=n) for n in (1, 2))
+    assert one.reproducible
+    assert not two.reproducible
+    assert two.decide(position, Limits()).value == one.decide(position, Limits()).value
+
+
+def test_more_threads_than_processors_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solving, "available_cores", lambda: 2)
+    line = with_empties("standard", 1, 10).to_obf()
+    for threads in (2, 3):
+        said = told("agents", "solve", line, "--table", "1", "--threads", threads)
+        assert ("3 threads" in said and "2 processors" in said) == (threads == 3), said

@@ -315,19 +315,6 @@ def test_the_time_that_moving_the_tree_takes_counts(
     assert timers == [pytest.approx(max(SHORTEST, seconds - MARGIN - 0.065))]
 
 
-def test_counts_add_up() -> None:
-    stats = MCTS(playouts=300).search(MIDGAME).stats
-    assert (stats.playouts, stats.leaves, stats.evaluations) == (300, 300, 0)
-    greedy = MCTS(playouts=300, rollout="greedy", evaluation=DiscCount()).search(MIDGAME).stats
-    assert greedy.playouts == 300
-    assert greedy.leaves < greedy.nodes
-    assert 0 < greedy.evaluations < greedy.nodes
-    value = MCTS(playouts=300, rollout="value", evaluation=DiscCount()).search(MIDGAME).stats
-    # No game ends so early, and no position is entered outside the tree.
-    assert (value.playouts, value.leaves, value.evaluations) == (300, 300, 300)
-    assert value.made == value.nodes - 300  # the root stays
-
-
 def test_values_are_what_the_evaluation_expects() -> None:
     """After one playout of each move, its value is that of the position it leads to."""
     for reward in ("discs", "win"):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from boards import random_game, seeds, with_sight_of_the_end
-from hypothesis import event, given, note, settings
+from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from refusals import refused
 
@@ -19,7 +19,6 @@ from othello_lab import (
     RULESETS,
     AlphaBeta,
     Color,
-    Decision,
     DiscCount,
     Evaluation,
     Limits,
@@ -57,14 +56,6 @@ def shown(position: Position, depth: int) -> None:
     note(f"depth {depth}\n{position}\n{position.to_obf()}")
 
 
-def sights(decision: Decision) -> None:
-    """Which special cases the examples met; shown by ``--hypothesis-show-statistics``."""
-    if PASS in decision.pv:
-        event("a pass in the principal variation")
-    if abs(decision.value or 0) >= FINAL_UNIT:
-        event("the game ends within the horizon")
-
-
 @searches
 def test_twins_agree_where_sides_pass_and_games_end(search: type[SearchAgent]) -> None:
     # The same at depth 5 in the last plies of fixed games, so that these cases surely occur.
@@ -95,7 +86,6 @@ def test_alphabeta_finds_minimaxs_value_move_and_variation(
     assert pruned.stats.nodes <= full.stats.nodes
     assert pruned.stats.leaves <= full.stats.leaves
     assert pruned.stats.evaluations <= full.stats.evaluations
-    sights(full)
 
 
 @boards
@@ -172,13 +162,10 @@ def test_a_result_outside_the_window_bounds_the_value(
     result, line, counts = searched(evaluation, position, depth, alpha, beta)
     note(f"value {value}, window ({alpha}, {beta}), result {result}")
     if result <= alpha:
-        event("failed low")
         assert value <= result
     elif result >= beta:
-        event("failed high")
         assert value >= result
     else:
-        event("inside the window")
         assert (result, line) == (value, full.pv)
     if counts.nodes <= PLAIN_NODES:
         stats = SearchStats()
@@ -297,15 +284,6 @@ def test_twins_count_the_same_to_the_end_of_games(
                     if final == "win":
                         assert abs(decision.value or 0) <= FINAL_UNIT
     assert over > 5
-
-
-def test_every_position_is_evaluated_once_when_it_is_made() -> None:
-    for position in random_game("standard", 3)[5:30:3]:
-        found = AlphaBeta(4, SquareWeights(), **SORTED).search(position)
-        usual = AlphaBeta(4, SquareWeights(), ordering="sorted").search(position)
-        assert found.value == usual.value
-        assert found.stats.evaluations == found.stats.made + 1  # the root
-        assert found.stats.nodes < found.stats.made
 
 
 def test_at_the_horizon_paip_asks_the_heuristic() -> None:
