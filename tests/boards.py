@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import functools
 import random
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -15,9 +15,6 @@ from othello_lab import PASS, Evaluation, Position
 from othello_lab.agents.learned import patterns
 from othello_lab.agents.learned.geometry import geometry
 from othello_lab.agents.learned.weights import LearnedWeights
-
-RandomGame = Callable[[str, int], list[Position]]
-"""The fixture ``random_game``: all positions of the random game with this seed."""
 
 seeds = st.integers(0, 2**32 - 1)
 masks = st.integers(0, 2**64 - 1)
@@ -42,11 +39,6 @@ def placed(names: str) -> int:
     return oracle.mask({8 * int(name[1]) - 8 + "abcdefgh".index(name[0]) for name in names.split()})
 
 
-def discs(own: str, other: str = "") -> Position:
-    """The mover's discs on these squares, the opponent's on those."""
-    return Position(placed(own), placed(other))
-
-
 def played_out(rules: str, seed: int) -> list[tuple[Position, int]]:
     """A random game: each position that is not over, and the move made there."""
     rng, position, turns = random.Random(seed), Position.start(rules), []
@@ -56,13 +48,21 @@ def played_out(rules: str, seed: int) -> list[tuple[Position, int]]:
     return turns
 
 
-def with_empties(random_game: RandomGame, rules: str, seed: int, empties: int) -> Position:
+@functools.lru_cache(maxsize=500)  # many tests ask for the same ones
+def random_game(rules: str, seed: int) -> list[Position]:
+    """All positions of a random game, the last one included."""
+    turns = played_out(rules, seed)
+    last, move = turns[-1]
+    return [*(position for position, _ in turns), last.play(move)]
+
+
+def with_empties(rules: str, seed: int, empties: int) -> Position:
     """The position of a random game with so many empty squares, or its last with more."""
     game = random_game(rules, seed)
     return next((position for position in game if position.empties <= empties), game[-1])
 
 
-def with_sight_of_the_end(random_game: RandomGame, rules: str, seed: int) -> Position:
+def with_sight_of_the_end(rules: str, seed: int) -> Position:
     """A position of a random game that is not over, for odd seeds one of the last twelve, where
     passes and ends of the game come into sight."""
     game = random_game(rules, seed)[:-1]

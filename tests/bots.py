@@ -5,6 +5,7 @@ programs."""
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -113,14 +114,14 @@ def player(
 class InProcess(Program):
     """An engine of the tests that answers in this process, at once."""
 
-    def __init__(self, module: Any) -> None:
-        super().__init__(module.__name__)
-        self._module, self._engine = module, None
+    def __init__(self, make: Callable[[], Any]) -> None:
+        super().__init__("engine")
+        self._make, self._engine = make, None
 
     is_running = property(lambda self: self._engine is not None)
 
     def start(self) -> None:
-        self._engine = self._module.Engine()
+        self._engine = self._make()
         self._said[:] = self._engine.greeting.encode()
 
     def kill(self) -> None:
@@ -150,8 +151,9 @@ class InProcess(Program):
 
 def engine(protocol: str, *traits: str) -> str:
     """The command of the engine of tests that speaks this protocol and has these traits."""
-    file = Path(__file__).with_name(f"{protocol}_engine.py")
-    return f"{sys.executable} {file} {' '.join(traits)}"
+    return (
+        f"{sys.executable} {Path(__file__).with_name('engines.py')} {protocol} {' '.join(traits)}"
+    )
 
 
 # ------------------------------------------------------------------ their games

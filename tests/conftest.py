@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import gc
 import multiprocessing
 import os
-import random
 import shutil
 import sys
 import tempfile
@@ -29,8 +27,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
     from othello_lab import Position
-
-    Game = list[Position]
 
 pytest_plugins = ["costs", "shared"]
 
@@ -107,19 +103,11 @@ def no_command_goes_on() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def random_game() -> Callable[[str, int], Game]:
+def random_game() -> Callable[[str, int], list[Position]]:
     """``random_game(ruleset, seed)``: every position of one game of random moves, in order."""
-    from othello_lab import PASS, Position
+    import boards
 
-    @functools.lru_cache(maxsize=500)  # many tests ask for the same ones
-    def play(rules: str, seed: int) -> Game:
-        rng = random.Random(seed)
-        game = [Position.start(rules)]
-        while not game[-1].is_over:
-            game.append(game[-1].play(rng.choice(game[-1].moves or (PASS,))))
-        return game
-
-    return play
+    return boards.random_game
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 A board is a list of rows of characters, ``board[row][column]``, where ``board[0][0]`` is the
 square named a1. Squares are numbered 8 * row + column on every size of board, so that a1 = 0 and
 b1 = 1 throughout. The one thing shared with the package is :mod:`core.plain_rules`, which has no
-kernel and is itself held to known counts of whole games.
+kernel. test_bitboard.py holds it to the kernels, and known counts of whole games hold those.
 
 >>> board, to_move = start("standard")
 >>> [name(square) for square in legal_moves(board, to_move)]
@@ -113,16 +113,6 @@ def score(board: Board, colour: str) -> int:
     if theirs > own:
         theirs += empty
     return own - theirs
-
-
-def perft(board: Board, colour: str, depth: int) -> int:
-    """Number of sequences of plies: a pass is one, a finished game is one leaf at any depth."""
-    if depth == 0 or is_over(board):
-        return 1
-    moves = legal_moves(board, colour)
-    if not moves:
-        return perft(board, other(colour), depth - 1)
-    return sum(perft(play(board, colour, move), other(colour), depth - 1) for move in moves)
 
 
 def random_game(ruleset: str, seed: int) -> list[tuple[Board, str, int | None]]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bots import bot, player
+from bots import bot, engine, player
 
 from othello_lab import (
     PASS,
@@ -35,15 +35,14 @@ from othello_lab.agents.contract import FAILED, NOT_ASKED, ContractVerdict, chec
 EVALUATION = {"_target_": "othello_lab.DiscCount"}  # plays on every board
 FITTED = {"_target_": "othello_lab.SquareWeights"}  # for what works with fitted parameters only
 STRATEGIES = Path(__file__).with_name("external") / "paip.py"
-ENGINES = Path(__file__).parents[1]
 
 settings_of = cache(partial(load, "agent"))  # composing them takes longer than most of these tests
 
 
 OTHERS: dict[str, dict[str, Callable[[Path], str]]] = {
     "line": {"command": bot},
-    "gtp": {"command": lambda _: f"{sys.executable} {ENGINES / 'gtp_engine.py'}"},
-    "nboard": {"command": lambda _: f"{sys.executable} {ENGINES / 'nboard_engine.py'}"},
+    "gtp": {"command": lambda _: engine("gtp")},
+    "nboard": {"command": lambda _: engine("nboard")},
     "wpi": {"command": player},
     "function": {"target": lambda _: f"{STRATEGIES}:random_strategy"},
     "openspiel": {"target": lambda _: "othello_lab.agents.external.openspiel:mcts(20)"},
@@ -270,13 +269,7 @@ def ask_only(monkeypatch: pytest.MonkeyPatch, *asked: str) -> None:
     monkeypatch.setattr(contract, "CHECKS", checks)
 
 
-DEAR = ("prepared twice", "gives up", "own lots", "lots go on", "late", "closed unplayed")
-
-
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(each, marks=[pytest.mark.integration] * (each in DEAR)) for each in BROKEN],
-)
+@pytest.mark.parametrize("name", BROKEN)
 @pytest.mark.integration
 def test_each_check_finds_who_breaks_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     agent, failed, why = BROKEN[name]
@@ -363,12 +356,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize(
     "words",
-    [
-        pytest.param("greedy", marks=pytest.mark.integration),  # all checks
-        "maximizer evaluation=mobility",
-        "misbehaving.Mine",
-        "othello_lab.Minimax depth=1",
-    ],
+    ["greedy", "maximizer evaluation=mobility", "misbehaving.Mine", "othello_lab.Minimax depth=1"],
 )
 @pytest.mark.integration
 def test_check_says_that_an_agent_holds(
@@ -421,11 +409,3 @@ def test_every_yaml_says_in_its_first_line_what_it_is() -> None:
         assert path.read_text(encoding="utf-8").startswith("# "), name
         if len(name.parts) == 2:
             assert choices(name.parts[0])[path.stem], name
-
-
-def test_moves_do_not_depend_on_the_colours_names(tmp_path: Path) -> None:
-    """The same masks with colours exchanged get the same decision."""
-    position = Position.from_transcript("f5d6c3d3c4")
-    swapped = replace(position, to_move=position.to_move.other)
-    agent = make("alphabeta", tmp_path)
-    assert agent.decide(position, Limits()) == agent.decide(swapped, Limits())

@@ -21,7 +21,7 @@ import othello_lab.agents.evaluation
 import othello_lab.agents.external
 import othello_lab.agents.learned
 from othello_lab import AlphaBeta, Decision, Limited, SearchStats, SquareWeights
-from othello_lab.agents import hydra_parts
+from othello_lab.agents import hydra_parts, kept_compositions
 from othello_lab.agents.conf_folder import FILLED, conf_folder
 from othello_lab.agents.config import (
     ConfigError,
@@ -36,13 +36,12 @@ from othello_lab.agents.config import (
     resolve,
 )
 from othello_lab.agents.evaluation import Composite
+from othello_lab.agents.kept_compositions import kept_composition
 from othello_lab.agents.loading import defaults_of
 from othello_lab.agents.naming import names_by_difference
 from othello_lab.core.game import valid_answer
 from othello_lab.core.position import Position
 from othello_lab.core.system.settings import Choice, Each, Whole, as_yaml, checked, documented
-
-HOME = "${oc.env:HOME}"
 
 # ---------------------------------------------------------------------- strings
 
@@ -180,7 +179,7 @@ def test_a_setting_that_is_needed_is_named() -> None:
             {"evaluation.weights.corners": 3},
         ),
         (["openings=file", "openings.plies=3"], {"openings.plies": 3}),
-        (["hydra.sweep.dir=x", "seed=5"], {"seed": 5}),
+        (["hydra.sweep.dir=x", "results=a=b"], {"results": "a=b"}),
     ],
 )
 def test_what_is_remembered_is_what_hydra_composes(
@@ -250,28 +249,18 @@ def test_settings_are_explained_from_their_class() -> None:
 
 
 @pytest.mark.parametrize("group", FILLED)
-def test_no_yaml_repeats_the_default_of_a_class(group: str) -> None:
+def test_a_class_explains_its_settings_and_no_yaml_repeats_its_defaults(group: str) -> None:
     for name in choices(group):
         path = conf_folder() / group / f"{name}.yaml"
         said = yaml.safe_load(path.read_text(encoding="utf-8"))
         settings = said.get(group, said)
+        for key, setting in documented(resolve(settings["_target_"])).items():
+            assert setting.about, f"{path}: {key} is not explained"
         defaults = defaults_of(settings["_target_"])
         repeated = {key for key, value in settings.items() if defaults.get(key, ...) == value}
         assert not repeated, path
         if group not in ("train", "study", "data"):
             assert load(group, name) | settings == {**defaults, **settings}
-
-
-@pytest.mark.integration
-@pytest.mark.parametrize("group", FILLED)
-def test_every_setting_of_a_class_is_explained(group: str) -> None:
-    for name in choices(group):
-        settings = compose("run", [f"+{group}={name}" if group in PLUS else f"{group}={name}"])
-        for key, setting in documented(resolve(settings[group]._target_)).items():
-            assert setting.about, f"{group}={name}: {key}"
-
-
-PLUS = ("data", "study", "train")
 
 
 # ---------------------------------------------------------------------- further folders
@@ -345,17 +334,15 @@ def test_a_decision_is_shown_with_names_of_squares() -> None:
     assert repr(Decision("k9", pv=3)) == "Decision('k9', pv=3)"  # type: ignore[arg-type]
 
 
-def test_agents_with_parts_of_one_class_are_named_by_the_settings_of_the_parts() -> None:
-    def bot(evaluation: str, weight: int) -> dict[str, Any]:
-        part = {"_target_": f"mine.{evaluation}", "weight": weight}
-        return {"_target_": "mine.Bot", "evaluation": part}
-
-    assert names_by_difference([bot("Sum", 1), bot("Sum", 2)]) == ["weight 1", "weight 2"]
-    assert names_by_difference([bot("Sum", 1), bot("Rest", 2)]) == ["sum", "rest"]
-
-
-def test_agents_of_files_with_one_name_are_named_by_their_folders() -> None:
+def test_names_of_agents_tell_what_differs() -> None:
+    """The settings of parts of one class, or the folders of files of one name."""
+    one, two, rest = (
+        {"_target_": f"mine.{name}", "weight": weight}
+        for name, weight in (("Sum", 1), ("Sum", 2), ("Rest", 2))
+    )
     for key, first, second, names in (
+        ("evaluation", one, two, ["weight 1", "weight 2"]),
+        ("evaluation", one, rest, ["sum", "rest"]),
         ("_target_", "./a/bot.py:Bot", "./b/bot.py:Bot", ["a/bot", "b/bot"]),
         ("command", "./bot.py", "'./old/bot.py' -l 3", ["bot", "old/bot"]),
         ("evaluation", {"target": "a/x/h.py:f"}, {"target": "b/x/h.py:f"}, ["a/x/h", "b/x/h"]),
@@ -365,5 +352,44 @@ def test_agents_of_files_with_one_name_are_named_by_their_folders() -> None:
         assert names_by_difference(agents) == names
 
 
-def test_a_value_with_an_equals_sign_is_read() -> None:
-    assert compose("run", ["results=runs/a=b", "name=x"]).results == "runs/a=b"
+# ------------------------------------------------------------------ kept compositions
+
+
+def refuse() -> bytes:
+    raise AssertionError("composed anew")
+
+
+@pytest.fixture
+def conf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder of one YAML; compositions are kept beside it."""
+    monkeypatch.setattr(kept_compositions, "user_cache", lambda: tmp_path / "cache")
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "conf" / "run.yaml").write_text("games: 100", encoding="utf-8")
+    return tmp_path / "conf"
+
+
+def test_a_composition_is_kept_until_a_file_is_edited(
+    conf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, answer in (("run", b"first"), ("play", b"second")):
+        assert kept_composition(name, conf, lambda answer=answer: answer) == answer
+    assert kept_composition("run", conf, refuse) == b"first"
+    (conf / "run.yaml").write_text("games: 102", encoding="utf-8")
+    assert kept_composition("run", conf, lambda: b"new") == b"new"
+    monkeypatch.setattr(kept_compositions, "_code", lambda: ("edited",))
+    assert kept_composition("run", conf, lambda: b"newer") == b"newer"
+
+
+@pytest.mark.parametrize("length", [0, 10, -1])
+def test_a_damaged_file_is_composed_anew(conf: Path, length: int) -> None:
+    kept_composition("run", conf, lambda: b"whole")
+    (file,) = (conf.parent / "cache" / "compositions").iterdir()
+    file.write_bytes(file.read_bytes()[:length])
+    assert kept_composition("run", conf, lambda: b"again") == b"again"
+    assert kept_composition("run", conf, refuse) == b"again"
+
+
+def test_nothing_is_kept_where_no_folder_can_be_made(conf: Path) -> None:
+    (conf.parent / "cache").write_text("a file", encoding="utf-8")
+    for answer in (b"first", b"second"):
+        assert kept_composition("run", conf, lambda answer=answer: answer) == answer

@@ -103,7 +103,7 @@ def wpi_move(text: str, choose: Choose) -> None:
 def answers_of(kind: Callable[..., Any], text: str) -> None:
     """An engine that talks nonsense loses its game by its own fault."""
     engine = SimpleNamespace(greeting=f"{text}\n", hear=lambda line: "", ended=False)
-    program = InProcess(SimpleNamespace(__name__="engine", Engine=lambda: engine))
+    program = InProcess(lambda: engine)
     program.receive_now = lambda: None  # type: ignore[method-assign]
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(program_agent, "Program", lambda *_: program)

@@ -11,8 +11,9 @@ import pytest
 from boards import masks, seeds
 from hypothesis import given, settings
 
-from othello_lab import PASS, RULESETS, Color, Position
+from othello_lab import PASS, RULESETS, Color, IllegalMove, Position
 from othello_lab.core import bitboard, vector
+from othello_lab.core.plain_position import PlainPosition
 
 U = np.uint64
 COLORS = {oracle.BLACK: Color.BLACK, oracle.WHITE: Color.WHITE}
@@ -150,14 +151,6 @@ def test_a_short_move_turns_one_disc_alone_in_a_direction(
         assert found == expected, f"{form}, mover {mover:#x}, opponent {opponent:#x}"
 
 
-@pytest.mark.parametrize("side", [4, 6, 8])
-def test_an_empty_or_full_board_has_no_moves(side: int) -> None:
-    for symbol in (oracle.EMPTY, oracle.BLACK, oracle.WHITE):
-        board = [[symbol] * side for _ in range(side)]
-        assert check_kernels(board, oracle.BLACK) == []
-        check_score(board, oracle.BLACK)
-
-
 def test_the_chosen_kernels_are_vector_code_exactly_where_that_is_said() -> None:
     kind = "vector" if bitboard.VECTORISED else "plain"
     for name in ("legal_moves", "has_short_move", "flips", "advance"):
@@ -194,3 +187,32 @@ def test_symmetries_move_every_square_where_they_say(mask: int) -> None:
 
     assert bitboard.mirror(mask) == moved(lambda column, row: 8 * row + 7 - column)
     assert bitboard.transpose(mask) == moved(lambda column, row: 8 * column + row)
+
+
+# ------------------------------------------------------------------ positions by plain rules
+
+
+@pytest.mark.parametrize("name", oracle.RULES)
+def test_positions_by_plain_rules_agree_with_those_by_kernels(name: str) -> None:
+    for seed in range(3):
+        compiled, plain = Position.start(name), PlainPosition.start(name)
+        for _, _, move in oracle.random_game(name, seed):
+            assert PlainPosition.of(compiled) == plain
+            assert plain.legal_mask == compiled.legal_mask, compiled
+            assert (plain.must_pass, plain.is_over) == (compiled.must_pass, compiled.is_over)
+            assert plain.other_side().legal_mask == compiled.other_side().legal_mask
+            for square in set(range(PASS + 1)) - set(compiled.moves):
+                if not (square == PASS and compiled.must_pass):
+                    with pytest.raises(IllegalMove):
+                        plain.play(square)
+            if not compiled.is_over:
+                move = PASS if move is None else move
+                compiled, plain = compiled.play(move), plain.play(move)
+
+
+def test_transcripts_and_lines_make_positions_by_plain_rules() -> None:
+    position = PlainPosition.from_transcript("f5d6c3")
+    assert isinstance(position, PlainPosition)
+    assert isinstance(position.play("d3"), PlainPosition)
+    line = position.to_obf()
+    assert PlainPosition.from_obf(line) == position != Position.from_obf(line)

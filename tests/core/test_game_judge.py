@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -33,8 +34,6 @@ from othello_lab.core.game import (
 from othello_lab.core.notation import parse_square, square_name
 
 BLACK, WHITE = Color.BLACK, Color.WHITE
-MUST_PASS = Position.from_obf("-XOO" + "-" * 12 + " X", "mini4")  # Black cannot move, White can
-
 Answer = Callable[[Position], object]
 
 
@@ -106,20 +105,6 @@ def test_a_finished_game_is_recorded_move_by_move(name: str, seed: int) -> None:
         assert abs(record.disc_difference) == abs(difference) + position.empties
 
 
-def test_every_player_is_told_of_the_game_once_with_its_own_seed() -> None:
-    table = players()
-    limits = Limits(depth=3)
-    play_game(table, Position.start("wpi"), limits=limits, seeds={BLACK: 7, WHITE: 8})
-    for color, seed in ((BLACK, 7), (WHITE, 8)):
-        assert table[color].begun == [(color, Position.start("wpi"), seed)]
-        assert all(asked == limits for _, asked in table[color].asked)
-        assert all(position.to_move is color for position, _ in table[color].asked)
-    table = players()
-    play_game(table)
-    assert [player.begun[0][1:] for player in table.values()] == [(Position.start(), 0)] * 2
-    assert table[BLACK].asked[0] == (Position.start(), Limits())
-
-
 def test_mistakes_of_the_caller_are_no_forfeits() -> None:
     with refused("f5:", "occupied", error=IllegalMove):
         play_game(players(), opening=(37, 37))
@@ -137,30 +122,6 @@ def test_mistakes_of_the_caller_are_no_forfeits() -> None:
     ):
         with refused(*words.split()):
             Limits(**bad)  # type: ignore[arg-type]
-
-
-def test_forced_passes_are_recorded_and_nobody_is_asked() -> None:
-    table = players()
-    record = play_game(table, MUST_PASS)
-    assert [(ply.move, ply.color) for ply in record.plies] == [(PASS, BLACK), (0, WHITE)]
-    assert (len(table[BLACK].asked), len(table[WHITE].asked)) == (0, 1)
-    assert record.transcript == "a1"
-    assert (record.winner, record.disc_difference) == (WHITE, -16)
-    calls: list[Call] = []
-    play_game({color: Follower(calls) for color in Color}, MUST_PASS)
-    told = [(color, about[0]) for what, color, about in calls if what == "observe"]  # type: ignore[index]
-    assert told == [(BLACK, PASS), (WHITE, PASS), (BLACK, 0), (WHITE, 0)]
-
-
-def test_the_opening_is_played_before_anybody_is_asked() -> None:
-    opening = Position.from_transcript("f5d6c3")
-    table = players()
-    record = play_game(table, opening=(37, 43, 18))
-    assert table[WHITE].asked[0][0] == opening
-    assert record.opening == (37, 43, 18)
-    assert record.transcript.startswith("f5d6c3")
-    assert len(record.transcript) == 2 * (3 + sum(ply.move != PASS for ply in record.plies))
-    assert Position.from_transcript(record.transcript) == record.final
 
 
 Call = tuple[str, Color, object]
@@ -197,55 +158,60 @@ class Follower(Player):
 
     def begin_game(self, color: Color, start: Position, seed: int) -> None:
         self.color = color
-        self.note("begin", start)
+        self.note("begin", (start, seed))
 
     def observe(self, move: int, position: Position) -> None:
         self.note("observe", (move, position))
 
     def decide(self, position: Position, limits: Limits) -> Decision:
-        self.note("decide", position)
+        self.note("decide", (position, limits))
         return first(position)
 
 
 @settings(max_examples=30)
-@given(name=st.sampled_from(list(RULESETS)), plies=st.integers(0, 20), seed=st.integers(0, 99))
-def test_both_players_are_told_of_every_move(name: str, plies: int, seed: int) -> None:
-    start = Position.start(name)
+@given(
+    name=st.sampled_from(list(RULESETS)),
+    plies=st.integers(0, 20),
+    seed=st.integers(0, 99),
+    is_usual=st.booleans(),
+)
+def test_both_players_are_told_of_every_move(
+    name: str, plies: int, seed: int, is_usual: bool
+) -> None:
+    """And who looks on is told of each call before it, with the moves until then."""
+    start, seeds, limits = Position.start(name), dict.fromkeys(Color, 0), Limits()
     opening = [move for _, move in played_out(name, seed)][:plies]
     calls: list[Call] = []
-    record = play_game({color: Follower(calls) for color in Color}, start, opening)
-
-    expected: list[Call] = [("begin", color, start) for color in Color]
-    position = start
-    for number, move in enumerate([*opening, *(ply.move for ply in record.plies)]):
-        if number >= len(opening) and move != PASS:
-            expected.append(("decide", position.to_move, position))
-        position = position.play(move)
-        expected += [("observe", color, (move, position)) for color in Color]
-    assert calls == expected
-    assert record.end_reason == FINISHED
-
-
-def test_the_caller_can_look_on() -> None:
-    seen: list[tuple[Position, Color, tuple[Ply, ...]]] = []
+    more: dict[str, Any] = {}
+    if not is_usual:
+        seeds, limits = {BLACK: 7, WHITE: 8}, Limits(depth=3)
+        more = {"seeds": seeds, "limits": limits}
 
     def look(position: Position, color: Color, plies: Sequence[Ply]) -> None:
-        seen.append((position, color, tuple(plies)))
+        calls.append(("look", color, (position, tuple(plies))))
 
-    table = players()
-    record = play_game(table, before_call=look)
-    # At the beginning both players are called; after that only to decide.
-    assert [(position, color) for position, color, _ in seen[:2]] == [
-        (Position.start(), color) for color in Color
-    ]
-    del seen[:2]
+    table = {color: Follower(calls) for color in Color}
+    record = play_game(table, start, opening, before_call=look, **more)
+
+    expected: list[Call] = []
+    position, begin = start, reduce(Position.play, opening, start)
+
+    def expect(what: str, color: Color, about: object, now: Position, made: int) -> None:
+        expected.append(("look", color, (now, record.plies[:made])))
+        expected.append((what, color, about))
+
     for color in Color:
-        asked = [position for position, _ in table[color].asked]
-        assert [position for position, turn, _ in seen if turn is color] == asked
-    for position, color, plies in seen:
-        assert position.to_move is color
-        assert plies == record.plies[: len(plies)]
-    assert [len(plies) for *_, plies in seen[:3]] == [0, 1, 2]
+        expect("begin", color, (start, seeds[color]), begin, 0)
+    for made, move in enumerate([*opening, *(ply.move for ply in record.plies)], -len(opening)):
+        if made >= 0 and move != PASS:
+            expect("decide", position.to_move, (position, limits), position, made)
+        position = position.play(move)
+        for color in Color:
+            now = begin if made < 0 else position
+            expect("observe", color, (move, position), now, max(0, made + 1))
+    assert calls == expected
+    assert (record.end_reason, record.opening) == (FINISHED, tuple(opening))
+    assert Position.from_transcript(record.transcript, name) == record.final
 
 
 def check_forfeit(record: GameRecord, reason: str, *details: str) -> None:
@@ -384,11 +350,6 @@ def slow(clock: Clock, seconds: float, others: Clock | None = None) -> Answer:
     return answer
 
 
-def test_a_late_answer_loses(clock: Clock) -> None:
-    record = after_an_answer(slow(clock, 0.071), limits=Limits(seconds=0.05))
-    check_forfeit(record, LATE, "0.071 s", "0.05 s allowed")
-
-
 @pytest.mark.parametrize("allowed", [0.3, 0.2])
 def test_time_in_which_others_had_the_processor_is_not_charged(
     allowed: float, clock: Clock, monkeypatch: pytest.MonkeyPatch
@@ -409,40 +370,25 @@ def test_grace_is_given_for_the_scheduler(clock: Clock) -> None:
     record = after_an_answer(slow(clock, 0.069), limits=Limits(seconds=0.05))
     assert record.end_reason == FINISHED
     assert record.plies[2].nanoseconds == 69_000_000
+    record = after_an_answer(slow(clock, 0.071), limits=Limits(seconds=0.05))
+    check_forfeit(record, LATE, "0.071 s", "0.05 s allowed")
     record = after_an_answer(slow(clock, 5), limits=Limits(seconds=0.01), grace=5.0)
     assert record.end_reason == FINISHED
 
 
-class Takes(Scripted):
-    """Takes this long for every move; keeps what its clock showed."""
+def test_grace_is_given_once_for_a_clock_and_is_not_shown(clock: Clock) -> None:
+    def both() -> Mapping[Color, Scripted]:
+        return players(Scripted(*[slow(clock, 0.01)] * 40), Scripted(*[slow(clock, 0.001)] * 40))
 
-    def __init__(self, clock: Clock, milliseconds: int) -> None:
-        super().__init__()
-        self.seconds, self.clock = milliseconds / 1000, clock
-
-    def decide(self, position: Position, limits: Limits) -> Decision:
-        self.asked.append((position, limits))
-        self.clock.seconds += self.seconds
-        return first(position)
-
-
-def test_grace_is_given_once_for_a_clock(clock: Clock) -> None:
-    both = players(Takes(clock, 10), Takes(clock, 1))
-    record = play_game(both, limits=Limits(clock=0.055), grace=0.01)
+    table = both()
+    record = play_game(table, limits=Limits(clock=0.055), grace=0.01)
     assert (record.end_reason, record.winner) == (LATE, WHITE)
     assert "0.010 s" in record.detail and " 0 s allowed" in record.detail
-    mine = [ply for ply in record.plies if ply.color is BLACK]
-    assert len(mine) == 6
     assert record.too_late is not None and record.too_late.late == TOO_LATE
-    record = play_game(both, limits=Limits(seconds=0.005), grace=0.01)
+    shown = [limits.clock for _, limits in table[BLACK].asked]
+    assert shown == pytest.approx([0.055, 0.045, 0.035, 0.025, 0.015, 0.005, 0.0])
+    record = play_game(both(), limits=Limits(seconds=0.005), grace=0.01)
     assert record.end_reason == FINISHED, "each move has its own grace"
-
-
-def test_a_clock_shows_no_grace(clock: Clock) -> None:
-    both = players(Takes(clock, 10))
-    play_game(both, limits=Limits(clock=0.025), grace=0.01)
-    shown = [limits.clock for _, limits in both[BLACK].asked]
-    assert shown == pytest.approx([0.025, 0.015, 0.005, 0.0])
 
 
 def test_preparing_for_a_game_is_not_timed(clock: Clock) -> None:

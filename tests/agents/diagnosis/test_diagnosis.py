@@ -1,4 +1,5 @@
-"""Searches with a mistake are told it, and right ones that they are right."""
+"""Searches with a mistake are told it, and right ones that they are right: students' searches with
+changes of a line or two, as ``data/mistakes.txt`` has them."""
 
 from __future__ import annotations
 
@@ -10,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
-from mistaken import Seed, cases, seeds, written
 
 from othello_lab.agents.command_line import main
 from othello_lab.agents.config import build_agent, load_evaluation
@@ -51,8 +52,59 @@ POSITIONS, DEPTHS = 20, (1, 2, 3)
 MORE_POSITIONS, ALL_DEPTHS = 40, (1, 2, 3, 4, 5)
 BOARD = "  a b c d e f g h\n1 "
 
+FILES = Path(__file__).with_name("students")
+TABLE = Path(__file__).parents[2] / "data" / "mistakes.txt"
+LINE = re.compile(r"(\* )?(\w+) (.*?) :: (.+) =>(?: (.*))?")
+
+
+class Seed(NamedTuple):
+    """A change: its cause, the student's file, the right text, and the wrong text for it.
+
+    always: True if it is tried in each run of the integration tests.
+    """
+
+    cause: str
+    student: str
+    right: str
+    wrong: str
+    always: bool = False
+
+
+def seeds(kind: str) -> list[Seed]:
+    """Return the changes of a kind, the name of a part of the table."""
+    part = TABLE.read_text(encoding="utf-8").partition(f"\n[{kind}]\n")[2].partition("\n[")[0]
+    found = []
+    for line in part.strip().splitlines():
+        match = LINE.fullmatch(line)
+        assert match, line
+        always, student, cause, *texts = match.groups(default="")
+        right, wrong = (text.replace(r"\n", "\n") for text in texts)
+        found.append(Seed(cause, student, right, wrong, bool(always)))
+    return found
+
+
+def cases(changes: list[Seed]) -> list[Any]:
+    """Return changes for ``pytest.mark.parametrize``: integration or nightly."""
+    marks = {True: pytest.mark.integration, False: pytest.mark.nightly}
+    return [pytest.param(seed, id=seed.cause, marks=marks[seed.always]) for seed in changes]
+
+
+def written(seed: Seed, folder: Path, states_values: bool = True) -> Path:
+    """Write the student's file with the change in it and return its path."""
+    parts = [PAIP, FILES / "inside.txt"]
+    parts = parts if seed.student == "inside" else [FILES / f"{seed.student}.py"]
+    text = "".join(part.read_text(encoding="utf-8") for part in parts)
+    assert seed.right in text, "that is not what the student has written"
+    text = text.replace(seed.right, seed.wrong) if seed.right else text
+    if not states_values:
+        text = re.sub(r"return Decision\(([^,]*), best, .*\)", r"return Decision(\1)", text)
+    path = folder / f"{seed.student}.py"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
 PLAIN, FOLLOWED = seeds("mistakes"), seeds("calls")
-STUDENTS = [Seed(name, name, "", "", name != "board") for name in ("negamax", "deep", "board")]
+STUDENTS = [Seed(name, name, "", "", name == "deep") for name in ("negamax", "deep", "board")]
 
 
 def searching(path: Path, depths: tuple[int, ...], patience: float = 20.0) -> SearchUnderTest:

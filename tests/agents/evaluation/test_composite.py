@@ -13,24 +13,11 @@ from refusals import refused
 from othello_lab import Position
 from othello_lab.agents.config import choices, load, load_evaluation
 from othello_lab.agents.evaluation import FEATURES, FINAL_UNIT, Composite, DiscCount, Mobility
-from othello_lab.experiments.config import read
 
 
 @pytest.fixture(scope="module")
 def positions() -> list[Position]:
     return [position for seed in range(5) for position, _ in played_out("standard", seed)]
-
-
-@pytest.mark.parametrize("name", FEATURES)
-def test_one_feature_with_weight_one_is_that_feature(name: str, positions: list[Position]) -> None:
-    # All other weights are 0, which is as if they were not there.
-    composite, feature = Composite(dict.fromkeys(FEATURES, 0.0) | {name: 1}), FEATURES[name]()
-    assert set(composite.features) == {name}
-    tripled = Composite({name: -3})
-    for position in positions[::5]:
-        assert composite(position) == composite.plain(position) == feature(position)
-        assert tripled(position) == -3 * feature(position)
-        assert len(composite.parts(position)) == 1
 
 
 @pytest.mark.integration
@@ -55,18 +42,6 @@ def test_values_are_clipped_below_a_finished_game(positions: list[Position]) -> 
         assert abs(value) < FINAL_UNIT
     assert Composite({"disc_count": 1e9})(Position(15, 0)) == FINAL_UNIT - 1
     assert Composite({"disc_count": 1e9})(Position(0, 15)) == 1 - FINAL_UNIT
-
-
-def test_parts_are_the_terms(positions: list[Position]) -> None:
-    weights = {"mobility": 8, "corners": 25, "parity": -0.25}
-    composite = Composite(weights)
-    for position in positions[::9]:
-        parts = composite.parts(position)
-        assert len(parts) == 3
-        for name, weight in weights.items():
-            feature = FEATURES[name]()(position)
-            assert parts[f"{name}: {feature:+} x {weight:g}"] == weight * feature
-        assert composite(position) == round(sum(parts.values()))
 
 
 STAGES: list[dict[str, Any]] = [
@@ -96,18 +71,6 @@ def test_stages_change_with_the_empties(order: list[int]) -> None:
         assert round(sum(composite.parts(position).values())) == expected
 
 
-def test_there_may_be_many_stages_or_some_that_say_nothing() -> None:
-    stages = [{"empties": [n, n], "weights": {"disc_count": n + 1}} for n in range(61)]
-    many = Composite(stages=stages)
-    half = Composite(stages=[{"empties": [0, 30]}, stages[31] | {"empties": [31, 60]}])
-    for empties in range(61):
-        position = with_empties(empties)
-        assert many(position) == (empties + 1) * (64 - empties - 2)
-        expected = 32 * (64 - empties - 2) if empties > 30 else 0
-        assert half(position) == half.plain(position) == expected
-    assert half.parts(with_empties(30)) == {}
-
-
 def test_features_are_the_evaluations_there_are() -> None:
     targets = {name: load("evaluation", name)["_target_"] for name in choices("evaluation")}
     package = "othello_lab.agents.evaluation."
@@ -117,22 +80,6 @@ def test_features_are_the_evaluations_there_are() -> None:
     start = Position.from_transcript("f5d6c3d3c4")
     for name, make in FEATURES.items():
         assert load_evaluation(name)(start) == make()(start), name
-
-
-LINE_UP = ["agents=ab_mirror", "evaluation=composite"]
-
-
-@pytest.mark.integration
-def test_weights_and_stages_from_the_command_line() -> None:
-    position = Position.from_transcript("f5d6c3d3c4f4")
-    for name, weight in (("iago", 0), ("iago", 4), ("parity", -0.5)):
-        plan = read([*LINE_UP, f"evaluation.weights.{name}={weight}"])
-        evaluation = plan.agents["right"].evaluation  # type: ignore[attr-defined]
-        base = Composite({"mobility": 8, "corners": 25, "stable_discs": 12, name: weight})
-        assert evaluation(position) == base(position)
-    stages = "[{empties: [0, 20], weights: {disc_count: 5, mobility: 0}},{empties: [21, 60]}]"
-    evaluation = read([*LINE_UP, f"evaluation.stages={stages}"]).agents["left"].evaluation  # type: ignore[attr-defined]
-    assert evaluation.stages[0] == evaluation.stages[1] | {"disc_count": 5, "mobility": 0}
 
 
 NO_WEIGHT = "at least one weight"

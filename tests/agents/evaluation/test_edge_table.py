@@ -175,57 +175,9 @@ def test_values_by_hand() -> None:
     assert {edge: value(edge) for edge in VALUES} == VALUES
 
 
-STATIC = {
-    ".m........": 700,
-    "..m.......": 200,  # both ends empty
-    "...o......": -200,
-    "....m.....": 200,
-    "m.........": -2000,
-    "mm........": 700,  # the X-square's corner is taken
-    "om........": 700,
-    "..mo......": -25 - 75,  # each has one end empty and the other taken
-    ".mo.......": 700 + 25,
-    ".omo......": -700 + 200 - 75,  # between two opponents, the edge not full
-    ".mmm......": 700 + 1200 + 1000,  # at the corner, so stable
-    "..mmm.....": 200 + 200 + 200,
-    "o...o....m": 2000 - 200 - 2000,
-    ".mommmmmmm": 700 - 1200 + 3 * 1000 + 1000 + 1200 + 700,  # full but for an X-square
-}
-CHANCES = """
-..........:0:0.5    mmmmmmmmm.:9:0.5    .......om.:6:1.0    o.........:1:0.9    ..........:1:0.1
-m.........:1:0.001  .........o:8:0.9    o.........:8:0.1    ..........:4:0.1    ...o......:4:0.4
-...o.o....:4:0.7    ...m......:4:0.05   ...m.o....:4:0.3    ...m.m....:4:0.01   o.........:2:0.1
-m.........:2:0.1    o.o.......:3:0.4    ..om......:1:1.0    ..om......:4:0.025  .....mo...:4:0.025
-"""
-"""Edge, square, probability. The last three: capturing, the corner is certain whatever is on its
-X-square; where the opponent could capture, it is half."""
-
-
-def test_the_twin_by_hand() -> None:
-    """The twin is what every edge of the table is held to."""
-    assert {edge: static(edge) for edge in STATIC} == STATIC
-    for edge, square, probability in (row.split(":") for row in CHANCES.split()):
-        assert chance(edge, int(square)) == float(probability), edge
-    for present, moves, expected in (
-        (100, [], 100),
-        (100, [(300.0, 0.5)], 200),
-        (100, [(50.0, 1.0)], 100),  # nobody need play what makes things worse
-        (100, [(200.0, 0.5), (300.0, 0.5)], 225),  # 150 + 50 + 25
-        (0, [(5.0, 0.5)], 2),  # 2.5 and -2.5 to the even neighbour, 3.5 too
-        (-7, [(2.0, 0.5)], -2),
-        (3, [(4.0, 0.5)], 4),
-    ):
-        assert combined([(present, 1.0), *moves]) == expected
-
-
-def test_an_edge_and_its_mirror_image_are_worth_the_same() -> None:
-    powers = 3 ** np.arange(10)
-    digits = np.arange(EDGES)[:, None] // powers % 3
-    assert (edge_values()[digits[:, ::-1] @ powers] == edge_values()).all()
-
-
 def test_the_range_of_four_edges_together() -> None:
-    """The corners and X-squares, which edges share, decided in all ways; the rest at its best."""
+    """What it is declared to be. The corners and X-squares, which edges share, are decided in all
+    ways, the rest at its best."""
     digits = np.arange(EDGES)[:, None] // 3 ** np.arange(10) % 3
     shared = digits[:, 0], digits[:, 1], digits[:, 8], digits[:, 9]
     best = np.full((3, 3, 3, 3), -(10**9))
@@ -239,7 +191,8 @@ def test_the_range_of_four_edges_together() -> None:
             for a1, h1, a8, h8, b2, g2, b7, g7 in itertools.product(range(3), repeat=8)
         ]
 
-    assert (min(totals(worst)), max(totals(best))) == (-36_340, 36_400)
+    declared = EdgeStability.as_features[0].largest
+    assert -min(totals(worst)) < max(totals(best)) == declared
 
 
 def test_each_edge_is_read_off_the_board_in_the_right_place() -> None:

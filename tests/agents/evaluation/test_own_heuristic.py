@@ -11,17 +11,16 @@ from typing import Any
 import numpy as np
 import oracle
 import pytest
-from boards import RandomGame
+from boards import random_game
 from numba import njit
 from refusals import refused
 from runs import played
 
-from othello_lab import MCTS, AlphaBeta, Maximizer, Position
+from othello_lab import MCTS, AlphaBeta, Position
 from othello_lab.agents.config import ConfigError
-from othello_lab.agents.evaluation import FINAL_UNIT, FunctionEvaluation, helpers
+from othello_lab.agents.evaluation import FunctionEvaluation, helpers
 from othello_lab.agents.evaluation import function as function_module
 from othello_lab.core import plain_rules
-from othello_lab.core.notation import square_name
 from othello_lab.experiments.config import read
 
 Write = Callable[..., str]
@@ -167,9 +166,7 @@ def test_a_file_is_read_anew_and_a_module_may_be_named(
 
 @pytest.mark.integration
 @pytest.mark.parametrize("name", ["hollow", "share", "everything"])
-def test_searches_with_it_are_the_same_compiled_and_plain(
-    mine: str, name: str, random_game: RandomGame
-) -> None:
+def test_searches_with_it_are_the_same_compiled_and_plain(mine: str, name: str) -> None:
     evaluation = FunctionEvaluation(f"{mine}:{name}")
     slow = FunctionEvaluation(f"{mine}:{name}", compiled=False)
     assert (slow.compiled, evaluation.compiled) == (False, True)
@@ -183,17 +180,6 @@ def test_searches_with_it_are_the_same_compiled_and_plain(
         assert decision == ordinary.search(position)
 
 
-def test_a_finished_game_counts_more_than_anything_it_says(write: Write) -> None:
-    path = write(f"{START}@heuristic\ndef glad(mover, opponent): return 16777215\n")
-    # After b8 the game is over and won; after a8 it goes on.
-    position = Position.from_obf(
-        "XXXXXXXXXXOOOOXXXOXXOXOXXOXXXOOXXXXXOOOXXOXXOXXXXOOOXXXX--OXXXXX X"
-    )
-    for compiled in (True, False):
-        decision = Maximizer(FunctionEvaluation(f"{path}:glad", compiled)).search(position)
-        assert (square_name(decision.move), decision.value) == ("b8", 34 * FINAL_UNIT)
-
-
 def test_it_may_import_what_stands_beside_it(write: Write) -> None:
     write("WEIGHT = 7\n", "own_heuristic_weights.py")
     path = write(
@@ -204,7 +190,16 @@ def test_it_may_import_what_stands_beside_it(write: Write) -> None:
     assert FunctionEvaluation(f"{path}:weighed")(Position(0b111, 0)) == 21
 
 
+PAIP = Path(__file__).parents[1] / "external" / "paip.py"
 LINE_UP = ["agents=ab_mirror", "evaluation=function"]
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("target", ["MINE:hollow", f"{PAIP}:weighted_score"])
+def test_a_run_with_it(target: str, mine: str, tmp_path: Path) -> None:
+    words = [*LINE_UP, f"evaluation.target={target.replace('MINE', mine)}", "games=4", "depth=2"]
+    games = played(tmp_path, *words, "executor.workers=2").games
+    assert games["end_reason"].tolist() == 4 * ["finished"]
 
 
 @pytest.mark.integration
@@ -225,13 +220,6 @@ def test_in_a_line_up(mine: str) -> None:
     read([*LINE_UP, "ruleset=mini6", f"evaluation.target={mine}:anywhere"])
     with refused("8x8", "mini6", error=ConfigError):
         read([*words, "ruleset=mini6"])
-
-
-@pytest.mark.integration
-def test_a_run_with_it(mine: str, tmp_path: Path) -> None:
-    words = [*LINE_UP, f"evaluation.target={mine}:hollow", "games=4", "depth=2"]
-    games = played(tmp_path, *words, "executor.workers=2").games
-    assert games["end_reason"].tolist() == 4 * ["finished"]
 
 
 HEAD = """\
@@ -365,18 +353,6 @@ def test_one_that_never_ends_is_stopped(
     monkeypatch.setattr(function_module, "CHECK_SECONDS", 0.2)
     with refused("did not end"):
         FunctionEvaluation(write(HEAD + body) + ":wrong", compiled)
-
-
-def test_masks_that_compiled_code_takes_for_numbers_are_noticed(write: Write) -> None:
-    # Compiled, a plain number turns the mask into a signed one, and >> drags its sign along.
-    path = write(HEAD + "    return count((mover | 0x7FFFFFFFFFFFFFFF) >> 60)\n")
-    try:
-        evaluation = FunctionEvaluation(f"{path}:wrong")
-    except ValueError as error:
-        assert "squares(" in str(error)  # noqa: PT017
-    else:
-        for position in function_module.check_positions():
-            assert evaluation(position) == evaluation.plain(position)
 
 
 def squares_of(mask: int) -> set[tuple[int, int]]:

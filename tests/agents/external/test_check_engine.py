@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from pathlib import Path
 from typing import Any
 
-import gtp_engine
-import nboard_engine
+import engines
 import pytest
-from bots import InProcess
-from gtp_engine import EDAX
+from bots import InProcess, engine, player
+from chosen import mostly_nightly
+from engines import EDAX, GtpEngine, NBoardEngine
 
 from othello_lab.agents.checking import FAILED, NOT_ASKED, OK, ProgramFinding, run_checks
 from othello_lab.agents.command_line import main
 from othello_lab.agents.commands import check_engine
 from othello_lab.agents.external import check_gtp, check_nboard
+from othello_lab.agents.external.check_files import CHECKS
 from othello_lab.agents.external.check_gtp import GtpEngineUnderTest
 from othello_lab.agents.external.check_nboard import NBoardEngineUnderTest
 from othello_lab.agents.external.checking import EngineUnderTest
@@ -27,8 +29,8 @@ INTEGRATION = pytest.mark.integration
 RHINO = shutil.which("gtp-rhino") or shutil.which("gtp-rhino", path="/usr/games")
 
 PROTOCOLS: dict[str, tuple[Any, Any, Any]] = {
-    "gtp": (gtp_engine, GtpEngineUnderTest, check_gtp),
-    "nboard": (nboard_engine, NBoardEngineUnderTest, check_nboard),
+    "gtp": (GtpEngine, GtpEngineUnderTest, check_gtp),
+    "nboard": (NBoardEngine, NBoardEngineUnderTest, check_nboard),
 }
 
 ONE_FAULT = {
@@ -65,14 +67,8 @@ def found_of(protocol: str, program: Program, patience: float = 30) -> list[Prog
 def found_in_process(
     protocol: str, traits: str, monkeypatch: pytest.MonkeyPatch
 ) -> list[ProgramFinding]:
-    module, *_ = PROTOCOLS[protocol]
-    for each in (gtp_engine, nboard_engine):  # they share a class
-        monkeypatch.setattr(each, "TRAITS", set(traits.split()) if each is module else set())
-    return found_of(protocol, InProcess(module))
-
-
-def engine(protocol: str, *traits: str) -> str:
-    return f"{sys.executable} {ROOT / 'tests' / f'{protocol}_engine.py'} {' '.join(traits)}"
+    monkeypatch.setattr(engines, "TRAITS", set(traits.split()))
+    return found_of(protocol, InProcess(PROTOCOLS[protocol][0]))
 
 
 def names(found: list[ProgramFinding], outcome: str) -> set[str]:
@@ -164,8 +160,8 @@ def test_the_last_line_tells_if_and_how_the_engine_plays(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(gtp_engine, "TRAITS", set(traits.split()))
-    monkeypatch.setattr(check_engine, "Program", lambda command: InProcess(gtp_engine))
+    monkeypatch.setattr(engines, "TRAITS", set(traits.split()))
+    monkeypatch.setattr(check_engine, "Program", lambda command: InProcess(GtpEngine))
     code = main(["check-engine", "gtp", sys.executable])
     lines = capsys.readouterr().out.splitlines()
     summary, verdict = (line for line in lines if line.startswith(sys.executable))
@@ -198,3 +194,60 @@ def test_our_own_engine_passes(words: str, capsys: pytest.CaptureFixture[str]) -
     printed = capsys.readouterr().out
     assert code == 0, printed
     assert "nboard" not in words or ("skipped" not in printed and "depth=2" in printed)
+
+
+# ------------------------------------------------------------------ programs of the file protocol
+
+BROKEN: dict[str, tuple[dict[str, object], str, str]] = {
+    "illegal": (
+        {"trouble": "honest('(W D 4)')", "after": 1},
+        "white",
+        r"illegal move: .*'\(W D 4\)': square occupied.*> player.in: .*\n *< \(illegal move\)\n",
+    ),
+    "pass": (
+        {"trouble": "honest(text if 'P' not in text else '(W D 3)')", "after": 0},
+        "pass",
+        "illegal move: ",
+    ),
+    "early": (
+        {"begin": "open('player.out', 'w').write('(B D 3)')"},
+        "black",
+        "player.out out of turn",
+    ),
+    "elsewhere": (
+        {"trouble": "open('Player.txt', 'w').write(text); signal.pause()", "after": 0},
+        "white",
+        r"time exceeded: .*player.out \(but Player.txt\) within 0.5 s",
+    ),
+    "slow": ({"trouble": "signal.pause()", "after": 2}, "games", "time exceeded: "),
+    "crash": ({"begin": "1 / 0"}, "starts", "process died: .*ZeroDivisionError"),
+    "curious": ({"begin": "open('/etc/hostname')"}, "starts", "Permission"),
+    "stays": ({"end": "signal.pause()"}, "ends", "5 s after the last move"),
+    "asleep": ({"begin": "signal.pause()"}, "starts", "player.in within 10 s"),
+}
+
+
+@pytest.mark.integration
+def test_the_example_passes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = player(tmp_path, name="anna")
+    assert main(["check", "file", command, "total=300"]) == 0, capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert len(re.findall(r"^[a-z ]{10}  ok  ", printed, re.MULTILINE)) == len(CHECKS), printed
+    assert "< " not in printed
+    assert re.search(rf"^{re.escape(command)} .*; its slowest move took ", printed, re.MULTILINE)
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("name", mostly_nightly(BROKEN, ("illegal", "curious")))
+def test_each_check_finds_the_program_that_fails_it(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trouble, check, detail = BROKEN[name]
+    words = ["limit=0.5"] if name in ("elsewhere", "slow", "asleep") else ["limit=30"]
+    command = player(tmp_path, **trouble)  # type: ignore[arg-type]
+    assert main(["check", "file", command, "total=300", *words]) == 1
+    printed = capsys.readouterr().out
+    failed = set(re.findall(r"^(\S.*?) +failed ", printed, re.MULTILINE))
+    assert check in failed, printed
+    assert re.search(detail, printed, re.DOTALL), printed
+    assert f"{command} fails {len(failed)}: " in printed

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from boards import played_out
 from chosen import mostly_nightly
-from records import query
 from runs import told
 
 from othello_lab import (
@@ -26,7 +25,6 @@ from othello_lab import (
     SquareWeights,
     play_game,
 )
-from othello_lab.__main__ import main
 from othello_lab.agents import contract
 from othello_lab.agents.agent import Limits
 from othello_lab.agents.evaluation import FunctionEvaluation
@@ -151,21 +149,6 @@ def test_an_evaluation_gives_what_ours_gives(name: str, same: Any) -> None:
     assert scaled(positions(1)[9]) == SquareWeights()(positions(1)[9])
 
 
-@pytest.mark.integration
-def test_an_evaluation_plays_in_a_search(tmp_path: Path) -> None:
-    words = ["run", "agents=duel", "agent@first=minimax", "agent@second=minimax", "depth=2"]
-    words += [f"second.evaluation={FILE}:weighted_score"]
-    more = ["games=2", "figures=false", "searches.positions=1", f"results={tmp_path}"]
-    assert main([*words, *more]) == 0
-    (folder,) = (path.parent for path in tmp_path.rglob("record.sqlite"))
-    rows = query(folder, "select name, agent from agents")
-    nodes = {
-        name: query(folder, f"select sum(evaluations) > 0 from moves where agent = {number}")
-        for name, number in rows
-    }
-    assert nodes == {"square_weights": [(1,)], "weighted_score": [(1,)]}
-
-
 def test_an_evaluation_of_lists_runs_as_ordinary_python(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(FILE.parent)  # a long path is cut in the table
     evaluation = FunctionEvaluation(f"{FILE}:score")
@@ -196,10 +179,7 @@ def test_an_evaluation_of_lists_runs_as_ordinary_python(monkeypatch: pytest.Monk
             "FILE:refuses(-1, [2, 'x'])",
             r"cannot be made: line \d+: ValueError: no: \(-1, \[2, 'x'\]",
         ),
-        ("FILE:", "path/to/file.py:function is needed"),
         ("FILE", "path/to/file.py:function is needed"),
-        ("nowhere.py:f", "there is no file nowhere.py"),
-        ("no_such_module:f", "No module named 'no_such_module'"),
     ],
 )
 def test_targets_that_are_none(target: str, complaint: str) -> None:

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bots import EXAMPLES, bot
+from bots import bot
 from processes import await_
 from runs import told
 
 from othello_lab import PASS, Color, Position
-from othello_lab.agents import contract
 from othello_lab.agents.agent import Decision, Limits, SearchStats
 from othello_lab.agents.command_line import main
 from othello_lab.agents.external import GtpAgent, LineAgent, NBoardAgent, WpiAgent
@@ -87,12 +86,6 @@ def test_nothing_is_started_because_somebody_looks(
     assert is_outside(agent) and not agent.reproducible
     assert agent.from_start == isinstance(agent, WpiAgent)
     assert not flag.exists()
-
-
-@pytest.mark.integration
-def test_the_example_keeps_to_the_contract() -> None:
-    verdict = contract.check(LineAgent(f"{sys.executable} {EXAMPLES / 'bot.py'}"), patience=30)
-    assert verdict.holds, f"\n{verdict}"
 
 
 @pytest.mark.integration

@@ -13,11 +13,12 @@ from hypothesis import given
 from refusals import refused
 
 from othello_lab import Position
-from othello_lab.agents.learned import NetworkEvaluation, TreeEvaluation, network, trees
+from othello_lab.agents.learned import NetworkEvaluation, TreeEvaluation, forest, network, trees
 from othello_lab.agents.learned.features import NAMES, features, plain_features
 from othello_lab.agents.learned.forest import LEAVES
 from othello_lab.agents.learned.simd import dot, lanes_at, plus, plus_product, shift_and_clip
 from othello_lab.agents.learned.weights import LearnedWeights
+from othello_lab.core.bitboard import VECTORISED
 from othello_lab.core.system.compile import kernel
 
 STAGES = {network: 3, trees: 2}
@@ -175,24 +176,32 @@ def test_features_are_those_of_their_twins(position: Position) -> None:
     assert list(plain_features(position)) == list(NAMES)
 
 
-def test_x_and_c_squares_count_beside_empty_corners_only() -> None:
-    # b2 X, g1 O; a8 is taken, so that b8 does not count.
-    position = Position(1 << 9 | 1 << 56 | 1 << 57, 1 << 6)
-    found = plain_features(position)
-    assert (found["x_squares"], found["c_squares"]) == (-1, 1)
-    assert (found["corners"], found["empties"], found["odd_empties"]) == (1, 60, 0)
+FORMS: dict[str, Any] = {"plain": forest.plain_sum_of_leaves}
+if VECTORISED:
+    FORMS["vector"] = forest.vector_sum_of_leaves
 
 
-def test_a_question_sends_what_is_equal_to_the_left() -> None:
-    """Every tree asks for empty squares <= 30 first, and then nothing that is not always so."""
-    feature = np.full((STAGES[trees], TREES, trees.QUESTIONS), NAMES.index("empties"), np.uint8)
-    threshold = np.full(feature.shape, trees.MOST_THRESHOLD - 1, np.int32)
-    threshold[..., 0] = 30
-    leaf = np.zeros((STAGES[trees], TREES, LEAVES), np.int32)
-    leaf[..., 0], leaf[..., LEAVES // 2] = 1, 100
-    asked = {trees.FEATURE: feature, trees.THRESHOLD: threshold, trees.LEAF: leaf}
-    starts = {trees.STARTS: np.zeros(STAGES[trees], np.int32)}
-    evaluation = TreeEvaluation(weights(trees, **asked, **starts))
-    for empties, value in ((29, 1), (30, 1), (31, 100)):
-        position = Position((1 << 64 - empties) - 1, 0)
-        assert evaluation(position) == evaluation.plain(position) == TREES * value
+def walked(numbers: np.ndarray, questions: np.ndarray, leaves: np.ndarray) -> int:
+    """Return the sum of the leaves that the questions lead to."""
+    total = 0
+    for (places, bounds), answers in zip(questions.tolist(), leaves.tolist(), strict=True):
+        question = 0
+        while question < forest.LEAVES - 1:
+            question = 2 * question + 1 + (numbers[places[question]] > bounds[question])
+        total += answers[question - (forest.LEAVES - 1)]
+    return total
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("width", [1, 3, 128])
+def test_the_sum_is_that_of_a_walk_through_each_tree(form: str, width: int) -> None:
+    # Numbers of a narrow range are often equal to a bound.
+    rng = np.random.default_rng(width)
+    for _ in range(200):
+        numbers = rng.integers(-width, width, forest.LEAVES, dtype=np.int32)
+        questions = np.zeros((forest.TOGETHER, 2, forest.LEAVES), dtype=np.int8)
+        questions[:, 0] = rng.integers(0, forest.LEAVES, questions[:, 0].shape)
+        questions[:, 1] = rng.integers(-width, width, questions[:, 1].shape)
+        leaves = rng.integers(-(1 << 20), 1 << 20, (forest.TOGETHER, forest.LEAVES), dtype=np.int32)
+        addresses = (np.intp(array.ctypes.data) for array in (numbers, questions, leaves))
+        assert FORMS[form](*addresses) == walked(numbers, questions, leaves)

@@ -10,6 +10,7 @@ import pytest
 import yaml
 from refusals import refused
 
+from othello_lab.agents.config import choices, load_evaluation
 from othello_lab.agents.learned import (
     NetworkEvaluation,
     PatternEvaluation,
@@ -18,7 +19,16 @@ from othello_lab.agents.learned import (
     patterns,
     trees,
 )
-from othello_lab.agents.learned.weights import SHIPPED, LearnedWeights, shipped
+from othello_lab.agents.learned.weights import (
+    ABOUT,
+    SHIPPED,
+    VALUES,
+    LearnedWeights,
+    shipped,
+    values_of,
+)
+from othello_lab.core.position import Position
+from othello_lab.core.rules import RULESETS
 
 ARRAYS = {"first": np.arange(6, dtype=np.int16).reshape(2, 3), "second": np.float32([1.5])}
 
@@ -108,3 +118,20 @@ def test_damage_with_a_fitting_hash_is_one_line(file: Path) -> None:
     file.with_suffix(".yaml").write_text(yaml.safe_dump(about), encoding="utf-8")
     with pytest.raises(ValueError, match=r"unit \[1\]"):
         LearnedWeights.read(file, "kind", 2)
+
+
+LEARNED = sorted(path.stem for path in SHIPPED.glob(f"*{ABOUT}"))
+
+
+@pytest.mark.parametrize("name", LEARNED)
+def test_shipped_evaluations_say_what_they_said(name: str) -> None:
+    about = yaml.safe_load((SHIPPED / f"{name}{ABOUT}").read_text(encoding="utf-8"))
+    evaluation = load_evaluation(name)
+    assert about[VALUES] == values_of(evaluation)
+    rules = next(rules for rules in RULESETS.values() if rules.side in evaluation.sides)
+    for line, value in about[VALUES].items():
+        assert evaluation.plain(Position.from_obf(line, rules)) == value
+    # And tell how they were made.
+    assert name in choices("evaluation")
+    assert about["command"].startswith("othello-lab train ")
+    assert isinstance(about["seed"], int) and about["versions"]

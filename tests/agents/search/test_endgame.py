@@ -1,5 +1,6 @@
-"""The endgame solver: against plain searches, against itself with techniques left out, and as typed
-on the command line."""
+"""The endgame solver: against plain searches, against itself with techniques left out, as typed on
+the command line, and with several threads: the scores of one, no torn entries, and an end of all
+threads whenever one ends."""
 
 from __future__ import annotations
 
@@ -17,11 +18,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from boards import RandomGame, random_patterns, seeds, with_empties
+from boards import played_out, random_patterns, seeds, with_empties
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import ended, refused, refuses
-from runs import printed
+from runs import printed, told
 
 from othello_lab import PASS, PVS, AlphaBeta, DiscCount, Limits, Position
 from othello_lab.agents.command_line import main
@@ -29,7 +30,9 @@ from othello_lab.agents.commands import solve
 from othello_lab.agents.commands.solve import read_problem
 from othello_lab.agents.evaluation import FINAL_UNIT
 from othello_lab.agents.learned import PatternEvaluation
-from othello_lab.agents.search.endgame import kernels, memory
+from othello_lab.agents.search.endgame import kernels, memory, parallel
+from othello_lab.agents.search.endgame import solver as solving
+from othello_lab.agents.search.endgame.memory import SolverMemory, team_of
 from othello_lab.agents.search.endgame.solver import EndgameSolver, Solution
 from othello_lab.agents.search.endgame.sorting import ROUGH, TRAINED, RoughEvaluation, sorting_of
 from othello_lab.agents.search.limits import allotment
@@ -93,27 +96,25 @@ def check(position: Position, solution: Solution, score: int) -> None:
 @settings(max_examples=30)
 @given(seed=seeds, empties=st.integers(0, 7))
 def test_scores_of_up_to_seven_empty_squares(
-    rules: str, seed: int, empties: int, random_game: RandomGame, solver: EndgameSolver
+    rules: str, seed: int, empties: int, solver: EndgameSolver
 ) -> None:
-    position = with_empties(random_game, rules, seed, empties)
+    position = with_empties(rules, seed, empties)
     check(position, solver.solve(position), plain_score(position))
 
 
 @boards
-def test_scores_of_more_empty_squares(
-    rules: str, random_game: RandomGame, solver: EndgameSolver
-) -> None:
+def test_scores_of_more_empty_squares(rules: str, solver: EndgameSolver) -> None:
     for empties in (8, 9, 10, 11, 11, 11, 12):
-        position = with_empties(random_game, rules, empties, empties)
+        position = with_empties(rules, empties, empties)
         check(position, solver.solve(position), searched_score(position))
 
 
-def test_passes_and_wipe_outs_are_met(random_game: RandomGame, solver: EndgameSolver) -> None:
+def test_passes_and_wipe_outs_are_met(solver: EndgameSolver) -> None:
     # The same in fixed games, so that these cases surely occur.
     passes = wipe_outs = unfilled = 0
     for rules in RULESETS:
         for seed in range(40):
-            position = with_empties(random_game, rules, seed, 6)
+            position = with_empties(rules, seed, 6)
             solution = solver.solve(position)
             check(position, solution, plain_score(position))
             passes += PASS in solution.pv
@@ -137,12 +138,10 @@ def test_passes_and_wipe_outs_are_met(random_game: RandomGame, solver: EndgameSo
     assert solver.analyse(over).scores == {}
 
 
-def test_every_move_is_scored_and_the_result_known(
-    random_game: RandomGame, solver: EndgameSolver
-) -> None:
+def test_every_move_is_scored_and_the_result_known(solver: EndgameSolver) -> None:
     seen = set()
     for rules, seed in itertools.product(RULESETS, range(12)):
-        position = with_empties(random_game, rules, seed, 7)
+        position = with_empties(rules, seed, 7)
         score = plain_score(position)
         moves = (PASS,) if position.must_pass else position.moves
         expected = {move: -plain_score(position.play(move)) for move in moves}
@@ -168,11 +167,9 @@ def senseless(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.integration
-def test_techniques_change_the_cost_and_never_the_score(
-    random_game: RandomGame, senseless: Path
-) -> None:
-    positions = [with_empties(random_game, "standard", seed, 14) for seed in range(4)]
-    positions += [with_empties(random_game, "mini6", seed, 14) for seed in range(2)]
+def test_techniques_change_the_cost_and_never_the_score(senseless: Path) -> None:
+    positions = [with_empties("standard", seed, 14) for seed in range(4)]
+    positions += [with_empties("mini6", seed, 14) for seed in range(2)]
     everything = EndgameSolver(table_mb=8)
     solutions = [everything.solve(position) for position in positions]
     choices: list[dict[str, Any]] = [{switch: False} for switch in SWITCHES]
@@ -217,12 +214,10 @@ def test_bad_settings_are_refused(setting: str, bad: Any) -> None:
             PVS(2, DiscCount(), endgame=14, endgame_threads=bad)
 
 
-def test_learned_weights_sort_on_boards_of_their_size(
-    random_game: RandomGame, senseless: Path
-) -> None:
+def test_learned_weights_sort_on_boards_of_their_size(senseless: Path) -> None:
     given, rough = EndgameSolver(1, sorting=senseless), EndgameSolver(1, sorting=ROUGH)
     for rules, same in (("mini6", True), ("standard", False), ("wpi", False), ("mini6", True)):
-        position = with_empties(random_game, rules, 3, 15)
+        position = with_empties(rules, 3, 15)
         assert (given.solve(position).stats == rough.solve(position).stats) is same, rules
     trained, hand_made = sorting_of(TRAINED, 8), sorting_of(TRAINED, 4)
     assert isinstance(trained.evaluation, PatternEvaluation)  # which come with the lab
@@ -232,10 +227,8 @@ def test_learned_weights_sort_on_boards_of_their_size(
 @boards
 @settings(max_examples=40)
 @given(seed=seeds, empties=st.integers(0, 60))
-def test_the_rough_evaluation_says_what_its_twin_says(
-    rules: str, seed: int, empties: int, random_game: RandomGame
-) -> None:
-    position = with_empties(random_game, rules, seed % 1000, empties)
+def test_the_rough_evaluation_says_what_its_twin_says(rules: str, seed: int, empties: int) -> None:
+    position = with_empties(rules, seed % 1000, empties)
     evaluation = RoughEvaluation(position.ruleset.side)
     assert evaluation(position) == evaluation.plain(position)
 
@@ -253,11 +246,9 @@ def test_the_count_of_the_last_flips(seed: int, square: int) -> None:
     assert last_flips(np.uint64(mover), np.uint64(square)) == expected, position
 
 
-def test_positions_made_to_rank_moves_are_counted(
-    solver: EndgameSolver, random_game: RandomGame
-) -> None:
+def test_positions_made_to_rank_moves_are_counted(solver: EndgameSolver) -> None:
     # With one empty square more than are searched without a table, moves are ranked at the root.
-    games = (with_empties(random_game, "standard", seed, kernels.FEW + 1) for seed in range(30))
+    games = (with_empties("standard", seed, kernels.FEW + 1) for seed in range(30))
     ranked = [each for each in games if each.empties == kernels.FEW + 1 and each.moves]
     assert len(ranked) > 10
     for position in ranked:
@@ -283,7 +274,7 @@ def entries(solver: EndgameSolver) -> Iterator[tuple[int, int, int]]:
             yield (mover ^ mixed) & word, (opponent ^ mixed >> 17) & word, known
 
 
-def test_what_the_table_holds_is_true(random_game: RandomGame) -> None:
+def test_what_the_table_holds_is_true() -> None:
     solver, other = EndgameSolver(table_mb=1), EndgameSolver(table_mb=1, **EVERYTHING_OFF)
     rng = random.Random(1)
     for rules, limits in (
@@ -291,7 +282,7 @@ def test_what_the_table_holds_is_true(random_game: RandomGame) -> None:
         ("standard", Limits(nodes=20_000)),  # nothing wrong is left by a search that was stopped
         ("mini6", Limits()),
     ):
-        position = with_empties(random_game, rules, 5, 13)
+        position = with_empties(rules, 5, 13)
         solver.solve(position, limits)
         found = list(entries(solver))
         assert len(found) > 30
@@ -306,8 +297,8 @@ def test_what_the_table_holds_is_true(random_game: RandomGame) -> None:
             assert known >> 24 & 255 == held.empties
 
 
-def test_the_same_position_costs_the_same_whatever_came_before(random_game: RandomGame) -> None:
-    positions = [with_empties(random_game, "standard", seed, 12) for seed in range(3)]
+def test_the_same_position_costs_the_same_whatever_came_before() -> None:
+    positions = [with_empties("standard", seed, 12) for seed in range(3)]
     positions.append(Position.start("mini4"))
     alone = [EndgameSolver(table_mb=1).solve(position) for position in positions]
     shared = EndgameSolver(table_mb=1)
@@ -319,14 +310,21 @@ def test_the_same_position_costs_the_same_whatever_came_before(random_game: Rand
             shared.solve_wld(position)
 
 
-def hard(random_game: RandomGame) -> Position:
-    return with_empties(random_game, "standard", 2, 30)
+@pytest.fixture
+def no_thread_left() -> object:
+    before = set(threading.enumerate())
+    yield
+    assert set(threading.enumerate()) <= before
+
+
+def hard() -> Position:
+    return with_empties("standard", 2, 30)
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_a_limit_on_nodes_leaves_an_honest_answer(threads: int, random_game: RandomGame) -> None:
+def test_a_limit_on_nodes_leaves_an_honest_answer(threads: int) -> None:
     solver = EndgameSolver(table_mb=1, threads=threads)
-    position = hard(random_game)
+    position = hard()
     for nodes in (1, 1000, 100_000):
         for solve_ in (solver.solve, solver.solve_wld, solver.analyse):
             solution = solve_(position, Limits(nodes=nodes))
@@ -337,11 +335,11 @@ def test_a_limit_on_nodes_leaves_an_honest_answer(threads: int, random_game: Ran
             assert (solution.lower, solution.upper) == (-64, 64)
 
 
-def test_a_limit_on_time_is_kept(random_game: RandomGame, timers: list[float]) -> None:
+def test_a_limit_on_time_is_kept(timers: list[float]) -> None:
     """And all memory is made before, though the kernels of another solver are compiled."""
     solver = EndgameSolver(table_mb=8)
     solver.prepare()
-    position = hard(random_game)
+    position = hard()
     asked = Limits(seconds=0.05), Limits(clock=0.5)
     tracemalloc.start()
     for limits in asked:
@@ -354,10 +352,10 @@ def test_a_limit_on_time_is_kept(random_game: RandomGame, timers: list[float]) -
     assert timers == [allotment(limits, position.empties) for limits in asked]
 
 
+@pytest.mark.usefixtures("no_thread_left")
 @pytest.mark.parametrize("threads", [1, 2])
-def test_another_thread_can_stop_it(threads: int, random_game: RandomGame) -> None:
-    solver = EndgameSolver(table_mb=8, threads=threads)
-    before, ended = set(threading.enumerate()), threading.Event()
+def test_another_thread_can_stop_it(threads: int) -> None:
+    solver, ended = EndgameSolver(table_mb=8, threads=threads), threading.Event()
 
     def stop() -> None:
         while not ended.wait(0.05):  # a stop before the beginning does nothing
@@ -366,11 +364,10 @@ def test_another_thread_can_stop_it(threads: int, random_game: RandomGame) -> No
     other = threading.Thread(target=stop)
     other.start()
     try:
-        assert solver.solve(hard(random_game)).score is None
+        assert solver.solve(hard()).score is None
     finally:
         ended.set()
         other.join()
-    assert set(threading.enumerate()) == before
 
 
 @pytest.fixture
@@ -388,8 +385,8 @@ def scored_line(position: Position, off_by: int = 0) -> str:
 
 
 @pytest.mark.usefixtures("wide")
-def test_a_position_as_typed(random_game: RandomGame) -> None:
-    position = with_empties(random_game, "standard", 4, 8)
+def test_a_position_as_typed() -> None:
+    position = with_empties("standard", 4, 8)
     output = printed("agents", "solve", position.to_obf(), "--table", "1")
     solution = EndgameSolver(table_mb=1).solve(position)
     assert str(position) in output
@@ -412,8 +409,8 @@ def test_a_position_as_typed(random_game: RandomGame) -> None:
 
 @pytest.mark.usefixtures("wide", "solver")
 @pytest.mark.parametrize("every", [[], ["--all"]])
-def test_a_file_of_positions(every: list[str], random_game: RandomGame, tmp_path: Path) -> None:
-    positions = [with_empties(random_game, "standard", seed, 8) for seed in range(3)]
+def test_a_file_of_positions(every: list[str], tmp_path: Path) -> None:
+    positions = [with_empties("standard", seed, 8) for seed in range(3)]
     lines = ["% a comment", "", *map(scored_line, positions), "# another", positions[0].to_obf()]
     lines.append("X" * 60 + "---- O")
     path = tmp_path / "problems.obf"
@@ -431,8 +428,8 @@ def test_a_file_of_positions(every: list[str], random_game: RandomGame, tmp_path
 
 
 @pytest.mark.usefixtures("wide", "solver")
-def test_bad_lines_are_told_and_the_rest_is_solved(random_game: RandomGame, tmp_path: Path) -> None:
-    position = with_empties(random_game, "standard", 1, 8)
+def test_bad_lines_are_told_and_the_rest_is_solved(tmp_path: Path) -> None:
+    position = with_empties("standard", 1, 8)
     good = position.to_obf()
     illegal = next(s for s in bits(position.mover))
     bad = {
@@ -454,9 +451,7 @@ def test_bad_lines_are_told_and_the_rest_is_solved(random_game: RandomGame, tmp_
     assert re.search(r"^2 positions in .*; 6 bad lines$", out, re.MULTILINE)
 
 
-def test_a_table_larger_than_the_free_memory_is_refused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_table_larger_than_the_free_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(solve, "free_memory", lambda: 100)
     refuses(["agents", "solve", "f5", "--table", "101"], "--table 101: only 100 MB")
 
@@ -476,37 +471,276 @@ def test_published_problems(name: str) -> None:
 
 
 @pytest.mark.nightly
-def test_scores_of_thousands_of_positions(random_game: RandomGame) -> None:
+def test_scores_of_thousands_of_positions() -> None:
     solver = EndgameSolver(table_mb=8)
     for rules in RULESETS:
         for seed in range(1000, 1400):
             for empties in (5, 7, 9):
-                position = with_empties(random_game, rules, seed, empties)
+                position = with_empties(rules, seed, empties)
                 score = searched_score(position)
                 check(position, solver.solve(position), score)
                 assert solver.solve_wld(position).score == (score > 0) - (score < 0)
 
 
+@pytest.mark.usefixtures("no_thread_left")
 @pytest.mark.parametrize("threads", ["1", "2"])
 def test_solving_that_takes_for_ever_tells_how_far_it_is_and_ends_when_asked_to(
     threads: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[str] = []
-    before = set(threading.enumerate())
+    lines: list[str] = []
     show = solve._SolvingProgress.show
 
     def show_twice(progress: solve._SolvingProgress) -> None:
         show(progress)
-        told.append(capsys.readouterr().err)
-        if len(told) == 2:
+        lines.append(capsys.readouterr().err)
+        if len(lines) == 2:
             raise KeyboardInterrupt
 
     monkeypatch.setattr(solve._SolvingProgress, "show", show_twice)
     monkeypatch.setattr(solve, "_NOTE_SECONDS", 0.1)
     assert main(["solve", "f5d6", "--table", "1", "--threads", threads]) == 130
-    assert "58 empty squares: 26 may take minutes" in told[0]
-    for line in told:
+    assert "58 empty squares: 26 may take minutes" in lines[0]
+    for line in lines:
         assert re.search(r"[\d,]+ nodes in \d+ s \(.*\); .* winner .*\n", line)
     output = capsys.readouterr().out
     assert "Stopped before" in output and "Best move so far: " in output
-    assert set(threading.enumerate()) <= before
+
+
+# ------------------------------------------------------------------ many in one go
+
+
+def endgames(rules: str, empties: int, count: int) -> list[Position]:
+    """Positions of random games, and where they are over before, their ends."""
+    found = []
+    for seed in range(count):
+        *turns, (last, move) = played_out(rules, seed)
+        late = (each for each, _ in [*turns, (last, move)] if each.empties == empties)
+        found.append(next(late, last.play(move)))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("rules", "empties"),
+    [
+        pytest.param("standard", 9, marks=pytest.mark.nightly),
+        ("standard", 4),
+        ("mini4", 8),
+        ("mini6", 7),
+    ],
+)
+def test_they_are_those_of_one_after_another(
+    solver: EndgameSolver, rules: str, empties: int
+) -> None:
+    """And what follows is perfect play."""
+    positions = endgames(rules, empties, 8)
+    mover, opponent = (
+        np.array([getattr(each, name) for each in positions], dtype=np.uint64)
+        for name in ("mover", "opponent")
+    )
+    scores, lines = solver.scores(mover, opponent, positions[0].ruleset, lines=True)
+    assert scores.tolist() == [solver.solve(each).score for each in positions]
+    alone, none = solver.scores(mover, opponent, positions[0].ruleset)
+    assert alone.tolist() == scores.tolist() and not len(none.mover)
+    rows = iter(zip(*(column.tolist() for column in lines), strict=True))
+    for number, position in enumerate(positions):
+        own = lines.line == number
+        there = set(zip(lines.mover[own], lines.opponent[own], strict=True))
+        first, score = position.to_move, int(scores[number])
+        while not position.is_over:
+            worth = score if position.to_move is first else -score
+            turn = int(position.to_move is not first)
+            ahead = next(rows)
+            assert ahead == (position.mover, position.opponent, worth, turn, number)
+            after = [position.play(move) for move in position.moves or (PASS,)]
+            best = [each for each in after if solver.solve(each).score == -worth]
+            assert best
+            position = next(each for each in best if each.is_over or each.masks in there)
+        assert position.disc_difference == (score if position.to_move is first else -score)
+    assert next(rows, None) is None
+
+
+# ------------------------------------------------------------------ several threads
+
+Entry = tuple[int, int, int]
+
+
+@pytest.fixture
+def small_nodes_shared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the threads share nodes with few empty squares, so that quick positions are shared."""
+    monkeypatch.setattr(parallel, "LEAST_EMPTIES", 7)
+
+
+@pytest.mark.usefixtures("small_nodes_shared")
+@pytest.mark.parametrize(
+    "seeds", [range(12), pytest.param(range(1000, 2000), marks=pytest.mark.nightly)], ids=str
+)
+def test_scores_of_several_threads_are_those_of_one(seeds: range) -> None:
+    one = EndgameSolver(table_mb=1)
+    teams = [EndgameSolver(table_mb=1, threads=threads) for threads in (2, 3)]
+    shared = 0
+    for seed in seeds:
+        rules = "mini6" if seed % 5 == 0 else "standard"
+        position = with_empties(rules, seed, 10 + seed % 5)
+        alone = one.solve(position)
+        for team in teams:
+            solution = team.solve(position)
+            check(position, solution, alone.score or 0)
+            assert solution.stats.made >= 0
+            shared += solution.stats != alone.stats  # other threads have entered nodes
+    assert shared > len(seeds)
+
+
+def test_few_empty_squares_are_left_to_one_thread() -> None:
+    one, team = EndgameSolver(table_mb=1), EndgameSolver(table_mb=1, threads=4)
+    position = with_empties("standard", 3, parallel.LEAST_EMPTIES)
+    assert team.solve(position).stats == one.solve(position).stats
+
+
+def plain_words(mover: int, opponent: int, data: int) -> Entry:
+    """The three words of an entry, as unsigned numbers."""
+    word = (1 << 64) - 1
+    mixed = data * 0x2545F4914F6CDD1D & word
+    signed = mixed - (mixed >> 63 << 64)
+    return (mover ^ mixed) & word, (opponent ^ signed >> 17) & word, data
+
+
+def write(member: SolverMemory, position: Position, lower: int, upper: int) -> Entry:
+    """Write an entry by the kernel; return its words."""
+    masks, empties = position.masks, np.int64(position.empties)
+    bucket = memory.bucket_of(member.address, *masks, empties)
+    bounds = np.int64(lower), np.int64(upper)
+    memory.remember(member.address, bucket, *masks, *bounds, np.uint64(5), empties)
+    start = (int(bucket) - member.tables[0].address) // 8
+    words = member.tables[0].words[start : start + 3].view(np.uint64).tolist()
+    return words[0], words[1], words[2]
+
+
+def test_a_torn_entry_is_no_entry() -> None:
+    (member,) = team_of(1, 1)
+    member.set_board(RULESETS["standard"], True)
+    member.context[memory.GENERATION] = 1
+    member.context[memory.TABLE_SHIFT] = 63  # two buckets: most entries share one
+    positions = [with_empties("standard", seed, 20) for seed in range(6)]
+    whole: list[tuple[Position, Entry]] = []
+    for position, bounds in itertools.product(positions, ((-64, 4), (2, 4), (4, 4))):
+        member.tables[0].words[:] = 0
+        words = write(member, position, *bounds)
+        assert words == plain_words(position.mover, position.opponent, words[2])
+        whole.append((position, words))
+    for one, two, three in itertools.product([words for _, words in whole], repeat=3):
+        torn = one[0], two[1], three[2]
+        row = np.array([*torn, 0, *torn, 0], dtype=np.uint64).view(np.int64)
+        member.tables[0].words[:8] = member.tables[0].words[8:16] = row
+        for position in positions:
+            masks = position.masks
+            bucket = memory.bucket_of(member.address, *masks, np.int64(20))
+            known = int(memory.look_up(member.address, bucket, *masks))
+            assert known == (torn[2] if (position, torn) in whole else 0)
+
+
+def test_a_small_problem_needs_the_beginning_of_a_large_table_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def solved() -> list[Solution]:
+        cases = itertools.product(range(2), range(12, 16))
+        positions = [with_empties("standard", *case) for case in cases]
+        return [solver.solve(position) for position in positions]
+
+    solver = EndgameSolver()
+    found = solved()
+    words = solver._memory.tables[0].words
+    assert words.any()
+    assert not words[8 << memory.bits_for(15) :].any()
+    monkeypatch.setattr(SolverMemory, "use_table", lambda memory, empties: None)
+    solver = EndgameSolver()
+    assert [each.stats for each in solved()] == [each.stats for each in found]
+    bits = [memory.bits_for(empties) for empties in range(61)]
+    assert bits == sorted(bits)
+    assert bits[19] == bits[22] == 20  # 64 MB
+    assert bits[26] == 24
+
+
+@pytest.mark.usefixtures("no_thread_left")
+def test_a_limit_on_time_ends_all_threads() -> None:
+    team = EndgameSolver(table_mb=1, threads=2)
+    assert team.solve(hard(), Limits(seconds=0.05)).score is None
+    nodes = team.so_far()[0]
+    assert nodes == team.so_far()[0]  # nobody goes on
+    position = with_empties("standard", 1, 15)
+    assert team.solve(position).score == EndgameSolver(table_mb=1).solve(position).score
+
+
+def test_a_limit_on_processor_time_is_that_of_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    together: list[object] = []
+    monkeypatch.setattr(parallel, "search_together", lambda *args: together.append(args) or 0)
+    team = EndgameSolver(table_mb=1, threads=2)
+    assert team.solve(hard(), Limits(cpu_seconds=0.05)).score is None
+    assert not together
+    team.solve(hard(), Limits(seconds=0.05))
+    assert together
+
+
+@pytest.mark.usefixtures("no_thread_left")
+def test_an_exception_ends_the_other_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    team = EndgameSolver(table_mb=1, threads=2)
+    search = parallel.search_shared
+
+    def interrupted(address: np.intp, *rest: np.int64) -> np.int64:
+        if threading.current_thread() is threading.main_thread():
+            raise KeyboardInterrupt
+        return search(address, *rest)
+
+    monkeypatch.setattr(parallel, "search_shared", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        team.solve(hard())
+
+
+@pytest.mark.usefixtures("no_thread_left", "small_nodes_shared")
+@pytest.mark.parametrize("threads", [1, 2])
+def test_bounds_hold_wherever_a_search_is_stopped(threads: int) -> None:
+    team, one = EndgameSolver(table_mb=1, threads=threads), EndgameSolver(table_mb=1)
+    known_winner = 0
+    for seed in range(4):
+        position = with_empties("standard", seed, 12)
+        full = one.solve(position)
+        scores = one.analyse(position).scores
+        for eighth in range(1, 9):
+            limits = Limits(nodes=threads * full.stats.nodes * eighth // 8)
+            part = team.solve(position, limits)
+            assert part.lower <= (full.score or 0) <= part.upper, position
+            assert part.score in (None, full.score)
+            assert part.best[0] in position.moves
+            if part.lower > 0:
+                assert scores[part.best[0]] > 0, position
+            known_winner += not part.complete and (part.lower > 0 or part.upper < 0)
+            assert team.analyse(position, limits).scores.items() <= scores.items()
+            sign = int(np.sign(full.score or 0))
+            assert team.solve_wld(position, limits).score in (None, sign), position
+        assert team.analyse(position).scores == scores
+        winner = team.solve_wld(position)
+        assert winner.score == sign and (sign < 1 or scores[winner.best[0]] > 0)
+    assert known_winner > 2 or threads > 1
+
+
+def test_threads_can_be_changed_on_an_object_and_in_a_copy() -> None:
+    position = with_empties("standard", 1, 15)
+    changed = EndgameSolver(table_mb=1)
+    alone = changed.solve(position)
+    changed.threads = 3
+    assert changed.solve(position).score == alone.score
+    assert pickle.loads(pickle.dumps(changed)).solve(position).score == alone.score
+    changed.threads = 1
+    assert changed.solve(position).stats == alone.stats
+    # An agent's solver has as many as the agent says.
+    one, two = (PVS(2, DiscCount(), endgame=16, endgame_threads=n) for n in (1, 2))
+    assert one.reproducible
+    assert not two.reproducible
+    assert two.decide(position, Limits()).value == one.decide(position, Limits()).value
+
+
+def test_more_threads_than_processors_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solving, "available_cores", lambda: 2)
+    line = with_empties("standard", 1, 10).to_obf()
+    for threads in (2, 3):
+        said = told("agents", "solve", line, "--table", "1", "--threads", threads)
+        assert ("3 threads" in said and "2 processors" in said) == (threads == 3), said

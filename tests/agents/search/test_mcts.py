@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from boards import RandomGame, seeds, with_sight_of_the_end
+from boards import random_game, seeds, with_sight_of_the_end
 from clocks import Clock
 from hypothesis import given, note, settings
 from refusals import refused
@@ -24,12 +24,10 @@ from othello_lab import (
     Color,
     DiscCount,
     Limits,
-    Maximizer,
     Position,
     SquareWeights,
 )
 from othello_lab.agents.search import MoveEstimate
-from othello_lab.agents.search.context import LEAVES, NODES, set_constants
 from othello_lab.agents.search.endgame.solver import EndgameSolver
 from othello_lab.agents.search.limits import MARGIN, SHORTEST, allotment
 from othello_lab.agents.search.montecarlo import mcts, rollout
@@ -64,7 +62,7 @@ def exact_values(position: Position) -> dict[int, int]:
     return EndgameSolver(table_mb=1).analyse(position).scores
 
 
-def late(random_game: RandomGame, rules: str, count: int, empties: int) -> list[Position]:
+def late(rules: str, count: int, empties: int) -> list[Position]:
     """The positions with so many empty squares and a choice of moves of random games."""
     found: list[Position] = []
     seed = 0
@@ -84,9 +82,9 @@ ENDING = Position.from_obf("--OOOOO-XXOOOOX-XXOXOOXOXXOOXOXOXXXOOXOOXXXXOXO-XXXX
 @settings(max_examples=4)
 @given(seed=seeds)
 def test_the_compiled_search_grows_the_twins_tree(
-    rules: str, way: dict[str, Any], seed: int, random_game: RandomGame
+    rules: str, way: dict[str, Any], seed: int
 ) -> None:
-    position = with_sight_of_the_end(random_game, rules, seed)
+    position = with_sight_of_the_end(rules, seed)
     note(f"\n{position}\n{position.to_obf()}")
     cases = [(position, 40)] + [(ENDING, 60)] * (rules == "standard")
     for each, playouts in cases:
@@ -149,18 +147,6 @@ def test_random_moves_are_equally_likely() -> None:
     assert chisquare([counts[square] for square in squares]).pvalue > 0.001
 
 
-def test_no_move_is_favoured_while_some_are_untried() -> None:
-    # Each of the root's four moves gets a first visit, in random order, so that after two playouts
-    # every pair of them is equally likely.
-    pairs: Counter[tuple[int, ...]] = Counter()
-    for seed in range(480):
-        agent = MCTS(playouts=2, memory_mb=1)
-        agent.search(Position.start(), seed=seed)
-        pairs[tuple(move for move, found in agent.moves.items() if found.visits)] += 1
-    assert len(pairs) == 6
-    assert chisquare(list(pairs.values())).pvalue > 0.001
-
-
 def test_the_tree_follows_from_the_game_seed_alone() -> None:
     def tree(seed: int) -> dict[int, MoveEstimate]:
         agent = MCTS(playouts=500)
@@ -172,37 +158,14 @@ def test_the_tree_follows_from_the_game_seed_alone() -> None:
     assert tree(1) != tree(2)
 
 
-@boards
-def test_a_rollout_without_chance_is_the_maximizers_game(
-    rules: str, random_game: RandomGame
-) -> None:
-    evaluation = DiscCount()
-    maximizer = Maximizer(evaluation)
-    for position in random_game(rules, 2)[::3]:
-        context = np.zeros(64, dtype=np.int64)
-        set_constants(context, position.ruleset, evaluation)
-        context[rollout.RANDOM] = 5
-        result = int(rollout.greedy_rollout(np.intp(context.ctypes.data), *position.masks))
-        end, nodes, weighed = position, 0, 0
-        while not end.is_over:
-            nodes += max(1, len(end.moves))
-            weighed += max(0, len(end.moves) - 1)
-            end = end.play(maximizer.search(end).move)
-        difference = end.disc_difference
-        assert result == (difference if end.to_move is position.to_move else -difference)
-        assert (context[NODES], context[LEAVES]) == (nodes, weighed)
-
-
 @pytest.mark.parametrize(("rules", "empties"), [("mini4", 6), ("mini6", 7), ("standard", 6)])
 @pytest.mark.parametrize("reward", ["win", "discs"])
 @pytest.mark.parametrize("way", ["random", "greedy"])
-def test_what_is_proven_is_true(
-    rules: str, empties: int, reward: str, way: str, random_game: RandomGame
-) -> None:
+def test_what_is_proven_is_true(rules: str, empties: int, reward: str, way: str) -> None:
     evaluation = DiscCount() if way == "greedy" else None
     agent = MCTS(playouts=20_000, reward=reward, rollout=way, evaluation=evaluation)
     draws = 0
-    for position in late(random_game, rules, 20 if rules == "mini4" else 10, empties):
+    for position in late(rules, 20 if rules == "mini4" else 10, empties):
         exact = exact_values(position)
         if reward == "win":
             exact = {move: sign(value) for move, value in exact.items()}
@@ -233,10 +196,8 @@ def test_a_proven_search_ends() -> None:
 
 
 @pytest.mark.integration
-def test_it_finds_the_solvers_best_move_in_positions_with_8_empties(
-    random_game: RandomGame,
-) -> None:
-    positions = late(random_game, "standard", 100, 8)
+def test_it_finds_the_solvers_best_move_in_positions_with_8_empties() -> None:
+    positions = late("standard", 100, 8)
     agent = MCTS(playouts=10_000)
     winner = MCTS(playouts=10_000, reward="win")
     best = outcomes = 0
@@ -266,12 +227,6 @@ def test_the_choice_among_moves() -> None:
         assert choose(moves) == best, why
 
 
-def test_it_solves_4x4() -> None:
-    start = Position.start("mini4")
-    assert MCTS(playouts=50_000, reward="discs").search(start).value == -10 / 16
-    assert MCTS(playouts=50_000, reward="win").search(start).value == -1
-
-
 @pytest.mark.parametrize("compiled", [True, False])
 def test_visits_carry_over_to_the_position_after_the_reply(compiled: bool) -> None:
     def visits(agent: MCTS) -> int:
@@ -293,7 +248,7 @@ def test_visits_carry_over_to_the_position_after_the_reply(compiled: bool) -> No
     assert visits(kept) == 200
 
 
-def test_a_tree_is_kept_through_a_forced_pass(random_game: RandomGame) -> None:
+def test_a_tree_is_kept_through_a_forced_pass() -> None:
     kept = 0
     for seed in range(40):
         game = random_game("mini6", seed)
@@ -360,19 +315,6 @@ def test_the_time_that_moving_the_tree_takes_counts(
     assert timers == [pytest.approx(max(SHORTEST, seconds - MARGIN - 0.065))]
 
 
-def test_counts_add_up() -> None:
-    stats = MCTS(playouts=300).search(MIDGAME).stats
-    assert (stats.playouts, stats.leaves, stats.evaluations) == (300, 300, 0)
-    greedy = MCTS(playouts=300, rollout="greedy", evaluation=DiscCount()).search(MIDGAME).stats
-    assert greedy.playouts == 300
-    assert greedy.leaves < greedy.nodes
-    assert 0 < greedy.evaluations < greedy.nodes
-    value = MCTS(playouts=300, rollout="value", evaluation=DiscCount()).search(MIDGAME).stats
-    # No game ends so early, and no position is entered outside the tree.
-    assert (value.playouts, value.leaves, value.evaluations) == (300, 300, 300)
-    assert value.made == value.nodes - 300  # the root stays
-
-
 def test_values_are_what_the_evaluation_expects() -> None:
     """After one playout of each move, its value is that of the position it leads to."""
     for reward in ("discs", "win"):
@@ -384,15 +326,6 @@ def test_values_are_what_the_evaluation_expects() -> None:
             expected = discs / 64 if reward == "discs" else math.tanh(discs / CLEAR_WIN)
             assert found.visits == 1
             assert found.value == pytest.approx(expected, abs=1 / FINE)
-
-
-def test_a_pass_is_answered_with_the_pass() -> None:
-    position = Position.from_obf("OX" + "-" * 14 + " X", "mini4")
-    assert position.must_pass
-    for compiled in (True, False):
-        decision = MCTS(playouts=50, compiled=compiled).search(position)
-        assert decision.move == PASS
-        assert decision.flaw() is None
 
 
 BAD: list[tuple[dict[str, Any], str]] = [

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from boards import Nothing, RandomGame
+from boards import Nothing, random_game
 from refusals import refused
 
 from othello_lab import PASS, Position
@@ -32,7 +32,7 @@ def compiled(
     return math.inf if found >= NO_PROOF else int(found)
 
 
-def some(random_game: RandomGame) -> Iterator[tuple[Position, int]]:
+def some() -> Iterator[tuple[Position, int]]:
     """Positions with passes and ends of games near, and depths."""
     for rules, heuristic_depth in (("standard", 3), ("mini4", 4)):
         for seed in range(3):
@@ -42,10 +42,10 @@ def some(random_game: RandomGame) -> Iterator[tuple[Position, int]]:
 
 
 @pytest.mark.integration
-def test_kernel_and_twin_count_the_same(random_game: RandomGame) -> None:
+def test_kernel_and_twin_count_the_same() -> None:
     heuristic = DiscCount()
     passes = 0
-    for position, depth in some(random_game):
+    for position, depth in some():
         value = Minimax(depth, heuristic).search(position).value
         passes += any(position.play(move).must_pass for move in position.moves)
         for bound in (value, value + 1, value - 1):
@@ -55,7 +55,7 @@ def test_kernel_and_twin_count_the_same(random_game: RandomGame) -> None:
     assert passes
 
 
-def test_no_search_without_a_table_has_fewer_leaves(random_game: RandomGame) -> None:
+def test_no_search_without_a_table_has_fewer_leaves() -> None:
     heuristic = SquareWeights()
     for position in random_game("standard", 5)[4:50:9]:
         for depth in (1, 2, 3, 4, 5):
@@ -83,7 +83,7 @@ def test_an_even_tree_has_knuth_and_moores_leaves() -> None:
     assert smallest_tree(Position.start(), 2, 0, Nothing()) == 4 + 3 - 1
 
 
-def test_finished_games_are_worth_what_the_search_says(random_game: RandomGame) -> None:
+def test_finished_games_are_worth_what_the_search_says() -> None:
     heuristic = DiscCount()
     for position in random_game("mini4", 3)[2:9]:
         if position.is_over:

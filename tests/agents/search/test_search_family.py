@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from boards import RandomGame, with_sight_of_the_end
+from boards import random_game, with_sight_of_the_end
 from refusals import refused
 
 from othello_lab import (
@@ -63,14 +63,13 @@ SEARCHES = {
 }
 
 
-def positions(random_game: RandomGame, rules: str, seeds: range) -> list[Position]:
+def positions(rules: str, seeds: range) -> list[Position]:
     """One position with moves of each of these random games."""
-    found = (with_sight_of_the_end(random_game, rules, seed) for seed in seeds)
+    found = (with_sight_of_the_end(rules, seed) for seed in seeds)
     return [position for position in found if position.moves]
 
 
 def exact_in(
-    random_game: RandomGame,
     rules: str,
     evaluation: Evaluation,
     seeds: range,
@@ -82,7 +81,7 @@ def exact_in(
     rng = random.Random(seeds.start)
     full = Minimax(1, evaluation)
     others = {name: kind(1, evaluation, **s) for name, (kind, s) in SEARCHES.items()}
-    for position in positions(random_game, rules, seeds):
+    for position in positions(rules, seeds):
         for depth in depths:
             value = full.search(position, depth).value
             worth = functools.cache(functools.partial(value_of, full, position, depth))
@@ -103,31 +102,29 @@ def value_of(full: SearchAgent, position: Position, depth: int, move: int) -> in
 
 
 @pytest.mark.parametrize("rules", ["standard", "mini6", "mini4"])
-def test_every_exact_search_finds_minimaxs_value(random_game: RandomGame, rules: str) -> None:
+def test_every_exact_search_finds_minimaxs_value(rules: str) -> None:
     evaluation = SquareWeights() if rules == "standard" else DiscCount()
-    exact_in(random_game, rules, evaluation, range(8), range(1, 5))
+    exact_in(rules, evaluation, range(8), range(1, 5))
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(
     "evaluation", [SquareWeights(), Iago(), Mobility()], ids=lambda evaluation: evaluation.name
 )
-def test_every_exact_search_on_many_positions(
-    random_game: RandomGame, evaluation: Evaluation
-) -> None:
-    exact_in(random_game, "standard", evaluation, range(1000, 1400), range(1, 5), at_a_time=4)
-    exact_in(random_game, "standard", evaluation, range(2000, 2012), range(5, 8), at_a_time=6)
+def test_every_exact_search_on_many_positions(evaluation: Evaluation) -> None:
+    exact_in("standard", evaluation, range(1000, 1400), range(1, 5), at_a_time=4)
+    exact_in("standard", evaluation, range(2000, 2012), range(5, 8), at_a_time=6)
 
 
 @pytest.mark.parametrize("ordering", ORDERINGS)
 @pytest.mark.parametrize("kind", [AlphaBeta, PVS])
 def test_orderings_without_a_table_count_like_their_twins(
-    random_game: RandomGame, kind: type[WindowSearch], ordering: str
+    kind: type[WindowSearch], ordering: str
 ) -> None:
     for rules in ("standard", "mini6"):
         evaluation = SquareWeights() if rules == "standard" else DiscCount()
         fast = kind(4, evaluation, ordering=ordering)
-        for position in positions(random_game, rules, range(6)):
+        for position in positions(rules, range(6)):
             depth = 4
             while fast.search(position, depth).stats.nodes > 1200:
                 depth -= 1
@@ -141,7 +138,7 @@ def made(search: WindowSearch, position: Position, depth: int) -> tuple[int, int
     return stats.nodes, stats.made
 
 
-def test_made_are_positions_entered_and_positions_only_looked_at(random_game: RandomGame) -> None:
+def test_made_are_positions_entered_and_positions_only_looked_at() -> None:
     # Orderings alone are held to their twins, above.
     evaluation = SquareWeights()
     deepening = AlphaBeta(4, evaluation, iterative=True)
@@ -169,9 +166,7 @@ def test_made_are_positions_entered_and_positions_only_looked_at(random_game: Ra
 
 
 @pytest.mark.parametrize("evaluation", [DiscCount(), SquareWeights()], ids=["discs", "weights"])
-def test_of_equal_moves_the_one_tried_first_is_played(
-    random_game: RandomGame, evaluation: Evaluation
-) -> None:
+def test_of_equal_moves_the_one_tried_first_is_played(evaluation: Evaluation) -> None:
     """Every exact search plays a move worth the value. One that tries moves in an order known
     beforehand plays the first of them in that order, which is a1 to h8 for none."""
     depth, others = 3, 0
@@ -192,16 +187,16 @@ def test_of_equal_moves_the_one_tried_first_is_played(
     assert others > 3
 
 
-def test_with_everything_off_the_family_is_alpha_beta(random_game: RandomGame) -> None:
+def test_with_everything_off_the_family_is_alpha_beta() -> None:
     class General(AlphaBeta):
         bare = False  # type: ignore[assignment]
 
-    for position in positions(random_game, "standard", range(20)):
+    for position in positions("standard", range(20)):
         lean, general = AlphaBeta(5, SquareWeights()), General(5, SquareWeights())
         assert lean.search(position) == general.search(position), f"\n{position}"
 
 
-def test_better_orderings_visit_fewer_nodes(random_game: RandomGame) -> None:
+def test_better_orderings_visit_fewer_nodes() -> None:
     def nodes(**settings: Any) -> int:
         search = AlphaBeta(6, SquareWeights(), **settings)
         found = (search.search(position) for position in random_game("standard", 3)[10:30])
@@ -248,10 +243,10 @@ def test_a_limit_on_nodes_is_exact_and_repeatable(limit: int) -> None:
         assert decision.move in position.moves and decision.depth == 0
 
 
-def test_an_interrupted_depth_never_worsens_the_move(random_game: RandomGame) -> None:
+def test_an_interrupted_depth_never_worsens_the_move() -> None:
     # Of the depth it was in, the move is at least as good as the one of the depth before.
     search = PVS(9, SquareWeights(), ordering="tt+static", table_mb=1, iterative=True)
-    for position in positions(random_game, "standard", range(0, 24, 2)):
+    for position in positions("standard", range(0, 24, 2)):
         for limit in (2_000, 3_000, 5_000):
             cut = search.search(position, limits=Limits(nodes=limit))
             assert cut.depth is not None
@@ -322,7 +317,7 @@ def test_iterative_deepening_ends_with_the_game() -> None:
     assert decision.depth is not None and decision.depth < 20
 
 
-def test_the_endgame_is_solved_from_the_set_number_of_empties(random_game: RandomGame) -> None:
+def test_the_endgame_is_solved_from_the_set_number_of_empties() -> None:
     search = PVS(2, SquareWeights(), endgame=8)
     wins_only = PVS(2, SquareWeights(), endgame=8, final="win")
     for seed in range(3):
@@ -341,7 +336,7 @@ def test_the_endgame_is_solved_from_the_set_number_of_empties(random_game: Rando
             assert cut.move in position.moves
 
 
-def test_a_taper_searches_only_so_many_moves(random_game: RandomGame) -> None:
+def test_a_taper_searches_only_so_many_moves() -> None:
     position = Position.from_transcript("f5d6c3d3c4")
     search = AlphaBeta(2, SquareWeights(), ordering="sorted", taper=[2, [3, 1]])
     # The root, two moves; three replies to the first, at most one to the second.
@@ -351,19 +346,19 @@ def test_a_taper_searches_only_so_many_moves(random_game: RandomGame) -> None:
     assert widths[1].tolist() == widths[60].tolist() == [4] + [2] * 31
     exact, wide = (AlphaBeta(4, SquareWeights(), ordering="static", taper=t) for t in (None, [64]))
     assert wide.selective and not exact.selective
-    for position in positions(random_game, "standard", range(10)):
+    for position in positions("standard", range(10)):
         assert wide.search(position).value == exact.search(position).value
 
 
-def test_a_singular_extension_looks_further(random_game: RandomGame) -> None:
+def test_a_singular_extension_looks_further() -> None:
     search = AlphaBeta(2, SquareWeights(), singular_margin=0, singular_plies=2)
-    found = positions(random_game, "standard", range(30))
+    found = positions("standard", range(30))
     lines = [search.search(position).pv for position in found]
     assert max(map(len, lines)) <= 4
     assert sum(len(line) > 2 for line in lines) > 10
 
 
-def test_probcut_saves_nodes_and_says_so(random_game: RandomGame) -> None:
+def test_probcut_saves_nodes_and_says_so() -> None:
     settings: dict[str, Any] = {"ordering": "tt+mobility+static", "table_mb": 4, "iterative": True}
     exact = PVS(8, SquareWeights(), **settings)
     cut = PVS(8, SquareWeights(), probcut=True, **settings)
@@ -416,9 +411,7 @@ def glances(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
 
 
 @pytest.mark.integration
-def test_probcut_asks_the_evaluation_whether_a_check_is_hopeful(
-    glances: dict[int, Path], random_game: RandomGame
-) -> None:
+def test_probcut_asks_the_evaluation_whether_a_check_is_hopeful(glances: dict[int, Path]) -> None:
     settings: dict[str, Any] = {"probcut": glances[6], "ordering": "tt+mobility", "table_mb": 1}
     searches = [PVS(6, SquareWeights(), probcut_glance=glance, **settings) for glance in (0, None)]
     nodes, values = [0, 0], []
@@ -450,9 +443,7 @@ def test_probcut_is_fitted_to_the_searches_of_the_agent_that_plays_with_it(tmp_p
     assert fit(*numbers, rows, glance=True, agent=settings) == made
 
 
-def test_futility_asks_only_the_evaluation(
-    glances: dict[int, Path], random_game: RandomGame
-) -> None:
+def test_futility_asks_only_the_evaluation(glances: dict[int, Path]) -> None:
     settings: dict[str, Any] = {"probcut": glances[4], "ordering": "tt+mobility", "table_mb": 1}
     searches = [PVS(6, SquareWeights(), futility=f, **settings) for f in (None, 99, 0.5)]
     counts = np.zeros(3, dtype=int)
@@ -464,7 +455,7 @@ def test_futility_asks_only_the_evaluation(
     assert counts[0] == counts[1] > 1.5 * counts[2]
 
 
-def test_sorted_moves_are_evaluated_once(glances: dict[int, Path], random_game: RandomGame) -> None:
+def test_sorted_moves_are_evaluated_once(glances: dict[int, Path]) -> None:
     """Its twin enters the positions after futile moves, and evaluates each one anew."""
     settings: dict[str, Any] = {"probcut": glances[4], "ordering": "tt+sorted", "table_mb": 1}
     for search_class, futility in ((AlphaBeta, 0.5), (PVS, 0.5), (PVS, 0.1), (PVS, None)):
@@ -481,9 +472,7 @@ def test_sorted_moves_are_evaluated_once(glances: dict[int, Path], random_game: 
         assert nodes < more_nodes if futility is not None else nodes == more_nodes
 
 
-def test_a_short_search_uses_a_part_of_the_table(
-    random_game: RandomGame, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_short_search_uses_a_part_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     """And its entries are true whatever part is used."""
     settings: dict[str, Any] = {"ordering": "tt+mobility", "table_mb": 4, "etc": True}
     whole, by_time = (PVS(4, Iago(), table_by_time=each, **settings) for each in (False, True))
@@ -499,7 +488,7 @@ def test_a_short_search_uses_a_part_of_the_table(
             assert by_time.search(position, keep=True).value == minimax.search(position).value
 
 
-def test_deeper_bounds_of_the_table_serve_less_deep_searches(random_game: RandomGame) -> None:
+def test_deeper_bounds_of_the_table_serve_less_deep_searches() -> None:
     settings: dict[str, Any] = {"ordering": "tt+mobility", "table_mb": 4}
     own, deeper = (PVS(6, Iago(), table_any_depth=any_, **settings) for any_ in (False, True))
     assert deeper.selective and not own.selective
@@ -512,7 +501,7 @@ def test_deeper_bounds_of_the_table_serve_less_deep_searches(random_game: Random
     assert nodes[1] < 0.5 * nodes[0]
 
 
-def test_no_time_goes_into_a_forced_move(random_game: RandomGame) -> None:
+def test_no_time_goes_into_a_forced_move() -> None:
     settings: dict[str, Any] = {"iterative": True, "ordering": "tt", **TABLE}
     search = PVS(60, SquareWeights(), endgame=10, endgame_by_time=0.5, **settings)
     game = random_game("standard", 3)
@@ -523,7 +512,7 @@ def test_no_time_goes_into_a_forced_move(random_game: RandomGame) -> None:
             assert found.depth == 1 and found.move == position.moves[0]
 
 
-def test_time_decides_how_deep(random_game: RandomGame) -> None:
+def test_time_decides_how_deep() -> None:
     settings: dict[str, Any] = {"iterative": True, "ordering": "tt", **TABLE}
     free = PVS(2, DiscCount(), depth_by_time=True, **settings)
     bound = PVS(2, DiscCount(), **settings)
@@ -553,7 +542,6 @@ class Entered(Exception):
 @pytest.mark.parametrize("by_time", [None, 0.5, 0.125])
 @pytest.mark.parametrize("seconds", [None, 0.01, 2.0])
 def test_the_endgame_is_entered_by_time_only_where_time_is_limited(
-    random_game: RandomGame,
     monkeypatch: pytest.MonkeyPatch,
     by_time: float | None,
     seconds: float | None,
@@ -651,17 +639,17 @@ def test_mtdf_has_no_aspiration_and_no_twin(word: str) -> None:
         MTDf(4, SquareWeights(), **settings[word])  # type: ignore[arg-type]
 
 
-def test_a_pass_at_the_root_is_answered_with_it(random_game: RandomGame) -> None:
+def test_a_pass_at_the_root_is_answered_with_it() -> None:
     games = (random_game("standard", seed) for seed in range(500))
     position = next(each for game in games for each in game if each.must_pass)
     for kind, settings in SEARCHES.values():
         assert kind(3, DiscCount(), **settings).search(position).move == PASS
 
 
-def test_a_line_is_no_longer_than_the_depth_that_was_completed(random_game: RandomGame) -> None:
+def test_a_line_is_no_longer_than_the_depth_that_was_completed() -> None:
     """Also where the limit ends a search after it has found a better move."""
     search = AlphaBeta(20, DiscCount(), iterative=True)
-    for position in positions(random_game, "standard", range(30)):
+    for position in positions("standard", range(30)):
         found = search.search(position, limits=Limits(nodes=100))
         assert found.depth is not None
         assert len(found.pv) <= max(1, found.depth), position

@@ -8,16 +8,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from boards import Nothing, RandomGame, seeds, with_sight_of_the_end
-from hypothesis import event, given, note, settings
+from boards import random_game, seeds, with_sight_of_the_end
+from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from refusals import refused
 
 from othello_lab import (
     PASS,
+    PVS,
     RULESETS,
     AlphaBeta,
-    Decision,
+    Color,
     DiscCount,
     Evaluation,
     Limits,
@@ -27,10 +28,11 @@ from othello_lab import (
     SearchStats,
     SquareWeights,
 )
-from othello_lab.agents.evaluation import FINAL_UNIT
+from othello_lab.agents.evaluation import FINAL_UNIT, ModifiedSquareWeights
 from othello_lab.agents.search import SearchAgent, context
 from othello_lab.agents.search.window import plain
 from othello_lab.agents.search.window.alphabeta import alphabeta
+from othello_lab.core.game import play_game
 from othello_lab.core.notation import square_name
 
 BOARDS = [
@@ -54,18 +56,8 @@ def shown(position: Position, depth: int) -> None:
     note(f"depth {depth}\n{position}\n{position.to_obf()}")
 
 
-def sights(decision: Decision) -> None:
-    """Which special cases the examples met; shown by ``--hypothesis-show-statistics``."""
-    if PASS in decision.pv:
-        event("a pass in the principal variation")
-    if abs(decision.value or 0) >= FINAL_UNIT:
-        event("the game ends within the horizon")
-
-
 @searches
-def test_twins_agree_where_sides_pass_and_games_end(
-    search: type[SearchAgent], random_game: RandomGame
-) -> None:
+def test_twins_agree_where_sides_pass_and_games_end(search: type[SearchAgent]) -> None:
     # The same at depth 5 in the last plies of fixed games, so that these cases surely occur.
     passes = ends = 0
     for rules in RULESETS:
@@ -84,9 +76,9 @@ def test_twins_agree_where_sides_pass_and_games_end(
 @settings(max_examples=40)
 @given(seed=seeds, depth=st.integers(1, 6))
 def test_alphabeta_finds_minimaxs_value_move_and_variation(
-    rules: str, evaluation: Evaluation, seed: int, depth: int, random_game: RandomGame
+    rules: str, evaluation: Evaluation, seed: int, depth: int
 ) -> None:
-    position = with_sight_of_the_end(random_game, rules, seed)
+    position = with_sight_of_the_end(rules, seed)
     shown(position, depth)
     full = Minimax(depth, evaluation).search(position)
     pruned = AlphaBeta(depth, evaluation).search(position)
@@ -94,7 +86,6 @@ def test_alphabeta_finds_minimaxs_value_move_and_variation(
     assert pruned.stats.nodes <= full.stats.nodes
     assert pruned.stats.leaves <= full.stats.leaves
     assert pruned.stats.evaluations <= full.stats.evaluations
-    sights(full)
 
 
 @boards
@@ -107,9 +98,8 @@ def test_decisions_and_counts_are_what_they_say_and_those_of_the_twin(
     evaluation: Evaluation,
     seed: int,
     depth: int,
-    random_game: RandomGame,
 ) -> None:
-    position = with_sight_of_the_end(random_game, rules, seed)
+    position = with_sight_of_the_end(rules, seed)
     shown(position, depth)
     decision = search(depth, evaluation).search(position)
     stats = decision.stats
@@ -160,9 +150,8 @@ def test_a_result_outside_the_window_bounds_the_value(
     depth: int,
     offset: int,
     width: int,
-    random_game: RandomGame,
 ) -> None:
-    position = with_sight_of_the_end(random_game, rules, seed)
+    position = with_sight_of_the_end(rules, seed)
     shown(position, depth)
     full = Minimax(depth, evaluation).search(position)
     value = full.value
@@ -173,13 +162,10 @@ def test_a_result_outside_the_window_bounds_the_value(
     result, line, counts = searched(evaluation, position, depth, alpha, beta)
     note(f"value {value}, window ({alpha}, {beta}), result {result}")
     if result <= alpha:
-        event("failed low")
         assert value <= result
     elif result >= beta:
-        event("failed high")
         assert value >= result
     else:
-        event("inside the window")
         assert (result, line) == (value, full.pv)
     if counts.nodes <= PLAIN_NODES:
         stats = SearchStats()
@@ -189,45 +175,10 @@ def test_a_result_outside_the_window_bounds_the_value(
         assert (twin, stats) == (result, counts)
 
 
-@searches
-@ways
-@pytest.mark.parametrize("rules", RULESETS)
-def test_among_equal_moves_the_first_is_chosen(
-    search: type[SearchAgent], compiled: bool, rules: str, random_game: RandomGame
-) -> None:
-    agent = search(3, Nothing(), compiled)
-    for position in random_game(rules, 11)[:4]:
-        expected, after = [], position
-        for _ in range(3):
-            expected.append(after.moves[0] if after.moves else PASS)
-            after = after.play(expected[-1])
-        decision = agent.search(position)
-        assert (decision.value, decision.pv) == (0, tuple(expected)), f"\n{position}"
-
-
 # The corner a8 looks better by 120 points, but after b8 the game is over and won.
 CORNER_OR_WIN = Position.from_obf(
     "XXXXXXXXXXOOOOXXXOXXOXOXXOXXXOOXXXXXOOOXXOXXOXXXXOOOXXXX--OXXXXX X"
 )
-
-
-@searches
-@ways
-def test_a_won_game_counts_more_than_any_promise(search: type[SearchAgent], compiled: bool) -> None:
-    decision = search(1, SquareWeights([[100_000] * 4] * 4), compiled).search(CORNER_OR_WIN)
-    assert square_name(decision.move) == "b8"
-    assert decision.value == 34 * FINAL_UNIT
-    assert decision.stats == SearchStats(nodes=3, made=2, evaluations=1, leaves=2)
-
-
-@searches
-@ways
-def test_a_position_in_which_a_pass_is_due(search: type[SearchAgent], compiled: bool) -> None:
-    position = Position.from_obf("-XOO" + "-" * 12 + " X", "mini4")
-    decision = search(2, DiscCount(), compiled).search(position)
-    assert decision == Decision(
-        PASS, -16 * FINAL_UNIT, (PASS, 0), 2, SearchStats(nodes=3, made=2, leaves=1)
-    )
 
 
 @searches
@@ -300,3 +251,62 @@ def test_what_cannot_be_searched_is_refused() -> None:
         Minimax(2, DiscCount()).search(Position.from_obf("X" * 16 + " O", "mini4"))
     assert Minimax(2, DiscCount()).boards() == {4, 6, 8}
     assert AlphaBeta(2, SquareWeights()).boards() == {8}
+
+
+# ------------------------------------------------------------------ as in PAIP's chapter 18
+
+# White is to move and lost; after b8 or d8 the game has two plies to go at most.
+LATE = Position.from_obf("OOOOOOOOOXXOOOOXOXXXXOOXOOOXOXOOOOOOXXOOOXOXOOXOXXXXXOOOO-X-XOOO O")
+SORTED = {"ordering": "sorted", "sort_leaves": True}
+
+
+@pytest.mark.parametrize("final", ["discs", "win"])
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [(Minimax, {}), (AlphaBeta, {}), (AlphaBeta, SORTED), (PVS, SORTED), (PVS, {})],
+    ids=["minimax", "alphabeta", "alphabeta sorted", "pvs sorted", "pvs"],
+)
+def test_twins_count_the_same_to_the_end_of_games(
+    kind: type[SearchAgent], settings: dict[str, Any], final: str
+) -> None:
+    over = 0
+    for rules, evaluation in (("standard", SquareWeights()), ("mini6", DiscCount())):
+        for depth in (1, 2, 3):
+            fast = kind(depth, evaluation, final=final, **settings)
+            slow = kind(depth, evaluation, compiled=False, final=final, **settings)
+            for seed in range(2):
+                for position in (
+                    random_game(rules, seed)[24:-5:12] + random_game(rules, seed)[-5:-1]
+                ):
+                    decision = fast.search(position)
+                    assert decision == slow.search(position), f"\n{position}"
+                    over += abs(decision.value or 0) >= FINAL_UNIT
+                    if final == "win":
+                        assert abs(decision.value or 0) <= FINAL_UNIT
+    assert over > 5
+
+
+def test_at_the_horizon_paip_asks_the_heuristic() -> None:
+    """After d8 b8 the game is over; PAIP's search to two plies does not see that."""
+    assert square_name(AlphaBeta(2, ModifiedSquareWeights()).search(LATE).move) == "d8"
+    blind = AlphaBeta(2, ModifiedSquareWeights(), final="win").search(LATE)
+    assert square_name(blind.move) == "b8"
+    assert abs(blind.value or 0) < FINAL_UNIT
+    assert blind.stats.evaluations == blind.stats.leaves
+    best = Maximizer(ModifiedSquareWeights(), final="win")
+    for position in (LATE, LATE.play(57)):
+        if position.moves:
+            assert best.search(position).stats.evaluations == len(position.moves)
+
+
+def test_the_series_of_18_8() -> None:
+    """``othello-series`` of two searches to 2 plies repeats these two games: -28 and 40, from the
+    point of view of modified square weights."""
+    modified = AlphaBeta(2, ModifiedSquareWeights(), final="win")
+    weighted = AlphaBeta(2, SquareWeights(), final="win")
+    scores = []
+    for black, white in ((modified, weighted), (weighted, modified)):
+        end = play_game({Color.BLACK: black, Color.WHITE: white}).final
+        difference = end.black.bit_count() - end.white.bit_count()
+        scores.append(difference if black is modified else -difference)
+    assert scores == [-28, 40]

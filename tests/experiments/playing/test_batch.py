@@ -25,6 +25,7 @@ from othello_lab import (
 from othello_lab.agents.agent import compiled_player
 from othello_lab.agents.config import build, load
 from othello_lab.agents.evaluation import Evaluation
+from othello_lab.agents.noisy import Noisy
 from othello_lab.core import whole_games
 from othello_lab.core.game import ILLEGAL
 from othello_lab.core.rules import RULESETS
@@ -118,7 +119,7 @@ def line_up(evaluation: Evaluation, depth: int) -> list[Agent]:
     return [
         RandomAgent(),
         GreedyAgent(),
-        Maximizer(evaluation),
+        Noisy(Maximizer(evaluation), 0.3, 20),
         Minimax(min(depth, 2), evaluation),
         AlphaBeta(depth, evaluation),
         AlphaBeta(depth, evaluation, final="win"),

@@ -1,7 +1,8 @@
-"""A small GTP engine for tests, which plays the first legal move, and differs from what is usual in
-the ways that are named on its command line: ``gtp_engine.py TRAIT ... [log=FILE]``.
+"""Small engines for tests, one of GTP and one of the NBoard protocol, which play the first legal
+move, and differ from what is usual in the ways that are named on their command line:
+``engines.py PROTOCOL TRAIT ... [log=FILE]``.
 
-It imports nothing of the lab, so it starts quickly, and its rules are not those it is held to."""
+They import nothing of the lab. So they start quickly, and are held to other rules than theirs."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from typing import Any
 
 import oracle
 
-TRAITS = set(sys.argv[1:])
+TRAITS = set(sys.argv[2:])
 LOG = next((open(word[4:], "a", 1) for word in TRAITS if word.startswith("log=")), None)  # noqa: SIM115
 COLORS = {"b": "X", "black": "X", "w": "O", "white": "O"}
 DIALECT_COLORS = {"short-colors": "bw", "capital-colors": "BW"}
@@ -71,7 +72,7 @@ class Position:
         return Position(after, oracle.other(self.turn), self.line + word.lower())
 
 
-class Engine:
+class GtpEngine:
     def __init__(self) -> None:
         self.positions = [Position.start()]
         self.games = self.generated = self.passes = 0
@@ -265,7 +266,7 @@ class Engine:
 
 
 NO_COMMANDS = "_|greeting|position|hear|answer|turn|misbehave|chosen"
-NAMES = [name for name in vars(Engine) if not re.match(NO_COMMANDS, name)]
+NAMES = [name for name in vars(GtpEngine) if not re.match(NO_COMMANDS, name)]
 """Of the commands."""
 
 
@@ -273,7 +274,113 @@ class Answer(Exception):
     """Said instead of a move."""
 
 
-def main(engine: Any) -> None:
+class NBoardEngine:
+    greeting = ""
+
+    def __init__(self) -> None:
+        self.position = Position.start()
+        self.gone = self.pings = 0
+        self.made: list[str] = []  # moves in the game that was set
+        self.depth = ""
+        self.is_new = self.ended = False  # is_new: a game was set, and nothing was asked of it
+
+    def hear(self, line: str) -> str:
+        """What the engine prints to a line."""
+        word, _, rest = line.strip().partition(" ")
+        try:
+            said = self.answer(word, rest)
+        except ValueError as error:
+            said = f"status {error}"
+        self.ended = word == "quit" and "stays" not in TRAITS
+        return "" if said is None else f"{said}\n"
+
+    def answer(self, word: str, rest: str) -> str | None:
+        if word == "ping":
+            return self.pong(rest)
+        if word == "set" and rest.startswith("depth"):
+            self.depth = rest[6:]
+            name = "" if "anonymous" in TRAITS else f"tiny{self.depth}"
+            return None if "nameless" in TRAITS else f"set myname {name}"
+        if word == "set" and rest.startswith("game"):
+            if "sets-once" not in TRAITS or not self.is_new:
+                self.set_game(rest)
+            self.is_new = True
+        elif word == "move":
+            if ("only-capitals" not in TRAITS or rest[:2].isupper()) and not (
+                "no-notes" in TRAITS and "/" in rest
+            ):
+                self.position = self.position.play(rest.partition("/")[0])
+        elif word == "go":
+            self.is_new = False
+            return self.go()
+        elif word == "hint":
+            self.is_new = False
+            return f"search {'A1' if 'wrong-hints' in TRAITS else self.move()} 1.5 0 1"
+        elif word == "learn" and "no-learning" not in TRAITS:
+            return "=== D3" if "moves-to-learn" in TRAITS else "learned"
+        elif {"": "answers-blank", "no_such_command": "answers-unknown"}.get(word) in TRAITS:
+            return "=== A1"
+        return None
+
+    def pong(self, number: str) -> str | None:
+        self.pings += 1
+        if "mute" in TRAITS:
+            return None
+        number = str(int(number) % 65536) if "short-numbers" in TRAITS else number
+        early = "=== D3\n" * ("volunteers" in TRAITS and self.pings == 3)
+        TRAITS.difference_update({"volunteers"} if early else ())
+        return f"{early}pong {1 if 'same-pong' in TRAITS else number}"
+
+    def set_game(self, text: str) -> None:
+        board, turn = re.findall(r"BO\[8 (\S+) (\S)\]", text)[0]
+        letters = board.replace("-", ".").replace("*", "X")
+        rows = [list(letters[row : row + 8]) for row in range(0, 64, 8)]
+        self.position = Position(rows, "X" if turn == "*" else "O")
+        if "usual-start" in TRAITS:
+            self.position = Position.start()
+        self.made = re.findall(r"\][BW]\[(\w\w)", text)
+        for word in self.made:
+            if not (word == "PA" and "no-passes-in-games" in TRAITS) and not (
+                "two-moves" in TRAITS and len(self.made) == 3 and word == self.made[2]
+            ):
+                self.position = self.position.play(word)
+
+    def move(self) -> str:
+        squares = self.position.moves
+        if not squares:
+            return "D3" if "never-passes" in TRAITS else "PA"
+        return "abcdefgh"[squares[0] % 8].upper() + str(squares[0] // 8 + 1)
+
+    def go(self) -> str:
+        self.gone += 1
+        move, squares = self.move(), self.position.moves
+        if self.gone > 2:
+            if "dies" in TRAITS:
+                print("out of luck", file=sys.stderr)
+                sys.exit(9)
+            move = {"illegal": "A1", "nonsense": "corner"}.get(min(TRAITS, default=""), move)
+        empties = sum(row.count(".") for row in self.position.board)
+        faults = {
+            "stumbles": self.gone == 1,
+            "lost-after-d3": self.made == ["D3"] and empties == 59,
+            "deep-sinks": self.depth == "3",
+            "tires": 5 < empties < 20,
+        }
+        if squares and any(faults[trait] for trait in TRAITS & set(faults)):
+            move = "A1"
+        if "moves-itself" in TRAITS:
+            self.position = self.position.play(move)
+        stats = "nodestats many 0" if "bad-nodes" in TRAITS else "nodestats 3.5e2 0.25"
+        form = {"edax": " -1.50 0.0", "bare": "", "praise": "/good"}
+        answer = f"=== {move}{form.get(min(TRAITS, default=''), '/-1.50/0.25')}"
+        return "\n".join(["status thinking", stats, "search D3 99 0 1", answer])
+
+
+ENGINES: dict[str, Any] = {"gtp": GtpEngine, "nboard": NBoardEngine}
+
+
+def main(protocol: str) -> None:
+    engine = ENGINES[protocol]()
     print(engine.greeting, end="", flush=True)
     for line in sys.stdin:
         if LOG:
@@ -284,4 +391,4 @@ def main(engine: Any) -> None:
 
 
 if __name__ == "__main__":
-    main(Engine())
+    main(sys.argv[1])

@@ -1,4 +1,4 @@
-"""GTP engines as agents: one of the tests' own in all its dialects, and gtp-rhino where it is."""
+"""Engines of GTP and of the NBoard protocol as agents: those of the tests, the lab's, gtp-rhino."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ import sys
 from dataclasses import replace
 from functools import cache, reduce
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from boards import played_out
 from bots import InProcess, engine, in_run
-from gtp_engine import EDAX
+from engines import EDAX
 
-from othello_lab import PASS, Color, Position, RandomAgent, play_game
-from othello_lab.agents.agent import Limits
-from othello_lab.agents.external import GtpAgent
+from othello_lab import PASS, AlphaBeta, Color, Position, RandomAgent, SquareWeights, play_game
+from othello_lab.agents.agent import Decision, Limits, SearchStats
+from othello_lab.agents.external import GtpAgent, NBoardAgent
 from othello_lab.agents.external.gtp_connection import GtpConnection, GtpDialect, GtpRefusal
 from othello_lab.core.game import FINISHED, GARBAGE, PlayerFailure
 from othello_lab.core.notation import square_name
@@ -205,7 +204,7 @@ def test_where_the_number_of_an_answer_stands(first: str, answers: dict[str, str
         def hear(self, line: str) -> str:
             return f"{first if 'list' in line.lower() else next(waiting)}\n\n"
 
-    program = InProcess(SimpleNamespace(__name__="scripted", Engine=Engine))
+    program = InProcess(Engine)
     program.start()
     connection = GtpConnection(program, 1)
     connection.greet()
@@ -244,16 +243,50 @@ def test_gtp_rhino_plays_matches(rules: str, tmp_path: Path) -> None:
     assert ("gtp", FINISHED) in ends.pairs  # it is better than chance
 
 
-@needs_rhino
+# ------------------------------------------------------------------ engines of the NBoard protocol
+
+
+@pytest.mark.parametrize(
+    ("trait", "value", "nodes"),
+    [("", -1.5, 350), ("edax", -1.5, 350), ("bare", None, 350), ("bad-nodes", -1.5, 0)],
+)
+def test_what_an_engine_says_of_its_move(trait: str, value: float | None, nodes: int) -> None:
+    agent = NBoardAgent(engine("nboard", trait), 3, patience=30)
+    agent.begin_game(Color.BLACK, START, 1)
+    decision = agent.decide(START, Limits())
+    agent.close()
+    assert decision == Decision(19, value, stats=SearchStats(nodes=nodes))
+
+
+def test_what_an_engine_is_told(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    agent = NBoardAgent(engine("nboard", f"log={log}"), 5, patience=30)
+    start = Position.start("wpi")
+    position = start.play("d3")
+    agent.begin_game(Color.BLACK, start, 1)
+    agent.observe(19, position)
+    agent.decide(position, Limits())
+    agent.decide(position, Limits(depth=2))
+    agent.close()
+    said = re.sub(r"ping \d+\n", "", log.read_text()).splitlines()
+    board = start.to_obf()[:-2].replace("X", "*")
+    game = f"set game (;GM[Othello]PC[lab]RE[?]TY[8]BO[8 {board} O];)"
+    told = ["nboard 2", "set depth 5", game, "move D3", "go", "set depth 2", "go", "quit"]
+    assert said == told
+
+
 @pytest.mark.integration
-def test_gtp_rhino_and_our_own_engine_agree_on_a_game(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_our_own_engine_plays_as_the_agent_does(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    ours = f"{sys.executable} -m play gtp agent=alphabeta agent.depth=2"
-    players = {
-        Color.BLACK: GtpAgent(f"{RHINO} -l 1", patience=60),
-        Color.WHITE: GtpAgent(ours, patience=300),
-    }
-    record = play_game(players, limits=Limits(seconds=60))
-    for player in players.values():
-        player.close()
+    command = f"{sys.executable} -m play nboard agent=alphabeta agent.depth=3"
+    there = NBoardAgent(command, 3, patience=300)
+    here = AlphaBeta(3, SquareWeights())
+    record = play_game({Color.BLACK: there, Color.WHITE: here})
+    there.close()
     assert record.end_reason == FINISHED, record.detail
+    position = START
+    for ply in record.plies:
+        if ply.decision and ply.color is Color.BLACK:
+            expected = here.decide(position, Limits())
+            assert (ply.move, ply.decision.stats.nodes) == (expected.move, expected.stats.nodes)
+        position = position.play(ply.move)
