@@ -18,7 +18,7 @@ import pytest
 import yaml
 from processes import Command, await_
 from records import games_in, query
-from runs import told
+from runs import made, told
 from taught import Line, positions_of, random_games
 
 from othello_lab.__main__ import main
@@ -97,12 +97,12 @@ def test_another_seed_makes_others(folder: Path, tmp_path: Path) -> None:
 def test_what_failed_is_made_again(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made, where = selfplay.made_of, tmp_path / "x"
+    whole, where = selfplay.made_of, tmp_path / "x"
 
     def fails_once(content: Any, place: Any, data: Any) -> Any:
         if content.number == 1:
             raise ArithmeticError("too hot")
-        return made(content, place, data)
+        return whole(content, place, data)
 
     with monkeypatch.context() as patch:
         patch.setattr(selfplay, "made_of", fails_once)
@@ -237,9 +237,8 @@ def test_unfinished_games_are_left_out() -> None:
 
 @pytest.mark.integration
 def test_the_command(tmp_path: Path) -> None:
-    words = [f"results={tmp_path}", "games=70", "executor=serial", "data.exact=4"]
-    out = told("selfplay", *words, "agent=alphabeta", "agent.depth=1")
-    (folder,) = (tmp_path / "selfplay").iterdir()
+    words = ["games=70", "executor=serial", "data.exact=4", "agent=alphabeta", "agent.depth=1"]
+    out, folder = made(tmp_path, "selfplay", *words)
     assert "70 games in" in out and "train" in out and "written to" in out
     for command, named in (
         (["show", str(folder)], "complete"),
@@ -259,10 +258,6 @@ def test_positions_need_files_with_whole_games(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("f5d6c3\n")
     words = [str(tmp_path / "a.txt"), f"results={tmp_path}", "executor=serial"]
     assert "1 unfinished" in told("positions", *words, code=1)
-
-
-def test_help_tells_the_settings() -> None:
-    assert "random_plies: [4, 24]" in told("selfplay", "--help")
 
 
 def test_the_settings_are_those_of_the_yaml() -> None:

@@ -11,14 +11,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from runs import told
+from students import HERE
 
 from othello_lab.agents.config import ConfigError
 from othello_lab.experiments.config import read
 from othello_lab.experiments.studies import claims, load
 from othello_lab.experiments.studies.claims import HOLDS, UNDECIDED, Claims
 from othello_lab.experiments.studies.grammar import parse
-
-Capture = pytest.CaptureFixture[str]
 
 Patch = pytest.MonkeyPatch
 READ = {
@@ -108,38 +107,15 @@ def test_all_claims_hold(tmp_path: Path) -> None:
     assert cost["amount"] == "40 positions" and np.isnan(cost["ratio"])
 
 
-STUDENT = """
-from othello_lab.agents.agent import Agent, Decision
-
-class Student(Agent):
-    def __init__(self, depth, evaluation):
-        self.depth, self.evaluation = depth, evaluation
-
-    def decide(self, position, limits):
-        return Decision(position.moves[0], value=float(self.evaluation.plain(position)))
-
-class Broken(Student):
-    def decide(self, position, limits):
-        raise TypeError("it is broken")
-"""
-
-
-@pytest.fixture
-def student(tmp_path: Path) -> Path:
-    file = tmp_path / "student.py"
-    file.write_text(STUDENT)
-    return file
-
-
 @pytest.mark.integration
 def test_a_students_class_is_handed_an_evaluation_and_no_claim_holds_by_forfeits(
-    tmp_path: Path, student: Path
+    tmp_path: Path,
 ) -> None:
     claims = tmp_path / "claims.yaml"
     claims.write_text(
-        f"- {student}:Student(depth 1, square_weights) > random - 300 Elo\n"
-        f"- {student}:Broken(depth 1, evaluation=iago) <= random\n"
-        f"- {student}:Broken(depth 1, iago) > random\n"
+        f"- {HERE}:Student(depth 1, square_weights) > random - 300 Elo\n"
+        f"- {HERE}:Broken(depth 1, evaluation=iago) <= random\n"
+        f"- {HERE}:Broken(depth 1, iago) > random\n"
     )
     said = study(tmp_path, f"study.claims={claims}", "games=100", "study.tolerance=200")
     table = verdicts(tmp_path)

@@ -6,28 +6,24 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from runs import made
 
 from othello_lab import PASS, Position
-from othello_lab.__main__ import main
 from othello_lab.agents.search.endgame.solver import EndgameSolver
 from othello_lab.core.rules import ruleset
 from othello_lab.experiments import studies
 from othello_lab.experiments.config import read
-from othello_lab.experiments.record.store import FILE
 from othello_lab.experiments.report.late_moves import ALL, costliest, error_profile, judged
 from othello_lab.experiments.studies.errors import FEW_OPENINGS, Errors
 from othello_lab.experiments.studies.figures.errors import error_figures
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a small study that plays its own games."""
-    folder = tmp_path_factory.mktemp("errors")
-    words = "agents=duel agent@first=random agent@second=alphabeta depth=1 games=6"
+    words = "study errors agents=duel agent@first=random agent@second=alphabeta depth=1 games=6"
     more = "second.endgame=6 study.empties=6 figures=false executor=serial"
-    assert main(["study", "errors", *f"{words} {more} results={folder}".split()]) == 0
-    (record,) = folder.glob(f"*/*/{FILE}")
-    return record.parent
+    return made(tmp_path_factory.mktemp("errors"), *f"{words} {more}".split())[1]
 
 
 def best_score(position: Position) -> int:
@@ -38,25 +34,25 @@ def best_score(position: Position) -> int:
 
 
 @pytest.mark.integration
-def test_losses_are_those_of_perfect_play(made: Path) -> None:
-    moves = studies.load(made)["moves"]
+def test_losses_are_those_of_perfect_play(folder: Path) -> None:
+    moves = studies.load(folder)["moves"]
     assert len(moves) > 20
     for row in moves[moves["empties"] <= 5].head(15).to_dict("records"):
         position = Position.from_obf(row["position"])
         got = -best_score(position.play(row["move"]))
         score = best_score(position)
         assert (row["score"], row["loss"], row["is_best"]) == (score, score - got, got == score)
-    errors = studies.load(made)["errors"].set_index(["agent", "empties"])
+    errors = studies.load(folder)["errors"].set_index(["agent", "empties"])
     assert errors.loc[("alphabeta", "all"), "loss"] == 0  # it solves what is left
     assert errors.loc[("random", "all"), "loss"] > 0
 
 
-def test_it_is_said_in_words_and_a_figure(made: Path) -> None:
-    told = (made / "report.md").read_text()
+def test_it_is_said_in_words_and_a_figure(folder: Path) -> None:
+    told = (folder / "report.md").read_text()
     assert "alphabeta made the best" in told and "All moves come from 3 openings" in told
-    assert (made / "games" / "record.sqlite").is_file()
-    profile = studies.load(made)["errors"]
-    costly = costliest(studies.load(made)["moves"], 2)
+    assert (folder / "games" / "record.sqlite").is_file()
+    profile = studies.load(folder)["errors"]
+    costly = costliest(studies.load(folder)["moves"], 2)
     figure, drawn = error_figures(profile, costly, ruleset("standard"), "some moves")
     assert drawn.name == "costly_moves" and len(drawn.chart.axes) == 2
     assert "95 % intervals" in figure.caption
@@ -74,10 +70,8 @@ def test_it_is_said_in_words_and_a_figure(made: Path) -> None:
 @pytest.mark.integration
 def test_a_run_is_judged_with_its_own_agents(recorded_duel: Path, tmp_path: Path) -> None:
     words = [f"study.run={recorded_duel}", "study.empties=3", "study.positions=5"]
-    more = ["executor=serial", "figures=false", f"results={tmp_path}"]
-    assert main(["study", "errors", *words, *more]) == 0
-    (record,) = tmp_path.glob(f"*/*/{FILE}")
-    assert "**alphabeta**" in (record.parent / "report.md").read_text()
+    _, folder = made(tmp_path, "study", "errors", *words, "executor=serial", "figures=false")
+    assert "**alphabeta**" in (folder / "report.md").read_text()
 
 
 def test_a_turning_move_changes_the_outcome() -> None:

@@ -7,14 +7,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from handmade import handmade
+from runs import made
 
 from othello_lab import PASS, Position
-from othello_lab.__main__ import main
 from othello_lab.agents.config import load_evaluation
 from othello_lab.agents.evaluation import FINAL_UNIT, Evaluation
 from othello_lab.core.notation import parse_square
 from othello_lab.experiments import studies
-from othello_lab.experiments.record.store import FILE
 from othello_lab.experiments.report.late_moves import ALL
 from othello_lab.experiments.studies.figures.losses import loss_chart, loss_figures
 from othello_lab.experiments.studies.loss_profile import difference_profile, loss_profile
@@ -27,16 +26,14 @@ QUICK = [f"study.depth={DEPTH}", f"study.exact={EXACT}", "executor=serial", "fig
 
 
 @pytest.fixture(scope="module")
-def made(recorded_duel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(recorded_duel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a study of alpha-beta's eight games against a random agent."""
-    return study(recorded_duel, tmp_path_factory.mktemp("losses"))
+    return study(tmp_path_factory.mktemp("losses"), f"study.run={recorded_duel}")
 
 
-def study(run: Path, folder: Path, *words: str) -> Path:
+def study(results: Path, *words: str) -> Path:
     """Make a study that succeeds; return its folder."""
-    assert main(["study", "losses", f"study.run={run}", *QUICK, f"results={folder}", *words]) == 0
-    (record,) = folder.glob(f"*/*/{FILE}")
-    return record.parent
+    return made(results, "study", "losses", *QUICK, *words)[1]
 
 
 def minimax(position: Position, depth: int, evaluation: Evaluation) -> int:
@@ -61,8 +58,8 @@ def discs_after(position: Position, move: int, evaluation: Evaluation) -> float:
 
 
 @pytest.mark.integration
-def test_losses_are_those_of_a_slow_search(made: Path) -> None:
-    moves, evaluation = studies.load(made)["moves"], load_evaluation("patterns")
+def test_losses_are_those_of_a_slow_search(folder: Path) -> None:
+    moves, evaluation = studies.load(folder)["moves"], load_evaluation("patterns")
     assert len(moves) > 200 and (moves["loss"] >= 0).all() and moves["loss"].sum() > 0
     assert (moves["exact"] == (moves["empties"] <= EXACT)).all()
     searched = moves[~moves["exact"]]
@@ -78,10 +75,10 @@ def test_losses_are_those_of_a_slow_search(made: Path) -> None:
 
 
 @pytest.mark.integration
-def test_report_says_who_loses_where(made: Path) -> None:
-    told = (made / "report.md").read_text()
+def test_report_says_who_loses_where(folder: Path) -> None:
+    told = (folder / "report.md").read_text()
     assert "In 8 games random gives away" in told and "All moves come from 4 openings" in told
-    tables = studies.load(made)
+    tables = studies.load(folder)
     whole = tables["losses"].query("result == 'all' and plies == 'all'").set_index("agent")
     moves = tables["moves"]
     for agent, row in whole.iterrows():
@@ -107,7 +104,7 @@ def test_report_says_who_loses_where(made: Path) -> None:
 @pytest.mark.integration
 def test_games_and_plies_are_chosen(recorded_duel: Path, tmp_path: Path) -> None:
     words = ["study.games=2", "study.first_ply=50", "study.last_ply=55", "study.band=3"]
-    tables = studies.load(study(recorded_duel, tmp_path, *words))
+    tables = studies.load(study(tmp_path, f"study.run={recorded_duel}", *words))
     assert tables["moves"]["game"].nunique() == 2
     assert tables["moves"]["ply"].between(50, 55).all()
     assert set(tables["differences"]["plies"]) <= {"48-50", "51-53", "54-56", ALL}
@@ -116,10 +113,8 @@ def test_games_and_plies_are_chosen(recorded_duel: Path, tmp_path: Path) -> None
 @pytest.mark.integration
 def test_balanced_games_are_half_lost_by_each(tmp_path: Path) -> None:
     words = ["agents=duel", "agent@first=random", "agent@second=greedy", "games=20"]
-    more = ["study.balanced=true", "study.first_ply=57", f"results={tmp_path}"]
-    assert main(["study", "losses", *words, *QUICK, *more]) == 0
-    (record,) = tmp_path.glob(f"*/*/{FILE}")
-    moves = studies.load(record.parent)["moves"]
+    folder = study(tmp_path, *words, "study.balanced=true", "study.first_ply=57")
+    moves = studies.load(folder)["moves"]
     profile = loss_profile(moves, list(dict.fromkeys(moves["agent"])), 8)
     games = profile[profile["plies"] == ALL].set_index(["result", "agent"])["games"]
     assert "drawn" not in games
