@@ -9,6 +9,7 @@ import multiprocessing
 import os
 import random
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -39,6 +40,7 @@ pytest_plugins = ["costs", "shared"]
 
 def pytest_configure(config: pytest.Config) -> None:
     share_bytecode(config)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
     if config.option.markexpr == "integration":  # a test may have both marks; then it is nightly
         config.option.markexpr = "integration and not nightly"
     if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import signal
 import sqlite3
 import sys
 from collections import Counter
@@ -16,8 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
-from processes import Command, await_
-from records import games_in, query
+from records import query
 from runs import made, told
 from taught import Line, positions_of, random_games
 
@@ -108,7 +105,7 @@ def test_what_failed_is_made_again(
         patch.setattr(selfplay, "made_of", fails_once)
         with pytest.raises(RunStopped, match="ArithmeticError: too hot"):
             make(SMALL, where)
-    assert about_of(where)["games"] == 200 - 64
+    assert about_of(where)["games"] == 200 - 64 and len(Positions.read(where)) > 100
     made_pieces = query(where, f"select piece from rows where table_name = '{POSITIONS}'")
     assert made_pieces == [(0,), (2,), (3,)]
     assert make({}, where) == where
@@ -273,20 +270,3 @@ def test_nothing_but_forfeits_is_no_data(tmp_path: Path) -> None:
     settings = {"agents": agents, "games": 2, "isolation": "none", "trial": False}
     with pytest.raises(RunStopped, match="2 games"):
         make({**settings, "executor": "serial"}, tmp_path / "x")
-
-
-@pytest.mark.integration
-def test_ctrl_c_keeps_what_is_there_and_resume_makes_the_rest(tmp_path: Path) -> None:
-    words = ["games=400", "agent=mcts", "agent.playouts=10", "data.exact=0"]
-    command = Command("selfplay", *words, f"results={tmp_path}", "executor.workers=1")
-    try:
-        await_(lambda: games_in(tmp_path, "pieces"))
-        os.kill(command.pid, signal.SIGINT)
-        assert command.wait() == 130
-    finally:
-        command.kill()
-    (folder,) = (tmp_path / "selfplay").iterdir()
-    assert not about_of(folder)["complete"] and "go on with" in command.printed
-    before = len(Positions.read(folder))
-    assert before > 100 and main(["resume", str(folder)]) == 0
-    assert about_of(folder)["complete"] and len(Positions.read(folder)) > before

@@ -118,23 +118,19 @@ def test_a_clock_counts_moves_or_the_game() -> None:
 
 
 @pytest.mark.integration
-def test_an_own_agent_plays_by_its_path(page: Page) -> None:
+def test_an_own_agent_plays_by_its_path_and_may_resign(page: Page) -> None:
     begin(page, white={"name": "own", "path": "mine.py:Mine"})
     assert page.state["players"]["white"]["name"] == "Mine"
     page.move("f5")
     page.wait_for(lambda state: len(state["moves"]) == 2)
-    begin(page, white={"name": "own", "path": "./mine.py:discs"})
-    assert page.state["players"]["white"]["name"] == "discs"
-    page.move("f5")
-    page.wait_for(lambda state: len(state["moves"]) == 2)
-
-
-@pytest.mark.integration
-def test_an_own_agent_may_resign(page: Page) -> None:
     begin(page, white={"name": "own", "path": "mine.py:Resigns"})
     page.move("f5")
     page.wait_for(lambda state: state["over"])
     assert page.state["outcome"].startswith("White resigns: Black wins by 64")
+    begin(page, white={"name": "own", "path": "./mine.py:discs"})
+    assert page.state["players"]["white"]["name"] == "discs"
+    page.move("f5")
+    page.wait_for(lambda state: len(state["moves"]) == 2)
 
 
 @pytest.mark.integration
