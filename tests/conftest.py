@@ -7,14 +7,16 @@ import gc
 import multiprocessing
 import os
 import shutil
+import signal
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import ExitStack
 from multiprocessing import resource_tracker
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from clocks import Clock
@@ -28,11 +30,14 @@ if TYPE_CHECKING:
 
     from othello_lab import Position
 
+    Visit = Callable[..., Page]
+
 pytest_plugins = ["costs", "shared"]
 
 
 def pytest_configure(config: pytest.Config) -> None:
     share_bytecode(config)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
     if config.option.markexpr == "integration":  # a test may have both marks; then it is nightly
         config.option.markexpr = "integration and not nightly"
     if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
@@ -181,6 +186,39 @@ def browser(chromium: tuple[Browser, AbstractEventLoop]) -> Iterator[Browser]:
     asyncio._set_running_loop(loop)
     yield found
     asyncio._set_running_loop(None)
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[Visit]:
+    """``visit(address, width=360)``: the page there, with whatever Playwright's contexts take. At
+    its end nothing may have gone wrong in it, and it has asked nobody but what begins with its
+    address, or with ``home``."""
+    with ExitStack() as stack:
+
+        def begin(
+            address: str, width: int = 1280, height: int = 800, home: str = "", **how: Any
+        ) -> Page:
+            context = browser.new_context(viewport={"width": width, "height": height}, **how)
+            stack.callback(context.close)
+            context.set_default_timeout(60_000)  # milliseconds: the machine may be busy
+            page = context.new_page()
+            said: list[str] = []
+            asked: list[str] = []
+            page.on("pageerror", lambda error: said.append(str(error)))
+            page.on("console", lambda line: said.append(line.text) if line.type == "error" else 0)
+            page.on("request", lambda request: asked.append(request.url))
+            page.goto(address)
+
+            def nothing_went_wrong() -> None:
+                lost = ("WebSocket connection to", "ERR_CONNECTION_REFUSED")
+                assert [each for each in said if not any(word in each for word in lost)] == []
+                own = (home or address, "blob:", "data:")
+                assert [url for url in asked if not url.startswith(own)] == []
+
+            stack.callback(nothing_went_wrong)
+            return page
+
+        yield begin
 
 
 @pytest.fixture

@@ -28,15 +28,7 @@ sees them: discs, or the kind of forfeit by which it lost."""
 def handmade(file: Path, agents: Sequence[str]) -> Iterator[Record]:
     """Make a record with these agents and no game yet."""
     with Record.create(file) as made:
-        head = {
-            "kind": RUN,
-            "complete": False,
-            "name": "test",
-            "format": FORMAT,
-            "ruleset": "standard",
-            "seed": 0,
-            "config": {},
-        }
+        head = {"kind": RUN, "name": "test", "format": FORMAT, "ruleset": "standard", "seed": 0}
         head |= {"command": "", "config": {}, "versions": {}, "machine": {}, "started": ""}
         head |= {"complete": False}
         made.write_row("job", head)

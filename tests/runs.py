@@ -15,6 +15,7 @@ from othello_lab.core.notation import PASS, split_transcript, square_name
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import RunResult, run
 from othello_lab.experiments.pairing.openings import Opening
+from othello_lab.experiments.record.store import FILE
 
 QUIET = Console(quiet=True)
 DUEL = ("agents=duel", "agent@first=greedy", "agent@second=random")
@@ -44,6 +45,14 @@ def printed(*words: object, code: int = 0) -> str:
     if code == 2:
         assert err.count("\n") == 1, err
     return err if code == 2 else out + err
+
+
+def made(results: Path, *words: object, code: int = 0) -> tuple[str, Path]:
+    """Make a job by a command that ends with this code: what it prints, and the job's folder."""
+    before = set(results.glob(f"*/*/{FILE}"))
+    said = told(*words, f"results={results}", code=code)
+    (record,) = set(results.glob(f"*/*/{FILE}")) - before
+    return said, record.parent
 
 
 def changed(folder: Path, *statements: str) -> Path:

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import misbehaving
 from processes import await_
 from websockets.sync.client import ClientConnection, connect
 
@@ -19,6 +20,9 @@ from othello_lab.play.web.server import serve
 
 HUMAN = {"name": "human", "settings": {}}
 PEOPLE = {"black": HUMAN, "white": HUMAN}
+OWN = Path(misbehaving.__file__).read_text("utf-8").replace("after: int = 3", "after: int = 0")
+OWN += "\ndef discs(player, board): return board.count(player)\n"
+"""Agents of one's own for a server's folder."""
 _PATIENCE = 60.0  # the machine may be busy
 
 

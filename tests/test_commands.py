@@ -16,7 +16,9 @@ from served import free_port
 from shared import JOBS, copied
 
 pytestmark = pytest.mark.integration
-DOCS = Path(__file__).resolve().parents[1] / "docs"
+TESTS = Path(__file__).resolve().parent
+DOCS = TESTS.parent / "docs"
+SEARCH = (TESTS / "agents" / "diagnosis" / "students" / "negamax.py").read_text("utf-8")
 BERT = shlex.quote(f"{sys.executable} {DOCS}/examples/bert.py")
 LAB = f"{shlex.quote(sys.executable)} -m othello_lab"
 
@@ -28,66 +30,10 @@ def hollow(mover, opponent):
     corners = count(mover & CORNERS) - count(opponent & CORNERS)
     return 10 * corners + count(moves(mover, opponent)) - count(moves(opponent, mover))
 """,
-    "own.py": """
-from othello_lab import Agent, Decision
-
-class Corners(Agent):
-    def decide(self, position, limits):
-        corners = [move for move in position.moves if move in (0, 7, 56, 63)]
-        return Decision((corners or position.moves)[0])
-""",
-    "search.py": """
-from othello_lab import PASS, Agent, Decision
-
-class Right(Agent):
-    def __init__(self, depth, evaluation):
-        self.depth, self.evaluation = depth, evaluation
-
-    def value(self, position, depth, alpha, beta):
-        if position.is_over:
-            return 10**9 * position.disc_difference
-        if depth == 0:
-            return self.evaluation(position)
-        for move in position.moves or [PASS]:
-            alpha = max(alpha, self.child(position.play(move), depth - 1, alpha, beta))
-            if alpha >= beta:
-                break
-        return alpha
-
-    def child(self, position, depth, alpha, beta):
-        return -self.value(position, depth, -beta, -alpha)
-
-    def decide(self, position, limits):
-        best, choice = -(10**15), None
-        for move in position.moves:
-            value = -self.value(position.play(move), self.depth - 1, -(10**15), -best)
-            if value > best:
-                best, choice = value, move
-        return Decision(choice, best)
-
-class Wrong(Right):
-    def child(self, position, depth, alpha, beta):
-        return -self.value(position, depth, -beta, alpha)
-""",
-    "paip.py": """
-import random
-
-def edges(player, board):
-    legal = [square for square in range(11, 89) if is_legal(square, player, board)]
-    return random.choice([square for square in legal if square // 10 in (1, 8)] or legal)
-
-def is_legal(square, player, board):
-    other = "o" if player == "@" else "@"
-    if board[square] != ".":
-        return False
-    for step in (-11, -10, -9, -1, 1, 9, 10, 11):
-        place = square + step
-        while board[place] == other:
-            place += step
-        if board[place] == player and board[place - step] == other:
-            return True
-    return False
-""",
+    "own.py": (TESTS / "misbehaving.py").read_text("utf-8"),
+    "paip.py": (TESTS / "agents" / "external" / "paip.py").read_text("utf-8"),
+    "search.py": SEARCH,
+    "wrong.py": SEARCH.replace("depth - 1, -beta, -alpha", "depth - 1, -beta, alpha"),
     "lines.txt": "f5d6c3d3c4\nf5f6e6f4\n",
     "my_conf/agents/pair.yaml": """
 mine:
@@ -129,11 +75,11 @@ sweep_of_two_settings ¦ run -m agents=duel agent@first=alphabeta agent@second=g
 agents ¦ agents list ¦ alphabeta.*greedy.*maximizer.*minimax.*random.*weighted
 evaluations ¦ agents list evaluations ¦ edge_stability.*mobility.*patterns
 own_heuristic ¦ match ./mine.py:hollow iago games=8 ¦ hollow.*iago
-own_agent ¦ match ./own.py:Corners random games=8 ¦ Corners
-own_agent_checked ¦ agents check ./own.py:Corners ¦ ok
-own_search_checked ¦ agents check ./search.py:Right --search --seconds 10 ¦ searches as minimax does
-bug_named ¦ agents check ./search.py:Wrong --search --seconds 10 ¦ probable cause ¦ ¦ 1
-functions_of_paip ¦ match ./paip.py:edges random games=4 ¦ edges
+own_agent ¦ match ./own.py:Mine random games=8 ¦ Mine
+own_agent_checked ¦ agents check ./own.py:Mine ¦ ok
+own_search_checked ¦ agents check ./search.py:Student --search --positions 4 ¦ as minimax does
+bug_named ¦ agents check ./wrong.py:Student --search --positions 4 ¦ probable cause ¦ ¦ 1
+functions_of_paip ¦ match ./paip.py:random_strategy greedy games=4 ¦ random_strategy
 beside_the_book ¦ run experiment=paip_1ply games=8 ¦ (?i)publish|book ¦ results/*/*/report.md
 ordering_of_paip ¦ run experiment=paip_ordering games=2 ¦ 18[.]9 ¦ results/*/*/report.md
 search_family ¦ run agents=search_family depth=3 games=2 ¦ mtdf
@@ -188,8 +134,8 @@ line_protocol ¦ match 'sh {docs}/examples/bot.sh' greedy games=4 ¦ bot
 illegal_move_told ¦ play terminal board=ascii white=human < two_humans ¦ d3: square occupied
 states_and_pruning ¦ play terminal white.depth=2 board=ascii < asking ¦ states examined
 series ¦ play series games=2 black=greedy white=random ¦ (?i)greedy
-replay_and_review ¦ play terminal black=greedy white=casual board=ascii --record two.txt && play
-    replay two.txt && play review two.txt ¦ (?i)mistake|lost
+replay_and_review ¦ play terminal black=greedy white=random ruleset=mini4 board=ascii
+    --record two.txt && play replay two.txt && play review two.txt ¦ with a choice were best
 levels ¦ play levels ¦ (?s)starter.*casual.*champion
 solver ¦ agents solve '-O-XXX--XXXXXXX-XXOXO-O-XOOOOO--XXOXOXXX-XO-XOXXOOOOOXXXOX-OOOXO X'
     ¦ (?i)score
@@ -256,18 +202,6 @@ def test_it_goes_on_working(row: Row, here: Path, request: pytest.FixtureRequest
         assert files, output
         output = "\n".join(path.read_bytes().decode(errors="replace") for path in files)
     assert re.search(row.pattern, output, re.DOTALL), output
-
-
-def test_a_match_in_a_notebook(here: Path) -> None:
-    from othello_lab import match
-
-    assert "iago" in str(match("iago", "mobility", games=4))
-
-
-def test_a_search_of_a_position() -> None:
-    from othello_lab import AlphaBeta, Position, SquareWeights
-
-    assert AlphaBeta(4, SquareWeights()).search(Position.start()).stats.nodes > 4
 
 
 def test_the_page_answers(here: Path) -> None:

@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,9 +20,15 @@ from runs import printed, told
 
 from othello_lab.__main__ import HELP, all_commands
 from othello_lab.agents.commands.bench import bench, signature
+from othello_lab.agents.config import ConfigError, choices
 from othello_lab.core.system.rooms import ROOMS
+from othello_lab.experiments.config import read
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.progress import progress_bar
+from othello_lab.experiments.studies.study_command import study_help
+from othello_lab.training.data import Positions
+from othello_lab.training.evolution import Evolved
+from othello_lab.training.train_command import train_help
 
 SIGNATURE = 19_035_066
 """Total nodes of ``othello-lab bench``. Moves only when a search changes what it does."""
@@ -82,6 +89,53 @@ def test_help_explains_itself() -> None:
         assert expected in shown
     for unwanted in ("\nhydra:", "\ndefaults:", "@package", "_target_", "_schema_", "None"):
         assert unwanted not in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "settings"),
+    [
+        ("play", "terminal web series replay review gtp nboard wpi referee levels"),
+        ("play terminal --help", "--record limits: series human alphabeta pause"),
+        ("play web --help", "port: 8377"),
+        ("play gtp --help", "agent=alphabeta"),
+        ("play nboard --help", "NBoard"),
+        ("play wpi", "agent=AGENT"),
+        ("play wpi --help", "agent=AGENT limit folder"),
+        ("play referee", "games limit names folder isolation output"),
+        ("play referee --help", "games limit names folder isolation output"),
+        ("plan --help", "split"),
+        ("selfplay --help", "random_plies: agent="),
+    ],
+)
+def test_help_tells_the_settings(words: str, settings: str) -> None:
+    shown = told(*words.split())
+    assert [word for word in settings.split() if word not in shown] == []
+
+
+@pytest.mark.parametrize(("group", "help_of"), [("study", study_help), ("train", train_help)])
+def test_help_tells_of_every_study_and_training(group: str, help_of: Callable[..., str]) -> None:
+    shown = help_of()
+    for name, about in choices(group).items():
+        own = help_of(name)
+        assert about and name in shown and f"{group} {name}" in own
+        has_time = group == "train" and name not in ("all", "champion", "champion_tiny")
+        assert ("minutes: a number of more than 0" in own) == has_time
+
+
+@pytest.mark.parametrize(
+    ("package", "extra", "use"),
+    [
+        ("distributed", "dask", lambda: read(["executor=dask"])),
+        ("pyarrow", "learn", lambda: Positions.read("nothing.parquet")),
+        ("cma", "learn", lambda: Evolved().check(read([]))),
+    ],
+)
+def test_without_a_package_its_extra_is_named(
+    package: str, extra: str, use: Callable[[], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ConfigError, match=rf"{package}.*\[{extra}\]"):
+        use()
 
 
 def test_the_configuration_can_be_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

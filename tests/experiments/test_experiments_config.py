@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
@@ -233,12 +232,6 @@ def test_agents_and_heuristics_from_outside(tmp_path: Path) -> None:
     plan = read([*words, "evaluation=corners_only"], [tmp_path])
     assert plan.agents["mine"].make().favourite == "f5"  # type: ignore[attr-defined]
     assert plan.agents["alphabeta"].evaluation.weights.sum() == 4  # type: ignore[attr-defined]
-
-
-def test_without_dask_its_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(ConfigError, match=r"executor=dask .*distributed; .*\[dask\]"):
-        read(["executor=dask"])
 
 
 def test_an_agent_without_any_limit_is_refused_before_a_game() -> None:

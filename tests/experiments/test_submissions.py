@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -51,14 +50,9 @@ def page(result: RunResult, name: str) -> str:
 
 
 @pytest.mark.nightly
-def test_programs_of_all_kinds_play_each_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_programs_of_all_kinds_play_each_other(tmp_path: Path, scratch: Path) -> None:
     kinds = ["file", "line", *PYTHON, "agent", "silent", "dying", "unreadable", "missing", "data"]
     names = hand_in(tmp_path / "submissions", kinds)
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
     result = played(tmp_path, "limits.prepare=3")
     assert result.complete
     assert list(result.games.sort_values("game")["game"]) == list(range(len(result.games)))
@@ -150,16 +144,13 @@ def test_to_compile_costs_no_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.nightly
 def test_a_program_is_told_the_reason_for_which_it_lost(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Not of its watch: it is late, or has printed too much (here a megabyte, as to read more takes
     a busy machine long); and its exception is told."""
     monkeypatch.setattr(agent_proxy, "MOST_OF_PROGRAM", 1 << 20)
     folder = tmp_path / "submissions"
     hand_in(folder, ["line", "strategy"])
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
     for name, trouble in (
         ("late", "open('written', 'w').close(); __import__('time').sleep(100)"),
         ("loud", "while True: sys.stderr.write('x' * 99_999 + '\\n')"),

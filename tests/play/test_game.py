@@ -1,4 +1,5 @@
-"""A game that can be taken back, and how its end is told."""
+"""A game that can be taken back, how its end is told, how people write its moves, and the name of
+its opening."""
 
 from __future__ import annotations
 
@@ -6,11 +7,14 @@ from collections.abc import Callable
 
 import pytest
 
+from othello_lab.core.bitboard import symmetric_forms
 from othello_lab.core.notation import PASS, IllegalMove
 from othello_lab.core.position import Position
-from othello_lab.core.rules import Color, ruleset
+from othello_lab.core.rules import RULESETS, Color, ruleset
 from othello_lab.play.game import GameState, line_text, outcome, value_text
 from othello_lab.play.game_files import game_of
+from othello_lab.play.moves import looks_like_move, read_move, written
+from othello_lab.play.opening_names import LINES, named_positions, opening_names
 
 STANDARD = ruleset("standard")
 
@@ -68,3 +72,86 @@ def test_values_are_told_as_people_read_them() -> None:
     assert value_text(None) == "none"
     assert value_text(-17, 100) == "-0.2 discs"  # of the champion
     assert value_text(3 << 24, 100) == "win by 3"
+
+
+# ------------------------------------------------------------------ how people write moves
+
+
+D3 = 19
+
+
+def test_ways_to_write_a_move_and_a_pass() -> None:
+    ways = {
+        D3: ["d3", "D3", "(B D 3)", "b d 3", "( B d 3 )", "3 4", "3,4", "(3 4)"],
+        PASS: ["--", "pass", "PA", "(B P 1)"],
+    }
+    for move, texts in ways.items():
+        for text in texts:
+            assert looks_like_move(text)
+            assert read_move(text, Position.start()) == move
+
+
+@pytest.mark.parametrize(
+    ("why", "texts"),
+    [
+        ("black is to move", ["(W D 3)"]),
+        ("not a square", ["i9", "d9", "(B Z 3)", "(B D 33)"]),
+        ("row and column", ["0 4", "9 1"]),
+    ],
+)
+def test_what_is_no_move_is_refused_with_the_reason(why: str, texts: list[str]) -> None:
+    for text in texts:
+        assert looks_like_move(text)
+        with pytest.raises(IllegalMove, match=why):
+            read_move(text, Position.start())
+
+
+def test_commands_are_no_moves() -> None:
+    for text in ("help", "undo", "depth 3", "", "d", "34", "hint 3"):
+        assert not looks_like_move(text)
+
+
+def test_the_ruleset_says_how_a_move_is_written_and_that_can_be_read() -> None:
+    assert written(D3, Color.WHITE, RULESETS["wpi"]) == "(W D 3)"
+    assert written(PASS, Color.BLACK, RULESETS["wpi"]) == "(B P 1)"
+    assert written(D3, Color.BLACK, RULESETS["standard"]) == "d3"
+    assert written(PASS, Color.BLACK, RULESETS["mini6"]) == "passes"
+    for rules in RULESETS:
+        position = Position.start(rules)
+        for move in position.moves:
+            text = written(move, position.to_move, position.ruleset)
+            assert read_move(text, position) == move
+
+
+# ------------------------------------------------------------------ names of openings
+
+
+def test_all_lines_are_legal_and_end_in_different_positions() -> None:
+    rows = LINES.splitlines()
+    assert len(named_positions()) == len(rows) == 77
+    assert len({row.partition(" ")[2] for row in rows}) == len(rows)
+
+
+def test_the_last_name_holds() -> None:
+    for text, name in {
+        "f5": "",
+        "c4e3f6e6f5": "Tiger",
+        "d3c5f6f5e6": "Tiger",  # the same, mirrored
+        "f5d6c3d3c4": "Tiger",  # and turned
+        "f5d6c3d3c4f4": "Tiger",  # until there is another name
+        "c4e3f6e6f5c5c3": "Stephenson",
+        "f5f6": "Diagonal Opening",
+        "f5f4": "Parallel Opening",
+    }.items():
+        assert opening_names(game_of(text, ruleset("standard")))[-1] == name
+    assert opening_names(GameState(Position.start("mini4"))) == [""]
+    assert set(opening_names(game_of("c4", ruleset("wpi")))) == {""}
+
+
+def test_every_form_of_a_line_has_its_name() -> None:
+    position = Position.from_transcript("c4e3f4c5d6f3e6c3d3e2")
+    forms = {
+        Position(int(mover), int(opponent), position.to_move).canonical()
+        for mover, opponent in symmetric_forms(*position.masks, 8)
+    }
+    assert {named_positions()[form] for form in forms} == {"Rose"}

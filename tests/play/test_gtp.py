@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import functools
 import io
 import itertools
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from importlib import metadata
 from typing import Any
 
 import pytest
 from boards import played_out
 
 from othello_lab import PASS, Color, Position
-from othello_lab.__main__ import room_main
 from othello_lab.core.game import Limits
-from othello_lab.core.notation import parse_square, square_name
+from othello_lab.core.notation import square_name
 from othello_lab.play.agent_process import AgentProcesses
 from othello_lab.play.engine import read_engine, serve
 from othello_lab.play.gtp import GtpClock, GtpServer
-
-main = functools.partial(room_main, "play")
-
 
 BLACK = Color.BLACK
 
@@ -48,6 +43,7 @@ def say(server: GtpServer, *commands: str) -> list[str]:
 def test_a_session_as_a_controller_holds_it(server: GtpServer) -> None:
     session = [
         ("protocol_version", "= 2"),
+        ("version", f"= {metadata.version('othello-strategy-lab')}"),
         ("1 name", "=1 Othello strategy lab: greedy"),
         ("known_command genmove", "= true"),
         ("known_command setup", "= false"),
@@ -103,50 +99,24 @@ def test_reg_genmove_makes_no_move(server: GtpServer) -> None:
     assert "Black (X) to move" in before
 
 
-def with_pass() -> list[tuple[Color, int]]:
-    """A whole game with a pass in it."""
+@pytest.mark.parametrize("told", ["play {} pass", "genmove {}", ""])
+def test_passes_may_be_told_asked_for_or_left_out(server: GtpServer, told: str) -> None:
     games = (played_out("standard", seed) for seed in itertools.count())
-    game = next(turns for turns in games if PASS in [move for _, move in turns[:-2]])
-    return [(position.to_move, move) for position, move in game]
-
-
-@pytest.mark.parametrize("told", [True, False])
-def test_passes_may_be_told_or_left_out(server: GtpServer, told: bool) -> None:
-    position, moves, commands = Position.start(), with_pass(), []
-    for color, move in moves:
-        position = position.play(move)
-        if move == PASS and not told:
-            continue
-        word = "pass" if move == PASS else square_name(move)
-        commands.append(f"play {color.value} {word}")
-    assert set(say(server, *commands)) == {"="}
+    game, commands = next(g for g in games if PASS in [move for _, move in g[:-2]]), []
+    for before, move in game:
+        position, color = before.play(move), before.to_move
+        command = told if move == PASS else f"play {{}} {square_name(move)}"
+        commands += [command.format(color.value)] * bool(command)
+    assert {*say(server, *commands)} == {"=", *["= pass"] * told.startswith("genmove")}
     lead = position.disc_difference
     winner = position.to_move if lead > 0 else position.to_move.other
     expected = f"= {winner.value[0].upper()}+{abs(lead)}" if lead else "= 0"
     assert say(server, "final_score", "genmove b") == [expected, "= pass"]
-    assert say(server, "gogui-rules_legal_moves", "gogui-rules_final_result")[0] == "="
+    legal, result = say(server, "gogui-rules_legal_moves", "gogui-rules_final_result")
+    assert legal == "=" and "is over" in result
     # Each command is taken back by one undo, with the pass that was left out before it.
     assert set(say(server, *["undo"] * len(commands))) == {"="}
     assert say(server, "undo") == ["? cannot undo"]
-
-
-def test_a_whole_game_as_quarry_has_it_played(server: GtpServer) -> None:
-    """The words and their order are those of this program with a board."""
-    words = ["protocol_version", "name", "version", "list_commands", "list_games"]
-    words += ["set_game Othello", "boardsize 8", "clear_board"]
-    assert all(answer[0] == "=" for answer in say(server, *words))
-    position = Position.start()
-    while not position.is_over:
-        if position.to_move is BLACK:
-            (said,) = say(server, "genmove black")
-            position = position.play(parse_square(said[2:]))
-        else:
-            move = (*position.moves, PASS)[0]
-            word = "pass" if move == PASS else square_name(move).upper()
-            assert say(server, f"play white {word}") == ["="]
-            position = position.play(move)
-    assert say(server, "final_score")[0][2] in "BW0"
-    assert "is over" in say(server, "gogui-rules_final_result")[0]
 
 
 def test_boards_are_set_and_shown(server: GtpServer) -> None:
@@ -218,11 +188,3 @@ def test_it_serves_until_it_is_told_to_quit_or_nobody_asks(server: GtpServer) ->
     serve(server, ["1 name\n", "\n", "2 quit\n", "3 name\n"], output)
     assert output.getvalue() == "=1 Othello strategy lab: greedy\n\n=2\n\n"
     serve(server, [], output)
-
-
-def test_nothing_else_goes_to_its_output(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "stdin", io.StringIO("genmove b\nquit\n"))
-    assert main(["gtp", "agent=alphabeta", "agent.depth=2", "agent.evaluation=iago"]) == 0
-    assert capsys.readouterr().out.count("=") == 2

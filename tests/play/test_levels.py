@@ -97,14 +97,14 @@ def test_too_few_games_write_nothing(tmp_path: Path) -> None:
 def test_one_command_measures_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     weak = "agents.champion.depth=8"
-    words = ["games=40", "figures=none", weak, "agents.champion.endgame=12"]
+    words = ["games=20", "figures=none", weak, "agents.champion.endgame=12"]
     others = set(choices("agents")) - {"classics"}
     monkeypatch.setattr("othello_lab.play.levels_command.NOT_MEASURED", others)
     assert room_main("play", ["levels", "--measure", "--output", "levels.yaml", *words]) == 0
     found = levels(tmp_path)
     assert {level.name for level in found} == {level.name for level in levels()}
     assert all(rung.low <= rung.elo <= rung.high for rung in ladder(tmp_path))
-    assert yaml.safe_load(Path("levels.yaml").read_text())["games"] == 40
+    assert yaml.safe_load(Path("levels.yaml").read_text())["games"] == 20
     by_name = {rung.name: rung for rung in ladder(tmp_path)}
     assert len(by_name) == 16
     minimax = by_name["classics.minimax_2"]

@@ -187,6 +187,7 @@ def test_a_series_changes_colours_and_counts(tmp_path: Path, refereed: Refereed)
     assert whites[0] == whites[2] == whites[1][::-1]
     assert game.findall(again) == whites
     assert shown.count("(bert) loses: illegal move: ") == 3
+    assert "anna - bert; colours drawn with seed=7" in shown
     assert "3 games: anna 3, bert 0" in shown
     assert len(saved_games((tmp_path / "games.txt").read_text(), "a file")) == 3
     assert (tmp_path / "games.txt").read_text().count("(bert) loses: illegal move: ") == 3

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -41,17 +40,10 @@ def worth(position: Position) -> int:
     return max(-worth(position.play(move)) for move in position.moves or (PASS,))
 
 
-def ends(game: GameState, empties: int) -> Iterator[int]:
-    """The numbers of the moves with so few empty squares before them."""
-    for number, turn in enumerate(game.turns, start=1):
-        if turn.before.empties <= empties:
-            yield number
-
-
 @pytest.mark.parametrize("seed", [1, 2])
 def test_late_moves_lose_what_perfect_play_says(seed: int) -> None:
     game = a_game("standard", seed)
-    late = list(ends(game, 7))
+    late = [n for n, turn in enumerate(game.turns, start=1) if turn.before.empties <= 7]
     for each in reviewed(game, range(late[0], late[-1] + 1)):
         turn = game.turns[each.number - 1]
         assert each.exact

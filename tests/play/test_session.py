@@ -36,6 +36,62 @@ def play(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
     return run
 
 
+BOARD = "a b c d"
+MISBEHAVES = "white=random +white.after=0 white._target_=misbehaving."
+SESSIONS = [
+    ("white=human", "f5;d6;c3;d3;c4;quit", [("opening: Tiger", 1)]),
+    # An agent states its move before it makes it.
+    ("white.depth=3", "d3", [
+        (r"White \(alphabeta depth=3.* plays c5.* value \+0, depth 3, line c5 f6 f3.*a b c d", 1),
+        (r"49 game states examined, 34 evaluations, 6 cutoffs, \d+\.\d{3} s", 1)]),
+    # Settings change for a move, or from then on.
+    ("", "depth 2 once;evaluation disc_count once;d3;undo;ordering static;d3", [
+        (r"White \([^)]* depth=2 evaluation=DiscCount.*White \([^)]* depth=4 ordering=static "
+         r"evaluation=SquareWeights", 1)]),
+    ("", "agent minimax depth=2 evaluation=disc_count;d3;agent human;black agent greedy", [
+        (r"White is now minimax depth=2 evaluation=DiscCount\.", 1),
+        (r"Black is now greedy\.", 1)]),
+    ("white=pvs white.depth=2", "debug on;d3", [("no tree: table_mb", 1)]),
+    ("white=random", "debug on;d3", [("random shows no search tree", 1)]),
+    ("white=greedy", "debug on;d3", [(r"In all 4 game states examined, 3 evaluations\.", 1)]),
+    # Enter draws the board, and passes are made.
+    ("", ";;quit", [(BOARD, 3)]),
+    ("white=human ruleset=mini4", "position OOX-XXXXXXXXXXX- O;d4;quit",
+     [("must pass", 1), (BOARD, 4)]),  # the start, the position, after the move, after the pass
+    # Agents fit the board, and state what they counted.
+    ("ruleset=mini6", "d5;quit", [(r"evaluation=DiscCount\) plays", 1)]),
+    ("white=random", "d3;quit", [(r"White \(random\) plays [ce]\d \d+\.\d{3} s ", 1)]),
+    # Who resigns has lost the whole board.
+    ("white.depth=1", "d3;resign;resign;d6",
+     [("Black resigns: White wins", 1), ("resign: the game is over", 1)]),
+    ("white=random series.points=100", "d3;resign",
+     [("human 0, random 1 games; points 0 : 64", 1)]),
+    (f"{MISBEHAVES}Resigns", "d3;undo;quit",
+     [("White resigns: Black wins by 64", 1), ("Taken back: 1 move", 1), ("broken", 0)]),
+    # In wpi White begins, and rows are counted from below.
+    ("white=human ruleset=wpi", "position;(W D 3)",
+     [(" h 8 .* 7 .* 6 .* 5 .* 4 .* 3 .* 2 .* 1 ", 1), ("White to move", 1)]),
+    # An agent that breaks down is replaced.
+    (f"{MISBEHAVES}Illegal", "d3;go;agent greedy;position", [
+        (r"White \(random\) has broken down: an illegal move", 2), ("'agent NAME'", 1),
+        (r"White \(greedy\) plays c3", 1), ("played: d3 c3", 1)]),
+    # Two agents play by themselves, or move by move.
+    ("black=greedy white=random ruleset=mini4", "", [("The game is over", 1)]),
+    ("black=greedy white=random ruleset=mini4 pause=true", ";;quit", [("plays", 2)]),
+]  # fmt: skip
+"""Settings, the lines that are typed, and what is shown how often; of once, at least once."""
+
+
+@pytest.mark.parametrize(("words", "script", "shown"), SESSIONS)
+def test_what_is_typed_has_its_answer(
+    words: str, script: str, shown: list[tuple[str, int]], play: Play
+) -> None:
+    out = " ".join(play(script.replace(";", "\n") + "\n", *words.split()).split())
+    for pattern, times in shown:
+        found = len(re.findall(pattern, out))
+        assert found == times or (found > 1 == times), (pattern, out)
+
+
 def test_a_game_of_two_people_to_its_end(play: Play, tmp_path: Path) -> None:
     record = tmp_path / "game.txt"
     start = "-OX-" + "-" * 12 + " X"
@@ -53,7 +109,6 @@ def test_a_game_of_two_people_to_its_end(play: Play, tmp_path: Path) -> None:
 
 
 def test_legal_moves_discs_and_turn_are_shown(play: Play) -> None:
-    assert play("f5\nd6\nc3\nd3\nc4\nquit\n", "white=human").count("opening: Tiger") == 1
     out = play("d3\nmarks off\nquit\n", "white=human")
     boards = out.split("a  b  c")[1:]
     assert boards[0].count("*") == 4
@@ -98,26 +153,6 @@ def test_what_cannot_be_done_is_refused_and_the_board_stays(play: Play) -> None:
     assert "Traceback" not in out
 
 
-def test_an_agent_states_its_move_before_it_makes_it(play: Play) -> None:
-    out = play("d3\n", "white.depth=3")
-    stated, board = out.index("White (alphabeta depth=3"), out.rindex("a  b  c")
-    assert stated < board
-    assert "plays c5" in out
-    assert "value +0, depth 3, line c5 f6 f3" in out
-    counts = r"49 game states examined, 34 evaluations, 6 cutoffs, \d+\.\d{3} s"
-    assert re.search(counts, out)
-
-
-def test_settings_change_for_a_move_or_from_then_on(play: Play) -> None:
-    out = play("depth 2 once\nevaluation disc_count once\nd3\nundo\nordering static\nd3\n")
-    said = [line for line in out.splitlines() if line.startswith("White (")]
-    assert "depth=2 evaluation=DiscCount" in said[0]
-    assert "depth=4 ordering=static evaluation=SquareWeights" in said[1]
-    out = play("agent minimax depth=2 evaluation=disc_count\nd3\nagent human\nblack agent greedy\n")
-    assert "White is now minimax depth=2 evaluation=DiscCount." in out
-    assert "Black is now greedy." in out
-
-
 def test_pruning_shows_both_counts(play: Play) -> None:
     out = play("pruning off\nd3\npruning on once\nc6\nd2\n", "white.depth=3")
     rows = re.findall(r"^  (minimax|alphabeta) +(\d+) +(\d+) +(\d+) .*$", out, re.MULTILINE)
@@ -134,12 +169,6 @@ def test_debug_shows_the_tree_on_the_screen_or_in_a_file(play: Play, tmp_path: P
     assert "In all 49 game states examined, 34 evaluations, 6 cutoffs." in out
     assert f"the tree is in {file}" in out.replace("\n", " ").replace("  ", " ")
     assert "game states below are not shown" in file.read_text()
-    for words, told in (
-        (["white=pvs", "white.depth=2"], "no tree: table_mb"),
-        (["white=random"], "random shows no search tree"),
-        (["white=greedy"], "In all 4 game states examined, 3 evaluations."),
-    ):
-        assert told in play("debug on\nd3\n", *words)
 
 
 def test_hints_positions_and_files(play: Play, tmp_path: Path) -> None:
@@ -153,35 +182,6 @@ def test_hints_positions_and_files(play: Play, tmp_path: Path) -> None:
     assert "played: d3 c5" in out
 
 
-def test_enter_draws_the_board_and_passes_are_made(play: Play) -> None:
-    assert play("\n\nquit\n").count("a  b  c") == 3
-    out = play("position OOX-XXXXXXXXXXX- O\nd4\nquit\n", "white=human", "ruleset=mini4")
-    assert "must pass" in out
-    assert out.count("a  b  c") == 4  # the start, the position, after the move, after the pass
-
-
-def test_agents_fit_the_board_and_state_what_they_counted(play: Play) -> None:
-    assert "evaluation=DiscCount) plays" in play("d5\nquit\n", "ruleset=mini6")
-    out = play("d3\nquit\n", "white=random")
-    assert re.search(r"White \(random\) plays [ce]\d\n  \d+\.\d{3} s\n", out)
-
-
-def test_who_resigns_has_lost_the_whole_board(play: Play) -> None:
-    out = play("d3\nresign\nresign\nd6\n", "white.depth=1")
-    assert "Black resigns: White wins" in out
-    assert "resign: the game is over" in out
-    out = play("d3\nresign\n", "white=random", "series.points=100")
-    assert "human 0, random 1 games; points 0 : 64" in out
-
-
-def test_wpi_begins_with_white_and_its_rows_are_counted_from_below(play: Play) -> None:
-    out = play("position\n(W D 3)\n", "white=human", "ruleset=wpi")
-    rows = re.findall(r"^ (\d) ", out, re.MULTILINE)
-    assert rows[:8] == list("87654321")
-    assert "White to move" in out
-
-
-@pytest.mark.integration
 def test_a_series_changes_colours_and_keeps_the_score(play: Play, tmp_path: Path) -> None:
     words = "black=greedy", "white=random", "ruleset=mini4"
     file = tmp_path / "games.txt"
@@ -196,24 +196,6 @@ def test_a_series_changes_colours_and_keeps_the_score(play: Play, tmp_path: Path
     assert recorded[-1].endswith("wins the series.")
     out = play("", *words, "series.points=20")
     assert re.search(r"points (2\d|3\d) : |: (2\d|3\d)\.", out)
-
-
-def test_an_agent_may_resign(play: Play) -> None:
-    out = play(
-        "d3\nundo\nquit\n", "white=random", "white._target_=misbehaving.Resigns", "+white.after=0"
-    )
-    assert "White resigns: Black wins by 64" in out and "broken" not in out
-    assert "Taken back: 1 move" in out
-
-
-@pytest.mark.integration
-def test_an_agent_that_breaks_down_is_replaced(play: Play) -> None:
-    words = "white=random", "white._target_=misbehaving.Illegal", "+white.after=0"
-    out = play("d3\ngo\nagent greedy\nposition\n", *words)
-    assert out.count("White (random) has broken down: an illegal move") == 2
-    assert "'agent NAME'" in out
-    assert "White (greedy) plays c3" in out
-    assert "played: d3 c3" in out
 
 
 def test_a_long_search_is_foreseen_and_can_be_stopped(
@@ -244,13 +226,6 @@ def test_a_long_search_is_foreseen_and_can_be_stopped(
     assert out.count("would take") == out.count("was stopped") == 1
     assert "played: d3 white> depth 2" in out
     assert "played: d3 c3 " in out
-
-
-def test_two_agents_play_by_themselves_or_move_by_move(play: Play) -> None:
-    out = play("", "black=greedy", "white=random", "ruleset=mini4")
-    assert "The game is over" in out
-    out = play("\n\nquit\n", "black=greedy", "white=random", "ruleset=mini4", "pause=true")
-    assert len(re.findall(r"plays", out)) == 2
 
 
 @pytest.mark.parametrize("unicode", [True, False])

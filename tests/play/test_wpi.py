@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import functools
 import os
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +14,6 @@ import pytest
 from chosen import mostly_nightly
 from processes import Command, await_
 from refusals import ended
-from runs import printed
 
 from othello_lab import Color, Position
 from othello_lab.__main__ import room_main
@@ -189,21 +187,3 @@ def test_a_file_that_is_none_ends_it_with_a_line(
     code, _, errors = ended(["play", "wpi", "anna", "agent=greedy", f"folder={tmp_path}"])
     last = errors.splitlines()[-1]
     assert code == 2 and "anna.in" in last and complaint in last
-
-
-@pytest.mark.nightly
-def test_ours_against_ours_through_the_referee(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One of them as the executable script that the page shows."""
-    root = Path(__file__).parents[2]
-    script = tmp_path / "anna"
-    lab = f"PYTHONPATH={root} exec {sys.executable} -m play"
-    script.write_text(f'#!/bin/sh\n{lab} wpi "$(basename "$0")" agent=greedy\n')
-    script.chmod(0o755)
-    monkeypatch.setenv("PYTHONPATH", str(root))
-    other = f"{sys.executable} -m play wpi bert agent=random limit=2"
-    words = ["games=1", "seed=1", "limit=60", "--record", str(tmp_path / "games.txt")]
-    shown = printed("play", "referee", script, other, *words)
-    assert shown.count("\nThe game is over: ") == 1, shown
-    assert "anna - bert; colours drawn" in shown

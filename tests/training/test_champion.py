@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import yaml
 from processes import Command, await_
+from runs import made
 
 from othello_lab.__main__ import main
 from othello_lab.agents.config import load, load_evaluation
@@ -26,13 +27,6 @@ from othello_lab.training.data import Positions
 from othello_lab.training.steps import read
 
 WORDS = ("champion_tiny", "figures=false", "executor.workers=1")
-
-
-def made(results: Path) -> Path:
-    """Make a tiny champion without an interruption; return its folder."""
-    assert main(["train", *WORDS, f"results={results}"]) == 0
-    (folder,) = (results / "champion_tiny").iterdir()
-    return folder
 
 
 def outcome(folder: Path) -> dict[str, object]:
@@ -90,7 +84,7 @@ def test_killed_between_and_within_steps_it_makes_the_same(tmp_path: Path) -> No
         assert (folder / name).exists(), command.printed
         command = Command("resume", str(folder))
     assert command.wait(600) == 0, command.printed
-    assert outcome(folder) == outcome(made(tmp_path / "whole"))
+    assert outcome(folder) == outcome(made(tmp_path / "whole", "train", *WORDS)[1])
     with Record.open(folder) as record:
         assert record.head()["complete"] and len(record.pieces()) == 6
 
@@ -99,7 +93,7 @@ def test_killed_between_and_within_steps_it_makes_the_same(tmp_path: Path) -> No
 def test_a_champion_is_reported_played_with_and_shipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = made(tmp_path)
+    _, folder = made(tmp_path, "train", *WORDS)
     files = ChampionFiles(folder)
     report = (folder / "report.md").read_text()
     for said in (

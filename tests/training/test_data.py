@@ -188,12 +188,6 @@ def test_rows_that_cannot_be(
         Positions.read(path)
 
 
-def test_without_pyarrow_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(ConfigError, match=r"pyarrow.*\[learn\]"):
-        Positions.read("nothing.parquet")
-
-
 @pytest.mark.parametrize("files", [[], "nowhere.parquet"])
 def test_no_file_is_no_data(files: list[str] | str) -> None:
     with pytest.raises(ConfigError, match=r"no positions|nowhere\.parquet"):

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import signal
 import sqlite3
 import sys
 from collections import Counter
@@ -16,9 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
-from processes import Command, await_
-from records import games_in, query
-from runs import told
+from records import query
+from runs import made, told
 from taught import Line, positions_of, random_games
 
 from othello_lab.__main__ import main
@@ -97,18 +94,18 @@ def test_another_seed_makes_others(folder: Path, tmp_path: Path) -> None:
 def test_what_failed_is_made_again(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made, where = selfplay.made_of, tmp_path / "x"
+    whole, where = selfplay.made_of, tmp_path / "x"
 
     def fails_once(content: Any, place: Any, data: Any) -> Any:
         if content.number == 1:
             raise ArithmeticError("too hot")
-        return made(content, place, data)
+        return whole(content, place, data)
 
     with monkeypatch.context() as patch:
         patch.setattr(selfplay, "made_of", fails_once)
         with pytest.raises(RunStopped, match="ArithmeticError: too hot"):
             make(SMALL, where)
-    assert about_of(where)["games"] == 200 - 64
+    assert about_of(where)["games"] == 200 - 64 and len(Positions.read(where)) > 100
     made_pieces = query(where, f"select piece from rows where table_name = '{POSITIONS}'")
     assert made_pieces == [(0,), (2,), (3,)]
     assert make({}, where) == where
@@ -237,9 +234,8 @@ def test_unfinished_games_are_left_out() -> None:
 
 @pytest.mark.integration
 def test_the_command(tmp_path: Path) -> None:
-    words = [f"results={tmp_path}", "games=70", "executor=serial", "data.exact=4"]
-    out = told("selfplay", *words, "agent=alphabeta", "agent.depth=1")
-    (folder,) = (tmp_path / "selfplay").iterdir()
+    words = ["games=70", "executor=serial", "data.exact=4", "agent=alphabeta", "agent.depth=1"]
+    out, folder = made(tmp_path, "selfplay", *words)
     assert "70 games in" in out and "train" in out and "written to" in out
     for command, named in (
         (["show", str(folder)], "complete"),
@@ -261,10 +257,6 @@ def test_positions_need_files_with_whole_games(tmp_path: Path) -> None:
     assert "1 unfinished" in told("positions", *words, code=1)
 
 
-def test_help_tells_the_settings() -> None:
-    assert "random_plies: [4, 24]" in told("selfplay", "--help")
-
-
 def test_the_settings_are_those_of_the_yaml() -> None:
     plan = read([])
     assert plan.study == SelfPlay()
@@ -278,20 +270,3 @@ def test_nothing_but_forfeits_is_no_data(tmp_path: Path) -> None:
     settings = {"agents": agents, "games": 2, "isolation": "none", "trial": False}
     with pytest.raises(RunStopped, match="2 games"):
         make({**settings, "executor": "serial"}, tmp_path / "x")
-
-
-@pytest.mark.integration
-def test_ctrl_c_keeps_what_is_there_and_resume_makes_the_rest(tmp_path: Path) -> None:
-    words = ["games=400", "agent=mcts", "agent.playouts=10", "data.exact=0"]
-    command = Command("selfplay", *words, f"results={tmp_path}", "executor.workers=1")
-    try:
-        await_(lambda: games_in(tmp_path, "pieces"))
-        os.kill(command.pid, signal.SIGINT)
-        assert command.wait() == 130
-    finally:
-        command.kill()
-    (folder,) = (tmp_path / "selfplay").iterdir()
-    assert not about_of(folder)["complete"] and "go on with" in command.printed
-    before = len(Positions.read(folder))
-    assert before > 100 and main(["resume", str(folder)]) == 0
-    assert about_of(folder)["complete"] and len(Positions.read(folder)) > before

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import students
 from records import runs_in
 from runs import told
 
@@ -78,35 +79,17 @@ def test_the_folder_of_a_match_has_no_blanks() -> None:
     assert match_name(["depth 3", "depth 6"]) == "depth_3_vs_depth_6"
 
 
-STUDENT = """
-from othello_lab import Agent, Decision
-
-class Student(Agent):
-    "Looks one ply ahead, whatever depth is asked for."
-
-    def __init__(self, depth, evaluation):
-        self.evaluation = evaluation
-
-    def decide(self, position, limits):
-        return Decision(min(position.moves, key=lambda m: self.evaluation(position.play(m))))
-
-class Broken(Student):
-    "Plays on a1, come what may."
-
-    def decide(self, position, limits):
-        return Decision(0)
-"""
-
-
 @pytest.mark.integration
-def test_a_class_is_checked_before_it_plays(tmp_path: Path) -> None:
-    (tmp_path / "mine.py").write_text(STUDENT)
-    words = [f"{tmp_path}/mine.py:{name}" for name in ("Student", "Broken")]
+def test_a_class_is_checked_before_it_plays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("othello_lab.experiments.jobs.side_check.SEARCH_SECONDS", 1.0)
+    words = [f"{students.HERE}:{name}" for name in ("Student", "Cheats")]
     words += ["depth=2", "games=2", "trial=false"]
     said, _, _ = played(tmp_path / "results", *words)
     (report,) = tmp_path.glob("results/*/*/report.md")
-    assert said.index("mine.py:Student") < said.index("--no-check") < said.index("keeps to")
+    assert said.index("students.py:Student") < said.index("--no-check") < said.index("keeps to")
     for finding in ("Student keeps to the contract", "its search fails a check"):
         assert finding in said and finding in report.read_text(encoding="utf-8")
-    named = re.findall(rf"agents check {tmp_path}/mine\.py:(\w+)\)", said)
-    assert set(named) == {"Broken"}  # whose contract is broken
+    named = re.findall(r"agents check \S*/students\.py:(\w+)\)", said)
+    assert set(named) == {"Cheats"}  # whose contract is broken

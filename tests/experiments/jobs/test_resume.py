@@ -38,53 +38,38 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return played(tmp_path_factory.mktemp("whole"), *WORDS).folder
 
 
-def interrupted(results: Path, before: Callable[[], None]) -> tuple[int | None, str, Path]:
-    """Begin the run in a process that does something before, and in which it is not finished:
-    its exit code, what it printed, and its folder."""
-    process = Command("run", *WORDS, SLOWLY, f"results={results}", before=before)
-    printed, _ = process.communicate()
-    (folder,) = runs_in(results)
-    assert games_in(results) < TOTAL, printed
-    assert {n for (n,) in query(folder, "select count(*) from games group by pair")} <= {2}
-    return process.returncode, printed, folder
-
-
 def fill_the_disk() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 
 
 @pytest.mark.integration
-def test_a_killed_driver_is_resumed(tmp_path: Path, uninterrupted: Path) -> None:
-    kill = partial(signal.raise_signal, signal.SIGKILL)
-    code, _, folder = interrupted(tmp_path, after_games(30, kill))
-    assert code == -signal.SIGKILL and games_in(tmp_path) > 0
+@pytest.mark.parametrize(
+    ("games", "act", "code"),
+    [
+        (30, partial(signal.raise_signal, signal.SIGKILL), -signal.SIGKILL),
+        (1, partial(os.killpg, 0, signal.SIGINT), 130),
+        (30, fill_the_disk, 1),
+    ],
+    ids=["killed", "Ctrl-C", "full disk"],
+)
+def test_a_run_that_is_interrupted_within_itself_is_resumed(
+    games: int, act: Callable[[], object], code: int, tmp_path: Path, uninterrupted: Path
+) -> None:
+    process = Command("run", *WORDS, SLOWLY, f"results={tmp_path}", before=after_games(games, act))
+    printed, _ = process.communicate()
+    assert process.returncode == code and "Traceback" not in printed
+    (folder,) = runs_in(tmp_path)
+    assert 0 < games_in(tmp_path) < TOTAL, printed
+    assert {n for (n,) in query(folder, "select count(*) from games group by pair")} <= {2}
+    assert query(folder, "select complete from job") == [(0,)]
+    assert (f"othello-lab resume {folder}" in printed) == (code > 0)
+    if code == 130:
+        assert "stopping after the pairs under way" in printed
+        assert "stopped early" in (folder / "report.md").read_text(encoding="utf-8")
     told("resume", folder)
     assert content(folder) == content(uninterrupted)
     assert query(folder, "select complete from job") == [(1,)]
     assert len(query(folder, "select * from sessions")) == 2
-
-
-@pytest.mark.integration
-def test_ctrl_c_names_the_way_on(tmp_path: Path, uninterrupted: Path) -> None:
-    interrupt = partial(os.killpg, 0, signal.SIGINT)
-    code, printed, folder = interrupted(tmp_path, after_games(1, interrupt))
-    assert code == 130
-    assert "stopping after the pairs under way" in printed
-    assert f"othello-lab resume {folder}" in printed
-    assert "stopped early" in (folder / "report.md").read_text(encoding="utf-8")
-    assert query(folder, "select complete from job") == [(0,)]
-    told("resume", folder)
-    assert content(folder) == content(uninterrupted)
-
-
-@pytest.mark.integration
-def test_a_full_disk_loses_nothing(tmp_path: Path, uninterrupted: Path) -> None:
-    code, printed, folder = interrupted(tmp_path, after_games(30, fill_the_disk))
-    assert code == 1 and "Traceback" not in printed
-    assert f"othello-lab resume {folder}" in printed
-    assert games_in(tmp_path) > 0
-    told("resume", folder)
-    assert content(folder) == content(uninterrupted)
 
 
 @pytest.mark.integration
@@ -268,3 +253,56 @@ def test_agents_of_a_program_are_told_apart_by_their_settings() -> None:
     assert about["depth"] == 3
     assert about["evaluation"] == about_object(SquareWeights())
     assert about["evaluation"] != about_object(SquareWeights([[1] * 4] * 4))
+
+
+# ------------------------------------------------------------------ games without their time
+
+
+TIMED = [*DUEL, "ruleset=mini6", "games=4", "limits.seconds=20", "executor.workers=1"]
+
+
+def starved(folder: Path, share: float, seconds: float = 10.0) -> str:
+    """Write into a record that Black of game 1 waited for this share of its time, in seconds.
+    Return what is then shown of it."""
+    time, waited = round(seconds * 1e9), round(share * seconds * 1e9)
+    changes = f"black_nanoseconds = {time}, black_waited_nanoseconds = {waited}"
+    return told("show", changed(folder, f"update games set {changes} where game = 1"))
+
+
+@pytest.mark.parametrize(
+    ("limit", "share", "seconds", "named"),
+    [
+        ("seconds", 0.31, 10, True),
+        ("seconds", 0.29, 10, False),
+        ("seconds", 0.31, 9.9, False),  # less than half the limit of a single move
+        ("cpu_seconds", 0.9, 10, False),
+    ],
+)
+def test_starved_games_are_told(
+    limit: str, share: float, seconds: float, named: bool, recorded_duel: Path, tmp_path: Path
+) -> None:
+    folder = copied(recorded_duel, tmp_path)
+    changed(folder, f"update job set config = json_set(config, '$.limits.{limit}', 20)")
+    shown = starved(folder, share, seconds)
+    assert ("70 %" in shown and "in 1; resume FOLDER --retry-starved" in shown) == named
+
+
+@pytest.mark.integration
+def test_starved_pairs_are_played_again(tmp_path: Path) -> None:
+    folder = played(tmp_path, *TIMED).folder
+    games = "select game, transcript from games order by game"
+    before = query(folder, games)
+    starved(folder, 0.31)
+    told("resume", folder, "--retry-starved")
+    assert query(folder, games) == before
+    waited = query(folder, "select black_waited_nanoseconds from games where game = 1")
+    assert waited[0][0] < 3_000_000_000
+
+
+@pytest.mark.integration
+def test_a_schedule_that_goes_by_results_does_not_play_them_again(tmp_path: Path) -> None:
+    folder = played(tmp_path, *TIMED, "schedule=swiss").folder
+    shown = starved(folder, 0.31)
+    assert "in 1; this schedule goes by results" in shown
+    assert "executor.workers=1" in shown
+    assert "goes by results" in told("resume", folder, "--retry-starved", code=2)

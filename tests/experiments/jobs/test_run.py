@@ -85,11 +85,6 @@ def test_a_run_leaves_what_results_readme_says(tmp_path: Path) -> None:
     assert head["config"]["agents"]["left"]["depth"] == 2
 
 
-@pytest.mark.integration
-def test_two_runs_of_one_second_do_not_overwrite_each_other(tmp_path: Path) -> None:
-    assert len({played(tmp_path, *DUEL, "games=2").folder for _ in range(3)}) == 3
-
-
 TROUBLE = {
     "Raises": ("raised an exception", "a bug in a student's agent"),
     "Exits": ("raised an exception", "SystemExit: 3"),
@@ -138,28 +133,25 @@ def test_a_misbehaving_agent_loses_its_games_and_nothing_else(tmp_path: Path) ->
             assert " game - " not in line
 
 
+SLOW = "second._target_=misbehaving.Slow +second.after=24"
+
+
 @pytest.mark.integration
 @pytest.mark.parametrize(
     ("words", "end"),
     [
         ("first._target_=misbehaving.Crashes +first.flag=FLAG", "process died"),
         ("first._target_=misbehaving.Floods", "never answered"),
+        (f"{SLOW} limits.seconds=0.05", "time exceeded"),
+        (f"{SLOW} limits.seconds=5", "finished"),
     ],
 )
-def test_trouble_after_a_kill_and_amid_much_talk_is_found(
+def test_trouble_after_a_kill_and_amid_much_talk_is_found_and_who_is_late_loses(
     words: str, end: str, tmp_path: Path
 ) -> None:
     words = words.replace("FLAG", str(tmp_path / "killed"))
     limits = ["games=2", "executor.workers=1", "limits.hang=1"]
     result = played(tmp_path, *DUEL, *limits, *words.split())
-    assert set(result.games["end_reason"]) == {end}
-
-
-@pytest.mark.integration
-@pytest.mark.parametrize(("seconds", "end"), [(0.05, "time exceeded"), (5, "finished")])
-def test_a_late_answer_loses_and_says_so(seconds: float, end: str, tmp_path: Path) -> None:
-    words = [*DUEL, "games=2", "second._target_=misbehaving.Slow", "+second.after=24"]
-    result = played(tmp_path, *words, f"limits.seconds={seconds}")
     assert set(result.games["end_reason"]) == {end}
 
 

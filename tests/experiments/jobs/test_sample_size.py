@@ -77,7 +77,6 @@ def test_the_command_tells_pairs_and_minutes() -> None:
         "+60 [19, 101]",  # 60 Elo are 1.64 + 1.28 standard errors
     ):
         assert expected in printed
-    assert "split" in told("plan", "--help")
 
 
 @pytest.mark.integration

@@ -13,13 +13,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from rich.console import Console
-from runs import changed
+from runs import changed, told
 from shared import copied
 
 from othello_lab.experiments.jobs.run_kind import facts_of
 from othello_lab.experiments.report.citing import latex_tables
 from othello_lab.experiments.report.findings import findings
 from othello_lab.experiments.report.report import tell, write
+from othello_lab.experiments.report.tables import elo_text
 
 Row = dict[str, str]
 TITLES = ("Standings", "Match by match", "By colour", "Crosstable", "How games ended")
@@ -172,9 +173,12 @@ def check_run(folder: Path) -> None:
             for name in ("games", "W-D-L", "as Black", "as White", "score %", "pairs by points"):
                 assert re.search(rf" {name} +{row[name]} ", printed)
     check_others(tables, seats)
-    forfeits = (seats["end_reason"] != "finished").any()
-    for told in (printed, latex, (folder / "report.md").read_text("utf-8")):
-        assert ("Ordered by points" in told) == forfeits
+    forfeits, shown = (seats["end_reason"] != "finished").any(), tables["Match by match"][0]
+    assert ("ends" in shown) == forfeits
+    assert ("pairs" in shown) == (2 * csv["pairs"] != csv["games"]).any()
+    assert ("opponent" in printed) == (len(csv) == 1)
+    for text in (printed, latex, (folder / "report.md").read_text("utf-8")):
+        assert ("Ordered by points" in text) == forfeits
 
 
 @pytest.mark.parametrize(
@@ -192,4 +196,10 @@ def test_tables_of_several_agents(recorded_ladder: Path, tmp_path: Path) -> None
     folder = copied(recorded_ladder, tmp_path)
     forfeit = "end_reason = 'illegal move', disc_difference = null, result = 'white'"
     where = "black = 4 and game % 4 < 2"
-    check_run(changed(folder, f"update games set {forfeit}, black_points = 0 where {where}"))
+    anchor = "update job set config = json_set(config, '$.rating.anchor', 'greedy')"
+    games = f"update games set {forfeit}, black_points = 0 where {where}"
+    check_run(changed(folder, anchor, games))
+    report, watched = (folder / "report.md").read_text("utf-8"), told("watch", folder, "--once")
+    assert "relative to greedy" in report and "0 (anchor)" in report
+    with facts_of(folder) as facts:
+        assert all(elo_text(row) in watched for row in facts.standings.itertuples())

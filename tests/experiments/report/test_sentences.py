@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,9 +14,17 @@ from typing import Any
 import pandas as pd
 import pytest
 from handmade import Pair, handmade_run
+from records import query
+from runs import changed, played
+from shared import copied
 
-from othello_lab import SearchStats
+from othello_lab import AlphaBeta, GreedyAgent, Limits, RandomAgent, SearchStats, SquareWeights
+from othello_lab.experiments.jobs.run import run_match
+from othello_lab.experiments.jobs.run_kind import facts_of
+from othello_lab.experiments.report.elo_lead import lead
+from othello_lab.experiments.report.facts import RunFacts
 from othello_lab.experiments.report.findings import findings
+from othello_lab.experiments.report.tables import limits_in_words
 from othello_lab.experiments.sweep.trend import trends
 from othello_lab.play.game import counts_told
 
@@ -54,6 +63,18 @@ RECORDS: dict[str, tuple[str, list[Pair], dict[str, Any]]] = {
     "uncounted": (COSTS, [SHARED] * 6, {"alike": True}),
     "other moves": (COSTS, [SHARED] * 6, {"nodes": {0: 80, 1: 20}}),
     "equal nodes": (COSTS, [SHARED] * 6, {"nodes": {0: 80, 1: 80}}),
+    "quoted": (
+        f"{COSTS} ~agents.alphabeta +agent@agents.none=alphabeta",
+        [SHARED] * 6,
+        {"nodes": {0: 20, 1: 80}, "alike": True},
+    ),
+    "other depths": (f"{COSTS} agents.minimax.depth=1", [SHARED] * 6, {"nodes": {0: 80, 1: 20}}),
+    "two alike": (
+        f"{COSTS} +agent@agents.greedy=greedy +agent@agents.random=random",
+        [SHARED] * 6 + [(n, other, 20, 10) for n in (0, 1) for other in (2, 3)] * 6,
+        {"nodes": {0: 80, 1: 20}, "alike": True},
+    ),
+    "shared": (f"{TRIO} schedule=swiss openings=start openings.repeats=true", [WON], {}),
     "one deep": (COSTS, [SHARED] * 6, {"nodes": {0: 80, 1: 76}, "spread": 3}),
     "ladder": (f"{TRIO} rating.anchor=greedy", LADDER, {}),
     "top two": ("agents=classics", TOP_TWO, {}),
@@ -89,7 +110,14 @@ SENTENCES = [
      r"moves in all 6 pairs; 240 nodes against 960", "pruned", "other moves"),
     ("as many nodes", r"minimax and alphabeta visited as many nodes", "as many", "pruned"),
     ("one strategy", r"minimax, alphabeta play the same moves\.", "uncounted", "pruned"),
-    ("fewest nodes", r"alphabeta visits the fewest nodes of 2", "other moves", "equal nodes"),
+    ("shared place", r"greedy, weighted and minimax_2 share the first place of 3", "shared", "won"),
+    ("quoted", r"minimax visited 25\.00 % of the nodes of 'none' at equal", "quoted", "pruned"),
+    ("two alike", r"25\.00 % of (.|\n)*minimax, alphabeta play the same", "two alike", "ladder"),
+    ("equal ranks", r"All ranks: .*minimax = alphabeta", "two alike", "ladder"),
+    ("other depths", r"Every pair was split", "other depths", "other moves"),
+    ("fewest nodes", r"alphabeta visits the fewest nodes of 2.* 25 % of those of minimax\.\n"
+     r"Nodes in order, with minimax as 100 %: alphabeta 25 %, minimax 100 %\.", "other moves",
+     "equal nodes"),
     ("fewer nodes", r"visits the fewest nodes .* in their own games", "other moves", "one deep"),
     ("same values", r"All search equally deep with the same", "other moves", "uncounted"),
     ("few results", r"All games come from 4 openings, .*More games", "few openings", "even"),
@@ -195,3 +223,131 @@ def test_a_sweep_says_what_its_runs_show(
 )
 def test_an_agent_is_told_with_what_it_counts_alone(counts: Any, told: list[str]) -> None:
     assert counts_told(SearchStats(**counts)) == told
+
+
+# ------------------------------------------------------------------ remarks, forfeits, tournaments
+
+
+@pytest.fixture(scope="module")
+def timed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    words = ["agents=duel", "agent@first=iterative", "agent@second=random", "first.depth=1"]
+    words += ["games=2", "isolation=none", "limits.seconds=9"]
+    return played(tmp_path_factory.mktemp("results"), *words).folder
+
+
+def remarks(folder: Path, edit: str, limits: Limits | None = None) -> str:
+    """Return all remarks on a run, after an edit of its moves and with other limits."""
+    with facts_of(changed(folder, edit)) as facts:
+        plan = replace(facts.plan, limits=limits) if limits else facts.plan
+        return "\n".join(findings(RunFacts(facts.record, plan)).remarks)
+
+
+MILLISECONDS = "update moves set nanoseconds = 1e6 * {}, waited_nanoseconds = 1e6 * {}, late = 0"
+
+
+@pytest.mark.parametrize(
+    ("limits", "spent", "waited", "share"),
+    [
+        (Limits(seconds=0.05), 7.5, 0, "15 %"),
+        (Limits(seconds=0.05), 30, 0, ""),
+        (Limits(seconds=0.05), 0, 0, "0 %"),
+        (Limits(cpu_seconds=0.05), 30, 0, "30 %"),
+        # What it waited for a processor is not unused.
+        (Limits(seconds=0.05), 15, 35, ""),
+        (Limits(seconds=0.05), 5, 25, "20 %"),
+        # More than the time of a move is limited.
+        (Limits(), 1, 0, ""),
+        (Limits(clock=1), 1, 0, ""),
+        (Limits(nodes=9, seconds=0.05), 1, 0, ""),
+    ],
+    ids=str,
+)
+def test_searches_that_end_long_before_the_limit_on_time_are_told(
+    timed: Path, tmp_path: Path, limits: Limits, spent: float, waited: float, share: str
+) -> None:
+    edit = MILLISECONDS.format(spent + waited, waited)
+    told = remarks(copied(timed, tmp_path), f"{edit}, cpu_nanoseconds = 5e5 * {spent}", limits)
+    assert f"iterative used {share}" in told if share else "iterative used" not in told
+    assert "(depth 1)" in told or not share
+
+
+@pytest.mark.parametrize(
+    ("edit", "told"),
+    [
+        ("update moves set nanoseconds = 1000, cpu_nanoseconds = 500", "50 % of"),
+        ("update moves set nanoseconds = 1000, cpu_nanoseconds = 990", ""),
+        ("delete from moves", ""),
+    ],
+)
+def test_little_processor_time_for_much_thinking_is_told(
+    timed: Path, tmp_path: Path, edit: str, told: str
+) -> None:
+    found = remarks(copied(timed, tmp_path), edit)
+    assert ("oversubscribed" in found) == bool(told) and told in found
+    assert "isolation=none" in found
+
+
+@pytest.mark.parametrize(("plies", "moves"), [(20, "iterative"), (0, "")])
+def test_moves_that_stand_though_late_by_the_wall_clock_are_counted(
+    timed: Path, tmp_path: Path, plies: int, moves: str
+) -> None:
+    folder = copied(timed, tmp_path)
+    late = f"update moves set late = (agent = 0 and ply < {plies} and game = 0)"
+    found = remarks(folder, late)
+    ((count,),) = query(folder, "select count(*) from moves where late = 1")
+    assert (f": iterative {count}." in found) == bool(moves) == bool(count)
+
+
+def test_limits_in_words() -> None:
+    said = [
+        *limits_in_words(Limits(nodes=2000, cpu_seconds=0.005)),
+        *limits_in_words(Limits(seconds=0.05)),
+        *limits_in_words(Limits(clock=10, depth=4)),
+    ]
+    assert [text.replace("\N{NO-BREAK SPACE}", " ") for text in said] == [
+        "at most 2,000 nodes a move",
+        "5 ms of processor time a move",
+        "50 ms a move",
+        "10 s a game",
+        "depth at most 4",
+    ]
+    assert limits_in_words(Limits()) == []
+
+
+FEW = [(0, 1, "white", "finished", 8), (1, 0, "black", "finished", 1)]
+FORFEITS = [
+    (0, 1, "black", "never answered", 2),
+    (1, 0, "white", "never answered", 1),
+    (0, 1, "white", "illegal move", 1),
+]
+
+
+@pytest.mark.parametrize(
+    ("ends", "forfeits"),
+    [
+        ([*FEW[:1], *FORFEITS], ["4 of 12 games", "3 of them by random (never answered)"]),
+        ([*FEW, *FORFEITS[1:]], ["2 of 11 games", "by"]),
+        ([*FEW, FORFEITS[2]], []),  # a tenth
+        (FEW, []),
+    ],
+)
+def test_many_forfeits_come_first(
+    recorded_duel: Path, monkeypatch: pytest.MonkeyPatch, ends: list[Any], forfeits: list[str]
+) -> None:
+    monkeypatch.setattr(RunFacts, "ends", ends)
+    with facts_of(recorded_duel) as facts:
+        first = lead(facts)[0]
+    assert ("forfeit" in first) == bool(forfeits)
+    assert all(words in first for words in forfeits)
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize(
+    ("schedule", "words"), [("class", "wins the knockout"), ("swiss", "is first of 3 (points ")]
+)
+def test_the_first_of_a_tournament_is_told(tmp_path: Path, schedule: str, words: str) -> None:
+    agents = {"a": AlphaBeta(2, SquareWeights()), "b": RandomAgent(), "c": GreedyAgent()}
+    quiet: dict[str, Any] = {"workers": 0, "figures": False, "quiet": True}
+    done = run_match(agents, results=tmp_path, games=2, schedule=schedule, **quiet)
+    with facts_of(done.folder) as facts:
+        assert lead(facts)[0].startswith(f"{done.standings['agent'].iloc[0]} {words}")

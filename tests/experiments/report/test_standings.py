@@ -297,29 +297,31 @@ MUTUAL: list[Moves] = [(0, 1, "d6c3"), (1, 0, "d6c3")]
 AGAINST_A_THIRD: list[Moves] = [(0, 2, "d6c3"), (2, 0, "f6f4"), (1, 2, "d6c3"), (2, 1, "f6f4")]
 
 
-def test_two_that_play_the_same_game_with_either_colour(trio: Record) -> None:
-    add(trio, *MUTUAL)
-    add(trio, (0, 1, "f6e6"), (1, 0, "f6e6"), opening="e6")
-    assert strategies(trio).tolist() == [0, 0, 1]  # nothing is known of the third
-    add(trio, (0, 1, "d6c3"), (1, 0, "d6c4"), opening="d3")
-    assert strategies(trio).tolist() == [0, 1, 2]
+OTHER, APART = [(0, 1, "f6e6"), (1, 0, "f6e6")], [(0, 1, "d6c3"), (1, 0, "d6c4")]
+STEPS = {
+    # Nothing is known of the third.
+    "the same game with either colour": [
+        ([*MUTUAL], "f5", [0, 0, 1]), (OTHER, "e6", [0, 0, 1]), (APART, "d3", [0, 1, 2]),
+    ],
+    "alike against a third, and repeated rounds": [
+        (AGAINST_A_THIRD, "f5", [0, 0, 1]), (MUTUAL + OTHER, "f5", [0, 0, 1]),
+    ],
+    # After the opening White is to move: in the first two games that is the third, which may play
+    # by chance, in the others each of the two.
+    "who chooses differently first": [
+        ([*MUTUAL, (0, 2, "d6c3"), (1, 2, "f6e6")], "f5", [0, 0, 1]),
+        ([*MUTUAL, (2, 0, "d6c3"), (2, 1, "f6e6")], "e6", [0, 1, 1]),
+    ],
+}  # fmt: skip
 
 
-def test_two_that_play_alike_against_a_third_and_repeated_rounds(trio: Record) -> None:
-    add(trio, *AGAINST_A_THIRD)
-    assert strategies(trio).tolist() == [0, 0, 1]
-    for moves in ("d6c3", "f6e6"):
-        add(trio, (0, 1, moves), (1, 0, moves))
-    assert strategies(trio).tolist() == [0, 0, 1]
-
-
-def test_who_chooses_differently_first_is_another_strategy(trio: Record) -> None:
-    """After the opening White is to move: in the first two games that is the third, which may play
-    by chance, in the others each of the two."""
-    add(trio, *MUTUAL, (0, 2, "d6c3"), (1, 2, "f6e6"))
-    assert strategies(trio).tolist() == [0, 0, 1]
-    add(trio, *MUTUAL, (2, 0, "d6c3"), (2, 1, "f6e6"), opening="e6")
-    assert strategies(trio)[0] != strategies(trio)[1]
+@pytest.mark.parametrize("steps", STEPS.values(), ids=STEPS)
+def test_a_strategy_is_who_plays_alike(
+    steps: list[tuple[list[Moves], str, list[int]]], trio: Record
+) -> None:
+    for games, opening, expected in steps:
+        add(trio, *games, opening=opening)
+        assert strategies(trio).tolist() == expected
 
 
 def test_a_forfeit_after_the_same_moves_is_another_choice(trio: Record) -> None:

@@ -10,15 +10,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from runs import told
+from runs import made
+from students import HERE
 
 from othello_lab.agents.config import ConfigError
 from othello_lab.experiments.config import read
 from othello_lab.experiments.studies import claims, load
 from othello_lab.experiments.studies.claims import HOLDS, UNDECIDED, Claims
 from othello_lab.experiments.studies.grammar import parse
-
-Capture = pytest.CaptureFixture[str]
 
 Patch = pytest.MonkeyPatch
 READ = {
@@ -70,15 +69,11 @@ def test_what_is_no_claim_is_refused_in_a_line_that_names_it(text: str, why: str
     assert str(caught.value).startswith(f"{text}: ") and why in str(caught.value)
 
 
-def study(folder: Path, *overrides: str, code: int = 1) -> str:
-    words = [f"results={folder}", "executor=serial", "figures=false", "depth=2", *overrides]
-    return told("study", "claims", *words, code=code)
-
-
-def verdicts(folder: Path) -> pd.DataFrame:
-    """The table of the one study of claims in a folder of results."""
-    (made,) = (folder / "claims").iterdir()
-    return load(made)["claims"]
+def study(results: Path, *words: str, code: int = 1) -> tuple[str, pd.DataFrame]:
+    """Make a study of claims: what is told, and its table."""
+    quick = ["executor=serial", "figures=false", "depth=2"]
+    said, folder = made(results, "study", "claims", *quick, *words, code=code)
+    return said, load(folder)["claims"]
 
 
 @pytest.mark.integration
@@ -91,9 +86,8 @@ def test_claims_hold_fail_or_stay_undecided(tmp_path: Path) -> None:
         "  - evaluations(minimax) > 1000000\n"
         "  - weighted(modified_square_weights) > weighted\n"
     )
-    said = study(tmp_path, f"study.claims={claims}", "study.positions=40", "games=100")
+    said, table = study(tmp_path, f"study.claims={claims}", "study.positions=40", "games=100")
     assert "4 claims 1 holds, 2 fail, 1 is undecided" in said
-    table = verdicts(tmp_path)
     assert table["verdict"].tolist() == ["fails", "holds", "fails", "undecided"]
     assert table["ratio"][1] < 1
     assert table["high"][0] < 0
@@ -102,47 +96,25 @@ def test_claims_hold_fail_or_stay_undecided(tmp_path: Path) -> None:
 @pytest.mark.integration
 def test_all_claims_hold(tmp_path: Path) -> None:
     claims = 'study.claims=["weighted >= random", "nodes(weighted) <= 20"]'
-    study(tmp_path, claims, "games=100", "study.tolerance=100", "study.positions=40", code=0)
-    strength, cost = verdicts(tmp_path).to_dict("records")
+    words = ["games=100", "study.tolerance=100", "study.positions=40"]
+    _, table = study(tmp_path, claims, *words, code=0)
+    strength, cost = table.to_dict("records")
     assert strength["low"] < strength["elo"] < strength["high"]
     assert cost["amount"] == "40 positions" and np.isnan(cost["ratio"])
 
 
-STUDENT = """
-from othello_lab.agents.agent import Agent, Decision
-
-class Student(Agent):
-    def __init__(self, depth, evaluation):
-        self.depth, self.evaluation = depth, evaluation
-
-    def decide(self, position, limits):
-        return Decision(position.moves[0], value=float(self.evaluation.plain(position)))
-
-class Broken(Student):
-    def decide(self, position, limits):
-        raise TypeError("it is broken")
-"""
-
-
-@pytest.fixture
-def student(tmp_path: Path) -> Path:
-    file = tmp_path / "student.py"
-    file.write_text(STUDENT)
-    return file
-
-
 @pytest.mark.integration
 def test_a_students_class_is_handed_an_evaluation_and_no_claim_holds_by_forfeits(
-    tmp_path: Path, student: Path
+    tmp_path: Path,
 ) -> None:
     claims = tmp_path / "claims.yaml"
     claims.write_text(
-        f"- {student}:Student(depth 1, square_weights) > random - 300 Elo\n"
-        f"- {student}:Broken(depth 1, evaluation=iago) <= random\n"
-        f"- {student}:Broken(depth 1, iago) > random\n"
+        f"- {HERE}:Student(depth 1, square_weights) > random - 300 Elo\n"
+        f"- {HERE}:Broken(depth 1, evaluation=iago) <= random\n"
+        f"- {HERE}:Broken(depth 1, iago) > random\n"
     )
-    said = study(tmp_path, f"study.claims={claims}", "games=100", "study.tolerance=200")
-    table = verdicts(tmp_path)
+    words = [f"study.claims={claims}", "games=100", "study.tolerance=200"]
+    said, table = study(tmp_path, *words)
     assert table["verdict"].tolist() == ["holds", "undecided", "fails"]
     games = [int(amount.split()[0]) for amount in table["amount"]]
     assert table["forfeits"].tolist() == [0, *games[1:]]

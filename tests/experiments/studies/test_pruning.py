@@ -7,12 +7,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from runs import told
+from runs import made, told
+from students import HERE
 
 from othello_lab import Position
-from othello_lab.__main__ import main
 from othello_lab.experiments import studies
-from othello_lab.experiments.record.store import FILE
 from othello_lab.experiments.studies.efficiency import (
     ALL,
     FLOOR,
@@ -22,24 +21,20 @@ from othello_lab.experiments.studies.efficiency import (
     unequal,
 )
 
-Capture = pytest.CaptureFixture[str]
-
-PARTS = ["agents=duel", "agent@first=alphabeta", "agent@second=pvs", "second.ordering=static"]
+PARTS = ["executor=serial", "agents=duel", "agent@first=alphabeta", "agent@second=pvs"]
+PARTS += ["second.ordering=static"]
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a small study."""
-    folder = tmp_path_factory.mktemp("pruning")
     words = [*PARTS, "study.depths=[1,2,3]", "study.tree_depth=3", "study.positions=2"]
-    assert main(["study", "pruning", *words, "executor=serial", f"results={folder}"]) == 0
-    (record,) = folder.glob(f"*/*/{FILE}")
-    return record.parent
+    return made(tmp_path_factory.mktemp("pruning"), "study", "pruning", *words)[1]
 
 
 @pytest.mark.integration
-def test_searches_stand_between_minimax_and_the_smallest_tree(made: Path) -> None:
-    tables = studies.load(made)
+def test_searches_stand_between_minimax_and_the_smallest_tree(folder: Path) -> None:
+    tables = studies.load(folder)
     table = tables["searches"]
     assert (table["value"] == table["minimax_value"]).all()
     assert (table["smallest"] <= table["leaves"]).all()
@@ -55,7 +50,7 @@ def test_searches_stand_between_minimax_and_the_smallest_tree(made: Path) -> Non
     assert whole.loc[MINIMAX, "nodes_share"] == 1
     assert whole["positions"].eq(6).all()
     assert whole.loc[FLOOR, "ebf"] < whole.loc["pvs", "ebf"] < whole.loc[MINIMAX, "ebf"]
-    told, page = ((made / f"report.{ending}").read_text() for ending in ("md", "html"))
+    told, page = ((folder / f"report.{ending}").read_text() for ending in ("md", "html"))
     assert "the fewest leaves" in told and "with an efficiency of" in told
     assert "All 36 searches" in told
     for name in ("tree_sizes", "efficiency", "branching"):
@@ -64,13 +59,7 @@ def test_searches_stand_between_minimax_and_the_smallest_tree(made: Path) -> Non
 
 @pytest.mark.integration
 def test_the_tree_of_a_search_from_outside_is_refused(tmp_path: Path) -> None:
-    mine = tmp_path / "mine.py"
-    mine.write_text(
-        "from othello_lab import Agent\n\nclass Student(Agent):\n"
-        "    def __init__(self, depth, evaluation):\n        pass\n"
-        "    def decide(self, position, limits):\n        pass\n"
-    )
-    words = ["agents=duel", f"agent@first={mine}:Student", "agent@second=minimax"]
+    words = ["agents=duel", f"agent@first={HERE}:Student", "agent@second=minimax"]
     said = told("study", "pruning", *words, f"results={tmp_path}", code=2)
     assert "Student" in said and "cannot be studied" in said and "run -m" in said
 
@@ -78,9 +67,7 @@ def test_the_tree_of_a_search_from_outside_is_refused(tmp_path: Path) -> None:
 @pytest.mark.integration
 def test_positions_come_from_the_games_of_a_run(recorded_duel: Path, tmp_path: Path) -> None:
     words = [*PARTS, "study.positions=3", "study.depths=[2]", f"study.run={recorded_duel}"]
-    words += [f"results={tmp_path}", "executor=serial", "figures=false"]
-    assert main(["study", "pruning", *words]) == 0
-    (folder,) = (path.parent for path in tmp_path.rglob(FILE))
+    _, folder = made(tmp_path, "study", "pruning", *words, "figures=false")
     found = studies.load(folder)["positions"]
     assert len(found) == 9 and found["position"].is_unique
     assert "ruleset=standard" in told(
@@ -92,9 +79,9 @@ def test_positions_may_be_those_of_a_file(tmp_path: Path) -> None:
     lines = ["-------------O---XXX-O-----OXO-----XO--------------------------- X", "f5d6c3"]
     (tmp_path / "suite.txt").write_text("\n".join(lines))
     words = f"openings=file openings.file={tmp_path}/suite.txt study.play_out=false"
-    words += f" study.depths=[2] figures=false results={tmp_path} executor=serial"
-    made = studies.make("pruning", *PARTS, *words.split(), quiet=True)
-    found = studies.load(made.folder)["positions"]
+    words += f" study.depths=[2] figures=false results={tmp_path}"
+    result = studies.make("pruning", *PARTS, *words.split(), quiet=True)
+    found = studies.load(result.folder)["positions"]
     assert set(found["position"]) == {lines[0], Position.from_transcript(lines[1]).to_obf()}
 
 

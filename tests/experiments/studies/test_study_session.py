@@ -6,18 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from runs import changed, told
+from runs import changed, made, told
 from shared import copied
 
 from othello_lab.__main__ import main
-from othello_lab.agents.config import choices
 from othello_lab.experiments import studies
 from othello_lab.experiments.record.store import FILE, Record
 from othello_lab.experiments.studies import load
-from othello_lab.experiments.studies.study_command import study_help
 from othello_lab.play.recorded import runs_below
 
-Capture = pytest.CaptureFixture[str]
 LONG = 10 * "long"  # paths longer than a line are printed in one all the same
 
 YAMLS = {
@@ -37,16 +34,9 @@ def folder(tmp_path: Path) -> Path:
 
 def study(folder: Path, name: str, *words: str, code: int = 0) -> tuple[str, Path]:
     """Make a study, which ends with this code; what is told, and its folder."""
-    common = [f"results={folder}/results/{LONG}", "agents=duel", "agent@first=random"]
-    common += ["agent@second=greedy", "figures=false", f"--config-dir={folder}/conf"]
-    before = made_in(folder)
-    said = told("study", name, *common, *words, code=code)
-    (new,) = set(made_in(folder)) - set(before)
-    return said, new
-
-
-def made_in(folder: Path) -> list[Path]:
-    return sorted(path.parent for path in folder.glob(f"results/{LONG}/*/*/{FILE}"))
+    common = ["agents=duel", "agent@first=random", "agent@second=greedy", "figures=false"]
+    where = f"--config-dir={folder}/conf"
+    return made(folder / "results" / LONG, "study", name, *common, where, *words, code=code)
 
 
 def rows(folder: Path) -> list[tuple[object, ...]]:
@@ -116,13 +106,6 @@ def test_a_study_of_matches_asks_for_runs_until_it_has_all(folder: Path) -> None
     assert "Games: [4, 2]." in told("resume", where, "--trust", code=1)
 
 
-def test_help_tells_of_every_study() -> None:
-    told = study_help()
-    for name, about in choices("study").items():
-        assert about and name in told
-        assert f"study {name}" in study_help(name)
-
-
 def test_what_is_no_study_is_told(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no folder of a study"):
         studies.load(tmp_path)
@@ -151,9 +134,8 @@ MIRROR = "study.by=nodes agents=ab_mirror agents.left.iterative=true agents.righ
 )
 def test_elo_by_doubling(tmp_path: Path, words: str) -> None:
     """The finding is the slope of the levels' ratings."""
-    quick = ["executor=serial", "openings.plies=6", "figures=files", f"results={tmp_path}"]
-    assert main(["study", "scaling", *words.split(), *quick]) == 0
-    (folder,) = (tmp_path / "scaling").iterdir()
+    quick = ["executor=serial", "openings.plies=6", "figures=files"]
+    _, folder = made(tmp_path, "study", "scaling", *words.split(), *quick)
     assert sorted(path.stem for path in folder.glob("*.png")) == ["cost", "scaling"]
     if "nodes" in words:
         return

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from rich.console import Console
-from runs import told
+from runs import made, told
 from shared import copied
 
 from othello_lab.__main__ import main
@@ -30,11 +30,6 @@ from othello_lab.experiments.sweep.kind import SweepKind
 Patch = pytest.MonkeyPatch
 
 QUICK = ["agents=ab_mirror", "games=4", "executor=serial", "figures=none"]
-
-
-def folder_of(results: Path) -> Path:
-    (found,) = {path.parent for path in results.glob(f"*/*/{FILE}")}
-    return found
 
 
 def test_crossed_and_zipped_keys() -> None:
@@ -69,11 +64,10 @@ def test_keys_that_vary_together_are_one() -> None:
 @pytest.mark.integration
 def test_one_table_and_one_report(tmp_path: Path) -> None:
     words = ["agents.left.depth=zip(1,2)", "agents.right.depth=zip(2,3)", "games=zip(2,4)"]
-    words += [*QUICK[:1], *QUICK[2:], f"results={tmp_path}", "export=zip([parquet],[csv])"]
-    said = told("run", "-m", *words)
+    words += [*QUICK[:1], *QUICK[2:], "export=zip([parquet],[csv])"]
+    said, folder = made(tmp_path, "run", "-m", *words)
     assert "export=[csv]" in said  # brackets are no markup
     assert " games=4" in said and "games_per_pairing" not in said  # as it is typed
-    folder = folder_of(tmp_path)
     table = load(folder)
     assert len(table) == 2 * 2
     assert table["agents.left.depth"].dtype.kind == "i"
@@ -137,9 +131,7 @@ ONE_UNBEATEN = ["agent@second=random", "first.evaluation=iago", "first.depth=1,3
 def test_elo_in_a_sweep_is_the_difference_that_each_run_reports(
     words: list[str], reference: str, tmp_path: Path
 ) -> None:
-    more = [*TWO_AGENTS, *words, "games=20", f"results={tmp_path}"]
-    assert main(["run", "-m", *more]) == 0
-    folder = folder_of(tmp_path)
+    _, folder = made(tmp_path, "run", "-m", *TWO_AGENTS, *words, "games=20")
     table = load(folder)
     assert set(table["reference"]) == {reference}
     text = " ".join((folder / "report.md").read_text(encoding="utf-8").split())
@@ -209,9 +201,8 @@ def test_failures_and_ctrl_c_end_in_a_report_and_resume_does_the_rest(
         return whole(plan, *rest, **options)
 
     monkeypatch.setattr(runs, "run", troubled)
-    words = ["run", "-m", *QUICK, "depth=1,2,3", f"results={tmp_path}"]
-    assert "failed run 1: depth=2: RuntimeError: no such luck" in told(*words, code=130)
-    folder = folder_of(tmp_path)
+    said, folder = made(tmp_path, "run", "-m", *QUICK, "depth=1,2,3", code=130)
+    assert "failed run 1: depth=2: RuntimeError: no such luck" in said
     assert "1 finished, 1 failed, 1 waiting" in told("watch", folder)
     assert load(folder)["depth"].tolist() == [1, 1]
     text = (folder / "report.md").read_text()

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
     from playwright.sync_api import Page as BrowserPage
     from served import Page, Server
 
-PATIENCE = 60_000.0  # milliseconds: the machine may be busy
 Open = Callable[..., Any]
 
 
@@ -35,33 +32,12 @@ def page(house: Server) -> Iterator[Page]:
 
 
 @pytest.fixture
-def open_page(house: Server, browser: Browser) -> Iterator[Open]:
-    """``open_page(width=360)``: a page of its own visit, with whatever Playwright's contexts take.
-    At its end nothing may have gone wrong in it, and it has asked nobody but its server."""
-    with ExitStack() as stack:
+def open_page(house: Server, visit: Open) -> Open:
+    """``open_page(width=360)``: a page of its own visit, as ``visit`` has it."""
 
-        def begin(
-            server: Server | None = None, width: int = 1280, height: int = 800, **how: Any
-        ) -> BrowserPage:
-            address = f"http://{(server or house).host}/"
-            context = browser.new_context(viewport={"width": width, "height": height}, **how)
-            stack.callback(context.close)
-            context.set_default_timeout(PATIENCE)
-            page = context.new_page()
-            said: list[str] = []
-            asked: list[str] = []
-            page.on("pageerror", lambda error: said.append(str(error)))
-            page.on("console", lambda line: said.append(line.text) if line.type == "error" else 0)
-            page.on("request", lambda request: asked.append(request.url))
-            page.goto(address)
-            page.locator(".cell").first.wait_for()
+    def begin(server: Server | None = None, **how: Any) -> BrowserPage:
+        page: BrowserPage = visit(f"http://{(server or house).host}/", **how)
+        page.locator(".cell").first.wait_for()
+        return page
 
-            def nothing_went_wrong() -> None:
-                lost = ("WebSocket connection to", "ERR_CONNECTION_REFUSED")
-                assert [each for each in said if not any(word in each for word in lost)] == []
-                assert [url for url in asked if not url.startswith((address, "blob:"))] == []
-
-            stack.callback(nothing_went_wrong)
-            return page
-
-        yield begin
+    return begin

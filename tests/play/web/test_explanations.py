@@ -1,14 +1,17 @@
-"""What the page is told of why an agent moves, held to the engine and to ``agents evaluate``."""
+"""What the page and the terminal are told of why an agent moves, held to the engine and to
+``agents evaluate``."""
 
 from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
+from othello_lab import AlphaBeta, Minimax, SquareWeights
 from othello_lab.agents.config import ConfigError, build_agent, choices, load, load_evaluation
 from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
 from othello_lab.agents.search import SearchAgent
@@ -20,6 +23,8 @@ from othello_lab.core.rules import Color, ruleset
 from othello_lab.play.agent_process import AgentProcesses
 from othello_lab.play.config import PlayerSettings, player
 from othello_lab.play.game import GameState
+from othello_lab.play.hints import hints
+from othello_lab.play.terminal.trace import traced
 from othello_lab.play.variants import with_evaluation
 from othello_lab.play.web import explanations
 from othello_lab.play.web.game_data import player_data
@@ -66,15 +71,6 @@ def rows(answer: Data) -> list[Data]:
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
-def searchers() -> list[PlayerSettings]:
-    return [
-        agent("minimax"),
-        *(agent("alphabeta", ordering=ordering) for ordering in ORDERINGS),
-        agent("pvs", ordering="static", **BARE),
-        agent("pvs", ordering="sorted+killer", **BARE),
-    ]
-
-
 @pytest.fixture(scope="module")
 def positions(random_game: RandomGame) -> list[tuple[Position, str]]:
     """Positions with a heuristic each; in one of them the mover has to pass."""
@@ -87,7 +83,16 @@ def positions(random_game: RandomGame) -> list[tuple[Position, str]]:
     ]
 
 
-@pytest.mark.parametrize("who", searchers(), ids=lambda who: f"{who.name} {who.agent}"[:40])
+@pytest.mark.parametrize(
+    "who",
+    [
+        agent("minimax"),
+        *(agent("alphabeta", ordering=ordering) for ordering in ORDERINGS),
+        agent("pvs", ordering="static", **BARE),
+        agent("pvs", ordering="sorted+killer", **BARE),
+    ],
+    ids=lambda who: f"{who.name} {who.agent}"[:40],
+)
 def test_a_tree_counts_what_the_compiled_search_counts(
     who: PlayerSettings, ask: Ask, positions: list[tuple[Position, str]]
 ) -> None:
@@ -113,12 +118,9 @@ def test_a_tree_counts_what_the_compiled_search_counts(
         assert answer["value"] == answer["engine"]["value"] == decision.value == found[0]["value"]
         assert answer["pv"] == list(map(square_name, decision.pv))
         assert [found[number]["move"] for number in answer["line"]] == [None, *answer["pv"]]
+        check_lines(engine, position)
         for number in answer["line"]:  # of several searches of a move the last one counts
             assert found[number]["kind"] in "eg="
-
-
-def mask(names: list[str]) -> int:
-    return sum(1 << parse_square(name) for name in names)
 
 
 def replayed(answer: Data, position: Position) -> list[Position]:
@@ -134,7 +136,8 @@ def replayed(answer: Data, position: Position) -> list[Position]:
         else:
             before = line[-1]
             line.append(before.play(PASS if node["move"] == "--" else node["move"]))
-            assert mask(split_transcript(node["flips"])) == before.opponent & ~line[-1].mover
+            flipped = map(parse_square, split_transcript(node["flips"]))
+            assert sum(1 << square for square in flipped) == before.opponent & ~line[-1].mover
         found.append(line[-1])
     return found
 
@@ -258,6 +261,40 @@ def test_values_of_all_moves(ask: Ask, random_game: RandomGame) -> None:
     assert "alphabeta depth=3" in answer["by"]
 
 
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("maximizer", {}),
+        ("greedy", {}),
+        ("alphabeta", {}),
+        ("alphabeta", {"depth": 2}),
+        ("alphabeta", {"depth": 1, "endgame": 8}),
+    ],
+)
+def test_the_best_value_is_that_of_what_the_agent_plays(
+    name: str,
+    settings: dict[str, int],
+    ask: Ask,
+    thinkers: AgentProcesses,
+    random_game: RandomGame,
+) -> None:
+    who, game = agent(name, **settings), random_game("standard", 3)
+    games = itertools.chain.from_iterable(random_game("standard", seed) for seed in range(50))
+    before = next(  # after a forced pass the plies still count
+        position
+        for position, after in itertools.pairwise(games)
+        if after.must_pass and len(position.moves) > 1
+    )
+    for position in (game[0], game[21], game[40], game[-7], game[-4], before):
+        if position.moves:
+            every = ask(explanations.values, position, player=who)["moves"]
+            (best,) = hints(thinkers, who, GameState(position), 1)
+            assert {each["move"] for each in every} == set(position.legal_moves())
+            assert every[0]["value"] == best.value
+            found = [each["move"] for each in every if each["value"] == best.value]
+            assert square_name(best.move) in found
+
+
 def test_the_only_move_and_a_forced_pass_have_their_answers(
     ask: Ask, random_game: RandomGame
 ) -> None:
@@ -311,3 +348,82 @@ def test_a_heuristic_for_another_board_is_refused(ask: Ask) -> None:
     small = GameState(Position.start("mini4"))
     with pytest.raises(ConfigError, match="4x4"):
         ask(explanations.parts, small, evaluation=load("evaluation", "iago"))
+
+
+# ------------------------------------------------------------------ lines on the terminal
+
+
+NODE = re.compile(r"(?P<star>[* ]) (?P<indent> *)(?:now|[BW] (?P<move>[a-h][1-8]|pass)) .*")
+CUT = re.compile(r" +cut: (.*) >= beta (.*), [1-9]\d* moves? .*")
+NUMBER = re.compile(r"[+-]\d+")
+WINDOW = re.compile(r"  \(((?:alpha|beta) [^)]*)\)$")
+
+
+def counted(lines: list[str]) -> tuple[int, int, int]:
+    """Nodes, evaluations and cutoffs, a line each."""
+    nodes = [line for line in lines if NODE.fullmatch(line)]
+    evaluations = [line for line in lines if "evaluated" in line]
+    cuts = [found for line in lines if (found := CUT.fullmatch(line))]
+    numbers = [cut.groups() for cut in cuts if all(map(NUMBER.fullmatch, cut.groups()))]
+    assert all(int(value) >= int(beta) for value, beta in numbers)
+    return len(nodes), len(evaluations), len(cuts)
+
+
+def check_lines(agent: SearchAgent, position: Position) -> None:
+    """Hold the lines of a traced search to what the compiled one counts."""
+    stated, lines = agent.search(position), list(traced(agent, position, agent.depth, None))
+    stats = stated.stats
+    assert counted(lines) == (stats.nodes, stats.evaluations, stats.cutoffs)
+    nodes = [found for line in lines if (found := NODE.fullmatch(line))]
+    names = ["pass" if move == PASS else square_name(move) for move in stated.pv]
+    assert [found["move"] for found in nodes if found["star"] == "*"] == [None, *names]
+    assert f"In all {stats.nodes:,} game states" in lines[-1]
+    assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize(
+    "settings", [{"ordering": "sorted", "sort_leaves": True}, {"final": "win"}]
+)
+def test_a_search_without_a_tree_is_traced(
+    settings: dict[str, Any], positions: list[tuple[Position, str]]
+) -> None:
+    for position, evaluation in positions:
+        check_lines(AlphaBeta(3, load_evaluation(evaluation), **settings), position)
+
+
+def test_values_are_backed_up() -> None:
+    """In minimax each line is worth the best of those below it, seen from the other side."""
+    lines = list(traced(Minimax(3, SquareWeights()), Position.start().play("d3"), 3, None))
+    found = [re.fullmatch(r"[* ] ( *)(?:now|[BW] \w\d) +([+-]\d+).*", line) for line in lines]
+    nodes = [(len(each[1]) // 2, int(each[2])) for each in found if each]
+    for number, (ply, value) in enumerate(nodes):
+        rest = nodes[number + 1 :]
+        end = next((place for place, node in enumerate(rest) if node[0] <= ply), len(rest))
+        values = [other for deeper, other in rest[:end] if deeper == ply + 1]
+        if values:
+            assert value == (max(values) if ply == 0 else -max(values))
+
+
+def test_a_window_has_only_the_bounds_that_there_are() -> None:
+    position = Position.from_transcript("f5d6c3d3c4")
+    windows = [
+        [found[1] for line in traced(agent, position, 3, None) if (found := WINDOW.search(line))]
+        for agent in (Minimax(3, SquareWeights()), AlphaBeta(3, SquareWeights()))
+    ]
+    assert not windows[0]
+    kinds = {re.sub(r" [+-]\d+", "", window) for window in windows[1]}
+    assert kinds == {"alpha", "beta", "alpha, beta"}
+
+
+def test_a_limit_of_depth_hides_lines_but_no_counts() -> None:
+    position = Position.from_transcript("f5d6c3d3c4")
+    agent = AlphaBeta(4, SquareWeights(), ordering="sorted")
+    whole = counted(list(traced(agent, position, 4, None)))
+    lines = list(traced(agent, position, 4, 2))
+    hidden = [
+        int(each[1].replace(",", ""))
+        for each in map(re.compile(r" +\.\.\. ([\d,]+) game states? below .*").fullmatch, lines)
+        if each
+    ]
+    assert counted(lines)[0] + sum(hidden) == whole[0]
+    assert f"In all {whole[0]:,} game states" in lines[-1]

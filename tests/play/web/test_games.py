@@ -10,23 +10,10 @@ import pytest
 
 pytest.importorskip("starlette", reason="the extra play is not installed")
 
-from served import HUMAN, PEOPLE, Page, Server, served
+from served import HUMAN, OWN, PEOPLE, Page, Server, served
 
 from othello_lab.core.rules import Color
 from othello_lab.play.web.clock import PersonClock
-
-TROUBLE = {
-    "Raises": "raise RuntimeError('a bug of mine')",
-    "Illegal": "return Decision(0)",
-    "Dies": "os._exit(11)",
-    "Hangs": "time.sleep(1000)",
-    "Resigns": "raise PlayerFailure(RESIGNED, '')",
-}
-OWN = "import os, time\nfrom othello_lab import Decision, RandomAgent\n"
-OWN += "from othello_lab.core.game import RESIGNED, PlayerFailure\n"
-OWN += "class Fair(RandomAgent): pass\ndef discs(player, board): return board.count(player)\n"
-for name, trouble in TROUBLE.items():
-    OWN += f"class {name}(RandomAgent):\n  def decide(self, position, limits): {trouble}\n"
 
 
 @pytest.fixture(scope="module")
@@ -131,11 +118,15 @@ def test_a_clock_counts_moves_or_the_game() -> None:
 
 
 @pytest.mark.integration
-def test_an_own_agent_plays_by_its_path(page: Page) -> None:
-    begin(page, white={"name": "own", "path": "mine.py:Fair"})
-    assert page.state["players"]["white"]["name"] == "Fair"
+def test_an_own_agent_plays_by_its_path_and_may_resign(page: Page) -> None:
+    begin(page, white={"name": "own", "path": "mine.py:Mine"})
+    assert page.state["players"]["white"]["name"] == "Mine"
     page.move("f5")
     page.wait_for(lambda state: len(state["moves"]) == 2)
+    begin(page, white={"name": "own", "path": "mine.py:Resigns"})
+    page.move("f5")
+    page.wait_for(lambda state: state["over"])
+    assert page.state["outcome"].startswith("White resigns: Black wins by 64")
     begin(page, white={"name": "own", "path": "./mine.py:discs"})
     assert page.state["players"]["white"]["name"] == "discs"
     page.move("f5")
@@ -143,19 +134,11 @@ def test_an_own_agent_plays_by_its_path(page: Page) -> None:
 
 
 @pytest.mark.integration
-def test_an_own_agent_may_resign(page: Page) -> None:
-    begin(page, white={"name": "own", "path": "mine.py:Resigns"})
-    page.move("f5")
-    page.wait_for(lambda state: state["over"])
-    assert page.state["outcome"].startswith("White resigns: Black wins by 64")
-
-
-@pytest.mark.integration
 def test_an_own_agent_that_fails_is_told_and_can_be_replaced(page: Page, house: Server) -> None:
     for name, told in (
-        ("Raises", "a bug of mine"),
-        ("Illegal", "an illegal move: a1"),
-        ("Dies", "exit code 11"),
+        ("Raises", "a bug in a student's agent"),
+        ("Illegal", "an illegal move: "),
+        ("Dies", "exit code 7"),
         ("Hangs", "no answer for 1 s"),
     ):
         begin(page, white={"name": "own", "path": f"mine.py:{name}"})
@@ -177,9 +160,9 @@ def test_only_files_of_the_servers_folder_are_loaded(page: Page, tmp_path: Path)
 
     for path, told in {"mine.py:None": "mine.py", "nothing.py:X": "nothing.py"}.items():
         assert told in refused(page, path)
-    for path in ("../mine.py:Fair", "/etc/passwd", "python3 mine.py", "os:system"):
+    for path in ("../mine.py:Mine", "/etc/passwd", "python3 mine.py", "os:system"):
         assert "server's folder" in refused(page, path)
     assert "several" in refused(page, "mine.py")
     assert page.state["players"]["white"]["human"]
     with served(tmp_path, "web.host=0.0.0.0", "white=human") as server, server.page() as other:
-        assert "this machine alone" in refused(other, "mine.py:Fair")
+        assert "this machine alone" in refused(other, "mine.py:Mine")

@@ -17,7 +17,7 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 from chosen import mostly_nightly
 from clicks import begin, check_for_all, choose, click, play, press, put_in, square, start
 from playwright.sync_api import expect
-from served import served
+from served import OWN, served
 
 from othello_lab.agents.ladder import levels
 from othello_lab.core.position import Position
@@ -95,8 +95,12 @@ def test_a_whole_game_by_clicks(open_page: Open) -> None:
     expect(page.get_by_role("dialog")).to_be_visible()
 
 
-def test_only_legal_squares_can_be_clicked(open_page: Open) -> None:
-    page = open_page()
+def test_all_is_beside_the_board_and_only_legal_squares_can_be_clicked(open_page: Open) -> None:
+    page = open_page(width=1280, height=800)
+    names = ("New game", "Undo", "Hint", "Resign", "One move back", "Sound")
+    for part in (page.locator("#moves"), *(page.get_by_role("button", name=n) for n in names)):
+        box = part.bounding_box()
+        assert box is not None and box["y"] + box["height"] <= 800
     hands = [
         name
         for name in (f"{column}{row}" for row in range(1, 9) for column in "abcdefgh")
@@ -246,6 +250,14 @@ def test_games_are_shared_and_opened(open_page: Open) -> None:
     click(page, "Share")
     text = page.get_by_label("GGF").input_value()
     assert page.get_by_label("Transcript").input_value() == "d3c5"
+    link = page.get_by_role("dialog").get_by_label("Link to this game").input_value()
+    assert link == page.url and re.search(r"#game=[\w-]{22}$", link)
+    other = page.context.new_page()
+    other.goto(link)
+    expect(moves(other)).to_have_count(2)
+    other.goto(f"{link[:-22]}{'x' * 22}")
+    expect(other.locator("#said")).to_contain_text("not kept")
+    expect(moves(other)).to_have_count(0)
     page.keyboard.press("Escape")
     put_in(page, "d3d3")
     click(page, "Start the game")
@@ -256,24 +268,19 @@ def test_games_are_shared_and_opened(open_page: Open) -> None:
     expect(moves(page)).to_have_count(3)
 
 
-def test_a_file_that_is_too_long_is_refused_in_words(open_page: Open, tmp_path: Path) -> None:
-    file = tmp_path / "long.txt"
+def test_a_file_opens_with_its_last_game_or_is_too_long(open_page: Open, tmp_path: Path) -> None:
+    file, wthor = tmp_path / "long.txt", tmp_path / "two.wtb"
     file.write_text("f5" * 170_000)
+    games = [WthorGame(b"\x13", 32), WthorGame(b"\x25\x2b\x12", 32)]  # c2 would be a line end
+    wthor.write_bytes(format_wthor(games, date(2026, 1, 13), 2026))
     page = open_page()
     put_in(page, "f5" * 50_000)
     problem = page.get_by_role("dialog").get_by_role("alert")
     expect(problem).to_contain_text("100,000 letters")
     page.get_by_label("From a file").set_input_files(file)
     expect(problem).to_contain_text("long.txt has 340,000")
-
-
-def test_a_file_of_games_in_wthor_opens_with_its_last(open_page: Open, tmp_path: Path) -> None:
-    file = tmp_path / "two.wtb"
-    games = [WthorGame(b"\x13", 32), WthorGame(b"\x25\x2b\x12", 32)]  # c2 would be a line end
-    file.write_bytes(format_wthor(games, date(2026, 1, 13), 2026))
-    page = open_page()
-    put_in(page, "")
-    page.get_by_label("From a file").set_input_files(file)
+    page.get_by_label("Transcript").fill("")
+    page.get_by_label("From a file").set_input_files(wthor)
     click(page, "Go on")
     start(page)
     expect(moves(page)).to_have_count(3)
@@ -306,21 +313,6 @@ def test_the_arrow_keys_go_through_the_moves_and_the_opening_is_named(open_page:
     square(page, "c4").focus()
     page.keyboard.press("ArrowLeft")  # there it walks over the board
     expect(status(page)).to_contain_text("Black to move")
-
-
-def test_the_address_of_a_game_leads_to_it(open_page: Open) -> None:
-    page = open_page()
-    play(page, "d3")
-    click(page, "Share")
-    link = page.get_by_role("dialog").get_by_label("Link to this game").input_value()
-    assert link == page.url
-    assert re.search(r"#game=[\w-]{22}$", link)
-    other = page.context.new_page()
-    other.goto(link)
-    expect(moves(other)).to_have_count(1)
-    other.goto(f"{link[:-22]}{'x' * 22}")
-    expect(other.locator("#said")).to_contain_text("not kept")
-    expect(moves(other)).to_have_count(0)
 
 
 def test_a_game_of_a_run_is_opened(recorded_duel: Path, tmp_path: Path, open_page: Open) -> None:
@@ -373,21 +365,6 @@ def test_a_search_is_stopped_and_another_agent_plays_on(open_page: Open) -> None
     white.get_by_label("Player").select_option("greedy")
     click(page, "Play on")
     expect(moves(page)).to_have_count(2)
-
-
-OWN = """
-from othello_lab import Agent, Decision
-
-class Eager(Agent):
-    "The first legal move."
-
-    def decide(self, position, limits):
-        return Decision(position.moves[0])
-
-class Raises(Eager):
-    def decide(self, position, limits):
-        raise RuntimeError("a bug of mine")
-"""
 
 
 def test_levels_stand_in_the_dialog_with_their_elo(open_page: Open) -> None:
@@ -487,16 +464,16 @@ def test_an_own_agent_is_told_by_its_path_and_may_break(
 ) -> None:
     (tmp_path / "mine.py").write_text(OWN, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    with served(tmp_path, f"white={tmp_path}/mine.py:Eager") as server:
+    with served(tmp_path, f"white={tmp_path}/mine.py:Mine") as server:
         page = open_page(server)
         dialog = page.get_by_role("dialog")
         click(page, "New game")
         white = dialog.get_by_role("group", name="White").get_by_label("Player")
-        expect(white).to_have_value("Eager")
+        expect(white).to_have_value("Mine")
         click(dialog, "Exchange colours")
         expect(white).to_have_value("human")
         start(page)
-        expect(page.locator("#black-seat .who")).to_contain_text("Eager")
+        expect(page.locator("#black-seat .who")).to_contain_text("Mine")
         expect(moves(page)).to_have_count(1)
         choose(page, white="own agent")
         dialog.get_by_role("textbox", name="Path").fill("mine.py:Nobody")
@@ -505,19 +482,10 @@ def test_an_own_agent_is_told_by_its_path_and_may_break(
         dialog.get_by_role("textbox", name="Path").fill("mine.py:Raises")
         start(page)
         press(page, "f5")
-        expect(page.locator("#trouble")).to_contain_text("a bug of mine")
+        expect(page.locator("#trouble")).to_contain_text("a bug in a student's agent")
         click(page, "Play white myself")
         press(page, "d6")
         expect(moves(page)).to_have_count(2)
-
-
-def test_all_is_beside_the_board_on_a_laptop(open_page: Open) -> None:
-    page = open_page(width=1280, height=800)
-    for name in ("New game", "Undo", "Hint", "Resign", "One move back", "Sound"):
-        box = page.get_by_role("button", name=name).bounding_box()
-        assert box is not None and box["y"] + box["height"] <= 800
-    box = page.locator("#moves").bounding_box()
-    assert box is not None and box["y"] + box["height"] <= 800
 
 
 VIEWS: dict[str, Callable[[Any], None]] = {
