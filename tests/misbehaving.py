@@ -81,15 +81,7 @@ class Garbage(_Trouble):
 
 
 class Hangs(_Trouble):
-    """Makes a file, if one is named, and never answers."""
-
-    def __init__(self, after: int = 3, flag: str = "") -> None:
-        super().__init__(after)
-        self.flag = flag
-
     def misbehave(self, position: Position) -> Any:
-        if self.flag:
-            Path(self.flag).touch()
         while True:
             signal.pause()
 

@@ -221,18 +221,11 @@ def test_a_warm_cache_that_cannot_be_written(
 
 def test_the_user_chooses_the_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "linux")
-    for lab, xdg, expected in (
-        ("/somewhere", "/cache", "/somewhere"),
-        (None, "/cache", "/cache/othello-strategy-lab"),
-        (None, "", "/home/me/.cache/othello-strategy-lab"),
-    ):
-        for name, value in (
-            ("OTHELLO_LAB_CACHE", lab),
-            ("XDG_CACHE_HOME", xdg),
-            ("HOME", "/home/me"),
-        ):
-            if value is None:
-                monkeypatch.delenv(name, raising=False)
-            else:
-                monkeypatch.setenv(name, value)
-        assert compiling.user_cache() == Path(expected)
+    monkeypatch.setenv("HOME", "/home/me")
+    monkeypatch.setenv("XDG_CACHE_HOME", "")
+    monkeypatch.delenv("OTHELLO_LAB_CACHE", raising=False)
+    assert compiling.user_cache() == Path("/home/me/.cache/othello-strategy-lab")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/cache")
+    assert compiling.user_cache() == Path("/cache/othello-strategy-lab")
+    monkeypatch.setenv("OTHELLO_LAB_CACHE", "/somewhere")
+    assert compiling.user_cache() == Path("/somewhere")

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import itertools
 import os
-import signal
 from contextlib import nullcontext
 from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
 from chosen import mostly_nightly
-from processes import Command, await_, descendants, lives
+from processes import lives
 from runs import played
 
 from othello_lab import RandomAgent
 from othello_lab.core.game import DIED, FINISHED, GARBAGE, HUNG, LATE, RAISED, PlayerFailure
-from othello_lab.core.system.shared_memory import STOPPING
 from othello_lab.experiments.jobs.run import RunResult
 from othello_lab.experiments.playing.agent_proxy import AgentProxy
 from othello_lab.experiments.playing.game import close_all
@@ -109,25 +107,6 @@ def test_one_agent_with_two_names_is_closed_once(caplog: pytest.LogCaptureFixtur
     close_all({"a": both, "b": both, "c": alone})
     assert (both.closed, alone.closed) == (1, 1)
     assert [record.message.split()[0] for record in caplog.records] == ["'a'", "'c'"]
-
-
-@pytest.mark.integration
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
-def test_ctrl_c_twice_waits_for_no_agent(tmp_path: Path) -> None:
-    """An agent hangs in a game."""
-    words = ["agents=duel", "agent@first=random", "agent@second=greedy", "games=20", "trial=false"]
-    words += ["first._target_=misbehaving.Hangs", "+first.after=0", "limits.hang=300"]
-    words += [f"+first.flag={tmp_path / 'hangs'}", f"results={tmp_path / 'results'}"]
-    driver = Command("run", *words)
-    await_((tmp_path / "hangs").exists)
-    below = descendants(driver.pid)
-    os.kill(driver.pid, signal.SIGINT)
-    driver.says(STOPPING)
-    os.kill(driver.pid, signal.SIGINT)
-    printed, _ = driver.communicate(timeout=60)  # far less than the 300 s of the agent
-    assert driver.returncode == 130, printed
-    assert below
-    assert not any(map(lives, below))
 
 
 ENDLESS = '''
