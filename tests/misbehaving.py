@@ -106,28 +106,6 @@ def _misbehave(how: str) -> None:
         signal.pause()
 
 
-class Told(RandomAgent):
-    """Raises, hangs or dies (``how``) when it is told that a game begins (``move`` 0), or of so
-    many-th a move."""
-
-    def __init__(self, how: str, move: int) -> None:
-        self.how = how
-        self.move = move
-
-    def begin_game(self, *args: Any) -> None:
-        super().begin_game(*args)
-        self.moves = 0
-        self._count()
-
-    def observe(self, move: int, position: Position) -> None:
-        self.moves += 1
-        self._count()
-
-    def _count(self) -> None:
-        if self.moves == self.move:
-            _misbehave(self.how)
-
-
 class Closes(RandomAgent):
     """Writes into a folder, one file a process, that it was closed, and then may raise or hang."""
 

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from othello_lab import Decision, Limits, Position, RandomAgent
+from othello_lab import Limits, Position, RandomAgent
 from othello_lab.core import game as judge
-from othello_lab.core.game import DIED, FINISHED, GARBAGE, HUNG, RAISED
+from othello_lab.core.game import DIED, FINISHED, HUNG, RAISED
 
 CALLS = ("constructor", "begin_game", "observe", "decide", "close")
 ANYHOW = "anyhow"
@@ -178,16 +178,6 @@ class Unloggable:
         raise Mine("not to be pickled")
 
 
-class Liar(Decision):
-    """Says that it is well, and another move each time."""
-
-    def flaw(self) -> None:
-        return None
-
-    def __getattribute__(self, name: str) -> Any:
-        return "well" if name == "move" else object.__getattribute__(self, name)
-
-
 IMPORTS = """
 import asyncio, concurrent.futures, contextlib, ctypes, decimal, gc, io, locale, logging, math
 import multiprocessing, os, random, resource, signal, socket, sqlite3, struct, subprocess, sys
@@ -195,7 +185,6 @@ import threading, time, warnings
 import numpy as np
 import othello_lab.core.game
 import othello_lab.core.system.forked as forked
-from othello_lab import PASS
 """
 # ---------------------------------------------------------------------- the kinds
 
@@ -340,14 +329,8 @@ error.__cause__ = error
 raise error
 == leaves_the_dead: ANYHOW
 [os.fork() or os._exit(0) for _ in range(20)]; os._exit(5)
-== passes: ILLEGAL
-answer = Decision(PASS)
 == forges_a_long_message: GARBAGE
 tell(b'\xff\xff\xff\xff' + b'x' * 100)
-== answers_in_advance: ANYHOW
-plain = [position.moves[0], None, [], None, [0] * 9]
-for ahead in range(4):
-    tell(frame([the_seat()[1] + ahead, "decision", *plain]))
 == answers_all_in_advance: ANYHOW begin_game
 [tell(frame([the_seat()[1] + n, 'ok'])) for n in range(3000)]; hang()
 == sends_byte_by_byte: HUNG
@@ -396,13 +379,3 @@ for call in CALLS:
         KINDS[f"raises_{error}_in_{call}"] = Kind(end, f"raise {error}('gone')", call)
     KINDS[f"exits_in_{call}"] = Kind(FINISHED if harmless else DIED, "os._exit(0)", call)
     KINDS[f"hangs_in_{call}"] = Kind(FINISHED if harmless else HUNG, "hang()", call)
-
-# Those that differ on their way through the processes; the others are tried with the judge.
-ANSWERS = {
-    "nan": "Decision(m, math.nan)",
-    "endless_move": "Decision(10**100_000)",
-    "gigantic_pv": "Decision(m, pv=(m,) * 1_000_000)",
-    "liar": "Liar(m)",
-}
-for name, text in ANSWERS.items():
-    KINDS[f"answers_{name}"] = Kind(GARBAGE, f"m = position.moves[0]; answer = {text}")

@@ -27,8 +27,7 @@ import yaml
 from chosen import mostly_nightly
 from fuzzing import edited, fuzz, fuzzed, stored
 from hypothesis import strategies as st
-from processes import Command
-from records import after_games, content, runs_in
+from records import content, runs_in
 from refusals import ended
 from rich.console import Console
 from runs import changed, played, printed, told
@@ -39,7 +38,6 @@ from othello_lab.agents.config import ConfigError
 from othello_lab.core.position import Position
 from othello_lab.experiments.config import built_from, typed
 from othello_lab.experiments.jobs.kinds import TRAINING
-from othello_lab.experiments.jobs.run import resume
 from othello_lab.experiments.playing.trust import check_trusted, foreign_code, names_no_more
 from othello_lab.experiments.record.provenance import versions
 from othello_lab.experiments.record.store import CHANGED, Record
@@ -176,16 +174,6 @@ def test_code_that_a_folder_names_is_listed_and_not_imported(
     assert not marker.exists()
 
 
-@pytest.mark.integration
-def test_code_that_is_trusted_runs(marker: Path, foreign: Foreign) -> None:
-    folder = foreign(AN_AGENT)
-    with pytest.raises(ConfigError, match="trust=True"):
-        resume(folder, console=QUIET)
-    assert not marker.exists()
-    assert resume(folder, console=QUIET, trust=True).complete
-    assert marker.exists()
-
-
 def test_what_has_changed_is_told_before_anything_is_imported(
     tmp_path: Path, marker: Path, foreign: Foreign
 ) -> None:
@@ -219,18 +207,6 @@ def test_on_a_terminal_the_user_is_asked(
         with pytest.raises(ConfigError, match="not trusted"):
             check_trusted("run", lines, False, console)
     assert "agents.[b]a[/b]: evil\\x1b[2J.Agent" in shown.getvalue()
-
-
-@pytest.mark.integration
-def test_an_interrupted_run_of_foreign_code_names_trust_on_its_way_on(
-    tmp_path: Path, marker: Path
-) -> None:
-    words = ["run", *WORDS, f"results={tmp_path / 'own'}", "games=2000", "executor.workers=1"]
-    interrupt = after_games(2, lambda: os.kill(os.getpid(), signal.SIGINT))
-    process = Command(*words, "agents.first={_target_: evil.Agent}", before=interrupt)
-    printed, _ = process.communicate()
-    (folder,) = runs_in(tmp_path / "own")
-    assert f"othello-lab resume {folder} --trust\n" in printed
 
 
 # ---------------------------------------------------------------------- every value of every file

@@ -18,7 +18,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -28,7 +27,6 @@ from typing import Any
 import pytest
 from attacks.supervised import ALONE, MODES, OPEN, START, WITH_CHILDREN, Tries, conditions, judged
 from attacks.test_hostile_agents import played
-from bots import EXAMPLES, player
 from chosen import mostly_nightly
 from records import content
 from runs import told
@@ -316,32 +314,6 @@ def test_a_constructor_that_hangs_ends_after_its_time(tmp_path: Path) -> None:
 # ------------------------------------------------------------------ programs
 
 
-LAB = f"{sys.executable} -m othello_lab play wpi Lab agent=greedy"
-TRICK = """import contextlib, glob
-        with contextlib.suppress(OSError):
-            for folder in glob.glob({around!r}):
-                os.path.exists(f"{{folder}}/Lab.out") or os.mkdir(f"{{folder}}/Lab.out")
-        honest(text)"""
-
-
-@pytest.mark.integration
-@pytest.mark.parametrize("isolation", ["closed", "process"])
-def test_a_player_loses_nothing_by_a_program(isolation: str, tmp_path: Path, scratch: Path) -> None:
-    """It puts a folder in the other's way before each of its moves, and is honest then; where files
-    are open, it wins by that."""
-    trick = TRICK.format(around=f"{scratch}/*")
-    hostile = player(tmp_path, trick, after=0, name="hostile")
-    limit = f"limit={60 if isolation == 'closed' else 2}"
-    words = ["seed=1", limit, f"isolation={isolation}", "--record", str(tmp_path / "games.txt")]
-    shown = told("play", "referee", LAB, hostile, *words)
-    losers = set(re.findall(r"\((\w+)\) loses: ", shown))
-    if isolation == "process":
-        assert losers == {"Lab"}, shown
-    else:
-        assert losers <= {"hostile"} and "broken down" not in shown, shown
-        assert list(scratch.iterdir()) == []
-
-
 CLASS = ["experiment=class", "games=2", "limits.seconds=20", "figures=none", "executor.workers=1"]
 
 
@@ -419,19 +391,6 @@ def test_a_program_that_needs_another_is_told_so_and_only_the_teacher_lets_it(
     assert f"{told_so} for isolation.children=[emil]" in said
     said, _ = class_of(tmp_path / "let", files, "isolation.children=[emil]")
     assert told_so not in said and "time and memory watched, not bounded" in said
-
-
-@pytest.mark.nightly
-def test_honest_programs_of_six_languages_play(tmp_path: Path) -> None:
-    """The class of docs/examples, as the page shows it; those whose language is installed."""
-    handed_in = tmp_path / "handed_in"
-    shutil.copytree(EXAMPLES / "class", handed_in)
-    for folder, compiler in (("bert", "javac"), ("anna.c", "cc")):
-        if shutil.which(compiler) is None:
-            (shutil.rmtree if folder == "bert" else os.remove)(handed_in / folder)
-    said = told("run", *CLASS, f"folder={handed_in}", f"results={tmp_path / 'results'}")
-    forfeits = set(re.findall(r"([a-z]\w*) forfeited", said))
-    assert forfeits <= {"frida"}, said  # who plays illegal moves
 
 
 SEARCHES: dict[str, dict[str, int]] = {

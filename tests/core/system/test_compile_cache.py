@@ -23,15 +23,6 @@ from othello_lab.core.system.rooms import ROOMS
 
 ROOT = Path(__file__).parents[3]
 
-# Black takes White's last disc, and wins by all sixteen squares. The search is compiled from
-# agents/search/minimax.py, the score comes from core/bitboard.py, by way of a third file.
-SCORE = """
-from othello_lab import DiscCount, Minimax, Position
-agent = Minimax(2, DiscCount())
-agent.prepare(print)
-print(agent.search(Position.from_obf("XO-------------- X", "mini4")).value >> 24)
-"""
-
 COUNTS = ["1 4", "2 12", "3 56"]
 PERFT = ("-c", "from othello_lab.__main__ import main; main(['core', 'perft', '--depth', '3'])")
 
@@ -75,21 +66,20 @@ def copy(tmp_path: Path) -> Copy:
     return Copy(tmp_path)
 
 
-@pytest.mark.nightly
-def test_an_edited_kernel_or_constant_of_another_file_is_noticed(copy: Copy) -> None:
-    first, _ = copy.run("-c", SCORE)
-    assert first[-1] == "16"
-    assert "compiling minimax" in "".join(first)
-    again, _ = copy.run("-c", SCORE)
-    assert again == ["16"]  # from the cache, without a word about compiling
-    copy.edit("core/bitboard.py", "return 2 * own - squares", "return 2 * own - squares + 5")
-    edited, _ = copy.run("-c", SCORE)
-    assert edited[-1] == "11"
-    assert "compiling minimax" in "".join(edited)
-    copy.edit("core/bitboard.py", "return 2 * own - squares + 5", "return 2 * own - squares")
-    assert copy.run("-c", SCORE)[0] == ["16"]  # the first version is still there
-    copy.edit("agents/evaluation/evaluation.py", "FINAL_UNIT = 1 << 24", "FINAL_UNIT = 1 << 25")
-    assert copy.run("-c", SCORE)[0][-1] == "32"
+def test_an_edited_source_moves_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And moves it back with its old text."""
+    monkeypatch.setattr(compiling, "_ROOT", tmp_path)
+    names = ("core/bitboard.py", "agents/search/minimax.py", "training/kernels/fit.py")
+    files = [tmp_path / name for name in names]
+    for file in files:
+        file.parent.mkdir(parents=True)
+        file.touch()
+    found = [compiling._code_version()]
+    for text in ("edited", ""):
+        for file in files:
+            file.write_text(text)
+            found.append(compiling._code_version())
+    assert len({*found}) == 6 and found[0] == found[-1]
 
 
 @pytest.mark.integration
