@@ -148,26 +148,6 @@ def test_of_two_processes_one_waits_while_the_other_compiles(
         process.close()
 
 
-@pytest.mark.integration
-def test_a_cache_that_cannot_be_written_costs_time_alone(copy: Copy, tmp_path: Path) -> None:
-    """``/dev/null/...`` is no folder for root either."""
-    temporary = tmp_path / "temporary"
-    temporary.mkdir()
-    nowhere = {"OTHELLO_LAB_CACHE": "/dev/null/cache", "TMPDIR": str(temporary)}
-    counts, said = copy.run(*PERFT, **nowhere)
-    kept = temporary / f"othello-strategy-lab-{os.getuid()}"
-    assert counts == COUNTS
-    assert "/dev/null/cache cannot be written" in said[0] and str(kept) in said[0]
-    assert said[1].startswith("compiling perft")
-    assert copy.run(*PERFT, **nowhere) == (COUNTS, [])
-    kept.chmod(0o777)  # where others can write, no code is taken from
-    for _ in range(2):
-        counts, said = copy.run(*PERFT, **nowhere)
-        assert counts == COUNTS
-        assert "every start compiles again" in said[0]
-        assert "cannot be written" not in "".join(said[1:])
-
-
 NOBODY = 65534
 _CAPABILITY = "+dac_read_search"  # it may read everything, as Python may be root's alone
 AS_NOBODY = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
@@ -187,26 +167,37 @@ def user() -> tuple[str, ...]:
 
 
 @pytest.mark.integration
-def test_a_warm_cache_that_cannot_be_written(
-    copy: Copy, user: tuple[str, ...], tmp_path: Path
+@pytest.mark.parametrize("warm", [False, True])
+def test_a_cache_that_cannot_be_written_costs_time_alone(
+    warm: bool, copy: Copy, user: tuple[str, ...], tmp_path: Path
 ) -> None:
-    """It is copied; where the copy cannot be written either, every start compiles, and says so."""
+    """A warm one is copied; where the copy cannot be written either, every start compiles, and says
+    so. ``/dev/null/...`` is no folder for root either."""
     temporary = tmp_path / "temporary"
     temporary.mkdir()
-    assert copy.run(*PERFT)[0] == COUNTS
-    cache = Path(copy.environment["OTHELLO_LAB_CACHE"])
-    for folder in (cache, *(path for path in cache.rglob("*") if path.is_dir())):
-        folder.chmod(0o500)
-    if user:
-        os.chown(temporary, NOBODY, NOBODY)
     there = {"TMPDIR": str(temporary), "HOME": "/"}
+    if warm:
+        assert copy.run(*PERFT)[0] == COUNTS
+        cache = Path(copy.environment["OTHELLO_LAB_CACHE"])
+        for folder in (cache, *(path for path in cache.rglob("*") if path.is_dir())):
+            folder.chmod(0o500)
+        if user:
+            os.chown(temporary, NOBODY, NOBODY)
+    else:
+        user, there["OTHELLO_LAB_CACHE"] = (), "/dev/null/cache"
+        counts, said = copy.run(*PERFT, **there)
+        kept = temporary / f"othello-strategy-lab-{os.getuid()}"
+        assert counts == COUNTS
+        assert "/dev/null/cache cannot be written" in said[0] and str(kept) in said[0]
+        assert said[1].startswith("compiling perft")
     assert copy.run(*PERFT, user=user, **there) == (COUNTS, [])
     (kept,) = temporary.iterdir()
     kept.chmod(0o777)  # where others can write, no code is taken from
-    counts, said = copy.run(*PERFT, user=user, **there)
-    assert counts == COUNTS
-    assert "every start compiles again" in said[0]
-    assert said[1].startswith("compiling perft")
+    for _ in range(2):
+        counts, said = copy.run(*PERFT, user=user, **there)
+        assert counts == COUNTS
+        assert "every start compiles again" in said[0] and said[1].startswith("compiling perft")
+        assert "cannot be written" not in "".join(said[1:])
 
 
 def test_the_user_chooses_the_folder(monkeypatch: pytest.MonkeyPatch) -> None:
