@@ -81,15 +81,7 @@ class Garbage(_Trouble):
 
 
 class Hangs(_Trouble):
-    """Makes a file, if one is named, and never answers."""
-
-    def __init__(self, after: int = 3, flag: str = "") -> None:
-        super().__init__(after)
-        self.flag = flag
-
     def misbehave(self, position: Position) -> Any:
-        if self.flag:
-            Path(self.flag).touch()
         while True:
             signal.pause()
 
@@ -112,28 +104,6 @@ def _misbehave(how: str) -> None:
         os._exit(7)
     while how == "hangs":
         signal.pause()
-
-
-class Told(RandomAgent):
-    """Raises, hangs or dies (``how``) when it is told that a game begins (``move`` 0), or of so
-    many-th a move."""
-
-    def __init__(self, how: str, move: int) -> None:
-        self.how = how
-        self.move = move
-
-    def begin_game(self, *args: Any) -> None:
-        super().begin_game(*args)
-        self.moves = 0
-        self._count()
-
-    def observe(self, move: int, position: Position) -> None:
-        self.moves += 1
-        self._count()
-
-    def _count(self) -> None:
-        if self.moves == self.move:
-            _misbehave(self.how)
 
 
 class Closes(RandomAgent):

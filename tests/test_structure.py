@@ -27,7 +27,7 @@ LONGEST = 50  # lines of a function, signature and docstring included; kernels m
 
 MOST_LINES = {
     "core": ("core/*.py", 3790),
-    "system": ("core/system/*.py", 2850),
+    "system": ("core/system/*.py", 2840),
     "agents": ("agents/*.py agents/commands/*.py", 4070),
     "evaluation": ("agents/evaluation/*.py", 2240),
     "search": ("agents/search/**/*.py", 6470),
@@ -41,12 +41,12 @@ MOST_LINES = {
     "results": ("experiments/results/**/*.py", 2020),
     "statistics": ("experiments/statistics/*.py", 1960),
     "pairing": ("experiments/pairing/*.py", 2560),
-    "playing": ("experiments/playing/*.py", 3460),
+    "playing": ("experiments/playing/*.py", 3420),
     "report": ("experiments/report/**/*.py", 7370),
     "training": ("training/**/*.py", 7690),
     "play": ("play/**/*.py", 8250),
     "beside": ("othello_lab/*.py benchmarks/*.py docs/**/*.py", 3060),
-    "tests": ("tests/**/*.py", 38530),
+    "tests": ("tests/**/*.py", 36410),
 }
 """By room: its files, of which a later row may take some away, and the most lines that they may
 have. A number goes up only with others that go down by as much, and never their sum."""
@@ -195,7 +195,7 @@ OPENED_ELSEWHERE = {
     "core.system.processes core.system.promises experiments.playing.usage": "/proc",
     "core.system.compile": "machine code in the user's own cache",
     "core.system.confinement": "descriptors that are open, and /proc",
-    "core.system.landlock core.system.removal": "folders, by descriptor",
+    "core.system.landlock": "folders, by descriptor",
     "core.system.settings": "the source of a class that was imported",
     "core.system.scratch agents.external.submission": "a new folder of a random name",
     "agents.external.wpi play.web.visits": "a file without a name",

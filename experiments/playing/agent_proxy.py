@@ -19,6 +19,7 @@ import select
 import signal
 import time
 from collections.abc import Callable
+from dataclasses import astuple
 from typing import Any
 
 from othello_lab.agents.agent import Agent, Decision, Limits
@@ -43,7 +44,6 @@ from othello_lab.core.system.processes import family, is_shortage
 from othello_lab.experiments.playing.agent_server import (
     LONGEST_TEXT,
     MOST_LOGGED,
-    plain_limits,
     plain_position,
     read_decision,
     sit,
@@ -54,7 +54,6 @@ from othello_lab.experiments.playing.time_account import (
     FOUND_STOPPED,
     STALL,
     STOPPED,
-    Observation,
     TimeAccount,
 )
 from othello_lab.experiments.playing.usage import ResourceMeter, cpu_time, own_ready
@@ -140,8 +139,8 @@ class AgentProxy:
 
     def decide(self, position: Position, limits: Limits) -> Decision:
         patience = self._conditions.patience(limits)
-        plain = plain_limits(limits)
-        answer = self._ask(patience, "decide", plain_position(position), plain)
+        plain = plain_position(position), [*astuple(limits)]
+        answer = self._ask(patience, "decide", *plain)
         try:
             return read_decision(answer)
         except (TypeError, ValueError):
@@ -371,7 +370,11 @@ class AgentProxy:
             used -= self._meter.ready  # it may have waited for a processor
         if used > patience * 1e9:
             self.kill()
-            raise _unanswered(patience, timed, self._printed - self._printed_before)
+            detail = f"no answer for {patience:.3g} s"
+            if self._printed - self._printed_before > MOST_PRINTED:
+                many = f"printed more than {MOST_PRINTED >> 20} MiB, {detail}"
+                raise PlayerFailure(GARBAGE, many)
+            raise PlayerFailure(LATE if timed else HUNG, detail)
 
     def _mind_stopped(self, now: int, patience: float) -> None:
         """End a stopped process, if with those that it replaces it was awaited for so long."""
@@ -450,8 +453,7 @@ class AgentProxy:
                 news.append(CONTINUED if found.si_code == os.CLD_CONTINUED else STOPPED)
         if self._meter.stopped and STOPPED not in news:
             news.insert(0, FOUND_STOPPED)
-        look = Observation(now, int(1e9 * tick), *own, continued, tuple(news))
-        self._account.see(look)
+        self._account.see(now, int(1e9 * tick), *own, continued, news)
 
     def _look_after(self, now: int) -> None:
         """End a process that is stopped for good, or has taken more than it may."""
@@ -509,17 +511,6 @@ class AgentProxy:
             name = re.sub(r"[^\w.]+", "_", name)[:100]
             said = f"{self.name}: {text[:_LONGEST]}{more}"
             _handle("agent", name, max(0, min(level, 100)), said)
-
-
-def _unanswered(patience: float, timed: bool, printed: int) -> PlayerFailure:
-    """Return the failure of an agent that has not answered.
-
-    timed: True if the question has a limit on time. printed: bytes since the question.
-    """
-    detail = f"no answer for {patience:.3g} s"
-    if printed > MOST_PRINTED:
-        return PlayerFailure(GARBAGE, f"printed more than {MOST_PRINTED >> 20} MiB, {detail}")
-    return PlayerFailure(LATE if timed else HUNG, detail)
 
 
 class _AgentRaised(PlayerFailure):

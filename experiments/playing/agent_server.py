@@ -94,9 +94,10 @@ class _AgentServer:
     def _decide(self, position: list[Any], limits: list[Any]) -> list[Any]:
         answer = self._agent.decide(_position(position), Limits(*limits))
         try:
-            return ["decision", *plain_decision(valid_answer(answer))]
+            made = valid_answer(answer)
         except ValueError as flaw:
             return ["garbage", str(flaw)]
+        return ["decision", made.move, made.value, made.pv, made.depth, _counts(made.stats)]
 
     def _close(self) -> None:
         self._agent.close()
@@ -154,24 +155,13 @@ def plain_position(position: Position) -> list[Any]:
     return [position.mover, position.opponent, position.to_move.value, position.ruleset.name]
 
 
-def plain_limits(limits: Limits) -> list[Any]:
-    """Limits as JSON has them."""
-    return [limits.depth, limits.nodes, limits.seconds, limits.clock, limits.cpu_seconds]
-
-
 def _position(plain: list[Any]) -> Position:
     mover, opponent, to_move, rules = plain
     return Position(mover, opponent, Color(to_move), ruleset(rules))
 
 
-def plain_decision(decision: Decision) -> list[Any]:
-    """A decision as JSON has it."""
-    counts = _counts(decision.stats)
-    return [decision.move, decision.value, decision.pv, decision.depth, counts]
-
-
 def read_decision(plain: list[Any]) -> Decision:
-    """Return a decision from the data of :func:`plain_decision`; its sense is not checked. Raises
+    """Return a decision from the data that a process sends; its sense is not checked. Raises
     TypeError or ValueError for other data."""
     move, value, pv, depth, counts = plain
     return Decision(move, value, tuple(pv), depth, SearchStats(*counts))

@@ -94,7 +94,9 @@ class TaskRunner:
 
     def play(self, take: Callable[[int], list[Pair]]) -> Iterator[list[PairResults]]:
         """Play pairs. take: hands out at most this many."""
-        source = _TaskSource[Pair, PairResults](
+        return _RunningTasks[Pair, PairResults](
+            self._workers,
+            self._stop,
             take,
             lambda pair: pair[0].pair,
             lambda pairs, again: (
@@ -103,27 +105,20 @@ class TaskRunner:
             ),
             _read,
             lambda number: PairResult(number, []),
-        )
-        return self._results(source)
+        ).results()
 
     def work(self, job: Job, pieces: Sequence[Task]) -> Iterator[list[TaskResult]]:
         """Work on tasks; yield their results in batches, in no fixed order."""
         waiting = deque(pieces)
-        source = _TaskSource[Task, TaskResult](
+        return _RunningTasks[Task, TaskResult](
+            self._workers,
+            self._stop,
             lambda most: [waiting.popleft() for _ in range(min(most, len(waiting)))],
             lambda piece: piece.number,
             lambda pieces, _: (partial(work_on, job), pieces),
             lambda results: results,
             lambda number: TaskResult(number, {}, f"the worker died {MOST_DEATHS} times"),
-        )
-        return self._results(source)
-
-    def _results(self, source: _TaskSource[Item, Result]) -> Iterator[list[Result]]:
-        tasks = _RunningTasks(self._workers, source, self._stop)
-        while tasks.hand_out():
-            if results := tasks.collect():
-                tasks.hand_out()
-                yield results
+        ).results()
 
 
 def _read(pickled: bytes) -> list[PairResults]:
@@ -135,59 +130,60 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True)
-class _TaskSource(Generic[Item, Result]):
-    """The work for workers: pairs of games, or tasks of a study.
+@dataclass
+class _RunningTasks(Generic[Item, Result]):
+    """The work under way: pairs of games, or tasks of a study.
 
-    take: hands out at most this many that are not begun. number: of one. task: makes a worker's
-    function and its argument from a list of them; its second argument is True for a single one that
-    a worker has died of. results: makes results from the value that the function returned. lost:
-    makes the result of one that MOST_DEATHS workers died of.
+    workers, stop: of the TaskRunner. take: hands out at most this many items that are not begun.
+    number: of an item. task: makes a worker's function and its argument from a list of them; its
+    second argument is True for a single one that a worker has died of. read: makes results from the
+    value that the function returned. lost: makes the result of one that MOST_DEATHS workers died
+    of.
     """
 
+    workers: Workers
+    stop: Callable[[], bool]
     take: Callable[[int], list[Item]]
     number: Callable[[Item], int]
     task: Callable[[list[Item], bool], tuple[TaskFunction, Any]]
-    results: Callable[[Any], list[Result]]
+    read: Callable[[Any], list[Result]]
     lost: Callable[[int], Result]
 
-
-class _RunningTasks(Generic[Item, Result]):
-    """The tasks under way."""
-
-    def __init__(
-        self, workers: Workers, source: _TaskSource[Item, Result], stop: Callable[[], bool]
-    ) -> None:
-        self._workers, self._source, self._stop = workers, source, stop
+    def results(self) -> Iterator[list[Result]]:
+        """Yield the results in batches."""
         self._running: dict[int, list[Item]] = {}
         self._again: deque[Item] = deque()
         self._deaths: Counter[int] = Counter()
         self._size = 1  # items in a task
         self._since, self._finished = time.perf_counter(), 0
+        while self._hand_out():
+            if results := self._collect():
+                self._hand_out()
+                yield results
 
-    def hand_out(self) -> bool:
+    def _hand_out(self) -> bool:
         """Give the workers something to do, and something to do next; return False if all is done,
         for the moment at least."""
-        while not self._stop():
-            if not self._workers.room:
+        while not self.stop():
+            if not self.workers.room:
                 return True
-            items = [self._again.popleft()] if self._again else self._source.take(self._size)
+            items = [self._again.popleft()] if self._again else self.take(self._size)
             if not items:
                 break
-            again = len(items) == 1 and self._deaths[self._source.number(items[0])] > 0
-            number = self._workers.give(*self._source.task(items, again))
+            again = len(items) == 1 and self._deaths[self.number(items[0])] > 0
+            number = self.workers.give(*self.task(items, again))
             self._running[number] = items
         return bool(self._running)
 
-    def collect(self) -> list[Result]:
+    def _collect(self) -> list[Result]:
         """Wait a moment, and return the results that have come."""
         results = []
-        for answer in self._workers.answers():
+        for answer in self.workers.answers():
             if (items := self._running.pop(answer.number, None)) is not None:
                 results += self._results(answer, items)
         if self._finished:
-            seconds = (time.perf_counter() - self._since) * self._workers.number / self._finished
-            self._size = max(1, min(_LARGEST_TASK, round(self._workers.task_seconds / seconds)))
+            seconds = (time.perf_counter() - self._since) * self.workers.number / self._finished
+            self._size = max(1, min(_LARGEST_TASK, round(self.workers.task_seconds / seconds)))
         return results
 
     def _results(self, answer: Answer, items: list[Item]) -> list[Result]:
@@ -196,15 +192,15 @@ class _RunningTasks(Generic[Item, Result]):
         if answer.error is not None:
             raise TaskFailed(one_line(answer.error))
         self._finished += len(items)
-        return self._source.results(answer.value)
+        return self.read(answer.value)
 
     def _died_of(self, items: list[Item]) -> list[Result]:
         """A worker died that had these: they are done again, or given up."""
         if len(items) == 1:
-            number = self._source.number(items[0])
+            number = self.number(items[0])
             self._deaths[number] += 1
             if self._deaths[number] == MOST_DEATHS:
-                return [self._source.lost(number)]
+                return [self.lost(number)]
             log.info("a worker died of pair or piece %d, which is done again", number)
         self._again += items
         return []

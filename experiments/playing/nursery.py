@@ -20,7 +20,6 @@ import select
 import signal
 import socket
 import struct
-import subprocess
 import sys
 import time
 from collections import Counter, deque
@@ -82,9 +81,9 @@ class Nursery:
     """The nurseries, as their driver has them: a source of workers, see
     :class:`~experiments.playing.pool.WorkerSource`."""
 
-    def __init__(self, control: socket.socket, number: int, reap: Callable[[], object]) -> None:
-        """number: of the first process. reap: waits until it has ended."""
-        self._control, self._number, self._reap = control, number, reap
+    def __init__(self, control: socket.socket, number: int) -> None:
+        """number: of the first process, a child of this one."""
+        self._control, self._number = control, number
         self._names = count(1)
         self.joined: deque[Connection] = deque()
 
@@ -120,7 +119,8 @@ class Nursery:
             end_descendants([self._number])
             send_signal(self._number, signal.SIGKILL)
         self._control.close()
-        self._reap()
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(self._number, 0)
 
 
 def fork_nursery(workers: int, start: Start, hang_seconds: float = math.inf) -> Nursery:
@@ -143,11 +143,7 @@ def fork_nursery(workers: int, start: Start, hang_seconds: float = math.inf) -> 
     finally:
         theirs.close()
 
-    def reap() -> None:
-        with contextlib.suppress(ChildProcessError):
-            os.waitpid(number, 0)
-
-    nursery = Nursery(ours, number, reap)
+    nursery = Nursery(ours, number)
     for _ in range(workers):
         nursery.add_worker()
     return nursery
@@ -163,9 +159,10 @@ def start_nursery(prepare: Callable[[], tuple[Start, float]]) -> Nursery:
         "from othello_lab.experiments.playing.nursery import fresh_nursery\n"
         f"fresh_nursery({theirs.fileno()})"
     )
+    theirs.set_inheritable(True)
     with theirs:
-        process = subprocess.Popen([sys.executable, "-c", code], pass_fds=[theirs.fileno()])
-    nursery = Nursery(ours, process.pid, process.wait)
+        number = os.posix_spawn(sys.executable, [sys.executable, "-c", code], os.environ)
+    nursery = Nursery(ours, number)
     try:
         with _messenger(ours) as messenger:
             messenger.send(prepare)

@@ -21,7 +21,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Self
 
 from othello_lab.agents.config import one_line
 from othello_lab.core.game import FAIR_ENDS, Decision, valid_answer
@@ -244,9 +244,6 @@ class Answer(NamedTuple):
     error: BaseException | None = None
 
 
-_Workers = TypeVar("_Workers", bound="Workers")
-
-
 class Workers(ABC):
     """Places where tasks are worked on, used in a ``with``.
 
@@ -276,7 +273,7 @@ class Workers(ABC):
     def close(self) -> None:
         """Drop all that is still under way."""
 
-    def __enter__(self: _Workers) -> _Workers:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exception: object) -> None:

@@ -14,7 +14,7 @@ wait for a processor while it asks, or is stopped then, has not asked yet.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
 
 from othello_lab.core.game import TimeSpent
 
@@ -25,25 +25,8 @@ _MOST_UNSEEN = 10_000_000
 """Nanoseconds that a player is given for a pause whose beginning nobody saw."""
 
 
-class Observation(NamedTuple):
-    """The supervisor's knowledge after it has waited for an answer.
-
-    now: the time. tick: planned time since the last look. ready, worked: time since then during
-    which the supervisor itself stood ready but was not run, and was run. continued: True if it was
-    stopped itself. player: events of the player that the system reports, STOPPED and CONTINUED, in
-    order; or FOUND_STOPPED if no report has come yet: the system reports when the last of its
-    threads is stopped.
-    """
-
-    now: int
-    tick: int
-    ready: int = 0
-    worked: int = 0
-    continued: bool = False
-    player: tuple[int, ...] = ()
-
-
 STOPPED, FOUND_STOPPED, CONTINUED = range(3)
+"""Events of a player. The system reports STOPPED when the last of its threads is stopped."""
 
 
 class TimeAccount:
@@ -70,25 +53,39 @@ class TimeAccount:
         if unsent > 0:
             self._pauses.append((self.asked, self.asked + unsent))
 
-    def see(self, look: Observation) -> None:
-        """Note an observation since the last look."""
-        busy = look.ready + look.worked
-        late = look.now - self._last - look.tick - busy > STALL
-        if late or look.continued:
+    def see(
+        self,
+        now: int,
+        tick: int,
+        ready: int = 0,
+        worked: int = 0,
+        continued: bool = False,
+        player: Sequence[int] = (),
+    ) -> None:
+        """Note what the supervisor sees after it has waited for an answer.
+
+        tick: planned time since the last look. ready, worked: time since then during which the
+        supervisor itself stood ready but was not run, and was run. continued: True if it was
+        stopped itself. player: events of the player, in order; FOUND_STOPPED if no report of the
+        system has come yet.
+        """
+        busy = ready + worked
+        late = now - self._last - tick - busy > STALL
+        if late or continued:
             # It began before the look was due.
-            span = self._last + max(0, look.tick - _MOST_UNSEEN), look.now
+            span = self._last + max(0, tick - _MOST_UNSEEN), now
             self._stalls.append(span)
-            if not look.continued:
+            if not continued:
                 self._pauses.append(span)
-        for happened in look.player:
+        for happened in player:
             if happened != CONTINUED and self.stopped_since is None:
-                exact = happened == STOPPED and not (late or look.continued)
-                self.stopped_since = max(self._last, look.now - busy) if exact else self._last
+                exact = happened == STOPPED and not (late or continued)
+                self.stopped_since = max(self._last, now - busy) if exact else self._last
             elif happened == CONTINUED:
                 begun = self._last if self.stopped_since is None else self.stopped_since
-                self._pauses.append((begun, look.now))
+                self._pauses.append((begun, now))
                 self.stopped_since = None
-        self._last = look.now
+        self._last = now
 
     def patience_used(self, now: int, stops: bool = False) -> int:
         """Return the time waited for the player, without the supervisor's stops. stops: with those

@@ -31,38 +31,28 @@ class ResourceMeter:
 
     def start(self) -> None:
         """Begin anew."""
-        self._cpu: dict[int, int] = {}  # of each process
         self._threads: dict[tuple[int, str], tuple[int, int]] = {}  # time on and for a processor
-        self._reaped = 0
         self._first_stolen = _stolen() if self._virtual else 0
+        self._first_cpu = self.cpu = 0
         self.look()
-        self._first_cpu, self._first_threads = self._cpu.copy(), self._threads.copy()
-        self._first_reaped = self._reaped
+        self._first_cpu, self.cpu = self.cpu, 0
+        self._first_threads = self._threads.copy()
 
     def look(self) -> None:
-        """Update the counts. Of a process that begins and ends between two looks only the time that
-        its parent waited for is known."""
+        """Update the counts. cpu: nanoseconds of processor time of all of them together; of a
+        process that begins and ends between two looks that counts for which its parent waited."""
         if not LINUX:
             return
-        self.members, self._reaped = family(self._process), 0
-        for process in self.members:
-            self._cpu[process] = max(cpu_time(process), self._cpu.get(process, 0))
+        used = 0
+        for process in family(self._process):
             state, reaped = _state(process)
-            self._reaped += reaped
+            used += cpu_time(process) + reaped
             if process == self._process:
                 self.stopped = state in (b"T", b"t")
             for thread in threads(process):
                 with contextlib.suppress(OSError, IndexError):
                     self._threads[process, thread] = _scheduled(f"{thread}/schedstat")
-
-    @property
-    def cpu(self) -> int:
-        """Nanoseconds of processor time of all of them together."""
-        seen = sum(now - self._first_cpu.get(name, 0) for name, now in self._cpu.items())
-        ended = set(self._first_cpu) - set(self.members)
-        before = sum(self._first_cpu[name] for name in ended)
-        own = self._cpu.get(self._process, 0) - self._first_cpu.get(self._process, 0)
-        return max(seen, own + self._reaped - self._first_reaped - before)
+        self.cpu = max(self.cpu, used - self._first_cpu)
 
     @property
     def ready(self) -> int:

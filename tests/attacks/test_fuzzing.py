@@ -10,11 +10,14 @@ import json
 import re
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from datetime import date
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -41,13 +44,17 @@ from othello_lab.agents.learned.weights import LearnedWeights
 from othello_lab.agents.loading import split_target
 from othello_lab.agents.search.window.probcut import FITTED, ProbCut
 from othello_lab.agents.sides import side_of
-from othello_lab.core.game import GARBAGE, HUNG, PlayerFailure, valid_answer
+from othello_lab.core.game import END_REASONS, GARBAGE, HUNG, PlayerFailure, valid_answer
 from othello_lab.core.notation import parse_ggf, parse_obf, parse_square, split_transcript
 from othello_lab.core.rules import ruleset
 from othello_lab.core.wpi import may_go_on, move_text, read_move
 from othello_lab.core.wthor import WthorGame, format_wthor, parse_wthor
 from othello_lab.experiments.config import RunConfig, read
 from othello_lab.experiments.pairing.openings import Opening, read_openings
+from othello_lab.experiments.playing import agent_proxy
+from othello_lab.experiments.playing.agent_proxy import AgentProxy
+from othello_lab.experiments.playing.agent_server import LONGEST_TEXT
+from othello_lab.experiments.record.turns import COUNTS
 from othello_lab.experiments.studies.claims import Claims
 from othello_lab.experiments.sweep.sweep import Sweep
 from othello_lab.play.engine import read_engine
@@ -119,6 +126,22 @@ def answers_of(kind: Callable[..., Any], text: str) -> None:
     assert len(fault.detail) < LONGEST
 
 
+def answer_of_process(text: str, _: Choose) -> None:
+    """Whatever an agent's process sends, the agent loses its game at worst."""
+    process = Mock(ended=True)
+    process.take.side_effect = [text.encode("utf-8", "surrogatepass"), None]
+    proxy = Mock(_asked=2, _logged=0, _process=process)
+    proxy._log = partial(AgentProxy._log, proxy)
+    proxy._ask = lambda *_: AgentProxy._read(proxy)
+    fault = None
+    with suppress(agent_proxy._ProcessEnded):
+        try:
+            AgentProxy.decide(proxy, Position.start(), Limits())
+        except PlayerFailure as failure:
+            fault = failure
+    assert not fault or (fault.reason in END_REASONS and len(fault.detail) < 2 * LONGEST_TEXT)
+
+
 def thinkers() -> Any:
     """Stands for agents' processes: the first legal move at once."""
     made = SimpleNamespace(rules=ruleset("standard"), of=lambda player: None)
@@ -155,6 +178,15 @@ NBOARD = (f"nboard 2\nset game {GGF}\nset depth 3\nmove D3\nmove PA\ngo\nhint 1"
 NBOARD += ("ping 1\nlearn\nD3/1.5/0.1\nset contempt 0\nanalyze",)
 GTP_REPLIES = ("=1 play genmove list_commands set_game\n\n=2\n\n=3\n\n=4 d3\n\n", "=1\n\n?3 no\n")
 NBOARD_REPLIES = ("pong 1\npong 2\npong 3\n=== D3/1.25/0.50\nnodestats 12 0.1\nstatus x",)
+STATS = json.dumps([7] * len(COUNTS))
+MESSAGES = (f'[2, "decision", 19, -1.5, [19, 26], 3, {STATS}]', '[null, "log", 30, "mine", "d3?"]')
+MESSAGES += (
+    '[2, "raised", "Traceback"]',
+    '[2, "fault", "died", ""]',
+    '[2, "garbage", "d3"]',
+    "[2]",
+)
+MESSAGES += ("[" * 50_000, "1" * 50_000, '{"2": 4}')
 LINES = ("ready\nd3", "ready\n# a comment\nd3 value=12 depth=5 nodes=1234", "ready\nc5 value=-0.5")
 AGENT = """\
 _target_: othello_lab.AlphaBeta
@@ -195,6 +227,7 @@ TEXTS: dict[str, tuple[Sequence[str], list[Reader]]] = {
     "a GTP engine": (GTP_REPLIES, [lambda t, _: answers_of(GtpAgent, t)]),
     "an NBoard engine": (NBOARD_REPLIES, [lambda t, _: answers_of(NBoardAgent, t)]),
     "a program of lines": (LINES, [lambda t, _: answers_of(LineAgent, t)]),
+    "an agent's process": (MESSAGES, [answer_of_process]),
     "commands to a GTP engine": (GTP, [lambda t, _: hear_gtp(t)]),
     "commands to an NBoard engine": (NBOARD, [lambda t, _: hear_nboard(t)]),
 }

@@ -146,12 +146,12 @@ def needs(name: str) -> str:
 
 FEW = {
     HARMLESS: [
-        *("replaces_the_judge", "finds_the_record", "leaves_a_daemon"),
+        *("meddles_with_all_of_its_process", "finds_the_record", "leaves_a_daemon"),
         *("is_killed_once", "logs_what_cannot_be_told", "computes_in_many_processes"),
     ],
     PATIENT: [
-        *("writes_to_all_descriptors", "kills_itself", "raises_SystemExit_in_decide", "passes"),
-        *("exits_in_begin_game", "hangs_in_decide", "answers_nan", "forges_no_json"),
+        *("writes_to_all_descriptors", "kills_itself", "raises_SystemExit_in_decide"),
+        *("exits_in_begin_game", "hangs_in_decide", "hangs_in_observe", "forges_a_long_message"),
     ],
     TIMED: ["prepares_for_long", "sleeps", "thinks_while_it_is_told"],
     SMALL: ["wants_all_memory"],

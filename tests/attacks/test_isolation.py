@@ -18,7 +18,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -28,7 +27,6 @@ from typing import Any
 import pytest
 from attacks.supervised import ALONE, MODES, OPEN, START, WITH_CHILDREN, Tries, conditions, judged
 from attacks.test_hostile_agents import played
-from bots import EXAMPLES, player
 from chosen import mostly_nightly
 from records import content
 from runs import told
@@ -316,57 +314,6 @@ def test_a_constructor_that_hangs_ends_after_its_time(tmp_path: Path) -> None:
 # ------------------------------------------------------------------ programs
 
 
-LAB = f"{sys.executable} -m othello_lab play wpi Lab agent=greedy"
-TRICKS = [
-    "os.mkdir(other + '/Lab.out')",  # a folder in the other's way
-    "os.rename(other, other + '-gone')",
-    "open(other + '/Lab.in', 'w').write('(W A 1)')",  # a move into its input
-    "os.chmod(other, 0)",
-    "[os.kill(p, 19) for p in pids]",
-    "os.kill(os.getppid(), 19)",  # the supervisor
-    "os.kill(os.getppid(), 9)",
-]
-TROUBLE = """
-import glob
-pids = [int(p) for p in os.listdir('/proc') if p.isdigit() and int(p) not in (1, os.getpid())]
-others = [folder for folder in glob.glob({around!r} + '/*') if folder != os.getcwd()]
-for other in others or [{around!r} + '/unknown']:
-    for trick in {tricks!r}:
-        try:
-            eval(trick)
-        except OSError:
-            pass
-"""
-
-
-@pytest.mark.integration
-@pytest.mark.parametrize("tricks", [TRICKS, TRICKS[:1]])
-def test_a_player_loses_nothing_by_a_program(
-    tricks: list[str], tmp_path: Path, scratch: Path
-) -> None:
-    """It plays tricks before each of its moves, and is honest then; where files are open, it wins
-    by the first alone."""
-    text = TROUBLE.format(around=str(tmp_path / "scratch"), tricks=tricks)
-    (tmp_path / "trick.py").write_text(text)
-    run = f"exec(open({str(tmp_path / 'trick.py')!r}).read()); honest(text)"
-    hostile = player(tmp_path, run, after=0, name="hostile")
-    words = [
-        "seed=1",
-        f"limit={60 if len(tricks) > 1 else 2}",
-        "--record",
-        str(tmp_path / "games.txt"),
-    ]
-    if len(tricks) == 1:
-        words += ["isolation=process"]
-    shown = told("play", "referee", LAB, hostile, *words)
-    losers = set(re.findall(r"\((\w+)\) loses: ", shown))
-    if len(tricks) == 1:
-        assert losers == {"Lab"}, shown
-    else:
-        assert losers <= {"hostile"} and "broken down" not in shown, shown
-        assert list(scratch.iterdir()) == []
-
-
 CLASS = ["experiment=class", "games=2", "limits.seconds=20", "figures=none", "executor.workers=1"]
 
 
@@ -444,19 +391,6 @@ def test_a_program_that_needs_another_is_told_so_and_only_the_teacher_lets_it(
     assert f"{told_so} for isolation.children=[emil]" in said
     said, _ = class_of(tmp_path / "let", files, "isolation.children=[emil]")
     assert told_so not in said and "time and memory watched, not bounded" in said
-
-
-@pytest.mark.nightly
-def test_honest_programs_of_six_languages_play(tmp_path: Path) -> None:
-    """The class of docs/examples, as the page shows it; those whose language is installed."""
-    handed_in = tmp_path / "handed_in"
-    shutil.copytree(EXAMPLES / "class", handed_in)
-    for folder, compiler in (("bert", "javac"), ("anna.c", "cc")):
-        if shutil.which(compiler) is None:
-            (shutil.rmtree if folder == "bert" else os.remove)(handed_in / folder)
-    said = told("run", *CLASS, f"folder={handed_in}", f"results={tmp_path / 'results'}")
-    forfeits = set(re.findall(r"([a-z]\w*) forfeited", said))
-    assert forfeits <= {"frida"}, said  # who plays illegal moves
 
 
 SEARCHES: dict[str, dict[str, int]] = {

@@ -1,8 +1,12 @@
-"""A run is told to end, or its record is taken away; and what is half there afterwards."""
+"""A run is told to end, its processes are killed or stopped, the power is cut, or its record is
+taken away: no process is left, nobody is blamed, and the record is, in the end, that of an
+undisturbed run."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import random
 import shutil
 import signal
 import sqlite3
@@ -17,14 +21,15 @@ from typing import Any
 import pytest
 from bots import bot
 from chosen import mostly_nightly, rows_mostly_nightly
-from processes import Command, await_, lives
+from processes import Command, adopted, await_, descendants, lives, parent_of
 from records import after_games, content, games_in, query, runs_in
 from runs import changed, played, told
 from shared import copied
 
 from othello_lab.__main__ import main
-from othello_lab.core.system.processes import LINUX
+from othello_lab.core.system.processes import LINUX, is_stopped
 from othello_lab.core.system.shared_memory import STOPPING
+from othello_lab.experiments.playing import agent_proxy, nursery
 from othello_lab.experiments.record import sqlite_file
 
 pytestmark = pytest.mark.integration
@@ -153,40 +158,32 @@ def test_a_signal_ends_a_run_in_order(tmp_path: Path, whole: Path, how: str) -> 
         assert content(folder) == content(whole)
 
 
-def test_two_signals_of_any_kind_stop_at_once(tmp_path: Path) -> None:
-    process = Command("run", *ENDLESS, f"results={tmp_path}", "executor.workers=1")
-    folder = await_begun(tmp_path)
-    os.kill(process.pid, signal.SIGTERM)
-    process.says(STOPPING)
-    os.kill(process.pid, signal.SIGHUP)
-    printed, _ = process.communicate()
-    assert process.returncode == 130, printed
-    assert "Traceback" not in printed
-    assert games_in(tmp_path) == 0
-    assert printed.count(f"othello-lab resume {folder}\n") == 1
-
-
 # ---------------------------------------------------------------------- programs
 
-# A bot that notes its number, starts a child in a session of its own, and does not end when it is
+# A bot that notes its number, leaves a daemon in a session of its own, and does not end when it is
 # asked to, or when its input ends.
 STUBBORN = (
     "os.path.exists({folder!r} + str(os.getpid())) or ("
     "open({folder!r} + str(os.getpid()), 'x'), "
     "__import__('subprocess').Popen([sys.executable, '-c', {child!r}], start_new_session=True))"
 )
-CHILD = "import os, time; open({folder!r} + str(os.getpid()), 'x'); time.sleep(300)"
+CHILD = (
+    "import os, signal, time; os.fork() and os._exit(0); os.setsid(); "
+    "signal.signal(15, signal.SIG_IGN); open({folder!r} + str(os.getpid()), 'x'); time.sleep(300)"
+)
 INTERRUPT, KILL = signal.SIGINT, signal.SIGKILL
+HANGING = ["executor.workers=1", "trial=false"]
 LEAVES = [
     ("Ctrl-C", "pass", 0, ["executor.workers=2"], [INTERRUPT]),
-    ("Ctrl-C twice", "pass", 0, ["executor.workers=2"], 2 * [INTERRUPT]),
+    ("two signals", "pass", 0, ["executor.workers=2"], [signal.SIGTERM, signal.SIGHUP]),
+    ("Ctrl-C twice, a hang", "hang", 3, [*HANGING, "limits.hang=300"], 2 * [INTERRUPT]),
     ("a killed driver", "pass", 0, ["executor.workers=2"], [KILL]),
     # Behind a script; the bot does not answer any more, or not at all, so its trial does not end.
-    ("a killed driver, a script", "hang", 3, ["executor.workers=1", "trial=false"], [KILL]),
+    ("a killed driver, a script", "hang", 3, HANGING, [KILL]),
     ("a killed driver, a trial", "hang", 0, [], [KILL]),
     ("a forfeit", "print('nonsense', flush=True)", 2, ["executor.workers=1", "games=4"], []),
 ]
-ALWAYS = ["Ctrl-C", "a killed driver, a script", "a forfeit"]
+ALWAYS = ["Ctrl-C", "Ctrl-C twice, a hang", "a killed driver, a script", "a forfeit"]
 
 
 @needs_proc
@@ -219,10 +216,150 @@ def test_no_program_is_left(
         await_(lambda: len(living()) >= (4 if "executor.workers=2" in words else 2))
     for number in signals:
         os.kill(run.pid, number)
+        if number != KILL:
+            run.says(STOPPING)
     assert run.wait() == (-KILL if KILL in signals else 130 if signals else 0), run.printed
     if KILL in signals:
         await_(lambda: not living())
+    elif signals:
+        assert run.printed.count("othello-lab resume ") == 1, run.printed
     assert len(list(notes.iterdir())) >= (2 if signals else 4) and not living()
+
+
+# ---------------------------------------------------------------------- workers, players, nurseries
+
+# Agents of the lab, whose games it plays together, and one from outside.
+MIXED = ["agents=duel", "agent@first=alphabeta", "agent@second=greedy", "first.depth=4", "seed=3"]
+MIXED += ["games=20", "figures=false", "limits.hang=20", "trial=false"]
+MIXED += ["+agents.third._target_=bystanders.Remembers"]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of an undisturbed run, played in one process."""
+    folder = played(tmp_path_factory.mktemp("whole"), *MIXED, "isolation=none").folder
+    assert query(folder, "select distinct end_reason from games") == [("finished",)]
+    return folder
+
+
+def _send(process: Command, number: signal.Signals, chance: random.Random) -> bool:
+    """Send a signal to a random worker or player, or kill a nursery of theirs; False if the run has
+    ended. One that is stopped is awaited until it is replaced."""
+    while process.poll() is None:
+        with contextlib.suppress(IndexError, ProcessLookupError):
+            below = descendants(process.pid)
+            if number != signal.SIGKILL:
+                nurseries = [n for n in below if parent_of(n) == process.pid]
+                below = [n for nursery in nurseries for n in descendants(nursery)]
+            os.kill(victim := chance.choice(below), number)
+            if number == signal.SIGSTOP:  # the system may take a moment to stop it
+                await_(lambda: is_stopped(victim) or not lives(victim))
+            await_(lambda: process.poll() is not None or not is_stopped(victim))
+            return True
+    return False
+
+
+@needs_proc
+@pytest.mark.parametrize("seed", mostly_nightly(range(12), [0]))
+@pytest.mark.parametrize("signals", ["SIGKILL SIGTERM", "SIGSTOP SIGSTOP"])
+def test_killed_and_stopped_processes_are_replaced(
+    tmp_path: Path, undisturbed: Path, signals: str, seed: int
+) -> None:
+    """Two in a run: whoever is hit three times in the same game, or a worker with the same pair, is
+    to blame."""
+    chance = random.Random(seed)
+
+    def prepare() -> None:
+        nursery.STOPPED_SECONDS = 2
+        agent_proxy.STOPPED_SECONDS = 1.0
+        for least in (1, chance.randrange(4, 30)):
+            after_games(least, lambda: print("games", flush=True))()
+
+    with adopted() as left:
+        process = Command(
+            "run", *MIXED, f"results={tmp_path}", "executor.workers=2", before=prepare
+        )
+        sent = 0
+        for times, which in enumerate(signals.split(), start=1):
+            process.says("games", times, timeout=300)
+            sent += _send(process, signal.Signals[which], chance)
+        printed, _ = process.communicate(timeout=300)
+        await_(lambda: not left())
+    assert process.returncode == 0, printed
+    (run,) = runs_in(tmp_path)
+    assert content(run) == content(undisturbed), (run / "log.txt").read_text("utf-8")
+    assert sent
+
+
+# ---------------------------------------------------------------------- the power is cut
+
+
+def check_resumed(results: Path, images: Path, image: Callable[[Path], object], cuts: int) -> None:
+    """Play a run, which at random moments keeps what is on disk then; resume, without --force, what
+    was kept: every game that was recorded is there, and the record becomes the same."""
+
+    def prepare() -> None:
+        moments = sorted(random.Random(cuts).sample(range(1, 36), cuts))
+        for number, games in enumerate(moments):
+            kept = images / str(number)
+            after_games(games, lambda to=kept: image(to / str(games_in(results)) / "results"))()
+
+    words = ["agents=classics", "games=40", "seed=3", "agents.alphabeta_5.depth=4"]
+    words += ["figures=false", "executor.workers=2", "compiled_games=false", f"results={results}"]
+    assert Command("run", *words, before=prepare).wait(300) == 0
+    (whole,) = runs_in(results)
+    kept = sorted(images.iterdir())
+    assert len(kept) == cuts
+    for number, folder in enumerate(kept):
+        (run,) = runs_in(folder)
+        (recorded,) = folder.iterdir()
+        assert games_in(folder) >= int(recorded.name), "recorded games were lost"
+        config = run / "config.yaml"
+        size = config.stat().st_size
+        assert size > 0
+        config.write_bytes([config.read_bytes(), b"\0" * size, b""][number % 3])
+        assert main(["resume", str(run)]) == 0
+        assert content(run) == content(whole)
+        assert config.read_bytes() == (whole / "config.yaml").read_bytes()
+
+
+@pytest.mark.parametrize("cuts", mostly_nightly([2, 10], [2]))
+def test_files_copied_in_mid_run_are_resumed(tmp_path: Path, cuts: int) -> None:
+    results = tmp_path / "results"
+    check_resumed(results, tmp_path / "images", lambda kept: shutil.copytree(results, kept), cuts)
+
+
+@contextmanager
+def mounted(disk: Path, folder: Path) -> Iterator[Path]:
+    folder.mkdir(exist_ok=True)
+    subprocess.run(["mount", "-o", "loop", disk, folder], check=True, capture_output=True)
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", folder], check=True)
+
+
+@pytest.mark.nightly
+def test_a_disk_cut_off_in_mid_run_is_resumed(tmp_path: Path) -> None:
+    """What is not synced to a file system in a file is not in that file."""
+    disk, cut = tmp_path / "disk", tmp_path / "cut"
+    with disk.open("wb") as file:
+        file.truncate(48 << 20)
+
+    def image(kept: Path) -> None:
+        shutil.copyfile(disk, cut)
+        with mounted(cut, tmp_path / "found") as found:
+            shutil.copytree(found, kept, ignore=shutil.ignore_patterns("lost+found"))
+
+    try:
+        make = ["mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0", disk]
+        subprocess.run(make, check=True, capture_output=True)
+        with mounted(disk, tmp_path / "results"):
+            pass
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("needs the right to mount a file system")
+    with mounted(disk, tmp_path / "results") as results:
+        check_resumed(results, tmp_path / "images", image, 10)
 
 
 # ---------------------------------------------------------------------- the record is gone

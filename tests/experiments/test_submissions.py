@@ -148,7 +148,7 @@ def test_a_program_is_told_the_reason_for_which_it_lost(
 ) -> None:
     """Not of its watch: it is late, or has printed too much (here a megabyte, as to read more takes
     a busy machine long); and its exception is told."""
-    monkeypatch.setattr(agent_proxy, "MOST_OF_PROGRAM", 1 << 20)
+    monkeypatch.setattr(agent_proxy, "MOST_PRINTED", 1 << 20)
     folder = tmp_path / "submissions"
     hand_in(folder, ["line", "strategy"])
     for name, trouble in (

@@ -23,15 +23,6 @@ from othello_lab.core.system.rooms import ROOMS
 
 ROOT = Path(__file__).parents[3]
 
-# Black takes White's last disc, and wins by all sixteen squares. The search is compiled from
-# agents/search/minimax.py, the score comes from core/bitboard.py, by way of a third file.
-SCORE = """
-from othello_lab import DiscCount, Minimax, Position
-agent = Minimax(2, DiscCount())
-agent.prepare(print)
-print(agent.search(Position.from_obf("XO-------------- X", "mini4")).value >> 24)
-"""
-
 COUNTS = ["1 4", "2 12", "3 56"]
 PERFT = ("-c", "from othello_lab.__main__ import main; main(['core', 'perft', '--depth', '3'])")
 
@@ -75,21 +66,20 @@ def copy(tmp_path: Path) -> Copy:
     return Copy(tmp_path)
 
 
-@pytest.mark.nightly
-def test_an_edited_kernel_or_constant_of_another_file_is_noticed(copy: Copy) -> None:
-    first, _ = copy.run("-c", SCORE)
-    assert first[-1] == "16"
-    assert "compiling minimax" in "".join(first)
-    again, _ = copy.run("-c", SCORE)
-    assert again == ["16"]  # from the cache, without a word about compiling
-    copy.edit("core/bitboard.py", "return 2 * own - squares", "return 2 * own - squares + 5")
-    edited, _ = copy.run("-c", SCORE)
-    assert edited[-1] == "11"
-    assert "compiling minimax" in "".join(edited)
-    copy.edit("core/bitboard.py", "return 2 * own - squares + 5", "return 2 * own - squares")
-    assert copy.run("-c", SCORE)[0] == ["16"]  # the first version is still there
-    copy.edit("agents/evaluation/evaluation.py", "FINAL_UNIT = 1 << 24", "FINAL_UNIT = 1 << 25")
-    assert copy.run("-c", SCORE)[0][-1] == "32"
+def test_an_edited_source_moves_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And moves it back with its old text."""
+    monkeypatch.setattr(compiling, "_ROOT", tmp_path)
+    names = ("core/bitboard.py", "agents/search/minimax.py", "training/kernels/fit.py")
+    files = [tmp_path / name for name in names]
+    for file in files:
+        file.parent.mkdir(parents=True)
+        file.touch()
+    found = [compiling._code_version()]
+    for text in ("edited", ""):
+        for file in files:
+            file.write_text(text)
+            found.append(compiling._code_version())
+    assert len({*found}) == 6 and found[0] == found[-1]
 
 
 @pytest.mark.integration
@@ -158,26 +148,6 @@ def test_of_two_processes_one_waits_while_the_other_compiles(
         process.close()
 
 
-@pytest.mark.integration
-def test_a_cache_that_cannot_be_written_costs_time_alone(copy: Copy, tmp_path: Path) -> None:
-    """``/dev/null/...`` is no folder for root either."""
-    temporary = tmp_path / "temporary"
-    temporary.mkdir()
-    nowhere = {"OTHELLO_LAB_CACHE": "/dev/null/cache", "TMPDIR": str(temporary)}
-    counts, said = copy.run(*PERFT, **nowhere)
-    kept = temporary / f"othello-strategy-lab-{os.getuid()}"
-    assert counts == COUNTS
-    assert "/dev/null/cache cannot be written" in said[0] and str(kept) in said[0]
-    assert said[1].startswith("compiling perft")
-    assert copy.run(*PERFT, **nowhere) == (COUNTS, [])
-    kept.chmod(0o777)  # where others can write, no code is taken from
-    for _ in range(2):
-        counts, said = copy.run(*PERFT, **nowhere)
-        assert counts == COUNTS
-        assert "every start compiles again" in said[0]
-        assert "cannot be written" not in "".join(said[1:])
-
-
 NOBODY = 65534
 _CAPABILITY = "+dac_read_search"  # it may read everything, as Python may be root's alone
 AS_NOBODY = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
@@ -197,42 +167,46 @@ def user() -> tuple[str, ...]:
 
 
 @pytest.mark.integration
-def test_a_warm_cache_that_cannot_be_written(
-    copy: Copy, user: tuple[str, ...], tmp_path: Path
+@pytest.mark.parametrize("warm", [False, True])
+def test_a_cache_that_cannot_be_written_costs_time_alone(
+    warm: bool, copy: Copy, user: tuple[str, ...], tmp_path: Path
 ) -> None:
-    """It is copied; where the copy cannot be written either, every start compiles, and says so."""
+    """A warm one is copied; where the copy cannot be written either, every start compiles, and says
+    so. ``/dev/null/...`` is no folder for root either."""
     temporary = tmp_path / "temporary"
     temporary.mkdir()
-    assert copy.run(*PERFT)[0] == COUNTS
-    cache = Path(copy.environment["OTHELLO_LAB_CACHE"])
-    for folder in (cache, *(path for path in cache.rglob("*") if path.is_dir())):
-        folder.chmod(0o500)
-    if user:
-        os.chown(temporary, NOBODY, NOBODY)
     there = {"TMPDIR": str(temporary), "HOME": "/"}
+    if warm:
+        assert copy.run(*PERFT)[0] == COUNTS
+        cache = Path(copy.environment["OTHELLO_LAB_CACHE"])
+        for folder in (cache, *(path for path in cache.rglob("*") if path.is_dir())):
+            folder.chmod(0o500)
+        if user:
+            os.chown(temporary, NOBODY, NOBODY)
+    else:
+        user, there["OTHELLO_LAB_CACHE"] = (), "/dev/null/cache"
+        counts, said = copy.run(*PERFT, **there)
+        kept = temporary / f"othello-strategy-lab-{os.getuid()}"
+        assert counts == COUNTS
+        assert "/dev/null/cache cannot be written" in said[0] and str(kept) in said[0]
+        assert said[1].startswith("compiling perft")
     assert copy.run(*PERFT, user=user, **there) == (COUNTS, [])
     (kept,) = temporary.iterdir()
     kept.chmod(0o777)  # where others can write, no code is taken from
-    counts, said = copy.run(*PERFT, user=user, **there)
-    assert counts == COUNTS
-    assert "every start compiles again" in said[0]
-    assert said[1].startswith("compiling perft")
+    for _ in range(2):
+        counts, said = copy.run(*PERFT, user=user, **there)
+        assert counts == COUNTS
+        assert "every start compiles again" in said[0] and said[1].startswith("compiling perft")
+        assert "cannot be written" not in "".join(said[1:])
 
 
 def test_the_user_chooses_the_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "linux")
-    for lab, xdg, expected in (
-        ("/somewhere", "/cache", "/somewhere"),
-        (None, "/cache", "/cache/othello-strategy-lab"),
-        (None, "", "/home/me/.cache/othello-strategy-lab"),
-    ):
-        for name, value in (
-            ("OTHELLO_LAB_CACHE", lab),
-            ("XDG_CACHE_HOME", xdg),
-            ("HOME", "/home/me"),
-        ):
-            if value is None:
-                monkeypatch.delenv(name, raising=False)
-            else:
-                monkeypatch.setenv(name, value)
-        assert compiling.user_cache() == Path(expected)
+    monkeypatch.setenv("HOME", "/home/me")
+    monkeypatch.setenv("XDG_CACHE_HOME", "")
+    monkeypatch.delenv("OTHELLO_LAB_CACHE", raising=False)
+    assert compiling.user_cache() == Path("/home/me/.cache/othello-strategy-lab")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/cache")
+    assert compiling.user_cache() == Path("/cache/othello-strategy-lab")
+    monkeypatch.setenv("OTHELLO_LAB_CACHE", "/somewhere")
+    assert compiling.user_cache() == Path("/somewhere")

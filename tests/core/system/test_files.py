@@ -25,6 +25,7 @@ from othello_lab.core.system.files import (
     write_file,
     writing,
 )
+from othello_lab.core.system.plain_yaml import parse_yaml
 from othello_lab.core.system.settings import ConfigError
 
 KINDS: dict[str, tuple[Callable[[Path], object], str]] = {
@@ -151,6 +152,16 @@ def test_a_yaml_that_cannot_be_read_is_named(
         "play terminal white=mine --config-dir conf",
     ):
         refuses(command.split(), name, why)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{ ] :", "[" * 100_000, "2026-99-99", "&a [*a]", f"a0: &a0 [1]\n{AGAIN}", "? [a]\n: b"],
+)
+def test_a_yaml_that_cannot_be_used_is_refused_in_a_line(text: str) -> None:
+    assert parse_yaml("a: &a [1, 2.5]\nb: *a\n") == {"a": [1, 2.5], "b": [1, 2.5]}
+    with pytest.raises(ValueError, match=r"^[^\n]{5,400}$"):
+        parse_yaml(text)
 
 
 V1 = "cpu/docker/cpu.cfs_quota_us", "cpu/docker/cpu.cfs_period_us"

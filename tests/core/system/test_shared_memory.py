@@ -35,15 +35,6 @@ def test_the_reason_and_the_cure_are_told_in_a_line(no_locks: None) -> None:
     assert "\n" not in told
 
 
-def test_here_there_are_locks_or_a_reason() -> None:
-    try:
-        multiprocessing.get_context("fork").Semaphore()
-    except OSError:
-        assert why_no_locks()
-    else:
-        assert why_no_locks() == ""
-
-
 def test_a_run_logs_without_them(no_locks: None, tmp_path: Path) -> None:
     with logging_to(tmp_path / "log.txt", "info"):
         logging.getLogger("lab").info("all the same")

@@ -162,27 +162,15 @@ def test_limits_on_depth_and_nodes_hold_in_compiled_code(limits: Limits) -> None
 
 
 def test_positions_with_the_second_player_to_move_and_passes_at_once() -> None:
-    """White begins; a game whose first turn is a pass; one that ends after a single move."""
-    boards = ["--XO", "OX" + 57 * "-" + "XXO--", "-XXXXXXO" + 56 * "X"]
-    boards = [f"{board:-<64} O" for board in boards]
-    openings = [Opening.read(board, "standard") for board in boards]
+    """White begins; a game whose first turn is a pass; one that ends after a single move; and one
+    that is over at its opening, which has no turns."""
+    boards = ["--XO", "OX" + 57 * "-" + "XXO--", "-XXXXXXO" + 56 * "X", 60 * "X" + "OOOO"]
+    openings = [Opening.read(f"{board:-<64} O", "standard") for board in boards]
     agents = line_up(SquareWeights(), 3)
-    equal_both_ways(conditions(agents), drawn(len(agents), openings))
-
-
-def test_who_has_its_control_in_python_does_not_play_in_compiled_code() -> None:
-    rules, evaluation = RULESETS["standard"], SquareWeights()
-    for agent in (
-        PVS(3, evaluation),
-        AlphaBeta(3, evaluation, iterative=True),
-        AlphaBeta(3, evaluation, ordering="static"),
-        AlphaBeta(3, evaluation, table_mb=1),
-        AlphaBeta(3, evaluation, endgame=8),
-        AlphaBeta(2, evaluation, compiled=False),
-    ):
-        assert compiled_player(agent, rules, Limits()) is None
-    for timed in (Limits(seconds=1), Limits(clock=9)):
-        assert compiled_player(RandomAgent(), rules, timed) is None
+    games = drawn(len(agents), openings)
+    equal_both_ways(made := conditions(agents), games)
+    for opening, game in zip([game.opening for game in games], played(made, games), strict=True):
+        assert (game.moves() == []) == (opening == openings[3])
 
 
 class Contrary(GreedyAgent):
@@ -199,10 +187,23 @@ class Own(RandomAgent):
         self.decide = lambda position, limits: Decision(position.moves[0])  # type: ignore[method-assign]
 
 
-def test_who_changes_another_class_does_not_play_as_that_one() -> None:
-    assert compiled_player(GreedyAgent(), RULESETS["standard"], Limits()) is not None
-    for other in (Contrary(), Own()):
-        assert compiled_player(other, RULESETS["standard"], Limits()) is None
+def test_who_has_its_control_in_python_does_not_play_in_compiled_code() -> None:
+    """Nor does who changes another class play as that one."""
+    rules, evaluation = RULESETS["standard"], SquareWeights()
+    assert compiled_player(GreedyAgent(), rules, Limits()) is not None
+    for agent in (
+        PVS(3, evaluation),
+        AlphaBeta(3, evaluation, iterative=True),
+        AlphaBeta(3, evaluation, ordering="static"),
+        AlphaBeta(3, evaluation, table_mb=1),
+        AlphaBeta(3, evaluation, endgame=8),
+        AlphaBeta(2, evaluation, compiled=False),
+        Contrary(),
+        Own(),
+    ):
+        assert compiled_player(agent, rules, Limits()) is None
+    for timed in (Limits(seconds=1), Limits(clock=9)):
+        assert compiled_player(RandomAgent(), rules, timed) is None
 
 
 class Cheat(RandomAgent):
@@ -265,10 +266,3 @@ def test_many_games_of_two_agents_keep_their_seats() -> None:
     turned = [*turned[:256], *(game._replace(pair=1000 + n) for n, game in enumerate(turned[256:]))]
     assert turned[0].black != turned[256].black
     equal_both_ways(conditions([RandomAgent(), GreedyAgent()]), turned)
-
-
-def test_a_game_that_is_over_at_its_opening_is_one_without_turns() -> None:
-    over = Opening.read(f"{'X' * 60}OOOO O", "standard")
-    games = drawn(2, [Opening(), over])
-    found = list(played(conditions([RandomAgent(), GreedyAgent()]), games))
-    assert [game.moves() == [] for game in found] == [False, False, True, True]

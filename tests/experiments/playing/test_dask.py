@@ -64,17 +64,20 @@ def python(
         process.communicate()
 
 
-class Scheduler:
-    """A Dask scheduler, and workers that join it."""
+HERE = ["--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0"]
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+
+class Scheduler:
+    """A Dask scheduler, and workers that join it. words: of its command. config: a file of Dask's
+    settings."""
+
+    def __init__(self, folder: Path, *words: str, config: Path | None = None) -> None:
+        self._folder, self._words, self._config = folder, words, config
         self._file = folder / "scheduler.json"
 
     @contextmanager
     def running(self) -> Iterator[Scheduler]:
-        words = ["--port", "0", "--host", "127.0.0.1", "--no-dashboard"]
-        words += ["--scheduler-file", str(self._file)]
+        words = ["--port", "0", *HERE, "--scheduler-file", str(self._file), *self._words]
         with self._dask("scheduler", *words) as self.process:
             await_(lambda: self._file.exists() and self._file.stat().st_size)
             self.address = json.loads(self._file.read_text())["address"]
@@ -82,16 +85,17 @@ class Scheduler:
 
     @contextmanager
     def worker(self, name: str, path: Path = ROOT) -> Iterator[subprocess.Popen[str]]:
-        words = ["--name", name, "--nthreads", "1", "--no-nanny", "--no-dashboard"]
+        words = ["--name", name, "--nthreads", "1", "--no-nanny", *HERE]
         words += ["--local-directory", str(self._folder)]
         with self._dask("worker", self.address, *words, path=path) as process:
             yield process
 
     @contextmanager
     def _dask(self, *words: str, path: Path = ROOT) -> Iterator[subprocess.Popen[str]]:
+        about = {"path": path, "config": self._config, "cwd": self._folder}
         with (
             (self._folder / "dask.log").open("a") as log,
-            python("-m", "dask", *words, path=path, cwd=self._folder, stdout=log) as process,
+            python("-m", "dask", *words, stdout=log, **about) as process,  # type: ignore[arg-type]
         ):
             yield process
 
@@ -334,24 +338,18 @@ def listening(process: int) -> set[str]:
 @pytest.mark.nightly
 def test_a_cluster_with_a_certificate_plays_for_those_who_have_it(tmp_path: Path) -> None:
     ours, another = tls_settings(tmp_path / "ours"), tls_settings(tmp_path / "another")
-    file = tmp_path / "scheduler.json"
-    here = ["--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0"]
-    scheduler = ["--protocol", "tls", "--port", "0", "--scheduler-file", str(file), *here]
-    with ExitStack() as stack:
-
-        def started(*words: str, config: Path = ours) -> subprocess.Popen[str]:
-            process = python("-m", *words, stdout=subprocess.DEVNULL, config=config)
-            return stack.enter_context(process)
-
-        processes = [started("dask", "scheduler", *scheduler)]
-        await_(lambda: file.exists() and file.stat().st_size)
-        address = json.loads(file.read_text())["address"]
-        assert address.startswith("tls://127.0.0.1:")
-        processes.append(started("dask", "worker", address, "--nthreads", "1", *here))
-        dask = ["experiments", "run", *DUEL, "games=6", "executor=dask"]
-        dask.append(f"executor.address={address}")
-        assert started(*dask, f"results={tmp_path / 'no'}", config=another).wait(120) == 2
-        assert started(*dask, f"results={tmp_path / 'tls'}").wait(120) == 0
-        assert {host for process in processes for host in listening(process.pid)} == {"127.0.0.1"}
+    with (
+        Scheduler(tmp_path, "--protocol", "tls", config=ours).running() as scheduler,
+        scheduler.worker("it") as worker,
+    ):
+        assert scheduler.address.startswith("tls://127.0.0.1:")
+        dask = ["-m", "experiments", "run", *DUEL, "games=6", "executor=dask"]
+        dask.append(f"executor.address={scheduler.address}")
+        for name, config, code in (("no", another, 2), ("tls", ours, 0)):
+            results = f"results={tmp_path / name}"
+            with python(*dask, results, config=config, stdout=subprocess.DEVNULL) as process:
+                assert process.wait(120) == code
+        hosts = listening(scheduler.process.pid) | listening(worker.pid)
+    assert hosts == {"127.0.0.1"}
     (folder,) = runs_in(tmp_path / "tls")
     assert content(folder) == serial(tmp_path, *DUEL, "games=6")

@@ -2,67 +2,27 @@
 
 from __future__ import annotations
 
-import itertools
 import os
-import signal
 from contextlib import nullcontext
 from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
-from chosen import mostly_nightly
-from processes import Command, await_, descendants, lives
+from processes import lives
 from runs import played
 
 from othello_lab import RandomAgent
-from othello_lab.core.game import DIED, FINISHED, GARBAGE, HUNG, LATE, RAISED, PlayerFailure
-from othello_lab.core.system.shared_memory import STOPPING
-from othello_lab.experiments.jobs.run import RunResult
+from othello_lab.core.game import FINISHED, GARBAGE, HUNG, LATE, PlayerFailure
 from othello_lab.experiments.playing.agent_proxy import AgentProxy
 from othello_lab.experiments.playing.game import close_all
 from othello_lab.experiments.playing.tasks import WorkerContext
 
 
-def play(folder: Path, *words: str) -> RunResult:
-    more = ["agents=duel", "agent@second=greedy", "trial=false"]
-    return played(folder / "results", *more, *words)
-
-
-def log_of(result: RunResult) -> str:
-    return (result.folder / "log.txt").read_text(encoding="utf-8")
-
-
-# ------------------------------------------------------------------ blame
-
-
-HOW = {"raises": RAISED, "hangs": HUNG, "dies": DIED}
-MOVES = (0, 3, 9, 10)
-"""In an opening of 8 plies, and after it, by either side."""
-BLAME = [*itertools.product(HOW, MOVES)]
-ALWAYS = [("raises", 10), ("hangs", 3), ("dies", 9)]
-
-
-@pytest.mark.integration
-@pytest.mark.parametrize("blame", mostly_nightly(BLAME, ALWAYS))
-def test_who_misbehaves_when_told_something_loses(tmp_path: Path, blame: tuple[str, int]) -> None:
-    """Whoever is to move: with both colours the agent is told of the same moves."""
-    how, move = blame
-    words = ["agent@first=random", "first._target_=misbehaving.Told", f"+first.how={how}"]
-    words += [f"+first.move={move}", "games=2", "limits.hang=0.5", "limits.prepare=0.5"]
-    games = play(tmp_path, *words, "executor.workers=1", "openings.plies=8").games
-    assert games["end_reason"].tolist() == [HOW[how]] * 2
-    assert [game[game["result"]] for _, game in games.iterrows()] == ["greedy", "greedy"]
-    # The opening, and the moves after it that were told.
-    assert (games["transcript"].str.len() / 2).tolist() == [max(8, move)] * 2
-
-
-# ------------------------------------------------------------------ closing
-
-
 def closing(folder: Path, how: str = "") -> list[str]:
     folder.mkdir()
     words = ["agent@first=random", "first._target_=misbehaving.Closes", f"+first.folder={folder}"]
-    return [*words, *([f"+first.how={how}"] if how else []), "games=20"]
+    words += ["agents=duel", "agent@second=greedy", "games=20", "trial=false"]
+    return [*words, *([f"+first.how={how}"] if how else [])]
 
 
 @pytest.mark.integration
@@ -73,7 +33,7 @@ def test_agents_are_closed_once_in_each_process_that_played(
     tmp_path: Path, words: list[str], most: int
 ) -> None:
     notes = tmp_path / "notes"
-    assert play(tmp_path, *closing(notes), *words).complete
+    assert played(tmp_path / "results", *closing(notes), *words).complete
     files = {int(path.name): path.read_text() for path in notes.iterdir()}
     assert 1 <= len(files) <= most  # one process may play all before the other has started
     assert set(files.values()) == {"closed\n"}
@@ -87,13 +47,14 @@ def test_an_agent_that_misbehaves_when_closed_is_logged_and_holds_nobody_up(
 ) -> None:
     if how == "hangs":  # far from END_SECONDS of the pool, with which its last records are lost
         monkeypatch.setattr(f"{WorkerContext.__module__}.CLOSE_SECONDS", 0.1)
-    result = play(tmp_path, *closing(tmp_path / "notes", how), "executor.workers=2")
+    result = played(tmp_path / "results", *closing(tmp_path / "notes", how), "executor.workers=2")
     assert result.complete
+    log = (result.folder / "log.txt").read_text(encoding="utf-8")
     processes = [int(path.name) for path in (tmp_path / "notes").iterdir()]
     if how == "raises":
-        assert "RuntimeError: a bug in a student's agent" in log_of(result)
+        assert "RuntimeError: a bug in a student's agent" in log
     else:
-        assert 0 < log_of(result).count("agents were killed") <= len(processes)
+        assert 0 < log.count("agents were killed") <= len(processes)
     assert not any(lives(process) for process in processes)
 
 
@@ -109,25 +70,6 @@ def test_one_agent_with_two_names_is_closed_once(caplog: pytest.LogCaptureFixtur
     close_all({"a": both, "b": both, "c": alone})
     assert (both.closed, alone.closed) == (1, 1)
     assert [record.message.split()[0] for record in caplog.records] == ["'a'", "'c'"]
-
-
-@pytest.mark.integration
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
-def test_ctrl_c_twice_waits_for_no_agent(tmp_path: Path) -> None:
-    """An agent hangs in a game."""
-    words = ["agents=duel", "agent@first=random", "agent@second=greedy", "games=20", "trial=false"]
-    words += ["first._target_=misbehaving.Hangs", "+first.after=0", "limits.hang=300"]
-    words += [f"+first.flag={tmp_path / 'hangs'}", f"results={tmp_path / 'results'}"]
-    driver = Command("run", *words)
-    await_((tmp_path / "hangs").exists)
-    below = descendants(driver.pid)
-    os.kill(driver.pid, signal.SIGINT)
-    driver.says(STOPPING)
-    os.kill(driver.pid, signal.SIGINT)
-    printed, _ = driver.communicate(timeout=60)  # far less than the 300 s of the agent
-    assert driver.returncode == 130, printed
-    assert below
-    assert not any(map(lives, below))
 
 
 ENDLESS = '''

@@ -163,27 +163,6 @@ def test_a_worker_stopped_while_it_begins_is_replaced(
         assert done(pool, process_number)
 
 
-def begin_with_monitor(monitor: Any) -> Any:
-    place: Any = Place("")
-    place.monitor = monitor
-    return place
-
-
-def hang(place: Any, seconds: float) -> None:
-    place.monitor.call()
-    time.sleep(seconds)
-    place.monitor.rest()
-
-
-@pytest.mark.integration
-def test_a_worker_whose_player_hangs_is_killed() -> None:
-    with WorkerPool(fork_nursery(1, begin_with_monitor, hang_seconds=1.0)) as pool:
-        done(pool, hang, 0.1)
-        with pytest.raises(WorkerDied):
-            done(pool, hang, 60)
-        done(pool, hang, 0.1)
-
-
 def test_what_workers_log_is_handled_here(caplog: pytest.LogCaptureFixture) -> None:
     with pool_of(1) as pool:
         done(pool, speak)

@@ -25,6 +25,8 @@ from othello_lab.experiments.record.flaws import flaws
 from othello_lab.experiments.record.store import GameRow, PlayedGame, Record
 from othello_lab.experiments.record.turns import TurnsRow
 
+QUICK: dict[str, Any] = {"figures": False, "isolation": "none", "trial": False}
+
 
 class Boastful(Decision):
     """Says of itself that it has no flaw."""
@@ -71,8 +73,7 @@ def test_an_answer_of_a_class_of_its_own_is_read_once(
     tmp_path: Path, workers: int, kind: type[Decision], value: Any
 ) -> None:
     agents = {"odd": Answers(kind, value), "greedy": GreedyAgent()}
-    more: Any = {"results": tmp_path, "figures": False, "isolation": "none", "trial": False}
-    result = run_match(agents, games=2, workers=workers, **more)
+    result = run_match(agents, games=2, workers=workers, results=tmp_path, **QUICK)
     ends = query(result.folder, "select distinct end_reason from games")
     assert ends == [(GARBAGE,)]
     assert result.complete
@@ -81,17 +82,16 @@ def test_an_answer_of_a_class_of_its_own_is_read_once(
 
 def test_an_answer_cannot_change_after_it_was_judged(tmp_path: Path) -> None:
     agents = {"odd": Answers(Shifting, None), "greedy": GreedyAgent()}
-    more: Any = {"results": tmp_path, "figures": False, "isolation": "none", "trial": False}
-    result = run_match(agents, games=2, workers=0, **more)
+    result = run_match(agents, games=2, workers=0, results=tmp_path, **QUICK)
     assert set(result.moves.query("agent == 'odd'")["value"].dropna()) <= {1}
 
 
 def test_a_version_that_is_no_number_of_64_bits_is_refused(tmp_path: Path) -> None:
     agent = GreedyAgent()
     agent.version = 10**30
-    more: Any = {"results": tmp_path, "figures": False, "isolation": "none"}
+    agents = {"odd": agent, "random": RandomAgent()}
     with pytest.raises(ValueError, match=r"agent 'odd': version is 10+; a whole number is needed"):
-        run_match({"odd": agent, "random": RandomAgent()}, games=2, workers=0, **more)
+        run_match(agents, games=2, workers=0, results=tmp_path, **QUICK)
     assert not list(tmp_path.iterdir())
 
 
@@ -164,10 +164,9 @@ def test_a_game_that_cannot_be_written_is_forfeited_and_the_run_goes_on(
         )
 
     agents = {"first": RandomAgent(), "second": GreedyAgent()}
-    more: Any = {"results": tmp_path, "figures": False}
     with monkeypatch.context() as patched:
         patched.setattr(match, "results_of", results_of)
-        result = run_match(agents, games=10, workers=1, **more)
+        result = run_match(agents, games=10, workers=1, results=tmp_path, figures=False)
     assert result.complete
     found = query(result.folder, "select game % 2, result, end_reason, detail from games")
     assert len(found) == 10

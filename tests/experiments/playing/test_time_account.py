@@ -11,7 +11,6 @@ from othello_lab.experiments.playing.time_account import (
     CONTINUED,
     FOUND_STOPPED,
     STOPPED,
-    Observation,
     TimeAccount,
 )
 
@@ -27,7 +26,7 @@ def asked(at: int = 1000) -> TimeAccount:
 def see(account: TimeAccount, now: int, **what: Any) -> None:
     for name in ("ready", "worked"):
         what[name] = what.get(name, 0) * MS
-    account.see(Observation(now * MS, 10 * MS, **what))
+    account.see(now * MS, 10 * MS, **what)
 
 
 def own(account: TimeAccount, answered: int, received: int, cpu: int = 0, ready: int = 0) -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from othello_lab.core.system.removal import remove_tree
+from othello_lab.core.system.scratch import remove_tree
 
 
 @pytest.mark.integration
