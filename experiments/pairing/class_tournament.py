@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 from othello_lab.core.system.settings import Number, Switch, Whole, checked
-from othello_lab.experiments.pairing.bracket import Bracket, most_matches, most_rounds, stage_name
+from othello_lab.experiments.pairing.knockout import Bracket, Knockout, stage_name
 from othello_lab.experiments.pairing.schedule import (
     Pairing,
     PairOutcome,
@@ -22,6 +22,7 @@ from othello_lab.experiments.pairing.swiss import BYE, SwissMeeting, round_table
 SCHEME = (5, 2, 1, False)
 """The points of the sheet: for the first completed game, for a win and a draw after it; the first
 game pays nothing more."""
+_HELPS = "only helps the opponent to its games"
 _PAIRS, _COLOURS, _SEEDS = range(3)  # what lots are drawn for
 
 
@@ -58,17 +59,17 @@ class ClassTournament(Schedule):
         draw, too. replays: number of times a drawn game of the knockout is played again before a
         lot decides.
         """
-        self.preliminary, self.replays = preliminary, replays
+        self.preliminary, self.knockout = preliminary, Knockout(replays)
         self.completed, self.win, self.draw = completed, win, draw
         self.first_pays = first_pays
 
     def rounds(self, names: Sequence[str], pairs: int) -> int:
         preliminary = len(self._preliminaries(names, PairOutcomes()))
-        return preliminary + most_rounds(len(names), self.replays)
+        return preliminary + self.knockout.rounds(names, pairs)
 
     def length(self, names: Sequence[str], pairs: int) -> int:
         preliminary = sum(map(len, self._preliminaries(names, PairOutcomes())))
-        return preliminary + most_matches(len(names), self.replays)
+        return preliminary + self.knockout.length(names, 1)
 
     def pairings(
         self, number: int, names: Sequence[str], results: PairOutcomes
@@ -156,12 +157,12 @@ class ClassTournament(Schedule):
     def _met(self, names: Sequence[str], results: PairOutcomes) -> list[list[SwissMeeting]]:
         """Return the opponents of each program before the knockout, game by game."""
         met: list[list[SwissMeeting]] = [[] for _ in names]
-        before = len(self._preliminaries(names, results))
-        for outcome in (outcome for each in results.rounds[:before] for outcome in each):
+        before = results.rounds[: len(self._preliminaries(names, results))]
+        outcomes = [outcome for each in before for outcome in each]
+        for outcome, awards in zip(outcomes, self.awards(names, results), strict=False):
             pairing = outcome.first, outcome.second
             for agent, opponent in (pairing, pairing[::-1]):
-                share = outcome.points_of(agent) if outcome.games else None
-                counts = len(met[agent]) < self.preliminary
+                share, counts = outcome.share_of(agent), awards[agent][1] != _HELPS
                 met[agent].append(SwissMeeting(opponent, share, counts))
         return met
 
@@ -178,7 +179,7 @@ class ClassTournament(Schedule):
             for agent in pairing:
                 played[agent] += 1
                 if number < games and played[agent] > self.preliminary:
-                    award = 0.0, "only helps the opponent to its games"
+                    award = 0.0, _HELPS
                 elif agent in outcome.forfeits:
                     award = 0.0, "failed"
                 elif not outcome.begun:
@@ -219,7 +220,7 @@ class ClassTournament(Schedule):
         points = self._points(names, results, sum(map(len, before)))
         lot = results.chance(_SEEDS).permutation(len(names)).tolist()
         seeds = sorted(range(len(names)), key=lambda agent: (-points[agent], lot[agent]))
-        return Bracket.played(seeds, results.rounds[len(before) :], self.replays, results)
+        return Bracket.played(seeds, results, self.knockout.replays, len(before))
 
 
 def _catching_up(sat_out: list[int], everybody: Sequence[int]) -> Pairing:

@@ -6,7 +6,7 @@ import pickle
 from abc import ABC, abstractmethod
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, product
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -95,6 +95,10 @@ class PairOutcome:
         """The points of one of its two agents, by number."""
         return self.points if agent == self.first else len(self.games) - self.points
 
+    def share_of(self, agent: int) -> float | None:
+        """The share of the points, 0 to 1, that one of the two took; None if nothing was played."""
+        return self.points_of(agent) / len(self.games) if self.games else None
+
 
 class PairOutcomes(Sequence[PairOutcome]):
     """The outcomes of the pairs so far, in the order of the schedule.
@@ -123,6 +127,19 @@ class PairOutcomes(Sequence[PairOutcome]):
         """Note that the pairs added since the last call are all pairs of a round."""
         self.rounds.append(tuple(self._outcomes[self._in_rounds :]))
         self._in_rounds = len(self._outcomes)
+
+    @property
+    def matches(self) -> Iterator[dict[frozenset[int], PairOutcome]]:
+        """Of each finished round the points and games of its matches, all pairs of two agents
+        together, by these two."""
+        for outcomes in self.rounds:
+            matches = dict[frozenset[int], PairOutcome]()
+            for each in outcomes:
+                agents = frozenset((each.first, each.second))
+                match = matches.get(agents, PairOutcome(each.first, each.second, 0.0, ()))
+                points, games = match.points + each.points, match.games + each.games
+                matches[agents] = replace(match, points=points, games=games)
+            yield matches
 
     def chance(self, *words: int) -> np.random.Generator:
         """Return a generator for drawing lots. It follows from the run's seed and these numbers

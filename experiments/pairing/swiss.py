@@ -137,24 +137,21 @@ class _SwissScores:
         size = len(names)
         order = results.chance(0).permutation(size).tolist()
         scores = cls(order, [0.0] * size, [0.0] * size, [[] for _ in names])
-        for outcomes in results.rounds:
-            drawn = scores.drawn()
-            for pairing in drawn:
-                scores.add(pairing, [each for each in outcomes if each.first in pairing])
+        for matches in results.matches:
+            for pairing in scores.drawn():
+                match = matches.get(frozenset(pairing))  # none if there is a bye
+                for agent, opponent in (pairing, pairing[::-1]):
+                    if agent != BYE:
+                        scores.add(agent, opponent, match)
         return scores
 
-    def add(self, pairing: Pairing, outcomes: Sequence[PairOutcome]) -> None:
-        """Note the outcome of a match; both have no points if all its pairs were skipped."""
-        for agent, opponent in (pairing, pairing[::-1]):
-            if agent == BYE:
-                continue
-            points = sum(each.points_of(agent) for each in outcomes)
-            games = sum(len(each.games) for each in outcomes)
-            share = 1.0 if opponent == BYE else points / games if games else None
-            self.met[agent].append(SwissMeeting(opponent, share))
-            if share is not None:
-                self.score[agent] += 1.0 if share > 0.5 else 0.5 if share == 0.5 else 0.0
-                self.points[agent] += points
+    def add(self, agent: int, opponent: int, match: PairOutcome | None) -> None:
+        """Note an agent's match; there are no points if all its pairs were skipped."""
+        share = 1.0 if match is None else match.share_of(agent)
+        self.met[agent].append(SwissMeeting(opponent, share))
+        if share is not None:
+            self.score[agent] += 1.0 if share > 0.5 else 0.5 if share == 0.5 else 0.0
+            self.points[agent] += 0.0 if match is None else match.points_of(agent)
 
     def buchholz(self, agent: int) -> float:
         """The sum of the opponents' scores."""
