@@ -6,15 +6,17 @@ import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from records import edit
 from refusals import ended
 from rich.console import Console
 
 from othello_lab.core.notation import PASS, split_transcript, square_name
+from othello_lab.core.rules import Ruleset
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import RunResult, run
-from othello_lab.experiments.pairing.openings import Opening
+from othello_lab.experiments.pairing.openings import FileOpenings, Opening
 
 QUIET = Console(quiet=True)
 DUEL = ("agents=duel", "agent@first=greedy", "agent@second=random")
@@ -44,6 +46,11 @@ def printed(*words: object, code: int = 0) -> str:
     if code == 2:
         assert err.count("\n") == 1, err
     return err if code == 2 else out + err
+
+
+def read_openings(path: Path, rules: Ruleset, *how: Any, **options: Any) -> list[Opening]:
+    """All openings of a file. how: the number of plies to cut them to."""
+    return FileOpenings(str(path), *how, repeats=True, **options).find(0, rules, 0)
 
 
 def changed(folder: Path, *statements: str) -> Path:

@@ -261,13 +261,14 @@ class BalancedOpenings(Openings):
 
 @dataclass(frozen=True)
 class FileOpenings(Openings):
-    """The openings of a file; see :func:`read_openings`.
+    """The openings of a file, in its order: its games and positions, see :mod:`game_archives`. A
+    game from another position than the ruleset's start gives the position it leads to.
 
     With ``repeats`` a line that leads to the same position as an earlier one is used too.
 
-    file: the path. plies: length to cut games and transcripts to; games that are over by then are
-    left out. None: take them whole. shuffle: take the openings in an order drawn from the run's
-    seed, not in the file's. partly: leave out games that cannot be read.
+    file: the path. plies: length to cut games and transcripts to, passes counted; games that are
+    over by then are left out. None: take them whole. shuffle: take the openings in an order drawn
+    from the run's seed, not in the file's. partly: leave out games that cannot be read.
     """
 
     file: str
@@ -284,14 +285,14 @@ class FileOpenings(Openings):
             open_file(self.file, MOST_DATA).close()
 
     def find(self, count: int, rules: Ruleset, seed: int) -> list[Opening]:
-        found = read_openings(Path(self.file), rules, self.plies, self.partly)
+        found = list(self._read(rules)[0])
         if self.shuffle:
             found = _shuffled(found, seed)
         return found if self.repeats else distinct(found, rules)
 
     def remark(self, rules: Ruleset) -> str:
         try:
-            _, shorter, unread = _read(Path(self.file), rules, self.plies, self.partly)
+            _, shorter, unread = self._read(rules)
         except ConfigError:  # the file is no longer there
             return ""
         why = {f"over by ply {self.plies}": shorter, "not readable, or of another kind": unread}
@@ -301,6 +302,20 @@ class FileOpenings(Openings):
             for what, count in why.items()
             if count
         )
+
+    def _read(self, rules: Ruleset) -> tuple[tuple[Opening, ...], int, int]:
+        """Return the openings, and the numbers of games left out: too short ones, and those that
+        cannot be read.
+
+        Raises ConfigError with file and line (WTHOR: byte) for an unreadable line, an illegal move,
+        another board than the ruleset's, a finished game without ``plies``, or no openings.
+        """
+        try:
+            status = (path := Path(self.file)).stat()
+            stamp = status.st_mtime_ns, status.st_size
+            return _read_once(path, stamp, rules, self.plies, self.partly)
+        except OSError as error:
+            raise ConfigError(f"openings.file={path}: {error.strerror}") from None
 
 
 def _too_long(plies: int, rules: Ruleset) -> str:
@@ -335,37 +350,11 @@ def all_openings(plies: int, rules: Ruleset) -> list[tuple[Opening, Position]]:
     return level
 
 
-def read_openings(
-    path: Path, rules: Ruleset, plies: int | None = None, partly: bool = False
-) -> list[Opening]:
-    """Return the openings of a file, in its order: its games and positions, see
-    :mod:`game_archives`. A game from another position than the ruleset's start gives the position
-    it leads to.
-
-    plies: length to cut transcripts and games to, passes counted; games that are over by then are
-    left out. None leaves them whole. partly: leave out what cannot be read.
-
-    Raises ConfigError with file and line (WTHOR: byte) for an unreadable line, an illegal move,
-    another board than the ruleset's, a finished game without ``plies``, or a file without openings.
-    """
-    return list(_read(path, rules, plies, partly)[0])
-
-
-def _read(path: Path, *how: Any) -> tuple[tuple[Opening, ...], int, int]:
-    """Return the openings of a file, and the numbers of games left out: too short ones, and those
-    that cannot be read. Raises ConfigError."""
-    try:
-        status = path.stat()
-        return _read_once(path, (status.st_mtime_ns, status.st_size), *how)
-    except OSError as error:
-        raise ConfigError(f"openings.file={path}: {error.strerror}") from None
-
-
 @lru_cache(maxsize=1)  # a run asks three times
 def _read_once(
     path: Path, stamp: tuple[int, int], rules: Ruleset, plies: int | None, partly: bool
 ) -> tuple[tuple[Opening, ...], int, int]:
-    """As :func:`_read`. stamp: of the file, as it may change."""
+    """As ``FileOpenings._read``. stamp: of the file, as it may change."""
     openings: list[Opening] = []
     shorter = 0
     refuse = Refusals(path, partly, log.warning, "openings.partly=true")

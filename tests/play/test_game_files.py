@@ -7,13 +7,13 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from runs import read_openings
 
 from othello_lab.agents.config import ConfigError
 from othello_lab.core.notation import square_name
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, ruleset
 from othello_lab.core.wthor import WthorGame, format_wthor
-from othello_lab.experiments.pairing.openings import read_openings
 from othello_lab.play.config import PERSON
 from othello_lab.play.game import GameState
 from othello_lab.play.game_files import TITLE, game_of, game_text, players_of, saved_games, write
