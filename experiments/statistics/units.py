@@ -44,7 +44,7 @@ class PairUnits:
 
     @classmethod
     def of(cls, pairs: ArrayLike, times: ArrayLike | None = None) -> PairUnits:
-        """From counts as :func:`experiments.statistics.pool.rate` takes them; ValueError."""
+        """From counts as :func:`experiments.statistics.pool.rate_pools` takes them; ValueError."""
         table = np.asarray(pairs)
         kind = next((kind for kind in ((OUTCOMES,), (3, 3)) if _is_pool(table, kind)), None)
         if kind is None:
