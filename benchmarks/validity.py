@@ -23,7 +23,7 @@ from othello_lab.experiments.statistics.match import match_statistics
 from othello_lab.experiments.statistics.pairs import SHARES, FloatArray, IntArray
 from othello_lab.experiments.statistics.pool import rate_pools
 from othello_lab.experiments.statistics.sequential import Sprt, simulate
-from othello_lab.experiments.statistics.stopped_match import worse_chances
+from othello_lab.experiments.statistics.stopped_match import BrownianPaths
 
 MATCHES = [  # Elo, pairs, share of draws, share of pairs split by the opening
     *((elo, 100, 0.04, 0.0) for elo in (0, 50, 100, 200, 300, 400)),
@@ -121,7 +121,7 @@ def stopped_coverage(
     mean Elo of the plain scores, over scores with a finite Elo.
     """
     counts, _ = simulate(test, pair_shares(elo, draws, split), matches, seed)
-    worse = worse_chances(test, counts, elo)
+    worse = BrownianPaths(test, counts).worse(np.full(len(counts), float(elo)))
     score = counts @ SHARES / counts.sum(axis=1)
     naive = elo_of_score(score[(score > 0) & (score < 1)]).mean()
     held = float(((worse >= 0.025) & (worse <= 0.975)).mean())

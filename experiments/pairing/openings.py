@@ -7,10 +7,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
 from itertools import cycle, islice
 from pathlib import Path
-from typing import Annotated, Any, NoReturn, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 
@@ -91,19 +91,12 @@ class Opening:
         moves = np.frombuffer(self.moves, dtype=np.uint8)
         mover, opponent, made = follow_line(*begin.masks, np.uint64(begin.ruleset.board), moves)
         if made < len(self.moves):
-            _refuse_line(begin, self.moves)
+            reduce(Position.play, self.moves, begin)  # raises IllegalMove
         color = begin.to_move if made % 2 == 0 else begin.to_move.other
         return Position(int(mover), int(opponent), color, begin.ruleset)
 
     def __reduce__(self) -> Any:  # pickles four times as fast as a dataclass does
         return Opening, (self.moves, self.start)
-
-
-def _refuse_line(position: Position, moves: bytes) -> NoReturn:
-    """Raise IllegalMove for the first move of these that is not legal."""
-    for move in moves:
-        position = position.play(move)
-    raise AssertionError("a line that compiled code refuses")
 
 
 # ---------------------------------------------------------------------- what a run may ask for
@@ -159,18 +152,14 @@ class Openings(Nameable, ABC):
         except ValueError as error:
             raise ConfigError(str(error)) from None
         if count > len(found) and not self.repeats:
-            are = "are" if len(found) > 1 else "is"
-            number = f"{len(found):,} distinct openings" if len(found) > 1 else "one opening"
+            number = f"are only {len(found):,} distinct openings"
+            there = f"there {number if len(found) > 1 else 'is only one opening'} ({self.text}, "
+            there += f"ruleset {rules.name})"
             if settled:
-                raise ConfigError(
-                    f"openings: this schedule may need {count:,}, and there {are} only {number} "
-                    f"({self.text}, ruleset {rules.name}); set openings.repeats=true"
-                )
-            raise ConfigError(
-                f"games={2 * count}: there {are} only {number} ({self.text}, ruleset {rules.name}),"
-                f" to be played twice; ask for at most games={2 * len(found)}, or set "
-                "openings.repeats=true"
-            )
+                need = f"openings: this schedule may need {count:,}, and {there}"
+                raise ConfigError(f"{need}; set openings.repeats=true")
+            most = f"ask for at most games={2 * len(found)}, or set openings.repeats=true"
+            raise ConfigError(f"games={2 * count}: {there}, to be played twice; {most}")
         return list(islice(cycle(found), count))
 
 

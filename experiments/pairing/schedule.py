@@ -375,16 +375,6 @@ class PairDraw:
         return self.schedule.listens
 
     @property
-    def may_end_early(self) -> bool:
-        """True if results may end it."""
-        return self.schedule.may_end_early
-
-    @property
-    def ended(self) -> bool:
-        """True if results have ended it."""
-        return bool(self.verdict)
-
-    @property
     def note(self) -> str:
         """The progress bar's note on the results."""
         return self.schedule.note(self._names, self.results)
@@ -397,7 +387,7 @@ class PairDraw:
         """Return up to this many pairs that can be played now; none if there are no more, or none
         before further results."""
         found: list[tuple[int, Pairing, Opening]] = []
-        while len(found) < most and not self.ended and (self._due or self._draw()):
+        while len(found) < most and not self.verdict and (self._due or self._draw()):
             if self._due:
                 number, *_ = drawn = self._due.popleft()
                 if number not in self._played:
@@ -415,7 +405,7 @@ class PairDraw:
         if not self.listens:
             return
         self._told[number] = games
-        while not self.ended and len(self.results) in self._told:
+        while not self.verdict and len(self.results) in self._told:
             while not self._unsettled:
                 if not self._draw():
                     return  # of a pair that the schedule does not have

@@ -279,16 +279,10 @@ def _why_apart(
         return f"they differ in {', '.join(differ[:_FEW])}{' ...' * (len(differ) > _FEW)}"
     if versions:
         return "they were played by other versions"
-    if any(map(_goes_by_results, heads)):
+    targets = [str(head["config"].get("schedule", {}).get("_target_", "")) for head in heads]
+    if any(each.rpartition(".")[2] not in ("RoundRobin", "Gauntlet") for each in targets):
         return "who met in them, or for how long, went by results, which would bias a pool"
     return ""
-
-
-def _goes_by_results(head: Mapping[str, Any]) -> bool:
-    """Return True if pairings or the length of a run depended on results, so that pooling would be
-    biased."""
-    target = str(head["config"].get("schedule", {}).get("_target_", ""))
-    return target.rpartition(".")[2] not in ("RoundRobin", "Gauntlet")
 
 
 # ---------------------------------------------------------------------- the games

@@ -135,14 +135,8 @@ def bootstrap_intervals(
     number = np.where(openings > 1, openings, np.nan)
     reach = scipy.special.stdtrit(number - 1, INSIDE) * np.sqrt((number + 1) / (number - 1))
     asked = np.fmin(reach, _FARTHEST)
-    low, high = (
-        _quantiles(sample, scipy.special.ndtr(2 * bias + side * asked)) for side in (-1, 1)
-    )
+    ends = scipy.special.ndtr([2 * bias - asked, 2 * bias + asked])
+    columns = zip(sample.T, ends.T, strict=True)
+    low, high = np.array([np.quantile(column, at) for column, at in columns]).reshape(-1, 2).T
     stretch = reach / asked
     return fitted + stretch * (low - fitted), fitted + stretch * (high - fitted)
-
-
-def _quantiles(sample: FloatArray, at: FloatArray) -> FloatArray:
-    """One quantile of each column, at probabilities of shape (columns,)."""
-    columns = zip(sample.T, at, strict=True)
-    return np.array([np.quantile(column, probability) for column, probability in columns])

@@ -211,8 +211,8 @@ def rate_pools(
             inside, place = np.unique(plays[members], return_inverse=True)
             held = next((n for n, agent in enumerate(members.tolist()) if agent == anchor), None)
             among = units.among(inside, units.by_colour)
-            anchored = None if held is None else int(place[held])
-            found = _rate(among, replicates, seed, anchored) if len(inside) > 1 else _ALONE
+            anchored = None if held is None or len(inside) == 1 else int(place[held])
+            found = _rate(among, replicates, seed, anchored)
             rated.append((members, _of_agents(found, place, held)))
     return rated
 
@@ -303,19 +303,6 @@ def _rate(units: PairUnits, replicates: int, seed: int, anchor: int | None) -> R
         anchor=anchor,
         advantage=advantage if by_colour else None,
     )
-
-
-_ALONE = Ratings(
-    elo=np.zeros(1),
-    low=np.zeros(1),
-    high=np.zeros(1),
-    bound=("",),
-    split=np.ones(1, dtype=bool),
-    order=np.zeros(1, dtype=int),
-    superiority=np.full((1, 1), np.nan),
-    strategy=np.zeros(1, dtype=int),
-)
-"""Of a strategy that met nobody but itself."""
 
 
 def _of_agents(ratings: Ratings, place: IntArray, anchor: int | None) -> Ratings:
