@@ -277,7 +277,12 @@ class FileOpenings(Openings):
         found = list(self._read(rules)[0])
         if self.shuffle:
             found = _shuffled(found, seed)
-        return found if self.repeats else distinct(found, rules)
+        if self.repeats:
+            return found
+        first: dict[int, Opening] = {}
+        for opening in found:
+            first.setdefault(position_key(opening.reach(rules)), opening)
+        return [*first.values()]
 
     def remark(self, rules: Ruleset) -> str:
         try:
@@ -379,15 +384,6 @@ def _of_game(game: ArchivedGame, plies: int | None) -> Opening:
     for move in opening.moves:
         begin = begin.play(move)
     return Opening(start=begin)
-
-
-def distinct(openings: Sequence[Opening], rules: Ruleset) -> list[Opening]:
-    """Return the openings that lead to different positions, also up to the symmetries of the board,
-    the first of equal ones."""
-    first: dict[int, Opening] = {}
-    for opening in openings:
-        first.setdefault(position_key(opening.reach(rules)), opening)
-    return list(first.values())
 
 
 def position_key(position: Position) -> int:

@@ -392,12 +392,18 @@ class PairDraw:
                 number, *_ = drawn = self._due.popleft()
                 if number not in self._played:
                     found.append(drawn)
-        seeds = pair_seeds(self._seed, [number for number, *_ in found])
-        pairs = map(paired, found, seeds)
-        if self.schedule.both_colours:
-            return [*pairs]
-        # The first game of a pair, where each is a game alone: they have the same numbers.
-        return [(first._replace(number=first.pair),) for first, _ in pairs]
+        words = spawned_words(self._seed, _GAMES, [number for number, *_ in found], 2)
+        seeds = (words >> np.uint64(1) & ~np.uint64(1)).tolist()  # of a pair's two games
+        pairs: list[Pair] = []
+        for (number, (one, two), opening), (first, second) in zip(found, seeds, strict=True):
+            if self.schedule.both_colours:
+                game = ScheduledGame(2 * number, number, one, two, opening, first)
+                pairs.append(
+                    (game, ScheduledGame(2 * number + 1, number, two, one, opening, second))
+                )
+            else:
+                pairs.append((ScheduledGame(number, number, one, two, opening, first),))
+        return pairs
 
     def tell(self, number: int, games: Sequence[GameRow]) -> None:
         """Note the outcome of a pair, in any order. games: empty if the pair was skipped because
@@ -480,22 +486,6 @@ class PairDraw:
     def _ended(self) -> bool:
         """Return True if all rounds were drawn."""
         return self._each * self._round >= len(self._openings)
-
-
-def pair_seeds(seed: int, numbers: Sequence[int]) -> list[list[int]]:
-    """Return the seeds of the two games of each pair; they depend on the run's seed and the pair's
-    number alone."""
-    words = spawned_words(seed, _GAMES, numbers, 2) >> np.uint64(1) & ~np.uint64(1)
-    return words.tolist()
-
-
-def paired(drawn: tuple[int, Pairing, Opening], seeds: Sequence[int]) -> Pair:
-    """Return the games of a pair. drawn: its number, agents and opening."""
-    number, (first, second), opening = drawn
-    return (
-        ScheduledGame(2 * number, number, first, second, opening, seeds[0]),
-        ScheduledGame(2 * number + 1, number, second, first, opening, seeds[1]),
-    )
 
 
 # ---------------------------------------------------------------------- standings
