@@ -126,7 +126,8 @@ class ClassTournament(Schedule):
     # ------------------------------------------------------------------ the games before
 
     def _preliminaries(self, names: Sequence[str], results: PairOutcomes) -> list[list[Pairing]]:
-        """Return the rounds before the knockout, without colours."""
+        """Return the rounds before the knockout. Who had fewer games as Black gets Black; a lot
+        decides between equals."""
         size = len(names)
         seats = results.chance(_PAIRS).permutation(size).tolist() + [BYE] * (size % 2)
         rounds, sat_out = [], []
@@ -137,22 +138,14 @@ class ClassTournament(Schedule):
             seats[1:] = [seats[-1], *seats[1:-1]]  # the circle method: all meet before any again
         while sat_out:
             rounds.append([_catching_up(sat_out, [each for each in seats if each != BYE])])
-        return self._coloured(rounds, results)
-
-    def _coloured(self, rounds: list[list[Pairing]], results: PairOutcomes) -> list[list[Pairing]]:
-        """Return the same rounds with colours: the program with fewer games as Black gets Black; a
-        lot decides between equals."""
         chance, blacks = results.chance(_COLOURS), Counter[int]()
-        found: list[list[Pairing]] = []
         for pairings in rounds:
-            found.append([])
-            for one, other in pairings:
+            for place, (one, other) in enumerate(pairings):
                 lot = bool(chance.integers(2))
                 swapped = lot if blacks[one] == blacks[other] else blacks[one] > blacks[other]
-                black, white = (other, one) if swapped else (one, other)
-                blacks[black] += 1
-                found[-1].append((black, white))
-        return found
+                pairings[place] = (other, one) if swapped else (one, other)
+                blacks[pairings[place][0]] += 1
+        return rounds
 
     def _met(self, names: Sequence[str], results: PairOutcomes) -> list[list[SwissMeeting]]:
         """Return the opponents of each program before the knockout, game by game."""

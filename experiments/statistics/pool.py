@@ -64,6 +64,7 @@ from othello_lab.experiments.statistics.bradley_terry import (
 )
 from othello_lab.experiments.statistics.elo import ELO
 from othello_lab.experiments.statistics.intervals import ONE_SIDED, bootstrap_intervals
+from othello_lab.experiments.statistics.means import REPLICATES
 from othello_lab.experiments.statistics.pairs import (
     OUTCOMES,
     SHARES,
@@ -174,7 +175,7 @@ def score_matrix(pairs: ArrayLike) -> FloatArray:
 
 def rate_pools(
     pairs: ArrayLike,
-    replicates: int = 1000,
+    replicates: int = REPLICATES,
     seed: int = 0,
     *,
     times: ArrayLike | None = None,
@@ -220,7 +221,6 @@ def rate_pools(
 def rate_contrasts(
     pairs: ArrayLike,
     weights: ArrayLike,
-    replicates: int = 1000,
     seed: int = 0,
     *,
     times: ArrayLike | None = None,
@@ -228,8 +228,8 @@ def rate_contrasts(
     """Return weighted sums of a pool's ratings, Elo, with the ends of their 95 % intervals, from
     the same bootstrap as :func:`rate_pools`'s. Errors that the ratings share fall out.
 
-    pairs: of one part. pairs, replicates, seed, times: as :func:`rate_pools` has them. weights:
-    shape (contrasts, n); each row adds up to 0, as of (1, -1) for a difference.
+    pairs: of one part; pairs, seed, times: as :func:`rate_pools` has them. weights: shape
+    (contrasts, n); each row adds up to 0, as of (1, -1) for a difference.
 
     Returns three arrays of shape (contrasts,); all nan if a contrast weighs an agent that has only
     a bound, and nan for the ends if there is one opening. Raises ValueError.
@@ -254,7 +254,7 @@ def rate_contrasts(
     layers = Layers(units.counts @ SHARES, units.number)
     _, by_colour, fitted = _fit_blocks(units, layers)
     rated = layers.rated
-    sample = _replicates(units.among(rated, by_colour), fitted, replicates, seed)[:, :-1]
+    sample = _replicates(units.among(rated, by_colour), fitted, REPLICATES, seed)[:, :-1]
     number = units.total
     seen = np.full(len(rows), number + (number > 1))  # and one imagined
     values = rows[:, rated] @ fitted[:-1]
