@@ -213,7 +213,7 @@ class ClassTournament(Schedule):
         points = self._points(names, results, sum(map(len, before)))
         lot = results.chance(_SEEDS).permutation(len(names)).tolist()
         seeds = sorted(range(len(names)), key=lambda agent: (-points[agent], lot[agent]))
-        return Bracket.played(seeds, results, self.knockout.replays, len(before))
+        return Bracket(seeds, results, self.knockout.replays, len(before))
 
 
 def _catching_up(sat_out: list[int], everybody: Sequence[int]) -> Pairing:

@@ -68,7 +68,7 @@ class Knockout(Schedule):
         return [self._bracket(names, results).table(names)]
 
     def _bracket(self, names: Sequence[str], results: PairOutcomes) -> Bracket:
-        return Bracket.played(range(len(names)), results, self.replays)
+        return Bracket(range(len(names)), results, self.replays)
 
 
 @dataclass
@@ -108,29 +108,27 @@ class BracketMatch:
             self.how = f"replay {replay}" if replay else ""
 
 
-@dataclass(frozen=True)
 class Bracket:
-    """A bracket as far as it is known: its matches, and the pairings of its next round."""
+    """A bracket as far as it is known after the rounds played so far.
 
-    matches: list[BracketMatch]
-    due: list[Pairing]
+    matches: its matches. due: the pairings of its next round; none if it has ended.
+    """
 
-    @classmethod
-    def played(
-        cls, seeds: Sequence[int], results: PairOutcomes, replays: int, before: int = 0
-    ) -> Bracket:
-        """Return the bracket after the rounds played so far.
-
+    def __init__(
+        self, seeds: Sequence[int], results: PairOutcomes, replays: int, before: int = 0
+    ) -> None:
+        """
         seeds: the agents, the best first; if some have no opponent in the first stage, these are
         the best. results: the outcomes, which also draw its lots. replays: number of times a drawn
         match is played again. before: number of rounds that are none of the bracket's.
         """
-        matches: list[BracketMatch] = []
+        self.matches: list[BracketMatch] = []
+        self.due: list[Pairing] = []
         slots, left = _slots(seeds), islice(results.matches, before, None)
         while len(slots) > 1:
             pairs = zip(slots[::2], slots[1::2], strict=True)
             stage = [BracketMatch(len(slots), one, other, {}) for one, other in pairs]
-            matches += stage
+            self.matches += stage
             for match in stage:
                 if len(match.players) == 1:
                     (match.winner,) = match.players
@@ -140,7 +138,8 @@ class Bracket:
                     break
                 outcomes = next(left, None)
                 if outcomes is None:
-                    return cls(matches, [match.pairing(replay) for match in open_now.values()])
+                    self.due = [match.pairing(replay) for match in open_now.values()]
+                    return
                 for players, match in open_now.items():
                     match.add(outcomes[players], replay)
             for number, match in enumerate(stage):
@@ -148,7 +147,6 @@ class Bracket:
                     first = bool(results.chance(len(slots), number).integers(2))
                     match.winner, match.how = match.players[0 if first else 1], _LOT
             slots = [match.winner for match in stage]
-        return cls(matches, [])
 
     @property
     def winner(self) -> int | None:

@@ -252,7 +252,17 @@ def export_command(arguments: Sequence[str], console: Console) -> int:
     )
     options = parser.parse_args(arguments)
     if options.format in TABLES:
-        _export_tables(options.folder, options.format, options.output or options.folder, console)
+        if options.format == "parquet":
+            needs(options.format, "pyarrow", options.format)
+        output = options.output or options.folder
+        try:
+            output.mkdir(parents=True, exist_ok=True)
+            with reading(options.folder) as record:
+                names = export_tables(record, options.format, output)
+        except OSError as error:
+            path = error.filename or output
+            raise ConfigError(f"{path}: cannot be written ({error.strerror})") from error
+        console.print(plain(f"{', '.join(names)} in {output}"), soft_wrap=True)
         return 0
     output = options.output or options.folder / f"games{FORMATS[options.format].endings[0]}"
     count, left_out = export(options.folder, options.format, output, console)
@@ -264,20 +274,6 @@ def export_command(arguments: Sequence[str], console: Console) -> int:
         told += f"; left out, as {options.format} cannot tell of them: {these}"
     console.print(plain(told), soft_wrap=True)
     return 0
-
-
-def _export_tables(folder: Path, kind: str, output: Path, console: Console) -> None:
-    """Write all tables of a run into a folder; ConfigError."""
-    if kind == "parquet":
-        needs(kind, "pyarrow", kind)
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-        with reading(folder) as record:
-            names = export_tables(record, kind, output)
-    except OSError as error:
-        path = error.filename or output
-        raise ConfigError(f"{path}: cannot be written ({error.strerror})") from error
-    console.print(plain(f"{', '.join(names)} in {output}"), soft_wrap=True)
 
 
 def export_tables(record: Record, kind: str, folder: Path) -> list[str]:
