@@ -77,13 +77,12 @@ class ClassTournament(Schedule):
         preliminaries = self._preliminaries(names, results)
         if number < len(preliminaries):
             return preliminaries[number]
-        bracket = self._bracket(names, results)
-        return [] if bracket is None else bracket.due
+        return self._bracket(names, results).due
 
     def standings(self, names: Sequence[str], results: PairOutcomes) -> Mapping[str, Sequence[Any]]:
         points = self._points(names, results)
         bracket = self._bracket(names, results)
-        if bracket is None:
+        if not bracket.matches:
             return {"place": places(points), "points": points}
         reached = [bracket.reached(agent) for agent in range(len(names))]
         keys = [(-size, each) for each, size in zip(points, reached, strict=True)]
@@ -96,12 +95,11 @@ class ClassTournament(Schedule):
         rounds = round_table("Preliminary games", names, place, met, "game")
         rounds = replace(rounds, note=f"{self._scheme()} {rounds.note}")
         bracket = self._bracket(names, results)
-        return [rounds, bracket.table(names)] if bracket is not None else [rounds]
+        return [rounds, bracket.table(names)] if bracket.matches else [rounds]
 
     def headline(self, names: Sequence[str], results: PairOutcomes) -> str:
         bracket = self._bracket(names, results)
-        told = "" if bracket is None else bracket.headline(names)
-        if not told or bracket is None:
+        if not (told := bracket.headline(names)):
             return ""
         points = self._points(names, results)
         most = [agent for agent in range(len(names)) if points[agent] == max(points)]
@@ -205,11 +203,11 @@ class ClassTournament(Schedule):
 
     # ------------------------------------------------------------------ the knockout
 
-    def _bracket(self, names: Sequence[str], results: PairOutcomes) -> Bracket | None:
-        """The knockout; None as long as the games before it are not all played."""
+    def _bracket(self, names: Sequence[str], results: PairOutcomes) -> Bracket:
+        """The knockout, without matches as long as the games before it are not all played."""
         before = self._preliminaries(names, results)
         if len(results.rounds) < len(before):
-            return None
+            return Bracket([], results, 0)
         points = self._points(names, results, sum(map(len, before)))
         lot = results.chance(_SEEDS).permutation(len(names)).tolist()
         seeds = sorted(range(len(names)), key=lambda agent: (-points[agent], lot[agent]))
