@@ -21,9 +21,9 @@ from othello_lab.experiments.statistics.bradley_terry import fit
 from othello_lab.experiments.statistics.elo import ELO, NELO, elo_of_score, expected_score
 from othello_lab.experiments.statistics.match import match_statistics
 from othello_lab.experiments.statistics.pairs import SHARES, FloatArray, IntArray
-from othello_lab.experiments.statistics.pool import rate, rate_pools
+from othello_lab.experiments.statistics.pool import rate_pools
 from othello_lab.experiments.statistics.sequential import Sprt, simulate
-from othello_lab.experiments.statistics.stopped_match import worse_chances
+from othello_lab.experiments.statistics.stopped_match import BrownianPaths
 
 MATCHES = [  # Elo, pairs, share of draws, share of pairs split by the opening
     *((elo, 100, 0.04, 0.0) for elo in (0, 50, 100, 200, 300, 400)),
@@ -121,7 +121,7 @@ def stopped_coverage(
     mean Elo of the plain scores, over scores with a finite Elo.
     """
     counts, _ = simulate(test, pair_shares(elo, draws, split), matches, seed)
-    worse = worse_chances(test, counts, elo)
+    worse = BrownianPaths(test, counts).worse(np.full(len(counts), float(elo)))
     score = counts @ SHARES / counts.sum(axis=1)
     naive = elo_of_score(score[(score > 0) & (score < 1)]).mean()
     held = float(((worse >= 0.025) & (worse <= 0.975)).mean())
@@ -204,7 +204,7 @@ def pool_coverage(
             tables.sum(axis=0)[np.ix_(plays, plays)],
         )
         pairs[np.arange(len(plays)), np.arange(len(plays))] = 0
-        alone = rate(pairs, seed=number)
+        ((_, alone),) = rate_pools(pairs, seed=number)
         naive.append((alone.low <= naive_truth) & (naive_truth <= alone.high))
     return float(np.mean(held)), float(np.mean(wrong)), float(np.mean(naive))
 
@@ -296,7 +296,7 @@ def main() -> None:
     print_stopped(matches, seed)
 
     ladder = np.linspace(-450, 450, 10)
-    ratings = rate(round_robin(ladder, 2000, seed))
+    ((_, ratings),) = rate_pools(round_robin(ladder, 2000, seed))
     held = ((ratings.low <= ladder) & (ladder <= ratings.high)).sum()
     print(
         f"\nA ladder of 10 agents 100 Elo apart, 2,000 pairs a pairing: the largest error is "
@@ -305,7 +305,7 @@ def main() -> None:
 
     table = round_robin(np.linspace(-300, 300, 20), 100, seed)
     begun = time.perf_counter()
-    rate(table, replicates=1000)
+    rate_pools(table, replicates=1000)
     print(f"1,000 replicates of 20 agents: {time.perf_counter() - begun:.2f} s")
 
 

@@ -6,15 +6,17 @@ import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from records import edit
 from refusals import ended
 from rich.console import Console
 
 from othello_lab.core.notation import PASS, split_transcript, square_name
+from othello_lab.core.rules import Ruleset
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import RunResult, run
-from othello_lab.experiments.pairing.openings import Opening
+from othello_lab.experiments.pairing.openings import FileOpenings, Opening
 from othello_lab.experiments.record.store import FILE
 
 QUIET = Console(quiet=True)
@@ -53,6 +55,11 @@ def made(results: Path, *words: object, code: int = 0) -> tuple[str, Path]:
     said = told(*words, f"results={results}", code=code)
     (record,) = set(results.glob(f"*/*/{FILE}")) - before
     return said, record.parent
+
+
+def read_openings(path: Path, rules: Ruleset, *how: Any, **options: Any) -> list[Opening]:
+    """All openings of a file. how: the number of plies to cut them to."""
+    return FileOpenings(str(path), *how, repeats=True, **options).find(0, rules, 0)
 
 
 def changed(folder: Path, *statements: str) -> Path:

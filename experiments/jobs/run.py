@@ -453,7 +453,7 @@ def in_order(results: Iterator[list[PairResults]], draw: PairDraw) -> Iterator[l
     it, so that the record is the same on any number of workers; otherwise as they come.
     """
     held: dict[int, PairResult] = {}
-    if draw.ended:
+    if draw.verdict:
         return
     for batch in results:
         if not draw.listens:
@@ -462,7 +462,7 @@ def in_order(results: Iterator[list[PairResults]], draw: PairDraw) -> Iterator[l
         pairs = [*pairs_of(batch)]
         for pair in pairs:
             draw.tell(pair.number, [played.game for played in pair.games])
-        if not draw.may_end_early:
+        if not draw.schedule.may_end_early:
             yield batch
             continue
         held.update((pair.number, pair) for pair in pairs)
@@ -471,5 +471,5 @@ def in_order(results: Iterator[list[PairResults]], draw: PairDraw) -> Iterator[l
         ]
         if ready:
             yield ready
-        if draw.ended:
+        if draw.verdict:
             return

@@ -199,12 +199,9 @@ def _start_worker(searcher: PositionSearcher, parent: int) -> None:
     die_with_parent(parent)
 
 
-def _value(depth: int, position: Position) -> int:
-    return _searcher.value(depth, position)
-
-
-def _play_out(position: Position) -> float:
-    return _searcher.play_out(position)
+def _work(depth: int | None, position: Position) -> float:
+    """Search a position this deep, or play a game from there."""
+    return _searcher.play_out(position) if depth is None else _searcher.value(depth, position)
 
 
 # ---------------------------------------------------------------------- choosing
@@ -239,8 +236,8 @@ def make(
         workers, multiprocessing.get_context("fork"), _start_worker, (searcher, os.getpid())
     ) as pool:
 
-        def each(work: Callable[[Position], Any], indices: np.ndarray, title: str) -> np.ndarray:
-            positions = [candidates[index][1] for index in indices]
+        def each(depth: int | None, indices: np.ndarray, title: str) -> np.ndarray:
+            work, positions = partial(_work, depth), [candidates[index][1] for index in indices]
             chunk = max(1, min(64, len(positions) // (4 * workers)))
             found = maker(title, positions, lambda left: pool.map(work, left, chunksize=chunk))
             return np.array(found, dtype=float)
@@ -294,22 +291,21 @@ def _foretell(
 def _select(
     recipe: Recipe,
     candidates: Sequence[Opening],
-    each: Callable[[Callable[[Position], Any], np.ndarray, str], np.ndarray],
+    each: Callable[[int | None, np.ndarray, str], np.ndarray],
 ) -> BalancedList:
     from scipy.stats import linregress  # 0.4 s, in every process that imports this module
 
-    shallowly, deeply = partial(_value, recipe.shallow), partial(_value, recipe.depth)
-    depth = f"searching {recipe.depth} plies"
-    shallow = each(shallowly, np.arange(len(candidates)), f"searching {recipe.shallow} plies, all")
+    depth, first = (f"searching {plies} plies" for plies in (recipe.depth, recipe.shallow))
+    shallow = each(recipe.shallow, np.arange(len(candidates)), f"{first}, all")
     ends = np.quantile(shallow, [TAIL, 1 - TAIL])
     middle = np.flatnonzero((ends[0] <= shallow) & (shallow <= ends[1]))
 
     rng = np.random.default_rng(np.random.SeedSequence(recipe.seed, spawn_key=(_PURPOSE,)))
     sample = rng.permutation(middle)[: recipe.games]
-    deep = each(deeply, sample, f"{depth}, sample")
+    deep = each(recipe.depth, sample, f"{depth}, sample")
     # Where a search sees the end of the game its value is beyond any heuristic's.
     sample, deep = sample[np.abs(deep) < FINAL_UNIT], deep[np.abs(deep) < FINAL_UNIT]
-    scores = each(_play_out, sample, "playing")
+    scores = each(None, sample, "playing")
     curve = fit_curve(deep, scores)
 
     line = linregress(shallow[sample], deep)  # from shallow values to deep ones
@@ -320,31 +316,26 @@ def _select(
 
     values = np.full(len(candidates), np.nan)
     values[sample] = deep
-    values[likely] = each(deeply, likely, f"{depth}, likely")
+    values[likely] = each(recipe.depth, likely, f"{depth}, likely")
     expected = curve.score(values)
     kept = _most_even(recipe, expected)
     checked = rng.permutation(np.setdiff1d(kept, sample))[: recipe.games // 4]
-    results = each(_play_out, checked, "checking")
+    results = each(None, checked, "checking")
     notes = {
         "candidates": len(candidates),
         "searched_deeply": len(sample) + len(likely),
         "kept": len(kept),
-        "expected": _ends(expected[kept]),
+        "expected": _ends(expected[kept]) if len(kept) else None,
         "fit": _about_fit(curve, deep, scores),
-        "first_search": _about_line(line, deep - foretold[sample]),
+        "first_search": {
+            "slope": float(line.slope),
+            "intercept": float(line.intercept),
+            "correlation": float(line.rvalue),
+            "sigma": float(np.std(deep - foretold[sample])),
+        },
         "check": _about_check(results, expected[checked]),
     }
     return BalancedList([candidates[int(index)] for index in kept], notes)
-
-
-def _about_line(line: Any, errors: np.ndarray) -> dict[str, float]:
-    """Return a sentence on the quality of a shallow search as a prediction of a deep one."""
-    return {
-        "slope": float(line.slope),
-        "intercept": float(line.intercept),
-        "correlation": float(line.rvalue),
-        "sigma": float(np.std(errors)),
-    }
 
 
 def _most_even(recipe: Recipe, expected: np.ndarray) -> np.ndarray:
@@ -355,9 +346,7 @@ def _most_even(recipe: Recipe, expected: np.ndarray) -> np.ndarray:
     return np.sort(kept[even[: recipe.most]])
 
 
-def _ends(expected: np.ndarray) -> dict[str, float] | None:
-    if not len(expected):
-        return None
+def _ends(expected: np.ndarray) -> dict[str, float]:
     return {"least": float(expected.min()), "most": float(expected.max())}
 
 

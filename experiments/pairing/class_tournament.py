@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 from othello_lab.core.system.settings import Number, Switch, Whole, checked
-from othello_lab.experiments.pairing.bracket import Bracket, most_matches, most_rounds, stage_name
+from othello_lab.experiments.pairing.knockout import Bracket, Knockout, stage_name
 from othello_lab.experiments.pairing.schedule import (
     Pairing,
     PairOutcome,
@@ -22,6 +22,7 @@ from othello_lab.experiments.pairing.swiss import BYE, SwissMeeting, round_table
 SCHEME = (5, 2, 1, False)
 """The points of the sheet: for the first completed game, for a win and a draw after it; the first
 game pays nothing more."""
+_HELPS = "only helps the opponent to its games"
 _PAIRS, _COLOURS, _SEEDS = range(3)  # what lots are drawn for
 
 
@@ -58,17 +59,17 @@ class ClassTournament(Schedule):
         draw, too. replays: number of times a drawn game of the knockout is played again before a
         lot decides.
         """
-        self.preliminary, self.replays = preliminary, replays
+        self.preliminary, self.knockout = preliminary, Knockout(replays)
         self.completed, self.win, self.draw = completed, win, draw
         self.first_pays = first_pays
 
     def rounds(self, names: Sequence[str], pairs: int) -> int:
         preliminary = len(self._preliminaries(names, PairOutcomes()))
-        return preliminary + most_rounds(len(names), self.replays)
+        return preliminary + self.knockout.rounds(names, pairs)
 
     def length(self, names: Sequence[str], pairs: int) -> int:
         preliminary = sum(map(len, self._preliminaries(names, PairOutcomes())))
-        return preliminary + most_matches(len(names), self.replays)
+        return preliminary + self.knockout.length(names, 1)
 
     def pairings(
         self, number: int, names: Sequence[str], results: PairOutcomes
@@ -76,13 +77,12 @@ class ClassTournament(Schedule):
         preliminaries = self._preliminaries(names, results)
         if number < len(preliminaries):
             return preliminaries[number]
-        bracket = self._bracket(names, results)
-        return [] if bracket is None else bracket.due
+        return self._bracket(names, results).due
 
     def standings(self, names: Sequence[str], results: PairOutcomes) -> Mapping[str, Sequence[Any]]:
         points = self._points(names, results)
         bracket = self._bracket(names, results)
-        if bracket is None:
+        if not bracket.matches:
             return {"place": places(points), "points": points}
         reached = [bracket.reached(agent) for agent in range(len(names))]
         keys = [(-size, each) for each, size in zip(points, reached, strict=True)]
@@ -95,12 +95,11 @@ class ClassTournament(Schedule):
         rounds = round_table("Preliminary games", names, place, met, "game")
         rounds = replace(rounds, note=f"{self._scheme()} {rounds.note}")
         bracket = self._bracket(names, results)
-        return [rounds, bracket.table(names)] if bracket is not None else [rounds]
+        return [rounds, bracket.table(names)] if bracket.matches else [rounds]
 
     def headline(self, names: Sequence[str], results: PairOutcomes) -> str:
         bracket = self._bracket(names, results)
-        told = "" if bracket is None else bracket.headline(names)
-        if not told or bracket is None:
+        if not (told := bracket.headline(names)):
             return ""
         points = self._points(names, results)
         most = [agent for agent in range(len(names)) if points[agent] == max(points)]
@@ -125,7 +124,8 @@ class ClassTournament(Schedule):
     # ------------------------------------------------------------------ the games before
 
     def _preliminaries(self, names: Sequence[str], results: PairOutcomes) -> list[list[Pairing]]:
-        """Return the rounds before the knockout, without colours."""
+        """Return the rounds before the knockout. Who had fewer games as Black gets Black; a lot
+        decides between equals."""
         size = len(names)
         seats = results.chance(_PAIRS).permutation(size).tolist() + [BYE] * (size % 2)
         rounds, sat_out = [], []
@@ -136,32 +136,24 @@ class ClassTournament(Schedule):
             seats[1:] = [seats[-1], *seats[1:-1]]  # the circle method: all meet before any again
         while sat_out:
             rounds.append([_catching_up(sat_out, [each for each in seats if each != BYE])])
-        return self._coloured(rounds, results)
-
-    def _coloured(self, rounds: list[list[Pairing]], results: PairOutcomes) -> list[list[Pairing]]:
-        """Return the same rounds with colours: the program with fewer games as Black gets Black; a
-        lot decides between equals."""
         chance, blacks = results.chance(_COLOURS), Counter[int]()
-        found: list[list[Pairing]] = []
         for pairings in rounds:
-            found.append([])
-            for one, other in pairings:
+            for place, (one, other) in enumerate(pairings):
                 lot = bool(chance.integers(2))
                 swapped = lot if blacks[one] == blacks[other] else blacks[one] > blacks[other]
-                black, white = (other, one) if swapped else (one, other)
-                blacks[black] += 1
-                found[-1].append((black, white))
-        return found
+                pairings[place] = (other, one) if swapped else (one, other)
+                blacks[pairings[place][0]] += 1
+        return rounds
 
     def _met(self, names: Sequence[str], results: PairOutcomes) -> list[list[SwissMeeting]]:
         """Return the opponents of each program before the knockout, game by game."""
         met: list[list[SwissMeeting]] = [[] for _ in names]
-        before = len(self._preliminaries(names, results))
-        for outcome in (outcome for each in results.rounds[:before] for outcome in each):
+        before = results.rounds[: len(self._preliminaries(names, results))]
+        outcomes = [outcome for each in before for outcome in each]
+        for outcome, awards in zip(outcomes, self.awards(names, results), strict=False):
             pairing = outcome.first, outcome.second
             for agent, opponent in (pairing, pairing[::-1]):
-                share = outcome.points_of(agent) if outcome.games else None
-                counts = len(met[agent]) < self.preliminary
+                share, counts = outcome.share_of(agent), awards[agent][1] != _HELPS
                 met[agent].append(SwissMeeting(opponent, share, counts))
         return met
 
@@ -178,7 +170,7 @@ class ClassTournament(Schedule):
             for agent in pairing:
                 played[agent] += 1
                 if number < games and played[agent] > self.preliminary:
-                    award = 0.0, "only helps the opponent to its games"
+                    award = 0.0, _HELPS
                 elif agent in outcome.forfeits:
                     award = 0.0, "failed"
                 elif not outcome.begun:
@@ -211,15 +203,15 @@ class ClassTournament(Schedule):
 
     # ------------------------------------------------------------------ the knockout
 
-    def _bracket(self, names: Sequence[str], results: PairOutcomes) -> Bracket | None:
-        """The knockout; None as long as the games before it are not all played."""
+    def _bracket(self, names: Sequence[str], results: PairOutcomes) -> Bracket:
+        """The knockout, without matches as long as the games before it are not all played."""
         before = self._preliminaries(names, results)
         if len(results.rounds) < len(before):
-            return None
+            return Bracket([], results, 0)
         points = self._points(names, results, sum(map(len, before)))
         lot = results.chance(_SEEDS).permutation(len(names)).tolist()
         seeds = sorted(range(len(names)), key=lambda agent: (-points[agent], lot[agent]))
-        return Bracket.played(seeds, results.rounds[len(before) :], self.replays, results)
+        return Bracket(seeds, results, self.knockout.replays, len(before))
 
 
 def _catching_up(sat_out: list[int], everybody: Sequence[int]) -> Pairing:

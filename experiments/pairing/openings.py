@@ -7,10 +7,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
 from itertools import cycle, islice
 from pathlib import Path
-from typing import Annotated, Any, NoReturn, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 
@@ -91,19 +91,12 @@ class Opening:
         moves = np.frombuffer(self.moves, dtype=np.uint8)
         mover, opponent, made = follow_line(*begin.masks, np.uint64(begin.ruleset.board), moves)
         if made < len(self.moves):
-            _refuse_line(begin, self.moves)
+            reduce(Position.play, self.moves, begin)  # raises IllegalMove
         color = begin.to_move if made % 2 == 0 else begin.to_move.other
         return Position(int(mover), int(opponent), color, begin.ruleset)
 
     def __reduce__(self) -> Any:  # pickles four times as fast as a dataclass does
         return Opening, (self.moves, self.start)
-
-
-def _refuse_line(position: Position, moves: bytes) -> NoReturn:
-    """Raise IllegalMove for the first move of these that is not legal."""
-    for move in moves:
-        position = position.play(move)
-    raise AssertionError("a line that compiled code refuses")
 
 
 # ---------------------------------------------------------------------- what a run may ask for
@@ -159,18 +152,14 @@ class Openings(Nameable, ABC):
         except ValueError as error:
             raise ConfigError(str(error)) from None
         if count > len(found) and not self.repeats:
-            are = "are" if len(found) > 1 else "is"
-            number = f"{len(found):,} distinct openings" if len(found) > 1 else "one opening"
+            number = f"are only {len(found):,} distinct openings"
+            there = f"there {number if len(found) > 1 else 'is only one opening'} ({self.text}, "
+            there += f"ruleset {rules.name})"
             if settled:
-                raise ConfigError(
-                    f"openings: this schedule may need {count:,}, and there {are} only {number} "
-                    f"({self.text}, ruleset {rules.name}); set openings.repeats=true"
-                )
-            raise ConfigError(
-                f"games={2 * count}: there {are} only {number} ({self.text}, ruleset {rules.name}),"
-                f" to be played twice; ask for at most games={2 * len(found)}, or set "
-                "openings.repeats=true"
-            )
+                need = f"openings: this schedule may need {count:,}, and {there}"
+                raise ConfigError(f"{need}; set openings.repeats=true")
+            most = f"ask for at most games={2 * len(found)}, or set openings.repeats=true"
+            raise ConfigError(f"games={2 * count}: {there}, to be played twice; {most}")
         return list(islice(cycle(found), count))
 
 
@@ -261,13 +250,14 @@ class BalancedOpenings(Openings):
 
 @dataclass(frozen=True)
 class FileOpenings(Openings):
-    """The openings of a file; see :func:`read_openings`.
+    """The openings of a file, in its order: its games and positions, see :mod:`game_archives`. A
+    game from another position than the ruleset's start gives the position it leads to.
 
     With ``repeats`` a line that leads to the same position as an earlier one is used too.
 
-    file: the path. plies: length to cut games and transcripts to; games that are over by then are
-    left out. None: take them whole. shuffle: take the openings in an order drawn from the run's
-    seed, not in the file's. partly: leave out games that cannot be read.
+    file: the path. plies: length to cut games and transcripts to, passes counted; games that are
+    over by then are left out. None: take them whole. shuffle: take the openings in an order drawn
+    from the run's seed, not in the file's. partly: leave out games that cannot be read.
     """
 
     file: str
@@ -284,14 +274,19 @@ class FileOpenings(Openings):
             open_file(self.file, MOST_DATA).close()
 
     def find(self, count: int, rules: Ruleset, seed: int) -> list[Opening]:
-        found = read_openings(Path(self.file), rules, self.plies, self.partly)
+        found = list(self._read(rules)[0])
         if self.shuffle:
             found = _shuffled(found, seed)
-        return found if self.repeats else distinct(found, rules)
+        if self.repeats:
+            return found
+        first: dict[int, Opening] = {}
+        for opening in found:
+            first.setdefault(position_key(opening.reach(rules)), opening)
+        return [*first.values()]
 
     def remark(self, rules: Ruleset) -> str:
         try:
-            _, shorter, unread = _read(Path(self.file), rules, self.plies, self.partly)
+            _, shorter, unread = self._read(rules)
         except ConfigError:  # the file is no longer there
             return ""
         why = {f"over by ply {self.plies}": shorter, "not readable, or of another kind": unread}
@@ -301,6 +296,20 @@ class FileOpenings(Openings):
             for what, count in why.items()
             if count
         )
+
+    def _read(self, rules: Ruleset) -> tuple[tuple[Opening, ...], int, int]:
+        """Return the openings, and the numbers of games left out: too short ones, and those that
+        cannot be read.
+
+        Raises ConfigError with file and line (WTHOR: byte) for an unreadable line, an illegal move,
+        another board than the ruleset's, a finished game without ``plies``, or no openings.
+        """
+        try:
+            status = (path := Path(self.file)).stat()
+            stamp = status.st_mtime_ns, status.st_size
+            return _read_once(path, stamp, rules, self.plies, self.partly)
+        except OSError as error:
+            raise ConfigError(f"openings.file={path}: {error.strerror}") from None
 
 
 def _too_long(plies: int, rules: Ruleset) -> str:
@@ -335,37 +344,11 @@ def all_openings(plies: int, rules: Ruleset) -> list[tuple[Opening, Position]]:
     return level
 
 
-def read_openings(
-    path: Path, rules: Ruleset, plies: int | None = None, partly: bool = False
-) -> list[Opening]:
-    """Return the openings of a file, in its order: its games and positions, see
-    :mod:`game_archives`. A game from another position than the ruleset's start gives the position
-    it leads to.
-
-    plies: length to cut transcripts and games to, passes counted; games that are over by then are
-    left out. None leaves them whole. partly: leave out what cannot be read.
-
-    Raises ConfigError with file and line (WTHOR: byte) for an unreadable line, an illegal move,
-    another board than the ruleset's, a finished game without ``plies``, or a file without openings.
-    """
-    return list(_read(path, rules, plies, partly)[0])
-
-
-def _read(path: Path, *how: Any) -> tuple[tuple[Opening, ...], int, int]:
-    """Return the openings of a file, and the numbers of games left out: too short ones, and those
-    that cannot be read. Raises ConfigError."""
-    try:
-        status = path.stat()
-        return _read_once(path, (status.st_mtime_ns, status.st_size), *how)
-    except OSError as error:
-        raise ConfigError(f"openings.file={path}: {error.strerror}") from None
-
-
 @lru_cache(maxsize=1)  # a run asks three times
 def _read_once(
     path: Path, stamp: tuple[int, int], rules: Ruleset, plies: int | None, partly: bool
 ) -> tuple[tuple[Opening, ...], int, int]:
-    """As :func:`_read`. stamp: of the file, as it may change."""
+    """As ``FileOpenings._read``. stamp: of the file, as it may change."""
     openings: list[Opening] = []
     shorter = 0
     refuse = Refusals(path, partly, log.warning, "openings.partly=true")
@@ -401,15 +384,6 @@ def _of_game(game: ArchivedGame, plies: int | None) -> Opening:
     for move in opening.moves:
         begin = begin.play(move)
     return Opening(start=begin)
-
-
-def distinct(openings: Sequence[Opening], rules: Ruleset) -> list[Opening]:
-    """Return the openings that lead to different positions, also up to the symmetries of the board,
-    the first of equal ones."""
-    first: dict[int, Opening] = {}
-    for opening in openings:
-        first.setdefault(position_key(opening.reach(rules)), opening)
-    return list(first.values())
 
 
 def position_key(position: Position) -> int:

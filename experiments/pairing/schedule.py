@@ -6,7 +6,7 @@ import pickle
 from abc import ABC, abstractmethod
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, product
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -95,6 +95,10 @@ class PairOutcome:
         """The points of one of its two agents, by number."""
         return self.points if agent == self.first else len(self.games) - self.points
 
+    def share_of(self, agent: int) -> float | None:
+        """The share of the points, 0 to 1, that one of the two took; None if nothing was played."""
+        return self.points_of(agent) / len(self.games) if self.games else None
+
 
 class PairOutcomes(Sequence[PairOutcome]):
     """The outcomes of the pairs so far, in the order of the schedule.
@@ -123,6 +127,19 @@ class PairOutcomes(Sequence[PairOutcome]):
         """Note that the pairs added since the last call are all pairs of a round."""
         self.rounds.append(tuple(self._outcomes[self._in_rounds :]))
         self._in_rounds = len(self._outcomes)
+
+    @property
+    def matches(self) -> Iterator[dict[frozenset[int], PairOutcome]]:
+        """Of each finished round the points and games of its matches, all pairs of two agents
+        together, by these two."""
+        for outcomes in self.rounds:
+            matches = dict[frozenset[int], PairOutcome]()
+            for each in outcomes:
+                agents = frozenset((each.first, each.second))
+                match = matches.get(agents, PairOutcome(each.first, each.second, 0.0, ()))
+                points, games = match.points + each.points, match.games + each.games
+                matches[agents] = replace(match, points=points, games=games)
+            yield matches
 
     def chance(self, *words: int) -> np.random.Generator:
         """Return a generator for drawing lots. It follows from the run's seed and these numbers
@@ -358,16 +375,6 @@ class PairDraw:
         return self.schedule.listens
 
     @property
-    def may_end_early(self) -> bool:
-        """True if results may end it."""
-        return self.schedule.may_end_early
-
-    @property
-    def ended(self) -> bool:
-        """True if results have ended it."""
-        return bool(self.verdict)
-
-    @property
     def note(self) -> str:
         """The progress bar's note on the results."""
         return self.schedule.note(self._names, self.results)
@@ -380,17 +387,23 @@ class PairDraw:
         """Return up to this many pairs that can be played now; none if there are no more, or none
         before further results."""
         found: list[tuple[int, Pairing, Opening]] = []
-        while len(found) < most and not self.ended and (self._due or self._draw()):
+        while len(found) < most and not self.verdict and (self._due or self._draw()):
             if self._due:
                 number, *_ = drawn = self._due.popleft()
                 if number not in self._played:
                     found.append(drawn)
-        seeds = pair_seeds(self._seed, [number for number, *_ in found])
-        pairs = map(paired, found, seeds)
-        if self.schedule.both_colours:
-            return [*pairs]
-        # The first game of a pair, where each is a game alone: they have the same numbers.
-        return [(first._replace(number=first.pair),) for first, _ in pairs]
+        words = spawned_words(self._seed, _GAMES, [number for number, *_ in found], 2)
+        seeds = (words >> np.uint64(1) & ~np.uint64(1)).tolist()  # of a pair's two games
+        pairs: list[Pair] = []
+        for (number, (one, two), opening), (first, second) in zip(found, seeds, strict=True):
+            if self.schedule.both_colours:
+                game = ScheduledGame(2 * number, number, one, two, opening, first)
+                pairs.append(
+                    (game, ScheduledGame(2 * number + 1, number, two, one, opening, second))
+                )
+            else:
+                pairs.append((ScheduledGame(number, number, one, two, opening, first),))
+        return pairs
 
     def tell(self, number: int, games: Sequence[GameRow]) -> None:
         """Note the outcome of a pair, in any order. games: empty if the pair was skipped because
@@ -398,7 +411,7 @@ class PairDraw:
         if not self.listens:
             return
         self._told[number] = games
-        while not self.ended and len(self.results) in self._told:
+        while not self.verdict and len(self.results) in self._told:
             while not self._unsettled:
                 if not self._draw():
                     return  # of a pair that the schedule does not have
@@ -473,22 +486,6 @@ class PairDraw:
     def _ended(self) -> bool:
         """Return True if all rounds were drawn."""
         return self._each * self._round >= len(self._openings)
-
-
-def pair_seeds(seed: int, numbers: Sequence[int]) -> list[list[int]]:
-    """Return the seeds of the two games of each pair; they depend on the run's seed and the pair's
-    number alone."""
-    words = spawned_words(seed, _GAMES, numbers, 2) >> np.uint64(1) & ~np.uint64(1)
-    return words.tolist()
-
-
-def paired(drawn: tuple[int, Pairing, Opening], seeds: Sequence[int]) -> Pair:
-    """Return the games of a pair. drawn: its number, agents and opening."""
-    number, (first, second), opening = drawn
-    return (
-        ScheduledGame(2 * number, number, first, second, opening, seeds[0]),
-        ScheduledGame(2 * number + 1, number, second, first, opening, seeds[1]),
-    )
 
 
 # ---------------------------------------------------------------------- standings

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from othello_lab.core.system.settings import Whole, checked
@@ -57,11 +57,11 @@ class Swiss(Schedule):
     def pairings(
         self, number: int, names: Sequence[str], results: PairOutcomes
     ) -> Sequence[Pairing]:
-        drawn = _SwissScores.of(names, results).drawn()
+        drawn = _SwissScores(names, results).drawn()
         return [pairing for pairing in drawn if BYE not in pairing]
 
     def standings(self, names: Sequence[str], results: PairOutcomes) -> Mapping[str, Sequence[Any]]:
-        scores = _SwissScores.of(names, results)
+        scores = _SwissScores(names, results)
         agents = range(len(names))
         buchholz = [scores.buchholz(agent) for agent in agents]
         keys = list(zip(scores.score, buchholz, scores.points, strict=True))
@@ -69,7 +69,7 @@ class Swiss(Schedule):
 
     def tables(self, names: Sequence[str], results: PairOutcomes) -> Sequence[ResultTable]:
         place = list(self.standings(names, results)["place"])
-        met = _SwissScores.of(names, results).met
+        met = _SwissScores(names, results).met
         return [round_table("Rounds", names, place, met)]
 
 
@@ -118,43 +118,31 @@ def round_table(
     return ResultTable(title, columns, rows, words=(1,), note=f"{note}.")
 
 
-@dataclass
 class _SwissScores:
-    """The state of a tournament after some rounds.
+    """The state of a tournament after all whole rounds of its results.
 
     score, points: by agent, of matches and of games. met: by agent, round by round.
     """
 
-    order: list[int]
-    score: list[float]
-    points: list[float]
-    met: list[list[SwissMeeting]] = field(default_factory=list)
+    def __init__(self, names: Sequence[str], results: PairOutcomes) -> None:
+        """A lot orders agents with equal scores."""
+        self._order = results.chance(0).permutation(len(names)).tolist()
+        self.score, self.points = [0.0] * len(names), [0.0] * len(names)
+        self.met: list[list[SwissMeeting]] = [[] for _ in names]
+        for matches in results.matches:
+            for pairing in self.drawn():
+                match = matches.get(frozenset(pairing))  # none if there is a bye
+                for agent, opponent in (pairing, pairing[::-1]):
+                    if agent != BYE:
+                        self._add(agent, opponent, match)
 
-    @classmethod
-    def of(cls, names: Sequence[str], results: PairOutcomes) -> _SwissScores:
-        """Return the scores after all whole rounds of the results; a lot orders agents with equal
-        scores."""
-        size = len(names)
-        order = results.chance(0).permutation(size).tolist()
-        scores = cls(order, [0.0] * size, [0.0] * size, [[] for _ in names])
-        for outcomes in results.rounds:
-            drawn = scores.drawn()
-            for pairing in drawn:
-                scores.add(pairing, [each for each in outcomes if each.first in pairing])
-        return scores
-
-    def add(self, pairing: Pairing, outcomes: Sequence[PairOutcome]) -> None:
-        """Note the outcome of a match; both have no points if all its pairs were skipped."""
-        for agent, opponent in (pairing, pairing[::-1]):
-            if agent == BYE:
-                continue
-            points = sum(each.points_of(agent) for each in outcomes)
-            games = sum(len(each.games) for each in outcomes)
-            share = 1.0 if opponent == BYE else points / games if games else None
-            self.met[agent].append(SwissMeeting(opponent, share))
-            if share is not None:
-                self.score[agent] += 1.0 if share > 0.5 else 0.5 if share == 0.5 else 0.0
-                self.points[agent] += points
+    def _add(self, agent: int, opponent: int, match: PairOutcome | None) -> None:
+        """Note an agent's match; there are no points if all its pairs were skipped."""
+        share = 1.0 if match is None else match.share_of(agent)
+        self.met[agent].append(SwissMeeting(opponent, share))
+        if share is not None:
+            self.score[agent] += 1.0 if share > 0.5 else 0.5 if share == 0.5 else 0.0
+            self.points[agent] += 0.0 if match is None else match.points_of(agent)
 
     def buchholz(self, agent: int) -> float:
         """The sum of the opponents' scores."""
@@ -164,14 +152,10 @@ class _SwissScores:
     def drawn(self) -> list[Pairing]:
         """The next round: from the top, each meets the next below it that it has not met. Of an odd
         number the last one that has not had a bye gets it."""
-        place = {agent: number for number, agent in enumerate(self.order)}
-        ranked = sorted(self.order, key=lambda agent: (-self.score[agent], place[agent]))
+        ranked = sorted(self._order, key=lambda agent: -self.score[agent])
         before = {agent: {each.opponent for each in self.met[agent]} for agent in ranked}
-
-        def may_meet(one: int, other: int) -> bool:
-            return other not in before[one] if one != BYE else one not in before[other]
-
-        return matched(ranked, may_meet)
+        before[BYE] = {agent for agent in ranked if BYE in before[agent]}
+        return matched(ranked, lambda one, other: other not in before[one])
 
 
 def matched(ranked: Sequence[int], may_meet: Callable[[int, int], bool]) -> list[Pairing]:

@@ -14,8 +14,8 @@ from othello_lab.experiments.pairing import ResultTable
 from othello_lab.experiments.report.facts import RunFacts
 from othello_lab.experiments.report.searches import compare_searches, game_costs, search_costs
 from othello_lab.experiments.report.standings import pairs_by_opening
-from othello_lab.experiments.statistics.intervals import share_interval
-from othello_lab.experiments.statistics.pairs import OUTCOMES, FloatArray, IntArray, pentanomial
+from othello_lab.experiments.statistics.intervals import points_interval
+from othello_lab.experiments.statistics.pairs import SHARES, FloatArray, IntArray, pentanomial
 
 DRAWS = 20_000
 _PRIOR = 0.1  # pairs of each outcome: what a run has never seen is improbable, not impossible
@@ -46,7 +46,9 @@ def _points(published: PublishedConfig, facts: RunFacts) -> list[list[str]]:
             seen[other, name] = games - seen[name, other]
         met = [other for other in points if (name, other) in seen]
         for others in [*([met] * (len(met) > 1)), *([other] for other in new)]:
-            share, low, high, pairs = share_interval(sum(own[other] for other in others), times)
+            units = np.sum([own[other] for other in others], axis=0)
+            pairs = int(times @ units.sum(axis=1))
+            share, low, high = points_interval(units @ SHARES, units.sum(axis=1), times)
             title = f"{name} against {others[0] if len(others) == 1 else 'all'}"
             ours = f"{100 * share:.1f} % [{100 * low:.1f}, {100 * high:.1f}] of {2 * pairs:,} games"
             values = np.sum([seen[name, other] for other in others], axis=0)
@@ -61,7 +63,7 @@ def _sample(pairs: IntArray, games: int, rng: np.random.Generator) -> FloatArray
     """Draw the points in samples of this size, with rates drawn by a run's pairs. An odd game is
     half a pair."""
     shares = rng.dirichlet(pairs + _PRIOR, DRAWS)
-    whole, odd = (rng.multinomial(n, shares) @ np.arange(OUTCOMES) for n in divmod(games, 2))
+    whole, odd = (rng.multinomial(n, shares) @ np.arange(len(SHARES)) for n in divmod(games, 2))
     return np.asarray(whole + (odd + rng.integers(2, size=DRAWS)) // 2) / 2
 
 

@@ -53,6 +53,9 @@ POOLED = "all"
 """What the runs together are called."""
 _FEW = 4  # settings that are named where there are many
 _SHOWN = ("games", "score %", RATING, "discs", "nodes/move", "evals/move")
+_RUNS = ("run", "folder", "started", "games", "openings", "seed", "state")
+_STANDINGS = ("agent", "run", *_SHOWN)
+_AGENTS = "select * from agents order by agent"
 _HEAD = [name for name in JobRow._fields if name != "wall_seconds"]
 _BATCH = 10_000  # games copied at a time
 
@@ -61,17 +64,33 @@ _BATCH = 10_000  # games copied at a time
 class ComparedRun:
     """One of the runs.
 
-    folder: its folder. head: the row of ``run``. games, openings: their numbers. state: see
-    :func:`experiments.jobs.kinds.state_of`. among: the standings of the games among the agents that
-    all runs have, their mean at 0 Elo; empty if there are fewer than two.
+    label: a short name of it: A, B, ... Z, R27, ... folder: its folder. games, openings: their
+    numbers. state: see :func:`experiments.jobs.kinds.state_of`. standings: those of the games among
+    the agents that all runs have, their mean at 0 Elo; empty if there are fewer than two. The rest
+    is as its record has it.
     """
 
-    folder: Path
-    head: dict[str, Any]
+    label: str
+    folder: str
+    name: str
+    started: str
+    seed: int
     games: int
     openings: int
     state: str
-    among: pd.DataFrame
+    standings: pd.DataFrame
+
+    @property
+    def cells(self) -> list[str]:
+        """Its row in the table of runs."""
+        started, games, openings = self.started.replace("T", " "), self.games, self.openings
+        counts = f"{games:,}", f"{openings:,}", str(self.seed)
+        return [self.label, self.folder, started, *counts, self.state]
+
+    @property
+    def as_data(self) -> dict[str, Any]:
+        """All of it as plain data."""
+        return vars(self) | {"standings": rows_of(self.standings)}
 
 
 @dataclass(frozen=True)
@@ -94,9 +113,54 @@ class Comparison:
     finding: str = ""
 
     @property
-    def labels(self) -> list[str]:
-        """Short names of the runs: A, B, ... Z, R27, ..."""
-        return [chr(ord("A") + n) if n < 26 else f"R{n + 1}" for n in range(len(self.runs))]
+    def order(self) -> pd.DataFrame:
+        """The standings that order the agents: of all runs together, or of the first."""
+        return self.runs[0].standings if self.pooled is None else self.pooled
+
+    @property
+    def setting_table(self) -> tuple[list[str], list[list[str]]]:
+        """Header and rows of the table of different settings."""
+        header = ["setting", *(run.label for run in self.runs)]
+        return header, [[key, *values] for key, values in self.settings.items()]
+
+    @property
+    def standing_rows(self) -> list[list[list[str]]]:
+        """For each agent that all runs have its rows: its numbers in each run, and in all."""
+        tables = [(run.label, run.standings) for run in self.runs]
+        tables += [(POOLED, self.pooled)] if self.pooled is not None else []
+        columns = {name: COLUMNS[name] for name in _SHOWN}
+        return [
+            [
+                [name, label, *row]
+                for label, table in tables
+                for row in cells(columns, table[table["agent"] == name])
+            ]
+            for name in self.order["agent"]
+        ]
+
+    @property
+    def sentences(self) -> list[str]:
+        """Its findings in words."""
+        said = [f"Not pooled: {self.apart}."]
+        if self.pooled is not None:
+            games, different = self.games
+            same = f", {games - different:,} of which repeat others" if different < games else ""
+            said = [f"Pooled, as they are one experiment: {counted(games, 'game')}{same}."]
+            said += [f"In all: {self.finding}"] * bool(self.finding)
+        said += filter(None, [order_note(self.order) if len(self.order) else ""])
+        return said + [f"Versions differ: {'; '.join(self.versions)}."] * bool(self.versions)
+
+    @property
+    def as_data(self) -> dict[str, Any]:
+        """All of it as plain data."""
+        return {
+            "runs": [run.as_data for run in self.runs],
+            "shared": self.shared,
+            "settings": self.settings,
+            "versions": self.versions,
+            "pooled": None if self.pooled is None else rows_of(self.pooled),
+            "findings": self.sentences,
+        }
 
 
 def compare_command(arguments: Sequence[str], console: Console) -> int:
@@ -112,7 +176,7 @@ def compare_command(arguments: Sequence[str], console: Console) -> int:
     options = parser.parse_args(arguments)
     found = compare(options.folder)
     if options.json:
-        print_json(_as_data(found))
+        print_json(found.as_data)
     else:
         _tell(found, console)
     return 0
@@ -137,17 +201,18 @@ def compare(folders: Sequence[Path]) -> Comparison:
             ((openings,),) = record.rows("select count(distinct opening) from games")
             sizes.append((games, openings, state_of(folder, bool(heads[-1]["complete"]))))
     shared = [name for name in names[0] if all(name in other for other in names)]
-    runs = [
-        ComparedRun(folder, head, *size, _standings(folder, shared))
-        for folder, head, size in zip(folders, heads, sizes, strict=True)
-    ]
+    runs = []
+    for number, (folder, head, size) in enumerate(zip(folders, heads, sizes, strict=True)):
+        label = chr(ord("A") + number) if number < 26 else f"R{number + 1}"
+        about = str(folder), head["name"], head["started"], head["seed"], *size
+        runs.append(ComparedRun(label, *about, _standings(folder, shared)))
     settings = _different([head["config"] for head in heads], shared)
     versions = sorted(
         {each for head in heads for each in differences(heads[0]["versions"], head["versions"])}
     )
     if why := _why_apart(heads, shared, settings, versions):
         return Comparison(runs, shared, settings, versions, why)
-    games = sum(int(run.among["games"].sum()) for run in runs) // 2
+    games = sum(int(run.standings["games"].sum()) for run in runs) // 2
     with pooled_record(folders, shared) as record:
         seed = int(heads[0]["seed"])  # as its own report has it
         parts = rated_parts(record, seed)
@@ -214,16 +279,10 @@ def _why_apart(
         return f"they differ in {', '.join(differ[:_FEW])}{' ...' * (len(differ) > _FEW)}"
     if versions:
         return "they were played by other versions"
-    if any(map(_goes_by_results, heads)):
+    targets = [str(head["config"].get("schedule", {}).get("_target_", "")) for head in heads]
+    if any(each.rpartition(".")[2] not in ("RoundRobin", "Gauntlet") for each in targets):
         return "who met in them, or for how long, went by results, which would bias a pool"
     return ""
-
-
-def _goes_by_results(head: Mapping[str, Any]) -> bool:
-    """Return True if pairings or the length of a run depended on results, so that pooling would be
-    biased."""
-    target = str(head["config"].get("schedule", {}).get("_target_", ""))
-    return target.rpartition(".")[2] not in ("RoundRobin", "Gauntlet")
 
 
 # ---------------------------------------------------------------------- the games
@@ -235,151 +294,75 @@ def pooled_record(folders: Sequence[Path], names: Sequence[str]) -> Iterator[Rec
     earlier run has, move for move, are left out. Its head and agents are the first run's."""
     with tempfile.TemporaryDirectory() as folder, Record.create(Path(folder) / FILE) as made:
         with made.transaction():
-            first, known = 0, set[int]()
-            for number, place in enumerate(folders):
-                with reading(place) as record:
-                    if number == 0:
-                        _copy_head(record, made, names)
-                    first += _copy(record, made, names, first, known)
+            with reading(folders[0]) as record:
+                head = record.head()
+                about = {row.name: row for row in map(AgentRow._make, record.rows(_AGENTS))}
+            made.write_row("job", {key: head[key] for key in _HEAD})
+            made.write_agents(about[name]._replace(agent=n) for n, name in enumerate(names))
+            games = _different_games(folders, names)
+            while batch := list(itertools.islice(games, _BATCH)):
+                made.write_games(batch)
         yield made
 
 
-def _copy_head(record: Record, made: Record, names: Sequence[str]) -> None:
-    head = record.head()
-    made.write_row("job", {key: head[key] for key in _HEAD})
-    about = {row.name: row for row in record.agents().itertuples()}
-    made.write_agents(
-        AgentRow(number, *(getattr(about[name], key) for key in AgentRow._fields[1:]))
-        for number, name in enumerate(names)
-    )
-
-
-def _copy(record: Record, made: Record, names: Sequence[str], first: int, known: set[int]) -> int:
-    """Copy the games among some agents, as pairs from number ``first`` on; return an upper bound of
-    the number of pairs. known: identities of pairs of earlier runs, left out here; new ones are
-    added."""
-    agents = {int(row.agent): row.name for row in record.agents().itertuples()}
-    numbers = {agent: names.index(name) for agent, name in agents.items() if name in names}
-    marks = ", ".join("?" * len(numbers))
-    rows = record.each(
-        f"select * from games where black in ({marks}) and white in ({marks}) order by game",
-        [*numbers, *numbers],
-    )
-    own, last = set[int](), -1
-
-    def new() -> Iterator[PlayedGame]:
-        nonlocal last
-        for pair, games in itertools.groupby(map(GameRow._make, rows), attrgetter("pair")):
-            copied = [
-                game._replace(
-                    game=game.game + 2 * first,
-                    pair=game.pair + first,
-                    black=numbers[game.black],
-                    white=numbers[game.white],
-                )
-                for game in games
-            ]
-            last = max(last, pair)
-            # A pair is the same whichever of its games comes first.
-            same = hash(frozenset((g.black, g.white, g.opening, g.transcript) for g in copied))
-            own.add(same)
-            if same not in known:
-                yield from (PlayedGame(game, None) for game in copied)
-
-    games = new()
-    while batch := list(itertools.islice(games, _BATCH)):
-        made.write_games(batch)
-    known |= own
-    return last + 1
+def _different_games(folders: Sequence[Path], names: Sequence[str]) -> Iterator[PlayedGame]:
+    """Yield the games of several runs among some agents, numbered anew, but for the pairs that an
+    earlier run has."""
+    known, last = set[int](), -1
+    for folder in folders:
+        own, first = set[int](), last + 1
+        with reading(folder) as record:
+            agents = {row.agent: row.name for row in map(AgentRow._make, record.rows(_AGENTS))}
+            numbers = {agent: names.index(name) for agent, name in agents.items() if name in names}
+            marks = ", ".join("?" * len(numbers))
+            where = f"black in ({marks}) and white in ({marks})"
+            rows = record.each(f"select * from games where {where} order by game", [*numbers] * 2)
+            for pair, games in itertools.groupby(map(GameRow._make, rows), attrgetter("pair")):
+                last = first + pair
+                sides = [(numbers[game.black], numbers[game.white], game) for game in games]
+                # A pair is the same whichever of its games comes first.
+                same = hash(frozenset((b, w, g.opening, g.transcript) for b, w, g in sides))
+                own.add(same)
+                for black, white, game in sides if same not in known else ():
+                    new = game.game + 2 * first
+                    row = game._replace(game=new, pair=last, black=black, white=white)
+                    yield PlayedGame(row, None)
+        known |= own
 
 
 # ---------------------------------------------------------------------- telling
-
-
-def _run_rows(found: Comparison) -> list[list[str]]:
-    return [
-        [
-            label,
-            str(run.folder),
-            str(run.head["started"]).replace("T", " "),
-            f"{run.games:,}",
-            f"{run.openings:,}",
-            str(run.head["seed"]),
-            run.state,
-        ]
-        for label, run in zip(found.labels, found.runs, strict=True)
-    ]
-
-
-_RUNS = ("run", "folder", "started", "games", "openings", "seed", "state")
-
-
-def _standing_rows(found: Comparison) -> list[list[list[str]]]:
-    """Yield a row for each agent that all runs have: its numbers in each run, and in all of
-    them."""
-    tables = [(label, run.among) for label, run in zip(found.labels, found.runs, strict=True)]
-    if found.pooled is not None:
-        tables.append((POOLED, found.pooled))
-    columns = {name: COLUMNS[name] for name in _SHOWN}
-    order = found.pooled if found.pooled is not None else found.runs[0].among
-    groups = []
-    for name in order["agent"]:
-        rows = []
-        for label, table in tables:
-            own = table[table["agent"] == name]
-            rows += [[name, label, *row] for row in cells(columns, own)]
-        groups.append(rows)
-    return groups
-
-
-def _sentences(found: Comparison) -> list[str]:
-    """Return the sentences of the comparison."""
-    said = []
-    if found.pooled is not None:
-        games, different = found.games
-        same = f", {games - different:,} of which repeat others" if different < games else ""
-        said.append(f"Pooled, as they are one experiment: {counted(games, 'game')}{same}.")
-        if found.finding:
-            said.append(f"In all: {found.finding}")
-    else:
-        said.append(f"Not pooled: {found.apart}.")
-    order = found.runs[0].among if found.pooled is None else found.pooled
-    if len(order) and (note := order_note(order)):
-        said.append(note)
-    if found.versions:
-        said.append(f"Versions differ: {'; '.join(found.versions)}.")
-    return said
 
 
 def _tell(found: Comparison, console: Console) -> None:
     table = terminal_table(_RUNS)
     for column in table.columns[:3]:
         column.justify = "left"
-    for label, folder, *row in _run_rows(found):
+    for label, folder, *row in (run.cells for run in found.runs):
         table.add_row(label, short_path(folder, console), *map(plain, row))
     console.print(table)
     if found.settings:
-        table = terminal_table(["setting", *found.labels])
+        header, settings = found.setting_table
+        table = terminal_table(header)
         for column in table.columns:
             column.justify, column.no_wrap = "left", False
-        for key, values in found.settings.items():
-            table.add_row(*map(plain, (key, *values)))
+        for setting in settings:
+            table.add_row(*map(plain, setting))
         console.print(table)
     if len(found.shared) > 1:
-        table = terminal_table(["agent", "run", *_SHOWN])
-        for rows in _standing_rows(found):
+        table = terminal_table(_STANDINGS)
+        for rows in found.standing_rows:
             for place, row in enumerate(rows):
                 table.add_row(*map(plain, ["" if place else row[0], *row[1:]]))
             table.add_section()
         console.print(table)
-    for sentence in _sentences(found):
+    for sentence in found.sentences:
         console.print(plain(sentence))
 
 
 def write_comparison(found: Comparison, output: Path | None, console: Console) -> None:
     """Write ``report.html`` and ``report.md`` that compare runs into a folder, made if need be;
     None for a new one beside the first run."""
-    folder = output or new_folder(found.runs[0].folder.parent / "comparison")
+    folder = output or new_folder(Path(found.runs[0].folder).parent / "comparison")
     if (folder / FILE).exists():
         raise ConfigError(f"{folder} is a run itself; --output names a folder of its own")
     try:
@@ -388,43 +371,20 @@ def write_comparison(found: Comparison, output: Path | None, console: Console) -
         raise ConfigError(f"{folder}: cannot be written ({error.strerror})") from error
     runs = [
         [label, link(path, quote(os.path.relpath(Path(path, "report.md"), folder))), *rest]
-        for label, path, *rest in _run_rows(found)
+        for label, path, *rest in (run.cells for run in found.runs)
     ]
+    header, settings = found.setting_table
     write_report(
         "comparison",
         folder,
-        title=" and ".join(dict.fromkeys(str(run.head["name"]) for run in found.runs)),
-        lead=_sentences(found),
+        title=" and ".join(dict.fromkeys(run.name for run in found.runs)),
+        lead=found.sentences,
         run_columns=_RUNS,
         runs=runs,
-        setting_columns=["setting", *found.labels],
-        settings=[[key, *values] for key, values in found.settings.items()],
-        columns=["agent", "run", *_SHOWN],
-        rows=[row for rows in _standing_rows(found) for row in rows],
-        command=f"othello-lab report {shlex.join(str(run.folder) for run in found.runs)}",
+        setting_columns=header,
+        settings=settings,
+        columns=_STANDINGS,
+        rows=[row for rows in found.standing_rows for row in rows],
+        command=f"othello-lab report {shlex.join(run.folder for run in found.runs)}",
     )
     console.print(plain(f"report  {folder / 'report.html'}"), soft_wrap=True)
-
-
-def _as_data(found: Comparison) -> dict[str, Any]:
-    return {
-        "runs": [
-            {
-                "label": label,
-                "folder": str(run.folder),
-                "name": run.head["name"],
-                "started": run.head["started"],
-                "seed": run.head["seed"],
-                "games": run.games,
-                "openings": run.openings,
-                "state": run.state,
-                "standings": rows_of(run.among),
-            }
-            for label, run in zip(found.labels, found.runs, strict=True)
-        ],
-        "shared": found.shared,
-        "settings": found.settings,
-        "versions": found.versions,
-        "pooled": None if found.pooled is None else rows_of(found.pooled),
-        "findings": _sentences(found),
-    }

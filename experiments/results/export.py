@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import BinaryIO, ClassVar
@@ -37,9 +37,8 @@ from othello_lab.core.wthor import (
 )
 from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.record.reading import reading
-from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.record.store import GameRow, Record
 
-_COLUMNS = "game, black, white, result, disc_difference, end_reason, opening, transcript"
 _SQUARES = 64
 
 
@@ -52,25 +51,11 @@ class ExportedRun:
     rules: Ruleset
     names: dict[int, str]
 
-
-@dataclass(frozen=True, slots=True)
-class ExportedGame:
-    """A row of a record's games; :class:`~experiments.record.store.GameRow` has the meanings."""
-
-    number: int
-    black: int
-    white: int
-    result: str
-    disc_difference: int | None
-    end_reason: str
-    opening: str
-    transcript: str
-
-    def follow(self, rules: Ruleset) -> tuple[Position, tuple[int, ...]]:
-        """Return its first position, and its plies, passes included; ValueError if it cannot be
-        played."""
-        start = Opening.read(self.opening, rules).begin(rules)
-        return start, start.follow(split_transcript(self.transcript))[1]
+    def follow(self, game: GameRow) -> tuple[Position, tuple[int, ...]]:
+        """Return the first position of a game, and its plies, passes included; ValueError if it
+        cannot be played."""
+        start = Opening.read(game.opening, self.rules).begin(self.rules)
+        return start, start.follow(split_transcript(game.transcript))[1]
 
 
 class Format(ABC):
@@ -86,7 +71,7 @@ class Format(ABC):
         self.run, self.files = run, files
 
     @abstractmethod
-    def add(self, game: ExportedGame) -> str | None:
+    def add(self, game: GameRow) -> str | None:
         """Write a game; or return its kind, if this format has no place for such games. ValueError
         if it cannot be played."""
 
@@ -105,8 +90,8 @@ class Ggf(Format):
     _ENDS: ClassVar = {FINISHED: "", LATE: ":t"}
     _RESIGNED = ":r"  # how GGF tells of any other loss that the board does not show
 
-    def add(self, game: ExportedGame) -> None:
-        position, plies = game.follow(self.run.rules)
+    def add(self, game: GameRow) -> None:
+        position, plies = self.run.follow(game)
         start, moves = position, []
         for ply in plies:
             moves.append((position.to_move, ply))
@@ -120,7 +105,7 @@ class Ggf(Format):
         }
         self._write(f"{format_ggf(start.to_obf(), moves, **about)}\n")
 
-    def _result(self, game: ExportedGame) -> str:
+    def _result(self, game: GameRow) -> str:
         """As Black sees it: discs, and for a forfeit a whole board and how it was lost."""
         end = self._ENDS.get(game.end_reason, self._RESIGNED)
         if not end:
@@ -144,10 +129,10 @@ class Wthor(Format):
         self._games: list[WthorGame] = []
         self._numbers = {agent: number for number, agent in enumerate(run.names)}
 
-    def add(self, game: ExportedGame) -> str | None:
+    def add(self, game: GameRow) -> str | None:
         if game.end_reason != FINISHED or game.disc_difference is None:
             return RESIGNED if game.end_reason == RESIGNED else "forfeited"
-        start, plies = game.follow(self.run.rules)
+        start, plies = self.run.follow(game)
         if start != Position.start(self.run.rules):
             return "from positions of their own"
         self._games.append(
@@ -182,13 +167,13 @@ class PgnResults(Format):
         super().__init__(run, files)
         self._names = _distinct(run.names, _tag_text)
 
-    def add(self, game: ExportedGame) -> None:
+    def add(self, game: GameRow) -> None:
         result = self._POINTS.get(game.result, "1/2-1/2")
         tags = {
             "Event": _tag_text(self.run.name),
             "Site": "?",
             "Date": self.run.started.strftime("%Y.%m.%d"),
-            "Round": str(game.number),
+            "Round": str(game.game),
             "White": self._names[game.white],
             "Black": self._names[game.black],
             "Result": result,
@@ -204,12 +189,15 @@ class JsonLines(Format):
 
     about = "a JSON object a line, with the record's columns"
     endings = (".jsonl",)
+    _COLUMNS = ("result", "disc_difference", "end_reason", "opening", "transcript")
 
-    def add(self, game: ExportedGame) -> None:
-        _, plies = game.follow(self.run.rules)
-        about = asdict(game) | {
+    def add(self, game: GameRow) -> None:
+        _, plies = self.run.follow(game)
+        about = {
+            "number": game.game,
             "black": self.run.names[game.black],
             "white": self.run.names[game.white],
+            **{name: getattr(game, name) for name in self._COLUMNS},
             "moves": [square_name(ply) for ply in plies],
         }
         self._write(f"{json.dumps(about)}\n")
@@ -264,7 +252,17 @@ def export_command(arguments: Sequence[str], console: Console) -> int:
     )
     options = parser.parse_args(arguments)
     if options.format in TABLES:
-        _export_tables(options.folder, options.format, options.output or options.folder, console)
+        if options.format == "parquet":
+            needs(options.format, "pyarrow", options.format)
+        output = options.output or options.folder
+        try:
+            output.mkdir(parents=True, exist_ok=True)
+            with reading(options.folder) as record:
+                names = export_tables(record, options.format, output)
+        except OSError as error:
+            path = error.filename or output
+            raise ConfigError(f"{path}: cannot be written ({error.strerror})") from error
+        console.print(plain(f"{', '.join(names)} in {output}"), soft_wrap=True)
         return 0
     output = options.output or options.folder / f"games{FORMATS[options.format].endings[0]}"
     count, left_out = export(options.folder, options.format, output, console)
@@ -276,20 +274,6 @@ def export_command(arguments: Sequence[str], console: Console) -> int:
         told += f"; left out, as {options.format} cannot tell of them: {these}"
     console.print(plain(told), soft_wrap=True)
     return 0
-
-
-def _export_tables(folder: Path, kind: str, output: Path, console: Console) -> None:
-    """Write all tables of a run into a folder; ConfigError."""
-    if kind == "parquet":
-        needs(kind, "pyarrow", kind)
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-        with reading(folder) as record:
-            names = export_tables(record, kind, output)
-    except OSError as error:
-        path = error.filename or output
-        raise ConfigError(f"{path}: cannot be written ({error.strerror})") from error
-    console.print(plain(f"{', '.join(names)} in {output}"), soft_wrap=True)
 
 
 def export_tables(record: Record, kind: str, folder: Path) -> list[str]:
@@ -325,18 +309,18 @@ def export(
         )
         writer = FORMATS[format](run, files)
         rows = track(
-            record.rows(f"select {_COLUMNS} from games order by game"),
+            map(GameRow._make, record.each("select * from games order by game")),
             "exporting games",
+            record.count_games(),
             console=console,
             transient=True,
             disable=console is None or not console.is_terminal,
         )
-        for row in rows:
-            game = ExportedGame(*row)
+        for game in rows:
             try:
                 what = writer.add(game)
             except ValueError as error:
-                raise ConfigError(f"{folder}: game {game.number}: {error}") from error
+                raise ConfigError(f"{folder}: game {game.game}: {error}") from error
             if what is None:
                 count += 1
             else:

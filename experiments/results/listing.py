@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -52,7 +51,21 @@ def _fitting(words: Sequence[str], jobs: Iterable[JobSummary]) -> list[JobSummar
 
 def list_command(arguments: Sequence[str], console: Console) -> int:
     """Print all that is under a folder, the latest first."""
-    options = _options(arguments)
+    told = "; ".join(f"{key}=: {meaning}" for key, meaning in FILTERS.items())
+    parser = Parser(
+        prog="othello-lab list",
+        description="List all runs, sweeps, studies and trainings under a folder, the latest "
+        "first: date, games, leader by points, and state. Folders that cannot be read are "
+        "named.",
+    )
+    parser.add_argument(
+        "words",
+        nargs="*",
+        metavar="FOLDER, key=value",
+        help=f"the folder (default: {RESULTS}), and filters. {told}",
+    )
+    parser.add_argument("--json", action="store_true", help="for a program to read")
+    options = parser.parse_intermixed_args(list(arguments))
     folders = [word for word in options.words if "=" not in word or Path(word).exists()]
     if len(folders) > 1:
         raise ConfigError(f"{folders[1]}: one folder of results at a time")
@@ -72,24 +85,6 @@ def list_command(arguments: Sequence[str], console: Console) -> int:
     else:
         _print_table(found, console)
     return 0
-
-
-def _options(arguments: Sequence[str]) -> Namespace:
-    told = "; ".join(f"{key}=: {meaning}" for key, meaning in FILTERS.items())
-    parser = Parser(
-        prog="othello-lab list",
-        description="List all runs, sweeps, studies and trainings under a folder, the latest "
-        "first: date, games, leader by points, and state. Folders that cannot be read are "
-        "named.",
-    )
-    parser.add_argument(
-        "words",
-        nargs="*",
-        metavar="FOLDER, key=value",
-        help=f"the folder (default: {RESULTS}), and filters. {told}",
-    )
-    parser.add_argument("--json", action="store_true", help="for a program to read")
-    return parser.parse_intermixed_args(list(arguments))
 
 
 def _print_table(found: Sequence[JobSummary], console: Console) -> None:

@@ -33,5 +33,4 @@ def step_weights(efforts: ArrayLike) -> FloatArray:
     array([80., 25.])
     """
     doublings = np.diff(np.log2(np.asarray(efforts, dtype=float)))
-    steps = np.eye(len(doublings) + 1)[1:] - np.eye(len(doublings) + 1)[:-1]
-    return np.asarray(steps / doublings[:, None])
+    return np.asarray(np.diff(np.eye(len(doublings) + 1), axis=0) / doublings[:, None])

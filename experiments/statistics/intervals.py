@@ -6,9 +6,8 @@ import math
 
 import numpy as np
 import scipy  # which loads its parts when they are used
-from numpy.typing import ArrayLike
 
-from othello_lab.experiments.statistics.pairs import SHARES, FloatArray, IntArray, by_opening
+from othello_lab.experiments.statistics.pairs import FloatArray, IntArray
 
 INSIDE = 0.975
 """Probability below the upper end of a 95 % interval."""
@@ -20,7 +19,6 @@ EVERY_SPLIT = "every pair split"
 """What stands in the place of a rating where every pair was shared."""
 
 _FARTHEST = 2.5  # the same, of a quantile that a thousand replicates of few openings still tell
-
 
 _REACH = 1.96  # standard deviations of a normal distribution from the middle to INSIDE
 
@@ -82,29 +80,15 @@ def standard_error(sums: FloatArray, times: IntArray, pairs: int, openings: int)
     return math.sqrt(squares * openings / (openings - 1)) / pairs
 
 
-def share_interval(
-    counts: ArrayLike, times: ArrayLike | None = None
-) -> tuple[float, float, float, int]:
-    """Return the share of points (0 to 1), the ends of its 95 % interval, and the number of pairs.
-
-    counts, times: see :func:`experiments.statistics.pairs.by_opening`. The interval is Student's
-    over openings, with half a pair won and half a pair lost as one opening more, so that pairs with
-    equal results have one too. All nan without pairs.
-    """
-    units, often = by_opening(counts, times)
-    pairs = units.sum(axis=1)
-    share, low, high = points_interval(units @ SHARES, pairs, often)
-    return share, low, high, int(often @ pairs)
-
-
 def points_interval(
     points: FloatArray, games: IntArray, times: IntArray
 ) -> tuple[float, float, float]:
-    """A share of points from shared openings (0 to 1), and the ends of its 95 % interval, as
-    :func:`share_interval` has it.
+    """A share of points from shared openings (0 to 1), and the ends of its 95 % interval.
 
     points, games: of every opening, shape (m,), a game (or a pair taken as one) having 0 to 1
-        points. times: shape (m,), how many openings gave that. All nan without games.
+        points. times: shape (m,), how many openings gave that. The interval is Student's over
+        openings, with half a game won and half a game lost as one opening more, so that equal
+        results have one too. All nan without games.
     """
     number, openings = int(times @ games), int(times[games > 0].sum())
     if not number:
@@ -151,14 +135,8 @@ def bootstrap_intervals(
     number = np.where(openings > 1, openings, np.nan)
     reach = scipy.special.stdtrit(number - 1, INSIDE) * np.sqrt((number + 1) / (number - 1))
     asked = np.fmin(reach, _FARTHEST)
-    low, high = (
-        _quantiles(sample, scipy.special.ndtr(2 * bias + side * asked)) for side in (-1, 1)
-    )
+    ends = scipy.special.ndtr([2 * bias - asked, 2 * bias + asked])
+    columns = zip(sample.T, ends.T, strict=True)
+    low, high = np.array([np.quantile(column, at) for column, at in columns]).reshape(-1, 2).T
     stretch = reach / asked
     return fitted + stretch * (low - fitted), fitted + stretch * (high - fitted)
-
-
-def _quantiles(sample: FloatArray, at: FloatArray) -> FloatArray:
-    """One quantile of each column, at probabilities of shape (columns,)."""
-    columns = zip(sample.T, at, strict=True)
-    return np.array([np.quantile(column, probability) for column, probability in columns])

@@ -63,34 +63,13 @@ def mean_interval(
     sums, numbers = (
         np.bincount(place, part).astype(float) for part in (each * measured[there], each)
     )
-    return mean_of_openings(sums, numbers, np.ones(len(sums)), seed, within)
-
-
-def mean_of_openings(
-    sums: FloatArray,
-    numbers: FloatArray,
-    times: FloatArray,
-    seed: int = 0,
-    within: tuple[float, float] = ANY,
-) -> Mean:
-    """Return the mean and interval of :func:`mean_interval` from each opening's sum of values.
-
-    sums, numbers: shape (m,), the sum of an opening's values, and their number or weight; openings
-    without values are left out. times: shape (m,), how many openings have these.
-    """
-    measured = numbers > 0
-    sums, numbers, times = sums[measured], numbers[measured], times[measured]
-    if not len(sums):
-        return NO_MEAN
-    openings = int(times.sum())
-    mean = float((times * sums).sum() / (times * numbers).sum())
+    units, mean = len(sums), float(sums.sum() / numbers.sum())
     # The weights of openings that are alike, exponential each, add up to a gamma's.
-    alike, place = np.unique([sums, numbers], axis=1, return_inverse=True)
-    number = np.bincount(place.ravel(), times)
+    alike, number = np.unique([sums, numbers], axis=1, return_counts=True)
     drawn = np.random.default_rng(seed).standard_gamma(number, (REPLICATES, len(number)))
     sample = np.divide(*(alike @ drawn.T))[:, None]
-    low, high = bootstrap_intervals(sample, np.array([mean]), np.array([openings]))
+    low, high = bootstrap_intervals(sample, np.array([mean]), np.array([units]))
     ends = np.clip([low[0], high[0]], *within)
-    if within == SHARE and openings > 1 and np.ptp(sums / numbers) == 0:
-        ends = np.array(wilson(mean * openings, openings))
+    if within == SHARE and units > 1 and np.ptp(sums / numbers) == 0:
+        ends = np.array(wilson(mean * units, units))
     return Mean(mean, *map(float, ends))

@@ -40,7 +40,7 @@ probability of 5 %; see :class:`Ratings` and :mod:`experiments.statistics.bounds
 >>> pairs = np.zeros((2, 2, 5), dtype=int)
 >>> pairs[0, 1] = 5, 0, 40, 0, 55  # the first agent lost 5 pairs, split 40, won 55
 >>> pairs[1, 0] = pairs[0, 1, ::-1]
->>> ratings = rate(pairs)
+>>> ((_, ratings),) = rate_pools(pairs)
 >>> ratings.elo.round(1)  # 75 % of the points: a difference of 400 log10(0.75 / 0.25) = 190.8
 array([ 95.4, -95.4])
 >>> bool(ratings.low[0] > 0)
@@ -64,6 +64,7 @@ from othello_lab.experiments.statistics.bradley_terry import (
 )
 from othello_lab.experiments.statistics.elo import ELO
 from othello_lab.experiments.statistics.intervals import ONE_SIDED, bootstrap_intervals
+from othello_lab.experiments.statistics.means import REPLICATES
 from othello_lab.experiments.statistics.pairs import (
     OUTCOMES,
     SHARES,
@@ -80,7 +81,7 @@ _CELLS = 1_000_000  # most matrix cells in one batch of replicates: 8 MB an arra
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """The ratings of n agents, from :func:`rate`. Elo points; all arrays have shape (n,).
+    """The ratings of n agents, from :func:`rate_pools`. Elo points; all arrays have shape (n,).
 
     elo: the rating; the mean of the agents without a bound is 0 (of all, if all have one).
     low, high: the ends of the 95 % interval, low <= elo <= high; nan for an agent with pairs from
@@ -130,7 +131,8 @@ def difference_of_two(ratings: Ratings, first: int = 0) -> tuple[float, float, f
 
     >>> pairs = np.zeros((2, 2, 5), dtype=int)
     >>> pairs[0, 1, 4] = pairs[1, 0, 0] = 100  # every pair won
-    >>> value, low, high, bound = difference_of_two(rate(pairs))
+    >>> ((_, ratings),) = rate_pools(pairs)
+    >>> value, low, high, bound = difference_of_two(ratings)
     >>> print(bound, round(value), low == value == high)
     > 607 True
     """
@@ -146,7 +148,8 @@ def with_difference(ratings: Ratings, elo: float, low: float, high: float) -> Ra
 
     >>> pairs = np.zeros((2, 2, 5), dtype=int)
     >>> pairs[0, 1], pairs[1, 0] = (5, 0, 40, 0, 55), (55, 0, 40, 0, 5)
-    >>> difference_of_two(with_difference(rate(pairs, anchor=0), 90.0, 50.0, np.inf))
+    >>> ((_, ratings),) = rate_pools(pairs, anchor=0)
+    >>> difference_of_two(with_difference(ratings, 90.0, 50.0, np.inf))
     (50.0, 50.0, 50.0, '>')
     """
     bound = ("", "") if np.isfinite(low + high) else (">", "<") if low > -np.inf else ("<", ">")
@@ -163,63 +166,45 @@ def with_difference(ratings: Ratings, elo: float, low: float, high: float) -> Ra
 
 def score_matrix(pairs: ArrayLike) -> FloatArray:
     """The share of points of the row agent against the column agent, shape (n, n), 0 to 1; nan
-    where the two did not meet. Raises ValueError as :func:`rate` does, save that the pool need not
-    be connected."""
+    where the two did not meet. Raises ValueError as :func:`rate_pools` does."""
     counts = PairUnits.of(pairs).counts
     met = counts.sum(axis=2).astype(float)
     met[met == 0] = np.nan
     return np.asarray(counts @ SHARES / met)
 
 
-def rate(
-    pairs: ArrayLike,
-    replicates: int = 1000,
-    seed: int = 0,
-    *,
-    times: ArrayLike | None = None,
-    anchor: int | None = None,
-) -> Ratings:
-    """Rate the pool, as the module's text describes.
-
-    pairs: counts as the module's text has them, of n >= 2 agents, everybody comparable with
-        everybody, if only through others. Told apart by colour, shape (..., n, n, 3, 3), Black's
-        advantage is fitted together with the ratings: ``pairs[..., i, j, b, w]`` pairs with b/2
-        points for i as Black and w/2 as White against j.
-    times: shape (m,), the number of openings of each of m tables; None for one each.
-    replicates: of the bootstrap, at least 100; 1,000 for 20 agents take 0.3 s.
-    seed: of the bootstrap's random generator; the same seed gives the same intervals.
-    anchor: the agent to be rated 0 instead of the pool's mean. Intervals are then those of the
-        differences from it.
-
-    Raises ValueError if the array is no such table of counts, if the pool falls into parts that
-    never met (:func:`rate_pools` takes those), or if there is no such anchor.
-    """
-    return _rate(PairUnits.of(pairs, times), replicates, seed, anchor)
-
-
 def rate_pools(
     pairs: ArrayLike,
-    replicates: int = 1000,
+    replicates: int = REPLICATES,
     seed: int = 0,
     *,
     times: ArrayLike | None = None,
     anchor: int | None = None,
     strategies: ArrayLike | None = None,
 ) -> list[tuple[IntArray, Ratings]]:
-    """Rate each part of a pool of parts that never met, as :func:`rate` does.
+    """Rate each part of a pool, as the module's text describes: the agents that are comparable with
+    each other, if only through others.
 
+    pairs: counts as the module's text has them. Told apart by colour, shape (..., n, n, 3, 3),
+        Black's advantage is fitted together with the ratings: ``pairs[..., i, j, b, w]`` pairs with
+        b/2 points for i as Black and w/2 as White against j.
+    replicates: of the bootstrap; 1,000 for 20 agents take 0.3 s.
+    seed: of the bootstrap's random generator; the same seed gives the same intervals.
+    times: shape (m,), the number of openings of each of m tables; None for one each.
+    anchor: the agent to be rated 0 instead of its part's mean. Intervals are then those of the
+        differences from it.
     strategies: shape (n,), the strategy of every agent, those that play the same moves having the
         same; a number from 0, and the place in ``pairs``, then a table of strategies. None if each
         agent is one of its own. The mean over strategies is 0.
 
     Returns, the largest part first, its agents' indices in ascending order and their ratings:
     agents count from 0, and 0 Elo is the mean of the part, or the anchor if it is one of them. An
-    agent that met nobody is in no part.
+    agent that met nobody is in no part. Raises ValueError if the array is no such table of counts.
     """
     units = PairUnits.of(pairs, times)
     size = len(units.counts)
     plays = np.arange(size) if strategies is None else np.asarray(strategies)
-    label = scipy.sparse.csgraph.connected_components(units.counts.any(axis=2), directed=False)[1]
+    _, label = _parts(units)
     parts = [np.flatnonzero(label[plays] == part) for part in range(label.max(initial=-1) + 1)]
     rated = []
     for members in sorted(parts, key=len, reverse=True):
@@ -227,8 +212,8 @@ def rate_pools(
             inside, place = np.unique(plays[members], return_inverse=True)
             held = next((n for n, agent in enumerate(members.tolist()) if agent == anchor), None)
             among = units.among(inside, units.by_colour)
-            anchored = None if held is None else int(place[held])
-            found = _rate(among, replicates, seed, anchored) if len(inside) > 1 else _ALONE
+            anchored = None if held is None or len(inside) == 1 else int(place[held])
+            found = _rate(among, replicates, seed, anchored)
             rated.append((members, _of_agents(found, place, held)))
     return rated
 
@@ -236,16 +221,15 @@ def rate_pools(
 def rate_contrasts(
     pairs: ArrayLike,
     weights: ArrayLike,
-    replicates: int = 1000,
     seed: int = 0,
     *,
     times: ArrayLike | None = None,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return weighted sums of a pool's ratings, Elo, with the ends of their 95 % intervals, from
-    the same bootstrap as :func:`rate`'s. Errors that the ratings share fall out.
+    the same bootstrap as :func:`rate_pools`'s. Errors that the ratings share fall out.
 
-    pairs, replicates, seed, times: as :func:`rate` has them. weights: shape (contrasts, n); each
-    row adds up to 0, as of (1, -1) for a difference.
+    pairs: of one part; pairs, seed, times: as :func:`rate_pools` has them. weights: shape
+    (contrasts, n); each row adds up to 0, as of (1, -1) for a difference.
 
     Returns three arrays of shape (contrasts,); all nan if a contrast weighs an agent that has only
     a bound, and nan for the ends if there is one opening. Raises ValueError.
@@ -257,7 +241,9 @@ def rate_contrasts(
     [191, 141, 255]
     """
     units = PairUnits.of(pairs, times)
-    _check_request(units.counts, replicates, None)
+    agents, parts = len(units.counts), _parts(units)[0]
+    if parts > 1 or agents < 2:
+        raise ValueError(f"{agents} agents in {parts} parts that never met: one pool is needed")
     rows = np.asarray(weights, dtype=float)
     fits = rows.ndim == 2 and rows.shape[1] == len(units.counts)
     if not fits or not np.allclose(rows.sum(axis=1), 0, atol=1e-9):
@@ -268,7 +254,7 @@ def rate_contrasts(
     layers = Layers(units.counts @ SHARES, units.number)
     _, by_colour, fitted = _fit_blocks(units, layers)
     rated = layers.rated
-    sample = _replicates(units.among(rated, by_colour), fitted, replicates, seed)[:, :-1]
+    sample = _replicates(units.among(rated, by_colour), fitted, REPLICATES, seed)[:, :-1]
     number = units.total
     seen = np.full(len(rows), number + (number > 1))  # and one imagined
     values = rows[:, rated] @ fitted[:-1]
@@ -282,9 +268,16 @@ def rate_contrasts(
     return value, np.where(alone, np.nan, low), np.where(alone, np.nan, high)
 
 
+def _parts(units: PairUnits) -> tuple[int, IntArray]:
+    """The number of parts of a pool that never met, and the part of each agent, shape (n,)."""
+    met = units.counts.any(axis=2)
+    number, label = scipy.sparse.csgraph.connected_components(met, directed=False)
+    return int(number), label
+
+
 def _rate(units: PairUnits, replicates: int, seed: int, anchor: int | None) -> Ratings:
+    """The ratings of a pool of one part."""
     counts = units.counts
-    _check_request(counts, replicates, anchor)
     layers = Layers(counts @ SHARES, units.number)
     inside, by_colour, fitted = _fit_blocks(units, layers)
     elo, even = (layers.placed(inside, chance) for chance in (ONE_SIDED, _EVEN))
@@ -312,19 +305,6 @@ def _rate(units: PairUnits, replicates: int, seed: int, anchor: int | None) -> R
     )
 
 
-_ALONE = Ratings(
-    elo=np.zeros(1),
-    low=np.zeros(1),
-    high=np.zeros(1),
-    bound=("",),
-    split=np.ones(1, dtype=bool),
-    order=np.zeros(1, dtype=int),
-    superiority=np.full((1, 1), np.nan),
-    strategy=np.zeros(1, dtype=int),
-)
-"""Of a strategy that met nobody but itself."""
-
-
 def _of_agents(ratings: Ratings, place: IntArray, anchor: int | None) -> Ratings:
     """The ratings of agents from those of their strategies; place: of each agent's strategy;
     anchor: the agent that was asked for."""
@@ -344,26 +324,6 @@ def _of_agents(ratings: Ratings, place: IntArray, anchor: int | None) -> Ratings
         anchor=None if ratings.anchor is None else anchor,
         advantage=ratings.advantage,
     )
-
-
-# ------------------------------------------------------------------ what may be asked
-
-
-def _check_request(counts: IntArray, replicates: int, anchor: int | None) -> None:
-    """Raise ValueError for arguments that :func:`rate` cannot use."""
-    if replicates < 100:
-        raise ValueError(f"replicates {replicates}: at least 100 are needed")
-    if anchor is not None and not 0 <= anchor < len(counts):
-        raise ValueError(f"anchor {anchor}: an agent, 0 to {len(counts) - 1}, is needed")
-    if len(counts) < 2:
-        raise ValueError(f"a pool of {len(counts)} agents: at least 2 are needed")
-    parts, label = scipy.sparse.csgraph.connected_components(counts.any(axis=2), directed=False)
-    if parts > 1:
-        groups = [", ".join(map(str, np.flatnonzero(label == part))) for part in range(parts)]
-        raise ValueError(
-            f"the pool is not connected, so its ratings can't be compared: {parts} parts never met,"
-            f" agents {' | '.join(groups)}"
-        )
 
 
 # ------------------------------------------------------------------ maximum likelihood

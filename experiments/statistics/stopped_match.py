@@ -85,18 +85,10 @@ def stopped_estimates(test: Sprt, counts: ArrayLike) -> tuple[FloatArray, FloatA
     return elo, low, high
 
 
-def worse_chances(test: Sprt, counts: ArrayLike, elo: float) -> FloatArray:
-    """Return the probability that tests of agents ``elo`` apart end worse than these did, shape
-    (m,). It is uniform from 0 to 1 if ``elo`` is the truth, from 2.5 to 97.5 % within an interval,
-    and more than a half above the estimate. counts: shape (m, 5)."""
-    course = _BrownianPaths(test, counts)
-    return course.worse(np.full(course.number, float(elo)))
-
-
 def _difference(test: Sprt, counts: ArrayLike, worse: float) -> FloatArray:
     """Return the differences, Elo, with the probability ``worse`` of an outcome worse than
     these."""
-    course = _BrownianPaths(test, counts)
+    course = BrownianPaths(test, counts)
     low = np.full(course.number, -_FARTHEST)
     high = np.full(course.number, _FARTHEST)
     for _ in range(_HALVINGS):
@@ -107,7 +99,7 @@ def _difference(test: Sprt, counts: ArrayLike, worse: float) -> FloatArray:
     return np.where(np.abs(found) > _FARTHEST - 1, np.copysign(np.inf, found), found)
 
 
-class _BrownianPaths:
+class BrownianPaths:
     """The course of m tests, as Brownian motions."""
 
     def __init__(self, test: Sprt, counts: ArrayLike) -> None:
@@ -127,7 +119,9 @@ class _BrownianPaths:
         self._reached = played @ SHARES - self._slope * self._pairs
 
     def worse(self, elo: FloatArray) -> FloatArray:
-        """Return the probability of a worse outcome if the agents are ``elo`` apart, shape (m,)."""
+        """Return the probability of a worse outcome if the agents are ``elo`` apart, shape (m,). It
+        is uniform from 0 to 1 if that is the truth, from 2.5 to 97.5 % within an interval, and more
+        than a half above the estimate."""
         mean = expected_score(elo)
         likely = with_mean(self._shares, mean)
         deviation = np.sqrt((likely * (SHARES - mean[:, None]) ** 2).sum(axis=1))

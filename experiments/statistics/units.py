@@ -44,10 +44,11 @@ class PairUnits:
 
     @classmethod
     def of(cls, pairs: ArrayLike, times: ArrayLike | None = None) -> PairUnits:
-        """From counts as :func:`experiments.statistics.pool.rate` takes them; ValueError."""
+        """From counts as :func:`experiments.statistics.pool.rate_pools` takes them; ValueError."""
         table = np.asarray(pairs)
-        kind = next((kind for kind in ((OUTCOMES,), (3, 3)) if _is_pool(table, kind)), None)
-        if kind is None:
+        kind = (3, 3) if table.ndim > 3 and table.shape[-2:] == (3, 3) else (OUTCOMES,)
+        agents = table.shape[: -len(kind)]
+        if len(agents) not in (2, 3) or table.shape != (*agents[:-1], agents[-2], *kind):
             raise ValueError(
                 f"pairs has shape {table.shape}; (n, n, {OUTCOMES}) or (n, n, 3, 3) is needed, "
                 "or one such table for each opening"
@@ -122,12 +123,6 @@ class PairUnits:
         )
         games = scipy.sparse.csr_array((np.ones(len(row)), (row, pairing)), (len(row), len(first)))
         return scored, games, played[pairing, result].astype(float)
-
-
-def _is_pool(table: np.ndarray, kind: tuple[int, ...]) -> bool:
-    """Return True for a table of n by n agents with such cells, or several of them."""
-    agents = table.shape[: -len(kind)]
-    return len(agents) in (2, 3) and table.shape == (*agents[:-1], agents[-2], *kind)
 
 
 def _flat(tables: np.ndarray, kind: tuple[int, ...]) -> IntArray:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class PairPool:
     """The complete pairs of a run without a forfeit, every agent for itself.
 
-    names: of its agents. pairs, times: as :func:`experiments.statistics.pool.rate` takes them.
+    names: of its agents. pairs, times: as of :func:`experiments.statistics.pool.rate_pools`.
     """
 
     names: list[str]

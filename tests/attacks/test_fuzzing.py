@@ -25,6 +25,7 @@ import yaml
 from bots import InProcess
 from fuzzing import LONGEST, almost, fuzz, fuzzed, refused, stored
 from hypothesis import strategies as st
+from runs import read_openings
 
 from othello_lab import RULESETS, Color, Decision, Limits, Position
 from othello_lab.agents.commands.solve import read_problem
@@ -50,7 +51,7 @@ from othello_lab.core.rules import ruleset
 from othello_lab.core.wpi import may_go_on, move_text, read_move
 from othello_lab.core.wthor import WthorGame, format_wthor, parse_wthor
 from othello_lab.experiments.config import RunConfig, read
-from othello_lab.experiments.pairing.openings import Opening, read_openings
+from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.playing import agent_proxy
 from othello_lab.experiments.playing.agent_proxy import AgentProxy
 from othello_lab.experiments.playing.agent_server import LONGEST_TEXT

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from records import query
-from runs import changed
+from runs import changed, read_openings
 from shared import copied
 
 from othello_lab.__main__ import room_main
@@ -20,7 +20,6 @@ from othello_lab.core.notation import square_name
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, ruleset
 from othello_lab.core.wthor import WthorGame, format_wthor
-from othello_lab.experiments.pairing.openings import read_openings
 from othello_lab.play.config import PERSON
 from othello_lab.play.game import GameState
 from othello_lab.play.game_files import TITLE, game_of, game_text, players_of, saved_games, write

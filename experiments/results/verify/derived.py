@@ -37,7 +37,7 @@ from othello_lab.experiments.report.findings import findings
 from othello_lab.experiments.report.plan_from_record import AbsentAgent, last_session
 from othello_lab.experiments.report.report import write
 from othello_lab.experiments.results.export import FORMATS, TABLES, export, export_tables
-from othello_lab.experiments.studies.study_session import RecordMaker, concluding, study_versions
+from othello_lab.experiments.studies.study_session import StudySession, concluding
 
 TOLERANCE = 1e-9
 """The largest relative difference of floats that were computed elsewhere."""
@@ -163,11 +163,10 @@ class DerivedFiles:
 class StudyFiles(DerivedFiles):
     """The comparison of a study's folder, but for what is in the folders within it."""
 
-    def __init__(self, record: Record, maker: RecordMaker) -> None:
-        self._maker = maker
-        plan = concluding(record, Console(quiet=True), None, maker).plan
-        now = study_versions(plan.plan.settings, plan.described, maker)
-        super().__init__(record, plan.plan, now)
+    def __init__(self, session: StudySession) -> None:
+        """session: of the study, to conclude it."""
+        self._maker = session.maker
+        super().__init__(session.record, session.plan.plan, session.versions())
 
     def _found(self) -> set[str]:
         return {path.name for path in self._folder.iterdir() if path.is_file()}

@@ -40,7 +40,6 @@ from othello_lab.experiments.studies.study_session import (
     concluding,
     job_of,
     pieces_of,
-    study_versions,
 )
 
 
@@ -63,7 +62,6 @@ class StudyVerification(Checked):
         super().__init__(record)
         if self.unchecked:
             return
-        self._maker = maker
         self.extents[SETTINGS] = counted(len(self._settings.agents), "agent")
         session = concluding(record, Console(quiet=True), None, maker)
         self._compare_settings(record.head()["name"])
@@ -80,7 +78,7 @@ class StudyVerification(Checked):
             self.unchecked.append(f"files: the record of a {maker.kind.word} does not give them")
             return
         try:
-            self._compare_files(StudyFiles(record, maker))
+            self._compare_files(StudyFiles(session))
         except ConfigError as error:
             self.unchecked.append(f"files: {one_line(error)}")
 
@@ -102,9 +100,7 @@ class StudyVerification(Checked):
         plan, study = session.plan, session.plan.study
         assert isinstance(study, PositionStudy)
         folder = self._record.path.parent / GAMES
-        changed = differences(
-            self._head["versions"], study_versions(session.settings, plan.described, self._maker)
-        )
+        changed = differences(self._head["versions"], session.versions())
         foreign = foreign_code(built_from(session.settings), self._head["versions"])
         if changed or foreign or session.settings.limits.timed:
             why = f"other versions did them: {'; '.join(changed)}" if changed else "of foreign code"

@@ -15,7 +15,7 @@ from chosen import mostly_nightly
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from omegaconf import OmegaConf
-from runs import follow_games, played, told
+from runs import follow_games, played, read_openings, told
 
 from othello_lab import PASS, RULESETS, Color, Position, Ruleset
 from othello_lab.agents.config import ConfigError
@@ -30,7 +30,7 @@ from othello_lab.experiments.pairing import (
     balanced,
 )
 from othello_lab.experiments.pairing import openings as openings_module
-from othello_lab.experiments.pairing.openings import BALANCED, Opening, all_openings, read_openings
+from othello_lab.experiments.pairing.openings import BALANCED, Opening, all_openings
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.searches import searched_positions
 

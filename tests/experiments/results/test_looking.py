@@ -223,7 +223,7 @@ def test_runs_of_one_experiment_are_pooled(shelf: Path) -> None:
     assert found.pooled is not None
     assert found.games == (32, 32)
     whole = found.pooled.set_index("agent")
-    parts = [each.among.set_index("agent") for each in found.runs]
+    parts = [each.standings.set_index("agent") for each in found.runs]
     for column in ("games", "wins", "draws", "losses"):
         assert whole.loc["greedy", column] == sum(part.loc["greedy", column] for part in parts)
     # More openings make a narrower interval around a rating between the two.
@@ -237,7 +237,7 @@ def test_a_run_is_rated_as_in_its_own_report(shelf: Path) -> None:
     """The bootstrap is of the same seed."""
     two, one = at(shelf, "two"), at(shelf, "one")
     shown = {row["agent"]: row for row in data("show", two)["standings"]}
-    found = compare([two, one]).runs[0].among.set_index("agent")
+    found = compare([two, one]).runs[0].standings.set_index("agent")
     for column in ("elo", "low", "high"):
         assert found.loc["greedy", column] == shown["greedy"][column]
 
@@ -247,7 +247,7 @@ def test_games_that_several_runs_have_count_once(shelf: Path) -> None:
     found = compare([one, again])
     assert found.games == (40, 20)
     assert found.pooled is not None
-    alone = found.runs[0].among.set_index("agent")
+    alone = found.runs[0].standings.set_index("agent")
     both = found.pooled.set_index("agent")
     for column in ("games", "wins", "score", "elo", "low", "high"):
         assert both[column].tolist() == alone.loc[both.index, column].tolist()

@@ -310,54 +310,37 @@ def test_edited_numbers_are_found(
     assert edited(folder, random.Random(seed)) == named(compared(folder))
 
 
-TABLE = "agent,elo\na,1.25\nb,-3\n"
-TEXT = "# Duel\n\nalphabeta leads by 512 [337, 772] Elo\n"
-PLACES = {  # of a file: its name, what is expected, what is found, and where they differ
-    "a cell": (
-        "t.csv",
-        TABLE,
-        TABLE.replace("-3", "-4"),
-        "line 3, column elo: '-4' found, '-3' ex",
-    ),
-    "a name": (
-        "t.csv",
-        TABLE,
-        TABLE.replace("a,", "c,"),
-        "line 2, column agent: 'c' found, 'a' ex",
-    ),
-    "less": ("t.csv", TABLE, TABLE[:17], "line 3, column agent: 'nothing' found, 'b' expected"),
-    "more": (
-        "t.csv",
-        TABLE,
-        f"{TABLE}c,1\n",
-        "line 4, column agent: 'c' found, 'nothing' expected",
-    ),
-    "a column": ("t.csv", TABLE, "agent\na\nb\n", "line 1, column elo: 'nothing' found, 'elo' ex"),
-    "a sign": (
-        "t.csv",
-        TABLE,
-        TABLE.replace("-", ""),
-        "line 3, column elo: '3' found, '-3' expect",
-    ),
-    "as written": ("t.csv", TABLE, TABLE.replace("1.25", "1.250"), ""),
-    "a number": ("t.md", TEXT, TEXT.replace("512", "513"), "line 3: '513' found, '512' expected"),
-    "a word": ("t.md", TEXT, TEXT.replace("leads", "trails"), "line 3: 'alphabeta trails by 512"),
-    "a line": ("t.md", TEXT, TEXT + "for sure\n", "line 4: 'for sure' found, '' expected"),
-    "bytes": ("t.png", "\udcff12", "\udcff13", "its bytes differ"),
-    "not text": ("t.md", TEXT, "\udcff", "its bytes differ"),
+DUE = {
+    "t.csv": "agent,elo\na,1.25\nb,-3\n",
+    "t.md": "# Duel\n\nalphabeta leads by 512 [337, 772] Elo\n",
+    "t.png": "\udcff12",
+}
+PLACES = {  # of a file: its name, a change, and where it differs then
+    "a cell": ("t.csv", "-3", "-4", "line 3, column elo: '-4' found, '-3' ex"),
+    "a name": ("t.csv", "a,", "c,", "line 2, column agent: 'c' found, 'a' ex"),
+    "less": ("t.csv", "b,-3\n", "", "line 3, column agent: 'nothing' found, 'b' expected"),
+    "more": ("t.csv", r"\Z", "c,1\n", "line 4, column agent: 'c' found, 'nothing' expected"),
+    "a column": ("t.csv", ",.*", "", "line 1, column elo: 'nothing' found, 'elo' ex"),
+    "a sign": ("t.csv", "-", "", "line 3, column elo: '3' found, '-3' expect"),
+    "as written": ("t.csv", "1.25", "1.250", ""),
+    "a number": ("t.md", "512", "513", "line 3: '513' found, '512' expected"),
+    "a word": ("t.md", "leads", "trails", "line 3: 'alphabeta trails by 512"),
+    "a line": ("t.md", "(?<=Elo\n)", "for sure\n", "line 4: 'for sure' found, '' expected"),
+    "bytes": ("t.png", "2", "3", "its bytes differ"),
+    "not text": ("t.md", "(?s)^.+", "\udcff", "its bytes differ"),
 }
 
 
 @pytest.mark.parametrize("what", PLACES)
 def test_a_difference_is_told_with_its_place(what: str, tmp_path: Path) -> None:
-    name, due, found, place = PLACES[what]
-    for folder, text in (("due", due), ("found", found)):
+    name, old, new, place = PLACES[what]
+    texts = {"due": DUE[name], "found": re.sub(old, new, DUE[name])}
+    assert texts["due"] != texts["found"]
+    for folder, text in texts.items():
         (tmp_path / folder).mkdir()
         (tmp_path / folder / name).write_bytes(text.encode(errors="surrogateescape"))
-    said = [
-        said
-        for said, _ in differing(tmp_path / "found" / name, tmp_path / "due" / name, True, True)
-    ]
+    differences = differing(tmp_path / "found" / name, tmp_path / "due" / name, True, True)
+    said = [said for said, _ in differences]
     assert said[:1] == [] if not place else said[0].startswith(place), said
 
 
