@@ -12,6 +12,7 @@ from boards import random_game
 from othello_lab import (
     RULESETS,
     Color,
+    DiscCount,
     GreedyAgent,
     Limits,
     Maximizer,
@@ -20,7 +21,7 @@ from othello_lab import (
     SquareWeights,
     play_game,
 )
-from othello_lab.agents.evaluation import FINAL_UNIT, Mobility
+from othello_lab.agents.evaluation import FINAL_UNIT, Evaluation, Mobility
 
 # ------------------------------------------------------------------ random moves
 
@@ -65,15 +66,15 @@ def test_all_moves_are_equally_likely() -> None:
 
 
 @pytest.mark.parametrize(
-    ("agent", "rules"),
+    ("agent", "evaluation", "rules"),
     [
-        (Maximizer(SquareWeights()), "standard"),
-        (Maximizer(SquareWeights(), compiled=False), "standard"),
-        *((GreedyAgent(), rules) for rules in RULESETS),
+        (Maximizer(SquareWeights()), SquareWeights(), "standard"),
+        (Maximizer(SquareWeights(), compiled=False), SquareWeights(), "standard"),
+        *((GreedyAgent(), DiscCount(), rules) for rules in RULESETS),
     ],
 )
 def test_a_maximizer_takes_the_first_move_of_the_highest_value(
-    agent: Maximizer, rules: str
+    agent: Maximizer, evaluation: Evaluation, rules: str
 ) -> None:
     """Ends of the game count by their result."""
     for seed in range(10):
@@ -82,7 +83,7 @@ def test_a_maximizer_takes_the_first_move_of_the_highest_value(
             for move in position.moves:
                 after = position.play(move)
                 final = after.disc_difference * FINAL_UNIT
-                values.append(-(final if after.is_over else agent.evaluation.plain(after)))
+                values.append(-(final if after.is_over else evaluation.plain(after)))
             if values:
                 decision = agent.decide(position, Limits(depth=5))
                 first = position.moves[values.index(max(values))]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from boards import Nothing, random_game
+from boards import random_game
 from refusals import refused
 
 from othello_lab import PASS, Position
@@ -79,8 +79,9 @@ def test_only_the_value_itself_is_proven_from_both_sides() -> None:
 def test_an_even_tree_has_knuth_and_moores_leaves() -> None:
     """With b moves everywhere and all values alike any move is the best one, so that d plies need
     b^ceil(d/2) + b^floor(d/2) - 1 leaves; from the start on there are 4, then 3 moves each."""
-    assert smallest_tree(Position.start(), 1, 0, Nothing()) == 4
-    assert smallest_tree(Position.start(), 2, 0, Nothing()) == 4 + 3 - 1
+    nothing = SquareWeights([[0] * 4] * 4)
+    assert smallest_tree(Position.start(), 1, 0, nothing) == 4
+    assert smallest_tree(Position.start(), 2, 0, nothing) == 4 + 3 - 1
 
 
 def test_finished_games_are_worth_what_the_search_says() -> None:
