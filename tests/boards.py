@@ -5,13 +5,12 @@ from __future__ import annotations
 import functools
 import random
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import oracle
 from hypothesis import strategies as st
 
-from othello_lab import PASS, Evaluation, Position
+from othello_lab import PASS, Position
 from othello_lab.agents.learned import patterns
 from othello_lab.agents.learned.geometry import geometry
 from othello_lab.agents.learned.weights import LearnedWeights
@@ -100,14 +99,3 @@ def random_patterns(side: int, stages: int = 1) -> LearnedWeights:
         patterns.CONTENTS: drawn(stages, geometry(side).classes),
     }
     return LearnedWeights(patterns.KIND, patterns.VERSION, patterns.UNIT, arrays, {"side": side})
-
-
-class Nothing(Evaluation):
-    """Every unfinished position is worth the same."""
-
-    @staticmethod
-    def kernel(mover: Any, opponent: Any, parameters: Any) -> Any:
-        return np.int32(0)
-
-    def plain(self, position: Position) -> int:
-        return 0

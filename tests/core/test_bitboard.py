@@ -62,7 +62,8 @@ def check_score(board: oracle.Board, colour: str) -> None:
 
 
 def check_game(name: str, seed: int) -> None:
-    """Kernels and Position agree with the oracle on every position of one random game."""
+    """Kernels, Position, and the one by plain rules agree with the oracle on every position of one
+    random game."""
     rules = RULESETS[name]
     position = Position.start(name)
     for board, colour, move in oracle.random_game(name, seed):
@@ -77,8 +78,17 @@ def check_game(name: str, seed: int) -> None:
         check_score(board, colour)
         assert position.empties == oracle.count(board, oracle.EMPTY), seen(board, colour)
         assert position.discs == rules.squares - position.empties, seen(board, colour)
+        plain = PlainPosition.of(position)
+        assert (plain.must_pass, plain.is_over) == (position.must_pass, over), position
+        for side, other in ((plain, position), (plain.other_side(), position.other_side())):
+            assert side.legal_mask == other.legal_mask, position
+        for square in {*range(PASS + 1)} - {*position.moves, *[PASS] * position.must_pass}:
+            with pytest.raises(IllegalMove):
+                plain.play(square)
         if not over:
-            position = position.play(PASS if move is None else move)
+            square = PASS if move is None else move
+            position = position.play(square)
+            assert PlainPosition.of(position) == plain.play(square)
 
 
 @pytest.mark.parametrize("name", RULESETS)
@@ -190,24 +200,6 @@ def test_symmetries_move_every_square_where_they_say(mask: int) -> None:
 
 
 # ------------------------------------------------------------------ positions by plain rules
-
-
-@pytest.mark.parametrize("name", oracle.RULES)
-def test_positions_by_plain_rules_agree_with_those_by_kernels(name: str) -> None:
-    for seed in range(3):
-        compiled, plain = Position.start(name), PlainPosition.start(name)
-        for _, _, move in oracle.random_game(name, seed):
-            assert PlainPosition.of(compiled) == plain
-            assert plain.legal_mask == compiled.legal_mask, compiled
-            assert (plain.must_pass, plain.is_over) == (compiled.must_pass, compiled.is_over)
-            assert plain.other_side().legal_mask == compiled.other_side().legal_mask
-            for square in set(range(PASS + 1)) - set(compiled.moves):
-                if not (square == PASS and compiled.must_pass):
-                    with pytest.raises(IllegalMove):
-                        plain.play(square)
-            if not compiled.is_over:
-                move = PASS if move is None else move
-                compiled, plain = compiled.play(move), plain.play(move)
 
 
 def test_transcripts_and_lines_make_positions_by_plain_rules() -> None:

@@ -67,6 +67,7 @@ def test_what_is_written_is_read(name: str, seed: int, length: int, passes: bool
     text = format_ggf(obf, told, PB="a [b]; \\c", PW="gr\u00f6\u00dfer\n")
     assert "PB[a b c]PW[gr\u00f6\u00dfer]" in text and "\n" not in text
     (game,) = parse_ggf(text)
+    assert game.words == tuple(square_name(m).upper() if m != PASS else "PA" for _, m in told)
     plies = [move for _, move in turns]
     while passes and plies and plies[-1] == PASS:
         plies.pop()  # nothing after it tells of it

@@ -370,8 +370,9 @@ def test_grace_is_given_for_the_scheduler(clock: Clock) -> None:
     record = after_an_answer(slow(clock, 0.069), limits=Limits(seconds=0.05))
     assert record.end_reason == FINISHED
     assert record.plies[2].nanoseconds == 69_000_000
-    record = after_an_answer(slow(clock, 0.071), limits=Limits(seconds=0.05))
-    check_forfeit(record, LATE, "0.071 s", "0.05 s allowed")
+    for limits in (Limits(seconds=0.05), Limits(cpu_seconds=0.05)):
+        record = after_an_answer(slow(clock, 0.071), limits=limits)
+        check_forfeit(record, LATE, "0.071 s", "0.05 s allowed")
     record = after_an_answer(slow(clock, 5), limits=Limits(seconds=0.01), grace=5.0)
     assert record.end_reason == FINISHED
 

@@ -17,13 +17,11 @@ from othello_lab import (
     Position,
     RandomAgent,
     SquareWeights,
-    play_game,
 )
 from othello_lab.agents.limited import Limited
 from othello_lab.agents.search import context as layout
 from othello_lab.agents.search.limits import deadline, limit
 from othello_lab.core.clock import PROCESSOR_CLOCK, WALL_CLOCK, clock_nanoseconds
-from othello_lab.core.game import LATE
 
 
 def test_the_clock_is_that_of_the_system() -> None:
@@ -87,14 +85,6 @@ def test_processor_time_stands_still_while_a_thread_sleeps() -> None:
     assert looked(context, 1)
 
 
-class Sleepy(AlphaBeta):
-    """Sleeps before it searches."""
-
-    def decide(self, position: Position, limits: Limits) -> Decision:
-        time.sleep(0.05)
-        return super().decide(position, limits)
-
-
 @pytest.mark.parametrize("limits", [Limits(cpu_seconds=0.01), Limits(seconds=0.01)])
 def test_searches_keep_processor_time(limits: Limits) -> None:
     for agent in (AlphaBeta(30, SquareWeights()), PVS(30, SquareWeights()), MCTS()):
@@ -104,15 +94,6 @@ def test_searches_keep_processor_time(limits: Limits) -> None:
         spent = time.thread_time() - began
         assert limits.cpu_seconds is None or spent > 0.005
         assert spent < 1.0
-
-
-def test_who_sleeps_under_a_limit_on_processor_time_is_late() -> None:
-    """The judge counts time that a player could have used, by whatever limit."""
-    agent = Sleepy(1, SquareWeights())
-    agent.prepare()
-    players = {Color.BLACK: agent, Color.WHITE: RandomAgent()}
-    record = play_game(players, limits=Limits(cpu_seconds=0.01), grace=0.01)
-    assert record.end_reason == LATE and "0.01 s allowed" in record.detail
 
 
 @pytest.mark.parametrize(

@@ -24,10 +24,12 @@ from othello_lab import (
     Color,
     DiscCount,
     Limits,
+    Maximizer,
     Position,
     SquareWeights,
 )
 from othello_lab.agents.search import MoveEstimate
+from othello_lab.agents.search.context import LEAVES, NODES, set_constants
 from othello_lab.agents.search.endgame.solver import EndgameSolver
 from othello_lab.agents.search.limits import MARGIN, SHORTEST, allotment
 from othello_lab.agents.search.montecarlo import mcts, rollout
@@ -156,6 +158,25 @@ def test_the_tree_follows_from_the_game_seed_alone() -> None:
 
     assert tree(1) == tree(1)
     assert tree(1) != tree(2)
+
+
+@boards
+def test_a_rollout_without_chance_is_the_maximizers_game(rules: str) -> None:
+    evaluation = DiscCount()
+    maximizer = Maximizer(evaluation)
+    for position in random_game(rules, 2)[::3]:
+        context = np.zeros(64, dtype=np.int64)
+        set_constants(context, position.ruleset, evaluation)
+        context[rollout.RANDOM] = 5
+        result = int(rollout.greedy_rollout(np.intp(context.ctypes.data), *position.masks))
+        end, nodes, weighed = position, 0, 0
+        while not end.is_over:
+            nodes += max(1, len(end.moves))
+            weighed += max(0, len(end.moves) - 1)
+            end = end.play(maximizer.search(end).move)
+        difference = end.disc_difference
+        assert result == (difference if end.to_move is position.to_move else -difference)
+        assert (context[NODES], context[LEAVES]) == (nodes, weighed)
 
 
 @pytest.mark.parametrize(("rules", "empties"), [("mini4", 6), ("mini6", 7), ("standard", 6)])

@@ -117,7 +117,7 @@ OPENINGS: dict[str, Openings] = {
 
 def line_up(evaluation: Evaluation, depth: int) -> list[Agent]:
     return [
-        RandomAgent(),
+        Noisy(RandomAgent(), 0.5),
         GreedyAgent(),
         Noisy(Maximizer(evaluation), 0.3, 20),
         Minimax(min(depth, 2), evaluation),
