@@ -14,7 +14,6 @@ REFUSED = r"""
 = core {}
 perftt ¦ perftt
 perft --depth 0 ¦ 0
-perft --depth -3 ¦ -3
 perft --depth 2.5 ¦ '2.5'
 perft --depth ¦ --depth
 perft --ruleset standart ¦ 'standard'
@@ -25,7 +24,6 @@ evaluate f5f5 ¦ move 2 ... f5: ... occupied
 evaluate z9 ¦ a ... not ... square
 evaluate a1 ¦ traps nothing
 evaluate '----------------------------------------------------------------- X' ¦ 65 ... 64
-evaluate ................................................................ ¦ side to move
 evaluate '---------------------------------------------------------------- Z' ¦ side to move 'Z'
 evaluate 'QQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQ X' ¦ 'Q' ... a1
 evaluate '' --evaluation iagoo ¦ 'iagoo' ... 'iago'
@@ -39,7 +37,6 @@ solve '' --ruleset chess ¦ 'chess'
 list evals ¦ evals
 = match greedy iago {}
 gamse=40 ¦ 'gamse' ... 'games'
-frist.depth=3 ¦ 'frist.depth'
 limits.secnds=1 ¦ 'limits.secnds' ... 'limits.seconds'
 = agents solve {}
 f5d6c3d ¦ left over
@@ -65,7 +62,6 @@ ruleset=mini6 ¦ 8x8 ... mini6
  ¦ evaluation.target
 evaluation.target=nowhere.py:f ¦ no file nowhere.py
 evaluation.target=nowhere ¦ path/to/file.py:function
-evaluation.target=3 ¦ path/to/file.py:function
 evaluation.target=mine.py:hollow evaluation.scale=0 ¦ scale=0:
 evaluation.target=mine.py:hollow evaluation.scale=nan ¦ scale=nan
 evaluation.target=mine.py:hollow evaluation.scale=big ¦ scale
@@ -73,13 +69,11 @@ evaluation.target=mine.py:hollow evaluation.scale=null ¦ scale
 evaluation.target=mine.py:hollow evaluation.compiled=perhaps ¦ compiled
 evaluation.target=mine.py:hollow evaluation.sacle=3 ¦ sacle
 = run DUEL {}
-isolation=shut ¦ auto, closed, none, process
 isolation.kind=shut ¦ isolation.kind 'shut' ... auto, process, closed, none
 isolation.reads=[/nowhere] ¦ isolation.reads: /nowhere
 isolation=process isolation.writes=[/tmp] ¦ isolation.writes: ... isolation=process
 isolation=none isolation.network=true ¦ isolation.network: ... isolation=none
 isolation.reads=here ¦ list
-isolation.children=perhaps ¦ isolation.children=perhaps
 isolation.chidlren=true ¦ chidlren
 = match random {}
 greedy until=never ¦ until=decided
@@ -92,7 +86,6 @@ elo=many ¦ elo=many: a number
 elo=inf ¦ elo=inf: a finite number
 elo=0 ¦ elo=0: more than elo0=0
 elo=1e-300 ¦ elo=1e-300: no match
-elo=5 elo0=8 ¦ elo=5: more than elo0=8
 elo=5 elo1=-1 ¦ elo0=0 elo1=-1:
 elo=5 power=1 ¦ power=1.0:
 elo=5 alpha=0.5 ¦ alpha=0.5:
@@ -106,14 +99,11 @@ agents=clasics ¦ 'clasics'
 nonsense ¦ 'nonsense'
 --nonsense ¦ --nonsense
 --config-dir nowhere ¦ --config-dir nowhere
---cfg job agents=clasics ¦ 'clasics'
 results=/proc/nowhere games=2 depth=1 ¦ /proc/nowhere
 openings.plies=0 games=10 ¦ openings
-games=2 -m depth=1,0 ¦ depth=0
 depth=1,2 ¦ depth=1,2
 depth=zip(1,2) ¦ depth=zip(1,2)
 agents=[1,2] ¦ agents=[1,2]
-evaluation=function ¦ evaluation.target=
 evaluation=iago ruleset=mini6 ¦ iago ... 'minimax' ... 8x8
 agents=duel agent@first=greedy ¦ agent@second
 evaluation=disk_count ¦ 'disk_count'; ... 'disc_count'
@@ -121,11 +111,8 @@ DUEL depth=3 ¦ depth=3: no agent
 DUEL evaluation=disc_count ¦ no effect
 agents=classics agents.greedy.depth=4 ¦ greedy ... 'depth'; ... : none
 agents=classics agents.gredy.depth=4 ¦ 'gredy'; ... 'greedy'
-agents=classics agents.greedy.evaluation=iago ¦ greedy ... 'evaluation'
 openings.file=mine.txt ¦ openings.file ... openings=file
 agent=alphabeta ¦ agents=duel agent@first=alphabeta agent@second=NAME
-+agent=greedy ¦ agents=duel agent@first=greedy
-ruleset=wpy ¦ 'wpy'; ... 'wpi'
 ruleset.name=chess ¦ ruleset.name 'chess'; choose
 executor=threads ¦ 'threads'; ... dask, processes, serial
 executor._target_=othello_lab.GreedyAgent ¦ executor: ... 'workers'
@@ -138,13 +125,10 @@ games=many ¦ games=many
 seed=-1 ¦ seed=-1
 openings.plies=-1 ¦ openings.plies=-1
 openings.plies=null ¦ openings.plies=null: a whole number of 0 or more
-openings=al ¦ 'al'; ... all, balanced, file, random, start.
 openings.kind=al ¦ 'openings.kind'
 openings=file ¦ openings.file=
 openings=file openings.file=my.txt openings.plies=-1 ¦ openings.plies=-1: ... null
-openings=start openings.plies=3 ¦ openings.plies ... openings=all
 openings=start +openings.plies=3 ¦ StartOpening ... 'plies'; ... repeats
-+openings.file=my.txt ¦ openings: ... RandomOpenings ... 'file'
 openings=balanced ruleset=mini6 evaluation=disc_count ¦ 8x8; ... 6x6 ... openings=random
 executor.workers=0 ¦ executor.workers=0: a whole number of 1 or more, or null
 executor=serial executor.workers=2 ¦ executor.workers ... executor=dask or
@@ -159,7 +143,6 @@ name=../elsewhere ¦ name=../elsewhere
 dpeth=3 ¦ 'dpeth' ... 'depth'
 +dpeth=3 ¦ 'dpeth' ... 'depth'
 agents.minimax.depht=3 ¦ agents.minimax.depht: ... 'agents.minimax.depth'
-depth ¦ 'depth': ... key=value
 =3 ¦ '=3'
 +agents.extra._target_=nowhere.Agent ¦ 'extra' ... 'nowhere'
 +agents.extra._target_=misbehaving.Nobody ¦ 'extra' ... misbehaving.Nobody
@@ -176,7 +159,6 @@ agents.minimax.evaluation=./no.py ¦ othello-lab: agents.minimax.evaluation: ./n
 evaluation=./nowhere.py:f ¦ othello-lab: evaluation: target: ... ./nowhere.py in
 evaluation=./nowhere.py ¦ othello-lab: evaluation=./nowhere.py: ... function
 +agent@agents.mine=./nowhere.py ¦ class ... .py:NAME
-experiment=paip_2ply ¦ experiment 'paip_2ply'; choose from ... paip_1ply
 +published.games=3 ¦ published ... source
 experiment=paip_1ply +published.points.random.nobody=3 ¦ published 'nobody'
 experiment=paip_1ply published.points.random.mobility=11 ¦ random.mobility=11
@@ -204,7 +186,6 @@ schedule=class schedule.preliminary=0 ¦ schedule.preliminary=0: a whole number 
 schedule=class schedule.win=-1 ¦ schedule.win=-1: a number of 0 or more
 = run -m {}
 games=zip(1,2) depth=zip(1,2,3) ¦ games has 2, depth has 3
-games=zip(1,2) depth=zip(1) ¦ games has 2, depth has 1
 depth=1,0 ¦ depth=0
 agents=ab_mirror,clasics ¦ clasics
 depth=1,2 hydra/launcher=basic ¦ hydra/launcher=basic
@@ -269,14 +250,11 @@ agent=alphabetta ¦ 'alphabetta'
 agent=greedy depth=3 ¦ depth
 data.read=[nowhere.wtb] ¦ nowhere.wtb: cannot be read
 schedule=swiss ¦ schedule=swiss
-rating.anchor=x ¦ setting of run
 games=0 ¦ games=0
 --fast ¦ --fast
 = positions {}
 games.ggf games=4 ¦ games=4:
 games.ggf data.unit=10 ¦ data.unit=10:
-games.ggf agent.depth=2 ¦ agent.depth=2:
-games.ggf agents=classics ¦ agents=classics:
 games=3 ¦ FILE
 = train two --config-dir=conf DUEL games=4 depth=1 executor=serial {}
 train.nothing=1 ¦ 'nothing'
@@ -333,9 +311,7 @@ nboard agent=nobody ¦ 'nobody'
 gtp ¦ agent=NAME
 gtp agent=alphabeat ¦ 'alphabeat' ... 'alphabeta'?
 gtp agent=alphabeta agent.dpth=3 ¦ 'dpth' ... 'agent.depth'
-gtp agent=greedy agent.evaluation=iago ¦ agent.evaluation ... greedy
 gtp agent=greedy white=random ¦ white=random ... agent=NAME
-gtp agent=greedy black.depth=3 ¦ black.depth=3 ... agent=NAME
 gtp agent=gtp agent.command=no-such-engine ¦ 'no-such-engine'
 gtp agent=maximizer ruleset=mini6 evaluation=iago ¦ 8x8
 wpi agent=greedy ¦ NAME ... agent=greedy

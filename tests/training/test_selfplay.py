@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-import sqlite3
-import sys
 from collections import Counter
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +13,11 @@ from records import query
 from runs import made, told
 from taught import Line, positions_of, random_games
 
-from othello_lab.__main__ import main
 from othello_lab.agents.search.endgame.solver import EndgameSolver
 from othello_lab.core.notation import PASS
 from othello_lab.core.position import Position
 from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.jobs.stopping import RunStopped
-from othello_lab.experiments.record.store import FILE
 from othello_lab.training import selfplay
 from othello_lab.training.data import Positions, provenance
 from othello_lab.training.data_plan import DataConfig
@@ -111,38 +104,6 @@ def test_what_failed_is_made_again(
     assert make({}, where) == where
     assert Positions.read(where).data_hash == Positions.read(folder).data_hash
     assert about_of(where)["complete"] and make({}, where) == where
-
-
-@pytest.mark.parametrize(
-    "hostile",
-    [
-        {"agents": {"alphabeta": {"_target_": "hostile.Agent"}}},
-        {
-            "data": {
-                "_target_": "othello_lab.training.selfplay.SelfPlay",
-                "trace": {"_target_": "hostile.Agent"},
-            }
-        },
-        {"executor": "hostile"},
-    ],
-    ids=["agents", "data", "executor"],
-)
-def test_nothing_that_a_folder_names_runs_unasked(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hostile: dict[str, Any]
-) -> None:
-    (tmp_path / "hostile.py").write_text("from pathlib import Path\nPath('it_ran').touch()")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-    config = about_of(folder)["config"]
-    for key, value in hostile.items():
-        config[key] = config[key] | value if isinstance(value, dict) else value
-    shutil.copytree(folder, tmp_path / "x")
-    with closing(sqlite3.connect(tmp_path / "x" / FILE)) as record, record:
-        record.execute("update job set complete = 0, config = ?", [json.dumps(config)])
-    with pytest.raises(ConfigError, match="hostile"):
-        make(SMALL, tmp_path / "x")
-    assert main(["resume", str(tmp_path / "x"), "--force"]) == 2
-    assert not (tmp_path / "it_ran").exists() and "hostile" not in sys.modules
 
 
 def test_games_of_a_line_up(tmp_path: Path) -> None:

@@ -199,8 +199,8 @@ def test_what_was_kept_before_numbers_that_are_none_is_named(tmp_path: Path) -> 
     with pytest.raises(NotFinite, match=r"^step 1: loss: it .* nothing was kept"):
         work.finite("loss", np.nan, "step 1")
     path = work.keep("state", {"weights": np.zeros(2)})
-    with pytest.raises(NotFinite, match=rf"loss: 1 of 2 numbers .* {re.escape(str(path))}$"):
-        work.finite("loss", [0, np.inf], "step 2")
+    with pytest.raises(NotFinite, match=rf"loss: 2 of 3 numbers .* {re.escape(str(path))}$"):
+        work.finite("loss", [0, np.inf, np.nan], "step 2")
     assert work.finite("loss", [0, 1], "step 3") == [0, 1]
 
 

@@ -87,14 +87,9 @@ def test_turns_that_nobody_has_written_are_refused(numbers: dict[str, int]) -> N
         Turns([(0, 1, len(LAYOUTS) - 1, turn.tobytes(), 3, 5)])
 
 
-@pytest.fixture
-def record(tmp_path: Path) -> Record:
-    return Record.create(tmp_path / "record.sqlite")
-
-
 @pytest.mark.parametrize("table", TABLES)
-def test_every_column_is_declared_with_its_meaning(record: Record, table: str) -> None:
-    with record:
+def test_every_column_is_declared_with_its_meaning(tmp_path: Path, table: str) -> None:
+    with Record.create(tmp_path / "record.sqlite") as record:
         assert list(record.query(f"select * from {table}")) == list(TABLES[table]._fields)
     silent = [name for name, column in documented(TABLES[table]).items() if not column.about]
     assert all(name.startswith("white_") for name in silent)  # "The same of White" is above them

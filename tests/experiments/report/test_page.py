@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ import pytest
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
+from clicks import check_for_all
 from playwright.sync_api import expect
 
 from othello_lab import AlphaBeta, GreedyAgent, Position, RandomAgent, SquareWeights
@@ -21,7 +21,7 @@ from othello_lab.experiments.jobs.run import run_match
 from othello_lab.experiments.record.store import Record
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
 pytestmark = pytest.mark.integration
 HOSTILE = "<script>document.title='taken'</script>"
@@ -40,34 +40,23 @@ Open = Callable[..., Any]
 
 
 @pytest.fixture
-def open_report(folder: Path, browser: Browser) -> Iterator[Open]:
-    """``open_report(color_scheme="dark")``: the report from disk, its scripts run. At its end
-    nothing may have gone wrong in it, and it has asked nobody for anything."""
-    with ExitStack() as stack:
+def open_report(folder: Path, visit: Open) -> Iterator[Open]:
+    """``open_report(color_scheme="dark")``: the report from disk, its scripts run."""
+    pages = []
 
-        def begin(width: int = 1200, **how: Any) -> Page:
-            address = (folder / "report.html").as_uri()
-            context = browser.new_context(viewport={"width": width, "height": 900}, **how)
-            stack.callback(context.close)
-            context.set_default_timeout(60_000)
-            page = context.new_page()
-            said: list[str] = []
-            asked: list[str] = []
-            page.on("pageerror", lambda error: said.append(str(error)))
-            page.on("console", lambda line: said.append(line.text))
-            page.on("request", lambda request: asked.append(request.url))
-            page.goto(address)
-            page.locator(".browser article").first.wait_for()
+    def begin(**how: Any) -> Page:
+        page: Page = visit((folder / "report.html").as_uri(), **how)
+        page.locator(".browser article").first.wait_for()
+        pages.append(page)
+        return page
 
-            def nothing_went_wrong() -> None:
-                assert said == []
-                assert [url for url in asked if url != address and url[:5] != "data:"] == []
-                assert page.title().startswith("match")
+    yield begin
+    assert all(page.title().startswith("match") for page in pages)
 
-            stack.callback(nothing_went_wrong)
-            return page
 
-        yield begin
+@pytest.fixture
+def page(open_report: Open) -> Page:
+    return open_report()
 
 
 def drawn(page: Page) -> list[str]:
@@ -79,8 +68,7 @@ def drawn(page: Page) -> list[str]:
     return list(boards)
 
 
-def test_both_games_of_a_pair_are_stepped_through(open_report: Open, folder: Path) -> None:
-    page = open_report()
+def test_both_games_of_a_pair_are_stepped_through(page: Page, folder: Path) -> None:
     with Record.open(folder) as record:
         known = {row.game: row for row in record.games().itertuples()}
     pairings = page.locator(".choice select").first
@@ -112,8 +100,7 @@ def test_both_games_of_a_pair_are_stepped_through(open_report: Open, folder: Pat
             expect(article.locator(".seats")).to_contain_text(f"{position.black.bit_count()}")
 
 
-def test_a_move_shows_what_its_agent_stated(open_report: Open, folder: Path) -> None:
-    page = open_report()
+def test_a_move_shows_what_its_agent_stated(page: Page, folder: Path) -> None:
     number = int(page.locator(".browser h3").first.inner_text().removeprefix("Game "))
     with Record.open(folder) as record:
         turn = next(turn for turn in record.turns([number]).rows() if turn.depth == 2)
@@ -134,8 +121,7 @@ def test_a_move_shows_what_its_agent_stated(open_report: Open, folder: Path) -> 
     expect(said).to_contain_text(re.compile(rf"^({turn.ply - 1}\.|Where)"))
 
 
-def test_arrow_keys_step_wherever_the_focus_is(open_report: Open) -> None:
-    page = open_report()
+def test_arrow_keys_step_wherever_the_focus_is(page: Page) -> None:
     where, pairs = page.locator(".browser output"), page.locator(".choice select").last
     board = page.locator(".browser svg.game-board").first
     board.scroll_into_view_if_needed()
@@ -159,8 +145,7 @@ def test_arrow_keys_step_wherever_the_focus_is(open_report: Open) -> None:
     assert number != "0"
 
 
-def test_tables_sort_by_what_cells_are_worth(open_report: Open) -> None:
-    page = open_report()
+def test_tables_sort_by_what_cells_are_worth(page: Page) -> None:
     page.evaluate(
         """() => {
             const rows = [["b", "1,200"], ["a", "-"], ["c", "> +620"], ["d", "-15 [-118, 75]"],
@@ -200,8 +185,7 @@ def colour_of(page: Page, part: str) -> str:
     return colour
 
 
-def test_an_agent_is_lit_where_the_mouse_is(open_report: Open) -> None:
-    page = open_report()
+def test_an_agent_is_lit_where_the_mouse_is(page: Page) -> None:
     figure = page.locator("#figure-elo > svg")
     greedy, others = (figure.locator(f'[data-series="{name}"]') for name in ("greedy", "random"))
     assert "W-D-L" in (greedy.locator("title").first.text_content() or "")
@@ -224,8 +208,7 @@ def test_figures_have_the_colours_of_their_page(open_report: Open, media: str) -
     assert not page.locator("figure img").count()
 
 
-def test_what_is_folded_is_printed(open_report: Open) -> None:
-    page = open_report()
+def test_what_is_folded_is_printed(page: Page) -> None:
     folded = page.locator("details:not([open])")
     assert folded.count()
     for event, there in (("beforeprint", False), ("afterprint", True)):
@@ -233,18 +216,8 @@ def test_what_is_folded_is_printed(open_report: Open) -> None:
         assert bool(folded.count()) == there
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (390, "dark")])
-def test_the_page_is_for_everybody(
-    open_report: Open, folder: Path, shot: Callable[..., None], width: int, scheme: str
-) -> None:
-    from axe_playwright_python.sync_playwright import Axe
-
-    page = open_report(width=width, color_scheme=scheme)
+def test_the_page_is_for_everybody(page: Page, folder: Path, shot: Callable[..., None]) -> None:
     for summary in page.locator("summary").all():
         summary.click()
-    shot(page)
-    found = Axe().run(page)
-    assert found.violations_count == 0, found.generate_report()
-    assert len(found.response["passes"]) > 15
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    check_for_all(page, shot, (1200, "light"), (390, "dark"))
     assert (folder / "report.html").stat().st_size < 400_000

@@ -1,10 +1,12 @@
-"""The section "Why" in a real browser: values, parts, the graph, and the search-tree explorer."""
+"""The section "Why" in a real browser: values, parts, the graph, the search-tree explorer, and the
+review of a game."""
 
 from __future__ import annotations
 
 import itertools
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,12 +14,18 @@ import pytest
 pytest.importorskip("starlette", reason="the extra play is not installed")
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
+from boards import played_out
 from chosen import mostly_nightly
-from clicks import begin, check_for_all, click, play, square
+from clicks import begin, check_for_all, click, play, put_in, square, start
 from playwright.sync_api import expect
 
 from othello_lab import PVS, AlphaBeta, Minimax, SquareWeights
+from othello_lab.core.notation import PASS, square_name
 from othello_lab.core.position import Position
+from othello_lab.core.rules import ruleset
+from othello_lab.play.agent_process import AgentProcesses, Limits
+from othello_lab.play.game_files import game_of
+from othello_lab.play.review import GOOD, MoveReview, Reviewer, told
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -30,6 +38,11 @@ pytestmark = pytest.mark.integration
 MOVES = ("f5", "d6", "c3", "d3", "c4")
 MINUS = "\N{MINUS SIGN}"
 COUNTS = ("nodes", "leaves", "evaluations", "cutoffs")
+
+
+@pytest.fixture
+def page(open_page: Open) -> Page:
+    return open_page()
 
 
 def number(text: str) -> int:
@@ -75,8 +88,7 @@ def step_of(panel: Locator) -> int:
     return int(panel.get_by_label("Steps of the search").input_value())
 
 
-def test_values_are_written_on_the_squares(open_page: Open) -> None:
-    page = open_page()
+def test_values_are_written_on_the_squares(page: Page) -> None:
     position = some_moves(page)
     panel = open_tab(page, "Values")
     panel.get_by_label("Agent").select_option("alphabeta")
@@ -105,8 +117,7 @@ def test_values_are_written_on_the_squares(open_page: Open) -> None:
     expect(page.locator("#board .noted")).to_have_count(0)
 
 
-def test_the_value_over_the_game_is_drawn_and_told(open_page: Open) -> None:
-    page = open_page()
+def test_the_value_over_the_game_is_drawn_and_told(page: Page) -> None:
     begin(page, "greedy", "greedy", Rules="mini4")
     expect(page.locator("#status")).to_contain_text("is over")
     panel = open_tab(page, "Graph")
@@ -133,8 +144,7 @@ def test_the_value_over_the_game_is_drawn_and_told(open_page: Open) -> None:
         assert after == words.get(row[1], other)
 
 
-def test_the_search_is_stepped_through_both_ways(open_page: Open) -> None:
-    page = open_page()
+def test_the_search_is_stepped_through_both_ways(page: Page) -> None:
     some_moves(page)
     panel = grown(page)
     story = panel.locator(".why-event")
@@ -180,8 +190,7 @@ def test_the_search_is_stepped_through_both_ways(open_page: Open) -> None:
     assert step_of(panel) == last
 
 
-def test_the_search_plays_by_itself(open_page: Open) -> None:
-    page = open_page()
+def test_the_search_plays_by_itself(page: Page) -> None:
     panel = grown(page, depth=2)
     panel.get_by_label("Speed").select_option("fast")
     click(panel, "Play")
@@ -193,8 +202,7 @@ def test_the_search_plays_by_itself(open_page: Open) -> None:
 
 
 @pytest.mark.nightly
-def test_two_searches_are_compared_in_one_switch(open_page: Open) -> None:
-    page = open_page()
+def test_two_searches_are_compared_in_one_switch(page: Page) -> None:
     position = some_moves(page)
     panel = grown(page, depth=3)
     full = Minimax(3, SquareWeights()).search(position).stats
@@ -230,8 +238,7 @@ def tab_to(page: Page, holds: str) -> None:
             return
 
 
-def test_the_tree_is_walked_by_keyboard_alone(open_page: Open) -> None:
-    page = open_page()
+def test_the_tree_is_walked_by_keyboard_alone(page: Page) -> None:
     page.get_by_role("tab", name="Values").focus()
     for _ in range(3):
         page.keyboard.press("ArrowRight")
@@ -269,8 +276,7 @@ def square_of_tree(panel: Locator, name: str) -> str:
 
 
 @pytest.mark.nightly
-def test_what_is_too_large_or_not_allowed_is_told(open_page: Open) -> None:
-    page = open_page()
+def test_what_is_too_large_or_not_allowed_is_told(page: Page) -> None:
     some_moves(page)
     panel = open_tab(page, "Tree")
     panel.get_by_label("Depth").fill("8")
@@ -287,8 +293,7 @@ def test_what_is_too_large_or_not_allowed_is_told(open_page: Open) -> None:
     assert not panel.locator("form").evaluate("form => form.checkValidity()")
 
 
-def test_a_slow_question_is_stopped(open_page: Open) -> None:
-    page = open_page()
+def test_a_slow_question_is_stopped(page: Page) -> None:
     panel = open_tab(page, "Values")
     panel.get_by_label("Agent").select_option("minimax")
     panel.get_by_label("Depth").fill("40")
@@ -334,3 +339,102 @@ def test_every_view_of_why_can_be_used_by_all(
     some_moves(page)
     view(page)
     check_for_all(page, shot, (360, "dark"), (1800, "light"))
+
+
+# ------------------------------------------------------------------ the review
+
+
+def transcript(rules: str, seed: int) -> str:
+    return "".join(square_name(move) for _, move in played_out(rules, seed) if move != PASS)
+
+
+def reviewed(text: str) -> list[MoveReview]:
+    """The moves of a game on 4x4 that have comments."""
+    rules = ruleset("mini4")
+    game = game_of(text, rules)
+    with AgentProcesses(rules, Limits(), 60, lambda said: None) as thinkers:
+        found = list(Reviewer(thinkers, 4).review(game, range(1, len(game.turns) + 1)))
+    return [each for each in found if each.loss >= GOOD]
+
+
+def open_review(page: Page, text: str, rules: str) -> Locator:
+    """Open a game, and have it reviewed."""
+    put_in(page, text, rules)
+    start(page)
+    page.get_by_role("tab", name="Review").click()
+    click(page, "Review the game")
+    return page.locator("#why-review")
+
+
+def test_a_game_is_reviewed_and_gone_through(page: Page, tmp_path: Path) -> None:
+    text = transcript("mini4", 1)
+    known = reviewed(text)
+    assert known
+    panel = open_review(page, text, "mini4")
+    rows = panel.locator(".review-row")
+    expect(rows).to_have_count(len(known))
+    assert panel.locator(".review-comment").all_inner_texts() == [told(each) for each in known]
+
+    slider = panel.get_by_role("slider")
+    slider.focus()
+    page.keyboard.press("Home")
+    expect(slider).to_have_attribute("aria-valuenow", "0")
+    page.keyboard.press("ArrowRight")
+    expect(slider).to_have_attribute("aria-valuenow", "1")
+    box = slider.bounding_box()
+    assert box
+    page.mouse.move(box["x"] + 60, box["y"] + 60)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] - 5, box["y"] + 80)
+    page.mouse.up()
+    expect(page.locator("#last")).to_be_disabled()
+
+    number = known[0].number
+    click(rows.first, "Show the better line")
+    expect(page.locator("#board .latest")).to_have_attribute(
+        "data-square", square_name(known[0].best)
+    )
+    expect(page.locator("#board .latest")).not_to_have_attribute(
+        "data-square", square_name(known[0].best)
+    )
+    before = page.locator("#moves button").count()
+    with page.expect_download() as saved:
+        click(panel, "Save with comments")
+    content = Path(saved.value.path()).read_text()
+    assert all(told(each) in content for each in known)
+    assert content.count("exact]") >= len(known)
+    click(rows.first, "Play on from here")
+    expect(page.locator("#moves button")).to_have_count(number - 1)
+    assert before > number - 1
+    expect(rows).to_have_count(0)
+
+
+# The second part of a review, for which the page asks as soon as it shows the first, is sent when
+# Stop is clicked; the server never hears of the stop.
+STOPPED_TOO_LATE = """() => {
+  const send = WebSocket.prototype.send;
+  let parts = 0;
+  let second = null;
+  WebSocket.prototype.send = function (text) {
+    const { type, name } = JSON.parse(text);
+    if (type === "ask" && name === "review" && ++parts === 2) second = text;
+    else if (type === "cancel" && second) send.call(this, second);
+    else send.call(this, text);
+  };
+}"""
+
+
+def test_the_review_of_a_long_game_can_be_stopped(page: Page) -> None:
+    page.evaluate(STOPPED_TOO_LATE)
+    panel = open_review(page, transcript("standard", 2), "standard")
+    panel.locator(".review-row").first.wait_for()
+    click(panel, "Stop")
+    expect(panel.get_by_role("alert")).to_contain_text("Stopped")
+    seen = panel.locator(".review-row").count()
+    click(panel, "Review the game")
+    more = "(seen) => document.querySelectorAll('.review-row').length > seen"
+    page.wait_for_function(more, arg=seen, timeout=300_000)  # on a busy machine
+    page.wait_for_function(  # estimates and exact values
+        "() => [...document.querySelectorAll('#why-review polyline')].every((each) => "
+        "each.points.length > 10)"
+    )

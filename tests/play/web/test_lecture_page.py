@@ -64,6 +64,11 @@ def trace(agent: SearchAgent) -> list[tuple[str, str, int | None]]:
     return [*watch.steps, ("done", square_name(decision.pv[0]), int(decision.value or 0))]
 
 
+@pytest.fixture
+def page(open_page: Open) -> Page:
+    return open_page(width=1280, height=720)
+
+
 def lecture(page: Page, **settings: str) -> None:
     """Open the lecture with these settings in its address."""
     words = "&".join(f"{key}={value}" for key, value in settings.items())
@@ -78,8 +83,7 @@ def event(page: Page) -> str:
 
 
 @pytest.mark.integration
-def test_steps_are_those_of_the_search(open_page: Open) -> None:
-    page = open_page(width=1280, height=720)
+def test_steps_are_those_of_the_search(page: Page) -> None:
     for first, agent in (
         ("minimax", Minimax(2, SquareWeights())),
         ("alphabeta:none", AlphaBeta(2, SquareWeights())),
@@ -105,8 +109,7 @@ def test_steps_are_those_of_the_search(open_page: Open) -> None:
 
 
 @pytest.mark.integration
-def test_the_address_leads_to_this_cut(open_page: Open) -> None:
-    page = open_page(width=1280, height=720)
+def test_the_address_leads_to_this_cut(page: Page) -> None:
     lecture(page, first="alphabeta:none", second="minimax", depth="3")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("s")
@@ -124,8 +127,7 @@ def test_the_address_leads_to_this_cut(open_page: Open) -> None:
 
 
 @pytest.mark.integration
-def test_signs_turn_every_other_row(open_page: Open) -> None:
-    page = open_page(width=1280, height=720)
+def test_signs_turn_every_other_row(page: Page) -> None:
     lecture(page, first="minimax", depth="2")
     page.keyboard.press("End")
     nodes, who = page.locator(".lecture-node .value"), page.locator(".lecture-tree .who")
@@ -147,8 +149,7 @@ def test_signs_turn_every_other_row(open_page: Open) -> None:
 
 
 @pytest.mark.nightly
-def test_what_comes_is_asked_before_it_is_shown(open_page: Open) -> None:
-    page = open_page(width=1280, height=720)
+def test_what_comes_is_asked_before_it_is_shown(page: Page) -> None:
     lecture(page, first="alphabeta:none", depth="3", predict="on")
     asked = right = 0
     question = page.locator("#question")
@@ -171,8 +172,7 @@ def test_what_comes_is_asked_before_it_is_shown(open_page: Open) -> None:
 
 
 @pytest.mark.integration
-def test_it_fits_on_a_projector(open_page: Open) -> None:
-    page = open_page(width=1280, height=720)
+def test_it_fits_on_a_projector(page: Page) -> None:
     lecture(page, depth="3", step="40")
     assert page.evaluate("document.documentElement.scrollHeight") <= 720
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280

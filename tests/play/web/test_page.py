@@ -32,6 +32,11 @@ Shot = Callable[..., None]
 pytestmark = pytest.mark.integration
 
 
+@pytest.fixture
+def page(open_page: Open) -> Page:
+    return open_page()
+
+
 def status(page: Page) -> Locator:
     return page.locator("#status")
 
@@ -82,8 +87,7 @@ def review(page: Page) -> None:
     drawn.wait_for(state="attached", timeout=300_000)  # it may have to compile
 
 
-def test_a_whole_game_by_clicks(open_page: Open) -> None:
-    page = open_page()
+def test_a_whole_game_by_clicks(page: Page) -> None:
     begin(page, Rules="mini4")
     end = play_through(page, Position.start("mini4"))
     expect(status(page)).to_contain_text("is over")
@@ -128,8 +132,7 @@ CLICK_WHILE_TURNING = """() => {
 }"""
 
 
-def test_a_double_click_plays_one_move_and_a_click_ends_the_turning(open_page: Open) -> None:
-    page = open_page()
+def test_a_double_click_plays_one_move_and_a_click_ends_the_turning(page: Page) -> None:
     square(page, "d3").dblclick()
     expect(moves(page)).to_have_count(1)
     page.locator("#board .board:not(.turning)").wait_for()
@@ -142,8 +145,7 @@ def test_a_double_click_plays_one_move_and_a_click_ends_the_turning(open_page: O
     expect(moves(page)).to_have_count(3)
 
 
-def test_discs_flip_in_the_order_of_their_distance(open_page: Open) -> None:
-    page = open_page()
+def test_discs_flip_in_the_order_of_their_distance(page: Page) -> None:
     put_in(page, "-" * 24 + "XOOO-OOX" + "-" * 32 + " X")
     start(page)
     page.evaluate(
@@ -171,8 +173,7 @@ def test_nothing_moves_where_motion_is_unwelcome(open_page: Open) -> None:
     assert seen(page) == board(page)
 
 
-def test_by_keyboard_alone(open_page: Open) -> None:
-    page = open_page()
+def test_by_keyboard_alone(page: Page) -> None:
     for _ in range(20):
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.getAttribute('role')") == "gridcell":
@@ -192,8 +193,7 @@ def test_by_keyboard_alone(open_page: Open) -> None:
     assert page.locator('[tabindex="0"].cell').count() == 1
 
 
-def test_two_agents_are_watched(open_page: Open) -> None:
-    page = open_page()
+def test_two_agents_are_watched(page: Page) -> None:
     begin(page, "random", "greedy", Rules="mini6")
     click(page, "Pause")
     expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
@@ -208,8 +208,7 @@ def test_two_agents_are_watched(open_page: Open) -> None:
     assert page.locator(".playable").count() == 0
 
 
-def test_moves_are_looked_at_and_taken_back(open_page: Open) -> None:
-    page = open_page()
+def test_moves_are_looked_at_and_taken_back(page: Page) -> None:
     play(page, "d3", "c3", "c4", "c5")
     click(page, "One move back")
     click(page, "One move back")
@@ -225,8 +224,7 @@ def test_moves_are_looked_at_and_taken_back(open_page: Open) -> None:
     expect(status(page)).to_contain_text("Black resigns")
 
 
-def test_a_position_is_set_up_and_played(open_page: Open) -> None:
-    page = open_page()
+def test_a_position_is_set_up_and_played(page: Page) -> None:
     click(page, "Set up")
     click(page, "Clear")
     page.get_by_label("Rules").select_option("mini4")
@@ -244,8 +242,7 @@ def test_a_position_is_set_up_and_played(open_page: Open) -> None:
     assert seen(page) == "XXXX" + "-" * 12
 
 
-def test_games_are_shared_and_opened(open_page: Open) -> None:
-    page = open_page()
+def test_games_are_shared_and_opened(page: Page) -> None:
     play(page, "d3", "c5")
     click(page, "Share")
     text = page.get_by_label("GGF").input_value()
@@ -268,12 +265,11 @@ def test_games_are_shared_and_opened(open_page: Open) -> None:
     expect(moves(page)).to_have_count(3)
 
 
-def test_a_file_opens_with_its_last_game_or_is_too_long(open_page: Open, tmp_path: Path) -> None:
+def test_a_file_opens_with_its_last_game_or_is_too_long(page: Page, tmp_path: Path) -> None:
     file, wthor = tmp_path / "long.txt", tmp_path / "two.wtb"
     file.write_text("f5" * 170_000)
     games = [WthorGame(b"\x13", 32), WthorGame(b"\x25\x2b\x12", 32)]  # c2 would be a line end
     wthor.write_bytes(format_wthor(games, date(2026, 1, 13), 2026))
-    page = open_page()
     put_in(page, "f5" * 50_000)
     problem = page.get_by_role("dialog").get_by_role("alert")
     expect(problem).to_contain_text("100,000 letters")
@@ -286,8 +282,7 @@ def test_a_file_opens_with_its_last_game_or_is_too_long(open_page: Open, tmp_pat
     expect(moves(page)).to_have_count(3)
 
 
-def test_a_hint_is_marked_until_the_game_goes_on(open_page: Open) -> None:
-    page = open_page()
+def test_a_hint_is_marked_until_the_game_goes_on(page: Page) -> None:
     click(page, "Hint")
     expect(page.locator("#said")).to_contain_text(re.compile(r"alphabeta .*: \w\d, value"))
     marked = page.locator("#board .noted")
@@ -297,8 +292,7 @@ def test_a_hint_is_marked_until_the_game_goes_on(open_page: Open) -> None:
     expect(marked).to_have_count(0)
 
 
-def test_the_arrow_keys_go_through_the_moves_and_the_opening_is_named(open_page: Open) -> None:
-    page = open_page()
+def test_the_arrow_keys_go_through_the_moves_and_the_opening_is_named(page: Page) -> None:
     play(page, "f5", "f4")
     page.locator("#board .board:not(.turning)").wait_for()
     expect(page.locator("#opening")).to_contain_text("Parallel")
@@ -350,8 +344,7 @@ def test_two_tabs_are_two_games_that_outlive_the_server(tmp_path: Path, open_pag
                 expect(moves(page)).to_have_count(2)
 
 
-def test_a_search_is_stopped_and_another_agent_plays_on(open_page: Open) -> None:
-    page = open_page()
+def test_a_search_is_stopped_and_another_agent_plays_on(page: Page) -> None:
     white = choose(page, white="minimax").get_by_role("group", name="White")
     white.get_by_label("Depth").fill("99")
     assert not page.locator("form.game").evaluate("form => form.checkValidity()")
@@ -367,8 +360,7 @@ def test_a_search_is_stopped_and_another_agent_plays_on(open_page: Open) -> None
     expect(moves(page)).to_have_count(2)
 
 
-def test_levels_stand_in_the_dialog_with_their_elo(open_page: Open) -> None:
-    page = open_page()
+def test_levels_stand_in_the_dialog_with_their_elo(page: Page) -> None:
     dialog = choose(page, white="casual")
     seat = dialog.get_by_role("group", name="White")
     expect(seat.locator(".about")).to_contain_text("Elo")
@@ -380,8 +372,7 @@ def test_levels_stand_in_the_dialog_with_their_elo(open_page: Open) -> None:
     expect(page.locator("#white-seat")).to_contain_text("casual")
 
 
-def test_my_games_lead_back_to_each_of_them(open_page: Open) -> None:
-    page = open_page()
+def test_my_games_lead_back_to_each_of_them(page: Page) -> None:
     play(page, "f5")
     first = page.url
     begin(page)
@@ -396,8 +387,7 @@ def test_my_games_lead_back_to_each_of_them(open_page: Open) -> None:
     assert page.url == first
 
 
-def test_a_series_shows_its_score_and_its_next_game(open_page: Open) -> None:
-    page = open_page()
+def test_a_series_shows_its_score_and_its_next_game(page: Page) -> None:
     begin(page, white="greedy", Games="2")
     for human in ("black", "white"):
         expect(status(page)).to_contain_text("Your turn")
@@ -412,8 +402,7 @@ def test_a_series_shows_its_score_and_its_next_game(open_page: Open) -> None:
     expect(page.get_by_role("button", name="Next game")).to_be_hidden()
 
 
-def test_a_clock_runs_down_and_ends_the_game(open_page: Open) -> None:
-    page = open_page()
+def test_a_clock_runs_down_and_ends_the_game(page: Page) -> None:
     begin(page, Clock="move 10")
     clock = page.locator("#black-seat .clock")
     expect(clock).to_have_text(re.compile("0:0[5-8]"))
@@ -423,8 +412,7 @@ def test_a_clock_runs_down_and_ends_the_game(open_page: Open) -> None:
     expect(status(page)).to_contain_text("White's time is up")
 
 
-def test_moves_are_typed(open_page: Open) -> None:
-    page = open_page()
+def test_moves_are_typed(page: Page) -> None:
     page.keyboard.type("f5")
     expect(square(page, "f5")).to_have_class(re.compile("latest"))
     page.keyboard.type("a1")
@@ -439,8 +427,7 @@ def test_moves_are_typed(open_page: Open) -> None:
     expect(moves(page)).to_have_count(3)
 
 
-def test_sounds_are_off_until_they_are_wanted(open_page: Open) -> None:
-    page = open_page()
+def test_sounds_are_off_until_they_are_wanted(page: Page) -> None:
     page.evaluate(
         "() => { const it = AudioContext.prototype, make = it.createOscillator; window.tones = 0;"
         "it.createOscillator = function () { window.tones += 1; return make.apply(this); }; }"
