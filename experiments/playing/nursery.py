@@ -20,6 +20,7 @@ import select
 import signal
 import socket
 import struct
+import subprocess
 import sys
 import time
 from collections import Counter, deque
@@ -159,10 +160,10 @@ def start_nursery(prepare: Callable[[], tuple[Start, float]]) -> Nursery:
         "from othello_lab.experiments.playing.nursery import fresh_nursery\n"
         f"fresh_nursery({theirs.fileno()})"
     )
-    theirs.set_inheritable(True)
     with theirs:
-        number = os.posix_spawn(sys.executable, [sys.executable, "-c", code], os.environ)
-    nursery = Nursery(ours, number)
+        process = subprocess.Popen([sys.executable, "-c", code], pass_fds=[theirs.fileno()])
+    process.returncode = 0  # nobody is to ask: Nursery.end waits for it
+    nursery = Nursery(ours, process.pid)
     try:
         with _messenger(ours) as messenger:
             messenger.send(prepare)
