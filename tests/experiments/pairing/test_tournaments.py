@@ -105,11 +105,14 @@ def test_nobody_meets_another_twice_in_a_swiss_tournament(size: int, longest: bo
     draw, rounds = tournament(Swiss(most if longest else None), size, pairs=2)
     assert len(rounds) == (most if longest else (size - 1).bit_length())
     assert set(met(rounds).values()) == {2}  # pairs of one match
+    sat_out = list[int]()
     for taken in rounds:
         assert len({pair[0].opening for pair in taken}) == 2
         agents = Counter(agent for pair in taken for agent in (pair[0].black, pair[0].white))
         assert len(agents) == size - size % 2
         assert set(agents.values()) == {2}
+        sat_out += {*range(size)} - {*agents}
+    assert len(sat_out) == len({*sat_out})  # another one each time
     points = standings(draw, size)["points"]
     byes = len(rounds) * (size % 2)
     assert sum(points) == len(rounds) * (size // 2) + byes

@@ -337,8 +337,9 @@ def test_agents_of_one_strategy_are_rated_as_one() -> None:
 
 
 def test_agents_that_met_nobody_but_their_own_strategy() -> None:
-    ((members, found),) = rate_pools(np.zeros((1, 1, 1, 5), dtype=int), strategies=[0, 0])
-    assert members.tolist() == [0, 1]
+    none = np.zeros((1, 1, 1, 5), dtype=int)
+    ((members, found),) = rate_pools(none, strategies=[0, 0], anchor=1)
+    assert members.tolist() == [0, 1] and found.anchor is None
     assert found.split.all() and found.elo.tolist() == [0, 0]
     assert found.superiority[0, 1] == 0.5
 
