@@ -62,7 +62,6 @@ FLOAT_SCALE = 1000
 """Factor for results that are floats, so that three digits survive the rounding."""
 
 _BOARDS, _COMPILED = "_othello_boards", "_othello_compiled"
-_BOARD_LIST = "_othello_board_list"
 _LIST, _MASKS = "list", "masks"
 _PAIP = ["player", "board"]  # the parameters of such a function there
 IN_PYTHON = "@heuristic(compiled=False) runs it as ordinary Python, slower"
