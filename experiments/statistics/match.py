@@ -125,17 +125,9 @@ def match_statistics(counts: ArrayLike, times: ArrayLike | None = None) -> Match
     nelo, margin = math.nan, math.nan
     if openings >= _FEWEST:
         nelo, margin = _normalised(units, often, share, score, openings)
-    return MatchStatistics(
-        pairs,
-        score,
-        elo_of_score(score),
-        elo_of_score(score - reach),
-        elo_of_score(score + reach),
-        nelo,
-        nelo - margin,
-        nelo + margin,
-        los=float(scipy.special.stdtr(openings - 1, (score - 0.5) / error)),
-    )
+    elo, low, high = (elo_of_score(score + away) for away in (0.0, -reach, reach))
+    los = float(scipy.special.stdtr(openings - 1, (score - 0.5) / error))
+    return MatchStatistics(pairs, score, elo, low, high, nelo, nelo - margin, nelo + margin, los)
 
 
 def _bound(score: float, openings: int) -> tuple[float, str]:

@@ -87,6 +87,8 @@ def test_passes_are_plies_of_an_opening() -> None:
     assert cut.moves == opening.moves[:6]
     assert cut.text == FORCED_PASS[:10] + "--"
     assert Opening.read(cut.text, "mini4") == cut
+    with pytest.raises(ValueError, match="a1"):
+        Opening(bytes([0])).reach("standard")
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -103,13 +103,8 @@ def cup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         "# Half of the agents are out after each round\n_target_: cup.Cup\n", encoding="utf-8"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
-    return [
-        "schedule=cup",
-        "agents=classics",
-        "~agents.alphabeta_5",
-        "~agents.minimax_2",
-        "games=6",
-    ]
+    agents = "agents=classics", "~agents.alphabeta_5", "~agents.minimax_2"
+    return ["schedule=cup", *agents, "games=6"]
 
 
 @pytest.mark.integration
