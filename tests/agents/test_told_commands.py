@@ -56,10 +56,11 @@ def test_values_now_and_after_each_move(name: str) -> None:
 
 # X has the whole first row and its X-squares, some hundred thousand points of Iago's.
 LARGE = "XXXXXXXX" + "OX-OO-XO" + "-" * 48 + " X"
+PASSING = "OX" + "-" * 62 + " X"
 
 
 @pytest.mark.parametrize("name", ["iago", "composite"])
-@pytest.mark.parametrize("line", [Position.from_transcript(POSITION).to_obf(), LARGE])
+@pytest.mark.parametrize("line", [Position.from_transcript(POSITION).to_obf(), LARGE, PASSING])
 def test_the_parts_are_shown(name: str, line: str) -> None:
     """In full: digits that are not shown would make sums that do not add up."""
     output = printed("agents", "evaluate", line, "--evaluation", name)

@@ -64,6 +64,7 @@ TROUBLES = {
         "illegal": (ILLEGAL, "a1"),
         "nonsense": (GARBAGE, "'=== corner"),
         "same-pong": (HUNG, "0.3 s"),
+        "volunteers": (GARBAGE, "without being asked"),
     },
     "line": {
         "print('a1', flush=True)": (ILLEGAL, "a1"),
