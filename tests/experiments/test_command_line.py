@@ -154,6 +154,8 @@ def test_ctrl_c_twice_stops_at_once(tmp_path: Path) -> None:
     printed, _ = process.communicate()  # one game of minimax at depth 12 takes hours
     assert process.returncode == 130, printed
     assert "Traceback" not in printed
+    (folder,) = runs_in(tmp_path)
+    assert printed.count(f"othello-lab resume {folder}\n") == 1
 
 
 def test_the_signature_of_the_searches() -> None:

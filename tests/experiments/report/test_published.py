@@ -31,7 +31,6 @@ def percent(cell: str) -> float:
 
 
 # That of a class needs programs: see test_submissions.py.
-# That of a class needs programs: see test_submissions.py.
 @pytest.mark.integration
 @pytest.mark.parametrize("name", sorted(set(choices("experiment")) - {"class"}))
 def test_every_experiment_can_be_run(name: str) -> None:

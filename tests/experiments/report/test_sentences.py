@@ -110,7 +110,7 @@ SENTENCES = [
      r"moves in all 6 pairs; 240 nodes against 960", "pruned", "other moves"),
     ("as many nodes", r"minimax and alphabeta visited as many nodes", "as many", "pruned"),
     ("one strategy", r"minimax, alphabeta play the same moves\.", "uncounted", "pruned"),
-    ("shared place", r"greedy, weighted and minimax_2 share the first place of 3", "shared", "won"),
+    ("shared place", r"greedy and weighted share the first place of 3 \(points", "shared", "won"),
     ("quoted", r"minimax visited 25\.00 % of the nodes of 'none' at equal", "quoted", "pruned"),
     ("two alike", r"25\.00 % of (.|\n)*minimax, alphabeta play the same", "two alike", "ladder"),
     ("equal ranks", r"All ranks: .*minimax = alphabeta", "two alike", "ladder"),
