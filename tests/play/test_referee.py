@@ -75,6 +75,7 @@ DAEMON = (
 SLEEP = "time.sleep(300)"
 REMOVE = "__import__('shutil').rmtree(os.getcwd(), ignore_errors=True)"
 FLOOD = "[os.write({}, b'{}' * 65536) for _ in iter(int, 1)]"
+MAY_FORK = "isolation.children=[hostile]"
 HOSTILE = {
     "never removes its file": (f"os.remove = lambda path: {SLEEP}; honest(text)", "limit=1", LATE),
     "half a line": (f"open({OUT}, 'w').write('(W D'); {SLEEP}", "limit=1", f"{LATE}.*'\\(W D'"),
@@ -92,15 +93,16 @@ HOSTILE = {
     ),
     "removes where it is": (f"{REMOVE}; {SLEEP}", "limit=1", LATE),
     "dies": ("os._exit(3)", PATIENT, f"{DIED}.*exit code 3"),
-    "forks": (f"{DAEMON}; {SLEEP}", "limit=1", LATE),
+    "forks": (f"{DAEMON}; {SLEEP}", PATIENT, f"{DIED}: hostile started another program"),
+    "forks, as it may": (f"{DAEMON}; {SLEEP}", f"limit=1 {MAY_FORK}", LATE),
     "leaves a child that floods": (
         f"os.fork() or {FLOOD.format(1, 'x')}; os._exit(0)",
-        PATIENT,
+        f"{PATIENT} {MAY_FORK}",
         f"{DIED}.*exit code 0",
     ),
     "forks too often": (
         f"[os.fork() or {SLEEP} for _ in range(20)]; {SLEEP}",
-        "processes=10",
+        f"processes=10 {MAY_FORK}",
         f"{DIED}: it had",
     ),
     "floods its output": (FLOOD.format(1, "x"), PATIENT, f"{GARBAGE}.*16 MiB"),
@@ -113,10 +115,10 @@ HOSTILE = {
 def test_a_hostile_program_loses_for_that_reason_and_leaves_nothing(
     name: str, tmp_path: Path, scratch: Path, refereed: Refereed
 ) -> None:
-    trouble, limit, reason = HOSTILE[name]
+    trouble, words, reason = HOSTILE[name]
     hostile = player(tmp_path, trouble, after=2, name="hostile")
     honest = player(tmp_path, name="honest")
-    shown = refereed(hostile, honest, limit)
+    shown = refereed(hostile, honest, *words.split())
     who, why = lost(shown)
     assert who == "hostile" and re.match(reason, why), shown
     assert "(honest) wins." in shown
