@@ -192,7 +192,7 @@ TABLE = r"""
 == meddles_with_all_of_its_process: FINISHED
 othello_lab.core.game.play_game = lambda *_, **__: None
 othello_lab.core.game._GameLoop.play = lambda *_: None
-type.__setattr__(Decision, "flaw", lambda *_: None)
+type.__setattr__(othello_lab.Decision, "flaw", lambda *_: None)
 object.__setattr__(position, "mover", position.mover | position.opponent)
 object.__setattr__(limits, "depth", 1)
 os.chdir("/")
