@@ -226,6 +226,8 @@ class _Umpire:
         """The programs have a moment to end by themselves."""
         until = time.monotonic() + EXIT_SECONDS
         numbers = [each.number for each in stand_ins if each.number is not None]
+        for each in stand_ins:
+            each.go_on()
         while descendants(numbers) and time.monotonic() < until:
             self.check()
             time.sleep(_LOOK_SECONDS)

@@ -161,7 +161,7 @@ class AgentProxy:
             self._asked_in_game = True
             self._children.heard()
             self._meter.start()
-            self._continue()
+            self.go_on()
             self._look(_TICK, False)  # so that what happened before is not its time
             self._account.stopped_since = None  # it was this judge that stopped it
 
@@ -195,7 +195,8 @@ class AgentProxy:
             self._process.signal_all(signal.SIGSTOP)
             self._is_stopped = True
 
-    def _continue(self) -> None:
+    def go_on(self) -> None:
+        """Let its processes run, if this judge has stopped them."""
         if self._process is not None and self._is_stopped:
             self._process.signal_all(signal.SIGCONT)
         self._is_stopped = False
@@ -215,7 +216,7 @@ class AgentProxy:
     def begin_to_close(self) -> None:
         """Let the agent close; it may take until :meth:`kill`."""
         if self._process is not None:
-            self._continue()
+            self.go_on()
             self._asked += 1
             with contextlib.suppress(OSError):
                 self._process.send(json.dumps([self._asked, "close"]).encode(), wait=False)
@@ -326,7 +327,7 @@ class AgentProxy:
 
     def _answer(self, patience: float, question: list[Any]) -> list[Any]:
         assert self._process is not None
-        self._continue()
+        self.go_on()
         self._asked += 1
         self._printed_before = self._printed
         message = json.dumps([self._asked, *question]).encode()

@@ -217,17 +217,17 @@ def test_both_may_play_in_a_folder_of_yours(
 def test_an_illegal_move_is_handed_on_to_the_opponent(
     tmp_path: Path, refereed: Refereed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("othello_lab.play.umpire.EXIT_SECONDS", 5.0)
+    monkeypatch.setattr("othello_lab.play.umpire.EXIT_SECONDS", 60.0)  # both end by themselves
     note = tmp_path / "note"
     begin = (
         "os.remove = lambda path, remove=os.remove: ("
-        f"open({str(note)!r}, 'w').write(open(path).read()), remove(path))"
+        f"open({str(note)!r}, 'a').write(open(path).read()), remove(path))"
     )
     watcher = player(tmp_path, begin=begin, name="watcher")
-    bad = player(tmp_path, "honest('(W D 9) so there')", after=3, name="bad")
+    bad = player(tmp_path, "honest('(W D 9) so there'); os._exit(0)", after=3, name="bad")
     shown = refereed(bad, watcher, f"isolation.writes=[{tmp_path}]")
     assert lost(shown)[0] == "bad"
-    assert note.read_text().strip() == "(W D 9) so there"
+    assert note.read_text().splitlines()[-1] == "(W D 9) so there"
 
 
 @pytest.mark.integration
