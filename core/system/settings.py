@@ -21,7 +21,7 @@ othello_lab.core.system.settings.SettingError: unknown reward 'dsc'; choose from
 checked by putting :func:`checked` on its ``__init__``. Refusals are SettingErrors.
 
 From the same declarations :func:`explained` makes the ``help`` of a class, :func:`called` the call
-that makes an object again; :func:`declared` returns them for other uses.
+that makes an object again; :func:`documented` returns them for other uses.
 """
 
 from __future__ import annotations

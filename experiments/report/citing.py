@@ -83,7 +83,7 @@ def bibtex(head: Mapping[str, Any], kind: str = "Run") -> str:
     """Return a reference to the lab, with the version, the hash of the code and the command of a
     run or sweep.
 
-    head: of :meth:`~experiments.record.store.Record.run`.
+    head: of :meth:`~experiments.record.store.Record.head`.
     """
     code = f", code {head['versions']['code']}" if "code" in head["versions"] else ""
     fields = {

@@ -330,7 +330,7 @@ def _all_ranks(ranks: Sequence[_Rank], names: Sequence[str]) -> str:
 
 
 def _strategies(agents: int, parts: Sequence[tuple[IntArray, Ratings]]) -> IntArray:
-    """Return the strategy of every agent, as in :func:`experiments.studies.strategies.strategies`,
+    """Return the strategy of every agent, as in :func:`experiments.report.strategies.strategies`,
     from ratings, since those take long to find."""
     found = np.arange(agents)
     for members, ratings in parts:

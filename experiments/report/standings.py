@@ -187,7 +187,7 @@ def pairs_by_opening(
 ) -> tuple[IntArray, IntArray]:
     """Return outcomes of all complete pairs that repeat no earlier one, opening by opening.
 
-    plays: the strategy of every agent, see :mod:`experiments.studies.strategies`; None to count
+    plays: the strategy of every agent, see :mod:`experiments.report.strategies`; None to count
     every agent for itself. Pairs of a strategy with itself are left out. rated: leave out pairs
     with a forfeited game, too, as ratings do.
 
