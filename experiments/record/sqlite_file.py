@@ -173,20 +173,21 @@ def _try(connection: sqlite3.Connection, statement: str) -> None:
         sqlite3.Connection.cursor(connection).execute(statement)
 
 
-def read(path: Path) -> sqlite3.Connection:
-    """Return a connection that reads a file, and cannot write to it; sqlite3.Error.
+def read(path: Path, cut_short: bool = False) -> sqlite3.Connection:
+    """Return a connection that reads a file, and cannot write to it; sqlite3.Error. cut_short: True
+    to read a file without its end, too.
 
     If a program was killed while it changed the kind of journal, its change is taken back first.
     """
     _check_files(path)
     try:
-        return _read(path)
+        return _read(path, cut_short)
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode not in _HALF_CHANGED:
             raise
     with closing(sqlite3.connect(path, timeout=_READ_SECONDS)) as connection:
         connection.execute(_LOOK)
-    return _read(path)
+    return _read(path, cut_short)
 
 
 def _check_files(path: Path, follow: bool = True) -> None:
@@ -207,9 +208,11 @@ def _check_files(path: Path, follow: bool = True) -> None:
             raise sqlite3.DatabaseError("its journal names another file")
 
 
-def _read(path: Path) -> sqlite3.Connection:
+def _read(path: Path, cut_short: bool) -> sqlite3.Connection:
     uri = f"{path.resolve().as_uri()}?mode=ro"
     opened = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=_READ_SECONDS)
     with ready(opened) as connection:
+        if cut_short:  # with this SQLite does not refuse a file for its length
+            connection.execute("pragma writable_schema = on")
         connection.execute(_LOOK)
     return connection

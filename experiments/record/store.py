@@ -475,14 +475,15 @@ class Record(AbstractContextManager["Record"]):
         return cls(sqlite_file.create(path, _SCHEMA, tell), path)
 
     @classmethod
-    def open(cls, path: Path | str) -> Record:
-        """An existing record (the file, or the folder of the job), for reading."""
+    def open(cls, path: Path | str, cut_short: bool = False) -> Record:
+        """An existing record (the file, or the folder of the job), for reading. cut_short: True to
+        read what is left of a file without its end, too."""
         path, given = Path(path), path
         if path.is_dir():
             path = path / FILE
         if not path.is_file():
             raise FileNotFoundError(f"{given}: no record of a job there")
-        with sqlite_file.ready(sqlite_file.read(path)) as connection:
+        with sqlite_file.ready(sqlite_file.read(path, cut_short)) as connection:
             _check_tables(connection)
         return cls(connection, path)
 

@@ -46,7 +46,7 @@ def recover_command(arguments: Sequence[str], console: Console) -> int:
         raise ConfigError(f"{folder} is no run: there is no {FILE} in it")
     check_single(folder)
     try:
-        with locked(folder), Record.open(folder) as record:
+        with locked(folder), Record.open(folder, cut_short=True) as record:
             made, games, asked = _saved(record, folder, console)
     except DAMAGES as error:
         if isinstance(error, ConfigError):

@@ -454,6 +454,8 @@ def test_what_can_be_read_is_recovered_and_the_rest_played_again(tmp_path: Path)
     assert content(made) == content(sound)
 
     assert main(["recover", str(damaged)]) == 0, "a second time, too"
+    (damaged / "record.sqlite").write_bytes((sound / "record.sqlite").read_bytes()[:-size])
+    assert " of 40 games are in " in told("recover", damaged), "of a file cut short"
     (damaged / "record.sqlite").write_bytes(bytes(size) + damage[size:])
     assert str(damaged) in told("recover", damaged, code=2)
 
