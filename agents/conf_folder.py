@@ -9,7 +9,7 @@ from othello_lab.core.system.settings import ConfigError
 
 NAMED = ("agent", "evaluation")
 """Groups whose options may be the value of a setting of the same name."""
-FILLED = ("data", "executor", "openings", "schedule", "study", "train")
+GROUPS_WITH_DEFAULTS = ("data", "executor", "openings", "schedule", "study", "train")
 """Groups whose options get the defaults of their classes. Those of agents and evaluations are in
 their YAMLs."""
 NEEDS_A_TARGET = "function"

@@ -21,7 +21,13 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import yaml
 
 from othello_lab.agents import loading
-from othello_lab.agents.conf_folder import FILLED, NAMED, NEEDS_A_TARGET, check_folders, conf_folder
+from othello_lab.agents.conf_folder import (
+    GROUPS_WITH_DEFAULTS,
+    NAMED,
+    NEEDS_A_TARGET,
+    check_folders,
+    conf_folder,
+)
 from othello_lab.core.rules import RULESETS
 from othello_lab.core.system.files import read_text
 from othello_lab.core.system.foreign_text import storable
@@ -503,7 +509,7 @@ def load(group: str, name: str, extra_folders: Sequence[str | Path] = ()) -> dic
 
 def with_defaults(group: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of an option with the defaults of its class, if its group has these."""
-    if group not in FILLED:
+    if group not in GROUPS_WITH_DEFAULTS:
         return dict(settings)
     return {**settings, **loading.defaults_of(str(settings.get("_target_", ""))), **settings}
 

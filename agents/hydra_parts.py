@@ -30,7 +30,7 @@ from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf, open_dict
 
 from othello_lab.agents import loading
-from othello_lab.agents.conf_folder import FILLED, NAMED, NEEDS_A_TARGET, conf_folder
+from othello_lab.agents.conf_folder import GROUPS_WITH_DEFAULTS, NAMED, NEEDS_A_TARGET, conf_folder
 from othello_lab.agents.kept_compositions import kept_composition
 from othello_lab.core.system.plain_yaml import checked_text
 from othello_lab.core.system.settings import ConfigError
@@ -263,7 +263,7 @@ def _compose_anew(config_name: str | None, overrides: Sequence[str]) -> DictConf
     with open_dict(config):
         _fill(config, loading.defaults_of(str(config.pop(SCHEMA, ""))))
         for key in list(config):
-            if key in FILLED and "_target_" in (config[key] or ()):
+            if key in GROUPS_WITH_DEFAULTS and "_target_" in (config[key] or ()):
                 _fill(config[key], loading.defaults_of(str(config[key]._target_)))
     return config
 

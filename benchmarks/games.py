@@ -38,13 +38,13 @@ from othello_lab import Agent, Decision, Limits
 from othello_lab.core.position import Position
 from othello_lab.experiments.config import plan_of, read
 from othello_lab.experiments.jobs.run import run
-from othello_lab.experiments.pairing.schedule import PairDraw, PickledPairs
+from othello_lab.experiments.pairing.schedule import PairQueue, PickledPairs
 from othello_lab.experiments.playing import Executor
 from othello_lab.experiments.playing.batch import GameMonitor, play_all
 from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.executors import Say
+from othello_lab.experiments.playing.fork_server import fork_server
 from othello_lab.experiments.playing.match import PairResults, TaskRunner
-from othello_lab.experiments.playing.nursery import fork_nursery
 from othello_lab.experiments.playing.pool import WorkerPool
 from othello_lab.experiments.playing.tasks import WorkerContext, Workers, start_worker
 from othello_lab.experiments.record.game_block import SCHEDULED, GameBlock
@@ -140,13 +140,13 @@ class AnsweringFromMemory(Executor):
         self.seconds = 0.0
 
     def workers_for(self, conditions: GameConditions, say: Say) -> Workers:
-        return WorkerPool(fork_nursery(WORKERS, partial(start_worker, conditions)))
+        return WorkerPool(fork_server(WORKERS, partial(start_worker, conditions)))
 
     @contextmanager
     def ready(self, conditions: GameConditions, say: Say, trial: bool = False) -> Iterator[Any]:
         with self.workers_for(conditions, say) as workers:
 
-            def play(draw: PairDraw) -> Iterator[list[PairResults]]:
+            def play(draw: PairQueue) -> Iterator[list[PairResults]]:
                 begun = time.process_time()
                 yield from TaskRunner(workers, lambda: False, _play_or_remember)(draw)
                 self.seconds = time.process_time() - begun

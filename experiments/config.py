@@ -53,7 +53,7 @@ from othello_lab.core.system.settings import (
 )
 from othello_lab.experiments.pairing import Openings, Schedule
 from othello_lab.experiments.pairing.openings import Opening
-from othello_lab.experiments.pairing.schedule import PairDraw
+from othello_lab.experiments.pairing.schedule import PairQueue
 from othello_lab.experiments.playing import Executor, Serial
 from othello_lab.experiments.playing.conditions import (
     CLOSED,
@@ -347,7 +347,7 @@ class Plan:
         """The largest number of games of the schedule."""
         return self.pairs * self.schedule.games_each
 
-    def draw(self, openings: Sequence[Opening]) -> PairDraw:
+    def draw(self, openings: Sequence[Opening]) -> PairQueue:
         """The pairs of the run, from these openings."""
         return draw_of(self.settings, self.schedule, openings)
 
@@ -486,10 +486,10 @@ def scheduled_of(settings: RunConfig) -> tuple[Schedule, int]:
     return schedule, schedule.length(list(settings.agents), settings.games // 2)
 
 
-def draw_of(settings: RunConfig, schedule: Schedule, openings: Sequence[Opening]) -> PairDraw:
+def draw_of(settings: RunConfig, schedule: Schedule, openings: Sequence[Opening]) -> PairQueue:
     """The pairs of the run with these settings, from these openings."""
     names, pairs = list(settings.agents), settings.games // 2
-    return PairDraw(schedule, names, openings, settings.seed, pairs)
+    return PairQueue(schedule, names, openings, settings.seed, pairs)
 
 
 def _checked(where: str, check: Any, *arguments: Any) -> Any:

@@ -48,7 +48,7 @@ def lives(process: int) -> bool:
 
 
 def leads_a_session(process: int) -> bool:
-    """Return True for a nursery that has not begun to end: workers lead none."""
+    """Return True for a fork server that has not begun to end: workers lead none."""
     try:
         return os.getsid(process) == process and not int(_stat(process)[6]) & _PF_EXITING
     except (ProcessLookupError, IndexError):

@@ -160,10 +160,10 @@ class CandidateMatches:
         scores = [points(duel(player, each, starts, rules)) for each in self.players]
         return float(np.mean(scores))
 
-    def score(self, crew: WorkerMap, vector: np.ndarray, starts: Starts) -> float:
+    def score(self, workers: WorkerMap, vector: np.ndarray, starts: Starts) -> float:
         """The same, by several workers."""
         parts = np.array_split(starts, min(_PARTS, len(starts)))
-        scores = crew(self.fitness, [(vector, part) for part in parts])
+        scores = workers(self.fitness, [(vector, part) for part in parts])
         return float(np.average(scores, weights=[len(part) for part in parts]))
 
 
@@ -319,26 +319,26 @@ class Evolved(Training):
         others, apart = starts[: -self.checks], starts[-self.checks :]
         begin = self._beginning(arena.genes)
         evolution = Evolution(begin, self.sigma, self.population, work.seed)
-        course = EvolutionHistory(**(work.kept("course") or {}))
+        course = EvolutionHistory(**(work.load_checkpoint("course") or {}))
         means = replay(evolution, course)
         done = len(means)
-        with work.crew() as crew, work.progress("evolving", self.generations, done) as bar:
+        with work.workers() as workers, work.progress("evolving", self.generations, done) as bar:
             if begin.any() and course.begin is None:
-                course.begin = arena.score(crew, begin, apart)
+                course.begin = arena.score(workers, begin, apart)
             for generation in range(done, self.generations):
                 if work.over and means:
                     break
                 rows = work.rng(_GENERATION, generation).permutation(len(others))[: self.openings]
                 tasks = [(each, others[rows]) for each in evolution.draw()]
-                fitness = crew(arena.fitness, tasks)
+                fitness = workers(arena.fitness, tasks)
                 evolution.tell(work.finite("fitness", fitness, f"generation {generation + 1}"))
                 means.append(evolution.mean)
                 work.finite("weights", means[-1], f"generation {generation + 1}")
                 course.fitness.append(fitness)
-                course.checks.append(arena.score(crew, means[-1], apart))
+                course.checks.append(arena.score(workers, means[-1], apart))
                 course.sigmas.append(evolution.sigma)
                 _note(work, course)
-                work.keep("course", asdict(course))
+                work.save_checkpoint("course", asdict(course))
                 bar.tell(f"mean {100 * course.checks[-1]:.1f} %")
                 bar.advance()
         return self._learned(arena, course, means[course.best])

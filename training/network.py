@@ -57,7 +57,7 @@ class NetworkTraining(Training):
         work.finite("scores", train.score, "training")
         held = NetworkInputs.of(work.positions.part(VALIDATION).sample(_HELD, work.rng(0)))
         network = Network(self.stages, work.rng(1), float(np.mean(train.score)))
-        epoch = network.restore(work.kept("network"))
+        epoch = network.restore(work.load_checkpoint("network"))
         shown = NetworkInputs.of(train)
         with _one_thread(), work.progress("epochs", self.epochs, epoch) as bar:
             while epoch < self.epochs and not work.over:
@@ -71,7 +71,7 @@ class NetworkTraining(Training):
                 if len(held):
                     told["validation"] = network.squared_error(held)
                 work.note(epoch=epoch, **told)
-                work.keep("network", network.state(epoch))
+                work.save_checkpoint("network", network.state(epoch))
                 bar.advance()
                 bar.tell(
                     ", ".join(f"{name} {value**0.5:.2f} discs" for name, value in told.items())

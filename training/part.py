@@ -16,7 +16,7 @@ from othello_lab.experiments.playing.trust import names_no_more
 from othello_lab.experiments.record.reading import has_begun, reading
 from othello_lab.experiments.record.store import FILE
 from othello_lab.experiments.studies import study_session as studies
-from othello_lab.experiments.studies.parts import put_aside
+from othello_lab.experiments.studies.parts import rename_unfinished
 from othello_lab.experiments.studies.study import changed
 from othello_lab.experiments.studies.study_plan import StudyPlan, planned
 from othello_lab.training.steps import read
@@ -47,7 +47,7 @@ def train_part(
     command: that asked for the whole. options: of a training that has begun.
     """
     if (folder / FILE).exists() and not has_begun(folder):
-        put_aside(folder)
+        rename_unfinished(folder)
     if has_begun(folder):
         with reading(folder, TRAINING.word) as record:
             trust = options.trust or names_no_more(record.head()["config"], plan.as_data)

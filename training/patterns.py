@@ -62,10 +62,13 @@ class PatternTraining(Training):
         columns = Columns(positions.side)
         learn_from, check_with = positions.part(TRAIN), positions.part(VALIDATION)
         stages = self.stages(positions.side)
-        kept = work.kept("stages") or {"weights": np.zeros((0, columns.number)), "enough": []}
+        kept = work.load_checkpoint("stages") or {
+            "weights": np.zeros((0, columns.number)),
+            "enough": [],
+        }
         weights, enough = list(kept["weights"]), list(kept["enough"])
         todo = range(len(weights), len(stages))
-        with work.crew() as crew, work.progress("stages", len(stages), len(weights)) as bar:
+        with work.workers() as workers, work.progress("stages", len(stages), len(weights)) as bar:
             for begin in todo[::_AT_A_TIME]:
                 some = stages[begin : begin + _AT_A_TIME]
                 parts = [
@@ -76,7 +79,7 @@ class PatternTraining(Training):
                     for low, high in some
                 ]
                 fit = functools.partial(_fit, shrink=self.shrink, iterations=self.iterations)
-                for (low, high), found in zip(some, crew(fit, parts), strict=True):
+                for (low, high), found in zip(some, workers(fit, parts), strict=True):
                     where = f"stage of {low} to {high} empty squares"
                     work.finite("weights", found.weights, where)
                     weights.append(found.weights)
@@ -88,7 +91,7 @@ class PatternTraining(Training):
                         validation=found.validation,
                     )
                     bar.advance()
-                work.keep("stages", {"weights": np.array(weights), "enough": enough})
+                work.save_checkpoint("stages", {"weights": np.array(weights), "enough": enough})
         if not any(enough):
             raise ValueError(
                 f"{len(learn_from):,} positions to learn from; a stage needs {FEWEST:,}"

@@ -207,7 +207,7 @@ class TemporalDifferences(Training):
         self.prepare(work.plan)
         known, ladder = board(work.plan.rules, self.stage), self._ladder(work.plan)
         manner = LearningSettings(self.rate, self.trace, self.chance, self.opening)
-        kept = work.kept("learning")
+        kept = work.load_checkpoint("learning")
         state = _State.of_data(kept) if kept else _State(nothing(known))
         last = work.spent
         with work.progress("playing itself", self.games, state.games) as bar:
@@ -223,11 +223,11 @@ class TemporalDifferences(Training):
                 if self._at_mark(state.games):
                     bar.tell(_note(work, state, known, ladder))
                 if self._at_mark(state.games) or work.spent > last + _KEEP_MINUTES:
-                    work.keep("learning", state.as_data)
+                    work.save_checkpoint("learning", state.as_data)
                     last = work.spent
         if not work.history or work.history[-1]["games"] != state.games:
             _note(work, state, known, ladder)
-        work.keep("learning", state.as_data)
+        work.save_checkpoint("learning", state.as_data)
         return self._learned(work, state, known, ladder)
 
     def _at_mark(self, games: int) -> bool:

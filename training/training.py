@@ -15,7 +15,7 @@ result as weights and YAML that any run can use, and measures it. A training onl
 
         def learn(self, work: TrainingContext) -> LearningResult:
             train = work.positions.part(TRAIN)
-            state = work.kept("weights") or {"weights": np.zeros(64), "step": 0}
+            state = work.load_checkpoint("weights") or {"weights": np.zeros(64), "step": 0}
             with work.progress("learning", self.steps, state["step"]) as progress:
                 for step in range(state["step"], self.steps):
                     if work.over:
@@ -24,7 +24,7 @@ result as weights and YAML that any run can use, and measures it. A training onl
                     work.finite("weights", weights, f"step {step}")
                     work.note(step=step, loss=loss)
                     state = {"weights": weights, "step": step + 1}
-                    work.keep("weights", state)
+                    work.save_checkpoint("weights", state)
                     progress.advance()
             weights = LearnedWeights("mine", 1, 100, {"weights": state["weights"]})
             return LearningResult({"_target_": "..."}, weights)
@@ -316,7 +316,7 @@ class TrainingContext:
         make_folder(self.folder)
         return self.folder / name
 
-    def keep(self, name: str, state: Mapping[str, Any]) -> Path:
+    def save_checkpoint(self, name: str, state: Mapping[str, Any]) -> Path:
         """Keep a state, in the place of the one of this name, together with the history so far.
 
         state: by name arrays of numbers, bytes, and JSON values.
@@ -327,7 +327,7 @@ class TrainingContext:
         self._last_kept = path
         return path
 
-    def kept(self, name: str) -> dict[str, Any] | None:
+    def load_checkpoint(self, name: str) -> dict[str, Any] | None:
         """Return the state that was kept under this name, None for none, and restore its history.
         Raises ConfigError for a damaged file."""
         path = self._checkpoint(name)
@@ -358,20 +358,20 @@ class TrainingContext:
     # ------------------------------------------------------------------ others' work
 
     @contextmanager
-    def crew(self) -> Iterator[WorkerMap]:
-        """Yield workers: ``with work.crew() as crew: crew(function, items)`` returns the function's
-        result for each item, in order, the same for any number of workers.
+    def workers(self) -> Iterator[WorkerMap]:
+        """Yield workers: ``with work.workers() as workers: workers(function, items)`` returns the
+        function's result for each item, in order, the same for any number of workers.
 
         Function, items and results are pickled. Enter it before :meth:`progress`, with all kernels
         of the function compiled, as it forks this process.
         """
         conditions = self.plan.conditions()
-        with self.plan.executor.ready(conditions, self.say) as crew:
+        with self.plan.executor.ready(conditions, self.say) as workers:
 
             def work_on(function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
                 pieces = [Task(number, item) for number, item in enumerate(items)]
                 found: dict[int, Any] = {}
-                for batch in crew.work(functools.partial(_one, function), pieces):
+                for batch in workers.work(functools.partial(_one, function), pieces):
                     for result in batch:
                         if result.failure:
                             raise RuntimeError(f"item {result.number}: {result.failure}")

@@ -70,13 +70,13 @@ class TreesTraining(Training):
         with work.progress("growing trees", self.stages) as bar:
             for number in range(self.stages):
                 name = f"stage {number}"
-                state = work.kept(name)
+                state = work.load_checkpoint(name)
                 if state is None:
                     work.finite("scores", train.score, name)
                     parts = [each[of_empties[each.empties] == number] for each in (train, held)]
                     stage = self._grow(parts[0], parts[1], train)
                     work.finite("answers", stage.leaf, name)
-                    work.keep(name, vars(stage))
+                    work.save_checkpoint(name, vars(stage))
                 else:
                     stage = TreeStage(**state)
                 stages.append(stage)

@@ -114,7 +114,7 @@ class Job(ABC, Generic[Result]):
         to report.
         """
 
-    def kept(self) -> str:
+    def resume_advice(self) -> str:
         """Return how to continue after an error, as a sentence."""
         if not self.begun:
             return "Nothing was done; start it again"
@@ -256,7 +256,7 @@ class Job(ABC, Generic[Result]):
             if not error.why:
                 raise
             why = error.why  # of a part of this job
-            raise RunStopped(f"{why}. {self.kept()}", why) from error
+            raise RunStopped(f"{why}. {self.resume_advice()}", why) from error
         except (sqlite3.Error, OSError, MemoryError, RuntimeError, TaskFailed) as error:
             why, rescue = one_line(error), ""
             if is_shortage(error):
@@ -267,7 +267,7 @@ class Job(ABC, Generic[Result]):
             elif not isinstance(error, BrokenExecutor | TaskFailed):
                 raise
             raise RunStopped(
-                f"{why}{rescue or f'. {self.kept()}'}", "" if rescue else why
+                f"{why}{rescue or f'. {self.resume_advice()}'}", "" if rescue else why
             ) from error
 
 

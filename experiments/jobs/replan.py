@@ -109,7 +109,7 @@ def replanned(
         games = typed(head["config"]).games
         settings = options.settings(folder, head["config"])
         _check_objects(settings, agents)
-        foreign = foreign_in(settings, head["versions"], options.address is not None)
+        foreign = untrusted_code(settings, head["versions"], options.address is not None)
         options.check(folder, head, versions(built_from(settings)), foreign, console)
         plan = plan_of(settings, agents)
         if list(plan.agents) != list(numbers):
@@ -167,7 +167,7 @@ def _check_objects(settings: RunConfig, agents: Mapping[str, Agent] | None) -> N
             )
 
 
-def foreign_in(
+def untrusted_code(
     settings: RunConfig, recorded: Mapping[str, str] = MappingProxyType({}), moved: bool = False
 ) -> list[str]:
     """Return the code from outside the lab that a plan of these settings would run. Objects of a

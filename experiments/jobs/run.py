@@ -43,11 +43,16 @@ from othello_lab.experiments.config import (
     plan_of,
 )
 from othello_lab.experiments.jobs.job import Job
-from othello_lab.experiments.jobs.replan import ResumeOptions, about_object, foreign_in, replanned
+from othello_lab.experiments.jobs.replan import (
+    ResumeOptions,
+    about_object,
+    replanned,
+    untrusted_code,
+)
 from othello_lab.experiments.jobs.result import RunResult
 from othello_lab.experiments.jobs.stopping import RunStopped, guarded
 from othello_lab.experiments.pairing.openings import Opening
-from othello_lab.experiments.pairing.schedule import PairDraw
+from othello_lab.experiments.pairing.schedule import PairQueue
 from othello_lab.experiments.playing import Serial
 from othello_lab.experiments.playing.conditions import ISOLATES_LESS, GameConditions, Isolation
 from othello_lab.experiments.playing.game import recordable
@@ -252,7 +257,7 @@ class RunJob(Job[RunResult]):
         return versions(built_from(self._plan.settings))
 
     def foreign(self) -> list[str]:
-        return foreign_in(self._plan.settings)
+        return untrusted_code(self._plan.settings)
 
     def write_head(self) -> None:
         plan, record = self._plan, self.record
@@ -331,7 +336,7 @@ class RunJob(Job[RunResult]):
     def rescue(self, error: Exception) -> str:
         return way_out(self.folder, error)
 
-    def _drawn(self, openings: Sequence[Opening]) -> PairDraw:
+    def _drawn(self, openings: Sequence[Opening]) -> PairQueue:
         """The pairs of the run, those in the record played already."""
         plan = self._plan
         draw, each = plan.draw(openings), plan.schedule.games_each
@@ -344,7 +349,7 @@ class RunJob(Job[RunResult]):
         log.info("begins, with %s%d of %d %s", most, plan.pairs - len(settled), plan.pairs, noun)
         return draw
 
-    def _write_down(self, results: Iterator[list[PairResults]], draw: PairDraw) -> None:
+    def _write_down(self, results: Iterator[list[PairResults]], draw: PairQueue) -> None:
         """Write results into the record as they come, and show how far the run is."""
         plan, record = self._plan, self.record
         minutes = plan.settings.minutes
@@ -446,7 +451,7 @@ def _loading_report(
         yield batch
 
 
-def in_order(results: Iterator[list[PairResults]], draw: PairDraw) -> Iterator[list[PairResults]]:
+def in_order(results: Iterator[list[PairResults]], draw: PairQueue) -> Iterator[list[PairResults]]:
     """Yield results in the order of recording, and tell them to the schedule.
 
     If the schedule may end the run they come pair by pair in its order, up to the pair that ends

@@ -34,7 +34,7 @@ from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.system.settings import Number, check_settings
 from othello_lab.experiments.config import Plan, read
 from othello_lab.experiments.jobs.run import RunStopped
-from othello_lab.experiments.pairing.schedule import PairDraw, PairOutcomes
+from othello_lab.experiments.pairing.schedule import PairOutcomes, PairQueue
 from othello_lab.experiments.playing.match import TaskFailed, pairs_of
 from othello_lab.experiments.statistics.elo import ELO, NELO, expected_score
 from othello_lab.experiments.statistics.intervals import interval_text
@@ -241,7 +241,7 @@ def time_pairs(plan: Plan, console: Console) -> PlayingTime:
     return PlayingTime(played, seconds, forfeits)
 
 
-class _TimedDraw(PairDraw):
+class _TimedDraw(PairQueue):
     """Whole rounds, so that slow pairings weigh no more than they will; none is begun once time is
     up. Nobody tells it of results, so an adaptive schedule gives its first round alone."""
 

@@ -342,7 +342,7 @@ class MatchOfTwo(Schedule):
         return [(FIRST, SECOND)]
 
 
-class PairDraw:
+class PairQueue:
     """The pairs of a run as its schedule draws them, round by round, and their outcomes."""
 
     def __init__(

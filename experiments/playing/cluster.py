@@ -27,7 +27,7 @@ from typing import Any
 from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.experiments.playing.cluster_worker import Assignment, Lease, work
 from othello_lab.experiments.playing.conditions import GameConditions, RemoteConditions
-from othello_lab.experiments.playing.nursery import BEGUN, message_of
+from othello_lab.experiments.playing.fork_server import BEGUN, message_of
 from othello_lab.experiments.playing.pool import WorkerPool
 from othello_lab.experiments.playing.tasks import WorkerDied
 

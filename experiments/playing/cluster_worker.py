@@ -1,11 +1,10 @@
 """A Dask worker's part in a run: the processes in which it plays.
 
 A Dask worker never runs an agent itself, as agents may hang or crash. For each run it has a fresh
-nursery (:mod:`experiments.playing.nursery`), and a process for each of its threads. Agents are
-built there from their settings; versions are compared with the driver's before. The nursery belongs
-to a :class:`Lease`, a Dask actor that lives as long as the driver holds on to it: it
-ends with the run, with the driver however that ends, and with the Dask worker.
-"""
+fork server (:mod:`experiments.playing.fork_server`), and a process for each of its threads. Agents
+are built there from their settings; versions are compared with the driver's before. The fork server
+belongs to a :class:`Lease`, a Dask actor that lives as long as the driver holds on to it: it ends
+with the run, with the driver however that ends, and with the Dask worker."""
 
 from __future__ import annotations
 
@@ -26,13 +25,13 @@ from pathlib import Path
 from othello_lab.agents.config import ConfigError
 from othello_lab.experiments.playing.batch import GameMonitor
 from othello_lab.experiments.playing.conditions import RemoteConditions
-from othello_lab.experiments.playing.nursery import (
+from othello_lab.experiments.playing.fork_server import (
     BEGUN,
     LOG,
-    Nursery,
+    ForkServer,
     Start,
     read_message,
-    start_nursery,
+    start_fork_server,
 )
 from othello_lab.experiments.playing.tasks import WorkerContext, WorkerDied, start_worker
 from othello_lab.experiments.record.provenance import COMMIT, differences, versions
@@ -63,8 +62,8 @@ class Assignment:
         )
 
 
-_leases: dict[str, tuple[Nursery, queue.SimpleQueue[Connection]]] = {}
-"""In a Dask worker: the nursery of each lease, and its processes that have no task."""
+_leases: dict[str, tuple[ForkServer, queue.SimpleQueue[Connection]]] = {}
+"""In a Dask worker: the fork server of each lease, and its processes that have no task."""
 
 
 class Lease:
@@ -79,8 +78,8 @@ class Lease:
 
         worker = get_worker()
         try:
-            nursery = start_nursery(partial(_prepare, assignment, str(worker.name)))
-            _leases[key] = nursery, queue.SimpleQueue()
+            server = start_fork_server(partial(_prepare, assignment, str(worker.name)))
+            _leases[key] = server, queue.SimpleQueue()
             weakref.finalize(self, _end, key)
             for _ in range(worker.state.nthreads):
                 _add_process(key)
@@ -90,9 +89,9 @@ class Lease:
 
 def _add_process(key: str) -> None:
     """Start a process, and wait until it has begun; BrokenExecutor."""
-    nursery, free = _leases[key]
-    nursery.add_worker()
-    line = nursery.joined.pop()
+    server, free = _leases[key]
+    server.add_worker()
+    line = server.joined.pop()
     kind = LOG
     while kind != BEGUN:
         try:
@@ -105,8 +104,8 @@ def _add_process(key: str) -> None:
 
 
 def _end(key: str) -> None:
-    nursery, _ = _leases.pop(key)
-    nursery.end()
+    server, _ = _leases.pop(key)
+    server.end()
 
 
 def work(lease: object, key: str, task: bytes) -> list[bytes]:

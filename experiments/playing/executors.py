@@ -14,8 +14,8 @@ from othello_lab.core.system.scratch import remove_abandoned
 from othello_lab.core.system.settings import Nameable, Whole, checked
 from othello_lab.core.system.shared_memory import STOP_AT_ONCE, why_no_locks
 from othello_lab.experiments.playing.conditions import GameConditions
+from othello_lab.experiments.playing.fork_server import fork_server
 from othello_lab.experiments.playing.match import TaskRunner
-from othello_lab.experiments.playing.nursery import fork_nursery
 from othello_lab.experiments.playing.pool import WorkerPool
 from othello_lab.experiments.playing.tasks import (
     ThisProcess,
@@ -99,7 +99,7 @@ class Processes(Executor):
         if self._note:
             say(f"workers: {self.text}")
         start = partial(start_worker, conditions)
-        return WorkerPool(fork_nursery(self.workers, start, conditions.hang_seconds))
+        return WorkerPool(fork_server(self.workers, start, conditions.hang_seconds))
 
 
 class Dask(Executor):

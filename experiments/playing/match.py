@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from othello_lab.agents.config import one_line
-from othello_lab.experiments.pairing.schedule import Pair, PairDraw, PickledPairs
+from othello_lab.experiments.pairing.schedule import Pair, PairQueue, PickledPairs
 from othello_lab.experiments.playing.tasks import (
     Answer,
     Job,
@@ -88,7 +88,7 @@ class TaskRunner:
         as the stop signal says.) play: a worker's function for PickledPairs."""
         self._workers, self._stop, self._play = workers, stop, play
 
-    def __call__(self, draw: PairDraw) -> Iterator[list[PairResults]]:
+    def __call__(self, draw: PairQueue) -> Iterator[list[PairResults]]:
         """Play what is drawn; yield results in batches, in no fixed order."""
         return self.play(draw.take)
 

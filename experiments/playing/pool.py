@@ -18,7 +18,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.reduction import ForkingPickler
 from typing import Any, Protocol
 
-from othello_lab.experiments.playing.nursery import (
+from othello_lab.experiments.playing.fork_server import (
     BEGUN,
     BROKEN,
     END_SECONDS,

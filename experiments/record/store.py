@@ -679,7 +679,7 @@ class Record(AbstractContextManager["Record"]):
         """Return the result of an SQL query as tuples, without pandas."""
         return self._connection.execute(sql, tuple(parameters)).fetchall()
 
-    def kept(self, sql: str) -> str:
+    def cached_table(self, sql: str) -> str:
         """Return the name of a temporary table with the result of an SQL query that several others
         begin with. Nothing may be added to the record meanwhile."""
         if sql not in self._kept:

@@ -49,10 +49,11 @@ def pinned(versions: Mapping[str, str]) -> str:
 def latex_tables(facts: RunFacts) -> str:
     """Return the standings and the matches of a run as LaTeX tables; they need ``booktabs``."""
     name = str(facts.record.head()["name"])
-    columns = columns_of(facts.standings, facts.merits)
+    columns = columns_of(facts.standings, facts.tournament_columns)
     matches = highest_matches(facts)
-    about = f"Standings of {name}: {facts.context}. {order_note(facts.standings, facts.merits)}"
-    parts = [latex_table(columns, cells(columns, facts.standings), about.strip(), "standings")]
+    order = order_note(facts.standings, facts.tournament_columns)
+    caption = f"Standings of {name}: {facts.context}. {order}".strip()
+    parts = [latex_table(columns, cells(columns, facts.standings), caption, "standings")]
     if len(matches):
         found = cells(MATCH_COLUMNS, matches)
         parts.append(latex_table(MATCH_COLUMNS, found, f"Matches of {name}.", "matches"))

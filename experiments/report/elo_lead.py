@@ -200,7 +200,7 @@ def _order(facts: RunFacts) -> Iterator[str]:
         yield outcome
         if order_note(facts.standings):
             yield "The test counts a forfeit as a loss like any other; the Elo leaves it out."
-    elif facts.merits:
+    elif facts.tournament_columns:
         headline = schedule.headline(facts.plan.names, facts.results)
         yield headline or _first_of_tournament(facts)
     elif not schedule.both_colours:
@@ -221,7 +221,9 @@ def _first_of_tournament(facts: RunFacts) -> str:
     first = [row.agent for row in facts.standings.itertuples() if row.place == best.place]
     said = ", ".join(
         f"{name} {value}" if isinstance(value, str) else f"{name} {value:g}"
-        for name, value in ((name, best[name]) for name in facts.merits if name != "place")
+        for name, value in (
+            (name, best[name]) for name in facts.tournament_columns if name != "place"
+        )
     )
     of = f"of {len(facts.names)} ({said})" if said else f"of {len(facts.names)}"
     if len(first) > 1:

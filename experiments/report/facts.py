@@ -74,7 +74,7 @@ class RunFacts:
         return tournament_results(self.record, self.plan.settings, self.plan.schedule)
 
     @cached_property
-    def merits(self) -> Mapping[str, Sequence[Any]]:
+    def tournament_columns(self) -> Mapping[str, Sequence[Any]]:
         """See :meth:`experiments.pairing.Schedule.standings`."""
         return self.plan.schedule.standings(self.plan.names, self.results)
 
@@ -85,7 +85,7 @@ class RunFacts:
         table = standings(self.record, self.parts)
         if self.question is Question.COST and len(self.parts) == 1 and not order_note(table):
             table = table.sort_values("nodes_per_move", kind="stable", ignore_index=True)
-        return ranked(table, self.plan.names, self.merits)
+        return ranked(table, self.plan.names, self.tournament_columns)
 
     @property
     def tables(self) -> Sequence[ResultTable]:

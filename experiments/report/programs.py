@@ -49,7 +49,7 @@ def write_programs(facts: RunFacts, folder: Path) -> dict[str, str]:
         return {}
     make_folder(folder / FOLDER)
     files, games, said = file_names(names), _games(facts), _said(folder, names)
-    columns = columns_of(facts.standings, facts.merits)
+    columns = columns_of(facts.standings, facts.tournament_columns)
     stands = {row.agent: row for row in facts.standings.itertuples()}
     for name in names:
         place = {c: columns[c](stands[name]) for c in columns if name in stands}

@@ -61,7 +61,7 @@ def conclude(record: Record, plan: Plan, folder: Path, console: Console) -> pd.D
 
 def tell(facts: RunFacts, said: Findings, console: Console) -> None:
     """Print the standings, the tables of a tournament, a few matches, and the findings."""
-    for shown in standings_tables(facts.standings, console, facts.merits):
+    for shown in standings_tables(facts.standings, console, facts.tournament_columns):
         console.print(shown)
     for told in facts.tables:
         console.print(result_table(told))
@@ -97,12 +97,12 @@ def _figures(facts: RunFacts) -> Iterator[ReportFigure]:
 def _write(facts: RunFacts, said: Findings, figures: Sequence[Drawing], folder: Path) -> None:
     head = facts.record.head()
     programs = write_programs(facts, folder)
-    columns = without_costs(columns_of(facts.standings, facts.merits))
+    columns = without_costs(columns_of(facts.standings, facts.tournament_columns))
     games = game_sample(facts)
     others = {
         name: about for name, about in head["config"]["agents"].items() if name not in programs
     }
-    tables = standings_by_part(facts.standings, facts.merits, columns)
+    tables = standings_by_part(facts.standings, facts.tournament_columns, columns)
     place = {name: place for place, name in enumerate(facts.standings["agent"])}
     matches = highest_matches(facts).sort_values(
         ["agent", "opponent"], key=lambda names: names.map(place)
@@ -117,7 +117,7 @@ def _write(facts: RunFacts, said: Findings, figures: Sequence[Drawing], folder: 
         lead=said.lead,
         columns=columns,
         tables=_linked(tables, programs),
-        order=order_note(facts.standings, facts.merits),
+        order=order_note(facts.standings, facts.tournament_columns),
         rounds=facts.tables,
         zero=zero_text(facts.anchor) if RATING in columns else "",
         two=facts.anchor is None and len(facts.names) == 2,

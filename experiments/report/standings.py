@@ -92,9 +92,9 @@ def _with_pairs(
     rated: leave pairs with a forfeited game out of the different ones: they show no strength."""
     rows = ", ".join(f"({agent}, {each})" for agent, each in enumerate(np.asarray(strategies)))
     plays = f"plays(agent, strategy) as (values {rows})"
-    pairs = record.kept(f"with {plays}, {_PAIRS.format(ahead=ahead)} select * from pairs")
+    pairs = record.cached_table(f"with {plays}, {_PAIRS.format(ahead=ahead)} select * from pairs")
     beginning = f"with pairs as (select * from {pairs})"
-    different = record.kept(f"{beginning}, {_DIFFERENT} select * from different")
+    different = record.cached_table(f"{beginning}, {_DIFFERENT} select * from different")
     chosen = " where not forfeit" if rated else ""
     return f"{beginning}, different as (select * from {different}{chosen})"
 
@@ -418,16 +418,16 @@ def tournament_results(record: Record, settings: RunConfig, schedule: Schedule) 
 
 
 def ranked(
-    standings: pd.DataFrame, names: Sequence[str], merits: Mapping[str, Sequence[Any]]
+    standings: pd.DataFrame, names: Sequence[str], tournament_columns: Mapping[str, Sequence[Any]]
 ) -> pd.DataFrame:
     """Standings in the order of a schedule's own, with its columns behind the names.
 
-    names: the line-up. merits: see :meth:`experiments.pairing.Schedule.standings`.
+    names: the line-up. tournament_columns: see :meth:`experiments.pairing.Schedule.standings`.
     """
-    if not merits:
+    if not tournament_columns:
         return standings
     number = standings["agent"].map({name: number for number, name in enumerate(names)})
-    for place, (column, values) in enumerate(merits.items(), start=1):
+    for place, (column, values) in enumerate(tournament_columns.items(), start=1):
         standings.insert(place, column, [values[each] for each in number])
     return standings.sort_values("place", kind="stable", ignore_index=True)
 

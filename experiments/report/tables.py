@@ -177,13 +177,15 @@ LESS_NEEDED = ("95 % within", "evals/move", "nodes/s", "discs", "time/move", "dr
 
 
 def columns_of(
-    standings: pd.DataFrame, merits: Iterable[str] = ()
+    standings: pd.DataFrame, tournament_columns: Iterable[str] = ()
 ) -> dict[str, Callable[[Any], str]]:
-    """Return the columns of a standings table. merits: those that the schedule has added; with any,
-    columns in which no agent has a value are left out."""
-    if not merits:
+    """Return the columns of a standings table. tournament_columns: those that the schedule
+    has added; with any, columns in which no agent has a value are left out."""
+    if not tournament_columns:
         return COLUMNS
-    columns = {"agent": COLUMNS["agent"]} | {name: partial(_merit, name) for name in merits}
+    columns = {"agent": COLUMNS["agent"]} | {
+        name: partial(_merit, name) for name in tournament_columns
+    }
     columns |= COLUMNS
     rows = list(standings.itertuples())
     return {name: cell for name, cell in columns.items() if {*map(cell, rows)} != {"-"}}
@@ -196,14 +198,14 @@ def _merit(name: str, row: Any) -> str:
 
 def standings_by_part(
     standings: pd.DataFrame,
-    merits: Iterable[str] = (),
+    tournament_columns: Iterable[str] = (),
     columns: Mapping[str, Callable[[Any], str]] | None = None,
 ) -> list[tuple[str, list[list[str]]]]:
     """Return the cells for each part of the pool that met, with a heading if there are several
-    parts; all in one table if the schedule ranks the agents (``merits``), or points rank those of a
-    single part. columns: default those of :func:`columns_of`."""
-    columns = columns_of(standings, merits) if columns is None else columns
-    if merits or (order_note(standings) and standings["part"].max() < 1):
+    parts; all in one table if the schedule ranks the agents (``tournament_columns``), or points
+    rank those of a single part. columns: default those of :func:`columns_of`."""
+    columns = columns_of(standings, tournament_columns) if columns is None else columns
+    if tournament_columns or (order_note(standings) and standings["part"].max() < 1):
         return [("", cells(columns, standings))]
     parts = [
         ("without a rating" if part < 0 else f"pool {part + 1}", cells(columns, rows))
@@ -212,11 +214,11 @@ def standings_by_part(
     return parts if len(parts) > 1 else [("", parts[0][1])]
 
 
-def order_note(standings: pd.DataFrame, merits: Collection[str] = ()) -> str:
+def order_note(standings: pd.DataFrame, tournament_columns: Collection[str] = ()) -> str:
     """Return the sentence on a table with forfeits: its order, and the reason; else ""."""
     if not (games := int(standings["forfeits"].sum())):
         return ""
-    order = "" if merits else "Ordered by points: "
+    order = "" if tournament_columns else "Ordered by points: "
     return (
         f"{order}{counted(games, 'game')} ended by a forfeit. That counts as points, but shows no "
         "strength: ratings leave out pairs with such a game."
@@ -282,15 +284,15 @@ def match_columns(matches: pd.DataFrame) -> dict[str, Callable[[Any], str]]:
 
 
 def standings_tables(
-    standings: pd.DataFrame, console: Console, merits: Collection[str] = ()
+    standings: pd.DataFrame, console: Console, tournament_columns: Collection[str] = ()
 ) -> Iterable[Table]:
     """Return the standings for a terminal, a table for each part of the pool that met, as in
     :func:`standings_by_part`. A narrow terminal leaves out some columns rather than cut numbers,
     and refers to the report."""
     unbounded = console.options.update(width=10_000)
-    note = order_note(standings, merits)
-    columns = columns_of(standings, merits)
-    for heading, rows in standings_by_part(standings, merits):
+    note = order_note(standings, tournament_columns)
+    columns = columns_of(standings, tournament_columns)
+    for heading, rows in standings_by_part(standings, tournament_columns):
         for left_out in range(len(LESS_NEEDED) + 1):
             wanted = [name not in LESS_NEEDED[:left_out] for name in columns]
             shown = terminal_table(compress(columns, wanted))

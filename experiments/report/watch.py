@@ -67,9 +67,11 @@ def look(folder: Path, console: Console) -> tuple[RenderableType, bool]:
         if not played:
             return plain(line), ended
         table = standings(record, rated_as_asked(record, settings))
-        merits: Mapping[str, Sequence[Any]] = {}
+        tournament_columns: Mapping[str, Sequence[Any]] = {}
         if not foreign_code({"schedule": settings.schedule}, {}):
             names, (schedule, _) = list(settings.agents), scheduled_of(settings)
-            merits = schedule.standings(names, tournament_results(record, settings, schedule))
-            table = ranked(table, names, merits)
-        return Group(plain(line), *standings_tables(table, console, merits)), ended
+            tournament_columns = schedule.standings(
+                names, tournament_results(record, settings, schedule)
+            )
+            table = ranked(table, names, tournament_columns)
+        return Group(plain(line), *standings_tables(table, console, tournament_columns)), ended

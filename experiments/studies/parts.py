@@ -19,7 +19,7 @@ from othello_lab.experiments.record.store import FILE
 from othello_lab.experiments.studies.study import RunRequest
 
 
-def put_aside(folder: Path) -> None:
+def rename_unfinished(folder: Path) -> None:
     """Rename a folder whose record has too little to be resumed."""
     stopped = folder.with_name(f"{folder.name}-stopped")
     folder.rename(next(path for path in numbered(stopped) if not path.exists()))
@@ -37,7 +37,7 @@ def play_part(
     settings, brief = asked.settings, not asked.command
     begun = has_begun(folder)
     if not begun and (folder / FILE).exists():
-        put_aside(folder)
+        rename_unfinished(folder)
     try:
         if begun:
             with reading(folder) as record:

@@ -41,7 +41,7 @@ from othello_lab.play.web.memory import MemoryBudget, MemoryTaken
 from othello_lab.play.web.visits import find_visit, time_of_visit
 
 Answer = Callable[[AgentProcesses, GameState, dict[str, Any]], dict[str, Any]]
-"""What is done at a desk: for a game, with the options of the question."""
+"""What a client's process does: for a game, with the options of the question."""
 Note = Callable[[str], None]
 
 _MOST = 32 << 20  # bytes of an answer
@@ -334,7 +334,7 @@ class ComputeClient:
         return found
 
     def _read(self) -> None:
-        """Something has come from the desk."""
+        """Something has come from the process."""
         process, question = self._process, self._open
         if process is None:
             return

@@ -203,7 +203,7 @@ class ResignMessage(Message):
 
 @dataclass(frozen=True)
 class AskMessage(Message):
-    """A question for a desk. id: the page's number for it. name: of the question. options: its
+    """A question for a client. id: the page's number for it. name: of the question. options: its
     own; ``ply`` among them says after how many moves of the game, all by default."""
 
     id: Annotated[int, NUMBER]

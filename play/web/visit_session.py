@@ -40,7 +40,7 @@ from othello_lab.play.web.visits import ActionRefused, Visit, Visits, new_number
 log = logging.getLogger("othello_lab.play.web")
 
 _LINGER = 20.0  # seconds that a visit nobody looks at goes on, as pages are loaded anew
-_IDLE = 600.0  # seconds after which desks that nobody asks are ended
+_IDLE = 600.0  # seconds after which clients that nobody asks are ended
 _PASS_SECONDS = 1.0  # so that everybody sees it
 _OF_RUNS = ("runs", "games", "recorded")  # questions that need to know where runs are
 _OF_FILES = (*_OF_RUNS, "mine", "own")  # questions that read files and wait for no search
@@ -104,9 +104,9 @@ class VisitSession:
         self.pages: list[Outbox] = []
         self.empty_since = time.monotonic()
         self._visits, self._catalogue, self._table = visits, catalogue, table
-        self._desk = ComputeClient(table, cores, memory)
-        self._why = ComputeClient(table, cores, memory)
-        self._reader = ComputeClient(table, readers, memory)
+        self._move_client = ComputeClient(table, cores, memory)
+        self._analysis_client = ComputeClient(table, cores, memory)
+        self._file_client = ComputeClient(table, readers, memory)
         self._going: asyncio.Task[None] | None = None
         self._warming: asyncio.Task[None] | None = None
         self._thinking, self._note = False, ""
@@ -148,16 +148,16 @@ class VisitSession:
             self._warming.cancel()
         for task in self._questions.values():
             task.cancel()
-        self._end_desks()
+        self._end_clients()
 
-    def _end_desks(self) -> None:
-        for desk in (self._desk, self._why, self._reader):
-            desk.end()
+    def _end_clients(self) -> None:
+        for client in (self._move_client, self._analysis_client, self._file_client):
+            client.end()
 
     def rest(self) -> None:
-        """End the desks if nobody has asked for a while; called now and then."""
+        """End the clients if nobody has asked for a while; called now and then."""
         if self._going is None and not self._questions and time.monotonic() - self._used > _IDLE:
-            self._end_desks()
+            self._end_clients()
 
     def _state(self) -> dict[str, Any]:
         return visit_shown(self.visit, self._catalogue, self._thinking, self._note)
@@ -226,7 +226,9 @@ class VisitSession:
     async def _prepare(self, players: dict[str, Any]) -> None:
         with contextlib.suppress(AgentFailure):  # who is asked for a move will say so again
             options = {"players": players}
-            await self._desk.ask("prepare", game_data(self.visit.game, 0), options, self._hear)
+            await self._move_client.ask(
+                "prepare", game_data(self.visit.game, 0), options, self._hear
+            )
 
     async def _play_on(self) -> None:
         """Passes and agents' moves, until somebody has to do something."""
@@ -261,7 +263,9 @@ class VisitSession:
         self._thinking = True
         self._show()
         try:
-            answer = await self._desk.ask("decide", game_data(visit.game), options, self._hear)
+            answer = await self._move_client.ask(
+                "decide", game_data(visit.game), options, self._hear
+            )
             if "resigned" in answer:
                 visit.game.give_up(color)
                 return
@@ -402,7 +406,7 @@ class VisitSession:
         if not self._catalogue.own_agents:
             raise ActionRefused("own agents play only where the page is for this machine alone")
         game = game_data(GameState(Position.start(rules)))
-        answer = await self._reader.ask("own", game, {"path": path}, lambda note: None)
+        answer = await self._file_client.ask("own", game, {"path": path}, lambda note: None)
         found = player_from(answer)
         checked_agent(found, rules, self._table.limits)
         self._catalogue.note_told(found)
@@ -455,7 +459,7 @@ class VisitSession:
     async def _ask_why(
         self, name: str, options: dict[str, Any], note: Note, ply: int | None = None
     ) -> dict[str, Any]:
-        """Ask a desk that is not for play; raises Trouble."""
+        """Ask a client that is not for play; raises Trouble."""
         rules = self.visit.game.start.ruleset
         if (position := options.pop("position", None)) is not None:
             rules = ruleset(options["rules"])
@@ -465,14 +469,14 @@ class VisitSession:
         if name in _OF_FILES:
             web = self._table.settings.web
             options = options | ({"folder": web.runs} if name in _OF_RUNS else {"kept": web.folder})
-            return await self._reader.ask(name, game, options, note)
+            return await self._file_client.ask(name, game, options, note)
         if name == "hint":
             options = {"player": player_data(self._adviser())}
         elif "player" in options:
             options = options | {"player": self._asked_player(rules, options["player"])}
         if "evaluation" in options:
             options = options | {"evaluation": self._catalogue.evaluation(options["evaluation"])}
-        return await self._why.ask(name, game, options, note)
+        return await self._analysis_client.ask(name, game, options, note)
 
     def _adviser(self) -> PlayerSettings:
         """Return the agent that gives hints: the champion against itself and against levels."""

@@ -22,7 +22,7 @@ import othello_lab.agents.external
 import othello_lab.agents.learned
 from othello_lab import AlphaBeta, Decision, Limited, SearchStats, SquareWeights
 from othello_lab.agents import hydra_parts, kept_compositions
-from othello_lab.agents.conf_folder import FILLED, conf_folder
+from othello_lab.agents.conf_folder import GROUPS_WITH_DEFAULTS, conf_folder
 from othello_lab.agents.config import (
     ConfigError,
     build,
@@ -248,7 +248,7 @@ def test_settings_are_explained_from_their_class() -> None:
     assert as_yaml(Plain)[2:] == ["# The greatest; null for no bound.", "high: 2.5"]
 
 
-@pytest.mark.parametrize("group", FILLED)
+@pytest.mark.parametrize("group", GROUPS_WITH_DEFAULTS)
 def test_a_class_explains_its_settings_and_no_yaml_repeats_its_defaults(group: str) -> None:
     for name in choices(group):
         path = conf_folder() / group / f"{name}.yaml"

@@ -29,7 +29,7 @@ from shared import copied
 from othello_lab.__main__ import main
 from othello_lab.core.system.processes import LINUX, is_stopped
 from othello_lab.core.system.shared_memory import STOPPING
-from othello_lab.experiments.playing import agent_proxy, nursery
+from othello_lab.experiments.playing import agent_proxy, fork_server
 from othello_lab.experiments.record import sqlite_file
 
 pytestmark = pytest.mark.integration
@@ -226,7 +226,7 @@ def test_no_program_is_left(
     assert len(list(notes.iterdir())) >= (2 if signals else 4) and not living()
 
 
-# ---------------------------------------------------------------------- workers, players, nurseries
+# ---------------------------------------------------------------------- workers, players, servers
 
 # Agents of the lab, whose games it plays together, and one from outside.
 MIXED = ["agents=duel", "agent@first=alphabeta", "agent@second=greedy", "first.depth=4", "seed=3"]
@@ -243,14 +243,14 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _send(process: Command, number: signal.Signals, chance: random.Random) -> bool:
-    """Send a signal to a random worker or player, or kill a nursery of theirs; False if the run has
-    ended. One that is stopped is awaited until it is replaced."""
+    """Send a signal to a random worker or player, or kill a fork server of theirs; False if the
+    run has ended. One that is stopped is awaited until it is replaced."""
     while process.poll() is None:
         with contextlib.suppress(IndexError, ProcessLookupError):
             below = descendants(process.pid)
             if number != signal.SIGKILL:
-                nurseries = [n for n in below if parent_of(n) == process.pid]
-                below = [n for nursery in nurseries for n in descendants(nursery)]
+                servers = [n for n in below if parent_of(n) == process.pid]
+                below = [n for server in servers for n in descendants(server)]
             os.kill(victim := chance.choice(below), number)
             if number == signal.SIGSTOP:  # the system may take a moment to stop it
                 await_(lambda: is_stopped(victim) or not lives(victim))
@@ -270,7 +270,7 @@ def test_killed_and_stopped_processes_are_replaced(
     chance = random.Random(seed)
 
     def prepare() -> None:
-        nursery.STOPPED_SECONDS = 2
+        fork_server.STOPPED_SECONDS = 2
         agent_proxy.STOPPED_SECONDS = 1.0
         for least in (1, chance.randrange(4, 30)):
             after_games(least, lambda: print("games", flush=True))()

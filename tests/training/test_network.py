@@ -57,7 +57,7 @@ def test_whole_numbers_say_what_fractions_said(
     work, learned = trained
     held = positions.part(VALIDATION)
     network = Network(SMALL.stages, work.rng(1), 0.0)
-    network.restore(work.kept("network"))
+    network.restore(work.load_checkpoint("network"))
     evaluation = NetworkEvaluation(learned.weights)
     foretold = evaluation.values(held.mover, held.opponent) / UNIT
     inputs = NetworkInputs.of(held)
@@ -92,7 +92,7 @@ def test_numbers_that_are_none_stop_it(
         SMALL.learn(TrainingContext(tmp_path, positions=positions))
     monkeypatch.undo()
     work = TrainingContext(tmp_path, positions=positions)
-    assert Network(SMALL.stages, work.rng(1), 0.0).restore(work.kept("network")) == 1
+    assert Network(SMALL.stages, work.rng(1), 0.0).restore(work.load_checkpoint("network")) == 1
 
 
 @pytest.mark.parametrize("sign", [1, -1])

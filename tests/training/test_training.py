@@ -181,7 +181,7 @@ def test_numbers_that_are_none_stop_it(recorded_training: Path, tmp_path: Path) 
         said, folder = train(tmp_path, *words, code=1)
     assert re.search(r"step \d+: weights: 2 of 2 numbers", said)
     (kept,) = folder.rglob("weights.checkpoint")
-    last = TrainingContext(kept.parent).kept("weights")
+    last = TrainingContext(kept.parent).load_checkpoint("weights")
     assert last is not None and np.isfinite(last["weights"]).all()
 
 

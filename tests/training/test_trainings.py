@@ -70,7 +70,11 @@ def training_of(name: str) -> Training:
 def test_an_interrupted_training_learns_the_same(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    training, positions, keep = training_of(name), taught_positions(), TrainingContext.keep
+    training, positions, keep = (
+        training_of(name),
+        taught_positions(),
+        TrainingContext.save_checkpoint,
+    )
 
     def context(folder: str) -> TrainingContext:
         return TrainingContext(tmp_path / folder, positions=positions, plan=plan())
@@ -80,7 +84,7 @@ def test_an_interrupted_training_learns_the_same(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(TrainingContext, "keep", keep_and_stop)
+        patch.setattr(TrainingContext, "save_checkpoint", keep_and_stop)
         with pytest.raises(KeyboardInterrupt):
             training.learn(context("parts"))
     whole, parts = context("whole"), context("parts")
@@ -174,13 +178,13 @@ def test_weights_that_made_the_scores_are_found(tmp_path: Path) -> None:
 
 def test_states_outlive_the_program(tmp_path: Path) -> None:
     work = TrainingContext(tmp_path)
-    assert work.kept("state") is None
+    assert work.load_checkpoint("state") is None
     work.note(step=1, loss=0.5)
     state = {"weights": np.arange(6.0).reshape(2, 3), "raw": b"\x00\xff", "step": 3, "names": ["a"]}
-    work.keep("state", state)
+    work.save_checkpoint("state", state)
     work.note(step=2, loss=0.25)  # not kept
     again = TrainingContext(tmp_path)
-    found = again.kept("state")
+    found = again.load_checkpoint("state")
     assert found is not None and found.keys() == state.keys()
     assert np.array_equal(found["weights"], np.arange(6.0).reshape(2, 3))
     assert (found["raw"], found["step"], found["names"]) == (b"\x00\xff", 3, ["a"])
@@ -188,17 +192,17 @@ def test_states_outlive_the_program(tmp_path: Path) -> None:
 
 
 def test_a_damaged_checkpoint_is_told(tmp_path: Path) -> None:
-    path = TrainingContext(tmp_path).keep("state", {"weights": np.zeros(9)})
+    path = TrainingContext(tmp_path).save_checkpoint("state", {"weights": np.zeros(9)})
     path.write_bytes(path.read_bytes()[:-40])
     with pytest.raises(ValueError, match=r"state\.checkpoint"):
-        TrainingContext(tmp_path).kept("state")
+        TrainingContext(tmp_path).load_checkpoint("state")
 
 
 def test_what_was_kept_before_numbers_that_are_none_is_named(tmp_path: Path) -> None:
     work = TrainingContext(tmp_path)
     with pytest.raises(NotFinite, match=r"^step 1: loss: it .* nothing was kept"):
         work.finite("loss", np.nan, "step 1")
-    path = work.keep("state", {"weights": np.zeros(2)})
+    path = work.save_checkpoint("state", {"weights": np.zeros(2)})
     with pytest.raises(NotFinite, match=rf"loss: 2 of 3 numbers .* {re.escape(str(path))}$"):
         work.finite("loss", [0, np.inf, np.nan], "step 2")
     assert work.finite("loss", [0, 1], "step 3") == [0, 1]
@@ -213,11 +217,11 @@ def test_minutes_are_those_of_the_processor(
     assert (work.spent, work.left, work.over) == (0, 1, False)
     seconds = 60.0 * training.CORES
     assert (work.spent, work.left, work.over) == (1, 0.5, False)
-    work.keep("state", {})
+    work.save_checkpoint("state", {})
     seconds += 90 * training.CORES
     assert work.over
     again = TrainingContext(tmp_path, minutes=2)
-    again.kept("state")
+    again.load_checkpoint("state")
     assert (again.spent, again.over) == (1, False)  # what was not kept is done again
 
 

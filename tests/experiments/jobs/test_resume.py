@@ -23,7 +23,7 @@ from othello_lab.experiments.jobs.replan import about_object
 from othello_lab.experiments.jobs.run import in_order, resume, run_match
 from othello_lab.experiments.pairing import RoundRobin, Schedule, SequentialMatch
 from othello_lab.experiments.pairing.openings import Opening
-from othello_lab.experiments.pairing.schedule import PairDraw
+from othello_lab.experiments.pairing.schedule import PairQueue
 from othello_lab.experiments.playing.match import PairResult
 from othello_lab.experiments.record.folder import locked
 from othello_lab.experiments.record.store import Record
@@ -200,7 +200,7 @@ def test_results_come_in_the_order_of_the_schedule() -> None:
 
     def recorded(schedule: Schedule) -> list[list[int]]:
         batches = ([PairResult(n, []) for n in batch] for batch in shuffled)
-        draw = PairDraw(schedule, ["a", "b"], [Opening()] * 8, seed=1)
+        draw = PairQueue(schedule, ["a", "b"], [Opening()] * 8, seed=1)
         return [[result.number for result in batch] for batch in in_order(batches, draw)]
 
     assert recorded(SequentialMatch()) == [[0], [1, 2, 3, 4], [5, 6, 7]]

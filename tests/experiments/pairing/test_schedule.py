@@ -18,7 +18,7 @@ from othello_lab.experiments.config import read
 from othello_lab.experiments.pairing import Gauntlet, RoundRobin, Schedule
 from othello_lab.experiments.pairing.ladder import Ladder
 from othello_lab.experiments.pairing.openings import Opening, RandomOpenings
-from othello_lab.experiments.pairing.schedule import Pair, PairDraw, PairOutcome, PairOutcomes
+from othello_lab.experiments.pairing.schedule import Pair, PairOutcome, PairOutcomes, PairQueue
 
 NAMES = ["a", "b", "c", "d"]
 
@@ -30,7 +30,7 @@ def some(count: int, seed: int = 1) -> list[Opening]:
 def all_pairs(
     schedule: Schedule, openings: list[Opening], names: list[str] = NAMES, seed: int = 7
 ) -> list[Pair]:
-    return PairDraw(schedule, names, openings, seed).take(10_000)
+    return PairQueue(schedule, names, openings, seed).take(10_000)
 
 
 def test_round_robin_is_fair() -> None:
@@ -82,7 +82,7 @@ def test_climbers_meet_rungs_of_their_strength() -> None:
 
 def test_pairs_are_handed_out_a_few_at_a_time_and_played_ones_left_out() -> None:
     openings = some(5)
-    draw = PairDraw(RoundRobin(), NAMES, openings, 7)
+    draw = PairQueue(RoundRobin(), NAMES, openings, 7)
     draw.skip({0, 7, 29})
     taken = []
     while pairs := draw.take(4):

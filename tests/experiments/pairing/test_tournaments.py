@@ -25,9 +25,9 @@ from othello_lab.experiments.pairing import ClassTournament, Knockout, Schedule,
 from othello_lab.experiments.pairing.openings import RandomOpenings
 from othello_lab.experiments.pairing.schedule import (
     Pair,
-    PairDraw,
     PairOutcome,
     PairOutcomes,
+    PairQueue,
     ScheduledGame,
 )
 from othello_lab.experiments.pairing.swiss import BYE, matched
@@ -61,13 +61,13 @@ def tournament(
     seed: int = 1,
     failing: Sequence[int] = (),
     absent: Sequence[int] = (),
-) -> tuple[PairDraw, list[list[Pair]]]:
+) -> tuple[PairQueue, list[list[Pair]]]:
     """A whole tournament, and its rounds. failing: these agents fail in each of their games.
     absent: these fail before they move, whoever begins."""
     names = [f"agent {number}" for number in range(size)]
     needed = schedule.openings_needed(names, pairs)
     openings = RandomOpenings(plies=8, repeats=True).choose(needed, RULESETS["standard"], 1)
-    draw = PairDraw(schedule, names, openings, seed, pairs)
+    draw = PairQueue(schedule, names, openings, seed, pairs)
     rounds: list[list[Pair]] = []
     while taken := draw.take(10_000):
         rounds.append(taken)
@@ -93,7 +93,7 @@ def met(rounds: Sequence[Sequence[Pair]]) -> Counter[frozenset[int]]:
     return Counter(frozenset((p[0].black, p[0].white)) for taken in rounds for p in taken)
 
 
-def standings(draw: PairDraw, size: int) -> dict[str, list[Any]]:
+def standings(draw: PairQueue, size: int) -> dict[str, list[Any]]:
     names = [f"agent {number}" for number in range(size)]
     return {key: list(each) for key, each in draw.schedule.standings(names, draw.results).items()}
 
@@ -359,11 +359,11 @@ def test_a_tournament_is_the_same_on_any_number_of_workers_and_after_an_interrup
     assert content(among.folder) == content(whole.folder)
     assert whole.standings["place"].is_monotonic_increasing
     told("verify", whole.folder, "--games", "2")
-    take = PairDraw.take
+    take = PairQueue.take
     left = iter(range(3))
     with monkeypatch.context() as patched:
         patched.setattr(
-            PairDraw,
+            PairQueue,
             "take",
             lambda draw, most: take(draw, 1) if next(left, None) is not None else [],
         )

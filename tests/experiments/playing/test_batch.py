@@ -40,7 +40,7 @@ from othello_lab.experiments.pairing.openings import (
     RandomOpenings,
     StartOpening,
 )
-from othello_lab.experiments.pairing.schedule import PairDraw, ScheduledGame
+from othello_lab.experiments.pairing.schedule import PairQueue, ScheduledGame
 from othello_lab.experiments.playing.batch import GameMonitor, play_all
 from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.record.store import TOTALS, PlayedGame, seat_totals
@@ -58,7 +58,7 @@ def conditions(
 
 
 def drawn(agents: int, openings: Sequence[Opening], seed: int = 1) -> list[ScheduledGame]:
-    draw = PairDraw(RoundRobin(), [str(number) for number in range(agents)], openings, seed)
+    draw = PairQueue(RoundRobin(), [str(number) for number in range(agents)], openings, seed)
     pairs = draw.take(10**6)
     pairs.sort(key=lambda pair: (pair[0].black, pair[0].white))
     return [game for pair in pairs for game in pair]

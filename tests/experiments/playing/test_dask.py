@@ -28,7 +28,7 @@ from othello_lab.core.system.shared_memory import STOPPING
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import resume, run
 from othello_lab.experiments.playing import cluster, cluster_worker
-from othello_lab.experiments.playing.nursery import start_nursery
+from othello_lab.experiments.playing.fork_server import start_fork_server
 from othello_lab.experiments.record.provenance import versions
 
 pytest.importorskip("distributed")
@@ -303,7 +303,7 @@ def test_a_file_that_is_not_on_the_worker_is_named(
         (replace(here, versions={**here.versions, "numba": "0.1"}), r"driver has: numba 0\.1 -> "),
     ):
         with pytest.raises(ConfigError, match=complaint) if complaint else nullcontext():
-            start_nursery(partial(cluster_worker._prepare, assignment, "it")).end()
+            start_fork_server(partial(cluster_worker._prepare, assignment, "it")).end()
 
 
 # ---------------------------------------------------------------------- a certificate

@@ -23,10 +23,10 @@ from processes import adopted, await_, descendants, leads_a_session, lives, pare
 from othello_lab.core.game import FINISHED
 from othello_lab.experiments.pairing import RoundRobin
 from othello_lab.experiments.pairing.openings import Opening
-from othello_lab.experiments.pairing.schedule import PairDraw, PickledPairs
-from othello_lab.experiments.playing import nursery as nursery_module
+from othello_lab.experiments.pairing.schedule import PairQueue, PickledPairs
+from othello_lab.experiments.playing import fork_server as fork_server_module
+from othello_lab.experiments.playing.fork_server import END_SECONDS, fork_server, start_fork_server
 from othello_lab.experiments.playing.match import MOST_DEATHS, TaskRunner
-from othello_lab.experiments.playing.nursery import END_SECONDS, fork_nursery, start_nursery
 from othello_lab.experiments.playing.pool import WorkerPool
 from othello_lab.experiments.playing.tasks import Answer, WorkerDied, Workers
 from othello_lab.experiments.record.store import GameRow, PlayedGame
@@ -44,7 +44,7 @@ def begin(word: str, monitor: object) -> Place:
 
 
 def pool_of(workers: int, start: Callable[..., Any] = begin, *about: Any) -> WorkerPool:
-    return WorkerPool(fork_nursery(workers, partial(start, *(about or ("x",)))))
+    return WorkerPool(fork_server(workers, partial(start, *(about or ("x",)))))
 
 
 def answers(pool: WorkerPool, tasks: int, timeout: float = 60) -> list[Answer]:
@@ -158,7 +158,7 @@ def stop_in_the_first(flag: Path, monitor: object) -> Place:
 def test_a_worker_stopped_while_it_begins_is_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(nursery_module, "STOPPED_SECONDS", 1)
+    monkeypatch.setattr(fork_server_module, "STOPPED_SECONDS", 1)
     with pool_of(1, stop_in_the_first, tmp_path / "stopped") as pool:
         assert done(pool, process_number)
 
@@ -177,32 +177,32 @@ def test_workers_that_can_never_begin_break_the_pool(caplog: pytest.LogCaptureFi
     assert "this worker cannot begin" in caplog.text
 
 
-def nurseries_of(worker: int) -> tuple[int, int]:
-    """The nursery of a worker, and the one above that."""
+def fork_servers_of(worker: int) -> tuple[int, int]:
+    """The fork server of a worker, and the one above that."""
     return parent_of(worker), parent_of(parent_of(worker))
 
 
 @pytest.mark.integration
 @pytest.mark.parametrize("lower", [True, False])
-def test_a_killed_nursery_is_replaced(lower: bool) -> None:
+def test_a_killed_fork_server_is_replaced(lower: bool) -> None:
     """Workers end with theirs; the death of the one above that is not even noticed."""
     with pool_of(2) as pool:
         first = done(pool, process_number)
-        nursery, above = nurseries_of(first)
+        lower_one, above = fork_servers_of(first)
         assert parent_of(above) == os.getpid()
         pool.give(wait_for_a_signal, None)
         await_(lambda: pool.answers() or True)
-        os.kill(nursery if lower else above, signal.SIGKILL)
+        os.kill(lower_one if lower else above, signal.SIGKILL)
         if lower:
             (answer,) = answers(pool, 1)
             assert isinstance(answer.error, WorkerDied)
         else:
-            await_(lambda: parent_of(nursery) != above and len(descendants(nursery)) == 3)
+            await_(lambda: parent_of(lower_one) != above and len(descendants(lower_one)) == 3)
         for _ in range(20):
             with contextlib.suppress(WorkerDied):  # the other worker's death may not be noticed yet
                 assert done(pool, word_and_number, 1)[:2] == ("x", 1)
-        assert lower or nurseries_of(done(pool, process_number))[0] == nursery
-    await_end([nursery, above, first])
+        assert lower or fork_servers_of(done(pool, process_number))[0] == lower_one
+    await_end([lower_one, above, first])
 
 
 def wait_for_a_signal(*_: object) -> None:
@@ -211,7 +211,7 @@ def wait_for_a_signal(*_: object) -> None:
 
 @pytest.mark.integration
 @pytest.mark.parametrize("kills", mostly_nightly([3, 60], [3]))
-def test_nurseries_killed_in_a_row(kills: int) -> None:
+def test_fork_servers_killed_in_a_row(kills: int) -> None:
     """The one above and that of the workers in turn; all tasks are done, and nobody is left."""
     with adopted() as left:
         with pool_of(2) as pool:
@@ -231,42 +231,42 @@ def leaders(processes: Iterable[int]) -> list[int]:
 
 
 @pytest.mark.integration
-def test_without_any_nursery_the_pool_is_broken() -> None:
+def test_without_any_fork_server_the_pool_is_broken() -> None:
     with pool_of(1) as pool:
         worker = done(pool, process_number)
-        nurseries = nurseries_of(worker)
+        servers = fork_servers_of(worker)
         for which in (signal.SIGSTOP, signal.SIGKILL):
-            for nursery in nurseries:
-                os.kill(nursery, which)
+            for server in servers:
+                os.kill(server, which)
         with pytest.raises(BrokenExecutor):  # noqa: PT012
             while True:
                 pool.answers()
-    await_end([worker, *nurseries])
+    await_end([worker, *servers])
 
 
 @pytest.mark.integration
 @pytest.mark.parametrize("lower", [True, False])
-def test_a_stopped_nursery_is_replaced(monkeypatch: pytest.MonkeyPatch, lower: bool) -> None:
-    monkeypatch.setattr(nursery_module, "STOPPED_SECONDS", 1)
+def test_a_stopped_fork_server_is_replaced(monkeypatch: pytest.MonkeyPatch, lower: bool) -> None:
+    monkeypatch.setattr(fork_server_module, "STOPPED_SECONDS", 1)
     with pool_of(1) as pool:
-        nursery, above = nurseries_of(done(pool, process_number))
-        os.kill(stopped := nursery if lower else above, signal.SIGSTOP)
+        lower_one, above = fork_servers_of(done(pool, process_number))
+        os.kill(stopped := lower_one if lower else above, signal.SIGSTOP)
         await_(lambda: not lives(stopped))
         with contextlib.suppress(WorkerDied):
             done(pool, process_number)
-        assert nurseries_of(done(pool, process_number))[not lower] != stopped
+        assert fork_servers_of(done(pool, process_number))[not lower] != stopped
 
 
 @pytest.mark.integration
-def test_what_workers_leave_ends_with_a_killed_nursery() -> None:
+def test_what_workers_leave_ends_with_a_killed_fork_server() -> None:
     """Children of a worker that was itself killed at the same time, too."""
     with pool_of(1) as pool:
         child = int(done(pool, leave_a_child))
         worker = done(pool, process_number)
-        nursery, _ = nurseries_of(worker)
-        os.kill(nursery, signal.SIGSTOP)  # so that it does not clean up before
+        server, _ = fork_servers_of(worker)
+        os.kill(server, signal.SIGSTOP)  # so that it does not clean up before
         os.kill(worker, signal.SIGKILL)
-        os.kill(nursery, signal.SIGKILL)
+        os.kill(server, signal.SIGKILL)
         await_end([worker, child])
         with contextlib.suppress(WorkerDied):  # its death may not have been noticed
             done(pool, process_number)
@@ -289,14 +289,14 @@ def prepared(word: str) -> tuple[Callable[..., Any], float]:
 
 
 @pytest.mark.integration
-def test_a_nursery_may_be_a_python_of_its_own() -> None:
+def test_a_fork_server_may_be_a_python_of_its_own() -> None:
     with pytest.raises(RuntimeError, match="Awkward: 1 and 2"):
-        start_nursery(partial(prepared, "fails"))
+        start_fork_server(partial(prepared, "fails"))
     with pytest.raises(EOFError):
-        start_nursery(kill_oneself)  # type: ignore[arg-type]
-    nursery = start_nursery(partial(prepared, "hello"))
-    nursery.add_worker()
-    with WorkerPool(nursery) as pool:
+        start_fork_server(kill_oneself)  # type: ignore[arg-type]
+    server = start_fork_server(partial(prepared, "hello"))
+    server.add_worker()
+    with WorkerPool(server) as pool:
         assert done(pool, word_and_number, 7)[:2] == ("hello", 7)
 
 
@@ -331,7 +331,7 @@ class Dies(Workers):
 
 
 def test_a_death_counts_only_for_a_pair_that_was_played_alone() -> None:
-    draw = PairDraw(RoundRobin(), ["a", "b"], [Opening()] * 200, seed=1)
+    draw = PairQueue(RoundRobin(), ["a", "b"], [Opening()] * 200, seed=1)
     dies = Dies()
 
     def played(place: object, pairs: PickledPairs, apart: bool = False) -> bytes:

@@ -20,7 +20,7 @@ from othello_lab.core.system.settings import documented
 from othello_lab.core.turn_layouts import COLUMNS, DECIDED, FLOAT, LAYOUTS, VALUED, pack
 from othello_lab.experiments.pairing import RoundRobin
 from othello_lab.experiments.pairing.openings import Opening, RandomOpenings
-from othello_lab.experiments.pairing.schedule import PairDraw
+from othello_lab.experiments.pairing.schedule import PairQueue
 from othello_lab.experiments.playing.batch import GameMonitor, play_all
 from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.record.game_block import GameBlock, count_forfeits, count_results
@@ -113,7 +113,7 @@ def blocks(record_moves: bool = True) -> list[GameBlock]:
     made.prepare()
     board = Opening.read(f"{'-XO' + 'OX' + 57 * '-' + 'XO':-<64} O", RULES)
     openings = [*RandomOpenings(plies=5).choose(20, RULES, 1), board, Opening()]
-    pairs = PairDraw(RoundRobin(), ["a", "b"], openings, seed=7).take(100)
+    pairs = PairQueue(RoundRobin(), ["a", "b"], openings, seed=7).take(100)
     found = []
     for some in (pairs[:9], pairs[9:21], pairs[21:]):
         games = [game for pair in some for game in pair]

@@ -53,7 +53,7 @@ def table(tmp_path: Path) -> Callable[..., GameSetup]:
     return make
 
 
-def client(table: Table, cores: ComputeSlots | None = None) -> ComputeClient:
+def make_client(table: Table, cores: ComputeSlots | None = None) -> ComputeClient:
     return ComputeClient(table(), cores or ComputeSlots(1), MemoryBudget(None))
 
 
@@ -99,8 +99,8 @@ def quiet(note: str) -> None:
     pass
 
 
-async def runs(desk: ComputeClient, note: Callable[[str], None] = quiet) -> dict[str, Any]:
-    return await desk.ask("runs", START, {"folder": "."}, note)
+async def runs(client: ComputeClient, note: Callable[[str], None] = quiet) -> dict[str, Any]:
+    return await client.ask("runs", START, {"folder": "."}, note)
 
 
 @in_loop
@@ -125,9 +125,9 @@ def test_so_many_messages_a_second(later: Later) -> None:
 
 
 @in_loop
-async def test_desks_wait_for_a_core_and_say_so(table: Table) -> None:
+async def test_clients_wait_for_a_core_and_say_so(table: Table) -> None:
     cores = ComputeSlots(1)
-    one, two = (client(table, cores) for _ in range(2))
+    one, two = (make_client(table, cores) for _ in range(2))
     said: list[str] = []
     async with cores.one(quiet):
         waiting = asyncio.create_task(runs(two, said.append))
@@ -140,49 +140,49 @@ async def test_desks_wait_for_a_core_and_say_so(table: Table) -> None:
 
 
 @in_loop
-async def test_who_cancels_a_question_ends_the_desk(table: Table) -> None:
-    desk = client(table)
+async def test_who_cancels_a_question_ends_the_move_client(table: Table) -> None:
+    client = make_client(table)
     deep = read(["white=minimax", "white.depth=40"]).players[Color.WHITE]
     options = {"player": player_data(deep), "seed": 1}
-    asked = asyncio.create_task(desk.ask("decide", START, options, quiet))
-    await until(lambda: desk.busy)
-    process = desk.process
+    asked = asyncio.create_task(client.ask("decide", START, options, quiet))
+    await until(lambda: client.busy)
+    process = client.process
     asked.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asked
     assert process is not None and not psutil.pid_exists(process)
-    assert "runs" in await runs(desk)
-    desk.end()
+    assert "runs" in await runs(client)
+    client.end()
 
 
 @pytest.mark.skipif(not LINUX, reason="/proc tells which files a process has open")
 @in_loop
-async def test_a_desk_keeps_nothing_of_the_server_open(table: Table) -> None:
+async def test_a_client_keeps_nothing_of_the_server_open(table: Table) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        desk = client(table)
-        await runs(desk)
-        folder = Path(f"/proc/{desk.process}/fd")
+        client = make_client(table)
+        await runs(client)
+        folder = Path(f"/proc/{client.process}/fd")
         kept = {os.readlink(path) for path in folder.iterdir()}
         assert f"socket:[{os.fstat(listening.fileno()).st_ino}]" not in kept
         assert not any("eventpoll" in each for each in kept)
-        desk.end()
+        client.end()
 
 
 @in_loop
-async def test_a_desk_that_dies_is_told_and_replaced(table: Table) -> None:
-    desk = client(table)
-    await runs(desk)
-    assert desk.process is not None
-    os.kill(desk.process, signal.SIGKILL)
+async def test_a_client_that_dies_is_told_and_replaced(table: Table) -> None:
+    client = make_client(table)
+    await runs(client)
+    assert client.process is not None
+    os.kill(client.process, signal.SIGKILL)
     with pytest.raises(AgentFailure, match="has ended"):
-        await runs(desk)
-    assert "runs" in await runs(desk)
+        await runs(client)
+    assert "runs" in await runs(client)
     with pytest.raises(AgentFailure, match="KeyError"):
-        await desk.ask("runs", START, {}, quiet)
-    desk.end()
+        await client.ask("runs", START, {}, quiet)
+    client.end()
 
 
-def desks() -> set[int]:
+def clients() -> set[int]:
     """The processes below this one that ask agents."""
     ours = {"ppid": os.getpid(), "nice": min(19, os.nice(0) + 5)}
     return {each.pid for each in psutil.process_iter(list(ours)) if each.info == ours}
@@ -194,7 +194,7 @@ def desks() -> set[int]:
 async def test_what_nobody_looks_at_or_asks_is_ended(
     playing: bool, table: Table, later: Later
 ) -> None:
-    others = desks()
+    others = clients()
     house = VisitSessions(table(*["black=random"] * playing, "white=random", "web.games=2"))
     page = Outbox(10)
     room: VisitSession = house.room(None)
@@ -202,15 +202,15 @@ async def test_what_nobody_looks_at_or_asks_is_ended(
     if not playing:
         await room.obey(messages.MoveMessage("d3", 0), page)
         await until(lambda: len(room.visit.game.turns) == 2)
-    await until(lambda: desks() - others)
+    await until(lambda: clients() - others)
     if playing:
         room.leave(page)
     later(10)
     house.tidy()
-    assert desks() - others, "a page that is loaded again comes back soon"
+    assert clients() - others, "a page that is loaded again comes back soon"
     later(15 if playing else 600)
     house.tidy()
-    assert not desks() - others
+    assert not clients() - others
     if playing:
         again = house.room(room.visit.number)
         assert again is not room and again.visit.number == room.visit.number

@@ -1,11 +1,11 @@
-"""Nurseries: processes that fork workers for a driver that has threads, and so cannot fork itself.
+"""Fork servers: they fork workers for a driver that has threads, and so cannot fork itself.
 
-The driver forks a nursery while it has a single thread. A nursery forks another one, which serves
-the driver, and waits: whoever kills one leaves another. The upper one forks the next if the lower
-one is killed; the lower one takes the place of an upper one that was killed. They share one socket,
-so the driver cannot tell them apart. Workers end with the nursery that has forked them.
+The driver forks a fork server while it has a single thread. A fork server forks another one, which
+serves the driver, and waits: whoever kills one leaves another. The upper one forks the next if the
+lower one is killed; the lower one takes the place of an upper one that was killed. They share one
+socket, so the driver cannot tell them apart. Workers end with the fork server that has forked them.
 
-A nursery ends a worker that was stopped for long, or whose player does not answer.
+A fork server ends a worker that was stopped for long, or whose player does not answer.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ END_SECONDS = 2.0
 """How long workers may take to end, all together, once they have nothing to do; then they are
 killed."""
 STOPPED_SECONDS = 10
-"""A worker or nursery that was stopped (SIGSTOP) for so long is killed, and replaced."""
+"""A worker or fork server that was stopped (SIGSTOP) for so long is killed, and replaced."""
 _LOOK_SECONDS = 0.5  # from one look at the processes to the next
-_MORE_SECONDS = 2.0  # that nurseries have to end beyond those of their workers
+_MORE_SECONDS = 2.0  # that servers have to end beyond those of their workers
 BROKEN = "no worker can be started any more"
 
 BEGUN, LOG, RESULT, ERROR = b"b", b"l", b"r", b"e"
@@ -78,8 +78,8 @@ def read_message(message: bytes) -> tuple[bytes, Any]:
 # ---------------------------------------------------------------------- in the driver
 
 
-class Nursery:
-    """The nurseries, as their driver has them: a source of workers, see
+class ForkServer:
+    """The servers, as their driver has them: a source of workers, see
     :class:`~experiments.playing.pool.WorkerSource`."""
 
     def __init__(self, control: socket.socket, number: int) -> None:
@@ -124,8 +124,8 @@ class Nursery:
             os.waitpid(self._number, 0)
 
 
-def fork_nursery(workers: int, start: Start, hang_seconds: float = math.inf) -> Nursery:
-    """Fork a nursery with so many workers from this process, which has a single thread.
+def fork_server(workers: int, start: Start, hang_seconds: float = math.inf) -> ForkServer:
+    """Fork a fork server with so many workers from this process, which has a single thread.
 
     start: begins a worker. hang_seconds: after this time without an answer a player that a worker
     has called counts as hung; the worker is killed.
@@ -134,7 +134,7 @@ def fork_nursery(workers: int, start: Start, hang_seconds: float = math.inf) -> 
 
     def live() -> None:
         ours.close()
-        _NurseryProcess(theirs, start, hang_seconds).live(above=-1)
+        _ForkServerProcess(theirs, start, hang_seconds).live(above=-1)
 
     try:
         number = fork(live)
@@ -144,26 +144,26 @@ def fork_nursery(workers: int, start: Start, hang_seconds: float = math.inf) -> 
     finally:
         theirs.close()
 
-    nursery = Nursery(ours, number)
+    server = ForkServer(ours, number)
     for _ in range(workers):
-        nursery.add_worker()
-    return nursery
+        server.add_worker()
+    return server
 
 
-def start_nursery(prepare: Callable[[], tuple[Start, float]]) -> Nursery:
-    """Start a nursery as a Python of its own. prepare: called there; returns ``start`` and
-    ``hang_seconds`` as for :func:`fork_nursery`. Raises what that raises, and EOFError if the
+def start_fork_server(prepare: Callable[[], tuple[Start, float]]) -> ForkServer:
+    """Start a fork server as a Python of its own. prepare: called there; returns ``start`` and
+    ``hang_seconds`` as for :func:`fork_server`. Raises what that raises, and EOFError if the
     process dies."""
     ours, theirs = socket.socketpair()
     code = (
         f"import sys; sys.path[:] = {sys.path!r}\n"
-        "from othello_lab.experiments.playing.nursery import fresh_nursery\n"
-        f"fresh_nursery({theirs.fileno()})"
+        "from othello_lab.experiments.playing.fork_server import fresh_fork_server\n"
+        f"fresh_fork_server({theirs.fileno()})"
     )
     with theirs:
         process = subprocess.Popen([sys.executable, "-c", code], pass_fds=[theirs.fileno()])
-    process.returncode = 0  # nobody is to ask: Nursery.end waits for it
-    nursery = Nursery(ours, process.pid)
+    process.returncode = 0  # nobody is to ask: ForkServer.end waits for it
+    server = ForkServer(ours, process.pid)
     try:
         with _messenger(ours) as messenger:
             messenger.send(prepare)
@@ -171,11 +171,11 @@ def start_nursery(prepare: Callable[[], tuple[Start, float]]) -> Nursery:
         if problem is not None:
             raise problem
     except BaseException as error:
-        nursery.end()
+        server.end()
         if isinstance(error, ConnectionError):
             raise EOFError from None
         raise
-    return nursery
+    return server
 
 
 def _messenger(control: socket.socket) -> Connection:
@@ -183,11 +183,11 @@ def _messenger(control: socket.socket) -> Connection:
     return Connection(os.dup(control.fileno()))
 
 
-# ---------------------------------------------------------------------- in the nursery
+# ---------------------------------------------------------------------- in the fork server
 
 
-def fresh_nursery(descriptor: int) -> None:
-    """The main function of a nursery that was started rather than forked."""
+def fresh_fork_server(descriptor: int) -> None:
+    """The main function of a fork server that was started rather than forked."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver to handle
     control = socket.socket(fileno=descriptor)
     with _messenger(control) as messenger:
@@ -198,10 +198,10 @@ def fresh_nursery(descriptor: int) -> None:
             messenger.send(_sendable(error))
             return
         messenger.send(None)
-    _NurseryProcess(control, start, hang_seconds).live(above=-1)
+    _ForkServerProcess(control, start, hang_seconds).live(above=-1)
 
 
-class _NurseryProcess:
+class _ForkServerProcess:
     def __init__(self, control: socket.socket, start: Start, hang_seconds: float) -> None:
         self._control, self._start, self._hang_seconds = control, start, hang_seconds
         # A signal to all processes of a terminal or a job is for the driver to handle.
@@ -210,13 +210,13 @@ class _NurseryProcess:
         signal_at_parents_end(signal.SIGCHLD)
         self._signals = ChildSignals()
         self._workers: dict[int, GameMonitor] = {}  # by number of the process
-        self._below = 0  # the nursery that serves the driver; 0: this one does
+        self._below = 0  # the fork server that serves the driver; 0: this one does
         self._stopped: Counter[int] = Counter()  # in how many looks in a row
         self._looked = time.monotonic()
 
     def live(self, above: int) -> None:
-        """Serve until the driver closes its end, or wait for the nursery that does. above: the
-        nursery that waits for this one; -1 for none."""
+        """Serve until the driver closes its end, or wait for the fork server that does. above: the
+        fork server that waits for this one; -1 for none."""
         while True:
             if not self._below and os.getppid() != above:
                 self._below = fork(partial(self._live_below, os.getpid()))
@@ -237,7 +237,7 @@ class _NurseryProcess:
         end_descendants([os.getpid()])
 
     def _live_below(self, above: int) -> None:
-        _NurseryProcess(self._control, self._start, self._hang_seconds).live(above)
+        _ForkServerProcess(self._control, self._start, self._hang_seconds).live(above)
 
     def _serve(self) -> bool:
         """Fork a worker for a socket that has arrived; return False at the driver's end."""
@@ -258,7 +258,7 @@ class _NurseryProcess:
 
     def _bury(self) -> bool:
         """Let processes go that have ended, and end what they leave, which belongs to this process
-        now. Return False if the nursery below has ended by itself, as the driver has."""
+        now. Return False if the fork server below has ended by itself, as the driver has."""
         ended: dict[int, int] = {}
         with contextlib.suppress(ChildProcessError):
             while (child := os.waitpid(-1, os.WNOHANG))[0]:
