@@ -9,8 +9,8 @@ from typing import Any
 
 import yaml
 
-from othello_lab.agents.conf_folder import NAMED, conf_folder
-from othello_lab.agents.config import OPEN, choices, load, resolve
+from othello_lab.agents.composing import NAMED, OPEN, choices, conf_folder, load
+from othello_lab.agents.loading import resolve
 from othello_lab.core.system.settings import Constraint, Switch, as_written, documented, paragraphs
 from othello_lab.experiments.config import OBJECTS, RunConfig
 from othello_lab.play.config import PlayConfig

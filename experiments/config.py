@@ -10,23 +10,16 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
-from omegaconf import MISSING, DictConfig, OmegaConf
-from omegaconf.errors import OmegaConfBaseException
+from omegaconf import MISSING, DictConfig
 
 from othello_lab.agents.agent import Agent
+from othello_lab.agents.composing import FILLED_BY_RUN, compose, load, plain, unknown
 from othello_lab.agents.config import (
-    FILLED_BY_RUN,
-    ConfigError,
     RulesetConfig,
     build,
     build_agent,
-    compose,
     fill_open,
-    load,
-    one_line,
     short_name,
-    typed_as,
-    unknown,
 )
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.external.submission import submissions
@@ -43,6 +36,7 @@ from othello_lab.core.system.confinement import Confinement
 from othello_lab.core.system.optional_libraries import needs
 from othello_lab.core.system.settings import (
     Choice,
+    ConfigError,
     Each,
     Nameable,
     Number,
@@ -50,6 +44,8 @@ from othello_lab.core.system.settings import (
     Text,
     Whole,
     check_settings,
+    from_plain,
+    one_line,
 )
 from othello_lab.experiments.pairing import Openings, Schedule
 from othello_lab.experiments.pairing.openings import Opening
@@ -165,8 +161,8 @@ class PublishedGame:
     the table, for each agent a number a ply: positions made, and evaluations.
     """
 
-    position: str = MISSING
-    moves: str = MISSING
+    position: str
+    moves: str
     made: dict[str, list[int]] = field(default_factory=dict)
     evaluations: dict[str, list[int]] = field(default_factory=dict)
 
@@ -203,7 +199,7 @@ class PublishedConfig:
     of the outer agent against the inner one, in these games. game: one with counts of searches.
     """
 
-    source: str = MISSING
+    source: str
     notes: list[str] = field(default_factory=list)
     games: Annotated[int, Whole(0)] = 0
     points: dict[str, Any] = field(default_factory=dict)
@@ -393,10 +389,7 @@ def plan_of(settings: RunConfig, agents: Mapping[str, Agent] | None = None, leas
     agents: where they are objects of a program; otherwise they are built from the settings. least:
     how many there have to be.
     """
-    try:
-        check_settings(settings)
-    except ValueError as error:
-        raise ConfigError(str(error)) from error
+    check_settings(settings)
     settings.isolation.check(settings.agents if agents is None else agents)
     if "parquet" in settings.export:
         needs("export: parquet", "pyarrow", "parquet")
@@ -552,13 +545,7 @@ def checked_settings(config: DictConfig, overrides: Sequence[str] = ()) -> RunCo
 def _filled(config: DictConfig, overrides: Sequence[str]) -> tuple[RunConfig, set[str]]:
     """Return a composed configuration as settings, and the values that filled settings left open by
     agents."""
-    try:
-        ours = OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
-        raw = OmegaConf.to_container(ours, resolve=True, throw_on_missing=False)
-    except OmegaConfBaseException as error:
-        raise ConfigError(one_line(error)) from error
-    assert isinstance(raw, dict)
-    said = {str(key): value for key, value in raw.items()}
+    said = plain(config)
     folder, protocol = (said.pop(name, None) for name in _HANDED_IN)
     places = [place for place in _PLACES if place in said]
     for place in places:
@@ -676,7 +663,7 @@ def typed(config: Mapping[str, Any], recorded: bool = True) -> RunConfig:
         if not isinstance(objects[name], dict):
             needed = "a line-up" if name == "agents" else "one of the choices of --help"
             raise ConfigError(f"{name}={objects[name]}: {needed} is needed")
-    settings = typed_as(RunConfig, raw)
+    settings = from_plain(RunConfig, raw)
     for name, described in objects.items():
         setattr(settings, name, described)
     return settings

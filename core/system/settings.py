@@ -41,11 +41,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from types import NoneType
-from typing import Annotated, Any, TypeVar, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, TypeVar, cast, get_args, get_origin, get_type_hints
 
 _Init = TypeVar("_Init", bound=Callable[..., None])
 
 _Class = TypeVar("_Class", bound=type[Any])
+_Settings = TypeVar("_Settings")
 _Note = TypeVar("_Note")
 _LONGEST = 60  # letters of a value that a message shows
 
@@ -63,6 +64,11 @@ def unknown_choice(kind: str, name: object, choices: Iterable[str]) -> str:
     return f"unknown {kind} '{name!s:.{_LONGEST}}'; {listed}.{nearest(str(name), choices)}"
 
 
+def one_line(error: BaseException) -> str:
+    """Fold an exception's message into one line."""
+    return " ".join(str(error).split())
+
+
 def _shown(value: object) -> str:
     """A value as one would write it, cut where it is long. A text that looks like a number is
     quoted, to tell the two apart."""
@@ -75,13 +81,13 @@ def _shown(value: object) -> str:
     return f"{value!s:.{_LONGEST}}"
 
 
-class SettingError(ValueError):
-    """A setting has a value that its declaration does not allow; the message begins with the name
-    of the setting, unless it is a choice's."""
-
-
 class ConfigError(ValueError):
     """A configuration that cannot be used; the message is one line that names the bad part."""
+
+
+class SettingError(ConfigError):
+    """A setting has a value that its declaration does not allow; the message begins with the name
+    of the setting, unless it is a choice's."""
 
 
 class Nameable:
@@ -105,6 +111,29 @@ class Constraint(ABC):
         """The message for a value that is not allowed."""
         null = ", or null," if optional else ""
         return f"{name}={_shown(value)}: {self.needed}{null} is needed"
+
+    of_text: ClassVar[bool] = False  # it is checked after numbers have become texts
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        """Tell pydantic to check the values of a setting by this constraint, too."""
+        from pydantic import AfterValidator, BeforeValidator
+
+        optional = NoneType in get_args(source)
+
+        def check(value: Any) -> Any:
+            if not (optional and value is None) and not self.allows(value):
+                raise _OutOfRange(self, optional)
+            return value
+
+        validator = AfterValidator if self.of_text else BeforeValidator
+        return validator(check).__get_pydantic_core_schema__(source, handler)
+
+
+class _OutOfRange(ValueError):
+    """For pydantic: the value of a setting that has no name yet."""
+
+    def __init__(self, constraint: Constraint, optional: bool) -> None:
+        self.constraint, self.optional = constraint, optional
 
 
 @dataclass(frozen=True)
@@ -194,6 +223,7 @@ class Each(Constraint):
     """A list with elements that the inner constraint allows."""
 
     inner: Constraint
+    of_text = True
 
     @property
     def needed(self) -> str:
@@ -216,6 +246,7 @@ class Text(Constraint):
 
     pattern: str
     words: str
+    of_text = True
 
     @property
     def needed(self) -> str:
@@ -249,25 +280,21 @@ class Meanings:
 
 
 def checked(init: _Init) -> _Init:
-    """Check the arguments of an ``__init__`` by its annotations before it runs; ValueError."""
+    """Check the arguments of an ``__init__`` by its annotations before it runs; SettingError."""
     signature = inspect.signature(init)
 
     @functools.wraps(init)
     def check_first(*arguments: Any, **settings: Any) -> None:
-        try:
-            bound = signature.bind(*arguments, **settings)
-        except TypeError:
-            pass  # Python says it better: which argument of which function
-        else:
-            check_values(init, bound.arguments)
+        with suppress(TypeError):  # Python says it better below: which argument of which function
+            check_values(init, signature.bind(*arguments, **settings).arguments)
         init(*arguments, **settings)
 
     return check_first  # type: ignore[return-value]
 
 
 def check_settings(settings: Any, where: str = "") -> None:
-    """Check the fields of a dataclass, and of the dataclasses in it; ValueError for the first value
-    that its annotation does not allow.
+    """Check the fields of a dataclass, and of the dataclasses in it; SettingError for the first
+    value that its annotation does not allow.
 
     where: the text before the names in messages, such as ``limits.``.
     """
@@ -282,7 +309,7 @@ def check_values(
     declared_by: Callable[..., Any], values: Mapping[str, Any], where: str = ""
 ) -> None:
     """Check values by the annotations of a function's arguments or a dataclass's fields of the
-    same names; ValueError. Names that are not declared there are left alone."""
+    same names; SettingError. Names that are not declared there are left alone."""
     for name, (constraint, optional) in constraints(declared_by).items():
         if name not in values:
             continue
@@ -291,35 +318,17 @@ def check_values(
             raise SettingError(constraint.refusal(f"{where}{name}", value, optional))
 
 
-def refusal_of(kind: type, key: str, value: object) -> str | None:
-    """Return the message for a value that a setting cannot have; None if nothing is declared.
-
-    kind: a dataclass of settings. key: of it, or of a dataclass in it: ``limits.seconds``.
-    """
-    name, _, rest = key.partition(".")
-    if rest:
-        inner: Any = get_type_hints(kind).get(name)
-        of_dataclass = isinstance(inner, type) and is_dataclass(inner)
-        found = refusal_of(inner, rest, value) if of_dataclass else None
-        return None if found is None else f"{name}.{found}"
-    if name not in (declared := constraints(kind)):
-        return None
-    constraint, optional = declared[name]
-    return constraint.refusal(key, value, optional)
-
-
 @functools.cache
 def constraints(declared_by: Callable[..., Any]) -> dict[str, tuple[Constraint, bool]]:
     """Return the constraints that a function's or a dataclass's annotations declare, by name of the
     setting, each with True if None is allowed too."""
-    found = {}
-    for name, hint in _annotations(declared_by):
-        if get_origin(hint) is Annotated:
-            kind, *notes = get_args(hint)
-            for note in notes:
-                if isinstance(note, Constraint):
-                    found[name] = note, NoneType in get_args(kind)
-    return found
+    return {
+        name: (note, NoneType in get_args(get_args(hint)[0]))
+        for name, hint in _annotations(declared_by)
+        if get_origin(hint) is Annotated
+        for note in get_args(hint)[1:]
+        if isinstance(note, Constraint)
+    }
 
 
 def _annotations(declared_by: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
@@ -336,6 +345,61 @@ def _annotations(declared_by: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
         for name, hint in hints.items():
             with suppress(NameError):
                 yield name, eval(hint, known) if isinstance(hint, str) else hint
+
+
+def from_plain(kind: type[_Settings], values: Mapping[str, Any], where: str = "") -> _Settings:
+    """Return the settings that a dataclass declares, checked, from plain data; SettingError.
+
+    A number is taken for a text, and a whole one for a number with a fraction. where: the text
+    before the names in messages, such as ``isolation.``.
+    """
+    from pydantic import ValidationError
+
+    try:
+        return cast("_Settings", _adapter(cast("Any", kind)).validate_python(dict(values)))
+    except ValidationError as refused:
+        error = refused.errors()[0]
+    steps = [str(step) for step in error["loc"] if not isinstance(step, int)]
+    key, value = where + ".".join(steps), error["input"]
+    cause = error.get("ctx", {}).get("error")
+    if isinstance(cause, _OutOfRange):
+        raise SettingError(cause.constraint.refusal(key, value, cause.optional))
+    if isinstance(cause, ValueError):  # of a class's own check
+        raise cause
+    if error["type"] == "unexpected_keyword_argument":
+        part: Any = kind
+        for step in steps[:-1]:
+            part = get_type_hints(part)[step]
+        names = [field.name for field in fields(part)]
+        raise SettingError(f"unknown setting '{key}'.{nearest(steps[-1], names)}")
+    if error["type"] in ("missing", "missing_argument"):
+        raise SettingError(f"{key} is missing")
+    needed = _NEEDED.get(error["type"], error["msg"]).format(key=key)
+    raise SettingError(f"{key}={_shown(value)}: {needed} is needed")
+
+
+_NEEDED = {
+    "bool_parsing": "true or false",
+    "bool_type": "true or false",
+    "dataclass_type": "its settings by name",
+    "dict_type": "its settings by name",
+    "list_type": "a list, {key}=[...],",
+    "string_type": "a text",
+}
+"""What is needed instead, by pydantic's word for what is wrong."""
+
+
+@functools.cache
+def _adapter(kind: Any) -> Any:
+    """Return pydantic's reader of a dataclass, in which other names than its fields' are errors."""
+    import pydantic
+
+    kinds = [kind]
+    for part in kinds:  # grows
+        part.__pydantic_config__ = {"extra": "forbid", "coerce_numbers_to_str": True}
+        hints = get_type_hints(part).values()
+        kinds += [hint for hint in hints if isinstance(hint, type) and is_dataclass(hint)]
+    return pydantic.TypeAdapter(kind)
 
 
 # ---------------------------------------------------------------------- told of

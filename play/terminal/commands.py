@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from othello_lab.agents.config import ConfigError, compose, load
+from othello_lab.agents.composing import compose, load
 from othello_lab.core.notation import PASS, is_obf, split_transcript
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.core.system.escaping import counted
-from othello_lab.core.system.settings import Whole, unknown_choice
+from othello_lab.core.system.settings import ConfigError, Whole, unknown_choice
 from othello_lab.play.agent_process import AgentFailure, changed
 from othello_lab.play.config import (
     HUMAN,
