@@ -369,7 +369,7 @@ def from_plain(kind: type[_Settings], values: Mapping[str, Any], where: str = ""
     if error["type"] == "unexpected_keyword_argument":
         part: Any = kind
         for step in steps[:-1]:
-            part = get_type_hints(part)[step]
+            part = _dataclasses_in(part)[step]
         names = [field.name for field in fields(part)]
         raise SettingError(f"unknown setting '{key}'.{nearest(steps[-1], names)}")
     if error["type"] in ("missing", "missing_argument"):
@@ -397,9 +397,18 @@ def _adapter(kind: Any) -> Any:
     kinds = [kind]
     for part in kinds:  # grows
         part.__pydantic_config__ = {"extra": "forbid", "coerce_numbers_to_str": True}
-        hints = get_type_hints(part).values()
-        kinds += [hint for hint in hints if isinstance(hint, type) and is_dataclass(hint)]
+        kinds += _dataclasses_in(part).values()
     return pydantic.TypeAdapter(kind)
+
+
+def _dataclasses_in(kind: Any) -> dict[str, Any]:
+    """Return the dataclasses that are settings of a dataclass, by name of the setting."""
+    return {
+        name: part
+        for name, hint in get_type_hints(kind).items()
+        for part in (hint, *get_args(hint))
+        if isinstance(part, type) and is_dataclass(part)
+    }
 
 
 # ---------------------------------------------------------------------- told of
