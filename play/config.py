@@ -311,20 +311,3 @@ def config_folders(
         if not Path(folder).is_dir():
             raise ConfigError(f"--config-dir {folder}: no such folder")
     return rest, folders, options
-
-
-def settings_of(side: str, words: Sequence[str], known: Mapping[str, Any]) -> list[str]:
-    """Return ``key=value`` of an agent as Hydra needs them, the evaluation apart; ConfigError for a
-    malformed one, or an unknown setting."""
-    told = []
-    for word in words:
-        key, equals, _ = word.partition("=")
-        if not equals or not key:
-            raise ConfigError(f"cannot read '{word}': settings are written key=value")
-        first = key.partition(".")[0]
-        if first not in known:
-            listed = ", ".join(name for name in known if name != "_target_")
-            raise ConfigError(f"it has no setting '{key}'; it has: {listed or 'none'}")
-        if key != "evaluation":
-            told.append(f"{side}.{word}")
-    return told
