@@ -72,14 +72,14 @@ def check_folders(folders: Sequence[str | Path]) -> list[Path]:
     for folder in map(Path, folders):
         if not folder.is_dir():
             raise ConfigError(f"--config-dir {folder}: no such folder")
-        for path in sorted(folder.rglob("*.yaml")):
-            name = path.relative_to(folder)
-            if (ours / name).is_file() and not path.samefile(ours / name):
+        for name in sorted(path.relative_to(ours) for path in ours.rglob("*.yaml")):
+            if (folder / name).is_file() and not (folder / name).samefile(ours / name):
                 raise ConfigError(
                     f"--config-dir {folder}: {name} is named like a file of the lab, which would "
                     "be used instead; rename it"
                 )
-            if (ours / name).parent.is_dir() and len(name.parts) == 2:
+        for group in filter(Path.is_dir, ours.iterdir()):
+            for path in sorted((folder / group.name).glob("*.yaml")):
                 checked_text(path)
     return [Path(folder) for folder in folders]
 
