@@ -236,28 +236,28 @@ def with_paths(words: Sequence[str]) -> list[str]:
     >>> with_paths(["evaluation=./mine.py:hollow"])
     ['evaluation=function', "++evaluation.target='./mine.py:hollow'"]
     """
-    translated, places = [], []
+    translated, agents = [], []
     for word in map(_with_quotes, words):
         match = _PATH.fullmatch(word)
         path = parse(word).value() if match else None
         if match is None or not isinstance(path, str):
             translated.append(word)
             continue
-        plus, choice, group, place, _ = match.groups()
+        plus, choice, group, where, _ = match.groups()
         if path.endswith(".py"):
             raise ConfigError(loading.without_name(word, group))
         if group == "agent@":
-            places.append(f"{place}.")
+            agents.append(f"{where}.")
             if not plus:  # replaces another agent
                 translated.append(f"~{choice}")
             is_yaml = path.endswith((".yaml", ".yml"))
             settings = _read_yaml(path) if is_yaml else {"_target_": path}
-            translated += [f"++{place}.{key}={typed_value(settings[key])}" for key in settings]
+            translated += [f"++{where}.{key}={typed_value(settings[key])}" for key in settings]
         else:
-            place = place or "evaluation"
+            where = where or "evaluation"
             target = typed_value(path)
-            translated += [f"{plus}{choice}={NEEDS_A_TARGET}", f"++{place}.target={target}"]
-    return [f"++{word}" if word.startswith(tuple(places)) else word for word in translated]
+            translated += [f"{plus}{choice}={NEEDS_A_TARGET}", f"++{where}.target={target}"]
+    return [f"++{word}" if word.startswith(tuple(agents)) else word for word in translated]
 
 
 def _with_quotes(word: str) -> str:
@@ -354,12 +354,12 @@ def plain(config: DictConfig, *without: str) -> dict[str, Any]:
 
 def _chooses_file(override: Override, folders: Sequence[Path]) -> bool:
     """Return True if an override chooses a file of a group."""
-    places = [folder / override.key_or_group for folder in (conf_folder(), *folders)]
+    groups = [folder / override.key_or_group for folder in (conf_folder(), *folders)]
     if override.is_hydra_override():
         raise ConfigError(
             f"{override.input_line}: of Hydra's settings a sweep has only hydra.sweep.dir"
         )
-    return any(place.is_dir() for place in places) and not isinstance(override.value(), dict)
+    return any(folder.is_dir() for folder in groups) and not isinstance(override.value(), dict)
 
 
 def _times(folder: Path, ending: str) -> list[tuple[str, int]]:
@@ -451,15 +451,15 @@ def _fill(node: Any, defaults: Mapping[str, Any]) -> None:
             _fill(node[name], value)
 
 
-def _replace_names(node: DictConfig, folders: Sequence[Path], place: str = "") -> None:
+def _replace_names(node: DictConfig, folders: Sequence[Path], above: str = "") -> None:
     """Replace every bare name of an agent or evaluation by its settings."""
     from omegaconf import OmegaConf
 
     for key in map(str, list(node)):
         if OmegaConf.is_interpolation(node, key) or OmegaConf.is_missing(node, key):
             continue
-        value, where = node[key], f"{place}{key}"
-        if key in NAMED and isinstance(value, str) and ("_target_" in node or not place):
+        value, where = node[key], f"{above}{key}"
+        if key in NAMED and isinstance(value, str) and ("_target_" in node or not above):
             try:
                 node[key] = load(key, value, folders)
             except ConfigError as error:
@@ -501,28 +501,28 @@ def _no_setting(config: DictConfig, key: str, steps: Sequence[str], name: str) -
     """Return the message for a setting that is not there. steps: to the part of the configuration
     that should have it. name: what that part lacks."""
 
-    place, node, in_object = ".".join(steps), config, False
+    where, node, in_object = ".".join(steps), config, False
     for step in steps:
         node = node[step]
         in_object = in_object or "_target_" in node
-    group = place or "agents"  # some line-ups have settings of their own
+    group = where or "agents"  # some line-ups have settings of their own
     if (conf_folder() / group).is_dir():
         options = [option for option in choices(group) if name in own_settings(group, option)]
         if options:
             return f"{key} only goes with {' or '.join(f'{group}={option}' for option in options)}"
     known = [str(setting) for setting in node if setting != "_target_"]
-    if place == "agents" and "first" in config:
+    if where == "agents" and "first" in config:
         setting = key.rpartition(".")[2]
         return f"{key}: the agents of a duel are set as first.{setting} and second.{setting}"
-    if place == "agents" and name not in known:
+    if where == "agents" and name not in known:
         return f"{key}: {unknown_choice('agent of this line-up', name, known)}"
     if in_object and name not in known:
         chosen = config.hydra.runtime.choices
-        near = nearest(key, [f"{place}.{setting}" for setting in known])
+        near = nearest(key, [f"{where}.{setting}" for setting in known])
         has = f"{', '.join(known) or 'none'}.{near}"
-        if agent := chosen.get(f"agent@{place}"):
+        if agent := chosen.get(f"agent@{where}"):
             return f"{key}: {agent} has no setting '{name}'; it has: {has}"
-        where = f"{place}={chosen[place]}" if place in chosen else place
+        where = f"{where}={chosen[where]}" if where in chosen else where
         return f"unknown setting '{key}'; those of {where}: {has}"
     return f"unknown setting '{key}'.{nearest(key, dotted_keys(config))}"
 

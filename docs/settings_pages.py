@@ -94,7 +94,7 @@ def _listed(settings: Any, values: Mapping[str, Any], above: str = "") -> Iterat
         if is_dataclass(value) and not isinstance(value, type):
             yield from _listed(documented(type(value)), {}, f"{above}{name}.")
             continue
-        about = re.sub(r"\bNone\b", "null", " ".join(paragraphs(setting.about)))
+        about = re.sub(r"\bNone\b", "null", " ".join(paragraphs(setting.text)))
         constraint = setting.note(Constraint)
         if constraint is not None and not isinstance(constraint, Switch):
             needed = constraint.needed.removeprefix("a list is needed, of which ").rstrip(",")

@@ -165,8 +165,8 @@ class GameSetup:
 
     @property
     def limits(self) -> Limits:
-        asked = self.settings.limits
-        return Limits(asked.depth, asked.nodes, asked.seconds)
+        limits = self.settings.limits
+        return Limits(limits.depth, limits.nodes, limits.seconds)
 
 
 def read(overrides: Sequence[str], folders: Sequence[str] = ()) -> GameSetup:
@@ -235,9 +235,9 @@ def _with_sides(overrides: Sequence[str], folders: Sequence[str]) -> list[str]:
     return [*agents, *(f"~agent@{side}" for side in people - set(_DEFAULTS)), *rest]
 
 
-def level_word(place: str, name: str) -> str:
-    """Return the override that puts a level at a place of a configuration."""
-    return f"++{place}={typed_value(load(LEVEL, name))}"
+def level_word(where: str, name: str) -> str:
+    """Return the override that puts a level at a where of a configuration."""
+    return f"++{where}={typed_value(load(LEVEL, name))}"
 
 
 def levels_only(folders: Sequence[str] = ()) -> list[str]:

@@ -154,7 +154,7 @@ def _class(kind: type, values: Mapping[str, Any]) -> Iterator[str]:
         if value == setting.default:
             usual.append(f"`{name}={as_written(value)}`")
             continue
-        about = _first_sentence(setting.about)
+        about = _first_sentence(setting.text)
         if (meanings := setting.note(Meanings)) is not None:
             about = "; then ".join(meanings(value).values())
         written = "to be given" if value in (OPEN, MISSING) else f"`{as_written(value):.60}`"

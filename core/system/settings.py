@@ -235,7 +235,7 @@ class Each(Constraint):
     def refusal(self, name: str, value: object, optional: bool) -> str:
         if not isinstance(value, list | tuple):
             return f"{name}={_shown(value)}: {self.needed}"
-        bad = next(each for each in value if not self.inner.allows(each))
+        bad = next(element for element in value if not self.inner.allows(element))
         return self.inner.refusal(name, bad, optional=False)
 
 
@@ -421,39 +421,39 @@ def called(thing: object, given: Mapping[str, Any] | None = None) -> str:
 
     given: arguments without an attribute.
     """
-    told = []
-    for each in inspect.signature(type(thing)).parameters.values():
-        if each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD):
+    arguments = []
+    for parameter in inspect.signature(type(thing)).parameters.values():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             continue
-        known = given if given is not None and each.name in given else vars(thing)
-        value = known.get(each.name, ...)
-        if each.default is each.empty or value != each.default:
-            told.append(f"{each.name}={'...' if value is ... else repr(value)}")
-    return f"{type(thing).__name__}({', '.join(told)})"
+        known = given if given is not None and parameter.name in given else vars(thing)
+        value = known.get(parameter.name, ...)
+        if parameter.default is parameter.empty or value != parameter.default:
+            arguments.append(f"{parameter.name}={'...' if value is ... else repr(value)}")
+    return f"{type(thing).__name__}({', '.join(arguments)})"
 
 
 def explained(settings: _Class) -> _Class:
     """Add to a dataclass's documentation the range of each of its settings, its default, and the
     text below its declaration."""
     lines = [inspect.cleandoc(settings.__doc__ or ""), "", "Settings:"]
-    allowed, about = constraints(cast("Any", settings)), _written_below(settings)
+    allowed, texts = constraints(cast("Any", settings)), _written_below(settings)
     for field in fields(settings):
         constraint, optional = allowed.get(field.name, (None, False))
         may_be = constraint.needed.rstrip(", ") if constraint else _bare(str(field.type))
         may_be += ", or None" if optional else ""
         default = "" if field.default is MISSING else f" (default {field.default!r})"
         lines += ["", f"{field.name}: {may_be}{default}"]
-        lines += textwrap.indent(about.get(field.name, ""), "    ").splitlines()
+        lines += textwrap.indent(texts.get(field.name, ""), "    ").splitlines()
     settings.__doc__ = "\n".join(lines)
     return settings
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A setting as its class declares it. about: its text. default: MISSING of :mod:`dataclasses`
-    for none. notes: the objects in its ``Annotated`` after the type."""
+    """A setting as its class declares it. text: that explains it. default: MISSING of
+    :mod:`dataclasses` for none. notes: the objects in its ``Annotated`` after the type."""
 
-    about: str
+    text: str
     default: Any
     notes: tuple[Any, ...]
 
@@ -473,7 +473,7 @@ def documented(thing: Callable[..., Any]) -> dict[str, Setting]:
     ...     def __init__(self, depth: Annotated[int, Whole(1)] = 4) -> None:
     ...         '''depth: plies.'''
     >>> documented(Search)["depth"]
-    Setting(about='Plies.', default=4, notes=(Whole(low=1, high=None, even=False, word=None, why=''),))
+    Setting(text='Plies.', default=4, notes=(Whole(low=1, high=None, even=False, word=None, why=''),))
     """  # noqa: E501
     below = _written_below(cast("type", thing)) if _has_fields(thing) else {}
     bases = [base for base in reversed(getattr(thing, "__mro__", (thing,))) if base is not object]
@@ -482,28 +482,28 @@ def documented(thing: Callable[..., Any]) -> dict[str, Setting]:
     ]
     hints = dict(pair for part in (*bases, *inits) for pair in _annotations(part))
     arguments = {
-        name: each
-        for name, each in inspect.signature(thing).parameters.items()
-        if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)
+        name: parameter
+        for name, parameter in inspect.signature(thing).parameters.items()
+        if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
     }
     texts: dict[str, str] = {}
     for part in (*bases, *(init for init in inits if "__dataclass_fields__" not in vars(thing))):
         texts |= _texts_in((part.__doc__ or "").partition("Settings:\n")[0], list(arguments))
     factories = {
-        each.name: each.default_factory
-        for each in (fields(cast("Any", thing)) if is_dataclass(thing) else ())
-        if each.default_factory is not MISSING
+        field.name: field.default_factory
+        for field in (fields(cast("Any", thing)) if is_dataclass(thing) else ())
+        if field.default_factory is not MISSING
     }
-    found = {}
-    for name, each in arguments.items():
-        default = MISSING if each.default is each.empty else each.default
+    settings = {}
+    for name, parameter in arguments.items():
+        default = MISSING if parameter.default is parameter.empty else parameter.default
         hint = hints.get(name)
-        found[name] = Setting(
+        settings[name] = Setting(
             below.get(name) or texts.get(name, ""),
             factories[name]() if name in factories else default,
             get_args(hint)[1:] if get_origin(hint) is Annotated else (),
         )
-    return found
+    return settings
 
 
 def _texts_in(docstring: str, names: Iterable[str]) -> dict[str, str]:
@@ -514,15 +514,13 @@ def _texts_in(docstring: str, names: Iterable[str]) -> dict[str, str]:
     text = re.sub(r"\n\s*\n", "\0", inspect.cleandoc(docstring))
     text = " ".join(text.split())
     heads = list(re.finditer(rf"(?:^|[.;\0] ?)((?:``)?(?:{name})(?:``)?(?:, (?:{name}))*): ", text))
-    found = {}
+    texts = {}
     for head, following in itertools.zip_longest(heads, heads[1:]):
         end = following.start() + 1 if following else len(text)
-        about = text[head.end() : end].partition("\0")[0].strip()
-        for each in head[1].replace("`", "").split(", "):
-            found[each] = (
-                about[:1].upper() + about[1:].rstrip(";") + ("." if about[-1:] == ";" else "")
-            )
-    return found
+        words = re.sub(";$", ".", text[head.end() : end].partition("\0")[0].strip())
+        for setting in head[1].replace("`", "").split(", "):
+            texts[setting] = words[:1].upper() + words[1:]
+    return texts
 
 
 def as_yaml(
@@ -541,11 +539,11 @@ def as_yaml(
             continue
         value = (values or {}).get(name, setting.default)
         constraint = setting.note(Constraint)  # type: ignore[type-abstract]
-        about = re.sub(r"\bNone\b", "null", setting.about.replace("``", ""))
+        text = re.sub(r"\bNone\b", "null", setting.text.replace("``", ""))
         if constraint is not None and not isinstance(constraint, Switch):
             needed = constraint.needed.removeprefix("a list is needed, of which ").rstrip(",")
-            about = f"{about} {needed[:1].upper()}{needed[1:]}."
-        lines += [f"# {line}" for line in textwrap.wrap(" ".join(about.split()), 98)]
+            text = f"{text} {needed[:1].upper()}{needed[1:]}."
+        lines += [f"# {line}" for line in textwrap.wrap(" ".join(text.split()), 98)]
         if is_dataclass(value) and not isinstance(value, type):
             lines += [f"{name}:", *(f"  {line}" for line in as_yaml(type(value)))]
         else:
@@ -560,7 +558,7 @@ def as_written(value: object) -> str:
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(as_written, value))}]"
     if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{key}: {as_written(each)}' for key, each in value.items())}}}"
+        return f"{{{', '.join(f'{key}: {as_written(part)}' for key, part in value.items())}}}"
     if isinstance(value, bool):
         return str(value).lower()
     return "null" if value is None else str(value) or '""'
@@ -600,15 +598,15 @@ def _has_fields(thing: object) -> bool:
 
 def _written_below(settings: type) -> dict[str, str]:
     """The texts that stand below the fields of a class and of its bases, by field."""
-    found = {}
+    texts = {}
     for part in reversed(settings.__mro__):
         file = getattr(sys.modules[part.__module__], "__file__", None)
         body = _bodies(file).get(part.__name__) if _has_fields(part) and file else None
         for field, below in itertools.pairwise(body or ()):
             text = below.value if isinstance(below, ast.Expr) else None
             if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Constant):
-                found[ast.unparse(field.target)] = inspect.cleandoc(str(text.value))
-    return found
+                texts[ast.unparse(field.target)] = inspect.cleandoc(str(text.value))
+    return texts
 
 
 @functools.cache
@@ -619,4 +617,4 @@ def _bodies(file: str) -> dict[str, list[ast.stmt]]:
             tree = ast.parse(source.read())
     except (OSError, SyntaxError):
         return {}
-    return {each.name: each.body for each in tree.body if isinstance(each, ast.ClassDef)}
+    return {node.name: node.body for node in tree.body if isinstance(node, ast.ClassDef)}

@@ -244,7 +244,7 @@ def test_a_class_explains_its_settings_and_no_yaml_repeats_its_defaults(group: s
         said = yaml.safe_load(path.read_text(encoding="utf-8"))
         settings = said.get(group, said)
         for key, setting in documented(resolve(settings["_target_"])).items():
-            assert setting.about, f"{path}: {key} is not explained"
+            assert setting.text, f"{path}: {key} is not explained"
         defaults = defaults_of(settings["_target_"])
         repeated = {key for key, value in settings.items() if defaults.get(key, ...) == value}
         assert not repeated, path
