@@ -191,13 +191,19 @@ def parse(word: str) -> Override:
 
 def all_values(word: str) -> list[str]:
     """Split a word of a sweep: ``depth=1,2`` becomes ``depth=1`` and ``depth=2``; ConfigError."""
+    from hydra.core.override_parser.types import Glob
+
     override = parse(word)
+    key, value = override.get_key_element(), override.value()
     if not override.is_sweep_override():
         return [word]
-    if not (override.is_discrete_sweep() or override.is_range_sweep()):
+    if isinstance(value, Glob):
+        values = value.filter([*choices(override.key_or_group)])
+    else:
+        values = [*override.sweep_string_iterator()] if override.is_discrete_sweep() else []
+    if not values:
         raise ConfigError(f"{word}: a sweep has values to choose from, such as a,b or range(1,5)")
-    key = override.get_key_element()
-    return [f"{key}={value}" for value in override.sweep_string_iterator()]
+    return [f"{key}={one}" for one in values]
 
 
 def typed_value(value: Any) -> str:

@@ -32,6 +32,8 @@ def expand(overrides: Sequence[str]) -> list[list[str]]:
 
     >>> expand(["depth=1,2", "seed=5"])
     [['depth=1', 'seed=5'], ['depth=2', 'seed=5']]
+    >>> expand(["evaluation=glob(mobility*)"])
+    [['evaluation=mobility'], ['evaluation=mobility_ratio']]
     >>> expand(["a=zip(1,2)", "b=zip(x,y)", "games=4,8"])
     [['games=4', 'a=1', 'b=x'], ['games=4', 'a=2', 'b=y'], ['games=8', 'a=1', 'b=x'], ['games=8', 'a=2', 'b=y']]
     """  # noqa: E501
