@@ -312,7 +312,9 @@ def compose(
     ConfigError.
     """
     from hydra.core.hydra_config import HydraConfig
+    from hydra.core.utils import setup_globals
 
+    setup_globals()  # ${hydra:...}, ${now:...}; Hydra does so only where it composes
     folders = check_folders(extra_folders)
     for word in words:
         if storable(word) != word:

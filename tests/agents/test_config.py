@@ -24,7 +24,14 @@ import othello_lab.agents.external
 import othello_lab.agents.learned
 from othello_lab import AlphaBeta, Decision, Limited, SearchStats, SquareWeights
 from othello_lab.agents import composing
-from othello_lab.agents.composing import GROUPS_WITH_DEFAULTS, choices, compose, conf_folder, load
+from othello_lab.agents.composing import (
+    GROUPS_WITH_DEFAULTS,
+    choices,
+    compose,
+    conf_folder,
+    load,
+    plain,
+)
 from othello_lab.agents.config import (
     build,
     build_agent,
@@ -350,8 +357,9 @@ def test_a_composition_is_kept_until_a_file_is_edited(
     def composed_anew() -> bool:
         """Compose as a new process does; return True if Hydra had to."""
         composing._composed_files.cache_clear()
+        OmegaConf.clear_resolvers()
         with patch.object(hydra, "compose", wraps=hydra.compose) as asked:
-            assert compose("play").depth == 4
+            assert plain(compose("run"))["name"] == "ab_vs_minimax"
         return asked.called
 
     cache, copy = tmp_path / "cache", tmp_path / "conf"
@@ -364,7 +372,7 @@ def test_a_composition_is_kept_until_a_file_is_edited(
         assert composed_anew() and not composed_anew()
     monkeypatch.setattr(composing, "conf_folder", lambda: copy)
     assert composed_anew() and not composed_anew()
-    os.utime(copy / "play.yaml", (1, 1))
+    os.utime(copy / "run.yaml", (1, 1))
     assert composed_anew() and not composed_anew()
     shutil.rmtree(cache)
     cache.write_text("a file", encoding="utf-8")
