@@ -7,14 +7,13 @@ of ``--repeat``, as other programs can only slow a run down. ``compiled_games=fa
 run with every move through the judge in Python. The last rows are the driver alone, with workers
 that answer from memory, and other simulators, which record nothing. ``pip install -e
 '.[benchmarks,openspiel]'`` installs two of them. pgx needs an environment apart from that of the
-tests, as it has a package ``tests``. The fourth is y-tetsu's; PyPI has another package of its name.
-``--million`` plays 1,000,000 games and makes their report, in a minute.
+tests, as it has a package ``tests``. ``--million`` plays 1,000,000 games and makes their report, in
+a minute.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib
 import math
 import pickle
 import random
@@ -73,11 +72,7 @@ ROWS = (
     ("alpha-beta, depth 2", SEARCH.format(depth=2), 1),
     ("alpha-beta, depth 4", SEARCH.format(depth=4), 0.4),
     ("the same, one worker", f"{SEARCH.format(depth=4)} executor.workers=1", 0.2),
-    (
-        "an own random agent in Python against greedy, `isolation=none`",
-        f"{OWN}none",
-        0.1,
-    ),
+    ("an own random agent in Python against greedy, `isolation=none`", f"{OWN}none", 0.1),
     ("the same, `isolation=process`", f"{OWN}process", 0.05),
 )
 
@@ -109,11 +104,11 @@ _REMEMBERED = 100  # games, or more
 _remembered: list[GameBlock] = []  # in a worker's process
 
 
-def _play_or_remember(place: WorkerContext, pairs: PickledPairs) -> bytes:
+def _play_or_remember(context: WorkerContext, pairs: PickledPairs) -> bytes:
     """Return games that this worker has played before, under the numbers of these pairs."""
     games = [game for pair in pairs for game in pair]
     if not _remembered:
-        parts = [*play_all(place.conditions, games, GameMonitor(GameMonitor.Memory()))]
+        parts = [*play_all(context.conditions, games, GameMonitor(GameMonitor.Memory()))]
         first = parts[0]
         if isinstance(first, GameBlock) and len(first) >= _REMEMBERED:
             _remembered.append(first)
@@ -183,8 +178,7 @@ def rust_reversi_games(games: int) -> float:
 
 
 PGX_BATCH = 256
-"""Games at a time. 1,024 and more at a time took longer a game on the two cores where it was
-tried."""
+"""Games at a time. More at a time took longer a game on two cores."""
 
 
 def pgx_games(games: int) -> float:
@@ -214,22 +208,6 @@ def pgx_games(games: int) -> float:
     return (time.perf_counter() - begun) * games / (math.ceil(games / PGX_BATCH) * PGX_BATCH)
 
 
-def reversi_games(games: int) -> float:
-    """Return the seconds of y-tetsu's simulator (https://github.com/y-tetsu/reversi)."""
-    module = importlib.import_module("reversi")
-    if not hasattr(module, "Simulator"):
-        raise ImportError("`reversi` here is another package of that name")
-    strategies = importlib.import_module("reversi.strategies")
-
-    players = {"Random": strategies.Random(), "Greedy": strategies.Greedy()}
-    simulator = module.Simulator(
-        players, matches=games // 2, processes=2, parallel="player", progress=False
-    )
-    begun = time.perf_counter()
-    simulator.start()
-    return time.perf_counter() - begun
-
-
 def openspiel_games(games: int) -> float:
     """Return the seconds of a loop of random moves over OpenSpiel's Othello, in Python."""
     import pyspiel
@@ -246,7 +224,6 @@ def openspiel_games(games: int) -> float:
 OTHERS = {
     "rust-reversi, random - random, one process": (rust_reversi_games, 0.5),
     f"pgx, random - random, {PGX_BATCH} at a time": (pgx_games, 0.5),
-    "y-tetsu's reversi, random - greedy, two processes": (reversi_games, 0.01),
     "OpenSpiel, random - random, one process": (openspiel_games, 0.01),
 }
 
@@ -270,10 +247,8 @@ def measure(games: int, repeat: int) -> Iterator[tuple[str, str]]:
         number = max(2, int(games * share))
         try:
             seconds = min(others(number) for _ in range(repeat))
-        except ModuleNotFoundError:
+        except ImportError:
             yield name, "not installed"
-        except ImportError as error:
-            yield name, f"not installed; {error}"
         else:
             yield name, f"{number / seconds:,.0f} games/s"
 

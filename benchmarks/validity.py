@@ -11,11 +11,15 @@ from __future__ import annotations
 import argparse
 import math
 import time
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from rich.console import Console
 from scipy.optimize import brentq
 
+from othello_lab.agents.commands.shared import empty_table
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.jobs.sample_size import pair_shares
 from othello_lab.experiments.statistics.bradley_terry import fit
 from othello_lab.experiments.statistics.elo import ELO, NELO, elo_of_score, expected_score
@@ -220,45 +224,49 @@ def round_robin(ladder: FloatArray, pairs: int, seed: int) -> np.ndarray:
     return counts
 
 
-def print_pools(pools: int, seed: int) -> None:
-    """Print the coverage of the intervals of pools."""
-    print(
-        f"\nHow often a 95 % interval holds the truth, {pools:,} simulated round robins each, whose"
-    )
-    print("pairings share openings; wrong: pairs of agents one of whom is wrongly called")
-    print("superior at 97.5 %; naive: intervals that take each pair for independent")
-    print("agents copies Elo apart  suits colour openings   held  wrong  naive")
+def print_table(title: str, columns: str, rows: Iterable[Sequence[object]]) -> None:
+    """Print a table; the columns' names have commas between them."""
+    table = empty_table(*columns.split(","))
+    table.title = title
+    for row in rows:
+        table.add_row(*map(str, row))
+    Console().print(table)
+
+
+def percent(*shares: float) -> list[str]:
+    return [f"{100 * share:.2f} %" for share in shares]
+
+
+def pool_rows(pools: int, seed: int) -> Iterator[Sequence[object]]:
+    """Yield the coverage of the intervals of pools."""
     for agents, gap, suits, colour in POOLS:
         elo = gap * (np.arange(agents) - (agents - 1) / 2)
         for copies in (0, 4) if agents == 4 else (0,):
             model = SharedOpenings(elo, suits, colour, copies)
             for openings in OPENINGS:
-                held, wrong, naive = pool_coverage(model, openings, pools, seed)
-                print(
-                    f"{agents:6} {copies:6} {gap:9} {suits:6} {colour:6} {openings:8} "
-                    f"{100 * held:5.1f} % {100 * wrong:4.1f} % {100 * naive:5.1f} %",
-                    flush=True,
-                )
+                shares = pool_coverage(model, openings, pools, seed)
+                yield agents, copies, gap, suits, colour, openings, *percent(*shares)
 
 
-def print_stopped(matches: int, seed: int) -> None:
-    """Print the coverage of intervals after sequential tests."""
-    print(
-        f"\nAfter a sequential test, {matches:,} simulated tests each: how often the interval holds"
-    )
-    print(
-        "the truth (95 % is right), and how often the estimate is below it (50 %: median-unbiased)"
-    )
-    print("model       elo0 elo1  draws split  truth    held  below  Elo of the score")
+def test_rows(matches: int, seed: int) -> Iterator[Sequence[object]]:
+    """Yield the error rates of sequential tests, with their limits."""
+    for model, elo0, elo1, alpha, beta, draws, split in TESTS:
+        test = Sprt(elo0, elo1, alpha, beta, model)
+        wrong0, wrong1, *pairs = errors(test, draws, split, matches, seed)
+        rates = percent(wrong0, alpha / (1 - beta), wrong1, beta / (1 - alpha))
+        yield model, elo0, elo1, draws, split, *rates, *map(round, pairs)
+
+
+def stopped_rows(matches: int, seed: int) -> Iterator[Sequence[object]]:
+    """Yield the coverage of intervals after sequential tests, for differences that can be."""
     for model, elo0, elo1, alpha, beta, draws, split in TESTS:
         test = Sprt(elo0, elo1, alpha, beta, model)
         for elo in stopped_truths(test):
-            held, below, naive = stopped_coverage(test, elo, draws, split, matches, seed)
-            print(
-                f"{model:10} {elo0:5} {elo1:4} {draws:6.2f} {split:5.2f} {elo:6.0f} "
-                f"{100 * held:5.1f} % {100 * below:4.0f} % {naive:+17.1f}",
-                flush=True,
-            )
+            try:
+                held, below, naive = stopped_coverage(test, elo, draws, split, matches, seed)
+            except ConfigError:
+                continue  # so many draws leave no room for it
+            yield model, elo0, elo1, draws, split, elo, *percent(held, below), f"{naive:+.1f}"
 
 
 def main() -> None:
@@ -269,40 +277,37 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     matches, seed = options.matches, options.seed
-
-    print(f"How often a 95 % interval holds the truth, {matches:,} simulated matches each")
-    print("   Elo  pairs  draws  split    Elo held  nElo held  only a bound")
-    for elo, pairs, draws, split in (*MATCHES, *FEW_PAIRS):
-        held, nelo_held, bounds = coverage(elo, pairs, draws, split, matches, seed)
-        print(
-            f"{elo:6} {pairs:6} {draws:6.2f} {split:6.2f} {100 * held:9.1f} % "
-            f"{100 * nelo_held:8.1f} % {100 * bounds:11.2f} %"
-        )
-
-    print_pools(options.pools, seed)
-
-    print(f"\nHow often a sequential test is wrong, {matches:,} simulated tests each")
-    print("model       elo0 elo1  draws split   H0 rejected (limit)  H1 rejected (limit)  pairs")
-    for model, elo0, elo1, alpha, beta, draws, split in TESTS:
-        test = Sprt(elo0, elo1, alpha, beta, model)
-        wrong0, wrong1, pairs0, pairs1 = errors(test, draws, split, matches, seed)
-        print(
-            f"{model:10} {elo0:5} {elo1:4} {draws:6.2f} {split:5.2f} "
-            f"{100 * wrong0:9.2f} % ({100 * alpha / (1 - beta):5.2f} %) "
-            f"{100 * wrong1:8.2f} % ({100 * beta / (1 - alpha):5.2f} %) "
-            f"{pairs0:5.0f} / {pairs1:.0f}"
-        )
-
-    print_stopped(matches, seed)
-
+    cases = (*MATCHES, *FEW_PAIRS)
+    print_table(
+        f"How often a 95 % interval holds the truth, of {matches:,} simulated matches",
+        "Elo,pairs,draws,split,Elo held,nElo held,only a bound",
+        ((*case, *percent(*coverage(*case, matches, seed))) for case in cases),
+    )
+    print_table(
+        f"The same of {options.pools:,} simulated round robins whose pairings share openings. "
+        "Wrong: pairs of agents one of whom is wrongly called superior at 97.5 %. Naive: intervals "
+        "that take each pair for independent",
+        "agents,copies,Elo apart,suits,colour,openings,held,wrong,naive",
+        pool_rows(options.pools, seed),
+    )
+    print_table(
+        f"How often a sequential test is wrong, of {matches:,} simulated tests",
+        "model,elo0,elo1,draws,split,H0 rejected,limit,H1 rejected,limit,pairs at H0,pairs at H1",
+        test_rows(matches, seed),
+    )
+    print_table(
+        f"After {matches:,} simulated sequential tests: how often the interval holds the truth "
+        "(95 % is right), and the estimate is below it (50 %: median-unbiased)",
+        "model,elo0,elo1,draws,split,truth,held,below,Elo of the score",
+        stopped_rows(matches, seed),
+    )
     ladder = np.linspace(-450, 450, 10)
     ((_, ratings),) = rate_pools(round_robin(ladder, 2000, seed))
     held = ((ratings.low <= ladder) & (ladder <= ratings.high)).sum()
     print(
-        f"\nA ladder of 10 agents 100 Elo apart, 2,000 pairs a pairing: the largest error is "
+        f"A ladder of 10 agents 100 Elo apart, 2,000 pairs a pairing: the largest error is "
         f"{np.abs(ratings.elo - ladder).max():.1f} Elo; {held} of 10 intervals hold the truth"
     )
-
     table = round_robin(np.linspace(-300, 300, 20), 100, seed)
     begun = time.perf_counter()
     rate_pools(table, replicates=1000)
