@@ -131,18 +131,18 @@ class ExternalAgent(Agent):
         self._name = name
         self._seconds = START_SECONDS if seconds is None else seconds
         self._confinement = (confinement or Confinement()).opening(self.files())
-        about = self._request("about")
+        facts = self._request("about")
         try:
-            version = about["version"]
+            version = facts["version"]
             if type(version) is not int or not -(1 << 63) <= version < 1 << 63:
                 raise ValueError(f"version is {version!r:.100}; a whole number is needed")
             self.version = version
             for name in _FLAGS:
-                setattr(self, name, bool(about[name]))
-            self.observes = bool(about["observes"])
-            self._sides = frozenset(map(int, about["sides"]))
-            self._overrides = set(map(str, about["overrides"]))
-            self._like = about["like"]
+                setattr(self, name, bool(facts[name]))
+            self.observes = bool(facts["observes"])
+            self._sides = frozenset(map(int, facts["sides"]))
+            self._overrides = set(map(str, facts["overrides"]))
+            self._like = facts["like"]
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise ConfigError(f"agent '{name}': {one_line(error)}") from None
 
@@ -180,7 +180,7 @@ class ExternalAgent(Agent):
 
     def _request(self, question: str, limits: Limits | None = None) -> dict[str, Any]:
         seconds = START_SECONDS if question == "prepare" else self._seconds
-        return _asked(self.make, self._name, self._confinement, seconds, question, limits)
+        return _ask(self.make, self._name, self._confinement, seconds, question, limits)
 
 
 def prepare_alike(like: Any, name: str, announce: Announce | None) -> None:
@@ -195,11 +195,11 @@ def alike(make: Callable[[], Agent], name: str, confinement: Confinement) -> Any
     """Return what :func:`prepare_alike` needs for an agent that is made in a process of its own;
     None if it cannot be made."""
     with contextlib.suppress(ConfigError):
-        return _asked(make, name, confinement, _ALIKE_SECONDS, "about").get("like")
+        return _ask(make, name, confinement, _ALIKE_SECONDS, "about").get("like")
     return None
 
 
-def _asked(
+def _ask(
     make: Callable[[], Agent],
     name: str,
     confinement: Confinement,

@@ -31,7 +31,7 @@ from othello_lab.agents.recognition import (
     MAKER,
     PROGRAM,
     STRATEGY,
-    about,
+    describe,
 )
 from othello_lab.core.game import PlayerFailure
 from othello_lab.core.position import Position
@@ -73,9 +73,9 @@ class Side:
     searches: bool = False
     is_agent: bool = False
 
-    def words(self, place: str) -> list[str]:
+    def words(self, side: str) -> list[str]:
         """Return the settings of the place ``first`` or ``second``."""
-        return [word.replace("PLACE", place, 1) for word in self.settings]
+        return [word.replace("PLACE", side, 1) for word in self.settings]
 
 
 def side_of(word: str, search: str = SEARCH, folders: Sequence[str | Path] = ()) -> Side:
@@ -109,18 +109,18 @@ def with_open_settings(words: Sequence[str]) -> list[str]:
     The run then fills both. A word that cannot be understood here stays as it is.
     """
     said = {word.lstrip("+").partition("=")[0] for word in words}
-    opened, kept = [], []
+    opened, result = [], []
     for word in words:
         if match := re.fullmatch(r"(\+?)agent@([^=]+)='?([^,']+\.py:\w+)'?", word):
-            plus, place, target = match.groups()
-            told = _answer_of_child(_describe, target, target)
-            if settings := settings_of_function(told):
-                word = f"{plus}agent@{place}={_agent_word(settings)}"
-                opened.append(f"{place}.target={typed_value(target)}")
-            keys = [f"{place}.{name}" for name in told.get("open", ())]
+            plus, side, target = match.groups()
+            facts = _answer_of_child(_describe, target, target)
+            if settings := settings_of_function(facts):
+                word = f"{plus}agent@{side}={_agent_word(settings)}"
+                opened.append(f"{side}.target={typed_value(target)}")
+            keys = [f"{side}.{name}" for name in facts.get("open", ())]
             opened += [f"{key}='{OPEN}'" for key in keys if key not in said]
-        kept.append(word)
-    return [*kept, *opened]
+        result.append(word)
+    return [*result, *opened]
 
 
 def _agent_word(settings: Mapping[str, Any]) -> str:
@@ -129,14 +129,14 @@ def _agent_word(settings: Mapping[str, Any]) -> str:
     return "function" if target.endswith(":FunctionAgent") else target
 
 
-def settings_of_function(told: Mapping[str, Any]) -> dict[str, Any]:
+def settings_of_function(facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of an agent that plays as a function, or as one makes strategies; none
-    for anything else. told: see :func:`described`."""
-    if told.get("kind") in (STRATEGY, DOUBTFUL):
-        return {"_target_": "othello_lab.agents.external:FunctionAgent", "target": told["target"]}
-    if told.get("kind") == MAKER:
+    for anything else. facts: see :func:`described`."""
+    if facts.get("kind") in (STRATEGY, DOUBTFUL):
+        return {"_target_": "othello_lab.agents.external:FunctionAgent", "target": facts["target"]}
+    if facts.get("kind") == MAKER:
         target = "othello_lab.agents.diagnosis:StrategyFromFactory"
-        return {"_target_": target, "target": told["target"]}
+        return {"_target_": target, "target": facts["target"]}
     return {}
 
 
@@ -160,34 +160,34 @@ def _evaluation_side(label: str, setting: Any, search: str, target: str = "") ->
 def described(word: str) -> dict[str, Any]:
     """Return what :func:`~agents.recognition.about` says of a target, tried in a process of its
     own; raises ConfigError."""
-    told = _answer_of_child(_describe, word, f"{word}: loading it")
-    if "error" in told:
-        raise ConfigError(f"{word}: {told['error']}")
-    return told
+    facts = _answer_of_child(_describe, word, f"{word}: loading it")
+    if "error" in facts:
+        raise ConfigError(f"{word}: {facts['error']}")
+    return facts
 
 
 def _python_side(word: str, search: str) -> Side:
-    told = described(word)
-    kind, target = told["kind"], told["target"]
+    facts = described(word)
+    kind, target = facts["kind"], facts["target"]
     if kind == DOUBTFUL:
-        raise ConfigError(f"{word}: {told['question']}")
+        raise ConfigError(f"{word}: {facts['question']}")
     if kind == PROGRAM:
         try:
             return _program_side(word if Path(word).stat().st_mode & 0o100 else f"python3 {word}")
         except ConfigError as error:
-            if told["question"]:
-                raise ConfigError(f"{word}: {told['question']}; {error}") from None
+            if facts["question"]:
+                raise ConfigError(f"{word}: {facts['question']}; {error}") from None
             raise
     label = re.split(r"[.:]", target.partition("(")[0])[-1]
     if kind in (EVALUATION, EVALUATION_CLASS):
         setting = target if kind == EVALUATION else {"_target_": target}
         return _evaluation_side(label, setting, search, target)
-    settings = settings_of_function(told)
+    settings = settings_of_function(facts)
     words = [f"agent@PLACE={_agent_word(settings) or target}"]
     words += [f"PLACE.target={typed_value(target)}"] if settings else []
-    words += [f"PLACE.{name}='{OPEN}'" for name in told["open"]]
+    words += [f"PLACE.{name}='{OPEN}'" for name in facts["open"]]
     what = "a strategy" if kind == STRATEGY else "an agent"
-    searches = set(told["open"]) == set(FILLED_BY_RUN)
+    searches = set(facts["open"]) == set(FILLED_BY_RUN)
     return Side(label, what, words, target, searches, is_agent=True)
 
 
@@ -195,12 +195,12 @@ def _describe(link: Channel, target: str) -> None:
     """Tell what a target is, as the main function of a process."""
     sys.stdin = open(os.devnull)  # noqa: SIM115  a program that reads its input ends at once
     try:
-        told = about(target)
+        facts = describe(target)
     except Exception as error:
         file = str(Path(target.partition(".py:")[0].removesuffix(".py") + ".py").resolve())
         reason = str(error) if isinstance(error, ValueError) else last_line(error, file)
-        told = {"error": " ".join(reason.split())}
-    link.send(json.dumps(told).encode())
+        facts = {"error": " ".join(reason.split())}
+    link.send(json.dumps(facts).encode())
 
 
 # ------------------------------------------------------------------ programs
@@ -243,19 +243,19 @@ def protocol_of(command: str) -> str:
     )
 
 
-def _try_protocol(link: Channel, asked: tuple[str, str]) -> None:
+def _try_protocol(link: Channel, attempt: tuple[str, str]) -> None:
     """Ask a program for a first move, as the main function of a process."""
     adopt_orphans()
-    protocol, command = asked
+    protocol, command = attempt
     start = Position.start()
-    told: dict[str, str] = {}
+    result: dict[str, str] = {}
     try:
         with closing(_PROTOCOLS[protocol](command)) as agent:
             agent.begin_game(Color.BLACK, start, 0)
             start.play(agent.decide(start, Limits(seconds=1.0)).move)
     except (PlayerFailure, ValueError, OSError) as error:
-        told["error"] = " ".join(str(getattr(error, "detail", "") or error).split())
-    link.send(json.dumps(told).encode())
+        result["error"] = " ".join(str(getattr(error, "detail", "") or error).split())
+    link.send(json.dumps(result).encode())
 
 
 def _answer_of_child(main: Callable[..., None], argument: Any, where: str) -> dict[str, Any]:

@@ -15,8 +15,8 @@ def columns_text() -> str:
     """Return the tables of a record, and two tables of a report, each with its columns."""
     parts = []
     for table, row in store.TABLES.items():
-        about = {name: setting.about for name, setting in documented(row).items()}
-        parts.append(_section(f"Table {table}", paragraphs(str(row.__doc__))[0], about))
+        description = {name: setting.about for name, setting in documented(row).items()}
+        parts.append(_section(f"Table {table}", paragraphs(str(row.__doc__))[0], description))
     counts = {name: setting.about for name, setting in documented(SearchStats).items()}
     moves = {name: turns.MOVE_MEANINGS.get(name) or counts[name] for name in turns.MOVE_COLUMNS}
     parts.append(
@@ -36,17 +36,17 @@ def columns_text() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _section(title: str, about: str, columns: Mapping[str, Any]) -> str:
-    return f"## {title}\n\n{about}\n\n" + "\n".join(_listed(columns))
+def _section(title: str, description: str, columns: Mapping[str, Any]) -> str:
+    return f"## {title}\n\n{description}\n\n" + "\n".join(_listed(columns))
 
 
 def _listed(columns: Mapping[str, str]) -> Iterator[str]:
     """Yield a line for each column, or for several if those after the first have no text."""
     names: list[str] = []
-    told = ""
-    for name, about in [*columns.items(), ("", "end")]:
-        if about and names:
-            yield f"- {', '.join(f'**`{each}`**' for each in names)}: {told}"
+    text = ""
+    for name, description in [*columns.items(), ("", "end")]:
+        if description and names:
+            yield f"- {', '.join(f'**`{name}`**' for name in names)}: {text}"
             names = []
-        told = " ".join(paragraphs(about)) if about else told
+        text = " ".join(paragraphs(description)) if description else text
         names.append(name)

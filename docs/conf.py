@@ -140,7 +140,7 @@ def _as_list(paragraph: str) -> str:
     if before or not parts:
         return paragraph
     pairs = zip(parts[::2], parts[1::2], strict=True)
-    return "\n".join(f"- **{names}**: {' '.join(about.split())}" for names, about in pairs)
+    return "\n".join(f"- **{names}**: {' '.join(text.split())}" for names, text in pairs)
 
 
 _NAMED = re.compile(r"(?:^|(?<=[.)])\s)([a-z_]\w*(?:, [a-z_]\w*)*): ", re.MULTILINE)

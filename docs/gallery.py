@@ -80,9 +80,9 @@ def copy(made: Path, folder: Path) -> None:
     """Copy the pages of a result, and those that they link to."""
     folder.mkdir(parents=True)
     for page in made.rglob("*.html"):
-        place = folder / page.relative_to(made)
-        place.parent.mkdir(exist_ok=True)
-        shutil.copyfile(page, place)
+        target = folder / page.relative_to(made)
+        target.parent.mkdir(exist_ok=True)
+        shutil.copyfile(page, target)
 
 
 def draw() -> None:

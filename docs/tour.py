@@ -129,16 +129,16 @@ def scenes(page: Page, folder: Path) -> Iterator[Image.Image]:
     """Run all commands in a folder, and yield the pictures."""
     command = "match ./mine.py:hollow iago"
     lines = printed(command.split(), folder)
-    start = next(place for place, line in enumerate(lines) if "agent" in line) - 1
+    start = next(number for number, line in enumerate(lines) if "agent" in line) - 1
     table = lines[start : next(p for p, line in enumerate(lines) if "no room" in line) - 1]
-    found = lines[next(p for p, line in enumerate(lines) if " leads " in line) :]
-    yield terminal(page, "Is my heuristic better?", f"othello-lab {command}", [*table, "", *found])
+    words = lines[next(p for p, line in enumerate(lines) if " leads " in line) :]
+    yield terminal(page, "Is my heuristic better?", f"othello-lab {command}", [*table, "", *words])
     (report,) = folder.glob("results/*/*/report.html")
     yield of_report(page, "The report begins with the answer …", report, "html")
     yield of_report(page, "… and shows where the two disagree", report, "#where-they-disagree-most")
     command = f"play review {report.parent.relative_to(folder)} game=0"
     lines = printed(command.split(), folder)
-    start = next(place for place, line in enumerate(lines) if line.lstrip().startswith("1. "))
+    start = next(number for number, line in enumerate(lines) if line.lstrip().startswith("1. "))
     yield terminal(
         page, "What did each move lose, and why?", f"othello-lab {command}", lines[start:]
     )

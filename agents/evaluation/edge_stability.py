@@ -113,9 +113,9 @@ def _chance(edge: np.ndarray, square: int, scratch: np.ndarray) -> float:
         if neighbour == THEIRS:
             return 0.9
         return 0.1 if neighbour == EMPTY else 0.001
-    own = (edge[square - 1] == MINE) + (edge[square + 1] == MINE)
-    other = (edge[square - 1] == THEIRS) + (edge[square + 1] == THEIRS)
-    chance = NEIGHBOURS[own, other]
+    mine = (edge[square - 1] == MINE) + (edge[square + 1] == MINE)
+    theirs = (edge[square - 1] == THEIRS) + (edge[square + 1] == THEIRS)
+    chance = NEIGHBOURS[mine, theirs]
     if _play(edge, square, THEIRS, scratch) > 0:
         chance /= 2
     return chance
@@ -226,10 +226,10 @@ def _halves(parameters: Array, mask: Mask) -> tuple[Int, Int, Int, Int]:
 @kernel
 def edge_sum(mover: Mask, opponent: Mask, parameters: Array) -> Int:
     """Return the sum of the four edges' values, int64. parameters: of :class:`EdgeStability`."""
-    own, other = _halves(parameters, mover), _halves(parameters, opponent)
+    mine, theirs = _halves(parameters, mover), _halves(parameters, opponent)
     value = np.int64(0)
     for i in range(4):
-        value += parameters[256 + own[i] + 2 * other[i]]
+        value += parameters[256 + mine[i] + 2 * theirs[i]]
     return value
 
 
@@ -265,7 +265,7 @@ class EdgeStability(Evaluation):
     falls with the next move; a table of all edges does. It looks at nothing but edges.
     """
 
-    as_features = (Feature("edge_stability", 36_400, antisymmetric=False, place=11),)
+    as_features = (Feature("edge_stability", 36_400, antisymmetric=False, order=11),)
 
     sides = frozenset({8})
 

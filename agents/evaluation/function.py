@@ -131,10 +131,10 @@ class FunctionEvaluation(Evaluation):
 
     def __post_init__(self) -> None:
         if inspect.isfunction(self.target):
-            function, place = self.target, self.target.__module__
-            if place.startswith(LOADED):
-                place = Path(function.__code__.co_filename).name
-            self.target = f"{place}:{function.__name__}"
+            function, file = self.target, self.target.__module__
+            if file.startswith(LOADED):
+                file = Path(function.__code__.co_filename).name
+            self.target = f"{file}:{function.__name__}"
             self._function = _as_heuristic(function, self.target)
         else:
             self._function = _find(str(self.target))
@@ -171,8 +171,8 @@ class FunctionEvaluation(Evaluation):
 
         wrapper = rounded if self.floating else whole
         # Not cached on disk: it compiles quickly, and its callees may be edited at any time.
-        self._kept = numba.cfunc(SIGNATURE, nopython=True, error_model="numpy")(wrapper)
-        return int(self._kept.address)
+        self._wrapper = numba.cfunc(SIGNATURE, nopython=True, error_model="numpy")(wrapper)
+        return int(self._wrapper.address)
 
     def prepare(self, announce: Announce | None = None) -> None:
         if self.compiled:
@@ -213,8 +213,8 @@ def _find(target: str) -> Callable[..., Any]:
 
     Raises ValueError for a missing or unmarked function.
     """
-    place, name = split_target(target)
-    module = load_module(place)
+    file, name = split_target(target)
+    module = load_module(file)
     marked = [key for key, value in vars(module).items() if is_marked(value)]
     function = getattr(module, name, None)
     if function is None:
@@ -322,7 +322,8 @@ def _compile(function: Callable[..., Any], target: str) -> Any:
     # Inlined into the wrapper that searches call, so that it is as fast as a built-in one.
     compiled = njit(with_helpers(function), forceinline=True)
     further = list(inspect.signature(function).parameters.values())[2:]
-    defaults = [numba.types.Omitted(each.default) for each in further if each.default != each.empty]
+    given = [option.default for option in further if option.default is not option.empty]
+    defaults = [numba.types.Omitted(default) for default in given]
     try:
         with warnings.catch_warnings(action="ignore"):
             compiled.compile((numba.uint64, numba.uint64, *defaults))
@@ -330,17 +331,18 @@ def _compile(function: Callable[..., Any], target: str) -> Any:
         if not isinstance(result, numba.types.Integer | numba.types.Float):
             raise TypeError(f"returns {result}")
     except Exception as error:
-        told, hint = why_not(error, function), f"; {IN_PYTHON}"
+        fault, hint = why_not(error, function), f"; {IN_PYTHON}"
         try:
             _tried(target, function, None, FLOAT_SCALE)
         except ValueError as mistake:
-            line, (_, colon, said), hint = told.partition(",")[0], str(mistake).partition("': "), ""
+            line, hint = fault.partition(",")[0], ""
+            _, colon, said = str(mistake).partition("': ")
             if not colon:
                 raise  # it does not end, or ends its process
             elsewhere = "(position" in said and not said.startswith(f"{line},")
-            if UNKNOWN in told or elsewhere or "argument" in said:
-                told = said  # ordinary Python tells it better
-        raise UserCodeError(f"'{target}' cannot be compiled: {told}{hint}") from error
+            if UNKNOWN in fault or elsewhere or "argument" in said:
+                fault = said  # ordinary Python tells it better
+        raise UserCodeError(f"'{target}' cannot be compiled: {fault}{hint}") from error
     return compiled
 
 
@@ -351,13 +353,13 @@ def _compile(function: Callable[..., Any], target: str) -> Any:
 def check_positions(count: int = CHECK_POSITIONS) -> tuple[Position, ...]:
     """Return ``count`` unfinished positions from random games, always the same."""
     rng = np.random.default_rng(0)
-    found: list[Position] = []
-    while len(found) < count:
+    positions: list[Position] = []
+    while len(positions) < count:
         position = Position.start()
         while not position.is_over:
-            found.append(position)
+            positions.append(position)
             position = position.play(int(rng.choice(position.moves or (PASS,))))
-    return tuple(found[:count])
+    return tuple(positions[:count])
 
 
 @cache
@@ -406,8 +408,8 @@ def _try(
                 shown = re.sub(" at 0x.*", " ...>", f"returns {result!r:.60}")
                 complaint = returned(function, position.masks, shown)
                 break
-            if not len(results) % _TWICE and (told := _changes(position, result, function)):
-                complaint = returned(function, position.masks, told)
+            if not len(results) % _TWICE and (fault := _changes(position, result, function)):
+                complaint = returned(function, position.masks, fault)
                 break
             # Python's own numbers, as numpy's unsigned ones cannot be negated.
             swapped = function(*reversed(position.masks))
@@ -439,17 +441,17 @@ def _complaint(
     position: Position, result: Any, function: Any, compiled: Any, floating: bool, scale: float
 ) -> str:
     """Return the complaint about a result, or nothing."""
-    where, told = f"at {position.to_obf()}", f"returns {result}"
+    where, fault = f"at {position.to_obf()}", f"returns {result}"
     if not math.isfinite(result):
-        return returned(function, position.masks, f"{told} {where}")
+        return returned(function, position.masks, f"{fault} {where}")
     if abs(result * (scale if floating else 1)) > LARGEST:
         most = f"at most {LARGEST} (floats: after scaling) is allowed"
-        return returned(function, position.masks, f"{told} {where}; {most}")
+        return returned(function, position.masks, f"{fault} {where}; {most}")
     if compiled:
         other = compiled(*position.masks)
         if complaint := _changes(position, other, compiled):
             return complaint
         if not math.isclose(other, result, rel_tol=1e-9, abs_tol=1e-9):
-            told = f"gives {other} compiled but {result} as ordinary Python {where}"
-            return signed_mask(compiled, told)
+            fault = f"gives {other} compiled but {result} as ordinary Python {where}"
+            return signed_mask(compiled, fault)
     return ""

@@ -230,12 +230,12 @@ class WpiAgent(ProgramAgent):
     def _other_files(self) -> list[str]:
         """Return the names of the first few files that the program has put into its scratch folder
         beside its own two."""
-        own = {self._incoming.path.name, self._outgoing.path.name}
-        found: list[str] = []
+        expected = {self._incoming.path.name, self._outgoing.path.name}
+        names: list[str] = []
         if self._scratch is not None:
             with contextlib.suppress(OSError):
-                found = [each.name for each in self._scratch.path.iterdir()]
-        return [f"{visible(name):.40}" for name in sorted(set(found) - own)[:_MOST_NAMED]]
+                names = [entry.name for entry in self._scratch.path.iterdir()]
+        return [f"{visible(name):.40}" for name in sorted(set(names) - expected)[:_MOST_NAMED]]
 
     # ------------------------------------------------------------------ its end
 

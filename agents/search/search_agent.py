@@ -63,8 +63,8 @@ class SearchAgent(Agent):
 
     def __getstate__(self) -> dict[str, Any]:
         # Addresses mean nothing to a copy, or in another process.
-        own = ("_context", "_address")
-        return {name: value for name, value in vars(self).items() if name not in own}
+        left_out = ("_context", "_address")
+        return {name: value for name, value in vars(self).items() if name not in left_out}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)

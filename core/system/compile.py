@@ -134,11 +134,11 @@ def _own_temporary_folder() -> Path | None:
     try:
         folder = Path(tempfile.gettempdir()) / f"othello-strategy-lab-{os.getuid()}"
         folder.mkdir(mode=0o700, exist_ok=True)
-        about = folder.lstat()
+        status = folder.lstat()
     except OSError:
         return None
-    is_own = stat.S_ISDIR(about.st_mode) and about.st_uid == os.getuid()
-    return folder if is_own and not about.st_mode & 0o022 else None
+    is_own = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
+    return folder if is_own and not status.st_mode & 0o022 else None
 
 
 def _code_version() -> str:
@@ -261,7 +261,7 @@ def _where_code_goes() -> str:
     )
 
 
-_told: list[str] = []  # about the cache, once in a process
+_announced: list[str] = []  # about the cache, once in a process
 _prepared: set[str] = set()  # what this process has loaded; says nothing about any agent
 
 
@@ -293,8 +293,8 @@ def prepare(
     done = cache_folder() / "ready" / key
     first_use = not done.exists() or not _keeps_code()
     if first_use and announce:
-        if not _told and (problem := _where_code_goes()):
-            _told.append(problem)
+        if not _announced and (problem := _where_code_goes()):
+            _announced.append(problem)
             announce(problem)
         announce(f"compiling {name} for this machine (first use only) ...")
     started = time.perf_counter()

@@ -71,14 +71,14 @@ class Channel:
     def _read(self, flags: int) -> None:
         try:
             if self._stamped:
-                found, notes, _, _ = self._end.recvmsg(_CHUNK, 64, flags)
+                received, notes, _, _ = self._end.recvmsg(_CHUNK, 64, flags)
                 self._stamp = notes[0][2] if notes else b""
             else:
-                found = self._end.recv(_CHUNK, flags)
+                received = self._end.recv(_CHUNK, flags)
         except ConnectionError:
-            found = b""
-        self.ended = self.ended or not found
-        self._received += found
+            received = b""
+        self.ended = self.ended or not received
+        self._received += received
 
     def note_when_sent(self) -> None:
         """From now on note the time at which the other end has sent its messages."""

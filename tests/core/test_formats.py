@@ -23,8 +23,8 @@ from othello_lab.core.wthor import (
     fitting,
     format_names,
     format_wthor,
+    numbered_games,
     offset,
-    parse_wthor,
 )
 
 # As the Generic Game Server writes it.
@@ -149,7 +149,7 @@ def test_games_make_the_round_trip(count: int) -> None:
         games.append(WthorGame(moves, discs, number % 7, number % 11, number % 3))
         position, last = turns[-1]
         ends.append((position.play(last), tuple(move for _, move in turns)))
-    again = parse_wthor(format_wthor(games, DAY, 2026))
+    again = [game for _, game in numbered_games(format_wthor(games, DAY, 2026))]
     assert again == games
     for game, end in zip(again, ends, strict=True):
         assert Position.start().follow([square_name(move) for move in game.moves]) == end
@@ -178,8 +178,8 @@ def changed(at: int, *new: int) -> bytes:
 )
 def test_what_is_no_file_of_games_is_told_with_its_byte(content: bytes, words: str) -> None:
     with refused(*words.split("|"), error=NotationError):
-        parse_wthor(content)
-    assert len(parse_wthor(changed(12, 0))) == 2, "a board of 0 is the usual one"
+        numbered_games(content)
+    assert len(numbered_games(changed(12, 0))) == 2, "a board of 0 is the usual one"
 
 
 # ------------------------------------------------------------------ the file-protocol tournament

@@ -80,10 +80,10 @@ def _best_move(context: Address, mover: Mask, opponent: Mask, moves: Mask, score
     ranked = context + 8 * (memory.MOVES + 64 * empties)
     for turn in range(number):
         square = next_move(ranked, turn, number)
-        other, own = after(mover, opponent, square)
+        other, mine = after(mover, opponent, square)
         rest = odd ^ np.uint64(load(context, memory.QUADRANT + np.int64(square)))
         enter_again(context)
-        if decide(context, other, own, -score, rest, empties - np.int64(1)) <= -score:
+        if decide(context, other, mine, -score, rest, empties - np.int64(1)) <= -score:
             return np.int64(square)
     return np.int64(-1)
 
@@ -96,11 +96,11 @@ def _solve_all(
     most: Int,
     scores: Array,
     masks: Array,
-    about: Array,
+    details: Array,
 ) -> Int:
     """Write the scores, and up to ``most`` positions of the line of each; how many in all.
 
-    masks: of the lines' positions, two a row. about: score, turn and line of each.
+    masks: of the lines' positions, two a row. details: score, turn and line of each.
     """
     rows = np.int64(0)
     board = np.uint64(load(context, layout.BOARD))
@@ -117,7 +117,7 @@ def _solve_all(
             if passes and legal_moves(opponent, mover) & board == ZERO:
                 break
             masks[rows, 0], masks[rows, 1] = mover, opponent
-            about[rows, 0], about[rows, 1], about[rows, 2] = score, turn, number
+            details[rows, 0], details[rows, 1], details[rows, 2] = score, turn, number
             rows += 1
             if passes:
                 mover, opponent = opponent, mover
@@ -145,9 +145,9 @@ def solve_all(
         room = int(2 * empties.sum()) + len(mover) + 1
     scores = np.zeros(len(mover), dtype=np.int64)
     masks = np.zeros((room, 2), dtype=np.uint64)
-    about = np.zeros((room, 3), dtype=np.int64)
-    rows = _solve_all(solver.address, mover, opponent, np.int64(most), scores, masks, about)
+    details = np.zeros((room, 3), dtype=np.int64)
+    rows = _solve_all(solver.address, mover, opponent, np.int64(most), scores, masks, details)
     assert rows >= 0, "no move is worth the score"
-    score, turn, line = about[:rows].T
+    score, turn, line = details[:rows].T
     lines = PerfectLines(masks[:rows, 0], masks[:rows, 1], score, turn.astype(np.int8), line)
     return scores, lines

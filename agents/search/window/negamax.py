@@ -313,7 +313,7 @@ def negamax(
                 break
             moves ^= ONE << square
             number += _1
-        other, own = after(mover, opponent, square)
+        other, mine = after(mover, opponent, square)
         if looked:
             enter_again(context)
         to_go = depth - _1
@@ -326,10 +326,10 @@ def negamax(
         store(context, layout.KNOWN + ply + 1, known)
         if to_go == 0:
             clear_pv(context, row - _1)
-            value = -leaf(context, other, own)
+            value = -leaf(context, other, mine)
         else:
             if null_windows and tried > 0 and beta - low > 1:
-                value = -negamax(context, other, own, -low - _1, -low, to_go, ply + _1)
+                value = -negamax(context, other, mine, -low - _1, -low, to_go, ply + _1)
                 if out_of_budget(context):
                     return value
                 if low < value < beta:
@@ -337,9 +337,9 @@ def negamax(
                         extend_pv(context, row, np.int64(square))
                         store(context, layout.ROOT_VALUE, value)
                     enter_again(context)
-                    value = -negamax(context, other, own, -beta, -low, to_go, ply + _1)
+                    value = -negamax(context, other, mine, -beta, -low, to_go, ply + _1)
             else:
-                value = -negamax(context, other, own, -beta, -low, to_go, ply + _1)
+                value = -negamax(context, other, mine, -beta, -low, to_go, ply + _1)
             if out_of_budget(context):
                 return value
         tried += _1

@@ -289,8 +289,8 @@ class WindowSearch(SearchAgent):
         self._fresh = True
 
     def __getstate__(self) -> dict[str, Any]:
-        own = ("_table", "_tags", "_probcut_array", "_fresh")
-        return {k: v for k, v in super().__getstate__().items() if k not in own}
+        left_out = ("_table", "_tags", "_probcut_array", "_fresh")
+        return {k: v for k, v in super().__getstate__().items() if k not in left_out}
 
     def _forget(self) -> None:
         self._fresh = True
@@ -392,13 +392,13 @@ class WindowSearch(SearchAgent):
         for plies in range(first, depth + 1, self.step):
             context[layout.ROOT_MOVE] = line[0] if line else NO_MOVE
             before = self._looked_up()
-            found, better = self._at_depth(position, plies, values)
+            result, better = self._at_depth(position, plies, values)
             if layout.stopped(context):
                 if better:  # its line is one of the depth that was not completed
                     value, line = int(context[layout.ROOT_VALUE]), better[: max(1, completed)]
                 break
-            value, line, completed = found, better, plies
-            values[plies] = found
+            value, line, completed = result, better, plies
+            values[plies] = result
             if self._looked_up() == before:
                 break  # neither heuristic nor table was asked: the game was searched to its end
             took.append(time.perf_counter() - began - sum(took))
