@@ -62,12 +62,12 @@ def test_several_games_in_one_text(between: str) -> None:
 def test_what_is_written_is_read(name: str, seed: int, length: int, passes: bool) -> None:
     """Any game under any rules, with its passes or without them."""
     turns = played_out(name, seed)[:length]
-    told = [(each.to_move, move) for each, move in turns if move != PASS or not passes]
+    expected = [(position.to_move, move) for position, move in turns if move != PASS or not passes]
     obf = Position.start(name).to_obf()
-    text = format_ggf(obf, told, PB="a [b]; \\c", PW="gr\u00f6\u00dfer\n")
+    text = format_ggf(obf, expected, PB="a [b]; \\c", PW="gr\u00f6\u00dfer\n")
     assert "PB[a b c]PW[gr\u00f6\u00dfer]" in text and "\n" not in text
     (game,) = parse_ggf(text)
-    assert game.words == tuple(square_name(m).upper() if m != PASS else "PA" for _, m in told)
+    assert game.words == tuple(square_name(m).upper() if m != PASS else "PA" for _, m in expected)
     plies = [move for _, move in turns]
     while passes and plies and plies[-1] == PASS:
         plies.pop()  # nothing after it tells of it

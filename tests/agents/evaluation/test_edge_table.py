@@ -35,7 +35,7 @@ def swapped(edge: str) -> str:
 
 def edge_of(number: int) -> str:
     """The edge with this index of the table: base 3, the first square lowest."""
-    return "".join(".mo"[number // 3**place % 3] for place in range(10))
+    return "".join(".mo"[number // 3**digit % 3] for digit in range(10))
 
 
 def value(edge: str) -> int:
@@ -75,9 +75,9 @@ def played(edge: str, square: int, colour: str = "m") -> str:
     left, row, right = edge[0], list(edge[1:9]), edge[9]
     if square in CORNER_OF:
         return edge[:square] + colour + edge[square + 1 :]
-    place = square - 1
-    row[place] = colour
-    for beyond in (range(place + 1, 8), range(place - 1, -1, -1)):
+    index = square - 1
+    row[index] = colour
+    for beyond in (range(index + 1, 8), range(index - 1, -1, -1)):
         run = []
         for at in beyond:
             if row[at] == colour:
