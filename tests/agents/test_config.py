@@ -102,8 +102,8 @@ def test_what_is_inside_is_built_first_and_shared_with_nobody() -> None:
 
 
 def test_a_class_that_takes_all_settings_gets_them() -> None:
-    settings = {"_target_": f"{__name__}.Open", "depth": 1, "anything": "goes"}
-    assert build(settings, "it").settings == {"depth": 1, "anything": "goes"}
+    asked = {"_target_": f"{__name__}.Open", "depth": 1, "anything": "goes"}
+    assert build(asked, "it").settings == {"depth": 1, "anything": "goes"}
 
 
 def test_a_yaml_that_hydra_refuses_without_a_word(tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_a_setting_that_is_needed_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "changes"),
+    ("asked", "changes"),
     [
         (["ruleset=mini6"], {}),
         (["depth=3", "games=8"], {"depth": 3, "games": 8}),
@@ -183,21 +183,21 @@ def test_a_setting_that_is_needed_is_named() -> None:
     ],
 )
 def test_what_is_remembered_is_what_hydra_composes(
-    settings: list[str], changes: dict[str, Any]
+    asked: list[str], changes: dict[str, Any]
 ) -> None:
     def plain(config: Any) -> Any:
         said = OmegaConf.to_container(config, resolve=False, enum_to_str=True)
         del said["hydra"]["overrides"], said["hydra"]["job"]["override_dirname"]  # type: ignore
         return said
 
-    chosen = [word for word in settings if word.lstrip("+").split("=")[0] not in changes]
+    chosen = [word for word in asked if word.lstrip("+").split("=")[0] not in changes]
     chosen = [word for word in chosen if "weights=" not in word]
     anew = hydra_parts._compose_anew("run", chosen)
     for key, value in changes.items():
         OmegaConf.update(anew, key, value, force_add=True)
     fresh = plain(anew)
     for _ in range(2):
-        config = compose("run", settings)
+        config = compose("run", asked)
         assert plain(config) == fresh
         config.depth, config.agents = 99, {}  # concerns nobody else
 
@@ -315,11 +315,11 @@ def test_what_an_object_is_shown_as_makes_it_again() -> None:
         weights = evaluation_settings("square_weights")
         settings, _ = fill_open({name: load("agent", name)}, evaluation=weights, **filled)
         made.append(build_agent(settings[name], name))
-    for agent in made:
-        shown = repr(agent)
+    for each in made:
+        shown = repr(each)
         assert "..." not in shown
-        again = eval(shown, names | {type(agent).__name__: type(agent)})
-        assert type(again) is type(agent)
+        again = eval(shown, names | {type(each).__name__: type(each)})
+        assert type(again) is type(each)
         assert repr(again) == shown
     assert repr(made[0]).startswith("Composite(weights={'corners': 25.0,")
 
