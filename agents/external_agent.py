@@ -207,10 +207,7 @@ def _ask(
     question: str,
     limits: Limits | None = None,
 ) -> dict[str, Any]:
-    """Make an agent in another process and return its answer.
-
-    Raises ConfigError, and ValueError if the agent refuses the limits.
-    """
+    """Return an agent's answer from another process; ConfigError, ValueError for refused limits."""
     where = f"agent '{name}'"
     work = make, where, confinement, question, limits
     child = ForkedProcess(_supervise, os.getpid(), seconds, work, most=_MOST)
@@ -234,10 +231,7 @@ def _ask(
 
 
 def _supervise(link: Channel, parent: int, seconds: float, work: tuple[Any, ...]) -> None:
-    """Start the process that runs the agent's code, and end all processes that it leaves behind.
-
-    This is the main function of a process that never runs the agent's code.
-    """
+    """Start the process that runs the agent's code; end all that it leaves behind."""
     adopt_orphans()
     end_with_parent(parent)
     silent = os.open(os.devnull, os.O_WRONLY)
@@ -304,8 +298,7 @@ def _answer(agent: Agent, question: str, limits: Limits) -> dict[str, Any]:
 
 
 def _like(thing: Agent | Evaluation) -> dict[str, Any] | None:
-    """Return the settings of an object of the lab's own that a subclass is made from, as far as
-    they are plain data: it runs the same kernels. None if there is none."""
+    """Return the plain settings of the lab's object that a subclass is made from; None for none."""
     ours = next(kind for kind in type(thing).__mro__ if kind.__module__.startswith(LAB))
     if inspect.isabstract(ours):
         return None

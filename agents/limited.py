@@ -41,8 +41,7 @@ class Limited(Wrapped):
         )
 
     def _within(self, limits: Limits) -> Limits:
-        """Return the stricter of these limits and the own ones. With a clock for the game, or with
-        processor time on either side, there is one time for the move."""
+        """Return the stricter of these limits and the own ones, with one time for the move."""
         of_both = [number for number in (self.nodes, limits.nodes) if number is not None]
         within = replace(limits, nodes=min(of_both, default=None))
         least = self.cpu_seconds if self.seconds is None else self.seconds

@@ -161,10 +161,7 @@ class _FileLoader(SourceFileLoader):
 
 @cache
 def _load_file(path: Path, stamp: tuple[int, int]) -> Any:
-    """Load the module in a file, once for each state of the file (``stamp``).
-
-    So two agents with the same heuristic do not compile and check it twice.
-    """
+    """Load the module in a file once for each state of the file (``stamp``)."""
     names = (f"{LOADED}{path.stem}{number or ''}" for number in itertools.count())
     name = next(name for name in names if name not in sys.modules)
     loader = _FileLoader(name, str(path))

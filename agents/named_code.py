@@ -61,8 +61,7 @@ def _file_of(target: str) -> Path | None:
 
 
 def _files_of(command: str, base: object = None) -> list[Path]:
-    """Return the files that a command names: its program, and those among its arguments. base: the
-    file or folder relative to which they are given; None for the working folder."""
+    """Return the files that a command names, relative to ``base`` or the working folder."""
     try:
         program, *arguments = shlex.split(command)
     except ValueError:
@@ -77,8 +76,7 @@ def _files_of(command: str, base: object = None) -> list[Path]:
 
 
 def _module_file(name: str) -> Path | None:
-    """The file of the module that a dotted name begins with. ``importlib.util.find_spec`` would
-    import the packages that the module is in; so they are gone through one by one."""
+    """The file of the module that a dotted name begins with, found without any import."""
     parts = name.split(".")
     origin, folders = None, None
     with suppress(ImportError, ValueError):

@@ -117,8 +117,7 @@ def _chosen(agent: Settings, option: str) -> dict[str, Any]:
 
 
 def _differences(agents: Sequence[Settings]) -> list[list[str]]:
-    """Return for each agent the words of those settings in which not all agree, the most important
-    ones first."""
+    """Return for each agent the words of the settings that differ, the most important first."""
     keys = dict.fromkeys(key for agent in agents for key in agent)
     order = [*(key for key in _FIRST if key in keys), *(key for key in keys if key not in _FIRST)]
     columns = [column for key in order for column in _words(key, agents)]
@@ -126,8 +125,7 @@ def _differences(agents: Sequence[Settings]) -> list[list[str]]:
 
 
 def _words(key: str, agents: Sequence[Settings]) -> Iterator[list[str]]:
-    """Yield the words of a setting, one an agent, if they differ in it; of a part with settings of
-    its own, those of the settings in which the parts differ."""
+    """Yield the words of a setting that differs, one an agent; of parts those that differ there."""
     values = [agent.get(key, _MISSING) for agent in agents]
     if all(value == values[0] for value in values):
         return
@@ -167,8 +165,7 @@ def _word(key: str, value: Any) -> str:
 
 
 def _joined(words: Sequence[str], option: str) -> str:
-    """Return the first words that a name has room for, on one line; ``option`` if there are none,
-    and before a depth."""
+    """Return the first words that a name has room for; ``option`` for none, and before a depth."""
     name = ""
     for word in [" ".join(word.split()) for word in words if word][:_MOST] or [option]:
         is_depth = re.fullmatch(r"d\d+", word)

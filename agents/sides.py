@@ -6,7 +6,6 @@ YAML of an agent, or a program and its arguments. Code of the user runs in a pro
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -36,8 +35,8 @@ from othello_lab.agents.recognition import (
 from othello_lab.core.game import PlayerFailure
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
-from othello_lab.core.system.forked import Channel, ForkedProcess
-from othello_lab.core.system.processes import adopt_orphans, end_descendants
+from othello_lab.core.system.forked import answer_of_child
+from othello_lab.core.system.processes import adopt_orphans
 from othello_lab.core.system.settings import ConfigError, nearest
 
 SEARCH = "alphabeta"
@@ -113,7 +112,7 @@ def with_open_settings(words: Sequence[str]) -> list[str]:
     for word in words:
         if match := re.fullmatch(r"(\+?)agent@([^=]+)='?([^,']+\.py:\w+)'?", word):
             plus, side, target = match.groups()
-            facts = _answer_of_child(_describe, target, target)
+            facts = _answer(target, _describe, target)
             if settings := settings_of_function(facts):
                 word = f"{plus}agent@{side}={_agent_word(settings)}"
                 opened.append(f"{side}.target={typed_value(target)}")
@@ -158,9 +157,9 @@ def _evaluation_side(label: str, setting: Any, search: str, target: str = "") ->
 
 
 def described(word: str) -> dict[str, Any]:
-    """Return what :func:`~agents.recognition.about` says of a target, tried in a process of its
+    """Return what :func:`~agents.recognition.describe` says of a target, tried in a process of its
     own; raises ConfigError."""
-    facts = _answer_of_child(_describe, word, f"{word}: loading it")
+    facts = _answer(f"{word}: loading it", _describe, word)
     if "error" in facts:
         raise ConfigError(f"{word}: {facts['error']}")
     return facts
@@ -191,16 +190,15 @@ def _python_side(word: str, search: str) -> Side:
     return Side(label, what, words, target, searches, is_agent=True)
 
 
-def _describe(link: Channel, target: str) -> None:
-    """Tell what a target is, as the main function of a process."""
+def _describe(target: str) -> dict[str, Any]:
+    """Describe what a target is, in a process of its own."""
     sys.stdin = open(os.devnull)  # noqa: SIM115  a program that reads its input ends at once
     try:
-        facts = describe(target)
+        return describe(target)
     except Exception as error:
         file = str(Path(target.partition(".py:")[0].removesuffix(".py") + ".py").resolve())
         reason = str(error) if isinstance(error, ValueError) else last_line(error, file)
-        facts = {"error": " ".join(reason.split())}
-    link.send(json.dumps(facts).encode())
+        return {"error": " ".join(reason.split())}
 
 
 # ------------------------------------------------------------------ programs
@@ -221,7 +219,8 @@ WHOLE_GAMES = "wpi"
 def program_name(command: str) -> str:
     """Return a short name of a program.
 
-    >>> [program_name(command) for command in ("java Bert", "python3 -u ./my_bot.py 3", "./anna")]
+    >>> commands = "java -Xmx1g Bert 3", "python3 -u ./my_bot.py 3", "./anna --level 3"
+    >>> [program_name(command) for command in commands]
     ['Bert', 'my_bot', 'anna']
     """
     words = words_in(command)
@@ -234,7 +233,7 @@ def protocol_of(command: str) -> str:
     """Return the protocol in which a program plays: each is tried in turn; raises ConfigError."""
     complaints = []
     for protocol in _PROTOCOLS:
-        answer = _answer_of_child(_try_protocol, (protocol, command), f"{command}: {protocol}")
+        answer = _answer(f"{command}: {protocol}", _try_protocol, protocol, command)
         if "error" not in answer:
             return protocol
         complaints.append(f"{protocol}: {answer['error']:.120}")
@@ -243,28 +242,23 @@ def protocol_of(command: str) -> str:
     )
 
 
-def _try_protocol(link: Channel, attempt: tuple[str, str]) -> None:
-    """Ask a program for a first move, as the main function of a process."""
+def _try_protocol(protocol: str, command: str) -> dict[str, str]:
+    """Ask a program for a first move, in a process of its own."""
     adopt_orphans()
-    protocol, command = attempt
     start = Position.start()
-    result: dict[str, str] = {}
     try:
         with closing(_PROTOCOLS[protocol](command)) as agent:
             agent.begin_game(Color.BLACK, start, 0)
             start.play(agent.decide(start, Limits(seconds=1.0)).move)
     except (PlayerFailure, ValueError, OSError) as error:
-        result["error"] = " ".join(str(getattr(error, "detail", "") or error).split())
-    link.send(json.dumps(result).encode())
+        return {"error": " ".join(str(getattr(error, "detail", "") or error).split())}
+    return {}
 
 
-def _answer_of_child(main: Callable[..., None], argument: Any, where: str) -> dict[str, Any]:
-    """Return the answer of a function that runs in a process of its own; raises ConfigError."""
-    with closing(ForkedProcess(main, argument)) as child:
-        try:
-            message = child.receive_within(_SECONDS)
-        except EOFError:
-            return {"error": f"{where} ended its process"}
-        finally:
-            end_descendants([child.number])
-    return json.loads(message) if message else {"error": f"{where} took over {_SECONDS:g} s"}
+def _answer(where: str, function: Callable[..., Any], *arguments: str) -> dict[str, Any]:
+    """Return the answer of a function in a process of its own, or the error of that process."""
+    try:
+        answer = answer_of_child(function, *arguments, seconds=_SECONDS)
+    except EOFError:
+        return {"error": f"{where} ended its process"}
+    return {"error": f"{where} took over {_SECONDS:g} s"} if answer is None else answer

@@ -1,25 +1,23 @@
 """Check the statistics by simulated matches, tests and pools with a known truth.
 
-Prints the coverage of 95 % intervals, also after sequential tests, the error rates of these tests,
-the error of a recovered ladder, and the time of the bootstrap. Pairs of matches are drawn from the
-model of ``plan`` (:func:`experiments.jobs.sample_size.pair_shares`), pairs of pools from
+``python benchmarks/validity.py`` runs ``tests/experiments/statistics/test_validity.py``, which
+prints the coverage of 95 % intervals, also after sequential tests, and the error rates of these
+tests, and fails where they are not as promised. Pairs of matches are drawn from the model of
+``plan`` (:func:`experiments.jobs.sample_size.pair_shares`), pairs of pools from
 :class:`SharedOpenings`.
 """
 
 from __future__ import annotations
 
-import argparse
 import math
-import time
-from collections.abc import Iterable, Iterator, Sequence
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
-from rich.console import Console
+import pytest
 from scipy.optimize import brentq
 
-from othello_lab.agents.commands.shared import empty_table
-from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.jobs.sample_size import pair_shares
 from othello_lab.experiments.statistics.bradley_terry import fit
 from othello_lab.experiments.statistics.elo import ELO, NELO, elo_of_score, expected_score
@@ -213,106 +211,7 @@ def pool_coverage(
     return float(np.mean(held)), float(np.mean(wrong)), float(np.mean(naive))
 
 
-def round_robin(ladder: FloatArray, pairs: int, seed: int) -> np.ndarray:
-    """Simulate the counts of a round robin, shape (n, n, 5)."""
-    rng = np.random.default_rng(seed)
-    counts = np.zeros((len(ladder), len(ladder), 5), dtype=int)
-    for i in range(len(ladder)):
-        for j in range(i + 1, len(ladder)):
-            counts[i, j] = rng.multinomial(pairs, pair_shares(ladder[i] - ladder[j], draws=0.01))
-            counts[j, i] = counts[i, j][::-1]
-    return counts
-
-
-def print_table(title: str, columns: str, rows: Iterable[Sequence[object]]) -> None:
-    """Print a table; the columns' names have commas between them."""
-    table = empty_table(*columns.split(","))
-    table.title = title
-    for row in rows:
-        table.add_row(*map(str, row))
-    Console().print(table)
-
-
-def percent(*shares: float) -> list[str]:
-    return [f"{100 * share:.2f} %" for share in shares]
-
-
-def pool_rows(pools: int, seed: int) -> Iterator[Sequence[object]]:
-    """Yield the coverage of the intervals of pools."""
-    for agents, gap, suits, colour in POOLS:
-        elo = gap * (np.arange(agents) - (agents - 1) / 2)
-        for copies in (0, 4) if agents == 4 else (0,):
-            model = SharedOpenings(elo, suits, colour, copies)
-            for openings in OPENINGS:
-                shares = pool_coverage(model, openings, pools, seed)
-                yield agents, copies, gap, suits, colour, openings, *percent(*shares)
-
-
-def test_rows(matches: int, seed: int) -> Iterator[Sequence[object]]:
-    """Yield the error rates of sequential tests, with their limits."""
-    for model, elo0, elo1, alpha, beta, draws, split in TESTS:
-        test = Sprt(elo0, elo1, alpha, beta, model)
-        wrong0, wrong1, *pairs = errors(test, draws, split, matches, seed)
-        rates = percent(wrong0, alpha / (1 - beta), wrong1, beta / (1 - alpha))
-        yield model, elo0, elo1, draws, split, *rates, *map(round, pairs)
-
-
-def stopped_rows(matches: int, seed: int) -> Iterator[Sequence[object]]:
-    """Yield the coverage of intervals after sequential tests, for differences that can be."""
-    for model, elo0, elo1, alpha, beta, draws, split in TESTS:
-        test = Sprt(elo0, elo1, alpha, beta, model)
-        for elo in stopped_truths(test):
-            try:
-                held, below, naive = stopped_coverage(test, elo, draws, split, matches, seed)
-            except ConfigError:
-                continue  # so many draws leave no room for it
-            yield model, elo0, elo1, draws, split, elo, *percent(held, below), f"{naive:+.1f}"
-
-
-def main() -> None:
-    """Print all results."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--matches", type=int, default=10_000)
-    parser.add_argument("--pools", type=int, default=300)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    matches, seed = options.matches, options.seed
-    cases = (*MATCHES, *FEW_PAIRS)
-    print_table(
-        f"How often a 95 % interval holds the truth, of {matches:,} simulated matches",
-        "Elo,pairs,draws,split,Elo held,nElo held,only a bound",
-        ((*case, *percent(*coverage(*case, matches, seed))) for case in cases),
-    )
-    print_table(
-        f"The same of {options.pools:,} simulated round robins whose pairings share openings. "
-        "Wrong: pairs of agents one of whom is wrongly called superior at 97.5 %. Naive: intervals "
-        "that take each pair for independent",
-        "agents,copies,Elo apart,suits,colour,openings,held,wrong,naive",
-        pool_rows(options.pools, seed),
-    )
-    print_table(
-        f"How often a sequential test is wrong, of {matches:,} simulated tests",
-        "model,elo0,elo1,draws,split,H0 rejected,limit,H1 rejected,limit,pairs at H0,pairs at H1",
-        test_rows(matches, seed),
-    )
-    print_table(
-        f"After {matches:,} simulated sequential tests: how often the interval holds the truth "
-        "(95 % is right), and the estimate is below it (50 %: median-unbiased)",
-        "model,elo0,elo1,draws,split,truth,held,below,Elo of the score",
-        stopped_rows(matches, seed),
-    )
-    ladder = np.linspace(-450, 450, 10)
-    ((_, ratings),) = rate_pools(round_robin(ladder, 2000, seed))
-    held = ((ratings.low <= ladder) & (ladder <= ratings.high)).sum()
-    print(
-        f"A ladder of 10 agents 100 Elo apart, 2,000 pairs a pairing: the largest error is "
-        f"{np.abs(ratings.elo - ladder).max():.1f} Elo; {held} of 10 intervals hold the truth"
-    )
-    table = round_robin(np.linspace(-300, 300, 20), 100, seed)
-    begun = time.perf_counter()
-    rate_pools(table, replicates=1000)
-    print(f"1,000 replicates of 20 agents: {time.perf_counter() - begun:.2f} s")
-
-
 if __name__ == "__main__":
-    main()
+    ROOT = Path(__file__).parents[1]
+    TEST = ROOT / "tests" / "experiments" / "statistics" / "test_validity.py"
+    sys.exit(pytest.main(["-q", "-s", "-n", "0", "-m", "", str(TEST), *sys.argv[1:]]))

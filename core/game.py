@@ -610,8 +610,7 @@ class _GameLoop:
 
 
 def _forfeit(loser: Color, error: BaseException) -> BaseException:
-    """Return the forfeit for an exception that a player raised. Only Ctrl-C, the caller's own, is
-    raised again."""
+    """Return the forfeit for a player's exception; Ctrl-C, the caller's own, stays what it is."""
     if isinstance(error, PlayerFailure):
         return _Forfeit(loser, error.reason, error.detail)
     if isinstance(error, KeyboardInterrupt):

@@ -21,8 +21,7 @@ _ROW = np.uint64(56)  # of a square's number, the bits that say its row times 8
 
 
 def _flipped_on_line(index: int, mover: int) -> int:
-    """Return the number of discs that a move to ``index`` flips on a line with discs on all other
-    squares, ``mover`` of them the mover's."""
+    """Return the flips of a move to ``index`` on a line that is full but for it."""
     flipped = 0
     for step in (1, -1):
         run, at = 0, index + step

@@ -41,8 +41,7 @@ def follow_line(mover: Mask, opponent: Mask, board: Mask, moves: Array) -> tuple
 def _draw_ply(
     generator: Address, mine: Mask, other: Mask, board: Mask
 ) -> tuple[Mask, Mask, Mask, bool]:
-    """The position after a random ply, a forced pass being one; its move, and True if the game is
-    over then."""
+    """The position after a random ply or a forced pass, its move, and True if the game is over."""
     legal, square = legal_moves(mine, other) & board, np.uint64(PASS)
     if legal == ZERO:
         mine, other = other, mine

@@ -178,8 +178,7 @@ class Position:
         return position, tuple(plies)
 
     def _after(self, mover: int, opponent: int) -> Self:
-        """The other side's turn. A legal move needs no check of its masks, which is half the cost
-        of the usual way to make a position."""
+        """The other side's turn, without a new position's checks, which are half of its cost."""
         position = object.__new__(type(self))
         _set_mover(position, mover)
         _set_opponent(position, opponent)

@@ -49,8 +49,7 @@ def _product_high(a: np.uint64, b: np.uint64) -> np.uint64:
 
 @kernel
 def _stirred(word: np.uint64, constant: np.uint64, factor: np.uint64) -> np.uint64:
-    """SeedSequence's ``hashmix`` with this hash constant, which is multiplied before it is used
-    again."""
+    """SeedSequence's ``hashmix``; its hash constant is multiplied before the next use."""
     word = ((word ^ constant) * ((constant * factor) & _HALF_BITS)) & _HALF_BITS
     return word ^ (word >> _SHIFT)
 

@@ -94,8 +94,7 @@ def edge_table() -> np.ndarray:
 
 @kernel
 def _spread(empty: Mask, step: np.uint64, up: Mask, down: Mask) -> Mask:
-    """The squares of all diagonals in one direction that hold an empty square. In doubling steps
-    both ways; ``up`` and ``down`` keep a step from leaving the board sideways."""
+    """All diagonals in one direction with an empty square; ``up``, ``down`` keep off the edge."""
     above, below = empty, empty
     for _ in range(3):
         above |= up & (above << step)
@@ -135,8 +134,7 @@ def _stable_on_edges(mover: Mask, opponent: Mask, table: Array) -> Mask:
 def _with_inner(
     stable: Mask, discs: Mask, rows: Mask, files: Mask, falling: Mask, rising: Mask
 ) -> Mask:
-    """Stable discs of an edge and those of the inside, found neighbour by neighbour. The last four
-    masks are of full lines."""
+    """Stable discs of an edge and those of the inside, neighbour by neighbour, by full lines."""
     inside = discs & _INSIDE
     stable |= rows & files & falling & rising & inside
     if stable == ZERO:

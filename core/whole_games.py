@@ -206,10 +206,7 @@ def _play(
     until: Int,
     scratch: Address,
 ) -> Int:
-    """Play games; return the number played. It is fewer than ``number`` if a move was not legal
-    (END of the next game is then -1), if there was no more room for turns, or if it was asked to
-    stop. turns: room for rows of TURN numbers. The rest as in :func:`play_game`.
-    """
+    """Play games as :func:`play` says; return their number. turns: rows of TURN numbers."""
     turn = np.int64(0)
     for played in range(number):
         if is_to_stop(watch) or room - turn < MOST_TURNS:

@@ -138,43 +138,8 @@ def copy(page: Path, target: Path) -> None:
 
 WIDTH, HEIGHT, BAR = 880, 600, 46  # pixels; the bar has the scene's question
 SHOWN = 3800  # milliseconds of a picture
-FILES = {
-    "mine.py": """
-from othello_lab.agents.evaluation.helpers import CORNERS, count, moves
-
-def hollow(mover, opponent):
-    corners = count(mover & CORNERS) - count(opponent & CORNERS)
-    return 10 * corners + count(moves(mover, opponent)) - count(moves(opponent, mover))
-""",
-    "anna.py": """
-from othello_lab import Agent, Decision
-
-class AlphaBeta(Agent):
-    "A search with a mistake."
-
-    def __init__(self, depth, evaluation):
-        self.depth, self.evaluation = depth, evaluation
-
-    def decide(self, position, limits):
-        values = {
-            move: -self.value(position.play(move), self.depth - 1, -(10**10), 10**10)
-            for move in position.moves
-        }
-        best = max(values, key=values.get)
-        return Decision(best, values[best])
-
-    def value(self, position, depth, alpha, beta):
-        if position.is_over:
-            return 10**7 * position.disc_difference
-        if depth == 0 or not position.moves:
-            return self.evaluation(position)
-        for move in position.moves:
-            alpha = max(alpha, -self.value(position.play(move), depth - 1, -beta, -alpha))
-            if alpha >= beta:
-                break
-        return alpha
-""",
-}
+FILES = {"mine.py": "heuristic.md", "ben.py": "search.md"}
+"""The files that it uses, and the pages that have them."""
 STYLE = f"""
 body {{ margin: 0; width: {WIDTH}px; height: {HEIGHT}px; overflow: hidden; background: #292929; }}
 h1 {{ margin: 0; height: {BAR}px; line-height: {BAR}px; padding-left: 22px; background: #0b5d3b;
@@ -229,7 +194,7 @@ def scenes(page: Page, folder: Path) -> Iterator[Image.Image]:
     start = next(n for n, line in enumerate(lines) if line.lstrip().startswith("1. "))
     question = "What did each move lose, and why?"
     yield terminal(page, question, f"othello-lab {command}", lines[start:])
-    command = "agents check --search ./anna.py:AlphaBeta"
+    command = "agents check --search ./ben.py:Student"
     lines = printed(command.split(), folder, worst=1)
     yield terminal(page, "What is wrong with my alpha-beta?", f"othello-lab {command}", lines)
 
@@ -239,8 +204,11 @@ def make_tour() -> None:
     target = DOCS / "tour.gif"
     with tempfile.TemporaryDirectory() as name, browser() as page:
         folder = Path(name)
-        for file, text in FILES.items():
-            (folder / file).write_text(text.lstrip(), encoding="utf-8")
+        for file, source in FILES.items():
+            text = (DOCS / source).read_text(encoding="utf-8")
+            code = re.search(f"<!-- file: {file} -->\n```python\n(.*?)```", text, re.DOTALL)
+            assert code is not None, f"{source} has no {file}"
+            (folder / file).write_text(code[1], encoding="utf-8")
         first, *others = (
             image.quantize(COLOURS, dither=Image.Dither.NONE) for image in scenes(page, folder)
         )

@@ -149,8 +149,7 @@ def _first_sentence(text: str) -> str:
 
 
 def _class(kind: type, values: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a class's description, a list of the settings that differ from their defaults, and the
-    others in a line."""
+    """Yield a class's description, the settings that differ from their defaults, and the others."""
     yield from filter(None, (_RAISES.sub("", part) for part in paragraphs(summary(kind))))
     yield f"Class `{kind.__module__}.{kind.__qualname__}`."
     lines, usual = [], []
@@ -176,8 +175,7 @@ def _class(kind: type, values: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _ladder_rows(name: str) -> Iterator[str]:
-    """Yield the rows of the ladder that play an agent, level or evaluation. Agents with equal
-    settings share a row."""
+    """Yield the rows of the ladder with this name; agents with equal settings share one."""
     rungs = ladder()
     rows: dict[Rung, list[str]] = {}
     for rung in reversed(rungs):

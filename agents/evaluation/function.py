@@ -21,12 +21,10 @@ from __future__ import annotations
 
 import functools
 import inspect
-import json
 import math
 import re
 import warnings
 from collections.abc import Callable, Iterable
-from contextlib import closing
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -50,7 +48,7 @@ from othello_lab.core.notation import PASS
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.core.system.compile import Announce, Array, Mask
-from othello_lab.core.system.forked import Channel, ForkedProcess
+from othello_lab.core.system.forked import answer_of_child
 from othello_lab.core.system.settings import Number, Switch, check_settings, explained, nearest
 
 LARGEST = FINAL_UNIT - 1
@@ -209,10 +207,7 @@ def as_evaluation(thing: Any) -> Evaluation:
 
 
 def _find(target: str) -> Callable[..., Any]:
-    """Return the marked function of ``target``, or an adapted one of PAIP's kind.
-
-    Raises ValueError for a missing or unmarked function.
-    """
+    """Return the marked function of ``target``, or an adapted one of PAIP's kind; ValueError."""
     file, name = split_target(target)
     module = load_module(file)
     marked = [key for key, value in vars(module).items() if is_marked(value)]
@@ -226,10 +221,7 @@ def _find(target: str) -> Callable[..., Any]:
 
 
 def _as_heuristic(function: Any, target: str) -> Callable[..., Any]:
-    """Return a function marked, or adapted if it is of PAIP's kind, ``function(player, board)``.
-
-    Raises ValueError for any other.
-    """
+    """Return a marked function, or an adapted ``function(player, board)``; else ValueError."""
     if is_heuristic(function):
         return function if is_marked(function) else cast("Any", heuristic(function))
     named = _parameters(function) == _PAIP  # if it fails, its trial says where
@@ -271,15 +263,14 @@ def has_two(function: Any) -> bool:
 def tried(function: Callable[..., Any]) -> tuple[str, str]:
     """Try a function of two arguments in a process of its own: the form of the position that it
     takes, and if it takes none what it does instead, in words."""
-    with closing(ForkedProcess(_try_forms, function)) as child:
-        try:
-            form, complaint = json.loads(child.receive_within(CHECK_SECONDS) or b'["", ""]')
-        except EOFError:
-            return "", "it ends its process"
+    try:
+        form, complaint = answer_of_child(_try_forms, function, seconds=CHECK_SECONDS) or ("", "")
+    except EOFError:
+        return "", "it ends its process"
     return form, complaint
 
 
-def _try_forms(link: Channel, function: Callable[..., Any]) -> None:
+def _try_forms(function: Callable[..., Any]) -> tuple[str, str]:
     masks = Position.start().masks
     complaints: dict[str, str] = {}
     forms = [
@@ -291,15 +282,14 @@ def _try_forms(link: Channel, function: Callable[..., Any]) -> None:
             answer = function(*given)
             number = getattr(answer, "real", None)
             if number is not None and abs(number) <= LARGEST:
-                link.send(json.dumps([form, ""]).encode())
-                return
+                return form, ""
             complaints[f"it answers {answer!r:.40}"] = words
         except Exception as error:
             file = inspect.getsourcefile(function) or ""
             complaints[last_line(error, file)] = words
     if len(complaints) > 1:
         complaints = {f"of {words}: {said}": "" for said, words in reversed(complaints.items())}
-    link.send(json.dumps(["", "; ".join(complaints)]).encode())
+    return "", "; ".join(complaints)
 
 
 def _of_board_list(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -366,33 +356,25 @@ def check_positions(count: int = CHECK_POSITIONS) -> tuple[Position, ...]:
 def _tried(
     target: str, function: Callable[..., Any], compiled: Any, scale: float
 ) -> tuple[bool, bool]:
-    """Try a heuristic in a process of its own, stopped if it never ends.
-
-    Returns two bools: true if its results are floats, and true if they change sign with the
-    colours. Raises ValueError.
-    """
-    with closing(ForkedProcess(_try, function, compiled, scale, check_positions())) as child:
-        try:
-            answer = child.receive_within(CHECK_SECONDS)
-        except EOFError:
-            raise ValueError(f"'{target}' ended its process when tried") from None
+    """Try a heuristic apart; True if its results are floats, True if symmetric; ValueError."""
+    work = function, compiled, scale, check_positions()
+    try:
+        answer = answer_of_child(_try, *work, seconds=CHECK_SECONDS)
+    except EOFError:
+        raise ValueError(f"'{target}' ended its process when tried") from None
     if answer is None:
         raise ValueError(
             f"'{target}' did not end on {CHECK_POSITIONS} positions within {CHECK_SECONDS:g} s"
         )
-    floating, symmetric, complaint = json.loads(answer)
+    floating, symmetric, complaint = answer
     if complaint:
         raise UserCodeError(f"'{target}': {complaint}")
     return floating, symmetric
 
 
 def _try(
-    link: Channel,
-    function: Callable[..., Any],
-    compiled: Any,
-    scale: float,
-    positions: tuple[Position, ...],
-) -> None:
+    function: Callable[..., Any], compiled: Any, scale: float, positions: tuple[Position, ...]
+) -> tuple[bool, bool, str]:
     kind = compiled.nopython_signatures[0].return_type if compiled else None
     floating = isinstance(kind, numba.types.Float)
     symmetric, complaint = True, ""
@@ -423,7 +405,7 @@ def _try(
             symmetric &= result == -swapped
     except Exception as error:
         complaint = f"{why_not(error, function)} (position {position.to_obf()})"
-    link.send(json.dumps([floating, bool(symmetric), complaint]).encode())
+    return floating, bool(symmetric), complaint
 
 
 def _changes(position: Position, result: Any, function: Callable[..., Any]) -> str:

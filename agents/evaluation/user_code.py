@@ -237,8 +237,8 @@ class _Source:
                 lines = self.lines_of(id=name) if name else []
                 if "ptional" in match[0]:  # the last of these counts
                     lines = self.lines_of(value=None)[::-1]
-                words, cure = [kind[1] for kind in kinds], kinds[-1][2]
-                fault = fault.format(*match.groups(), words=words, cure=cure)
+                named, cure = [kind[1] for kind in kinds], kinds[-1][2]
+                fault = fault.format(*match.groups(), words=named, cure=cure)
                 also = "".join(f" (line {n})" for n in lines[:-1])
                 return self.at((lines or [line or self.first])[-1], f"{fault}{also}")
         return ""

@@ -191,10 +191,7 @@ class GtpConnection:
         self.dialect.upper = False
 
     def _obeys(self) -> bool:
-        """Ask for the list of commands; return True if the engine takes commands in this form.
-
-        An engine without such a list is asked for the version of its protocol.
-        """
+        """Return True if the engine lists its commands, or tells its version, in this form."""
         for command in ("list_commands", "protocol_version"):
             try:
                 answer = self.ask(command)

@@ -260,11 +260,7 @@ class Program:
         return line
 
     def _listen(self, seconds: float, writable: int | None = None) -> bool:
-        """Read output within ``seconds``; return False once the program has ended and all is read.
-
-        The program's standard error is copied to that of this process. writable: a descriptor;
-        return as soon as it accepts a write.
-        """
+        """Read output; False once all is read. writable: return as soon as it accepts a write."""
         process = self._process
         assert process is not None and process.stdout is not None and process.stderr is not None
         out = process.stdout.fileno()
@@ -382,8 +378,7 @@ class Program:
 
 
 def _with_whole_paths(words: list[str]) -> list[str]:
-    """Return the words of a command, with whole paths for the program, for files, and for the
-    folders of a class path."""
+    """Return the words of a command with whole paths for program, files and class path."""
     program = shutil.which(words[0]) or words[0]
     whole = [os.path.abspath(program)]
     for before, word in pairwise(words):

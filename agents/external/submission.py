@@ -270,8 +270,7 @@ def _compile(source: Path, scratch: ScratchFolder) -> None:
 
 
 def _excess_of(compiler: subprocess.Popen[bytes], scratch: ScratchFolder) -> str | None:
-    """Wait for a compiler, a tree of processes; end it, and return what was too much, if it takes
-    more than it may."""
+    """Wait for a compiler; end it, and return what was too much, if it takes more than it may."""
     until, excess = time.monotonic() + _COMPILE_SECONDS, None
     try:
         while compiler.poll() is None and excess is None:

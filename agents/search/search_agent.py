@@ -160,8 +160,7 @@ class SearchAgent(Agent):
         return value, pv, depth
 
     def _compiled_player(self, function: Any, rules: Ruleset, limits: Limits) -> CompiledPlayer:
-        """Return this agent with the compiled decision ``function``, for a search that needs
-        nothing but a kernel on the context."""
+        """Return a player with this decision, for a search that needs only a context."""
         layout.set_constants(self._context, rules, self.evaluation)
         self._context[layout.PLAYED_DEPTH] = self._depth_within(limits)
         layout.set_limits(self._context, limits.nodes)

@@ -129,8 +129,7 @@ def _is_writable(folder: Path) -> bool:
 
 
 def _own_temporary_folder() -> Path | None:
-    """Return a folder in the system's temporary one that only this user can write; None if there
-    is none. Whoever writes there decides what code runs."""
+    """Return a temporary folder that only this user can write; None if there is none."""
     try:
         folder = Path(tempfile.gettempdir()) / f"othello-strategy-lab-{os.getuid()}"
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -161,8 +160,7 @@ def _code_version() -> str:
 
 
 class _Locator(caching.UserProvidedCacheLocator):
-    """The place of a kernel's machine code. Numba's own places depend on the path and the time of
-    the source file; this one is the same for all copies of the same sources."""
+    """The place of a kernel's machine code, the same for all copies of the same sources."""
 
     def __init__(self, function: Callable[..., Any], file: str) -> None:
         self._py_file = file
@@ -267,8 +265,7 @@ _prepared: set[str] = set()  # what this process has loaded; says nothing about 
 
 @contextmanager
 def _alone(done: Path) -> Iterator[None]:
-    """Let only one of several processes that begin at once compile; the others wait for it, and
-    then load the machine code. If files cannot be locked, each one compiles."""
+    """Let only one of several processes compile; if files cannot be locked, each one does."""
     with ExitStack() as stack:
         with suppress(OSError):
             done.parent.mkdir(parents=True, exist_ok=True)

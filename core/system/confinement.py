@@ -224,8 +224,7 @@ def _close(box: Box, variables: Mapping[str, str]) -> None:
 
 @cache
 def _path_without_shims(path: str) -> str:
-    """Return a PATH with folders of programs in place of those of shims: scripts by which pyenv and
-    its like choose a program, and start it as another process."""
+    """Return a PATH without folders of shims, scripts that start the program as another process."""
     places = []
     for folder in path.split(":"):
         folders = [folder]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import select
 import signal
@@ -14,7 +15,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from othello_lab.core.system.processes import LINUX, send_signal
+from othello_lab.core.system.processes import LINUX, end_descendants, send_signal
 
 _LENGTH = struct.Struct("<I")
 _CHUNK = 1 << 16
@@ -248,3 +249,21 @@ class ForkedProcess(Channel):
         """End the process, and close the line."""
         self.kill()
         super().close()
+
+
+def answer_of_child(function: Callable[..., Any], *arguments: Any, seconds: float) -> Any:
+    """Call a function in a child process and return its result, plain data but None.
+
+    Returns None if there is no result within ``seconds``. Raises EOFError if the process ends
+    without one. The process and all that it has started are ended.
+    """
+
+    def send(link: Channel) -> None:
+        link.send(json.dumps(function(*arguments)).encode())
+
+    with contextlib.closing(ForkedProcess(send)) as child:
+        try:
+            message = child.receive_within(seconds)
+        finally:
+            end_descendants([child.number])
+    return None if message is None else json.loads(message)

@@ -13,7 +13,7 @@ From few to many empty squares, the kernels are
 
 The techniques, each of which :class:`agents.search.endgame.solver.EndgameSolver` can leave out:
 
-* **fastest first** (:func:`_rank_moves`): the moves that leave the opponent fewest replies first,
+* **fastest first** (:func:`rank_moves`): the moves that leave the opponent fewest replies first,
   because the tree below is small. (Slagle and Dixon's mobility ordering, which solvers have used
   since the eighties.)
 * **parity**: moves into quadrants with an odd number of empty squares first; the player there tends
@@ -23,7 +23,7 @@ The techniques, each of which :class:`agents.search.endgame.solver.EndgameSolver
 * **etc**, enhanced transposition cutoff: before searching, look for a child in the table that
   refutes. (Plaat, Schaeffer, Pijls and de Bruin 1996.)
 * **sorting search**: at many empty squares the moves are ranked also by a search of a few plies
-  with a rough heuristic (:func:`_promise`).
+  with a rough heuristic (:func:`_look_ahead`).
 
 Always on: a transposition table (:mod:`agents.search.endgame.memory`), principal variation search,
 and fail-soft bounds.
@@ -180,8 +180,7 @@ def _look_ahead(
 
 @kernel
 def _rank(context: Address, mover: Mask, opponent: Mask, square: Square, odd: Mask) -> Int:
-    """Return the priority of a move to ``square``, without looking ahead; mover and opponent are
-    those after it."""
+    """Return the priority of a move, without looking ahead; mover and opponent: after it."""
     rank = _WORTH_WEIGHT * load(context, memory.WORTH + np.int64(square))
     if odd & (ONE << square) != ZERO:
         rank += PARITY_BONUS

@@ -41,7 +41,7 @@ class PerfectLines(NamedTuple):
 
 
 @kernel
-def _odd_quadrants(context: Address, left: Mask) -> Mask:
+def odd_quadrants(context: Address, left: Mask) -> Mask:
     """Mask of the quadrants with an odd number of these squares."""
     odd = ZERO
     while left != ZERO:
@@ -55,7 +55,7 @@ def _score(context: Address, mover: Mask, opponent: Mask) -> Int:
     """Return the exact score: first the winner, then the margin."""
     squares = load(context, layout.SQUARES)
     left = np.uint64(load(context, layout.BOARD)) & ~(mover | opponent)
-    odd, empties = _odd_quadrants(context, left), np.int64(popcount(left))
+    odd, empties = odd_quadrants(context, left), np.int64(popcount(left))
     store(context, memory.GENERATION, load(context, memory.GENERATION) + np.int64(1))
     store(context, memory.TOP_EMPTIES, empties)
     enter_again(context)
@@ -72,7 +72,7 @@ def _score(context: Address, mover: Mask, opponent: Mask) -> Int:
 def _best_move(context: Address, mover: Mask, opponent: Mask, moves: Mask, score: Int) -> Int:
     """A move worth the score of its position, the most promising one first; -1 if none is."""
     left = np.uint64(load(context, layout.BOARD)) & ~(mover | opponent)
-    odd, empties = _odd_quadrants(context, left), np.int64(popcount(left))
+    odd, empties = odd_quadrants(context, left), np.int64(popcount(left))
     first = NO_MOVE
     if empties > FEW:
         first = best_known(context, mover, opponent, empties)
@@ -98,10 +98,7 @@ def _solve_all(
     masks: Array,
     details: Array,
 ) -> Int:
-    """Write the scores, and up to ``most`` positions of the line of each; how many in all.
-
-    masks: of the lines' positions, two a row. details: score, turn and line of each.
-    """
+    """Write scores and lines as :func:`solve_all` returns them; return the number of positions."""
     rows = np.int64(0)
     board = np.uint64(load(context, layout.BOARD))
     for number in range(len(movers)):

@@ -114,8 +114,7 @@ def _leave(context: Address, mark: Address, key: Int, empties: Int) -> None:
 
 @kernel
 def _has_to_leave(context: Address, empties: Int) -> bool:
-    """Return True if a node with more empty squares than this one is finished. The thread then goes
-    back to it, and the scores on the way mean nothing."""
+    """Return True if a node above this one is finished, to which the thread then goes back."""
     highest = max(load(context, LEAVE), load(context, LEAVING))
     if highest > empties:
         store(context, LEAVING, highest)

@@ -75,8 +75,7 @@ def _last_ply(
 def _sorted_last_ply(
     context: Address, mover: Mask, opponent: Mask, moves: Mask, alpha: Int, beta: Int, ply: Int
 ) -> Int:
-    """As :func:`_last_ply`, with all moves looked at and sorted first; the leaves get the values of
-    these looks."""
+    """As :func:`_last_ply`, with all moves looked at and sorted; leaves get these values."""
     row = _TOP - ply
     clear_pv(context, row - _1)
     listed = ordering.list_moves(context, mover, opponent, moves, ply, -layout.INFINITY)

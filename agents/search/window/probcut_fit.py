@@ -148,25 +148,23 @@ def _searched(search: WindowSearch, sample: Sequence[Position]) -> Iterator[Row]
     """For each position its evaluation and the values of all depths up to that of the search."""
     search.prepare()
 
-    def row(search: WindowSearch, position: Position) -> Row:
-        values: Row = [search.evaluation(position)]
-        for plies in range(1, search.depth + 1):
-            value = search.search(position, plies, keep=plies > 1).value
+    # A thread a processor: kernels release the interpreter's lock, but each needs its memory.
+    storage = threading.local()
+
+    def row(position: Position) -> Row:
+        if not hasattr(storage, "search"):
+            storage.search = copy.deepcopy(search)
+        searcher: WindowSearch = storage.search
+        values: Row = [searcher.evaluation(position)]
+        for plies in range(1, searcher.depth + 1):
+            value = searcher.search(position, plies, keep=plies > 1).value
             assert value is not None
             values.append(value)
         return values
 
-    # A thread a processor: kernels release the interpreter's lock, but each needs its memory.
-    storage = threading.local()
-
-    def in_thread(position: Position) -> Row:
-        if not hasattr(storage, "search"):
-            storage.search = copy.deepcopy(search)
-        return row(storage.search, position)
-
     with ThreadPoolExecutor(available_cores()) as pool:
         try:
-            yield from pool.map(in_thread, sample)
+            yield from pool.map(row, sample)
         finally:
             pool.shutdown(cancel_futures=True)
 

@@ -12,6 +12,7 @@ each line.
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 
 import numpy as np
 
@@ -134,12 +135,9 @@ def prepare_proofs(evaluation: Evaluation, announce: Announce | None = None) -> 
     """Compile the kernel before workers fork."""
     if evaluation.compiled:
         evaluation.prepare(announce)
-        rest = Position.start(), 1, 0
-        prepare("smallest trees", lambda: _try(*rest, evaluation), announce)
+        prepare("smallest trees", lambda: _try(evaluation), announce)
 
 
-def _try(position: Position, depth: int, value: int, evaluation: Evaluation) -> None:
-    context = layout.new()
-    layout.set_constants(context, position.ruleset, evaluation)
-    masks, question = position.masks, (np.int64(depth), np.int64(value))
-    fewest_leaves(np.intp(context.ctypes.data), *masks, *question, _1, NO_PROOF)
+def _try(evaluation: Evaluation) -> None:
+    with suppress(ValueError):  # the start may have another value
+        smallest_tree(Position.start(), 1, 0, evaluation)

@@ -1,4 +1,5 @@
-"""The reference of settings, made from the YAMLs in ``conf/`` and the classes that they name."""
+"""The reference of settings and of columns, made from the YAMLs in ``conf/``, the classes that they
+name, and the rows that a record declares."""
 
 from __future__ import annotations
 
@@ -11,8 +12,11 @@ import yaml
 
 from othello_lab.agents.conf_folder import NAMED, conf_folder
 from othello_lab.agents.config import OPEN, choices, load, resolve
+from othello_lab.core.game import SearchStats
 from othello_lab.core.system.settings import Constraint, Switch, as_written, documented, paragraphs
 from othello_lab.experiments.config import OBJECTS, RunConfig
+from othello_lab.experiments.record import store, turns
+from othello_lab.experiments.report import standings
 from othello_lab.play.config import PlayConfig
 
 CONF = "../../../conf"
@@ -101,3 +105,47 @@ def _listed(settings: Any, values: Mapping[str, Any], above: str = "") -> Iterat
             text = f"{text} *{needed[:1].upper()}{needed[1:]}.*"
         default = "to be given" if value in (MISSING, OPEN) else f"default `{as_written(value)}`"
         yield f"- **`{above}{name}`**, {default}. {text}"
+
+
+# ---------------------------------------------------------------------- columns
+
+
+def columns_text() -> str:
+    """Return the tables of a record, and two tables of a report, each with its columns."""
+    parts = []
+    for table, row in store.TABLES.items():
+        description = {name: setting.about for name, setting in documented(row).items()}
+        parts.append(_section(f"Table {table}", paragraphs(str(row.__doc__))[0], description))
+    counts = {name: setting.about for name, setting in documented(SearchStats).items()}
+    moves = {name: turns.MOVE_MEANINGS.get(name) or counts[name] for name in turns.MOVE_COLUMNS}
+    parts.append(
+        _section(
+            "Table moves",
+            "A turn after the opening. Of a forced pass only the first four columns are filled. "
+            "The same holds for a game in which an agent hung or its process died. With "
+            "`record=games` the table is empty. The file packs it by game as `turns` (see "
+            "`core/turn_layouts.py`); `Record.moves()` and `export FOLDER sqlite` unpack it.",
+            moves,
+        )
+    )
+    tables = (("standings.csv", standings.standings), ("matches.csv", standings.matches))
+    for title, function in tables:
+        name = f"{function.__module__}.{function.__name__}"
+        parts.append(f"## {title}\n\n```{{eval-rst}}\n.. autofunction:: {name}\n```")
+    return "\n\n".join(parts) + "\n"
+
+
+def _section(title: str, description: str, columns: Mapping[str, Any]) -> str:
+    return f"## {title}\n\n{description}\n\n" + "\n".join(_columns(columns))
+
+
+def _columns(columns: Mapping[str, str]) -> Iterator[str]:
+    """Yield a line for each column, or for several if those after the first have no text."""
+    names: list[str] = []
+    text = ""
+    for name, description in [*columns.items(), ("", "end")]:
+        if description and names:
+            yield f"- {', '.join(f'**`{name}`**' for name in names)}: {text}"
+            names = []
+        text = " ".join(paragraphs(description)) if description else text
+        names.append(name)
