@@ -26,13 +26,13 @@ LOOSE = {"__init__", "__main__", "command_line", "config", "help"}  # files besi
 LONGEST = 50  # lines of a function, signature and docstring included; kernels may be longer
 
 MOST_LINES = {
-    "core": ("core/*.py", 3790),
-    "system": ("core/system/*.py", 2840),
-    "agents": ("agents/*.py agents/commands/*.py", 4070),
-    "evaluation": ("agents/evaluation/*.py", 2240),
-    "search": ("agents/search/**/*.py", 6470),
+    "core": ("core/*.py", 3770),
+    "system": ("core/system/*.py", 2860),
+    "agents": ("agents/*.py agents/commands/*.py", 4040),
+    "evaluation": ("agents/evaluation/*.py", 2220),
+    "search": ("agents/search/**/*.py", 6430),
     "learned": ("agents/learned/**/*.py", 1470),
-    "external": ("agents/external/*.py", 2480),
+    "external": ("agents/external/*.py", 2460),
     "checks": ("agents/**/check*.py agents/contract.py agents/diagnosis/*.py", 5090),
     "configuration": ("experiments/*.py", 890),
     "jobs": ("experiments/jobs/*.py experiments/sweep/*.py experiments/studies/**/*.py", 7110),
@@ -45,8 +45,8 @@ MOST_LINES = {
     "report": ("experiments/report/**/*.py", 7380),
     "training": ("training/**/*.py", 7700),
     "play": ("play/**/*.py", 8260),
-    "beside": ("othello_lab/*.py benchmarks/*.py docs/**/*.py", 3060),
-    "tests": ("tests/**/*.py", 36340),
+    "beside": ("othello_lab/*.py benchmarks/*.py docs/**/*.py", 2320),
+    "tests": ("tests/**/*.py", 36310),
 }
 """By room: its files, of which a later row may take some away, and the most lines that they may
 have. A number goes up only with others that go down by as much, and never their sum."""
