@@ -69,17 +69,17 @@ def _sum_of_leaves(typingctx: Any, numbers: Any, questions: Any, leaves: Any) ->
         passed = ir.Constant(_TREES, ir.Undefined)
         for tree in range(TOGETHER):
             at = TREE_BYTES * tree
-            picked = _picked(b, halves, _load(b, _BYTES, questions, at))
-            exceeds = b.icmp_signed(">", picked, _load(b, _BYTES, questions, at + LEAVES))
+            found = _picked(b, halves, _load(b, _BYTES, questions, at))
+            exceeds = b.icmp_signed(">", found, _load(b, _BYTES, questions, at + LEAVES))
             passed = b.insert_element(passed, b.bitcast(exceeds, I32), ir.Constant(I32, tree))
         # Counted from 1, the two questions after question n are 2n and 2n + 1; so are the leaves.
         one = _all(_TREES, 1)
-        passed, node = b.shl(passed, one), one
+        passed, place = b.shl(passed, one), one
         for _ in range(DEPTH):
-            node = b.add(b.add(node, node), b.and_(b.lshr(passed, node), one))
+            place = b.add(b.add(place, place), b.and_(b.lshr(passed, place), one))
         total = ir.Constant(I32, 0)
         for tree in range(TOGETHER):
-            leaf = b.zext(b.extract_element(node, ir.Constant(I32, tree)), I64)
+            leaf = b.zext(b.extract_element(place, ir.Constant(I32, tree)), I64)
             address = b.add(leaves, b.shl(leaf, ir.Constant(I64, 2)))
             total = b.add(total, _load(b, I32, address, 4 * LEAVES * (tree - 1)))
         return total
@@ -100,12 +100,12 @@ def plain_sum_of_leaves(numbers: Address, questions: Address, leaves: Address) -
     """As :func:`sum_of_leaves`, question by question."""
     total = np.int32(0)
     for tree in range(TOGETHER):
-        node = np.intp(0)
+        place = np.intp(0)
         for _ in range(DEPTH):
-            at = questions + np.intp(TREE_BYTES * tree) + node
+            at = questions + np.intp(TREE_BYTES * tree) + place
             number = int32_at(numbers)[_signed_byte(at)]
-            node = np.intp(2 * node + 1 + (number > _signed_byte(at + np.intp(LEAVES))))
-        total = np.int32(total + int32_at(leaves)[LEAVES * tree + node - (LEAVES - 1)])
+            place = np.intp(2 * place + 1 + (number > _signed_byte(at + np.intp(LEAVES))))
+        total = np.int32(total + int32_at(leaves)[LEAVES * tree + place - (LEAVES - 1)])
     return total
 
 

@@ -93,12 +93,12 @@ class TreeEvaluation(Evaluation):
         length = max(len(ascending) for lists in known for ascending in lists)
         length = -(-length // _BLOCK) * _BLOCK
         lists = np.full((stages, len(_WIDE), length), MOST_THRESHOLD)
-        for index, wide in enumerate(_WIDE):
-            for stage, ascending in enumerate(known[index]):
-                lists[stage, index, : len(ascending)] = ascending
-                chosen = arrays[FEATURE][stage] == wide
-                numbers = np.searchsorted(ascending, arrays[THRESHOLD][stage][chosen])
-                bounds[stage][chosen] = numbers + _LEAST
+        for place, wide in enumerate(_WIDE):
+            for stage, ascending in enumerate(known[place]):
+                lists[stage, place, : len(ascending)] = ascending
+                asked = arrays[FEATURE][stage] == wide
+                numbers = np.searchsorted(ascending, arrays[THRESHOLD][stage][asked])
+                bounds[stage][asked] = numbers + _LEAST
         groups = -(-self.trees // TOGETHER)
         questions = np.zeros((stages, groups * TOGETHER, 2, LEAVES), dtype=np.int8)
         questions[:, : self.trees, 0, :QUESTIONS] = arrays[FEATURE]
@@ -115,8 +115,8 @@ class TreeEvaluation(Evaluation):
     @staticmethod
     def kernel(mover: Mask, opponent: Mask, parameters: Array) -> np.int32:
         table = address_of(parameters)
-        values = room(_ROOM)
-        features = int32_at(values)
+        place = room(_ROOM)
+        features = int32_at(place)
         write_features(mover, opponent, table + _TABLES_AT, features)
         stage = table + load(table, np.int64(SQUARES) - popcount(mover | opponent))
         groups, bounds = load(table, _GROUPS), load(table, _BOUNDS)
@@ -127,7 +127,7 @@ class TreeEvaluation(Evaluation):
         leaves = questions + np.intp(TREE_BYTES * TOGETHER) * groups
         value = int32_at(stage)[0]
         for _ in range(groups):
-            value = np.int32(value + sum_of_leaves(values, questions, leaves))
+            value = np.int32(value + sum_of_leaves(place, questions, leaves))
             questions += np.intp(TREE_BYTES * TOGETHER)
             leaves += np.intp(4 * LEAVES * TOGETHER)
         return np.int32(min(max(value, -LARGEST), LARGEST))
@@ -137,11 +137,11 @@ class TreeEvaluation(Evaluation):
         arrays, features = self._arrays, plain_features(position)
         stage = arrays[STAGES][SQUARES - position.discs]
         for tree in range(self.trees):
-            node = 0
-            while node < QUESTIONS:
-                feature = features[NAMES[arrays[FEATURE][stage, tree, node]]]
-                node = 2 * node + (1 if feature <= arrays[THRESHOLD][stage, tree, node] else 2)
-            yield int(arrays[LEAF][stage, tree, node - QUESTIONS])
+            place = 0
+            while place < QUESTIONS:
+                feature = features[NAMES[arrays[FEATURE][stage, tree, place]]]
+                place = 2 * place + (1 if feature <= arrays[THRESHOLD][stage, tree, place] else 2)
+            yield int(arrays[LEAF][stage, tree, place - QUESTIONS])
 
     def plain(self, position: Position) -> int:
         start = int(self._arrays[STARTS][self._arrays[STAGES][SQUARES - position.discs]])
@@ -160,7 +160,7 @@ def _exceeded(bounds: Address, count: Int, value: np.int32) -> np.int32:
 def _thresholds(arrays: dict[str, np.ndarray], feature: Int) -> list[np.ndarray]:
     """Return by stage the different thresholds of a feature, ascending."""
     pairs = zip(arrays[FEATURE], arrays[THRESHOLD], strict=True)
-    return [np.unique(threshold[features == feature]) for features, threshold in pairs]
+    return [np.unique(threshold[asked == feature]) for asked, threshold in pairs]
 
 
 def check_arrays(learned: LearnedWeights) -> dict[str, np.ndarray]:

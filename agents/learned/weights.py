@@ -79,7 +79,7 @@ class LearnedWeights:
         """
         path = Path(path).with_suffix(ARRAYS)
         content = _pack(self.arrays, zipfile.ZIP_LZMA if compressed else zipfile.ZIP_STORED)
-        facts = {
+        about = {
             "kind": self.kind,
             "version": self.version,
             "unit": self.unit,
@@ -92,7 +92,7 @@ class LearnedWeights:
         }
         make_folder(path.parent)
         write_file(path, content)
-        write_file(path.with_suffix(ABOUT), yaml.safe_dump(facts, sort_keys=False, width=100))
+        write_file(path.with_suffix(ABOUT), yaml.safe_dump(about, sort_keys=False, width=100))
         return path
 
     @classmethod
@@ -116,15 +116,15 @@ class LearnedWeights:
                 problem = unknown_choice("weights", name, shipped())
                 raise ValueError(f"{problem} A file's name ends with {ARRAYS}.")
             path = SHIPPED / f"{name}{ARRAYS}"
-        facts = _read_about(path.with_suffix(ABOUT))
+        about = _read_about(path.with_suffix(ABOUT))
         for key, wanted in (("kind", kind), ("version", version)):
-            if facts.get(key) != wanted:
-                raise ValueError(f"{path}: weights of {key} {facts.get(key)}; {wanted} is expected")
+            if about.get(key) != wanted:
+                raise ValueError(f"{path}: weights of {key} {about.get(key)}; {wanted} is expected")
         try:
             content = read_bytes(path)
         except OSError as error:
             raise ValueError(f"{path}: {error.strerror}") from error
-        if hashlib.sha256(content).hexdigest() != facts.get("sha256"):
+        if hashlib.sha256(content).hexdigest() != about.get("sha256"):
             raise ValueError(
                 f"{path}: the hash (sha256) of its {len(content):,} bytes is not the one in "
                 f"{path.stem}{ABOUT}; one of the two was changed or cut off"
@@ -135,10 +135,10 @@ class LearnedWeights:
                 raise ValueError(f"{path}: has no array '{array}'; it has {', '.join(unpacked)}")
         rest = {
             key: value
-            for key, value in facts.items()
+            for key, value in about.items()
             if key not in ("kind", "version", "unit", "arrays", "sha256")
         }
-        unit = facts.get("unit", 1)
+        unit = about.get("unit", 1)
         if type(unit) is not int or unit < 1:
             raise ValueError(
                 f"{path.with_suffix(ABOUT)}: unit {unit!r}; a whole number is expected"
@@ -206,11 +206,11 @@ def _unpack(path: Path, content: bytes) -> dict[str, np.ndarray]:
 
 def _read_about(path: Path) -> dict[str, Any]:
     try:
-        facts = read_yaml(path)
+        about = read_yaml(path)
     except OSError as error:
         raise ValueError(f"{path}: {error.strerror}") from error
     except ValueError as error:
         raise ValueError(f"{path}: no YAML ({error})") from error
-    if not isinstance(facts, dict):
+    if not isinstance(about, dict):
         raise ValueError(f"{path}: kind, version and sha256 of weights are expected")
-    return facts
+    return about
