@@ -22,7 +22,8 @@ import games
 
 from othello_lab import MCTS, AlphaBeta, MTDf, SquareWeights
 from othello_lab.agents.commands.listing import nanoseconds_a_call
-from othello_lab.agents.config import NEEDS_A_TARGET, choices, load_evaluation
+from othello_lab.agents.composing import NEEDS_A_TARGET, choices
+from othello_lab.agents.config import load_evaluation
 from othello_lab.agents.evaluation import Iago, as_evaluation, heuristic
 from othello_lab.agents.evaluation.function import check_positions
 from othello_lab.agents.evaluation.helpers import count, moves

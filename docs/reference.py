@@ -10,8 +10,8 @@ from typing import Any
 
 import yaml
 
-from othello_lab.agents.conf_folder import NAMED, conf_folder
-from othello_lab.agents.config import OPEN, choices, load, resolve
+from othello_lab.agents.composing import NAMED, OPEN, choices, conf_folder, load
+from othello_lab.agents.loading import resolve
 from othello_lab.core.game import SearchStats
 from othello_lab.core.system.settings import Constraint, Switch, as_written, documented, paragraphs
 from othello_lab.experiments.config import OBJECTS, RunConfig
@@ -98,7 +98,7 @@ def _listed(settings: Any, values: Mapping[str, Any], above: str = "") -> Iterat
         if is_dataclass(value) and not isinstance(value, type):
             yield from _listed(documented(type(value)), {}, f"{above}{name}.")
             continue
-        text = re.sub(r"\bNone\b", "null", " ".join(paragraphs(setting.about)))
+        text = re.sub(r"\bNone\b", "null", " ".join(paragraphs(setting.text)))
         constraint = setting.note(Constraint)
         if constraint is not None and not isinstance(constraint, Switch):
             needed = constraint.needed.removeprefix("a list is needed, of which ").rstrip(",")
@@ -114,9 +114,9 @@ def columns_text() -> str:
     """Return the tables of a record, and two tables of a report, each with its columns."""
     parts = []
     for table, row in store.TABLES.items():
-        description = {name: setting.about for name, setting in documented(row).items()}
+        description = {name: setting.text for name, setting in documented(row).items()}
         parts.append(_section(f"Table {table}", paragraphs(str(row.__doc__))[0], description))
-    counts = {name: setting.about for name, setting in documented(SearchStats).items()}
+    counts = {name: setting.text for name, setting in documented(SearchStats).items()}
     moves = {name: turns.MOVE_MEANINGS.get(name) or counts[name] for name in turns.MOVE_COLUMNS}
     parts.append(
         _section(

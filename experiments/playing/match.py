@@ -12,7 +12,7 @@ from functools import partial
 from itertools import groupby
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from othello_lab.agents.config import one_line
+from othello_lab.core.system.settings import one_line
 from othello_lab.experiments.pairing.schedule import Pair, PairQueue, PickledPairs
 from othello_lab.experiments.playing.tasks import (
     Answer,

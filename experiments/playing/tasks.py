@@ -23,12 +23,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
-from othello_lab.agents.config import one_line
 from othello_lab.core.game import FAIR_ENDS, Decision, valid_answer
 from othello_lab.core.position import Position
 from othello_lab.core.system.forked import ChildSignals
 from othello_lab.core.system.processes import adopt_orphans, end_descendants, reap
 from othello_lab.core.system.scratch import remove_abandoned
+from othello_lab.core.system.settings import one_line
 from othello_lab.core.system.shared_memory import STOP_AT_ONCE, keep_from_children
 from othello_lab.experiments.pairing.schedule import PickledPairs, ScheduledGame
 from othello_lab.experiments.playing.agent_proxy import AgentProxy

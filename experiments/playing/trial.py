@@ -14,12 +14,12 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from othello_lab.agents.config import ConfigError
 from othello_lab.agents.external_agent import is_outside
 from othello_lab.core.game import ILLEGAL, RESIGNED, PlayerFailure
 from othello_lab.core.notation import PASS, IllegalMove
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Ruleset
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.playing.agent_proxy import AgentProxy
 from othello_lab.experiments.playing.conditions import NONE, GameConditions
 from othello_lab.experiments.playing.game import in_a_line

@@ -7,10 +7,9 @@ from pathlib import Path
 
 from rich.console import Console
 
-from othello_lab.agents.config import one_line
 from othello_lab.core.system.cli import Parser
 from othello_lab.core.system.escaping import visible
-from othello_lab.core.system.settings import ConfigError
+from othello_lab.core.system.settings import ConfigError, one_line
 from othello_lab.experiments.config import FIGURES
 from othello_lab.experiments.jobs.kinds import kind_of
 

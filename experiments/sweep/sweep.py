@@ -8,13 +8,15 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from rich.console import Console
 
-from othello_lab.agents.config import ConfigError, compose, one_line
+from othello_lab.agents.composing import compose
 from othello_lab.core.system.console import as_typed
+from othello_lab.core.system.settings import ConfigError, one_line
 from othello_lab.experiments.config import Plan, checked_settings, typed
 from othello_lab.experiments.jobs.job import LOG
 from othello_lab.experiments.jobs.kinds import SWEEP
@@ -29,7 +31,7 @@ from othello_lab.experiments.studies.study_session import (
     RecordMaker,
     recorded_settings,
 )
-from othello_lab.experiments.sweep.composing import Values, expand, in_a_line, is_hydras, varied
+from othello_lab.experiments.sweep.composing import Values, expand, in_a_line, varied
 from othello_lab.experiments.sweep.reporting import concluded
 from othello_lab.experiments.sweep.results import table_of
 
@@ -122,19 +124,13 @@ def sweep(
     YAMLs among them. Nothing is written before every combination has been checked. Raises
     ConfigError; KeyboardInterrupt after Ctrl-C if no game has ended.
     """
-    places = [override for override in overrides if override.startswith("hydra.sweep.dir=")]
-    words = [override for override in overrides if override not in places]
-    if hydras := [word for word in words if is_hydras(word)]:
-        raise ConfigError(f"{hydras[0]}: of Hydra's settings a sweep has only hydra.sweep.dir")
-    known = expand(words)
+    places = [word for word in overrides if word.startswith("hydra.sweep.dir=")]
+    known = expand([word for word in overrides if word not in places])
     if len(known) == 1:
         raise ConfigError(
             "run -m: no setting has several values; write them with commas, such as depth=1,2,3"
         )
     settings = [checked_settings(compose("run", each, folders), each) for each in known]
-    hydra = compose("run", [*known[0], *places], folders).hydra
-    if hydra.sweeper.params:
-        raise ConfigError("hydra.sweeper.params: a sweep's values stand in its command, KEY=a,b")
     first, base = settings[0], asdict(settings[0])
     changes = [
         {key: value for key, value in asdict(each).items() if value != base[key]}
@@ -143,7 +139,8 @@ def sweep(
     described = {"combinations": known, "changes": changes, "folders": list(folders)}
     plan = planned(first.name, described, first, SWEEP, Sweep)
     job = SweepSession(plan, SWEEPS, console)
-    wanted = Path(str(hydra.sweep.dir))
+    usual = f"{first.results}/{first.name}/{datetime.now():%Y-%m-%d_%H-%M-%S}-sweep"
+    wanted = Path(places[-1].partition("=")[2].strip("'\"") if places else usual)
     return job.start(as_typed(["run", *arguments]), wanted=wanted).exit_code
 
 

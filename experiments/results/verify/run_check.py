@@ -14,13 +14,13 @@ from itertools import zip_longest
 from typing import Any
 
 from othello_lab.agents.agent import Agent
-from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.core.game import Limits
 from othello_lab.core.notation import PASS
 from othello_lab.core.plain_position import PlainPosition
 from othello_lab.core.position import Position, prepare_rules
 from othello_lab.core.rules import ruleset
 from othello_lab.core.system.escaping import counted
+from othello_lab.core.system.settings import ConfigError, one_line
 from othello_lab.experiments.config import ALL, Plan, built_from, make_agent
 from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.playing.trust import foreign_code

@@ -159,11 +159,11 @@ def test_help_tells_what_settings_may_be() -> None:
 def test_what_is_declared_of_a_setting_can_be_had() -> None:
     from othello_lab import AlphaBeta, RandomAgent
 
-    text = documented(AlphaBeta)
-    assert list(text)[:2] == ["depth", "evaluation"]
-    assert text["etc"].default is False and text["etc"].note(Meanings) is None
-    assert text["evaluation"].about == "The heuristic at the leaves."
-    meanings = text["ordering"].note(Meanings)
+    declared = documented(AlphaBeta)
+    assert list(declared)[:2] == ["depth", "evaluation"]
+    assert declared["etc"].default is False and declared["etc"].note(Meanings) is None
+    assert declared["evaluation"].text == "The heuristic at the leaves."
+    meanings = declared["ordering"].note(Meanings)
     assert meanings is not None
     assert list(meanings("killer+static")) == ["killer", "static"]
     assert documented(RandomAgent) == {}
