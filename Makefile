@@ -25,7 +25,7 @@ bench:
 	$(PYTHON) benchmarks/speed.py
 
 gallery:
-	$(PYTHON) docs/gallery.py
+	$(PYTHON) docs/pictures.py gallery
 
 build/extra/gallery:
 	$(MAKE) gallery
@@ -34,4 +34,4 @@ site: | build/extra/gallery
 	$(PYTHON) -m sphinx -q -E -W --keep-going -c docs -d build/doctrees . site
 
 tour:
-	$(PYTHON) docs/tour.py
+	$(PYTHON) docs/pictures.py tour

@@ -171,10 +171,7 @@ def compiled_player(agent: Agent, rules: Ruleset, limits: Limits) -> CompiledPla
 
 
 def _changes(name: str, value: object) -> bool:
-    """Return True if this attribute of a class may change its agents' behaviour.
-
-    The constructor does not count.
-    """
+    """Return True if this attribute of a class may change its agents' behaviour."""
     if name.startswith("__"):
         return name in ("__getattribute__", "__getattr__")
     return callable(value) or isinstance(value, property | classmethod | staticmethod)

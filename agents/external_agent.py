@@ -132,18 +132,18 @@ class ExternalAgent(Agent):
         self._name = name
         self._seconds = START_SECONDS if seconds is None else seconds
         self._confinement = (confinement or Confinement()).opening(self.files())
-        about = self._request("about")
+        facts = self._request("about")
         try:
-            version = about["version"]
+            version = facts["version"]
             if type(version) is not int or not -(1 << 63) <= version < 1 << 63:
                 raise ValueError(f"version is {version!r:.100}; a whole number is needed")
             self.version = version
             for name in _FLAGS:
-                setattr(self, name, bool(about[name]))
-            self.observes = bool(about["observes"])
-            self._sides = frozenset(map(int, about["sides"]))
-            self._overrides = set(map(str, about["overrides"]))
-            self._like = about["like"]
+                setattr(self, name, bool(facts[name]))
+            self.observes = bool(facts["observes"])
+            self._sides = frozenset(map(int, facts["sides"]))
+            self._overrides = set(map(str, facts["overrides"]))
+            self._like = facts["like"]
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise ConfigError(f"agent '{name}': {one_line(error)}") from None
 
@@ -181,7 +181,7 @@ class ExternalAgent(Agent):
 
     def _request(self, question: str, limits: Limits | None = None) -> dict[str, Any]:
         seconds = START_SECONDS if question == "prepare" else self._seconds
-        return _asked(self.make, self._name, self._confinement, seconds, question, limits)
+        return _ask(self.make, self._name, self._confinement, seconds, question, limits)
 
 
 def prepare_alike(like: Any, name: str, announce: Announce | None) -> None:
@@ -196,11 +196,11 @@ def alike(make: Callable[[], Agent], name: str, confinement: Confinement) -> Any
     """Return what :func:`prepare_alike` needs for an agent that is made in a process of its own;
     None if it cannot be made."""
     with contextlib.suppress(ConfigError):
-        return _asked(make, name, confinement, _ALIKE_SECONDS, "about").get("like")
+        return _ask(make, name, confinement, _ALIKE_SECONDS, "about").get("like")
     return None
 
 
-def _asked(
+def _ask(
     make: Callable[[], Agent],
     name: str,
     confinement: Confinement,
@@ -208,10 +208,7 @@ def _asked(
     question: str,
     limits: Limits | None = None,
 ) -> dict[str, Any]:
-    """Make an agent in another process and return its answer.
-
-    Raises ConfigError, and ValueError if the agent refuses the limits.
-    """
+    """Return an agent's answer from another process; ConfigError, ValueError for refused limits."""
     where = f"agent '{name}'"
     work = make, where, confinement, question, limits
     child = ForkedProcess(_supervise, os.getpid(), seconds, work, most=_MOST)
@@ -235,10 +232,7 @@ def _asked(
 
 
 def _supervise(link: Channel, parent: int, seconds: float, work: tuple[Any, ...]) -> None:
-    """Start the process that runs the agent's code, and end all processes that it leaves behind.
-
-    This is the main function of a process that never runs the agent's code.
-    """
+    """Start the process that runs the agent's code; end all that it leaves behind."""
     adopt_orphans()
     end_with_parent(parent)
     silent = os.open(os.devnull, os.O_WRONLY)
@@ -305,8 +299,7 @@ def _answer(agent: Agent, question: str, limits: Limits) -> dict[str, Any]:
 
 
 def _like(thing: Agent | Evaluation) -> dict[str, Any] | None:
-    """Return the settings of an object of the lab's own that a subclass is made from, as far as
-    they are plain data: it runs the same kernels. None if there is none."""
+    """Return the plain settings of the lab's object that a subclass is made from; None for none."""
     ours = next(kind for kind in type(thing).__mro__ if kind.__module__.startswith(LAB))
     if inspect.isabstract(ours):
         return None

@@ -19,7 +19,7 @@ MEASURED = "levels.yaml"
 class Rung:
     """A level, or an agent of a line-up.
 
-    name: of the level, or LINEUP.NAME. about: a level's way to play. elo: on a scale where random
+    name: of the level, or LINEUP.NAME. summary: a level's way to play. elo: on a scale where random
     moves have 0, with the 95 % interval from low to high, all rounded. agent, evaluation: an
     agent's names in ``conf/``, "" for none.
     """
@@ -28,7 +28,7 @@ class Rung:
     elo: int
     low: int
     high: int
-    about: str = ""
+    summary: str = ""
     agent: str = ""
     evaluation: str = ""
 
@@ -45,11 +45,11 @@ def levels(folder: Path | None = None) -> list[Rung]:
 def ladder(folder: Path | None = None) -> list[Rung]:
     """Return levels and agents, the weakest first. folder: in place of ``conf/``. Raises
     ConfigError."""
-    about, path = choices("level"), (folder or conf_folder()) / MEASURED
+    known, path = choices("level"), (folder or conf_folder()) / MEASURED
     try:
-        found = read_yaml(path)
-        rungs = [Rung(name, about=about[name], **elo) for name, elo in found["levels"].items()]
-        rungs += [Rung(name, **elo) for name, elo in found["agents"].items()]
+        measured = read_yaml(path)
+        rungs = [Rung(name, summary=known[name], **elo) for name, elo in measured["levels"].items()]
+        rungs += [Rung(name, **elo) for name, elo in measured["agents"].items()]
         return sorted(rungs, key=lambda rung: int(rung.elo))
     except (OSError, AttributeError, KeyError, TypeError, ValueError) as error:
         raise ConfigError(f"{path}: no measured levels ({error})") from error

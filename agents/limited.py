@@ -41,14 +41,13 @@ class Limited(Wrapped):
         )
 
     def _within(self, limits: Limits) -> Limits:
-        """Return the stricter of these limits and the own ones. With a clock for the game, or with
-        processor time on either side, there is one time for the move."""
-        of_both = [each for each in (self.nodes, limits.nodes) if each is not None]
+        """Return the stricter of these limits and the own ones, with one time for the move."""
+        of_both = [number for number in (self.nodes, limits.nodes) if number is not None]
         within = replace(limits, nodes=min(of_both, default=None))
-        own = self.cpu_seconds if self.seconds is None else self.seconds
-        if own is None:
+        least = self.cpu_seconds if self.seconds is None else self.seconds
+        if least is None:
             return within
-        seconds = own if limits.allowed is None else min(own, limits.allowed)
+        seconds = least if limits.allowed is None else min(least, limits.allowed)
         if self.seconds is None or limits.cpu_seconds is not None:
             return replace(within, seconds=None, clock=None, cpu_seconds=seconds)
         return replace(within, seconds=seconds, clock=None)

@@ -40,12 +40,12 @@ def split_target(target: str) -> tuple[str, str]:
     Raises ValueError for anything else.
     """
     target = str(target)
-    place, colon, name = target.partition(".py:")
-    place, name = (place + ".py", name) if colon else target.partition(":")[::2]
-    if not place or not name:
+    file, colon, name = target.partition(".py:")
+    file, name = (file + ".py", name) if colon else target.partition(":")[::2]
+    if not file or not name:
         shown = f"{visible(target):.{_LONGEST}}"
         raise ValueError(f"target '{shown}': path/to/file.py:function is needed")
-    return place, name
+    return file, name
 
 
 def place_of(target: str) -> str:
@@ -68,10 +68,10 @@ def only(targets: Collection[str] | None) -> Iterator[None]:
         _allowed = before
 
 
-def check_allowed(place: str) -> None:
+def check_allowed(name: str) -> None:
     """Raise ValueError for a class, file or module that :func:`only` does not allow now."""
-    if _allowed is not None and place not in {*_allowed, *map(place_of, _allowed)}:
-        raise ValueError(f"{visible(place)} is from outside the lab; if you trust it: --trust")
+    if _allowed is not None and name not in {*_allowed, *map(place_of, _allowed)}:
+        raise ValueError(f"{visible(name)} is from outside the lab; if you trust it: --trust")
 
 
 def without_name(word: str, group: str) -> str:
@@ -80,25 +80,25 @@ def without_name(word: str, group: str) -> str:
     return f"{word}: the {kind} in that file is missing; {word}:NAME is needed"
 
 
-def load_module(place: str) -> Any:
+def load_module(name: str) -> Any:
     """Load the module in a file, or of a dotted name; raises ValueError, one line.
 
     A file finds ``xrange`` and ``raw_input`` defined.
     """
-    check_allowed(place)
-    path = Path(place).expanduser()
+    check_allowed(name)
+    path = Path(name).expanduser()
     if path.suffix == ".py" and not path.exists():
         where = "" if path.is_absolute() else f" in {Path.cwd()}"
-        raise ValueError(f"target: there is no file {place}{where}")
+        raise ValueError(f"target: there is no file {name}{where}")
     file = str(path.resolve())
     try:
         if path.suffix != ".py":
-            return importlib.import_module(place)
+            return importlib.import_module(name)
         status = path.stat()
         return _load_file(path.resolve(), (status.st_mtime_ns, status.st_size))
     except (Exception, SystemExit) as error:
-        reason = last_line(error, file) + search_hint(error, place)
-        raise ValueError(f"target '{place}' cannot be loaded: {reason}") from error
+        reason = last_line(error, file) + search_hint(error, name)
+        raise ValueError(f"target '{name}' cannot be loaded: {reason}") from error
 
 
 def search_hint(error: BaseException, module: str) -> str:
@@ -130,16 +130,16 @@ def own_class(target: str) -> type | None:
     if not f"{module}.".startswith(LAB) or "__" in target:
         return None
     with suppress(ImportError, ValueError):
-        found = getattr(importlib.import_module(module), name, None)
-        if isinstance(found, type) and issubclass(found, Nameable):
-            return found if found.__module__.startswith(LAB) else None
+        kind = getattr(importlib.import_module(module), name, None)
+        if isinstance(kind, type) and issubclass(kind, Nameable):
+            return kind if kind.__module__.startswith(LAB) else None
     return None
 
 
 def load_name(target: str) -> Any:
     """Return the object of ``path/to/file.py:name`` or ``module:name``; raises ValueError."""
-    place, name = split_target(target)
-    module = load_module(place)
+    file, name = split_target(target)
+    module = load_module(file)
     if not hasattr(module, name):
         names = [
             key
@@ -175,10 +175,7 @@ class _FileLoader(SourceFileLoader):
 
 @cache
 def _load_file(path: Path, stamp: tuple[int, int]) -> Any:
-    """Load the module in a file, once for each state of the file (``stamp``).
-
-    So two agents with the same heuristic do not compile and check it twice.
-    """
+    """Load the module in a file once for each state of the file (``stamp``)."""
     names = (f"{LOADED}{path.stem}{number or ''}" for number in itertools.count())
     name = next(name for name in names if name not in sys.modules)
     loader = _FileLoader(name, str(path))
@@ -254,18 +251,18 @@ def find(target: str) -> Any:
     Arguments of a call are names and literals. Raises ValueError, one line, for
     anything else.
     """
-    place, expression = split_target(target)
+    file, expression = split_target(target)
     try:
         tree = ast.parse(expression.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise ValueError(f"target '{target}': {_UnknownExpression.of(expression)}") from None
-    module = load_module(place)
+    module = load_module(file)
     try:
         return _value(tree, module)
     except _UnknownExpression as error:
         raise ValueError(f"target '{target}': {error}") from None
     except (Exception, SystemExit) as error:
-        where = last_line(error, str(Path(place).expanduser().resolve()))
+        where = last_line(error, str(Path(file).expanduser().resolve()))
         raise ValueError(f"target '{target}' cannot be made: {where}") from error
 
 

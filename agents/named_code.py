@@ -55,21 +55,20 @@ def named_code(settings: Any, where: str = "") -> Iterator[NamedCode]:
 
 def _file_of(target: str) -> Path | None:
     """The file that a target's code stands in."""
-    place = place_of(target)
-    path = Path(place).expanduser() if place.endswith(".py") else _module_file(place)
+    name = place_of(target)
+    path = Path(name).expanduser() if name.endswith(".py") else _module_file(name)
     return path if path is not None and path.is_file() else None
 
 
-def _files_of(command: str, place: object = None) -> list[Path]:
-    """Return the files that a command names: its program, and those among its arguments. place: the
-    file or folder relative to which they are given; None for the working folder."""
+def _files_of(command: str, base: object = None) -> list[Path]:
+    """Return the files that a command names, relative to ``base`` or the working folder."""
     try:
         program, *arguments = shlex.split(command)
     except ValueError:
         return []
     paths = [Path(word) for word in (shutil.which(program) or program, *arguments)]
-    if isinstance(place, str):
-        folder = Path(place) if os.path.isdir(place) else Path(place).parent
+    if isinstance(base, str):
+        folder = Path(base) if os.path.isdir(base) else Path(base).parent
         paths = [folder / path for path in paths]
     with suppress(OSError):  # a word may be too long for a file's name
         return [path for path in paths if path.is_file()]
@@ -77,17 +76,16 @@ def _files_of(command: str, place: object = None) -> list[Path]:
 
 
 def _module_file(name: str) -> Path | None:
-    """The file of the module that a dotted name begins with. ``importlib.util.find_spec`` would
-    import the packages that the module is in; so they are gone through one by one."""
+    """The file of the module that a dotted name begins with, found without any import."""
     parts = name.split(".")
-    found, folders = None, None
+    origin, folders = None, None
     with suppress(ImportError, ValueError):
         for last in range(1, len(parts) + 1):
             module = ".".join(parts[:last])
             spec = find_spec(module) if last == 1 else PathFinder.find_spec(module, folders)
             if spec is None:
                 break
-            found, folders = spec.origin, spec.submodule_search_locations
+            origin, folders = spec.origin, spec.submodule_search_locations
             if folders is None:
                 break
-    return Path(found) if found else None
+    return Path(origin) if origin else None

@@ -46,20 +46,20 @@ def names_by_difference(agents: Sequence[Settings], options: Sequence[str] = ())
     >>> names_by_difference([greedy, greedy], ["greedy", "greedy"])
     ['greedy_1', 'greedy_2']
     """
-    own = list(options) or [short_name(str(agent.get(_TARGET, "agent"))) for agent in agents]
-    if len(set(own)) == 1:
-        names = [_joined(words, own[0]) for words in _differences(agents)]
+    titles = list(options) or [short_name(str(agent.get(_TARGET, "agent"))) for agent in agents]
+    if len(set(titles)) == 1:
+        names = [_joined(words, titles[0]) for words in _differences(agents)]
     else:
-        chosen = [_chosen(agent, option) for agent, option in zip(agents, own, strict=True)]
+        chosen = [_chosen(agent, option) for agent, option in zip(agents, titles, strict=True)]
         shared = set.intersection(*map(set, chosen))
         parts = [{key: agent[key] for key in shared} for agent in chosen]
         names = [
             _joined([option, *words], option)
-            for option, words in zip(own, _differences(parts), strict=True)
+            for option, words in zip(titles, _differences(parts), strict=True)
         ]
     if len(set(names)) == 1:
         names = names_by_files([_text_of(agent) for agent in agents]) or names
-    return _numbered(names, own)
+    return _numbered(names, titles)
 
 
 def names_by_files(texts: Sequence[str]) -> list[str]:
@@ -75,7 +75,7 @@ def names_by_files(texts: Sequence[str]) -> list[str]:
         if len(set(words)) == len(texts) and any("/" in word for word in words):
             parts = [Path(word.strip("'\"")).with_suffix("").parts for word in words]
             for length in range(1, max(map(len, parts)) + 1):
-                names = ["/".join(each[-length:]) for each in parts]
+                names = ["/".join(part[-length:]) for part in parts]
                 if len(set(names)) == len(names) and max(map(len, names)) <= LONGEST:
                     return names
     return []
@@ -118,8 +118,7 @@ def _chosen(agent: Settings, option: str) -> dict[str, Any]:
 
 
 def _differences(agents: Sequence[Settings]) -> list[list[str]]:
-    """Return for each agent the words of those settings in which not all agree, the most important
-    ones first."""
+    """Return for each agent the words of the settings that differ, the most important first."""
     keys = dict.fromkeys(key for agent in agents for key in agent)
     order = [*(key for key in _FIRST if key in keys), *(key for key in keys if key not in _FIRST)]
     columns = [column for key in order for column in _words(key, agents)]
@@ -127,8 +126,7 @@ def _differences(agents: Sequence[Settings]) -> list[list[str]]:
 
 
 def _words(key: str, agents: Sequence[Settings]) -> Iterator[list[str]]:
-    """Yield the words of a setting, one an agent, if they differ in it; of a part with settings of
-    its own, those of the settings in which the parts differ."""
+    """Yield the words of a setting that differs, one an agent; of parts those that differ there."""
     values = [agent.get(key, _MISSING) for agent in agents]
     if all(value == values[0] for value in values):
         return
@@ -168,8 +166,7 @@ def _word(key: str, value: Any) -> str:
 
 
 def _joined(words: Sequence[str], option: str) -> str:
-    """Return the first words that a name has room for, on one line; ``option`` if there are none,
-    and before a depth."""
+    """Return the first words that a name has room for; ``option`` for none, and before a depth."""
     name = ""
     for word in [" ".join(word.split()) for word in words if word][:_MOST] or [option]:
         is_depth = re.fullmatch(r"d\d+", word)
@@ -180,17 +177,17 @@ def _joined(words: Sequence[str], option: str) -> str:
     return name
 
 
-def _numbered(names: Sequence[str], own: Sequence[str]) -> list[str]:
+def _numbered(names: Sequence[str], titles: Sequence[str]) -> list[str]:
     """Return the names with numbers for those that are alike."""
-    often, place = Counter(names), Counter[str]()
+    often, count = Counter(names), Counter[str]()
     numbered = []
-    for name, option in zip(names, own, strict=True):
+    for name, option in zip(names, titles, strict=True):
         if often[name] > 1:
-            place[name] += 1
-            name = f"{name or option}_{place[name]}"
+            count[name] += 1
+            name = f"{name or option}_{count[name]}"
         numbered.append(name)
     return (
         numbered
         if len(set(numbered)) == len(names)
-        else [f"{option}_{number}" for number, option in enumerate(own, start=1)]
+        else [f"{option}_{number}" for number, option in enumerate(titles, start=1)]
     )

@@ -19,7 +19,7 @@ from othello_lab.core.vector import load
 from othello_lab.core.whole_games import CompiledPlayer, call_decision, decision
 
 _PARTS = 1_000_000  # resolution of the share
-_FUNCTION, _MEMORY, _SHARE, _DISCS = (np.int64(place) for place in range(4))
+_FUNCTION, _MEMORY, _SHARE, _DISCS = (np.int64(index) for index in range(4))
 _DISCS_AT_START = 4
 
 

@@ -38,14 +38,14 @@ _SEED = 7
 @cache
 def _positions() -> tuple[Position, ...]:
     rng, position = np.random.default_rng(_SEED), Position.start()
-    found: list[Position] = []
-    while len(found) < _MOST:
-        found.append(position)
-        for _ in range(3 if len(found) > 1 else 1):
+    positions: list[Position] = []
+    while len(positions) < _MOST:
+        positions.append(position)
+        for _ in range(3 if len(positions) > 1 else 1):
             position = position.play(int(rng.choice(position.moves or (PASS,))))
         if not position.legal_mask:
             position = position.play(PASS)
-    return tuple(found)
+    return tuple(positions)
 
 
 def answers_of(function: Callable[..., Any]) -> Iterator[tuple[Position, Any]]:
@@ -160,7 +160,7 @@ def made_of(function: Any, depth: int, evaluation: Callable[..., Any]) -> Callab
 # ------------------------------------------------------------------ targets
 
 
-def about(target: str) -> dict[str, Any]:
+def describe(target: str) -> dict[str, Any]:
     """Describe the object that a target names, or the one thing in a file that can be a side.
 
     kind: as above. open: settings that a run fills. target: with the name. question: to the user,
@@ -201,22 +201,22 @@ def _complaint(thing: Any) -> str:
 
 def _about_file(file: str) -> dict[str, Any]:
     module = loading.load_module(file)
-    things = {name: kind for name, thing in _own(module).items() if (kind := kind_of(thing))}
+    things = {name: kind for name, thing in _members(module).items() if (kind := kind_of(thing))}
     players = [name for name, kind in things.items() if kind in PLAYS]
     named = [name for name in players if name in ("strategy", Path(file).stem)]
     marked = [name for name in things if is_marked(getattr(module, name))]
     for names in (players, named, [] if players else marked, [*things]):
         if len(names) == 1:
-            return about(f"{file}:{names[0]}")
+            return describe(f"{file}:{names[0]}")
     if things:
         listed = ", ".join(f"{file}:{name} ({kind})" for name, kind in things.items())
         raise ValueError(f"it holds several; name one of {listed}")
-    functions = {name: thing for name, thing in _own(module).items() if has_two(thing)}
+    functions = {name: thing for name, thing in _members(module).items() if has_two(thing)}
     complaints = [f"its function {n}: {tried(thing)[1]}" for n, thing in functions.items()]
     return {"kind": PROGRAM, "target": file, "question": "; ".join(complaints)}
 
 
-def _own(module: Any) -> dict[str, Any]:
+def _members(module: Any) -> dict[str, Any]:
     return {
         name: thing
         for name, thing in vars(module).items()

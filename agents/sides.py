@@ -6,7 +6,6 @@ YAML of an agent, or a program and its arguments. Code of the user runs in a pro
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -29,13 +28,13 @@ from othello_lab.agents.recognition import (
     MAKER,
     PROGRAM,
     STRATEGY,
-    about,
+    describe,
 )
 from othello_lab.core.game import PlayerFailure
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
-from othello_lab.core.system.forked import Channel, ForkedProcess
-from othello_lab.core.system.processes import adopt_orphans, end_descendants
+from othello_lab.core.system.forked import answer_of_child
+from othello_lab.core.system.processes import adopt_orphans
 from othello_lab.core.system.settings import ConfigError, nearest
 
 SEARCH = "alphabeta"
@@ -71,9 +70,9 @@ class Side:
     searches: bool = False
     is_agent: bool = False
 
-    def words(self, place: str) -> list[str]:
+    def words(self, side: str) -> list[str]:
         """Return the settings of the place ``first`` or ``second``."""
-        return [word.replace("PLACE", place, 1) for word in self.settings]
+        return [word.replace("PLACE", side, 1) for word in self.settings]
 
 
 def side_of(word: str, search: str = SEARCH, folders: Sequence[str | Path] = ()) -> Side:
@@ -107,18 +106,18 @@ def with_open_settings(words: Sequence[str]) -> list[str]:
     The run then fills both. A word that cannot be understood here stays as it is.
     """
     said = {word.lstrip("+").partition("=")[0] for word in words}
-    opened, kept = [], []
+    opened, result = [], []
     for word in words:
         if match := re.fullmatch(r"(\+?)agent@([^=]+)='?([^,']+\.py:\w+)'?", word):
-            plus, place, target = match.groups()
-            told = _answer_of_child(_describe, target, target)
-            if settings := settings_of_function(told):
-                word = f"{plus}agent@{place}={_agent_word(settings)}"
-                opened.append(f"{place}.target={typed_value(target)}")
-            keys = [f"{place}.{name}" for name in told.get("open", ())]
+            plus, side, target = match.groups()
+            facts = _answer(target, _describe, target)
+            if settings := settings_of_function(facts):
+                word = f"{plus}agent@{side}={_agent_word(settings)}"
+                opened.append(f"{side}.target={typed_value(target)}")
+            keys = [f"{side}.{name}" for name in facts.get("open", ())]
             opened += [f"{key}='{OPEN}'" for key in keys if key not in said]
-        kept.append(word)
-    return [*kept, *opened]
+        result.append(word)
+    return [*result, *opened]
 
 
 def _agent_word(settings: Mapping[str, Any]) -> str:
@@ -127,14 +126,14 @@ def _agent_word(settings: Mapping[str, Any]) -> str:
     return "function" if target.endswith(":FunctionAgent") else target
 
 
-def settings_of_function(told: Mapping[str, Any]) -> dict[str, Any]:
+def settings_of_function(facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of an agent that plays as a function, or as one makes strategies; none
-    for anything else. told: see :func:`described`."""
-    if told.get("kind") in (STRATEGY, DOUBTFUL):
-        return {"_target_": "othello_lab.agents.external:FunctionAgent", "target": told["target"]}
-    if told.get("kind") == MAKER:
+    for anything else. facts: see :func:`described`."""
+    if facts.get("kind") in (STRATEGY, DOUBTFUL):
+        return {"_target_": "othello_lab.agents.external:FunctionAgent", "target": facts["target"]}
+    if facts.get("kind") == MAKER:
         target = "othello_lab.agents.diagnosis:StrategyFromFactory"
-        return {"_target_": target, "target": told["target"]}
+        return {"_target_": target, "target": facts["target"]}
     return {}
 
 
@@ -156,49 +155,48 @@ def _evaluation_side(label: str, setting: Any, search: str, target: str = "") ->
 
 
 def described(word: str) -> dict[str, Any]:
-    """Return what :func:`~agents.recognition.about` says of a target, tried in a process of its
+    """Return what :func:`~agents.recognition.describe` says of a target, tried in a process of its
     own; raises ConfigError."""
-    told = _answer_of_child(_describe, word, f"{word}: loading it")
-    if "error" in told:
-        raise ConfigError(f"{word}: {told['error']}")
-    return told
+    facts = _answer(f"{word}: loading it", _describe, word)
+    if "error" in facts:
+        raise ConfigError(f"{word}: {facts['error']}")
+    return facts
 
 
 def _python_side(word: str, search: str) -> Side:
-    told = described(word)
-    kind, target = told["kind"], told["target"]
+    facts = described(word)
+    kind, target = facts["kind"], facts["target"]
     if kind == DOUBTFUL:
-        raise ConfigError(f"{word}: {told['question']}")
+        raise ConfigError(f"{word}: {facts['question']}")
     if kind == PROGRAM:
         try:
             return _program_side(word if Path(word).stat().st_mode & 0o100 else f"python3 {word}")
         except ConfigError as error:
-            if told["question"]:
-                raise ConfigError(f"{word}: {told['question']}; {error}") from None
+            if facts["question"]:
+                raise ConfigError(f"{word}: {facts['question']}; {error}") from None
             raise
     label = re.split(r"[.:]", target.partition("(")[0])[-1]
     if kind in (EVALUATION, EVALUATION_CLASS):
         setting = target if kind == EVALUATION else {"_target_": target}
         return _evaluation_side(label, setting, search, target)
-    settings = settings_of_function(told)
+    settings = settings_of_function(facts)
     words = [f"agent@PLACE={_agent_word(settings) or target}"]
     words += [f"PLACE.target={typed_value(target)}"] if settings else []
-    words += [f"PLACE.{name}='{OPEN}'" for name in told["open"]]
+    words += [f"PLACE.{name}='{OPEN}'" for name in facts["open"]]
     what = "a strategy" if kind == STRATEGY else "an agent"
-    searches = set(told["open"]) == set(FILLED_BY_RUN)
+    searches = set(facts["open"]) == set(FILLED_BY_RUN)
     return Side(label, what, words, target, searches, is_agent=True)
 
 
-def _describe(link: Channel, target: str) -> None:
-    """Tell what a target is, as the main function of a process."""
+def _describe(target: str) -> dict[str, Any]:
+    """Describe what a target is, in a process of its own."""
     sys.stdin = open(os.devnull)  # noqa: SIM115  a program that reads its input ends at once
     try:
-        told = about(target)
+        return describe(target)
     except Exception as error:
         file = str(Path(target.partition(".py:")[0].removesuffix(".py") + ".py").resolve())
         reason = str(error) if isinstance(error, ValueError) else last_line(error, file)
-        told = {"error": " ".join(reason.split())}
-    link.send(json.dumps(told).encode())
+        return {"error": " ".join(reason.split())}
 
 
 # ------------------------------------------------------------------ programs
@@ -219,7 +217,8 @@ WHOLE_GAMES = "wpi"
 def program_name(command: str) -> str:
     """Return a short name of a program.
 
-    >>> [program_name(command) for command in ("java Bert", "python3 -u ./my_bot.py 3", "./anna")]
+    >>> commands = "java -Xmx1g Bert 3", "python3 -u ./my_bot.py 3", "./anna --level 3"
+    >>> [program_name(command) for command in commands]
     ['Bert', 'my_bot', 'anna']
     """
     words = words_in(command)
@@ -232,7 +231,7 @@ def protocol_of(command: str) -> str:
     """Return the protocol in which a program plays: each is tried in turn; raises ConfigError."""
     complaints = []
     for protocol in _PROTOCOLS:
-        answer = _answer_of_child(_try_protocol, (protocol, command), f"{command}: {protocol}")
+        answer = _answer(f"{command}: {protocol}", _try_protocol, protocol, command)
         if "error" not in answer:
             return protocol
         complaints.append(f"{protocol}: {answer['error']:.120}")
@@ -241,28 +240,23 @@ def protocol_of(command: str) -> str:
     )
 
 
-def _try_protocol(link: Channel, asked: tuple[str, str]) -> None:
-    """Ask a program for a first move, as the main function of a process."""
+def _try_protocol(protocol: str, command: str) -> dict[str, str]:
+    """Ask a program for a first move, in a process of its own."""
     adopt_orphans()
-    protocol, command = asked
     start = Position.start()
-    told: dict[str, str] = {}
     try:
         with closing(_PROTOCOLS[protocol](command)) as agent:
             agent.begin_game(Color.BLACK, start, 0)
             start.play(agent.decide(start, Limits(seconds=1.0)).move)
     except (PlayerFailure, ValueError, OSError) as error:
-        told["error"] = " ".join(str(getattr(error, "detail", "") or error).split())
-    link.send(json.dumps(told).encode())
+        return {"error": " ".join(str(getattr(error, "detail", "") or error).split())}
+    return {}
 
 
-def _answer_of_child(main: Callable[..., None], argument: Any, where: str) -> dict[str, Any]:
-    """Return the answer of a function that runs in a process of its own; raises ConfigError."""
-    with closing(ForkedProcess(main, argument)) as child:
-        try:
-            message = child.receive_within(_SECONDS)
-        except EOFError:
-            return {"error": f"{where} ended its process"}
-        finally:
-            end_descendants([child.number])
-    return json.loads(message) if message else {"error": f"{where} took over {_SECONDS:g} s"}
+def _answer(where: str, function: Callable[..., Any], *arguments: str) -> dict[str, Any]:
+    """Return the answer of a function in a process of its own, or the error of that process."""
+    try:
+        answer = answer_of_child(function, *arguments, seconds=_SECONDS)
+    except EOFError:
+        return {"error": f"{where} ended its process"}
+    return {"error": f"{where} took over {_SECONDS:g} s"} if answer is None else answer

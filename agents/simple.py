@@ -23,8 +23,8 @@ def draw_move(moves: Mask, generator: Address, answer: Address) -> Int:
     """Draw a move, all equally likely, and write an answer without a value."""
     store(answer, JUDGED, np.int64(0))
     store(answer, DEPTH, np.int64(-1))
-    for place in range(COUNTERS):
-        store(answer, COUNTS + place, np.int64(0))
+    for index in range(COUNTERS):
+        store(answer, COUNTS + index, np.int64(0))
     return np.int64(lowest_square(draw_bit(generator, moves)))
 
 

@@ -45,10 +45,10 @@ MOST = 10
 
 def champion(**settings: object) -> PVS:
     """Return the champion without its endgame, with these settings."""
-    found = build_agent({**load("agent", "champion"), **NO_ENDGAME, **settings}, "champion")
-    assert isinstance(found, PVS)
-    found.prepare()
-    return found
+    agent = build_agent({**load("agent", "champion"), **NO_ENDGAME, **settings}, "champion")
+    assert isinstance(agent, PVS)
+    agent.prepare()
+    return agent
 
 
 def judged(judge: PVS, position: Position) -> dict[int, float]:
@@ -77,9 +77,9 @@ def judge(path: Path, count: int, seed: int) -> None:
                     break
             if not position.moves or abs(player.search(position, 8).value or 0) > 1000:
                 continue
-            asked = set(rng.sample(range(20, 50), 6))
+            chosen = set(rng.sample(range(20, 50), 6))
             while position.moves and position.empties >= 20 and done < count:
-                if position.empties in asked and len(position.moves) > 1:
+                if position.empties in chosen and len(position.moves) > 1:
                     values = judged(referee, position)
                     if abs(max(values.values())) < 2500:
                         row = position.mover, position.opponent, list(values.items())
@@ -91,7 +91,7 @@ def judge(path: Path, count: int, seed: int) -> None:
 def read(path: Path) -> list[tuple[Position, dict[int, float]]]:
     """Return the positions in a file, and the values of their moves."""
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    return [(Position(own, other, Color.BLACK), dict(moves)) for own, other, moves in rows]
+    return [(Position(mover, other, Color.BLACK), dict(moves)) for mover, other, moves in rows]
 
 
 def variant(text: str) -> PVS:
@@ -123,14 +123,14 @@ def main() -> None:
     lost, took, nodes, calls = np.zeros((4, len(agents), len(known)))
     for agent in agents:
         agent.search(known[0][0], 6)
-    for place, (position, values) in enumerate(known):
+    for index, (position, values) in enumerate(known):
         for number, agent in enumerate(agents):  # in turn, so that a busy machine is fair
             began = time.process_time()
             decision = agent.search(position, depth, limits)
-            took[number, place] = time.process_time() - began
-            nodes[number, place] = decision.stats.nodes
-            calls[number, place] = decision.stats.evaluations
-            lost[number, place] = min(
+            took[number, index] = time.process_time() - began
+            nodes[number, index] = decision.stats.nodes
+            calls[number, index] = decision.stats.evaluations
+            lost[number, index] = min(
                 MOST, (max(values.values()) - values[decision.move or 0]) / 100
             )
     for number, text in enumerate(options.variants):

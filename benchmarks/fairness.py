@@ -25,8 +25,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from timed_bot import GRACE, overrun, use
-
 from othello_lab import MCTS, PVS, Decision, Limits, RandomAgent, SearchStats, SquareWeights
 from othello_lab.agents.external import GtpAgent, LineAgent, NBoardAgent
 from othello_lab.core.game import FINISHED, LATE_BY_WALL, TOO_LATE, play_game
@@ -37,7 +35,39 @@ from othello_lab.core.system.processes import available_cores, descendants
 from othello_lab.experiments.playing.agent_proxy import AgentProxy
 from othello_lab.experiments.playing.conditions import GameConditions
 
-BOT = f"{sys.executable} {Path(__file__).with_name('timed_bot.py')}"
+BOT = f"{sys.executable} {Path(__file__).resolve()} --bot"
+GRACE = 0.02
+SLICE = 0.001
+
+
+def use(seconds: float, clock: Callable[[], float] = time.perf_counter) -> None:
+    """Think until ``seconds`` have passed by a clock."""
+    end = clock() + seconds
+    while clock() < end:
+        pass
+
+
+def sleep(seconds: float) -> None:
+    """Sleep for ``seconds``, without the time in which this process was stopped."""
+    while seconds > 0:
+        begun = time.perf_counter()
+        time.sleep(SLICE)
+        seconds -= min(time.perf_counter() - begun, 1.2 * SLICE)
+
+
+def overrun(limit: float, rng: random.Random) -> bool:
+    """Think or sleep 50 to 80 ms too long now and then; return True if this was such a time.
+
+    Time stopped or waiting for a processor does not count as thinking.
+    """
+    if rng.random() < 0.75:
+        return False
+    beyond = limit + GRACE + rng.uniform(0.05, 0.08)
+    if rng.random() < 0.5:
+        use(beyond, time.thread_time)
+    else:
+        sleep(beyond)
+    return True
 
 
 class Honest(RandomAgent):
@@ -49,10 +79,7 @@ class Honest(RandomAgent):
 
 
 class Late(RandomAgent):
-    """An agent that now and then thinks, or sleeps, 50 to 80 ms beyond limit and grace.
-
-    Then it counts 1 playout. Time stopped or waiting for a processor does not count as thinking.
-    """
+    """An agent that overruns now and then, and counts 1 playout then."""
 
     def begin_game(self, color: Color, start: Position, seed: int) -> None:
         super().begin_game(color, start, seed)
@@ -60,9 +87,31 @@ class Late(RandomAgent):
 
     def decide(self, position: Position, limits: Limits) -> Decision:
         answer = super().decide(position, limits)
-        if not overrun(limits.seconds or 0.0, self.chance):
-            return answer
-        return Decision(answer.move, stats=SearchStats(playouts=1))
+        late = overrun(limits.seconds or 0.0, self.chance)
+        return Decision(answer.move, stats=SearchStats(playouts=int(late)))
+
+
+def play_line_protocol(kind: str) -> None:
+    """Play games of the line protocol by chance until the input ends, in a way of :data:`KINDS`."""
+    rng = random.Random()
+    for line in sys.stdin:
+        word, *rest = line.split()
+        if word == "game":
+            rng.seed(rest[2])
+            print("ready", flush=True)
+        elif word == "move":
+            limit = float(rest[2].removeprefix("move:"))
+            late = KINDS[kind](limit, rng)
+            print(f"{rng.choice(rest[3:])}{' playouts=1' * late}", flush=True)
+        elif word == "quit":
+            return
+
+
+KINDS: dict[str, Callable[[float, random.Random], bool]] = {
+    "honest": lambda limit, rng: bool(use(0.8 * limit)),
+    "late": overrun,
+}
+"""The ways of the bot to use its time. Each returns True if it was late on purpose."""
 
 
 def engines() -> dict[str, Any]:
@@ -126,6 +175,18 @@ def supervise(moves: int, seconds: float, seed: int, agents: dict[str, Any], pip
 # ---------------------------------------------------------------------- disturbances
 
 
+UNDISTURBED = "nothing is stopped"
+DISTURBANCES: dict[str, Callable[[int], list[int]]] = {
+    UNDISTURBED: lambda supervisor: [],
+    "players are stopped": lambda supervisor: sorted(
+        descendants([supervisor]), key=lambda process: random.random()
+    )[:1],
+    "supervisors are stopped": lambda supervisor: [supervisor],
+    "all are stopped": lambda supervisor: [supervisor, *descendants([supervisor])],
+}
+"""By name: the processes that are stopped together, of those of a supervisor."""
+
+
 def _send(processes: list[int], which: int) -> None:
     random.shuffle(processes)
     for process in processes:
@@ -133,44 +194,26 @@ def _send(processes: list[int], which: int) -> None:
             os.kill(process, which)
 
 
-def _one_player(supervisor: int) -> list[int]:
-    return random.sample(players, 1) if (players := descendants([supervisor])) else []
-
-
-def _stop(choose: Callable[[int], list[int]], supervisor: int, seconds: float) -> None:
-    chosen = choose(supervisor)
-    _send(chosen, signal.SIGSTOP)
-    time.sleep(seconds)
-    _send(chosen, signal.SIGCONT)
-
-
-DISTURBANCES: dict[str, Callable[[int, float], None] | None] = {
-    "nothing is stopped": None,
-    "players are stopped": lambda of, seconds: _stop(_one_player, of, seconds),
-    "supervisors are stopped": lambda of, seconds: _stop(lambda number: [number], of, seconds),
-    "all are stopped": lambda of, seconds: _stop(
-        lambda number: [number, *descendants([number])], of, seconds
-    ),
-}
-
-
 def _disturb_until(
-    how: Callable[[int, float], None], supervisors: list[Any], done: threading.Event
+    choose: Callable[[int], list[int]], supervisors: list[Any], done: threading.Event
 ) -> None:
     while not done.wait(random.uniform(0.02, 0.4)):
         for supervisor in supervisors:
             if supervisor.is_alive():
-                how(supervisor.pid, random.choice((0.003, 0.01, 0.03, 0.1, 0.3)) * random.random())
+                processes = choose(supervisor.pid)
+                _send(processes, signal.SIGSTOP)
+                time.sleep(random.choice((0.003, 0.01, 0.03, 0.1, 0.3)) * random.random())
+                _send(processes, signal.SIGCONT)
 
 
 @contextmanager
 def disturb(what: str, supervisors: list[Any]) -> Iterator[None]:
     """Stop processes at random moments, for up to 0.3 s, while the block runs."""
-    how, done = DISTURBANCES[what], threading.Event()
-    if how is None:
+    done = threading.Event()
+    if what == UNDISTURBED:
         yield
         return
-    thread = threading.Thread(target=_disturb_until, args=(how, supervisors, done))
+    thread = threading.Thread(target=_disturb_until, args=(DISTURBANCES[what], supervisors, done))
     thread.start()
     try:
         yield
@@ -229,15 +272,17 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=0.02)
     parser.add_argument("--only", choices=DISTURBANCES)
     parser.add_argument("--engines", action="store_true", help="other programs play, undisturbed")
+    parser.add_argument("--bot", choices=KINDS, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.bot:
+        play_line_protocol(options.bot)
+        return
     prepare_rules()
     players = engines() if options.engines else agents()
     for player in players.values():
         player.prepare()
     cores = available_cores()
-    kinds = list(DISTURBANCES)
-    if options.only or options.engines:
-        kinds = [options.only or kinds[0]]
+    kinds = [options.only] if options.only else [UNDISTURBED] if options.engines else DISTURBANCES
     with busy(cores):
         for kind in kinds:
             counts = judge(players, options.moves // len(kinds), options.seconds, kind, workers=2)

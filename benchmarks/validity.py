@@ -1,19 +1,21 @@
 """Check the statistics by simulated matches, tests and pools with a known truth.
 
-Prints the coverage of 95 % intervals, also after sequential tests, the error rates of these tests,
-the error of a recovered ladder, and the time of the bootstrap. Pairs of matches are drawn from the
-model of ``plan`` (:func:`experiments.jobs.sample_size.pair_shares`), pairs of pools from
+``python benchmarks/validity.py`` runs ``tests/experiments/statistics/test_validity.py``, which
+prints the coverage of 95 % intervals, also after sequential tests, and the error rates of these
+tests, and fails where they are not as promised. Pairs of matches are drawn from the model of
+``plan`` (:func:`experiments.jobs.sample_size.pair_shares`), pairs of pools from
 :class:`SharedOpenings`.
 """
 
 from __future__ import annotations
 
-import argparse
 import math
-import time
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
+import pytest
 from scipy.optimize import brentq
 
 from othello_lab.experiments.jobs.sample_size import pair_shares
@@ -209,105 +211,7 @@ def pool_coverage(
     return float(np.mean(held)), float(np.mean(wrong)), float(np.mean(naive))
 
 
-def round_robin(ladder: FloatArray, pairs: int, seed: int) -> np.ndarray:
-    """Simulate the counts of a round robin, shape (n, n, 5)."""
-    rng = np.random.default_rng(seed)
-    counts = np.zeros((len(ladder), len(ladder), 5), dtype=int)
-    for i in range(len(ladder)):
-        for j in range(i + 1, len(ladder)):
-            counts[i, j] = rng.multinomial(pairs, pair_shares(ladder[i] - ladder[j], draws=0.01))
-            counts[j, i] = counts[i, j][::-1]
-    return counts
-
-
-def print_pools(pools: int, seed: int) -> None:
-    """Print the coverage of the intervals of pools."""
-    print(
-        f"\nHow often a 95 % interval holds the truth, {pools:,} simulated round robins each, whose"
-    )
-    print("pairings share openings; wrong: pairs of agents one of whom is wrongly called")
-    print("superior at 97.5 %; naive: intervals that take each pair for independent")
-    print("agents copies Elo apart  suits colour openings   held  wrong  naive")
-    for agents, gap, suits, colour in POOLS:
-        elo = gap * (np.arange(agents) - (agents - 1) / 2)
-        for copies in (0, 4) if agents == 4 else (0,):
-            model = SharedOpenings(elo, suits, colour, copies)
-            for openings in OPENINGS:
-                held, wrong, naive = pool_coverage(model, openings, pools, seed)
-                print(
-                    f"{agents:6} {copies:6} {gap:9} {suits:6} {colour:6} {openings:8} "
-                    f"{100 * held:5.1f} % {100 * wrong:4.1f} % {100 * naive:5.1f} %",
-                    flush=True,
-                )
-
-
-def print_stopped(matches: int, seed: int) -> None:
-    """Print the coverage of intervals after sequential tests."""
-    print(
-        f"\nAfter a sequential test, {matches:,} simulated tests each: how often the interval holds"
-    )
-    print(
-        "the truth (95 % is right), and how often the estimate is below it (50 %: median-unbiased)"
-    )
-    print("model       elo0 elo1  draws split  truth    held  below  Elo of the score")
-    for model, elo0, elo1, alpha, beta, draws, split in TESTS:
-        test = Sprt(elo0, elo1, alpha, beta, model)
-        for elo in stopped_truths(test):
-            held, below, naive = stopped_coverage(test, elo, draws, split, matches, seed)
-            print(
-                f"{model:10} {elo0:5} {elo1:4} {draws:6.2f} {split:5.2f} {elo:6.0f} "
-                f"{100 * held:5.1f} % {100 * below:4.0f} % {naive:+17.1f}",
-                flush=True,
-            )
-
-
-def main() -> None:
-    """Print all results."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--matches", type=int, default=10_000)
-    parser.add_argument("--pools", type=int, default=300)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    matches, seed = options.matches, options.seed
-
-    print(f"How often a 95 % interval holds the truth, {matches:,} simulated matches each")
-    print("   Elo  pairs  draws  split    Elo held  nElo held  only a bound")
-    for elo, pairs, draws, split in (*MATCHES, *FEW_PAIRS):
-        held, nelo_held, bounds = coverage(elo, pairs, draws, split, matches, seed)
-        print(
-            f"{elo:6} {pairs:6} {draws:6.2f} {split:6.2f} {100 * held:9.1f} % "
-            f"{100 * nelo_held:8.1f} % {100 * bounds:11.2f} %"
-        )
-
-    print_pools(options.pools, seed)
-
-    print(f"\nHow often a sequential test is wrong, {matches:,} simulated tests each")
-    print("model       elo0 elo1  draws split   H0 rejected (limit)  H1 rejected (limit)  pairs")
-    for model, elo0, elo1, alpha, beta, draws, split in TESTS:
-        test = Sprt(elo0, elo1, alpha, beta, model)
-        wrong0, wrong1, pairs0, pairs1 = errors(test, draws, split, matches, seed)
-        print(
-            f"{model:10} {elo0:5} {elo1:4} {draws:6.2f} {split:5.2f} "
-            f"{100 * wrong0:9.2f} % ({100 * alpha / (1 - beta):5.2f} %) "
-            f"{100 * wrong1:8.2f} % ({100 * beta / (1 - alpha):5.2f} %) "
-            f"{pairs0:5.0f} / {pairs1:.0f}"
-        )
-
-    print_stopped(matches, seed)
-
-    ladder = np.linspace(-450, 450, 10)
-    ((_, ratings),) = rate_pools(round_robin(ladder, 2000, seed))
-    held = ((ratings.low <= ladder) & (ladder <= ratings.high)).sum()
-    print(
-        f"\nA ladder of 10 agents 100 Elo apart, 2,000 pairs a pairing: the largest error is "
-        f"{np.abs(ratings.elo - ladder).max():.1f} Elo; {held} of 10 intervals hold the truth"
-    )
-
-    table = round_robin(np.linspace(-300, 300, 20), 100, seed)
-    begun = time.perf_counter()
-    rate_pools(table, replicates=1000)
-    print(f"1,000 replicates of 20 agents: {time.perf_counter() - begun:.2f} s")
-
-
 if __name__ == "__main__":
-    main()
+    ROOT = Path(__file__).parents[1]
+    TEST = ROOT / "tests" / "experiments" / "statistics" / "test_validity.py"
+    sys.exit(pytest.main(["-q", "-s", "-n", "0", "-m", "", str(TEST), *sys.argv[1:]]))

@@ -280,18 +280,18 @@ def disc_difference(mover: Mask, opponent: Mask, squares: Int) -> Int:
     """Mover's discs minus opponent's, the empty ones of ``squares`` (int64, the size of the board)
     going to the winner: the score of a finished game by the rules of the World Othello Federation.
     """
-    own, other = popcount(mover), popcount(opponent)
-    if own > other:
-        return squares - 2 * other
-    if own < other:
-        return 2 * own - squares
-    return own - other
+    mine, theirs = popcount(mover), popcount(opponent)
+    if mine > theirs:
+        return squares - 2 * theirs
+    if mine < theirs:
+        return 2 * mine - squares
+    return mine - theirs
 
 
 def disc_differences(mover: np.ndarray, opponent: np.ndarray, squares: int) -> np.ndarray:
     """As :func:`disc_difference`, of many positions: int64."""
-    own, other = (np.bitwise_count(mask).astype(np.int64) for mask in (mover, opponent))
-    return own - other + np.sign(own - other) * (squares - own - other)
+    mine, theirs = (np.bitwise_count(mask).astype(np.int64) for mask in (mover, opponent))
+    return mine - theirs + np.sign(mine - theirs) * (squares - mine - theirs)
 
 
 def around(square: int) -> set[int]:

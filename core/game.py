@@ -161,8 +161,8 @@ class Decision:
         pv = tuple(map(_named, self.pv)) if type(self.pv) is tuple else self.pv
         rest = {"value": self.value, "pv": pv, "depth": self.depth, "stats": self.stats}
         usual = {"value": None, "pv": (), "depth": None, "stats": SearchStats()}
-        told = [f"{name}={part!r}" for name, part in rest.items() if part != usual[name]]
-        return f"Decision({', '.join([repr(_named(self.move)), *told])})"
+        parts = [f"{name}={part!r}" for name, part in rest.items() if part != usual[name]]
+        return f"Decision({', '.join([repr(_named(self.move)), *parts])})"
 
     @property
     def line(self) -> tuple[str, ...]:
@@ -188,9 +188,9 @@ class Decision:
         counts = self.stats
         if not isinstance(counts, SearchStats):
             return f"stats {counts!r} are not SearchStats"
-        for place, count in enumerate(_counts(counts)):
+        for index, count in enumerate(_counts(counts)):
             if type(count) is not int or not 0 <= count <= MOST_COUNTED:
-                return f"stats.{SearchStats.__slots__[place]} {count!r} is not a count"
+                return f"stats.{SearchStats.__slots__[index]} {count!r} is not a count"
         return None
 
 
@@ -229,11 +229,11 @@ def valid_answer(answer: object) -> Decision:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        text = f"an answer that cannot be read ({_told(error)})"
+        text = f"an answer that cannot be read ({description(error)})"
     raise ValueError(text)
 
 
-def _told(error: BaseException) -> str:
+def description(error: BaseException) -> str:
     """Return a description of an exception, even of one that has none."""
     try:
         return f"{type(error).__name__}: {error!s:.200}"
@@ -610,8 +610,7 @@ class _GameLoop:
 
 
 def _forfeit(loser: Color, error: BaseException) -> BaseException:
-    """Return the forfeit for an exception that a player raised. Only Ctrl-C, the caller's own, is
-    raised again."""
+    """Return the forfeit for a player's exception; Ctrl-C, the caller's own, stays what it is."""
     if isinstance(error, PlayerFailure):
         return _Forfeit(loser, error.reason, error.detail)
     if isinstance(error, KeyboardInterrupt):
@@ -620,12 +619,12 @@ def _forfeit(loser: Color, error: BaseException) -> BaseException:
 
 
 def _lateness(spent: TimeSpent, limits: Limits, observing: TimeSpent) -> str:
-    own = f"{(spent.wall - spent.waited) / 1e9:.3f} s for a move"
+    text = f"{(spent.wall - spent.waited) / 1e9:.3f} s for a move"
     if (observed := (observing.wall - observing.waited) / 1e9) >= 0.001:
-        own += f", {observed:.3f} s of it when it was told of moves"
+        text += f", {observed:.3f} s of it when it was told of moves"
     if spent.waited:
-        own += f" ({spent.wall / 1e9:.3f} s by the wall clock)"
-    return f"{own}, {limits.allowed:.3g} s allowed"
+        text += f" ({spent.wall / 1e9:.3f} s by the wall clock)"
+    return f"{text}, {limits.allowed:.3g} s allowed"
 
 
 _LEAST_SECONDS = 0.001
@@ -639,7 +638,7 @@ class _PlayerClock:
         self._given = limits
         self._whole = limits.allowed
         self._grace = grace
-        self._own = self._wall = 0  # nanoseconds used of it, for this move or for all so far
+        self._used = self._wall = 0  # nanoseconds used of it, for this move or for all so far
         self.limits_before = limits  # of the last move, before its player was told of moves
 
     def limits_after(self, observing: TimeSpent) -> Limits:
@@ -647,7 +646,7 @@ class _PlayerClock:
         given = self.limits_before = self._given
         used = (observing.wall - observing.waited) / 1e9
         if given.clock is not None:
-            left = max(0.0, given.clock - self._own / 1e9)
+            left = max(0.0, given.clock - self._used / 1e9)
             self.limits_before = replace(given, clock=left)
             return replace(given, clock=max(0.0, left - used))
         if given.per_move is not None and used > 0:
@@ -662,10 +661,10 @@ class _PlayerClock:
         if self._whole is None:
             return IN_TIME
         if self._given.clock is None:
-            self._own = self._wall = 0
-        self._own += spent.wall - spent.waited
+            self._used = self._wall = 0
+        self._used += spent.wall - spent.waited
         self._wall += spent.wall
         end = (self._whole + self._grace) * 1e9
-        if self._own > end:
+        if self._used > end:
             return TOO_LATE
         return LATE_BY_WALL if self._wall > end else IN_TIME

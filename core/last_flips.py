@@ -20,12 +20,11 @@ _THREE, _SEVEN = np.uint64(3), np.uint64(7)
 _ROW = np.uint64(56)  # of a square's number, the bits that say its row times 8
 
 
-def _flipped_on_line(place: int, mover: int) -> int:
-    """Return the number of discs that a move to ``place`` flips on a line with discs on all other
-    squares, ``mover`` of them the mover's."""
+def _flipped_on_line(index: int, mover: int) -> int:
+    """Return the flips of a move to ``index`` on a line that is full but for it."""
     flipped = 0
     for step in (1, -1):
-        run, at = 0, place + step
+        run, at = 0, index + step
         while 0 <= at < _LINE and not mover >> at & 1:
             run, at = run + 1, at + step
         if 0 <= at < _LINE:
@@ -34,7 +33,7 @@ def _flipped_on_line(place: int, mover: int) -> int:
 
 
 _FLIPPED = np.array(
-    [_flipped_on_line(place, mover) for place in range(_LINE) for mover in range(256)],
+    [_flipped_on_line(index, mover) for index in range(_LINE) for mover in range(256)],
     dtype=np.uint8,
 )
 """The answer for ``256 * place + mover``."""

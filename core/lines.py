@@ -39,18 +39,17 @@ def follow_line(mover: Mask, opponent: Mask, board: Mask, moves: Array) -> tuple
 
 @kernel
 def _draw_ply(
-    generator: Address, own: Mask, other: Mask, board: Mask
+    generator: Address, mine: Mask, other: Mask, board: Mask
 ) -> tuple[Mask, Mask, Mask, bool]:
-    """The position after a random ply, a forced pass being one; its move, and True if the game is
-    over then."""
-    legal, square = legal_moves(own, other) & board, np.uint64(PASS)
+    """The position after a random ply or a forced pass, its move, and True if the game is over."""
+    legal, square = legal_moves(mine, other) & board, np.uint64(PASS)
     if legal == ZERO:
-        own, other = other, own
+        mine, other = other, mine
     else:
         square = lowest_square(draw_bit(generator, legal))
-        own, other = after(own, other, square)
-    over = legal_moves(own, other) & board == ZERO and legal_moves(other, own) & board == ZERO
-    return own, other, square, over
+        mine, other = after(mine, other, square)
+    over = legal_moves(mine, other) & board == ZERO and legal_moves(other, mine) & board == ZERO
+    return mine, other, square, over
 
 
 @kernel
@@ -58,13 +57,13 @@ def _draw_lines(
     generator: Address, mover: Mask, opponent: Mask, board: Mask, moves: Array, ends: Array
 ) -> None:
     for line in range(len(moves)):
-        own, other = mover, opponent
+        mine, other = mover, opponent
         made = 0
         over = False
         while made < moves.shape[1] and not over:
-            own, other, moves[line, made], over = _draw_ply(generator, own, other, board)
+            mine, other, moves[line, made], over = _draw_ply(generator, mine, other, board)
             made += 1
-        ends[line, 0], ends[line, 1] = own, other
+        ends[line, 0], ends[line, 1] = mine, other
         ends[line, 2] = np.uint64(over)
 
 
@@ -98,15 +97,15 @@ def _draw_on(
 ) -> None:
     for game in range(len(masks)):
         for _ in range(tries):
-            own, other, turn = masks[game, 0], masks[game, 1], np.int64(0)
+            mine, other, turn = masks[game, 0], masks[game, 1], np.int64(0)
             over = False
             for _ply in range(numbers[game]):
-                own, other, _, over = _draw_ply(generator, own, other, board)
+                mine, other, _, over = _draw_ply(generator, mine, other, board)
                 turn = np.int64(1) - turn
                 if over:
                     break
             if not over:
-                masks[game, 0], masks[game, 1], turns[game] = own, other, turn
+                masks[game, 0], masks[game, 1], turns[game] = mine, other, turn
                 break
 
 

@@ -142,9 +142,9 @@ def read_drawing(text: str, side: int, first_row_on_top: bool = True) -> str | N
     rows: list[tuple[str | None, str]] = []
     rest = []
     for line in text.splitlines():
-        if (found := pattern.fullmatch(line)) and len(rows) < side:
-            rows.append((found[1], re.sub(r"[\s|()\[\]]", "", found[2])))
-            rest.append(found[3])
+        if (match := pattern.fullmatch(line)) and len(rows) < side:
+            rows.append((match[1], re.sub(r"[\s|()\[\]]", "", match[2])))
+            rest.append(match[3])
         else:
             rest.append(line)
     if len(rows) < side:
@@ -158,10 +158,10 @@ def read_drawing(text: str, side: int, first_row_on_top: bool = True) -> str | N
     stars = "-" if set(squares) & set(_BLACK) else "X"
     signs = {**dict.fromkeys(_BLACK, "X"), **dict.fromkeys(_WHITE, "O"), "*": stars}
     squares = "".join(signs.get(letter, "-") for letter in squares)
-    told = _TO_MOVE.search("\n".join(rest))
-    if told is None:
+    turn = _TO_MOVE.search("\n".join(rest))
+    if turn is None:
         raise NotationError("a board, but who is to move? Add a line: Black to move, or White")
-    return f"{squares} {'X' if told[1].lower() in ('black', 'x') else 'O'}"
+    return f"{squares} {'X' if turn[1].lower() in ('black', 'x') else 'O'}"
 
 
 # ---------------------------------------------------------------------- GGF
@@ -207,15 +207,15 @@ def parse_ggf(text: str) -> list[GgfGame]:
     end = len(text.rstrip())
     at = 0
     while at < end:
-        if found := _COUNT.match(text, at):
-            at = found.end()
+        if match := _COUNT.match(text, at):
+            at = match.end()
         at = _expect(_GAME_BEGINS, text, at, "a game, which begins with (;").end()
         properties: list[tuple[str, str]] = []
-        while not (found := _GAME_ENDS.match(text, at)):
-            found = _expect(_PROPERTY, text, at, "a property such as B[d3], or the end ;)")
-            properties.append((found[1], found[2]))
-            at = found.end()
-        at = found.end()
+        while not (match := _GAME_ENDS.match(text, at)):
+            match = _expect(_PROPERTY, text, at, "a property such as B[d3], or the end ;)")
+            properties.append((match[1], match[2]))
+            at = match.end()
+        at = match.end()
         games.append(_game(properties))
     return games
 
@@ -231,10 +231,10 @@ def find_ggf(text: str) -> Iterator[tuple[int, GgfGame | NotationError | str]]:
             yield at, between
         if begin < 0:
             return
-        found = _WHOLE.match(text, begin)
+        match = _WHOLE.match(text, begin)
         # A game that is cut off ends where the next one begins.
         following = text.find(_OPENS, begin + 1)
-        at = found.end() if found else following if following > 0 else end
+        at = match.end() if match else following if following > 0 else end
         try:
             yield begin, parse_ggf(text[begin:at])[0]
         except NotationError as error:
@@ -242,36 +242,36 @@ def find_ggf(text: str) -> Iterator[tuple[int, GgfGame | NotationError | str]]:
 
 
 def _expect(pattern: re.Pattern[str], text: str, at: int, wanted: str) -> re.Match[str]:
-    found = pattern.match(text, at)
-    if found is None:
+    match = pattern.match(text, at)
+    if match is None:
         there = text[at : at + 20].strip()
         raise NotationError(f"GGF: {wanted}, is expected at {there!r}" if there else _CUT_OFF)
-    return found
+    return match
 
 
 _CUT_OFF = "GGF: the game is cut off; its end ;) has to stand on the same line"
 
 
-def _property(name: str, about: Mapping[str, str]) -> str:
+def _property(name: str, properties: Mapping[str, str]) -> str:
     """A property as it is written, in one line, cut where it is long."""
-    return f"{name}[{_shown(about[name])[1:-1]}]"
+    return f"{name}[{_shown(properties[name])[1:-1]}]"
 
 
 def _game(properties: list[tuple[str, str]]) -> GgfGame:
-    about = dict(properties)
+    values = dict(properties)
     for name in ("GM", "BO"):
-        if name not in about:
+        if name not in values:
             raise NotationError(f"GGF: the game has no {name}[...]")
-    if about["GM"].strip().lower() != "othello":
-        raise NotationError(f"GGF: {_property('GM', about)}: only Othello is read")
+    if values["GM"].strip().lower() != "othello":
+        raise NotationError(f"GGF: {_property('GM', values)}: only Othello is read")
     for letter, what in _VARIANTS.items():
-        if letter in about.get("TY", "").lower():
-            raise NotationError(f"GGF: {_property('TY', about)}: a game {what}")
-    side, *board = about["BO"].split() or [""]
+        if letter in values.get("TY", "").lower():
+            raise NotationError(f"GGF: {_property('TY', values)}: a game {what}")
+    side, *board = values["BO"].split() or [""]
     squares, turn = "".join(board[:-1]), "".join(board[-1:])
     if not re.fullmatch("[1-9][0-9]?", side) or len(squares) != int(side) ** 2:
         raise NotationError(
-            f"GGF: {_property('BO', about)}: the length of an edge, all squares, and the side to "
+            f"GGF: {_property('BO', values)}: the length of an edge, all squares, and the side to "
             "move are expected, such as BO[4 ---- -O*- -*O- ---- *]"
         )
     moves = [(name, value) for name, value in properties if name in _MOVERS]
@@ -280,23 +280,23 @@ def _game(properties: list[tuple[str, str]]) -> GgfGame:
         f"{squares} {turn}",
         tuple(value.split("/")[0] for _, value in moves),  # then come evaluation and time
         tuple(_MOVERS[name] for name, _ in moves),
-        {color: about[f"P{name}"] for name, color in _MOVERS.items() if about.get(f"P{name}")},
+        {color: values[f"P{name}"] for name, color in _MOVERS.items() if values.get(f"P{name}")},
     )
 
 
-def format_ggf(start: str, moves: Iterable[tuple[Color, int]], **about: str) -> str:
+def format_ggf(start: str, moves: Iterable[tuple[Color, int]], **properties: str) -> str:
     """Return a game in GGF, in one line. start: an OBF line. moves: with the player of each, passes
-    included. about: further properties, such as ``PB`` and ``PW``, the players' names.
+    included. properties: further ones, such as ``PB`` and ``PW``, the players' names.
 
     >>> format_ggf("-" * 6 + "OX--XO" + "-" * 4 + " X", [(Color.BLACK, 1)], PB="lab")
     '(;GM[Othello]PB[lab]TY[4]BO[4 ------O*--*O---- *]B[B1];)'
     """
     board, turn = start.replace("X", "*").split()
     side = round(len(board) ** 0.5)
-    told = "".join(f"{name}[{_plain(text)}]" for name, text in about.items())
+    written = "".join(f"{name}[{_plain(text)}]" for name, text in properties.items())
     letters = {color: letter for letter, color in _MOVERS.items()}
     played = "".join(f"{letters[color]}[{ggf_word(move)}]" for color, move in moves)
-    return f"(;GM[Othello]{told}TY[{side}]BO[{side} {board} {turn}]{played};)"
+    return f"(;GM[Othello]{written}TY[{side}]BO[{side} {board} {turn}]{played};)"
 
 
 def ggf_word(move: int) -> str:

@@ -21,8 +21,8 @@ class PlainPosition(Position):
         """Return the same position by the plain rules."""
         return cls(position.mover, position.opponent, position.to_move, position.ruleset)
 
-    def _moves_of(self, own: int, other: int) -> int:
-        return plain_rules.legal_moves(own, other, self.ruleset.side)
+    def _moves_of(self, mover: int, opponent: int) -> int:
+        return plain_rules.legal_moves(mover, opponent, self.ruleset.side)
 
     def _flips(self, square: int) -> int:
         return plain_rules.flips(self.mover, self.opponent, square, self.ruleset.side)

@@ -23,10 +23,10 @@ DIRECTIONS = ((0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 
 def lines(side: int) -> dict[int, list[list[int]]]:
     """Return the lines that lead away from each square of the board, the nearest square first;
     every square but the key is a mask of one bit."""
-    found: dict[int, list[list[int]]] = {}
+    rays: dict[int, list[list[int]]] = {}
     for row in range(side):
         for column in range(side):
-            away = found.setdefault(8 * row + column, [])
+            away = rays.setdefault(8 * row + column, [])
             for down, right in DIRECTIONS:
                 line = []
                 y, x = row + down, column + right
@@ -34,12 +34,12 @@ def lines(side: int) -> dict[int, list[list[int]]]:
                     line.append(1 << 8 * y + x)
                     y, x = y + down, x + right
                 away.append(line)
-    return found
+    return rays
 
 
-def flips(own: int, other: int, square: int, side: int = 8) -> int:
-    """Return the discs of ``other`` that a disc of ``own`` on an empty square turns; 0 if the move
-    is illegal.
+def flips(mover: int, opponent: int, square: int, side: int = 8) -> int:
+    """Return the discs of ``opponent`` that a disc of ``mover`` on an empty square turns; 0 if the
+    move is illegal.
 
     Along each line away from the square: the discs of the other side that follow without a gap, if
     a disc of the own side comes right after them.
@@ -47,19 +47,19 @@ def flips(own: int, other: int, square: int, side: int = 8) -> int:
     turned = 0
     for line in lines(side)[square]:
         between = 0
-        for place in line:
-            if not other & place:
-                if own & place:
+        for square_mask in line:
+            if not opponent & square_mask:
+                if mover & square_mask:
                     turned |= between
                 break
-            between |= place
+            between |= square_mask
     return turned
 
 
-def legal_moves(own: int, other: int, side: int = 8) -> int:
-    """Return the empty squares on which a disc of ``own`` turns at least one."""
+def legal_moves(mover: int, opponent: int, side: int = 8) -> int:
+    """Return the empty squares on which a disc of ``mover`` turns at least one."""
     moves = 0
     for square in lines(side):
-        if not (own | other) >> square & 1 and flips(own, other, square, side):
+        if not (mover | opponent) >> square & 1 and flips(mover, opponent, square, side):
             moves |= 1 << square
     return moves

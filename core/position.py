@@ -124,8 +124,8 @@ class Position:
     def _replies(self) -> int:
         return self._moves_of(self.opponent, self.mover)
 
-    def _moves_of(self, own: int, other: int) -> int:
-        return bitboard.LEGAL_MOVES.open(own, other) & self.ruleset.board
+    def _moves_of(self, mover: int, opponent: int) -> int:
+        return bitboard.LEGAL_MOVES.open(mover, opponent) & self.ruleset.board
 
     def _flips(self, square: int) -> int:
         return bitboard.FLIPS.open(self.mover, self.opponent, square)
@@ -178,8 +178,7 @@ class Position:
         return position, tuple(plies)
 
     def _after(self, mover: int, opponent: int) -> Self:
-        """The other side's turn. A legal move needs no check of its masks, which is half the cost
-        of the usual way to make a position."""
+        """The other side's turn, without a new position's checks, which are half of its cost."""
         position = object.__new__(type(self))
         _set_mover(position, mover)
         _set_opponent(position, opponent)
@@ -229,10 +228,11 @@ class Position:
     @property
     def disc_difference(self) -> int:
         """Mover's discs minus opponent's, the empty squares going to the winner."""
-        own, other = self.mover.bit_count(), self.opponent.bit_count()
-        if own == other:
+        mine, theirs = self.mover.bit_count(), self.opponent.bit_count()
+        if mine == theirs:
             return 0
-        return self.ruleset.squares - 2 * other if own > other else 2 * own - self.ruleset.squares
+        squares = self.ruleset.squares
+        return squares - 2 * theirs if mine > theirs else 2 * mine - squares
 
     def canonical(self) -> Position:
         """The same representative for all positions that differ by a symmetry of the board."""
@@ -254,11 +254,11 @@ class Position:
         lines = ["  " + " ".join("abcdefgh"[:side])]
         for row in self._rows():
             lines.append(f"{row + 1} " + " ".join(marks[8 * row + c] for c in range(side)))
-        return "\n".join([*lines, self._about()])
+        return "\n".join([*lines, self._caption()])
 
     def _repr_svg_(self) -> str:
         """The board as a notebook shows it."""
-        return svg(self.ruleset.side, self._rows(), self._marks(), self._about())
+        return svg(self.ruleset.side, self._rows(), self._marks(), self._caption())
 
     def _rows(self) -> Iterable[int]:
         """The rows from the top."""
@@ -272,7 +272,7 @@ class Position:
         marks |= dict.fromkeys(bitboard.bits(self.white), "O")
         return marks | dict.fromkeys(bitboard.bits(self.legal_mask), "*")
 
-    def _about(self) -> str:
+    def _caption(self) -> str:
         """Return the side to move, and the score, in words."""
         name, letter = ("Black", "X") if self.to_move is Color.BLACK else ("White", "O")
         if self.is_over:

@@ -23,7 +23,7 @@ from othello_lab.core.vector import load, store
 WORDS = 6
 """int64 numbers of a generator: state (high, low), increment (high, low), whether half of the last
 64 bits is kept, and that half."""
-_HIGH, _LOW, _STEP_HIGH, _STEP_LOW, _HAS_HALF, _HALF = (np.int64(place) for place in range(WORDS))
+_HIGH, _LOW, _STEP_HIGH, _STEP_LOW, _HAS_HALF, _HALF = (np.int64(index) for index in range(WORDS))
 
 _32 = np.uint64(32)
 _HALF_BITS = np.uint64(0xFFFFFFFF)
@@ -49,8 +49,7 @@ def _product_high(a: np.uint64, b: np.uint64) -> np.uint64:
 
 @kernel
 def _stirred(word: np.uint64, constant: np.uint64, factor: np.uint64) -> np.uint64:
-    """SeedSequence's ``hashmix`` with this hash constant, which is multiplied before it is used
-    again."""
+    """SeedSequence's ``hashmix``; its hash constant is multiplied before the next use."""
     word = ((word ^ constant) * ((constant * factor) & _HALF_BITS)) & _HALF_BITS
     return word ^ (word >> _SHIFT)
 
@@ -75,13 +74,13 @@ def seed_generator(generator: Address, seed: np.uint64) -> None:
     """Begin as ``default_rng(seed)`` begins."""
     pool = np.empty(_POOL, np.uint64)
     constant = _INIT_A
-    for place in range(_POOL):
+    for index in range(_POOL):
         word = ZERO
-        if place == 0:
+        if index == 0:
             word = seed & _HALF_BITS
-        elif place == 1:
+        elif index == 1:
             word = seed >> _32
-        pool[place] = _stirred(word, constant, _MULTIPLY_A)
+        pool[index] = _stirred(word, constant, _MULTIPLY_A)
         constant = (constant * _MULTIPLY_A) & _HALF_BITS
     for source in range(_POOL):
         for target in range(_POOL):
@@ -92,10 +91,10 @@ def seed_generator(generator: Address, seed: np.uint64) -> None:
                 pool[target] = mixed ^ (mixed >> _SHIFT)
     state = np.zeros(_POOL, np.uint64)
     constant = _INIT_B
-    for place in range(2 * _POOL):
-        word = _stirred(pool[place % _POOL], constant, _MULTIPLY_B)
+    for index in range(2 * _POOL):
+        word = _stirred(pool[index % _POOL], constant, _MULTIPLY_B)
         constant = (constant * _MULTIPLY_B) & _HALF_BITS
-        state[place // 2] |= word << _32 if place % 2 else word
+        state[index // 2] |= word << _32 if index % 2 else word
     store(generator, _STEP_HIGH, np.int64((state[2] << ONE) | (state[3] >> _BITS)))
     store(generator, _STEP_LOW, np.int64((state[3] << ONE) | ONE))
     store(generator, _HIGH, np.int64(0))
@@ -181,10 +180,10 @@ def spawned_words(seed: int, key: int, numbers: Sequence[int], count: int) -> np
         pool.append(word ^ (word >> _SHIFT))
     halves = np.empty((len(words), 2 * count), dtype=np.uint32)
     constant = int(_INIT_B)
-    for place in range(2 * count):
-        word = pool[place % _POOL] ^ np.uint64(constant)
+    for index in range(2 * count):
+        word = pool[index % _POOL] ^ np.uint64(constant)
         constant = constant * int(_MULTIPLY_B) % (1 << 32)
         word = word * np.uint64(constant) & _HALF_BITS
-        halves[:, place] = word ^ (word >> _SHIFT)
+        halves[:, index] = word ^ (word >> _SHIFT)
     whole = halves.astype(np.uint64)
     return whole[:, ::2] | whole[:, 1::2] << _32

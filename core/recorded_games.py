@@ -45,20 +45,20 @@ from othello_lab.core.whole_games import (
 
 # A recorded game: a row of RECORDED numbers, the first GAME as core.whole_games has them. MOVER,
 # OPPONENT and TO_MOVE are the position before the opening; the kernel makes the opening's moves.
-LINE, LINE_END = (np.int64(GAME + place) for place in range(2))
+LINE, LINE_END = (np.int64(GAME + index) for index in range(2))
 """The moves of the opening, by their places among the moves of all openings. The kernel reads these
 and writes the others."""
-RESULT, DIFFERENCE, BLACK_DISCS, WHITE_DISCS = (np.int64(GAME + place) for place in range(2, 6))
+RESULT, DIFFERENCE, BLACK_DISCS, WHITE_DISCS = (np.int64(GAME + index) for index in range(2, 6))
 """RESULT: a place in RESULTS. DIFFERENCE: Black's discs less White's, empties to the winner."""
 SUMS = np.int64(GAME + 6)
 """The sums of Black's turns (SUMMED), then White's."""
 RESULTS = ("black", "white", "draw")
 SUMMED = ("moves", "nodes", "evaluations", "nanoseconds", "cpu_nanoseconds")
 _END = SUMS + 2 * len(SUMMED)
-OPENING_END, TRANSCRIPT_END, TURNS_END = (np.int64(_END + place) for place in range(3))
+OPENING_END, TRANSCRIPT_END, TURNS_END = (np.int64(_END + index) for index in range(3))
 """Where parts of a game's bytes end: the opening in the transcript, the transcript, and the turns,
 which follow it. The next game's transcript follows these."""
-FIRST, LAYOUT = (np.int64(_END + place) for place in range(3, 5))
+FIRST, LAYOUT = (np.int64(_END + index) for index in range(3, 5))
 """FIRST: the ply of the first turn, from 1. LAYOUT: that of the turns, a place in LAYOUTS."""
 RECORDED = int(_END) + 5
 
@@ -92,17 +92,17 @@ def _sum_up(game: Address, turns: Address, made: Int) -> None:
     """Sum up the turns of each side, and make the rows those of :mod:`core.turn_layouts`. The row
     after them gets the bits that any number of each column has, those of negative ones turned."""
     bits = turns + np.intp(8 * TURN * made)
-    for place in range(TURN):
-        store(bits, np.int64(place), np.int64(0))
-    for place in range(2 * _SIDE):
-        store(game, SUMS + place, np.int64(0))
+    for index in range(TURN):
+        store(bits, np.int64(index), np.int64(0))
+    for index in range(2 * _SIDE):
+        store(game, SUMS + index, np.int64(0))
     for turn in range(made):
         row = turns + np.intp(8 * TURN * turn)
         sums = game + np.intp(8 * (SUMS + _SIDE * load(row, COLOR)))
         flags = np.int64(WHITE) * load(row, COLOR)
         if load(row, SQUARE) == PASS:
-            for place in range(WALL, TURN):
-                store(row, np.int64(place), np.int64(0))  # these were of an earlier turn
+            for index in range(WALL, TURN):
+                store(row, np.int64(index), np.int64(0))  # these were of an earlier turn
         else:
             flags |= np.int64(DECIDED)
             store(sums, np.int64(0), load(sums, np.int64(0)) + np.int64(1))
@@ -117,10 +117,10 @@ def _sum_up(game: Address, turns: Address, made: Int) -> None:
             store(row, ANSWER + DEPTH, load(row, ANSWER + DEPTH) * deep)
         store(row, COLOR, flags)
         store(row, ANSWER + JUDGED, np.int64(0))  # the time waited
-        for place in range(TURN):
-            number = load(row, np.int64(place))
+        for index in range(TURN):
+            number = load(row, np.int64(index))
             number ^= number >> np.int64(63)
-            store(bits, np.int64(place), load(bits, np.int64(place)) | number)
+            store(bits, np.int64(index), load(bits, np.int64(index)) | number)
 
 
 @kernel
@@ -249,7 +249,7 @@ def play_recorded(
     text = np.empty(len(games) * MOST_BYTES, dtype=np.uint8)  # most of it is never touched
     # Of memory that cannot be written to, Numba would compile another kernel in every process.
     moves = np.frombuffer(bytearray(lines), dtype=np.uint8)
-    of_turns, of_scratch, of_text = (np.intp(each.ctypes.data) for each in (turns, scratch, text))
+    of_turns, of_scratch, of_text = (np.intp(array.ctypes.data) for array in (turns, scratch, text))
     played = _play_and_write(
         np.intp(table.ctypes.data),
         np.intp(games.ctypes.data),

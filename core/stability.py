@@ -37,28 +37,28 @@ _SIXTEEN, _THIRTY_TWO = np.uint64(16), np.uint64(32)
 # ------------------------------------------------------------------ edges, tried out in advance
 
 
-def _played_on_edge(own: int, other: int, square: int) -> tuple[int, int]:
+def _played_on_edge(mine: int, theirs: int, square: int) -> tuple[int, int]:
     """Return masks of an edge after a disc is put on an empty square of it, with its flips."""
     flipped = 0
     for step in (1, -1):
         run, at = 0, square + step
-        while 0 <= at < _EDGE and other >> at & 1:
+        while 0 <= at < _EDGE and theirs >> at & 1:
             run, at = run | 1 << at, at + step
-        if 0 <= at < _EDGE and own >> at & 1:
+        if 0 <= at < _EDGE and mine >> at & 1:
             flipped |= run
-    return own | flipped | 1 << square, other & ~flipped
+    return mine | flipped | 1 << square, theirs & ~flipped
 
 
 @cache
-def _stable_on_edge(own: int, other: int) -> tuple[int, int]:
+def _stable_on_edge(mine: int, theirs: int) -> tuple[int, int]:
     """Return the discs of each side that survive all moves of both sides on this edge."""
-    stable_own, stable_other = own, other
+    stable_own, stable_other = mine, theirs
     for square in range(_EDGE):
-        if (own | other) >> square & 1:
+        if (mine | theirs) >> square & 1:
             continue
-        after_own, after_other = _stable_on_edge(*_played_on_edge(own, other, square))
+        after_own, after_other = _stable_on_edge(*_played_on_edge(mine, theirs, square))
         stable_own, stable_other = stable_own & after_own, stable_other & after_other
-        after_other, after_own = _stable_on_edge(*_played_on_edge(other, own, square))
+        after_other, after_own = _stable_on_edge(*_played_on_edge(theirs, mine, square))
         stable_own, stable_other = stable_own & after_own, stable_other & after_other
     return stable_own, stable_other
 
@@ -81,11 +81,11 @@ def edge_table() -> np.ndarray:
     """
     table = np.zeros(EDGE_TABLE_SIZE, dtype=np.int32)
     table[:256] = [base_3(mask) for mask in range(256)]
-    for own in range(256):
-        for other in range(256):
-            if not own & other:
-                number = table[own] + 2 * table[other]
-                table[256 + number] = _stable_on_edge(own, other)[0]
+    for mine in range(256):
+        for theirs in range(256):
+            if not mine & theirs:
+                number = table[mine] + 2 * table[theirs]
+                table[256 + number] = _stable_on_edge(mine, theirs)[0]
     return table
 
 
@@ -94,8 +94,7 @@ def edge_table() -> np.ndarray:
 
 @kernel
 def _spread(empty: Mask, step: np.uint64, up: Mask, down: Mask) -> Mask:
-    """The squares of all diagonals in one direction that hold an empty square. In doubling steps
-    both ways; ``up`` and ``down`` keep a step from leaving the board sideways."""
+    """All diagonals in one direction with an empty square; ``up``, ``down`` keep off the edge."""
     above, below = empty, empty
     for _ in range(3):
         above |= up & (above << step)
@@ -133,11 +132,10 @@ def _stable_on_edges(mover: Mask, opponent: Mask, table: Array) -> Mask:
 
 @kernel
 def _with_inner(
-    stable: Mask, own: Mask, rows: Mask, files: Mask, falling: Mask, rising: Mask
+    stable: Mask, discs: Mask, rows: Mask, files: Mask, falling: Mask, rising: Mask
 ) -> Mask:
-    """Stable discs of an edge and those of the inside, found neighbour by neighbour. The last four
-    masks are of full lines."""
-    inside = own & _INSIDE
+    """Stable discs of an edge and those of the inside, neighbour by neighbour, by full lines."""
+    inside = discs & _INSIDE
     stable |= rows & files & falling & rising & inside
     if stable == ZERO:
         return stable
@@ -169,15 +167,15 @@ def stable_discs_of_both(mover: Mask, opponent: Mask, table: Array) -> tuple[Mas
     """The mover's and the opponent's :func:`stable_discs`, in less time than one after the
     other."""
     lines = _full_lines(mover | opponent)
-    own = _with_inner(_stable_on_edges(mover, opponent, table), mover, *lines)
-    other = _with_inner(_stable_on_edges(opponent, mover, table), opponent, *lines)
-    return own, other
+    mine = _with_inner(_stable_on_edges(mover, opponent, table), mover, *lines)
+    theirs = _with_inner(_stable_on_edges(opponent, mover, table), opponent, *lines)
+    return mine, theirs
 
 
 @kernel
-def _stable_edge(table: Array, own: Mask, other: Mask) -> Mask:
+def _stable_edge(table: Array, mine: Mask, theirs: Mask) -> Mask:
     """The own stable discs of an edge given as two masks of 8 bits."""
-    number = table[np.int64(own)] + 2 * table[np.int64(other)]
+    number = table[np.int64(mine)] + 2 * table[np.int64(theirs)]
     return np.uint64(table[256 + np.int64(number)])
 
 

@@ -214,12 +214,12 @@ def _union_in_lanes(b: Any, lanes: Any) -> Any:
     return lanes
 
 
-def _runs(b: Any, own: Any, other: Any) -> tuple[Any, Any]:
+def _runs(b: Any, mine: Any, other: Any) -> tuple[Any, Any]:
     """Generate the runs of opponent discs that begin beside an own disc: upwards, and downwards."""
     one, two = _lanes(STEPS), _lanes(2 * step for step in STEPS)
     run = b.and_(other, _lanes(_INSIDE))
-    up = b.and_(run, b.shl(own, one))
-    down = b.and_(run, b.lshr(own, one))
+    up = b.and_(run, b.shl(mine, one))
+    down = b.and_(run, b.lshr(mine, one))
     up = b.or_(up, b.and_(run, b.shl(up, one)))
     down = b.or_(down, b.and_(run, b.lshr(down, one)))
     pairs_up = b.and_(run, b.shl(run, one))
@@ -230,21 +230,21 @@ def _runs(b: Any, own: Any, other: Any) -> tuple[Any, Any]:
     return up, down
 
 
-def _behind_runs(b: Any, own: Any, other: Any) -> Any:
+def _behind_runs(b: Any, mine: Any, other: Any) -> Any:
     """Generate the squares right behind these runs."""
     one = _lanes(STEPS)
-    up, down = _runs(b, own, other)
+    up, down = _runs(b, mine, other)
     return b.or_(b.shl(up, one), b.lshr(down, one))
 
 
-def _flips_of_move(b: Any, own: Any, other: Any, move: Any) -> Any:
+def _flips_of_move(b: Any, mine: Any, other: Any, move: Any) -> Any:
     """Generate the flips of a move by lanes: from its square back over the runs that end there.
 
     The runs do not depend on the move, which is often known last. From it on there are few steps.
     """
     one, two, four = (_lanes(times * step for step in STEPS) for times in (1, 2, 4))
     flipped = ir.Constant(LANES, None)
-    for run, back in zip(_runs(b, own, other), (b.lshr, b.shl), strict=True):
+    for run, back in zip(_runs(b, mine, other), (b.lshr, b.shl), strict=True):
         pairs = b.and_(run, back(run, one))
         fours = b.and_(pairs, back(pairs, two))
         first = b.or_(b.and_(run, back(move, one)), b.and_(pairs, back(move, two)))
@@ -270,14 +270,14 @@ def has_short_move(typingctx: Any, mover: Any, opponent: Any, board: Any) -> Any
     :func:`core.bitboard.has_short_move`)."""
 
     def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
-        own, other = _broadcast(b, args[0]), _broadcast(b, args[1])
+        mine, other = _broadcast(b, args[0]), _broadcast(b, args[1])
         free = _broadcast(b, b.and_(args[2], b.not_(b.or_(args[0], args[1]))))
         one = _lanes(STEPS)
         run = b.and_(other, _lanes(_INSIDE))
-        up = b.shl(b.and_(run, b.shl(own, one)), one)
-        down = b.lshr(b.and_(run, b.lshr(own, one)), one)
-        found = b.bitcast(b.and_(b.or_(up, down), free), ir.IntType(256))
-        return b.icmp_unsigned("!=", found, ir.Constant(ir.IntType(256), 0))
+        up = b.shl(b.and_(run, b.shl(mine, one)), one)
+        down = b.lshr(b.and_(run, b.lshr(mine, one)), one)
+        ends = b.bitcast(b.and_(b.or_(up, down), free), ir.IntType(256))
+        return b.icmp_unsigned("!=", ends, ir.Constant(ir.IntType(256), 0))
 
     return types.boolean(types.uint64, types.uint64, types.uint64), generate
 
@@ -288,8 +288,8 @@ def flips(typingctx: Any, mover: Any, opponent: Any, square: Any) -> Any:
 
     def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
         move = b.shl(ir.Constant(I64, 1), args[2])
-        own, other, moved = (_broadcast(b, mask) for mask in (args[0], args[1], move))
-        return _union(b, _flips_of_move(b, own, other, moved))
+        mine, other, moved = (_broadcast(b, mask) for mask in (args[0], args[1], move))
+        return _union(b, _flips_of_move(b, mine, other, moved))
 
     return types.uint64(types.uint64, types.uint64, types.uint64), generate
 
@@ -304,9 +304,10 @@ def advance(typingctx: Any, mover: Any, opponent: Any, move: Any) -> Any:
 
     def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
         mover, opponent, move = args
-        own, other, moved = (_broadcast(b, mask) for mask in args)
-        flipped = _union_in_lanes(b, _flips_of_move(b, own, other, moved))
-        moves = _union(b, _behind_runs(b, b.xor(other, flipped), b.xor(b.or_(own, moved), flipped)))
+        mine, other, moved = (_broadcast(b, mask) for mask in args)
+        flipped = _union_in_lanes(b, _flips_of_move(b, mine, other, moved))
+        after = b.xor(other, flipped), b.xor(b.or_(mine, moved), flipped)
+        moves = _union(b, _behind_runs(b, *after))
         occupied = b.or_(b.or_(mover, opponent), move)
         flips = b.extract_element(flipped, ir.Constant(I32, 0))
         after = b.xor(opponent, flips), b.xor(b.or_(mover, move), flips)

@@ -32,24 +32,24 @@ from othello_lab.core.vector import I64, call_at, load, popcount, store
 COUNTERS = len(fields(SearchStats))
 
 # A turn: a row of TURN numbers. Of a forced pass only the first two are set.
-SQUARE, COLOR, WALL, CPU, ANSWER = (np.int64(place) for place in range(5))
+SQUARE, COLOR, WALL, CPU, ANSWER = (np.int64(index) for index in range(5))
 """COLOR: 0 for Black, 1 for White. WALL, CPU: nanoseconds. ANSWER: where the answer begins."""
 
 # An answer: what a player says of its move.
-VALUE, JUDGED, DEPTH, COUNTS = (np.int64(place) for place in range(4))
+VALUE, JUDGED, DEPTH, COUNTS = (np.int64(index) for index in range(4))
 """VALUE: meant if JUDGED is not 0. DEPTH: -1 for none. COUNTS: as SearchStats has them."""
 TURN = int(ANSWER + COUNTS) + COUNTERS
 
 # A game: a row of GAME numbers. The first six say what is to be played, the others what came of it.
-MOVER, OPPONENT, TO_MOVE, BLACK, BLACK_SEED, WHITE_SEED = (np.int64(place) for place in range(6))
+MOVER, OPPONENT, TO_MOVE, BLACK, BLACK_SEED, WHITE_SEED = (np.int64(index) for index in range(6))
 """MOVER, OPPONENT, TO_MOVE: the position after the opening, TO_MOVE a colour. BLACK: which of the
 two players has Black."""
-END, LAST_MOVER, LAST_OPPONENT, LAST_TO_MOVE = (np.int64(place) for place in range(6, 10))
+END, LAST_MOVER, LAST_OPPONENT, LAST_TO_MOVE = (np.int64(index) for index in range(6, 10))
 """END: one past the number of the game's last turn. LAST_...: the position at its end."""
 GAME = 10
 
 # A watch: what others see, and say, while games are played.
-CALLED, STOP = (np.int64(place) for place in range(2))
+CALLED, STOP = (np.int64(index) for index in range(2))
 """CALLED: when a player was called, in nanoseconds of the monotonic clock. STOP: the address of a
 number that is not 0 if no further game is to be begun; 0 for none."""
 WATCH = 2
@@ -206,10 +206,7 @@ def _play(
     until: Int,
     scratch: Address,
 ) -> Int:
-    """Play games; return the number played. It is fewer than ``number`` if a move was not legal
-    (END of the next game is then -1), if there was no more room for turns, or if it was asked to
-    stop. turns: room for rows of TURN numbers. The rest as in :func:`play_game`.
-    """
+    """Play games as :func:`play` says; return their number. turns: rows of TURN numbers."""
     turn = np.int64(0)
     for played in range(number):
         if is_to_stop(watch) or room - turn < MOST_TURNS:
@@ -241,7 +238,7 @@ def play(
     room = len(games) * 64 + MOST_TURNS
     turns = np.zeros((room, TURN), dtype=np.int64)
     scratch = np.zeros(SCRATCH, dtype=np.int64)
-    addresses = (np.intp(each.ctypes.data) for each in (table, games, turns, scratch))
+    addresses = (np.intp(array.ctypes.data) for array in (table, games, turns, scratch))
     of_players, of_games, of_turns, of_scratch = addresses
     played = _play(
         of_players,

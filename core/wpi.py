@@ -59,13 +59,13 @@ def read_move(text: str, position: Position) -> int:
     """
     said = " ".join(text[:LONGEST].split())
     quoted = f"'{said:.{_SHOWN}}{'...' if len(said) > _SHOWN else ''}'"
-    found = _MOVE.fullmatch(text.strip()) if len(text) <= LONGEST else None
-    if found is None:
+    match = _MOVE.fullmatch(text.strip()) if len(text) <= LONGEST else None
+    if match is None:
         raise IllegalMove(f"{quoted}: malformed; one move such as (W D 3) is needed")
-    letter, column, row = found.groups()
-    own, rules = color_letter(position.to_move, position.ruleset), position.ruleset
-    if letter.upper() != own:
-        raise IllegalMove(f"{quoted}: wrong colour; {own} is to move")
+    letter, column, row = match.groups()
+    expected, rules = color_letter(position.to_move, position.ruleset), position.ruleset
+    if letter.upper() != expected:
+        raise IllegalMove(f"{quoted}: wrong colour; {expected} is to move")
     move = PASS
     if column.upper() != _PASS_COLUMN:
         try:

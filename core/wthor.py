@@ -104,11 +104,6 @@ def is_wthor(content: bytes) -> bool:
     return len(content) > _HEADER.size and len(content) == offset(_HEADER.unpack_from(content)[4])
 
 
-def parse_wthor(content: bytes) -> list[WthorGame]:
-    """The games of a ``.wtb``, see :func:`numbered_games`. Raises NotationError."""
-    return [game for _, game in numbered_games(content)]
-
-
 def numbered_games(
     content: bytes, refuse: Callable[[str], None] | None = None
 ) -> list[tuple[int, WthorGame]]:

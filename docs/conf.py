@@ -11,15 +11,14 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from sphinx.application import Sphinx
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from columns_page import columns_text
-from settings_pages import settings_pages
+from reference import columns_text, settings_pages
 
 from othello_lab.agents.commands.show import described_names, description, ladder_text
 
@@ -80,52 +79,31 @@ def _entries(links: str) -> Iterator[str]:
 # ------------------------------------------------------------------ Python interface
 
 API = {
-    "agents": (
-        "othello_lab.agents.agent",
-        "othello_lab.agents.simple",
-        "othello_lab.agents.contract",
-        "othello_lab.agents.diagnosis",
-    ),
-    "searches": (
-        "othello_lab.agents.search.search_agent",
-        "othello_lab.agents.search.window.minimax",
-        "othello_lab.agents.search.window.alphabeta",
-        "othello_lab.agents.search.window.search",
-        "othello_lab.agents.search.window.pvs",
-        "othello_lab.agents.search.window.mtdf",
-        "othello_lab.agents.search.window.plain",
-        "othello_lab.agents.search.montecarlo.mcts",
-        "othello_lab.agents.search.endgame.solver",
-    ),
-    "evaluations": (
-        "othello_lab.agents.evaluation.evaluation",
-        "othello_lab.agents.evaluation.function",
-        "othello_lab.agents.evaluation.helpers",
-        "othello_lab.agents.evaluation.composite",
-    ),
-    "game": (
-        "othello_lab.core.position",
-        "othello_lab.core.rules",
-        "othello_lab.core.notation",
-        "othello_lab.core.game",
-        "othello_lab.core.perft",
-    ),
-    "experiments": (
-        "othello_lab.experiments.jobs.run",
-        "othello_lab.experiments.sweep",
-        "othello_lab.experiments.pairing",
-        "othello_lab.experiments.statistics",
-        "othello_lab.experiments.studies",
-    ),
+    "agents": "agents.agent agents.simple agents.contract agents.diagnosis",
+    "searches": "agents.search.search_agent agents.search.window.minimax "
+    "agents.search.window.alphabeta agents.search.window.search agents.search.window.pvs "
+    "agents.search.window.mtdf agents.search.window.plain agents.search.montecarlo.mcts "
+    "agents.search.endgame.solver",
+    "evaluations": "agents.evaluation.evaluation agents.evaluation.function "
+    "agents.evaluation.helpers agents.evaluation.composite",
+    "game": "core.position core.rules core.notation core.game core.perft",
+    "experiments": "experiments.jobs.run experiments.sweep experiments.pairing "
+    "experiments.statistics experiments.studies",
 }
 """The pages of the Python interface, and the modules on each."""
 
 
-def api_page(name: str, modules: Sequence[str]) -> str:
-    parts = [f"# {name.capitalize()}"]
-    for module in modules:
-        parts.append(f"## {module}\n\n```{{eval-rst}}\n.. automodule:: {module}\n```")
-    return "\n\n".join(parts)
+def api_pages() -> dict[str, str]:
+    """Return the pages of the Python interface by name."""
+    return {
+        name: "\n\n".join([f"# {name.capitalize()}", *map(_of_module, modules.split())])
+        for name, modules in API.items()
+    }
+
+
+def _of_module(name: str) -> str:
+    name = f"othello_lab.{name}"
+    return f"## {name}\n\n```{{eval-rst}}\n.. automodule:: {name}\n```"
 
 
 def list_names(
@@ -140,7 +118,7 @@ def _as_list(paragraph: str) -> str:
     if before or not parts:
         return paragraph
     pairs = zip(parts[::2], parts[1::2], strict=True)
-    return "\n".join(f"- **{names}**: {' '.join(about.split())}" for names, about in pairs)
+    return "\n".join(f"- **{names}**: {' '.join(text.split())}" for names, text in pairs)
 
 
 _NAMED = re.compile(r"(?:^|(?<=[.)])\s)([a-z_]\w*(?:, [a-z_]\w*)*): ", re.MULTILINE)
@@ -153,7 +131,7 @@ GENERATED = {
         "ladder": f"# The ladder\n\n{ladder_text()}",
         **{name: description(name) for name in described_names()},
     },
-    "api": lambda: {name: api_page(name, modules) for name, modules in API.items()},
+    "api": api_pages,
     "settings": settings_pages,
 }
 """The folders of generated pages, and for each a function that returns their texts by name."""

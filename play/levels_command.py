@@ -52,7 +52,7 @@ def levels_command(arguments: Sequence[str]) -> int:
     table.add_column("95 %")
     table.add_column("it plays")
     for level in levels():
-        table.add_row(level.name, f"{level.elo}", plain(level.interval), level.about)
+        table.add_row(level.name, f"{level.elo}", plain(level.interval), level.summary)
     console = make_console()
     console.print(table)
     console.print("Play one: othello-lab play terminal white=casual, or in the browser's dialog.")

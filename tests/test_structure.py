@@ -26,13 +26,13 @@ LOOSE = {"__init__", "__main__", "command_line", "config", "help"}  # files besi
 LONGEST = 50  # lines of a function, signature and docstring included; kernels may be longer
 
 MOST_LINES = {
-    "core": ("core/*.py", 3790),
-    "system": ("core/system/*.py", 2300),
-    "agents": ("agents/*.py agents/commands/*.py", 3060),
-    "evaluation": ("agents/evaluation/*.py", 2240),
-    "search": ("agents/search/**/*.py", 6470),
+    "core": ("core/*.py", 3770),
+    "system": ("core/system/*.py", 2310),
+    "agents": ("agents/*.py agents/commands/*.py", 3020),
+    "evaluation": ("agents/evaluation/*.py", 2220),
+    "search": ("agents/search/**/*.py", 6430),
     "learned": ("agents/learned/**/*.py", 1470),
-    "external": ("agents/external/*.py", 2480),
+    "external": ("agents/external/*.py", 2460),
     "checks": ("agents/**/check*.py agents/contract.py agents/diagnosis/*.py", 5090),
     "experiments": ("experiments/*.py", 190),
     "jobs": ("experiments/jobs/*.py experiments/sweep/*.py experiments/studies/**/*.py", 7100),
@@ -45,12 +45,12 @@ MOST_LINES = {
     "report": ("experiments/report/**/*.py", 7380),
     "training": ("training/**/*.py", 7700),
     "play": ("play/**/*.py", 7910),
-    "beside": ("othello_lab/*.py benchmarks/*.py docs/**/*.py", 3060),
+    "beside": ("othello_lab/*.py benchmarks/*.py docs/**/*.py", 2320),
     "settings": (
         "agents/composing.py */config.py core/system/settings.py",
         2610,
     ),
-    "tests": ("tests/**/*.py", 36330),
+    "tests": ("tests/**/*.py", 36310),
 }
 """By room: its files, of which a later row may take some away, and the most lines that they may
 have. A number goes up only with others that go down by as much, and never their sum."""

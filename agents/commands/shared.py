@@ -95,8 +95,8 @@ def add_config_dir(parser: ArgumentParser, use: str) -> None:
 
 def add_seconds(parser: Any, option: str, default: float, use: str) -> None:
     """Declare an option whose value is a number of seconds."""
-    about = f"{use} (default {default:g})"
-    parser.add_argument(option, type=seconds, default=default, metavar="SECONDS", help=about)
+    text = f"{use} (default {default:g})"
+    parser.add_argument(option, type=seconds, default=default, metavar="SECONDS", help=text)
 
 
 def empty_table(*headings: str, left: Collection[str] = ()) -> Table:
@@ -148,15 +148,15 @@ def typed_agent(target: str, words: Sequence[str], folders: Sequence[str]) -> di
             raise ConfigError(f"cannot read '{word}': settings are written key=value")
     if target.endswith(".py"):
         raise ConfigError(without_name(target, "agent"))
-    told: dict[str, Any] = {}
+    description: dict[str, Any] = {}
     with suppress(ConfigError):  # building the agent will report the error
-        told = described(target) if ".py:" in target else {}
-    kind = told.get("kind")
+        description = described(target) if ".py:" in target else {}
+    kind = description.get("kind")
     if kind in (STRATEGY, DOUBTFUL, EVALUATION) and words and not words[0].startswith("reprod"):
         raise ConfigError(f"{words[0]}: a function has no settings")
     if kind in (EVALUATION, EVALUATION_CLASS):
         raise ConfigError(f"{target} is an evaluation; an agent is needed")
-    settings = settings_of_function(told) or (
+    settings = settings_of_function(description) or (
         {"_target_": target} if "." in target else load("agent", target, folders)
     )
     for name in [word for word in words if re.match(r"evaluation=[^{]", word)]:

@@ -84,7 +84,7 @@ def description(name: str, folders: Sequence[str] = ()) -> str:
         parts += _evaluation(settings)
     else:
         parts += _agent(settings, folders)
-    parts += _place(name)
+    parts += _ladder_rows(name)
     return "\n\n".join(parts) + "\n"
 
 
@@ -120,8 +120,8 @@ def _evaluation(settings: Mapping[str, Any]) -> Iterator[str]:
         yield from _terms(build(settings, "evaluation", Composite))
     weights = settings.get("weights")
     if isinstance(weights, str) and (path := SHIPPED / f"{weights}{ABOUT}").is_file():
-        about = read_yaml(path)
-        yield f"Learned by `{about['command']}` on {about['made'][:10]}."
+        facts = read_yaml(path)
+        yield f"Learned by `{facts['command']}` on {facts['made'][:10]}."
 
 
 def _terms(composite: Composite) -> Iterator[str]:
@@ -132,8 +132,8 @@ def _terms(composite: Composite) -> Iterator[str]:
     for name, feature in composite.features.items():
         largest = FEATURES.declared[name][1].largest
         weights = ", ".join(f"{stage.get(name, 0):g}" for stage in composite.stages)
-        about = _first_sentence(summary(type(feature)))
-        lines.append(f"- `{name}`, {-largest} to {largest}, weight {weights}. {about}.")
+        meaning = _first_sentence(summary(type(feature)))
+        lines.append(f"- `{name}`, {-largest} to {largest}, weight {weights}. {meaning}.")
     yield "\n".join(lines)
 
 
@@ -142,8 +142,7 @@ def _first_sentence(text: str) -> str:
 
 
 def _class(kind: type, values: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a class's description, a list of the settings that differ from their defaults, and the
-    others in a line."""
+    """Yield a class's description, the settings that differ from their defaults, and the others."""
     yield from filter(None, (_RAISES.sub("", part) for part in paragraphs(summary(kind))))
     yield f"Class `{kind.__module__}.{kind.__qualname__}`."
     lines, usual = [], []
@@ -154,11 +153,11 @@ def _class(kind: type, values: Mapping[str, Any]) -> Iterator[str]:
         if value == setting.default:
             usual.append(f"`{name}={as_written(value)}`")
             continue
-        about = _first_sentence(setting.text)
+        meaning = _first_sentence(setting.text)
         if (meanings := setting.note(Meanings)) is not None:
-            about = "; then ".join(meanings(value).values())
+            meaning = "; then ".join(meanings(value).values())
         written = "to be given" if value in (OPEN, MISSING) else f"`{as_written(value):.60}`"
-        lines.append(f"- `{name}`: {written}. {about}.")
+        lines.append(f"- `{name}`: {written}. {meaning}.")
     if lines:
         yield "\n".join(lines)
     if usual:
@@ -168,9 +167,8 @@ def _class(kind: type, values: Mapping[str, Any]) -> Iterator[str]:
 # ---------------------------------------------------------------------- the ladder
 
 
-def _place(name: str) -> Iterator[str]:
-    """Yield the rows of the ladder that play an agent, level or evaluation. Agents with equal
-    settings share a row."""
+def _ladder_rows(name: str) -> Iterator[str]:
+    """Yield the rows of the ladder with this name; agents with equal settings share one."""
     rungs = ladder()
     rows: dict[Rung, list[str]] = {}
     for rung in reversed(rungs):
@@ -188,9 +186,9 @@ def _place(name: str) -> Iterator[str]:
 
 def _between(rung: Rung, rungs: Sequence[Rung]) -> str:
     """Return the levels above and below an agent, in words."""
-    levels = [each for each in rungs if not each.agent]
-    below = [f"above {each.name} ({each.elo})" for each in levels if each.elo <= rung.elo][-1:]
-    above = [f"below {each.name} ({each.elo})" for each in levels if each.elo > rung.elo][:1]
+    levels = [level for level in rungs if not level.agent]
+    below = [f"above {level.name} ({level.elo})" for level in levels if level.elo <= rung.elo][-1:]
+    above = [f"below {level.name} ({level.elo})" for level in levels if level.elo > rung.elo][:1]
     return f", {', '.join(below + above)}" if rung.agent else " (level)"
 
 
@@ -204,7 +202,7 @@ def ladder_text() -> str:
         "|---:|---|---|---|",
     ]
     for rung in reversed(ladder()):
-        about = rung.about or " ".join(f"`{n}`" for n in (rung.agent, rung.evaluation) if n)
+        text = rung.summary or " ".join(f"`{n}`" for n in (rung.agent, rung.evaluation) if n)
         name = f"`{rung.name}`" if rung.agent else f"**{rung.name}**"
-        lines.append(f"| {rung.elo} | {rung.interval} | {name} | {about} |")
+        lines.append(f"| {rung.elo} | {rung.interval} | {name} | {text} |")
     return "\n".join(lines) + "\n"

@@ -156,11 +156,7 @@ def mistakes(solution: Solution, expected: dict[int, int], every: bool) -> list[
 
 
 def _interruptible(solver: EndgameSolver, position: Position, every: bool) -> tuple[Solution, bool]:
-    """Return the solution, and True if Ctrl-C ended it early.
-
-    Python handles Ctrl-C only between its own instructions, so the compiled code runs in another
-    thread.
-    """
+    """Return the solution of another thread, and True if Ctrl-C ended it."""
     if position.empties >= _LONG:
         print(
             f"{position.empties} empty squares: {_LONG} may take minutes, and two more about ten "
@@ -179,10 +175,7 @@ def _interruptible(solver: EndgameSolver, position: Position, every: bool) -> tu
 
 
 class _SolvingProgress(ExitStack):
-    """Progress of a solving on the error stream.
-
-    On a terminal it is a changing line from the third second on, otherwise a line now and then.
-    """
+    """Progress on the error stream: a changing line on a terminal, else a line now and then."""
 
     def __init__(self, solver: EndgameSolver, every: bool) -> None:
         super().__init__()

@@ -36,8 +36,8 @@ class Features(Mapping[str, Callable[[], Evaluation]]):
 
     def in_line_ups(self) -> list[str]:
         """Return the names of those in the line-ups of all heuristics, in their order there."""
-        places = {name: feature.place for name, (_, feature) in self.declared.items()}
-        return sorted((name for name, place in places.items() if place), key=places.__getitem__)
+        places = {name: feature.order for name, (_, feature) in self.declared.items()}
+        return sorted((name for name, number in places.items() if number), key=places.__getitem__)
 
     def __getitem__(self, name: str) -> Callable[[], Evaluation]:
         kind, feature = self.declared[name]

@@ -71,7 +71,7 @@ class Composite(Evaluation):
     def ranges(self) -> list[tuple[int, int]]:
         """The fewest and the most empty squares of each stage."""
         empties = [np.flatnonzero(self._stage_of == stage) for stage in range(len(self.stages))]
-        return [(int(each[0]), int(each[-1])) for each in empties]
+        return [(int(stage[0]), int(stage[-1])) for stage in empties]
 
     def prepare(self, announce: Announce | None = None) -> None:
         for feature in self.features.values():

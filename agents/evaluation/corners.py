@@ -24,7 +24,7 @@ class Corners(Evaluation):
     game. But until the first corner is in reach all moves look alike.
     """
 
-    as_features = (Feature("corners", 4, place=8),)
+    as_features = (Feature("corners", 4, order=8),)
 
     sides = frozenset({8})
 
@@ -33,8 +33,8 @@ class Corners(Evaluation):
         return np.int32(popcount(mover & _CORNER_MASK) - popcount(opponent & _CORNER_MASK))
 
     def plain(self, position: Position) -> int:
-        own = sum(position.mover >> corner & 1 for corner in CORNERS)
-        return own - sum(position.opponent >> corner & 1 for corner in CORNERS)
+        mine = sum(position.mover >> corner & 1 for corner in CORNERS)
+        return mine - sum(position.opponent >> corner & 1 for corner in CORNERS)
 
 
 class CornerCloseness(Evaluation):
@@ -48,7 +48,7 @@ class CornerCloseness(Evaluation):
     the corners themselves, and no longer once they are taken.
     """
 
-    as_features = (Feature("corner_closeness", 12, place=9),)
+    as_features = (Feature("corner_closeness", 12, order=9),)
 
     sides = frozenset({8})
 
@@ -63,5 +63,5 @@ class CornerCloseness(Evaluation):
     def plain(self, position: Position) -> int:
         occupied = position.mover | position.opponent
         near = [s for corner in CORNERS if not occupied >> corner & 1 for s in around(corner)]
-        own = sum(position.mover >> square & 1 for square in near)
-        return sum(position.opponent >> square & 1 for square in near) - own
+        mine = sum(position.mover >> square & 1 for square in near)
+        return sum(position.opponent >> square & 1 for square in near) - mine

@@ -20,7 +20,7 @@ class DiscCount(Evaluation):
     the end, and many discs early give the opponent many moves. Other heuristics have to beat it.
     """
 
-    as_features = (Feature("disc_count", 64, place=1),)
+    as_features = (Feature("disc_count", 64, order=1),)
     per_disc = 1
 
     @staticmethod

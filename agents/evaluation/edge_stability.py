@@ -78,10 +78,7 @@ def _class(edge: np.ndarray, square: int) -> int:
 
 @kernel
 def _play(edge: np.ndarray, square: int, colour: int, after: np.ndarray) -> int:
-    """Copy an edge into ``after`` with a move of ``colour`` on an empty square.
-
-    The discs along the edge are flipped. Returns the number of flipped discs.
-    """
+    """Copy an edge into ``after``, with a move on an empty square; return the number of flips."""
     opponent = MINE + THEIRS - colour
     for at in range(SQUARES):
         after[at] = edge[at]
@@ -113,9 +110,9 @@ def _chance(edge: np.ndarray, square: int, scratch: np.ndarray) -> float:
         if neighbour == THEIRS:
             return 0.9
         return 0.1 if neighbour == EMPTY else 0.001
-    own = (edge[square - 1] == MINE) + (edge[square + 1] == MINE)
-    other = (edge[square - 1] == THEIRS) + (edge[square + 1] == THEIRS)
-    chance = NEIGHBOURS[own, other]
+    mine = (edge[square - 1] == MINE) + (edge[square + 1] == MINE)
+    theirs = (edge[square - 1] == THEIRS) + (edge[square + 1] == THEIRS)
+    chance = NEIGHBOURS[mine, theirs]
     if _play(edge, square, THEIRS, scratch) > 0:
         chance /= 2
     return chance
@@ -123,10 +120,7 @@ def _chance(edge: np.ndarray, square: int, scratch: np.ndarray) -> float:
 
 @kernel
 def _improved(edge: np.ndarray, present: float, table: np.ndarray) -> float:
-    """Return the value of an edge after looking one move ahead.
-
-    present: its value in the table.
-    """
+    """Return the value of an edge after looking one move ahead. present: its value until now."""
     after = np.empty(SQUARES, dtype=np.int64)
     values = np.empty(SQUARES + 1)
     chances = np.empty(SQUARES + 1)
@@ -203,10 +197,7 @@ _LAST_X = np.int64(3**9)
 
 @kernel
 def _half_number(parameters: Array, edge: Mask, first: Mask, last: Mask) -> Int:
-    """Return the share of one side's discs in an edge's number.
-
-    edge: its discs as a byte. first, last: the X-squares, 0 or 1.
-    """
+    """Return a side's share of an edge's number. edge: a byte. first, last: X-squares, 0 or 1."""
     return np.int64(parameters[np.int64(edge)]) + np.int64(first) + _LAST_X * np.int64(last)
 
 
@@ -226,10 +217,10 @@ def _halves(parameters: Array, mask: Mask) -> tuple[Int, Int, Int, Int]:
 @kernel
 def edge_sum(mover: Mask, opponent: Mask, parameters: Array) -> Int:
     """Return the sum of the four edges' values, int64. parameters: of :class:`EdgeStability`."""
-    own, other = _halves(parameters, mover), _halves(parameters, opponent)
+    mine, theirs = _halves(parameters, mover), _halves(parameters, opponent)
     value = np.int64(0)
     for i in range(4):
-        value += parameters[256 + own[i] + 2 * other[i]]
+        value += parameters[256 + mine[i] + 2 * theirs[i]]
     return value
 
 
@@ -265,7 +256,7 @@ class EdgeStability(Evaluation):
     falls with the next move; a table of all edges does. It looks at nothing but edges.
     """
 
-    as_features = (Feature("edge_stability", 36_400, antisymmetric=False, place=11),)
+    as_features = (Feature("edge_stability", 36_400, antisymmetric=False, order=11),)
 
     sides = frozenset({8})
 

@@ -75,8 +75,8 @@ def _evaluate_one(address: Address, mover: Mask, opponent: Mask, parameters: Add
 def _evaluate_many(
     address: Address, movers: Array, opponents: Array, parameters: Address, values: Array
 ) -> None:
-    for place in range(len(movers)):
-        values[place] = call_evaluation(address, movers[place], opponents[place], parameters)
+    for index in range(len(movers)):
+        values[index] = call_evaluation(address, movers[index], opponents[index], parameters)
 
 
 def in_words(name: str) -> str:
@@ -90,7 +90,7 @@ class Feature:
 
     name: of its weight, and of its YAML in ``conf/evaluation``. largest: its greatest absolute
     value. antisymmetric: True if the value changes its sign with the side to move. settings: the
-    arguments of the heuristic's class. place: in the line-ups of all heuristics, where lower
+    arguments of the heuristic's class. order: in the line-ups of all heuristics, where lower
     numbers come first; 0 leaves it out.
     """
 
@@ -98,7 +98,7 @@ class Feature:
     largest: int
     antisymmetric: bool = True
     settings: Mapping[str, Any] = field(default_factory=dict)
-    place: int = 99
+    order: int = 99
 
 
 class Evaluation(Nameable, ABC):
@@ -181,9 +181,9 @@ class Evaluation(Nameable, ABC):
 
         movers, opponents: uint64 masks, of equal length.
         """
-        found = np.empty(len(movers), dtype=np.int32)
+        values = np.empty(len(movers), dtype=np.int32)
         movers = np.ascontiguousarray(movers, dtype=np.uint64)
         opponents = np.ascontiguousarray(opponents, dtype=np.uint64)
         parameters = np.intp(self.parameters_address)
-        _evaluate_many(np.intp(self.address), movers, opponents, parameters, found)
-        return found
+        _evaluate_many(np.intp(self.address), movers, opponents, parameters, values)
+        return values

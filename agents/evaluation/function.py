@@ -21,12 +21,10 @@ from __future__ import annotations
 
 import functools
 import inspect
-import json
 import math
 import re
 import warnings
 from collections.abc import Callable, Iterable
-from contextlib import closing
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -50,7 +48,7 @@ from othello_lab.core.notation import PASS
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.core.system.compile import Announce, Array, Mask
-from othello_lab.core.system.forked import Channel, ForkedProcess
+from othello_lab.core.system.forked import answer_of_child
 from othello_lab.core.system.settings import Number, Switch, check_settings, explained, nearest
 
 LARGEST = FINAL_UNIT - 1
@@ -131,10 +129,10 @@ class FunctionEvaluation(Evaluation):
 
     def __post_init__(self) -> None:
         if inspect.isfunction(self.target):
-            function, place = self.target, self.target.__module__
-            if place.startswith(LOADED):
-                place = Path(function.__code__.co_filename).name
-            self.target = f"{place}:{function.__name__}"
+            function, file = self.target, self.target.__module__
+            if file.startswith(LOADED):
+                file = Path(function.__code__.co_filename).name
+            self.target = f"{file}:{function.__name__}"
             self._function = _as_heuristic(function, self.target)
         else:
             self._function = _find(str(self.target))
@@ -171,8 +169,8 @@ class FunctionEvaluation(Evaluation):
 
         wrapper = rounded if self.floating else whole
         # Not cached on disk: it compiles quickly, and its callees may be edited at any time.
-        self._kept = numba.cfunc(SIGNATURE, nopython=True, error_model="numpy")(wrapper)
-        return int(self._kept.address)
+        self._wrapper = numba.cfunc(SIGNATURE, nopython=True, error_model="numpy")(wrapper)
+        return int(self._wrapper.address)
 
     def prepare(self, announce: Announce | None = None) -> None:
         if self.compiled:
@@ -209,12 +207,9 @@ def as_evaluation(thing: Any) -> Evaluation:
 
 
 def _find(target: str) -> Callable[..., Any]:
-    """Return the marked function of ``target``, or an adapted one of PAIP's kind.
-
-    Raises ValueError for a missing or unmarked function.
-    """
-    place, name = split_target(target)
-    module = load_module(place)
+    """Return the marked function of ``target``, or an adapted one of PAIP's kind; ValueError."""
+    file, name = split_target(target)
+    module = load_module(file)
     marked = [key for key, value in vars(module).items() if is_marked(value)]
     function = getattr(module, name, None)
     if function is None:
@@ -226,10 +221,7 @@ def _find(target: str) -> Callable[..., Any]:
 
 
 def _as_heuristic(function: Any, target: str) -> Callable[..., Any]:
-    """Return a function marked, or adapted if it is of PAIP's kind, ``function(player, board)``.
-
-    Raises ValueError for any other.
-    """
+    """Return a marked function, or an adapted ``function(player, board)``; else ValueError."""
     if is_heuristic(function):
         return function if is_marked(function) else cast("Any", heuristic(function))
     named = _parameters(function) == _PAIP  # if it fails, its trial says where
@@ -271,15 +263,14 @@ def has_two(function: Any) -> bool:
 def tried(function: Callable[..., Any]) -> tuple[str, str]:
     """Try a function of two arguments in a process of its own: the form of the position that it
     takes, and if it takes none what it does instead, in words."""
-    with closing(ForkedProcess(_try_forms, function)) as child:
-        try:
-            form, complaint = json.loads(child.receive_within(CHECK_SECONDS) or b'["", ""]')
-        except EOFError:
-            return "", "it ends its process"
+    try:
+        form, complaint = answer_of_child(_try_forms, function, seconds=CHECK_SECONDS) or ("", "")
+    except EOFError:
+        return "", "it ends its process"
     return form, complaint
 
 
-def _try_forms(link: Channel, function: Callable[..., Any]) -> None:
+def _try_forms(function: Callable[..., Any]) -> tuple[str, str]:
     masks = Position.start().masks
     complaints: dict[str, str] = {}
     forms = [
@@ -291,15 +282,14 @@ def _try_forms(link: Channel, function: Callable[..., Any]) -> None:
             answer = function(*given)
             number = getattr(answer, "real", None)
             if number is not None and abs(number) <= LARGEST:
-                link.send(json.dumps([form, ""]).encode())
-                return
+                return form, ""
             complaints[f"it answers {answer!r:.40}"] = words
         except Exception as error:
             file = inspect.getsourcefile(function) or ""
             complaints[last_line(error, file)] = words
     if len(complaints) > 1:
         complaints = {f"of {words}: {said}": "" for said, words in reversed(complaints.items())}
-    link.send(json.dumps(["", "; ".join(complaints)]).encode())
+    return "", "; ".join(complaints)
 
 
 def _of_board_list(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -322,7 +312,8 @@ def _compile(function: Callable[..., Any], target: str) -> Any:
     # Inlined into the wrapper that searches call, so that it is as fast as a built-in one.
     compiled = njit(with_helpers(function), forceinline=True)
     further = list(inspect.signature(function).parameters.values())[2:]
-    defaults = [numba.types.Omitted(each.default) for each in further if each.default != each.empty]
+    given = [option.default for option in further if option.default is not option.empty]
+    defaults = [numba.types.Omitted(default) for default in given]
     try:
         with warnings.catch_warnings(action="ignore"):
             compiled.compile((numba.uint64, numba.uint64, *defaults))
@@ -330,17 +321,18 @@ def _compile(function: Callable[..., Any], target: str) -> Any:
         if not isinstance(result, numba.types.Integer | numba.types.Float):
             raise TypeError(f"returns {result}")
     except Exception as error:
-        told, hint = why_not(error, function), f"; {IN_PYTHON}"
+        fault, hint = why_not(error, function), f"; {IN_PYTHON}"
         try:
             _tried(target, function, None, FLOAT_SCALE)
         except ValueError as mistake:
-            line, (_, colon, said), hint = told.partition(",")[0], str(mistake).partition("': "), ""
+            line, hint = fault.partition(",")[0], ""
+            _, colon, said = str(mistake).partition("': ")
             if not colon:
                 raise  # it does not end, or ends its process
             elsewhere = "(position" in said and not said.startswith(f"{line},")
-            if UNKNOWN in told or elsewhere or "argument" in said:
-                told = said  # ordinary Python tells it better
-        raise UserCodeError(f"'{target}' cannot be compiled: {told}{hint}") from error
+            if UNKNOWN in fault or elsewhere or "argument" in said:
+                fault = said  # ordinary Python tells it better
+        raise UserCodeError(f"'{target}' cannot be compiled: {fault}{hint}") from error
     return compiled
 
 
@@ -351,46 +343,38 @@ def _compile(function: Callable[..., Any], target: str) -> Any:
 def check_positions(count: int = CHECK_POSITIONS) -> tuple[Position, ...]:
     """Return ``count`` unfinished positions from random games, always the same."""
     rng = np.random.default_rng(0)
-    found: list[Position] = []
-    while len(found) < count:
+    positions: list[Position] = []
+    while len(positions) < count:
         position = Position.start()
         while not position.is_over:
-            found.append(position)
+            positions.append(position)
             position = position.play(int(rng.choice(position.moves or (PASS,))))
-    return tuple(found[:count])
+    return tuple(positions[:count])
 
 
 @cache
 def _tried(
     target: str, function: Callable[..., Any], compiled: Any, scale: float
 ) -> tuple[bool, bool]:
-    """Try a heuristic in a process of its own, stopped if it never ends.
-
-    Returns two bools: true if its results are floats, and true if they change sign with the
-    colours. Raises ValueError.
-    """
-    with closing(ForkedProcess(_try, function, compiled, scale, check_positions())) as child:
-        try:
-            answer = child.receive_within(CHECK_SECONDS)
-        except EOFError:
-            raise ValueError(f"'{target}' ended its process when tried") from None
+    """Try a heuristic apart; True if its results are floats, True if symmetric; ValueError."""
+    work = function, compiled, scale, check_positions()
+    try:
+        answer = answer_of_child(_try, *work, seconds=CHECK_SECONDS)
+    except EOFError:
+        raise ValueError(f"'{target}' ended its process when tried") from None
     if answer is None:
         raise ValueError(
             f"'{target}' did not end on {CHECK_POSITIONS} positions within {CHECK_SECONDS:g} s"
         )
-    floating, symmetric, complaint = json.loads(answer)
+    floating, symmetric, complaint = answer
     if complaint:
         raise UserCodeError(f"'{target}': {complaint}")
     return floating, symmetric
 
 
 def _try(
-    link: Channel,
-    function: Callable[..., Any],
-    compiled: Any,
-    scale: float,
-    positions: tuple[Position, ...],
-) -> None:
+    function: Callable[..., Any], compiled: Any, scale: float, positions: tuple[Position, ...]
+) -> tuple[bool, bool, str]:
     kind = compiled.nopython_signatures[0].return_type if compiled else None
     floating = isinstance(kind, numba.types.Float)
     symmetric, complaint = True, ""
@@ -406,8 +390,8 @@ def _try(
                 shown = re.sub(" at 0x.*", " ...>", f"returns {result!r:.60}")
                 complaint = returned(function, position.masks, shown)
                 break
-            if not len(results) % _TWICE and (told := _changes(position, result, function)):
-                complaint = returned(function, position.masks, told)
+            if not len(results) % _TWICE and (fault := _changes(position, result, function)):
+                complaint = returned(function, position.masks, fault)
                 break
             # Python's own numbers, as numpy's unsigned ones cannot be negated.
             swapped = function(*reversed(position.masks))
@@ -421,7 +405,7 @@ def _try(
             symmetric &= result == -swapped
     except Exception as error:
         complaint = f"{why_not(error, function)} (position {position.to_obf()})"
-    link.send(json.dumps([floating, bool(symmetric), complaint]).encode())
+    return floating, bool(symmetric), complaint
 
 
 def _changes(position: Position, result: Any, function: Callable[..., Any]) -> str:
@@ -439,17 +423,17 @@ def _complaint(
     position: Position, result: Any, function: Any, compiled: Any, floating: bool, scale: float
 ) -> str:
     """Return the complaint about a result, or nothing."""
-    where, told = f"at {position.to_obf()}", f"returns {result}"
+    where, fault = f"at {position.to_obf()}", f"returns {result}"
     if not math.isfinite(result):
-        return returned(function, position.masks, f"{told} {where}")
+        return returned(function, position.masks, f"{fault} {where}")
     if abs(result * (scale if floating else 1)) > LARGEST:
         most = f"at most {LARGEST} (floats: after scaling) is allowed"
-        return returned(function, position.masks, f"{told} {where}; {most}")
+        return returned(function, position.masks, f"{fault} {where}; {most}")
     if compiled:
         other = compiled(*position.masks)
         if complaint := _changes(position, other, compiled):
             return complaint
         if not math.isclose(other, result, rel_tol=1e-9, abs_tol=1e-9):
-            told = f"gives {other} compiled but {result} as ordinary Python {where}"
-            return signed_mask(compiled, told)
+            fault = f"gives {other} compiled but {result} as ordinary Python {where}"
+            return signed_mask(compiled, fault)
     return ""

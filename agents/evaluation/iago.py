@@ -33,7 +33,7 @@ class Iago(EdgeStability):
     here; each call has to read the whole board.
     """
 
-    as_features = (Feature("iago", 950_000, antisymmetric=False, place=12),)
+    as_features = (Feature("iago", 950_000, antisymmetric=False, order=12),)
 
     @staticmethod
     def kernel(mover: Mask, opponent: Mask, parameters: Array) -> np.int32:

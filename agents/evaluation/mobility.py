@@ -52,8 +52,8 @@ class Mobility(_Mobility):
     """
 
     as_features = (
-        Feature("mobility", 40, place=4),
-        Feature("mobility_ratio", 1000, settings={"form": "ratio"}, place=0),
+        Feature("mobility", 40, order=4),
+        Feature("mobility_ratio", 1000, settings={"form": "ratio"}, order=0),
     )
 
     @staticmethod
@@ -80,8 +80,8 @@ class PotentialMobility(_Mobility):
     """
 
     as_features = (
-        Feature("potential_mobility", 60, place=5),
-        Feature("potential_mobility_ratio", 1000, settings={"form": "ratio"}, place=0),
+        Feature("potential_mobility", 60, order=5),
+        Feature("potential_mobility_ratio", 1000, settings={"form": "ratio"}, order=0),
     )
 
     @staticmethod
@@ -107,7 +107,7 @@ class FrontierDiscs(Evaluation):
     frontier has a choice of moves and leaves the other side few.
     """
 
-    as_features = (Feature("frontier_discs", 62, place=6),)
+    as_features = (Feature("frontier_discs", 62, order=6),)
 
     sides = frozenset({8})
 

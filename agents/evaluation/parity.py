@@ -24,7 +24,7 @@ class Parity(Evaluation):
     left. Earlier it means little, so it is most useful as a part of other heuristics.
     """
 
-    as_features = (Feature("parity", 16, antisymmetric=False, place=7),)
+    as_features = (Feature("parity", 16, antisymmetric=False, order=7),)
 
     sides = frozenset({8})
 
@@ -51,8 +51,8 @@ class Parity(Evaluation):
             while waiting:
                 square = waiting.pop()
                 region.add(square)
-                found = around(square) & empty
-                empty -= found
-                waiting += found
+                near = around(square) & empty
+                empty -= near
+                waiting += near
             value += 1 if len(region) % 2 else -1
         return value

@@ -57,7 +57,7 @@ class SquareWeights(Evaluation):
     long, and knows nothing of moves.
     """
 
-    as_features = (Feature("square_weights", 1176, place=2),)
+    as_features = (Feature("square_weights", 1176, order=2),)
 
     sides = frozenset({8})
 
@@ -91,8 +91,8 @@ class SquareWeights(Evaluation):
 
     def plain(self, position: Position) -> int:
         flat = self.weights.ravel()
-        own = sum(int(flat[square]) for square in bits(position.mover))
-        return own - sum(int(flat[square]) for square in bits(position.opponent))
+        mine = sum(int(flat[square]) for square in bits(position.mover))
+        return mine - sum(int(flat[square]) for square in bits(position.opponent))
 
 
 class ModifiedSquareWeights(SquareWeights):
@@ -107,7 +107,7 @@ class ModifiedSquareWeights(SquareWeights):
     that reason is gone, but plain weights still avoid these squares.
     """
 
-    as_features = (Feature("modified_square_weights", 916, place=3),)
+    as_features = (Feature("modified_square_weights", 916, order=3),)
 
     SETTLED: ClassVar[int] = 5
 
@@ -124,8 +124,8 @@ class ModifiedSquareWeights(SquareWeights):
             if (mover | opponent) >> _CORNERS[corner] & ONE != ZERO:
                 for i in range(3):
                     square = _NEIGHBOURS[corner, i]
-                    own = np.int32(mover >> square & ONE) - np.int32(opponent >> square & ONE)
-                    value += own * parameters[2048 + 3 * corner + i]
+                    mine = np.int32(mover >> square & ONE) - np.int32(opponent >> square & ONE)
+                    value += mine * parameters[2048 + 3 * corner + i]
         return value
 
     def plain(self, position: Position) -> int:

@@ -22,7 +22,7 @@ class StableDiscs(Evaluation):
     it plays the opening without a plan.
     """
 
-    as_features = (Feature("stable_discs", 64, place=10),)
+    as_features = (Feature("stable_discs", 64, order=10),)
 
     sides = frozenset({8})
 
@@ -31,35 +31,35 @@ class StableDiscs(Evaluation):
 
     @staticmethod
     def kernel(mover: Mask, opponent: Mask, parameters: Array) -> np.int32:
-        own, other = stable_discs_of_both(mover, opponent, parameters)
-        return np.int32(popcount(own) - popcount(other))
+        mine, theirs = stable_discs_of_both(mover, opponent, parameters)
+        return np.int32(popcount(mine) - popcount(theirs))
 
     def plain(self, position: Position) -> int:
-        own = len(plain_stable_discs(position.mover, position.opponent))
-        return own - len(plain_stable_discs(position.opponent, position.mover))
+        mine = len(plain_stable_discs(position.mover, position.opponent))
+        return mine - len(plain_stable_discs(position.opponent, position.mover))
 
 
 _EDGES = (range(8), range(56, 64), range(0, 64, 8), range(7, 64, 8))
 
 
-def plain_stable_discs(own: int, other: int) -> set[int]:
+def plain_stable_discs(mover: int, opponent: int) -> set[int]:
     """Return the squares of :func:`core.stability.stable_discs`, in plain Python."""
     table = edge_table()
     stable = set()
     for edge in _EDGES:
-        mine = sum(1 << i for i, square in enumerate(edge) if own >> square & 1)
-        theirs = sum(1 << i for i, square in enumerate(edge) if other >> square & 1)
-        kept = int(table[256 + table[mine] + 2 * table[theirs]])
-        stable |= {edge[i] for i in bits(kept)}
+        mine = sum(1 << i for i, square in enumerate(edge) if mover >> square & 1)
+        theirs = sum(1 << i for i, square in enumerate(edge) if opponent >> square & 1)
+        stable_part = int(table[256 + table[mine] + 2 * table[theirs]])
+        stable |= {edge[i] for i in bits(stable_part)}
 
     def safe(square: int, line: int) -> bool:
         beside = {square + step for step in (-STEPS[line], STEPS[line])}
         rays = UPWARD[square][line] | DOWNWARD[square][line]
-        return bool(beside & stable) or not rays & ~(own | other)
+        return bool(beside & stable) or not rays & ~(mover | opponent)
 
-    inside = {s for s in bits(own) if 0 < s % 8 < 7 and 0 < s // 8 < 7}
+    inside = {s for s in bits(mover) if 0 < s % 8 < 7 and 0 < s // 8 < 7}
     while True:
-        found = {s for s in inside - stable if all(safe(s, line) for line in range(4))}
-        if not found:
+        more = {s for s in inside - stable if all(safe(s, line) for line in range(4))}
+        if not more:
             return stable
-        stable |= found
+        stable |= more

@@ -42,5 +42,5 @@ def worth_of_moves(evaluation: Evaluation, position: Position) -> list[tuple[int
 
     After a move the opponent has the turn.
     """
-    found = [(move, worth(evaluation, position.play(move))) for move in position.moves]
-    return sorted(found, key=lambda each: each[1].as_value)
+    moves = [(move, worth(evaluation, position.play(move))) for move in position.moves]
+    return sorted(moves, key=lambda move: move[1].as_value)

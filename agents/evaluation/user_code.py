@@ -65,7 +65,7 @@ def why_not(error: BaseException, function: Callable[..., Any]) -> str:
     return source.explained(re.sub(r"\x1b\[[0-9;]*m", "", str(error)))
 
 
-def returned(function: Callable[..., Any], arguments: Any, told: str) -> str:
+def returned(function: Callable[..., Any], arguments: Any, fault: str) -> str:
     """Return the line that gives a function's result for these arguments, its text, what is told of
     the result, and the cure."""
     source = _Source(function)
@@ -85,17 +85,17 @@ def returned(function: Callable[..., Any], arguments: Any, told: str) -> str:
         sys.settrace(None)
     while len(ends) > 1 and ends[-1][1] is ends[-2][1] and "`return " in source.at(ends[-1][0], ""):
         ends.pop()  # the result of a helper, passed on
-    own = source.functions[0]
-    nodes = [node for node in ast.walk(own) if isinstance(node, ast.Yield | ast.YieldFrom)]
+    whole = source.functions[0]
+    nodes = [node for node in ast.walk(whole) if isinstance(node, ast.Yield | ast.YieldFrom)]
     starts = [node.lineno for node in source.functions if hasattr(node, "lineno")]
     line = nodes[0].lineno if nodes else ends[-1][0]
     line += line + 1 in starts  # of a docstring alone the line of the @ is told
-    if told == "returns None" and (last := getattr(own, "end_lineno", 0)):
-        told += f" ({function.__name__}, line {source.first} to line {last})"
-    return source.at(line, told + _cure(told))
+    if fault == "returns None" and (last := getattr(whole, "end_lineno", 0)):
+        fault += f" ({function.__name__}, line {source.first} to line {last})"
+    return source.at(line, fault + _cure(fault))
 
 
-def signed_mask(compiled: Any, told: str) -> str:
+def signed_mask(compiled: Any, fault: str) -> str:
     """Return what is told of compiled code that differs from ordinary Python, and the line in which
     it takes a mask for a signed number, if there is one."""
     source, lines = _Source(compiled.py_func), list[int]()
@@ -109,7 +109,7 @@ def signed_mask(compiled: Any, told: str) -> str:
                 and numba.uint64 in (types[node.lhs.name], types[node.rhs.name])
                 and getattr(signature.return_type, "signed", False)
             ]
-    return source.at(lines[0], told + _cure("signed")) if lines else told + _cure("wide")
+    return source.at(lines[0], fault + _cure("signed")) if lines else fault + _cure("wide")
 
 
 @functools.cache
@@ -119,12 +119,12 @@ def _words() -> Any:
 
 def _kind(kind: str) -> tuple[int, str, str]:
     """Return the place of a type in the table of kinds, its words and its cure."""
-    place = next(n for n, row in enumerate(_words()["kinds"]) if re.search(row[0], kind))
-    return place, *_words()["kinds"][place][1:]
+    index = next(n for n, row in enumerate(_words()["kinds"]) if re.search(row[0], kind))
+    return index, *_words()["kinds"][index][1:]
 
 
-def _cure(told: str) -> str:
-    return next((f"; {cure}" for row, cure in _words()["cures"] if re.search(row, told)), "")
+def _cure(fault: str) -> str:
+    return next((f"; {cure}" for row, cure in _words()["cures"] if re.search(row, fault)), "")
 
 
 class _Source:
@@ -140,23 +140,23 @@ class _Source:
         tree = ast.parse("".join(linecache.getlines(self.file)))
         nodes = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
         named = {node.name: node for node in nodes}
-        own = (n for n in nodes if start in (n.lineno, *(d.lineno for d in n.decorator_list)))
-        self.functions: list[Any] = [next(own, tree)]
+        heads = (n for n in nodes if start in (n.lineno, *(d.lineno for d in n.decorator_list)))
+        self.functions: list[Any] = [next(heads, tree)]
         for node in self.functions:  # it grows
             used = (named.get(getattr(part, "id", "")) for part in ast.walk(node))
             self.functions += [n for n in dict.fromkeys(used) if n and n not in self.functions]
         self.first = getattr(self.functions[0], "lineno", start)
 
-    def at(self, line: int, told: str) -> str:
+    def at(self, line: int, fault: str) -> str:
         """Return a line's number and text, and what is told of it."""
-        return f"line {line}, `{linecache.getline(self.file, line).strip()}`: {told}"
+        return f"line {line}, `{linecache.getline(self.file, line).strip()}`: {fault}"
 
     def nodes(self, line: int = 0) -> Iterator[Any]:
         """Yield the nodes of the functions, all or those in a line: of a compound statement its
         head."""
         nodes: Any = (n for one in self.functions for n in ast.walk(one) if n is not one)
         for node in (n for n in nodes if hasattr(n, "lineno")):
-            heads = [each.lineno for each in (node, *getattr(node, "handlers", ()))]
+            heads = [part.lineno for part in (node, *getattr(node, "handlers", ()))]
             last = heads[0] if hasattr(node, "body") else node.end_lineno
             if not line or line in heads or heads[0] <= line <= last:
                 yield node
@@ -168,19 +168,19 @@ class _Source:
 
     def raised(self, error: BaseException) -> str:
         """Return an exception of Python's in words, and its cure."""
-        told = f"{type(error).__name__}: {' '.join(str(error).split())}"
-        if isinstance(error, NameError | AttributeError) and error.name and "uint64" not in told:
+        fault = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        if isinstance(error, NameError | AttributeError) and error.name and "uint64" not in fault:
             known = [*self.scope, *dir(builtins), *self.code.co_varnames]
             names = dir(error.obj) if isinstance(error, AttributeError) else known
             guess = nearest(error.name, {*names} - {error.name})
             if error.name in sys.stdlib_module_names:
                 guess = f" Write `import {error.name}` at the head of the file"
-            return f"{told}{guess and '.'}{guess}"
-        return f"{told}{python2_hint(error) or _cure(told)}{self.endless(told)}"
+            return f"{fault}{guess and '.'}{guess}"
+        return f"{fault}{python2_hint(error) or _cure(fault)}{self.endless(fault)}"
 
-    def endless(self, told: str) -> str:
+    def endless(self, fault: str) -> str:
         """Return the helper functions that may give None, if that is told."""
-        last = {node: node.body[-1] for node in self.functions[1:] if "None" in told}
+        last = {node: node.body[-1] for node in self.functions[1:] if "None" in fault}
         return "".join(
             f"; {node.name} (line {node.lineno} to line {node.end_lineno}) may end without `return`"
             for node, end in last.items()
@@ -191,20 +191,20 @@ class _Source:
     def explained(self, text: str) -> str:
         """Return the line, the construct and the cure that a message of the compiler means."""
         paths = "|".join(map(re.escape, (self.file, os.path.relpath(self.file))))
-        own = rf'(?<![/\w])(?:{paths})(?:", line | \()(\d+)'
-        line = next(map(int, re.findall(own, text)), 0)
+        pattern = rf'(?<![/\w])(?:{paths})(?:", line | \()(\d+)'
+        line = next(map(int, re.findall(pattern, text)), 0)
         line = self.first if line == self.code.co_firstlineno else line  # not that of its @
-        if found := re.search(r"name '(\w+)' is not defined", text):
-            places = [n.lineno for n in self.nodes() if getattr(n, "id", "") == found[1]]
-            told = self.raised(NameError(found[0], name=found[1]))
-            return self.at((places or [self.first])[0], told)
-        told = self._of_construct(text, line) or self._of_types(text, line)
-        if not told and not _cure(text):
-            told = self._of_construct(text, 0)
+        if match := re.search(r"name '(\w+)' is not defined", text):
+            places = [n.lineno for n in self.nodes() if getattr(n, "id", "") == match[1]]
+            fault = self.raised(NameError(match[0], name=match[1]))
+            return self.at((places or [self.first])[0], fault)
+        fault = self._of_construct(text, line) or self._of_types(text, line)
+        if not fault and not _cure(text):
+            fault = self._of_construct(text, 0)
         stars = [
             a.kwarg.lineno for f in self.functions if (a := getattr(f, "args", None)) and a.kwarg
         ]
-        return told or self.at(line or min(stars, default=self.first), UNKNOWN + _cure(text))
+        return fault or self.at(line or min(stars, default=self.first), UNKNOWN + _cure(text))
 
     def _of_construct(self, text: str, line: int) -> str:
         """Explain a message by what stands in its line, or anywhere if it names none."""
@@ -219,25 +219,26 @@ class _Source:
 
     def _of_types(self, text: str, line: int) -> str:
         """Explain a message about types."""
-        if found := re.search(r">>> (\w+)\((.*)\)", text):
-            operators, name = _words()["operators"], found[1]
+        if match := re.search(r">>> (\w+)\((.*)\)", text):
+            operators, name = _words()["operators"], match[1]
             name = operators.get(name) or operators.get(name.removeprefix("i")) or name
             inner = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
-            types = re.findall(rf"(?:[^,()<]|{inner}|<[^>]*>)+", found[2])
+            types = re.findall(rf"(?:[^,()<]|{inner}|<[^>]*>)+", match[2])
             kinds = [_kind(one.strip()) for one in types]
             whole = [k for k in kinds[: -1 if name == "[] =" else None] if k == _kind("float")]
             odd = min((name in _words()["whole"] and whole) or kinds)
             words = " and ".join(dict.fromkeys(kind[1] for kind in kinds))
-            told = f"`{name}` cannot take {words}; {odd[2]}"
-            return self.at(line, f"{told}{self.endless(odd[1])}")
-        for pattern, told in _words()["messages"]:
-            if found := re.search(pattern, text):
-                kinds = [_kind(f"{group}(") for group in found.groups()]
-                name = found.groupdict().get("name")
+            fault = f"`{name}` cannot take {words}; {odd[2]}"
+            return self.at(line, f"{fault}{self.endless(odd[1])}")
+        for pattern, fault in _words()["messages"]:
+            if match := re.search(pattern, text):
+                kinds = [_kind(f"{group}(") for group in match.groups()]
+                name = match.groupdict().get("name")
                 lines = self.lines_of(id=name) if name else []
-                if "ptional" in found[0]:  # the last of these counts
+                if "ptional" in match[0]:  # the last of these counts
                     lines = self.lines_of(value=None)[::-1]
-                told = told.format(*found.groups(), words=[k[1] for k in kinds], cure=kinds[-1][2])
+                named, cure = [kind[1] for kind in kinds], kinds[-1][2]
+                fault = fault.format(*match.groups(), words=named, cure=cure)
                 also = "".join(f" (line {n})" for n in lines[:-1])
-                return self.at((lines or [line or self.first])[-1], f"{told}{also}")
+                return self.at((lines or [line or self.first])[-1], f"{fault}{also}")
         return ""

@@ -151,10 +151,10 @@ class GtpConnection:
         answer, self._echoed = line[1:], False
         success, text = line[0] == "=", answer.strip()
         is_glued = answer == text
-        found = re.match("[0-9]+" if is_glued else r"[0-9]+(?!\S)", text)
-        if found is None or not self.dialect.numbered:
+        number = re.match("[0-9]+" if is_glued else r"[0-9]+(?!\S)", text)
+        if number is None or not self.dialect.numbered:
             return success, text
-        is_own, rest = found[0].lstrip("0") == str(self._number), text[found.end() :].strip()
+        is_own, rest = number[0].lstrip("0") == str(self._number), text[number.end() :].strip()
         if is_own and success and rest and not is_glued:  # "= 2" alone may be the version
             self.dialect.spaced = True
         if not (is_glued or self.dialect.spaced):
@@ -191,10 +191,7 @@ class GtpConnection:
         self.dialect.upper = False
 
     def _obeys(self) -> bool:
-        """Ask for the list of commands; return True if the engine takes commands in this form.
-
-        An engine without such a list is asked for the version of its protocol.
-        """
+        """Return True if the engine lists its commands, or tells its version, in this form."""
         for command in ("list_commands", "protocol_version"):
             try:
                 answer = self.ask(command)
@@ -255,12 +252,12 @@ class GtpConnection:
         """Set a position, in the first form that the engine accepts; raises PlayerFailure."""
         if self.dialect.setter is None:
             names = BOARD_SETTERS if self.dialect.known is None else sorted(self.dialect.known)
-            found = [name for name in names if name.endswith(BOARD_SETTERS)]
+            setters = [name for name in names if name.endswith(BOARD_SETTERS)]
         else:
-            found = [self.dialect.setter] if self.dialect.setter else []
+            setters = [self.dialect.setter] if self.dialect.setter else []
         squares, _, letter = start.to_obf().partition(" ")
         movers = [*(colors[start.to_move is Color.WHITE] for colors in self._colors()), letter]
-        for name, board, mover in product(found, (squares, squares.replace("-", ".")), movers):
+        for name, board, mover in product(setters, (squares, squares.replace("-", ".")), movers):
             with suppress(GtpRefusal):
                 self.ask(f"{name} {board} {mover}")
                 self.dialect.setter = name

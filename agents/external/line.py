@@ -71,7 +71,7 @@ def _decision(answer: str, position: Position) -> Decision:
     """Parse ``d3 value=12 depth=5 nodes=1234``; raises ValueError if it is malformed."""
     word, *notes = answer.split()
     move = parse_square(word, position.ruleset.side)
-    about: dict[str, Any] = {}
+    notes_read: dict[str, Any] = {}
     for note in notes:
         name, equals, text = note.partition("=")
         if not equals or name not in ("value", "depth", *_COUNTS):
@@ -79,6 +79,6 @@ def _decision(answer: str, position: Position) -> Decision:
         form = _DECIMAL if name == "value" else _WHOLE
         if not form.fullmatch(text):
             raise ValueError(f"'{note:.60}' is no number")
-        about[name] = int(text) if _WHOLE.fullmatch(text) else float(text)
-    counts = SearchStats(**{name: about.pop(name) for name in _COUNTS if name in about})
-    return Decision(move, about.get("value"), (), about.get("depth"), counts)
+        notes_read[name] = int(text) if _WHOLE.fullmatch(text) else float(text)
+    counts = SearchStats(**{name: notes_read.pop(name) for name in _COUNTS if name in notes_read})
+    return Decision(move, notes_read.get("value"), (), notes_read.get("depth"), counts)

@@ -97,9 +97,9 @@ def files_of_interpreter(command: str) -> Iterator[str]:
     """Yield the files and folders of the program that a command names without a path, such as
     ``java`` or ``python3``. Everything else that the command names stays closed."""
     program = words_in(command)[0]
-    found = None if os.sep in program else shutil.which(program)
-    if found is not None and os.path.isabs(found):
-        yield from _files_of_program(found)
+    path = None if os.sep in program else shutil.which(program)
+    if path is not None and os.path.isabs(path):
+        yield from _files_of_program(path)
 
 
 def _files_of_program(program: str) -> Iterator[str]:
@@ -260,11 +260,7 @@ class Program:
         return line
 
     def _listen(self, seconds: float, writable: int | None = None) -> bool:
-        """Read output within ``seconds``; return False once the program has ended and all is read.
-
-        The program's standard error is copied to that of this process. writable: a descriptor;
-        return as soon as it accepts a write.
-        """
+        """Read output; False once all is read. writable: return as soon as it accepts a write."""
         process = self._process
         assert process is not None and process.stdout is not None and process.stderr is not None
         out = process.stdout.fileno()
@@ -382,8 +378,7 @@ class Program:
 
 
 def _with_whole_paths(words: list[str]) -> list[str]:
-    """Return the words of a command, with whole paths for the program, for files, and for the
-    folders of a class path."""
+    """Return the words of a command with whole paths for program, files and class path."""
     program = shutil.which(words[0]) or words[0]
     whole = [os.path.abspath(program)]
     for before, word in pairwise(words):
@@ -411,28 +406,28 @@ _COMMAND = re.compile(r"(?:^|[|;&`(])\s*([\w./-]+)")
 _OF_SHELLS = {"echo", "printf", "test", "true", "false", "kill", "pwd", "[", "time"}
 
 
-def explained(detail: str, name: str, place: str | None) -> str:
+def explained(detail: str, name: str, path: str | None) -> str:
     """Return the detail of a failure; if the agent of this name wanted another process, words that
-    say so stand before it. place: its file or folder, None if it has none."""
+    say so stand before it. path: its file or folder, None if it has none."""
     if not _REFUSED.search(detail):
         return detail
-    wanted = _wanted(detail, place)
-    told = f" ({wanted})" if wanted else ""
-    who = name if place is None else Path(place).name
+    wanted = _wanted(detail, path)
+    named = f" ({wanted})" if wanted else ""
+    who = name if path is None else Path(path).name
     said = (
-        f"{who} started another program{told}: write it in one process, or ask your teacher for "
+        f"{who} started another program{named}: write it in one process, or ask your teacher for "
         f"isolation.children=[{name}]"
     )
     return said + LAST_OUTPUT + detail.replace(LAST_OUTPUT, "\n")
 
 
-def _wanted(detail: str, place: str | None) -> str:
+def _wanted(detail: str, path: str | None) -> str:
     """Return the program that was to be started, as far as it is known."""
     if named := _NAMED.search(detail):
         return Path(next(filter(None, named.groups()))).name
-    if place is None or not (script := _LINE.search(detail)):
+    if path is None or not (script := _LINE.search(detail)):
         return ""
-    file = Path(place)
+    file = Path(path)
     if file.is_dir():
         file /= Path(script[1] or script[3]).name
     with contextlib.suppress(OSError):

@@ -33,7 +33,7 @@ from othello_lab.agents.external.program_agent import refuse_counts
 from othello_lab.agents.external.wpi import UNREAD, WpiAgent
 from othello_lab.agents.external_agent import alike, prepare_alike
 from othello_lab.agents.loading import find, last_line, own_class, split_target
-from othello_lab.agents.recognition import about
+from othello_lab.agents.recognition import describe
 from othello_lab.core.game import UNFIT, PlayerFailure
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
@@ -180,20 +180,20 @@ class Submission(Agent):
         if self.protocol == UNCLEAR:
             raise PlayerFailure(UNFIT, self.problem)
         try:
-            place = self._copy()
-            target = self._target_in(place)
-            os.chdir(place)  # nothing else runs in this process
+            folder = self._copy()
+            target = self._target_in(folder)
+            os.chdir(folder)  # nothing else runs in this process
             if self.protocol == PYTHON:
                 if not self._may_fork:
                     super().forbid_children()
-                sys.path.insert(0, str(place))  # it may import files beside it at any time
+                sys.path.insert(0, str(folder))  # it may import files beside it at any time
                 return _python(target, prepares)
             if self.source is not None:
                 assert self._scratch is not None
                 _compile(Path(self.source), self._scratch)
             agent: Agent = LineAgent(str(self.command))
             if self.protocol == FILE:
-                agent = WpiAgent(str(self.command), folder=str(place))
+                agent = WpiAgent(str(self.command), folder=str(folder))
             if not self._may_fork:
                 agent.forbid_children()
             agent.prepare()
@@ -204,12 +204,12 @@ class Submission(Agent):
             raise PlayerFailure(UNFIT, detail) from None
         return agent
 
-    def _target_in(self, place: Path) -> str:
+    def _target_in(self, folder: Path) -> str:
         """Return the target inside a copy of the submission."""
         path = Path(self.path)
         file, colon, name = str(self.target).removesuffix(".py").partition(".py:")
         inside = os.path.relpath(f"{file}.py", path if path.is_dir() else path.parent)
-        return f"{place / inside}{colon[-1:]}{name}"
+        return f"{folder / inside}{colon[-1:]}{name}"
 
     def _copy(self) -> Path:
         """Copy the submission into a new scratch folder and return the folder to run it in."""
@@ -270,8 +270,7 @@ def _compile(source: Path, scratch: ScratchFolder) -> None:
 
 
 def _excess_of(compiler: subprocess.Popen[bytes], scratch: ScratchFolder) -> str | None:
-    """Wait for a compiler, a tree of processes; end it, and return what was too much, if it takes
-    more than it may."""
+    """Wait for a compiler; end it, and return what was too much, if it takes more than it may."""
     until, excess = time.monotonic() + _COMPILE_SECONDS, None
     try:
         while compiler.poll() is None and excess is None:
@@ -307,7 +306,7 @@ def _has_main(source: Path) -> bool:
 def _python(target: str, prepares: bool) -> Agent:
     """Make the agent of a class or a function, or of the one that a file has; raises ValueError."""
     if target.endswith(".py"):
-        target = about(target)["target"]
+        target = describe(target)["target"]
     player = find(target)
     if isinstance(player, type):
         if not issubclass(player, Agent):
@@ -338,9 +337,9 @@ def submissions(folder: str, protocol: str = FILE) -> dict[str, dict[str, Any]]:
     """
     if protocol not in PROGRAMS:
         raise ConfigError(unknown_choice("protocol", protocol, PROGRAMS))
-    place = Path(folder).expanduser()
+    expanded = Path(folder).expanduser()
     try:
-        paths = sorted(_handed_in(place))
+        paths = sorted(_handed_in(expanded))
     except OSError as error:
         raise ConfigError(f"folder={folder}: {error.strerror}") from None
     if not paths:
@@ -361,18 +360,18 @@ def settings_of(path: Path, protocol: str = FILE) -> dict[str, Any]:
     try:
         if path.is_symlink():  # it would open the folder that it leads to
             raise ValueError(f"{path.name} is a link; put the program itself into the folder")
-        about = _settings_of(path, protocol)
+        settings = _settings_of(path, protocol)
         if _notes_of(path).get("children"):
-            about["children"] = True
-        for text in (str(path), *map(str, about.values())):
+            settings["children"] = True
+        for text in (str(path), *map(str, settings.values())):
             if storable(text) != text:  # neither the record nor a YAML could hold it
                 raise ValueError(f"{text}: this file name is not UTF-8; rename the file")
     except (ValueError, OSError, RecursionError, MemoryError) as error:
         problem = " ".join(str(error).split())
         if isinstance(error, RecursionError | MemoryError):
             problem = f"{path.name}, {problem or 'not enough memory'}"
-        about = {"protocol": UNCLEAR, "problem": storable(problem)}
-    return {"path": storable(str(path))} | about
+        settings = {"protocol": UNCLEAR, "problem": storable(problem)}
+    return {"path": storable(str(path))} | settings
 
 
 def _handed_in(folder: Path) -> Iterator[Path]:
@@ -414,26 +413,26 @@ def _notes_of(path: Path) -> Mapping[str, Any]:
     """Read the YAML beside a submission or in its folder; raises ValueError."""
     beside = path if path.suffix == ".yaml" else path.with_name(f"{path.stem}.yaml")
     places = (beside, path / _NOTES) if path.is_dir() else (beside,)
-    for place in places:
-        if not place.is_file():
+    for file in places:
+        if not file.is_file():
             continue
         try:
-            notes = read_yaml(place)
+            notes = read_yaml(file)
         except ValueError as error:
-            raise ValueError(f"{place.name} cannot be read: {error}") from None
+            raise ValueError(f"{file.name} cannot be read: {error}") from None
         if not isinstance(notes, Mapping):
-            raise ValueError(f"{place.name}: key: value is needed, of {', '.join(_KEYS)}")
+            raise ValueError(f"{file.name}: key: value is needed, of {', '.join(_KEYS)}")
         for key, value in notes.items():
             if key not in _KEYS:
-                raise ValueError(f"{place.name}: {unknown_choice('key', key, _KEYS)}")
+                raise ValueError(f"{file.name}: {unknown_choice('key', key, _KEYS)}")
             if key == "children" and isinstance(value, bool):
                 continue
             if not isinstance(value, str):
-                raise ValueError(f"{place.name}: {key}={value!r:.60} is no text")
+                raise ValueError(f"{file.name}: {key}={value!r:.60} is no text")
         known = (*PROGRAMS, PYTHON)
         if notes.get("protocol", FILE) not in known:
             problem = unknown_choice("protocol", notes["protocol"], known)
-            raise ValueError(f"{place.name}: {problem}")
+            raise ValueError(f"{file.name}: {problem}")
         return notes
     return {}
 

@@ -166,10 +166,7 @@ class WpiAgent(ProgramAgent):
         return move
 
     def _expect_nothing(self) -> None:
-        """Raise PlayerFailure if the program has written out of turn.
-
-        A blank file is removed: a program that writes in pieces may end its last line late.
-        """
+        """Raise PlayerFailure for a file out of turn; a blank one, a late line end, is removed."""
         if self._outgoing.is_there:
             with contextlib.suppress(FileNameError, OSError):
                 if not (self._outgoing.read() or "").strip():
@@ -228,14 +225,13 @@ class WpiAgent(ProgramAgent):
         return f"wrote no {name}" + (f" (but {others})" if others else "")
 
     def _other_files(self) -> list[str]:
-        """Return the names of the first few files that the program has put into its scratch folder
-        beside its own two."""
-        own = {self._incoming.path.name, self._outgoing.path.name}
-        found: list[str] = []
+        """Return the first few other files that the program has put into its scratch folder."""
+        expected = {self._incoming.path.name, self._outgoing.path.name}
+        names: list[str] = []
         if self._scratch is not None:
             with contextlib.suppress(OSError):
-                found = [each.name for each in self._scratch.path.iterdir()]
-        return [f"{visible(name):.40}" for name in sorted(set(found) - own)[:_MOST_NAMED]]
+                names = [entry.name for entry in self._scratch.path.iterdir()]
+        return [f"{visible(name):.40}" for name in sorted(set(names) - expected)[:_MOST_NAMED]]
 
     # ------------------------------------------------------------------ its end
 
@@ -250,10 +246,7 @@ class WpiAgent(ProgramAgent):
         return self._program.ended_within(self._over_since + seconds - time.monotonic())
 
     def _end(self, seconds: float) -> None:
-        """End the program and remove its scratch folder.
-
-        A program may end by itself within ``seconds`` after a game played to the end.
-        """
+        """End the program, by itself after a whole game, and remove its scratch folder."""
         self.ended_within(seconds)
         self._over_since = None
         self._program.kill()

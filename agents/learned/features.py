@@ -62,22 +62,22 @@ def write_features(mover: Mask, opponent: Mask, tables: Address, values: Array) 
     :data:`NAMES`, or a pointer to its first element.
     """
     empty = ~(mover | opponent)
-    own, other = popcount(legal_moves(mover, opponent)), popcount(legal_moves(opponent, mover))
-    values[OWN_MOVES] = np.int32(own)
-    values[THEIR_MOVES] = np.int32(other)
-    values[MOBILITY] = np.int32(own - other)
-    own, other = popcount(neighbours(opponent) & empty), popcount(neighbours(mover) & empty)
-    values[OWN_POTENTIAL] = np.int32(own)
-    values[THEIR_POTENTIAL] = np.int32(other)
-    values[POTENTIAL] = np.int32(own - other)
+    mine, theirs = popcount(legal_moves(mover, opponent)), popcount(legal_moves(opponent, mover))
+    values[OWN_MOVES] = np.int32(mine)
+    values[THEIR_MOVES] = np.int32(theirs)
+    values[MOBILITY] = np.int32(mine - theirs)
+    mine, theirs = popcount(neighbours(opponent) & empty), popcount(neighbours(mover) & empty)
+    values[OWN_POTENTIAL] = np.int32(mine)
+    values[THEIR_POTENTIAL] = np.int32(theirs)
+    values[POTENTIAL] = np.int32(mine - theirs)
     near = neighbours(empty)
     values[FRONTIER] = np.int32(popcount(opponent & near) - popcount(mover & near))
     edges = int32_at(tables + _STABLE_TABLE)
     stable, their_stable = stable_discs_of_both(mover, opponent, edges)
-    own, other = popcount(stable), popcount(their_stable)
-    values[OWN_STABLE] = np.int32(own)
-    values[THEIR_STABLE] = np.int32(other)
-    values[STABLE] = np.int32(own - other)
+    mine, theirs = popcount(stable), popcount(their_stable)
+    values[OWN_STABLE] = np.int32(mine)
+    values[THEIR_STABLE] = np.int32(theirs)
+    values[STABLE] = np.int32(mine - theirs)
     values[EDGES] = np.int32(edge_sum(mover, opponent, int32_at(tables + _EDGE_TABLE)))
     squares = int32_at(tables + _SQUARE_TABLE)
     values[SQUARES] = _worth_of_squares(mover, opponent, squares)
@@ -103,8 +103,8 @@ def features(movers: np.ndarray, opponents: np.ndarray) -> np.ndarray:
     movers, opponents: masks, of equal length.
     """
     values = np.zeros((len(movers), len(NAMES)), dtype=np.int32)
-    own, other = (np.ascontiguousarray(masks, dtype=np.uint64) for masks in (movers, opponents))
-    _write_all(own, other, np.intp(tables().ctypes.data), values)
+    mine, theirs = (np.ascontiguousarray(masks, dtype=np.uint64) for masks in (movers, opponents))
+    _write_all(mine, theirs, np.intp(tables().ctypes.data), values)
     return values
 
 
@@ -117,8 +117,8 @@ def plain_features(position: Position) -> dict[str, int]:
     }
 
     def difference(squares: set[int]) -> int:
-        own = sum(position.mover >> square & 1 for square in squares)
-        return sum(position.opponent >> square & 1 for square in squares) - own
+        mine = sum(position.mover >> square & 1 for square in squares)
+        return sum(position.opponent >> square & 1 for square in squares) - mine
 
     x_squares = {square for square in beside if int(_X_SQUARES) >> square & 1}
     heuristics = {name: FEATURES[name]().plain(position) for name in HEURISTICS}

@@ -68,9 +68,9 @@ class Geometry:
     def places(self) -> list[tuple[int, tuple[int, ...]]]:
         """All places: the number of the pattern and the squares."""
         return [
-            (number, place)
+            (number, cells)
             for number, pattern in enumerate(self.patterns)
-            for place in pattern.places
+            for cells in pattern.places
         ]
 
     def features(self, mover: np.ndarray, opponent: np.ndarray) -> np.ndarray:
@@ -102,13 +102,13 @@ def _features(
     indices = np.empty((len(mover), len(begins)), dtype=np.int32)
     byte = np.uint64(255)
     for n in range(len(mover)):
-        for place in range(len(begins)):
+        for cells in range(len(begins)):
             content = np.int64(0)
             for row in range(8):
                 shift = np.uint64(8 * row)
-                content += np.int64(rows[row, (mover[n] >> shift) & byte, place])
-                content += 2 * np.int64(rows[row, (opponent[n] >> shift) & byte, place])
-            indices[n, place] = classes[begins[place] + content]
+                content += np.int64(rows[row, (mover[n] >> shift) & byte, cells])
+                content += 2 * np.int64(rows[row, (opponent[n] >> shift) & byte, cells])
+            indices[n, cells] = classes[begins[cells] + content]
     return indices
 
 
@@ -118,9 +118,9 @@ def geometry(side: int) -> Geometry:
     patterns = tuple(_pattern(name, squares, side) for name, squares in _shapes(side))
     first = np.cumsum([0, *(pattern.number for pattern in patterns)])
     rows = np.zeros((ROWS, BYTES, LANES), dtype=np.uint16)
-    places = [place for pattern in patterns for place in pattern.places]
-    for lane, place in enumerate(places):
-        for digit, square in enumerate(place):
+    places = [cells for pattern in patterns for cells in pattern.places]
+    for lane, cells in enumerate(places):
+        for digit, square in enumerate(cells):
             row, column = divmod(square, 8)
             with_disc = np.arange(BYTES) >> column & 1 == 1
             rows[row, with_disc, lane] += np.uint16(3**digit)

@@ -160,8 +160,8 @@ def check_arrays(learned: LearnedWeights) -> dict[str, np.ndarray]:
     arrays = {name: learned.whole(name, shape) for name, shape in shapes.items()}
     size = {name: np.abs(array) for name, array in arrays.items()}
     # A square has a disc of one side, or is empty: then either side may have a move there.
-    own, their, own_move, their_move = size[INPUTS]
-    of_square = np.maximum(np.maximum(own, their), own_move + their_move)
+    mine, their, own_move, their_move = size[INPUTS]
+    of_square = np.maximum(np.maximum(mine, their), own_move + their_move)
     for name, most, kind in (
         (INPUTS, size[EMPTIES].max(axis=0) + of_square.sum(axis=0), np.int16),
         (HIDDEN, size[HIDDEN].max(axis=-1), np.int16),

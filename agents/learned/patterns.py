@@ -139,8 +139,8 @@ class PatternEvaluation(Evaluation):
         digit = dict.fromkeys(bits(position.mover), 1) | dict.fromkeys(bits(position.opponent), 2)
         for pattern, first in zip(shapes.patterns, shapes.first, strict=True):
             total = 0
-            for place in pattern.places:
-                content = sum(digit.get(square, 0) * 3**n for n, square in enumerate(place))
+            for squares in pattern.places:
+                content = sum(digit.get(square, 0) * 3**n for n, square in enumerate(squares))
                 total += int(arrays[CONTENTS][stage, first + pattern.classes[content]])
             parts[pattern.name] = total
         return parts

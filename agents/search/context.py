@@ -252,12 +252,12 @@ def clear_pv(context: Address, row: Int) -> None:
 @kernel
 def extend_pv(context: Address, row: Int, move: Int) -> None:
     """The best line of a node is this move and then its child's best line, one row below."""
-    own = PV + row * PLIES
-    child = own - PLIES
-    store(context, own, move)
+    line = PV + row * PLIES
+    child = line - PLIES
+    store(context, line, move)
     for ply in range(row):
         reply = load(context, child + ply)
-        store(context, own + ply + 1, reply)
+        store(context, line + ply + 1, reply)
         if reply == END:
             break
 
@@ -273,8 +273,8 @@ def set_pv(context: Address, row: Int, move: Int) -> None:
 def begin_decision(context: Address) -> Int:
     """Set the counters to 0, as the root is about to be entered; the depth that is to be
     searched."""
-    for place in range(COUNTERS):
-        store(context, place, np.int64(0))
+    for index in range(COUNTERS):
+        store(context, index, np.int64(0))
     enter_again(context)
     return load(context, PLAYED_DEPTH)
 
@@ -288,8 +288,8 @@ def end_decision(context: Address, value: Int, moves: Mask, answer: Address) -> 
     store(answer, VALUE, value)
     store(answer, JUDGED, np.int64(complete))
     store(answer, DEPTH, depth if complete else np.int64(0))
-    for place in range(COUNTERS):
-        store(answer, COUNTS + place, load(context, place))
+    for index in range(COUNTERS):
+        store(answer, COUNTS + index, load(context, index))
     store(answer, COUNTS + MADE, load(context, NODES) + load(context, MADE))
     square = load(context, PV + depth * PLIES)
     return np.int64(lowest_square(moves)) if square == END else square

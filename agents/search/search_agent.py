@@ -63,8 +63,8 @@ class SearchAgent(Agent):
 
     def __getstate__(self) -> dict[str, Any]:
         # Addresses mean nothing to a copy, or in another process.
-        own = ("_context", "_address")
-        return {name: value for name, value in vars(self).items() if name not in own}
+        left_out = ("_context", "_address")
+        return {name: value for name, value in vars(self).items() if name not in left_out}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
@@ -160,8 +160,7 @@ class SearchAgent(Agent):
         return value, pv, depth
 
     def _compiled_player(self, function: Any, rules: Ruleset, limits: Limits) -> CompiledPlayer:
-        """Return this agent with the compiled decision ``function``, for a search that needs
-        nothing but a kernel on the context."""
+        """Return a player with this decision, for a search that needs only a context."""
         layout.set_constants(self._context, rules, self.evaluation)
         self._context[layout.PLAYED_DEPTH] = self._depth_within(limits)
         layout.set_limits(self._context, limits.nodes)

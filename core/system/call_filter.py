@@ -80,8 +80,8 @@ def refuse_reach(network: bool) -> None:
     rules: list[tuple[str, int, _Comparison | None]] = [
         *((name, errno.EPERM, None) for name in _REACH),
         *((name, errno.ENOSYS, None) for name in _OTHER_WAYS),
-        *(("clone", errno.EPERM, _has(0, each, each)) for each in _NAMESPACES),
-        *(("fcntl", errno.EPERM, _has(1, each)) for each in _SIGNALS),
+        *(("clone", errno.EPERM, _has(0, number, number)) for number in _NAMESPACES),
+        *(("fcntl", errno.EPERM, _has(1, number)) for number in _SIGNALS),
         ("ioctl", errno.EPERM, _Comparison(1, 2, _TERMINALS[0])),  # less
         ("ioctl", errno.EPERM, _Comparison(1, 6, _TERMINALS[1])),  # more
         ("prctl", errno.EPERM, _has(0, _PR_SCHED_CORE)),

@@ -129,16 +129,15 @@ def _is_writable(folder: Path) -> bool:
 
 
 def _own_temporary_folder() -> Path | None:
-    """Return a folder in the system's temporary one that only this user can write; None if there
-    is none. Whoever writes there decides what code runs."""
+    """Return a temporary folder that only this user can write; None if there is none."""
     try:
         folder = Path(tempfile.gettempdir()) / f"othello-strategy-lab-{os.getuid()}"
         folder.mkdir(mode=0o700, exist_ok=True)
-        about = folder.lstat()
+        status = folder.lstat()
     except OSError:
         return None
-    is_own = stat.S_ISDIR(about.st_mode) and about.st_uid == os.getuid()
-    return folder if is_own and not about.st_mode & 0o022 else None
+    is_own = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
+    return folder if is_own and not status.st_mode & 0o022 else None
 
 
 def _code_version() -> str:
@@ -161,8 +160,7 @@ def _code_version() -> str:
 
 
 class _Locator(caching.UserProvidedCacheLocator):
-    """The place of a kernel's machine code. Numba's own places depend on the path and the time of
-    the source file; this one is the same for all copies of the same sources."""
+    """The place of a kernel's machine code, the same for all copies of the same sources."""
 
     def __init__(self, function: Callable[..., Any], file: str) -> None:
         self._py_file = file
@@ -261,14 +259,13 @@ def _where_code_goes() -> str:
     )
 
 
-_told: list[str] = []  # about the cache, once in a process
+_announced: list[str] = []  # about the cache, once in a process
 _prepared: set[str] = set()  # what this process has loaded; says nothing about any agent
 
 
 @contextmanager
 def _alone(done: Path) -> Iterator[None]:
-    """Let only one of several processes that begin at once compile; the others wait for it, and
-    then load the machine code. If files cannot be locked, each one compiles."""
+    """Let only one of several processes compile; if files cannot be locked, each one does."""
     with ExitStack() as stack:
         with suppress(OSError):
             done.parent.mkdir(parents=True, exist_ok=True)
@@ -293,8 +290,8 @@ def prepare(
     done = cache_folder() / "ready" / key
     first_use = not done.exists() or not _keeps_code()
     if first_use and announce:
-        if not _told and (problem := _where_code_goes()):
-            _told.append(problem)
+        if not _announced and (problem := _where_code_goes()):
+            _announced.append(problem)
             announce(problem)
         announce(f"compiling {name} for this machine (first use only) ...")
     started = time.perf_counter()

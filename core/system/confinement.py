@@ -111,14 +111,14 @@ class ConfinedProcess(ForkedProcess):
         most: int | None = None,
     ) -> None:
         """output: a descriptor for the process's own output."""
-        self.scratch, own = None, {}
+        self.scratch, variables = None, {}
         if confinement.box is not None:
             self.scratch = ScratchFolder()
-            place = str(self.scratch.path)
+            folder = str(self.scratch.path)
             path = _path_without_shims(os.environ.get("PATH", os.defpath))
-            own = {"HOME": place, "TMPDIR": place, "PATH": path}
+            variables = {"HOME": folder, "TMPDIR": folder, "PATH": path}
         try:
-            settings = os.getpid(), output, confinement, own
+            settings = os.getpid(), output, confinement, variables
             super().__init__(_run_confined, main, settings, arguments, most=most)
         except BaseException:
             self._remove_scratch()
@@ -150,9 +150,9 @@ class ConfinedProcess(ForkedProcess):
 def _run_confined(
     link: Channel, main: Callable[..., None], settings: tuple[Any, ...], arguments: tuple[Any, ...]
 ) -> None:
-    parent, output, confinement, own = settings
+    parent, output, confinement, variables = settings
     try:
-        confine(parent, link.fileno(), output, confinement, own)
+        confine(parent, link.fileno(), output, confinement, variables)
     except OSError as error:
         if not is_shortage(error):
             raise
@@ -161,13 +161,13 @@ def _run_confined(
 
 
 def confine(
-    parent: int, kept: int, output: int, confinement: Confinement, own: Mapping[str, str]
+    parent: int, link: int, output: int, confinement: Confinement, variables: Mapping[str, str]
 ) -> None:
     """Keep this process, just forked, apart from its parents and siblings.
 
     It gets a session of its own, no input, ``output`` for its own output, and no other open file
-    but ``kept``; it ends with its parent, and becomes the parent of the orphans below it. own:
-    variables of the environment of a closed process; TMPDIR is the folder that it may write.
+    but ``link``; it ends with its parent, and becomes the parent of the orphans below it.
+    variables: of the environment of a closed process; TMPDIR is the folder that it may write.
     """
     with contextlib.suppress(PermissionError):  # inside of another closed process
         os.setsid()
@@ -179,8 +179,8 @@ def confine(
         os.dup2(source, number)
     # Whatever stood in their place may depend on what is closed now, or hold what others print.
     sys.stdin, sys.stdout, sys.stderr = _stream(0, "r"), _stream(1, "w"), _stream(2, "w")
-    os.closerange(3, kept)
-    os.closerange(kept + 1, os.sysconf("SC_OPEN_MAX"))
+    os.closerange(3, link)
+    os.closerange(link + 1, os.sysconf("SC_OPEN_MAX"))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     java = ["-XX:-UsePerfData"]  # which would lock a file
     if confinement.memory_mb is not None:
@@ -191,10 +191,10 @@ def confine(
     if confinement.memory_mb is not None or confinement.box is not None:
         os.environ["JDK_JAVA_OPTIONS"] = " ".join(java)
     if confinement.box is not None:
-        _close(confinement.box, own)
+        _close(confinement.box, variables)
 
 
-def _close(box: Box, own: Mapping[str, str]) -> None:
+def _close(box: Box, variables: Mapping[str, str]) -> None:
     """Close this process: no file but those of the box, nor more rights than any user has."""
     for which, most in (
         (resource.RLIMIT_NOFILE, _MOST_FILES),
@@ -207,34 +207,33 @@ def _close(box: Box, own: Mapping[str, str]) -> None:
     for name in list(os.environ):
         if not name.startswith(_ENVIRONMENT) and name != "JDK_JAVA_OPTIONS":
             del os.environ[name]
-    os.environ.update(own, PYTHONDONTWRITEBYTECODE="1")
+    os.environ.update(variables, PYTHONDONTWRITEBYTECODE="1")
     os.environ[KERNELS] = str(cache_folder())
     tempfile.tempdir = None  # it is found anew
     sys.dont_write_bytecode = True
     reads: list[str] = []
     lists = [str(_ROOT)]
-    for each in (*_SYSTEM, *_of_python(), str(cache_folder()), *box.reads):
-        for path, is_whole in _without(Path(each), box.private):
+    for part in (*_SYSTEM, *_of_python(), str(cache_folder()), *box.reads):
+        for path, is_whole in _without(Path(part), box.private):
             (reads if is_whole else lists).append(str(path))
     _give_up_capabilities()
-    reads.append(own["TMPDIR"])  # programs copied or compiled there are run
-    landlock.open_only(reads, lists, [own["TMPDIR"], "/dev/null", *box.writes], box.network)
+    reads.append(variables["TMPDIR"])  # programs copied or compiled there are run
+    landlock.open_only(reads, lists, [variables["TMPDIR"], "/dev/null", *box.writes], box.network)
     call_filter.refuse_reach(box.network)
 
 
 @cache
 def _path_without_shims(path: str) -> str:
-    """Return a PATH with folders of programs in place of those of shims: scripts by which pyenv and
-    its like choose a program, and start it as another process."""
+    """Return a PATH without folders of shims, scripts that start the program as another process."""
     places = []
-    for place in path.split(":"):
-        found = [place]
-        if os.path.basename(place) == "shims":
-            manager = os.path.basename(os.path.dirname(place)).lstrip(".")
+    for folder in path.split(":"):
+        folders = [folder]
+        if os.path.basename(folder) == "shims":
+            manager = os.path.basename(os.path.dirname(folder)).lstrip(".")
             with contextlib.suppress(OSError, subprocess.SubprocessError):
                 said = subprocess.check_output([manager, "prefix"], text=True, stderr=DEVNULL)
-                found = [f"{prefix}/bin" for prefix in said.strip().split(":")]
-        places += found
+                folders = [f"{prefix}/bin" for prefix in said.strip().split(":")]
+        places += folders
     return ":".join(places)
 
 
@@ -256,8 +255,8 @@ def _without(path: Path, private: Sequence[str]) -> Iterator[tuple[Path, bool]]:
     """
     with contextlib.suppress(OSError, RuntimeError):
         path = path.resolve()
-    apart = [Path(each) for each in private]
-    if not any(each.is_relative_to(path) for each in apart):
+    apart = [Path(item) for item in private]
+    if not any(item.is_relative_to(path) for item in apart):
         yield path, True
         return
     yield path, False

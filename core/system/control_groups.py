@@ -12,15 +12,15 @@ GROUPS, OWN = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
 def own_groups(controller: str, groups: Path = GROUPS) -> Iterator[Path]:
     """Yield the folders of a controller's groups that this process may be in, of both versions of
     control groups: its own, and those above."""
-    found = {groups: None, groups / controller: None}
+    folders = {groups: None, groups / controller: None}
     with suppress(OSError):
         for line in OWN.read_text(encoding="utf-8").splitlines():
             number, controllers, path = line.split(":", 2)
             if number == "0" or controller in controllers.split(","):
                 top = groups if number == "0" else groups / controller
-                own = Path(path.lstrip("/"))
-                found |= dict.fromkeys(top / place for place in (own, *own.parents))
-    yield from found
+                group = Path(path.lstrip("/"))
+                folders |= dict.fromkeys(top / part for part in (group, *group.parents))
+    yield from folders
 
 
 def numbers(folder: Path, *names: str) -> list[int] | None:
@@ -37,7 +37,7 @@ def processor_quota(groups: Path = GROUPS) -> float | None:
     known = []
     for folder in own_groups("cpu", groups):
         for files in (("cpu.max",), ("cpu.cfs_quota_us", "cpu.cfs_period_us")):
-            found = numbers(folder, *files)
-            if found and len(found) == 2 and min(found) > 0:
-                known.append(found[0] / found[1])
+            values = numbers(folder, *files)
+            if values and len(values) == 2 and min(values) > 0:
+                known.append(values[0] / values[1])
     return min(known, default=None)

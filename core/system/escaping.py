@@ -28,7 +28,7 @@ def visible(text: object, keep: str = "") -> str:
     text = str(text)
     if text.isprintable():
         return text
-    return "".join(each if each in keep else _seen(each) for each in text)
+    return "".join(letter if letter in keep else _seen(letter) for letter in text)
 
 
 @cache
@@ -66,7 +66,7 @@ def _narrow(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
     lost = error.object[error.start : error.end]
-    plainer = (_PLAINER.get(each) or each.encode("unicode_escape").decode() for each in lost)
+    plainer = (_PLAINER.get(letter) or letter.encode("unicode_escape").decode() for letter in lost)
     return "".join(plainer), error.end
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import select
 import signal
@@ -14,7 +15,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from othello_lab.core.system.processes import LINUX, send_signal
+from othello_lab.core.system.processes import LINUX, end_descendants, send_signal
 
 _LENGTH = struct.Struct("<I")
 _CHUNK = 1 << 16
@@ -71,14 +72,14 @@ class Channel:
     def _read(self, flags: int) -> None:
         try:
             if self._stamped:
-                found, notes, _, _ = self._end.recvmsg(_CHUNK, 64, flags)
+                received, notes, _, _ = self._end.recvmsg(_CHUNK, 64, flags)
                 self._stamp = notes[0][2] if notes else b""
             else:
-                found = self._end.recv(_CHUNK, flags)
+                received = self._end.recv(_CHUNK, flags)
         except ConnectionError:
-            found = b""
-        self.ended = self.ended or not found
-        self._received += found
+            received = b""
+        self.ended = self.ended or not received
+        self._received += received
 
     def note_when_sent(self) -> None:
         """From now on note the time at which the other end has sent its messages."""
@@ -248,3 +249,21 @@ class ForkedProcess(Channel):
         """End the process, and close the line."""
         self.kill()
         super().close()
+
+
+def answer_of_child(function: Callable[..., Any], *arguments: Any, seconds: float) -> Any:
+    """Call a function in a child process and return its result, plain data but None.
+
+    Returns None if there is no result within ``seconds``. Raises EOFError if the process ends
+    without one. The process and all that it has started are ended.
+    """
+
+    def send(link: Channel) -> None:
+        link.send(json.dumps(function(*arguments)).encode())
+
+    with contextlib.closing(ForkedProcess(send)) as child:
+        try:
+            message = child.receive_within(seconds)
+        finally:
+            end_descendants([child.number])
+    return None if message is None else json.loads(message)

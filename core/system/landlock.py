@@ -40,8 +40,8 @@ def version() -> int:
     """Return the version of Landlock that this kernel has; 0 for none."""
     if not LINUX:
         return 0
-    found = _libc().syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _GET_VERSION)
-    return max(0, int(found))
+    number = _libc().syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _GET_VERSION)
+    return max(0, int(number))
 
 
 def open_only(
@@ -79,13 +79,13 @@ def open_only(
 def _add(libc: Any, ruleset: int, path: str, access: int) -> None:
     """Add a rule for a file or folder, if there is one."""
     with contextlib.suppress(OSError):
-        place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        folder = os.open(path, os.O_PATH | os.O_CLOEXEC)
         try:
             if not os.path.isdir(path):
                 access &= _OF_FILES
-            libc.syscall(_ADD_RULE, ruleset, _BENEATH, _RULE.pack(access, place), 0)
+            libc.syscall(_ADD_RULE, ruleset, _BENEATH, _RULE.pack(access, folder), 0)
         finally:
-            os.close(place)
+            os.close(folder)
 
 
 def _libc() -> Any:

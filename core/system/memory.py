@@ -41,8 +41,8 @@ def free_memory(groups: Path = GROUPS, system: Path = Path("/proc/meminfo")) -> 
             known.append(int(free[1]) << 10)
     for folder in own_groups("memory", groups):
         for files in _FILES.items():
-            if found := numbers(folder, *files):
-                known.append(max(0, found[0] - found[1]))
+            if values := numbers(folder, *files):
+                known.append(max(0, values[0] - values[1]))
     bound, _ = resource.getrlimit(resource.RLIMIT_AS)
     if bound != resource.RLIM_INFINITY:
         with contextlib.suppress(OSError):

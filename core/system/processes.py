@@ -115,10 +115,10 @@ def descendants(roots: Iterable[int]) -> list[int]:
         if state != b"Z":
             children.setdefault(parent, []).append(number)
     above = list(roots)
-    found = list(above)
-    for number in found:
-        found += children.get(number, [])
-    return found[len(above) :]
+    family = list(above)
+    for number in family:
+        family += children.get(number, [])
+    return family[len(above) :]
 
 
 def family(process: int) -> list[int]:
@@ -126,12 +126,12 @@ def family(process: int) -> list[int]:
     faster than :func:`descendants`, and certain only while they stand still or fork nothing."""
     if not os.path.exists("/proc/thread-self/children"):  # not all kernels have them
         return [process, *descendants([process])]
-    found = [process]
-    for number in found:
+    members = [process]
+    for number in members:
         for thread in threads(number):
             with contextlib.suppress(OSError), open(f"{thread}/children", "rb") as file:
-                found += map(int, file.read().split())
-    return found
+                members += map(int, file.read().split())
+    return members
 
 
 def threads(process: int) -> list[str]:
@@ -160,11 +160,11 @@ def end_descendants(roots: Iterable[int], spared: Iterable[int] = ()) -> None:
 
     All are stopped before any is killed, until none is new: so none can leave an heir.
     """
-    roots, kept = list(roots), set(spared)
+    roots, spared_roots = list(roots), set(spared)
     stopped: set[int] = set()
     until = time.monotonic() + 2.0
     while time.monotonic() < until:
-        new = set(descendants(roots)) - kept - set(descendants(kept)) - stopped
+        new = set(descendants(roots)) - spared_roots - set(descendants(spared_roots)) - stopped
         if not new:
             break
         for number in new:

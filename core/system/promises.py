@@ -49,12 +49,12 @@ def broken() -> list[str]:
 
 def system_facts() -> str:
     """Return the means of this kernel and user in a line."""
-    about = os.uname()
+    system = os.uname()
     means = {
         f"Landlock {landlock.version() or ''}".strip(): landlock.version() > 0,
         "seccomp": call_filter.available(),
         "/proc": has_proc(),
     }
-    found = ", ".join(name if there else f"no {name}" for name, there in means.items())
+    listed = ", ".join(name if there else f"no {name}" for name, there in means.items())
     user = "root" if os.geteuid() == 0 else f"user {os.geteuid()}"
-    return f"{about.sysname} {about.release}, {about.machine}, {user}: {found}"
+    return f"{system.sysname} {system.release}, {system.machine}, {user}: {listed}"

@@ -50,15 +50,15 @@ class ScratchFolder:
         folders = [str(self.path)]
         while folders and files <= _MOST_FILES and size <= _MOST_BYTES:
             try:
-                found = list(islice(os.scandir(folders.pop()), _MOST_FILES + 1))
-                for entry in found:
+                entries = list(islice(os.scandir(folders.pop()), _MOST_FILES + 1))
+                for entry in entries:
                     size += 512 * entry.stat(follow_symlinks=False).st_blocks
             except FileNotFoundError:
                 continue  # removed meanwhile
             except OSError as error:
                 return f"a folder in its scratch folder cannot be read ({error.strerror})"
-            files += len(found)
-            folders += [entry.path for entry in found if entry.is_dir(follow_symlinks=False)]
+            files += len(entries)
+            folders += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
         if files > _MOST_FILES:
             return f"it had more than {_MOST_FILES:,} files in its scratch folder"
         if size > _MOST_BYTES:

@@ -34,7 +34,7 @@ def send(text):
 
 def flipped(board, colour, square):
     """The discs that turn if this colour plays here."""
-    found = []
+    discs = []
     for x, y in DIRECTIONS if square not in board else []:
         line = []
         column, row = square[0] + x, square[1] + y
@@ -42,8 +42,8 @@ def flipped(board, colour, square):
             line.append((column, row))
             column, row = column + x, row + y
         if (column, row) in board:
-            found += line
-    return found
+            discs += line
+    return discs
 
 
 def moves(board, colour):
@@ -52,8 +52,8 @@ def moves(board, colour):
 
 
 def play(board, colour, square):
-    for each in [*flipped(board, colour, square), square]:
-        board[each] = colour
+    for disc in [*flipped(board, colour, square), square]:
+        board[disc] = colour
 
 
 def main():

@@ -254,7 +254,7 @@ class Catalogue:
             "levels": [
                 {
                     "name": level.name,
-                    "about": f"{level.about}. Elo {level.elo} {level.interval}.",
+                    "about": f"{level.summary}. Elo {level.elo} {level.interval}.",
                     "elo": level.elo,
                 }
                 for level in self.levels

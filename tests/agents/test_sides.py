@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from bots import bot
 
-from othello_lab.agents.sides import Side, program_name, protocol_of, side_of, with_open_settings
+from othello_lab.agents.sides import Side, protocol_of, side_of, with_open_settings
 from othello_lab.core.system.settings import ConfigError
 
 MINE = """
@@ -138,8 +138,3 @@ def test_a_program_is_asked_for_its_protocol(tmp_path: Path) -> None:
     program.chmod(0o755)
     side = side_of(str(program))
     assert (side.label, chosen(side)["agent@first"]) == ("bot", "line")
-
-
-def test_names_of_programs() -> None:
-    assert program_name("/usr/bin/java -Xmx1g Bert 3") == "Bert"
-    assert program_name("engine --level 3") == "engine"

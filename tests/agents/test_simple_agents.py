@@ -94,8 +94,8 @@ def test_a_maximizer_takes_the_first_move_of_the_highest_value(
             if values:
                 decision = agent.decide(position, Limits(depth=5))
                 first = position.moves[values.index(max(values))]
-                found = decision.value, decision.pv, decision.move, decision.depth
-                assert found == (max(values), (first,), first, 1), f"\n{position}"
+                result = decision.value, decision.pv, decision.move, decision.depth
+                assert result == (max(values), (first,), first, 1), f"\n{position}"
 
 
 def test_a_maximizer_of_own_mobility_does_as_in_paip() -> None:
@@ -110,7 +110,7 @@ def test_a_maximizer_of_own_mobility_does_as_in_paip() -> None:
     for seed in range(4):
         for position in random_game("standard", seed):
             after = {move: position.play(move) for move in position.moves}
-            if not after or any(each.is_over for each in after.values()):
+            if not after or any(position.is_over for position in after.values()):
                 continue
             best = max(after, key=lambda move: moves_of_the_one_who_moved(after[move]))
             assert agent.search(position).move == best, f"\n{position}"
@@ -130,8 +130,8 @@ def deepening() -> AlphaBeta:
 
 
 def test_it_spends_no_more_than_its_own_nodes() -> None:
-    for own, given, most in ((200, None, 200), (200, 50, 50), (50, 200, 50)):
-        agent = Limited(deepening(), nodes=own)
+    for limit, given, most in ((200, None, 200), (200, 50, 50), (50, 200, 50)):
+        agent = Limited(deepening(), nodes=limit)
         agent.begin_game(Color.BLACK, START, 1)
         decision = agent.decide(START, Limits(nodes=given))
         assert most // 4 < decision.stats.nodes < most + 10

@@ -32,12 +32,12 @@ def wide(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def rows(output: str) -> list[list[str]]:
     """The lines of tables that hold a value: where, the value, and what it is made of."""
-    found = []
+    result = []
     for line in output.splitlines():
         cells = re.match(r"\s*(now|--|[a-h][1-8])\s+([+-]\d+(?: discs)?|-)(?:\s+(.*))?$", line)
         if cells:
-            found.append([(cell or "").strip() for cell in cells.groups()])
-    return found
+            result.append([(cell or "").strip() for cell in cells.groups()])
+    return result
 
 
 @pytest.mark.parametrize("name", ["iago", "disc_count", "patterns"])
@@ -156,11 +156,11 @@ def test_evaluations_of_a_folder_of_mine(tmp_path: Path) -> None:
     (tmp_path / "evaluation").mkdir()
     mine = tmp_path / "evaluation" / "mine.yaml"
     mine.write_text("# Mine\n_target_: othello_lab.agents.evaluation.DiscCount\n")
-    asked = "evaluate", POSITION, "--config-dir", str(tmp_path), "--evaluation"
-    ours = printed("agents", *asked, "mine")
+    words = "evaluate", POSITION, "--config-dir", str(tmp_path), "--evaluation"
+    ours = printed("agents", *words, "mine")
     theirs = printed("agents", "evaluate", POSITION, "--evaluation", "disc_count")
     assert rows(ours) == rows(theirs) != []
-    assert "mine" in told("agents", *asked, "yours", code=2)
+    assert "mine" in told("agents", *words, "yours", code=2)
 
 
 # ------------------------------------------------------------------ agents show

@@ -49,7 +49,7 @@ from othello_lab.core.game import END_REASONS, GARBAGE, HUNG, PlayerFailure, val
 from othello_lab.core.notation import parse_ggf, parse_obf, parse_square, split_transcript
 from othello_lab.core.rules import ruleset
 from othello_lab.core.wpi import may_go_on, move_text, read_move
-from othello_lab.core.wthor import WthorGame, format_wthor, parse_wthor
+from othello_lab.core.wthor import WthorGame, format_wthor, numbered_games
 from othello_lab.experiments.config import RunConfig, read
 from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.playing import agent_proxy
@@ -391,7 +391,7 @@ FILES: dict[str, tuple[list[Any] | Callable[[Path], Any], int, list[Reader]]] = 
         [wthor()],
         2,
         [
-            lambda path, _: parse_wthor(path.read_bytes()),
+            lambda path, _: numbered_games(path.read_bytes()),
             lambda path, _: read_openings(path, ruleset("standard"), 2),
             learn_from,
         ],

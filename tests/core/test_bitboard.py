@@ -46,19 +46,19 @@ def check_kernels(board: oracle.Board, colour: str) -> list[int]:
     }
     legal = [square for square, discs in turned.items() if discs]
     for form, (legal_moves, flips) in FORMS.items():
-        found = int(legal_moves(U(mover), U(opponent))) & whole_board
-        assert found == oracle.mask(legal), f"{form} legal_moves, {seen(board, colour)}"
+        result = int(legal_moves(U(mover), U(opponent))) & whole_board
+        assert result == oracle.mask(legal), f"{form} legal_moves, {seen(board, colour)}"
         for square, discs in turned.items():
-            found = int(flips(U(mover), U(opponent), U(square)))
-            assert found == discs, f"{form} flips, {oracle.name(square)}, {seen(board, colour)}"
+            result = int(flips(U(mover), U(opponent), U(square)))
+            assert result == discs, f"{form} flips, {oracle.name(square)}, {seen(board, colour)}"
     return legal
 
 
 def check_score(board: oracle.Board, colour: str) -> None:
     """The kernel gives the empty squares to the winner, as the oracle does."""
     mover, opponent = oracle.masks(board, colour)
-    found = bitboard.disc_difference(U(mover), U(opponent), np.int64(len(board) ** 2))
-    assert found == oracle.score(board, colour), seen(board, colour)
+    result = bitboard.disc_difference(U(mover), U(opponent), np.int64(len(board) ** 2))
+    assert result == oracle.score(board, colour), seen(board, colour)
 
 
 def check_game(name: str, seed: int) -> None:
@@ -118,9 +118,9 @@ def test_boards_that_no_game_reaches_agree_with_the_oracle(side: int, seed: int)
 
 @pytest.mark.skipif(not bitboard.VECTORISED, reason="this process has no vector kernels")
 @settings(max_examples=250)
-@given(filled=masks, own=masks)
-def test_vector_and_plain_kernels_agree_on_any_masks(filled: int, own: int) -> None:
-    mover, opponent = U(filled & own), U(filled & ~own)
+@given(filled=masks, mine=masks)
+def test_vector_and_plain_kernels_agree_on_any_masks(filled: int, mine: int) -> None:
+    mover, opponent = U(filled & mine), U(filled & ~mine)
     pair = f"mover {mover:#x}, opponent {opponent:#x}"
     moves = bitboard.plain_legal_moves(mover, opponent)
     assert bitboard.vector_legal_moves(mover, opponent) == moves, pair
@@ -131,24 +131,24 @@ def test_vector_and_plain_kernels_agree_on_any_masks(filled: int, own: int) -> N
 
 
 @settings(max_examples=100)
-@given(filled=masks, own=masks)
-def test_advancing_is_a_move_and_a_look_at_the_next_moves(filled: int, own: int) -> None:
-    mover, opponent = U(filled & own), U(filled & ~own)
+@given(filled=masks, mine=masks)
+def test_advancing_is_a_move_and_a_look_at_the_next_moves(filled: int, mine: int) -> None:
+    mover, opponent = U(filled & mine), U(filled & ~mine)
     for square in bitboard.bits(int(bitboard.plain_legal_moves(mover, opponent))):
         expected = bitboard.after(mover, opponent, U(square))
         moves = bitboard.plain_legal_moves(*map(U, expected))
         for form, advance in ADVANCES.items():
-            found = advance(mover, opponent, U(1 << square))
+            result = advance(mover, opponent, U(1 << square))
             pair = f"mover {mover:#x}, opponent {opponent:#x}"
-            assert found == (*expected, moves), f"{form}, {oracle.name(square)}, {pair}"
+            assert result == (*expected, moves), f"{form}, {oracle.name(square)}, {pair}"
 
 
 @settings(max_examples=100)
-@given(filled=masks, own=masks, board=masks)
+@given(filled=masks, mine=masks, board=masks)
 def test_a_short_move_turns_one_disc_alone_in_a_direction(
-    filled: int, own: int, board: int
+    filled: int, mine: int, board: int
 ) -> None:
-    mover, opponent = filled & own, filled & ~own
+    mover, opponent = filled & mine, filled & ~mine
     expected = any(
         opponent >> between & 1 and mover >> end & 1
         for square in bitboard.bits(board & ~filled)
@@ -157,8 +157,8 @@ def test_a_short_move_turns_one_disc_alone_in_a_direction(
         if end - between == between - square
     )
     for form, has_short_move in SHORT_MOVES.items():
-        found = has_short_move(U(mover), U(opponent), U(board))
-        assert found == expected, f"{form}, mover {mover:#x}, opponent {opponent:#x}"
+        result = has_short_move(U(mover), U(opponent), U(board))
+        assert result == expected, f"{form}, mover {mover:#x}, opponent {opponent:#x}"
 
 
 def test_the_chosen_kernels_are_vector_code_exactly_where_that_is_said() -> None:
@@ -177,8 +177,8 @@ def counts(mask: Any) -> tuple[int, int, int]:
 def test_bit_counting_is_what_python_counts(mask: int) -> None:
     squares = [square for square in range(64) if mask >> square & 1]
     assert bitboard.bits(mask) == squares
-    found = [int(count) for count in counts(U(mask))]
-    assert found == [len(squares), squares[0], 1 << squares[-1]]
+    result = [int(count) for count in counts(U(mask))]
+    assert result == [len(squares), squares[0], 1 << squares[-1]]
     assert bitboard.bits(0) == []
     assert counts(U(0))[::2] == (0, 0)
 
@@ -186,8 +186,8 @@ def test_bit_counting_is_what_python_counts(mask: int) -> None:
 @pytest.mark.parametrize("form", NTH_BITS)
 @given(mask=masks.filter(bool))
 def test_the_nth_bit_of_a_mask(form: str, mask: int) -> None:
-    found = [int(NTH_BITS[form](U(mask), U(n))) for n in range(mask.bit_count())]
-    assert found == [1 << square for square in bitboard.bits(mask)]
+    result = [int(NTH_BITS[form](U(mask), U(n))) for n in range(mask.bit_count())]
+    assert result == [1 << square for square in bitboard.bits(mask)]
 
 
 @given(mask=masks)

@@ -23,8 +23,8 @@ from othello_lab.core.wthor import (
     fitting,
     format_names,
     format_wthor,
+    numbered_games,
     offset,
-    parse_wthor,
 )
 
 # As the Generic Game Server writes it.
@@ -62,12 +62,12 @@ def test_several_games_in_one_text(between: str) -> None:
 def test_what_is_written_is_read(name: str, seed: int, length: int, passes: bool) -> None:
     """Any game under any rules, with its passes or without them."""
     turns = played_out(name, seed)[:length]
-    told = [(each.to_move, move) for each, move in turns if move != PASS or not passes]
+    expected = [(position.to_move, move) for position, move in turns if move != PASS or not passes]
     obf = Position.start(name).to_obf()
-    text = format_ggf(obf, told, PB="a [b]; \\c", PW="gr\u00f6\u00dfer\n")
+    text = format_ggf(obf, expected, PB="a [b]; \\c", PW="gr\u00f6\u00dfer\n")
     assert "PB[a b c]PW[gr\u00f6\u00dfer]" in text and "\n" not in text
     (game,) = parse_ggf(text)
-    assert game.words == tuple(square_name(m).upper() if m != PASS else "PA" for _, m in told)
+    assert game.words == tuple(square_name(m).upper() if m != PASS else "PA" for _, m in expected)
     plies = [move for _, move in turns]
     while passes and plies and plies[-1] == PASS:
         plies.pop()  # nothing after it tells of it
@@ -149,7 +149,7 @@ def test_games_make_the_round_trip(count: int) -> None:
         games.append(WthorGame(moves, discs, number % 7, number % 11, number % 3))
         position, last = turns[-1]
         ends.append((position.play(last), tuple(move for _, move in turns)))
-    again = parse_wthor(format_wthor(games, DAY, 2026))
+    again = [game for _, game in numbered_games(format_wthor(games, DAY, 2026))]
     assert again == games
     for game, end in zip(again, ends, strict=True):
         assert Position.start().follow([square_name(move) for move in game.moves]) == end
@@ -178,8 +178,8 @@ def changed(at: int, *new: int) -> bytes:
 )
 def test_what_is_no_file_of_games_is_told_with_its_byte(content: bytes, words: str) -> None:
     with refused(*words.split("|"), error=NotationError):
-        parse_wthor(content)
-    assert len(parse_wthor(changed(12, 0))) == 2, "a board of 0 is the usual one"
+        numbered_games(content)
+    assert len(numbered_games(changed(12, 0))) == 2, "a board of 0 is the usual one"
 
 
 # ------------------------------------------------------------------ the file-protocol tournament

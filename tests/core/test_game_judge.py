@@ -49,13 +49,13 @@ class Scripted(Player):
     def __init__(self, *answers: object) -> None:
         self.answers = list(answers)
         self.begun: list[tuple[Color, Position, int]] = []
-        self.asked: list[tuple[Position, Limits]] = []
+        self.questions: list[tuple[Position, Limits]] = []
 
     def begin_game(self, color: Color, start: Position, seed: int) -> None:
         self.begun.append((color, start, seed))
 
     def decide(self, position: Position, limits: Limits) -> Any:
-        self.asked.append((position, limits))
+        self.questions.append((position, limits))
         answer = self.answers.pop(0) if self.answers else first
         if isinstance(answer, BaseException):
             raise answer
@@ -140,7 +140,7 @@ def test_a_game_that_is_over_is_only_counted(
     record = play_game(table, over)
     assert (record.plies, record.final, record.end_reason) == ((), over, FINISHED)
     assert (record.winner, record.disc_difference) == (winner, difference)
-    assert not table[BLACK].asked and not table[WHITE].asked
+    assert not table[BLACK].questions and not table[WHITE].questions
 
 
 class Follower(Player):
@@ -151,9 +151,9 @@ class Follower(Player):
         self.calls = calls
         self.raises = raises
 
-    def note(self, what: str, about: object) -> None:
-        self.calls.append((what, self.color, about))
-        if about == self.raises:
+    def note(self, what: str, details: object) -> None:
+        self.calls.append((what, self.color, details))
+        if details == self.raises:
             raise RuntimeError("that is too much")
 
     def begin_game(self, color: Color, start: Position, seed: int) -> None:
@@ -196,9 +196,9 @@ def test_both_players_are_told_of_every_move(
     expected: list[Call] = []
     position, begin = start, reduce(Position.play, opening, start)
 
-    def expect(what: str, color: Color, about: object, now: Position, made: int) -> None:
+    def expect(what: str, color: Color, details: object, now: Position, made: int) -> None:
         expected.append(("look", color, (now, record.plies[:made])))
-        expected.append((what, color, about))
+        expected.append((what, color, details))
 
     for color in Color:
         expect("begin", color, (start, seeds[color]), begin, 0)
@@ -301,25 +301,25 @@ def test_an_exception_at_the_beginning_of_a_game_loses() -> None:
     assert "no engine" in record.detail
     assert (record.opening, record.plies, record.transcript) == ((37,), (), "f5")
     assert record.final == Position.from_transcript("f5")
-    assert not table[BLACK].asked
+    assert not table[BLACK].questions
 
 
 @pytest.mark.parametrize("guilty", [BLACK, WHITE])
 @pytest.mark.parametrize(
-    ("told", "plies"), [("f5", 0), ("f5d6", 0), ("f5d6c3", 1), ("f5d6c3d3", 2)], ids=str
+    ("line", "plies"), [("f5", 0), ("f5d6", 0), ("f5d6c3", 1), ("f5d6c3d3", 2)], ids=str
 )
 def test_who_raises_in_observe_loses_whoever_is_to_move(
-    guilty: Color, told: str, plies: int
+    guilty: Color, line: str, plies: int
 ) -> None:
     """The opening is f5 d6; after it both players make their first legal move."""
-    last = parse_square(told[-2:]), Position.from_transcript(told)
+    last = parse_square(line[-2:]), Position.from_transcript(line)
     calls: list[Call] = []
     table = {color: Follower(calls, last if color is guilty else None) for color in Color}
     record = play_game(table, opening=(37, 43))
     assert (record.end_reason, record.winner) == (RAISED, guilty.other)
     assert "RuntimeError: that is too much" in record.detail
     assert len(record.plies) == plies
-    assert record.final == Position.from_transcript(max(told, "f5d6", key=len))
+    assert record.final == Position.from_transcript(max(line, "f5d6", key=len))
     assert calls[-1] == ("observe", guilty, last)
 
 
@@ -386,7 +386,7 @@ def test_grace_is_given_once_for_a_clock_and_is_not_shown(clock: Clock) -> None:
     assert (record.end_reason, record.winner) == (LATE, WHITE)
     assert "0.010 s" in record.detail and " 0 s allowed" in record.detail
     assert record.too_late is not None and record.too_late.late == TOO_LATE
-    shown = [limits.clock for _, limits in table[BLACK].asked]
+    shown = [limits.clock for _, limits in table[BLACK].questions]
     assert shown == pytest.approx([0.055, 0.045, 0.035, 0.025, 0.015, 0.005, 0.0])
     record = play_game(both(), limits=Limits(seconds=0.005), grace=0.01)
     assert record.end_reason == FINISHED, "each move has its own grace"
@@ -406,8 +406,8 @@ def test_preparing_for_a_game_is_not_timed(clock: Clock) -> None:
 class Ponderer(RandomAgent):
     """An agent whose time in ``observe`` and in ``decide`` is known: its own stopwatch tells it."""
 
-    def __init__(self, told: float, asked: float) -> None:
-        self.seconds = {"observe": told, "decide": asked}
+    def __init__(self, observe: float, decide: float) -> None:
+        self.seconds = {"observe": observe, "decide": decide}
         self.stopwatch = self
         self.call = "decide"
         self.given: list[Limits] = []

@@ -43,7 +43,7 @@ def test_perft_is_the_sum_over_the_moves(name: str) -> None:
         for position in random_game(name, seed):
             if not position.is_over:
                 after = [position.play(move) for move in position.legal_moves() or ("--",)]
-                assert sum(perft(each, 3) for each in after) == perft(position, 4), position
+                assert sum(perft(child, 3) for child in after) == perft(position, 4), position
 
 
 @pytest.mark.parametrize("name", RULESETS)

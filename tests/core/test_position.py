@@ -262,14 +262,14 @@ def test_the_picture_of_a_position_shows_what_is_printed(name: str) -> None:
     picture = position._repr_svg_()
     root = ElementTree.fromstring(picture)
     marks = {"#1e2124": "X", "#f7f5ee": "O", "#8fbfa6": "*"}
-    circles = [each.attrib for each in root.iter("{http://www.w3.org/2000/svg}circle")]
+    circles = [circle.attrib for circle in root.iter("{http://www.w3.org/2000/svg}circle")]
     drawn = {
-        ((int(each["cx"]) - 42) // 40, (int(each["cy"]) - 42) // 40): marks[each["fill"]]
-        for each in circles
+        ((int(circle["cx"]) - 42) // 40, (int(circle["cy"]) - 42) // 40): marks[circle["fill"]]
+        for circle in circles
     }
     assert drawn == {
-        (column, place): mark
-        for place, line in enumerate(lines[1:-1])
+        (column, row): mark
+        for row, line in enumerate(lines[1:-1])
         for column, mark in enumerate(line.split()[1:])
         if mark != "."
     }

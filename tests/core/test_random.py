@@ -56,8 +56,8 @@ def test_words_of_many_spawned_seeds_are_numpys(
         np.random.SeedSequence(seed, spawn_key=(key, number)).generate_state(count, np.uint64)
         for number in numbers
     ]
-    found = spawned_words(seed, key, numbers, count)
-    assert found.tolist() == [words.tolist() for words in expected]
+    result = spawned_words(seed, key, numbers, count)
+    assert result.tolist() == [words.tolist() for words in expected]
 
 
 def test_other_generators_are_refused() -> None:
@@ -99,5 +99,5 @@ def test_a_line_is_followed_up_to_its_first_illegal_move(
             position = position.play(move)
             made += 1
     begin, board = Position.start(), np.uint64(RULESETS["standard"].board)
-    found = follow_line(*begin.masks, board, np.array(line, dtype=np.uint8))
-    assert found == (position.mover, position.opponent, made)
+    result = follow_line(*begin.masks, board, np.array(line, dtype=np.uint8))
+    assert result == (position.mover, position.opponent, made)

@@ -14,14 +14,14 @@ class Squares:
     """Yields the square of each item, and stops working after so many."""
 
     def __init__(self, until: int = 100) -> None:
-        self.asked: list[int] = []
+        self.requests: list[int] = []
         self.until = until
 
     def __call__(self, items: Sequence[int]) -> Iterator[list[int]]:
         for item in items:
-            if len(self.asked) == self.until:
+            if len(self.requests) == self.until:
                 raise KeyboardInterrupt
-            self.asked.append(item)
+            self.requests.append(item)
             yield [item, item * item]
 
 
@@ -33,9 +33,9 @@ def test_made_rows_are_not_made_again(tmp_path: Path, capsys: pytest.CaptureFixt
     with pytest.raises(KeyboardInterrupt):
         RowMaker(folder=tmp_path / "rows")("of ten", range(10), first)
     assert RowMaker(folder=tmp_path / "rows")("of ten", range(10), second) == WANTED
-    assert first.asked == [0, 1, 2, 3] and second.asked == [4, 5, 6, 7, 8, 9]
+    assert first.requests == [0, 1, 2, 3] and second.requests == [4, 5, 6, 7, 8, 9]
     assert RowMaker(folder=tmp_path / "rows")("of ten", range(10), third) == WANTED
-    assert not third.asked
+    assert not third.requests
     assert RowMaker(folder=tmp_path / "rows")("others", [3], third) == [[3, 9]]
     assert not capsys.readouterr().out  # it is silent without a console
 
@@ -48,7 +48,7 @@ def test_a_line_that_was_not_finished_is_made_again(tmp_path: Path, tail: bytes)
         file.write(tail)
     again = Squares()
     assert RowMaker(folder=tmp_path)("rows", range(10), again) == WANTED
-    assert again.asked[0] == 4
+    assert again.requests[0] == 4
     assert len((tmp_path / "rows.jsonl").read_text().splitlines()) == 10
 
 

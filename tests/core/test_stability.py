@@ -14,9 +14,9 @@ from othello_lab import Position
 from othello_lab.core.stability import edge_table, stable_discs
 
 
-def stable(own: int, other: int) -> int:
+def stable(mover: int, opponent: int) -> int:
     """The mask that the kernel gives."""
-    return int(stable_discs(np.uint64(own), np.uint64(other), edge_table()))
+    return int(stable_discs(np.uint64(mover), np.uint64(opponent), edge_table()))
 
 
 def named(mask: int) -> set[str]:
@@ -42,16 +42,16 @@ def played(edge: Edge, square: int, colour: str) -> Edge:
 @cache
 def reachable(edge: Edge) -> frozenset[Edge]:
     """All edges that can come of this one, by any moves of either side in any order."""
-    found = {edge}
+    edges = {edge}
     for square in range(8):
         if edge[square] == ".":
             for colour in "xo":
-                found |= reachable(played(edge, square, colour))
-    return frozenset(found)
+                edges |= reachable(played(edge, square, colour))
+    return frozenset(edges)
 
 
 @cache
-def kept(edge: Edge) -> frozenset[int]:
+def survivors(edge: Edge) -> frozenset[int]:
     """The squares whose disc is the same in everything that can come."""
     return frozenset(
         square
@@ -74,27 +74,27 @@ LINES = {square: rays(square) for square in range(64)}
 EDGES = [list(range(8)), list(range(56, 64)), list(range(0, 64, 8)), list(range(7, 64, 8))]
 
 
-def obviously_stable(own: int, other: int) -> int:
+def obviously_stable(mover: int, opponent: int) -> int:
     """Edge discs that nothing on the edge can turn; then, again and again, inner discs that in each
     line have either no empty square or a stable disc of their colour beside them."""
-    colour = {s: "x" if own >> s & 1 else "o" if other >> s & 1 else "." for s in range(64)}
-    found = set()
+    colour = {s: "x" if mover >> s & 1 else "o" if opponent >> s & 1 else "." for s in range(64)}
+    result = set()
     for edge in EDGES:
-        safe = kept("".join(colour[square] for square in edge))
-        found |= {edge[i] for i in safe if colour[edge[i]] == "x"}
+        safe = survivors("".join(colour[square] for square in edge))
+        result |= {edge[i] for i in safe if colour[edge[i]] == "x"}
     inner = [s for s in range(64) if colour[s] == "x" and not any(s in edge for edge in EDGES)]
 
     def holds(square: int, line: list[int]) -> bool:
         at = line.index(square)
         beside = {line[at - 1], line[at + 1]}  # an inner square is never at a line's end
-        return bool(beside & found) or all(colour[on] != "." for on in line)
+        return bool(beside & result) or all(colour[on] != "." for on in line)
 
     grown = True
     while grown:
-        more = {s for s in inner if s not in found and all(holds(s, line) for line in LINES[s])}
-        found |= more
+        more = {s for s in inner if s not in result and all(holds(s, line) for line in LINES[s])}
+        result |= more
         grown = bool(more)
-    return oracle.mask(found)
+    return oracle.mask(result)
 
 
 def test_every_edge_is_judged_as_by_trying_everything() -> None:
@@ -102,10 +102,10 @@ def test_every_edge_is_judged_as_by_trying_everything() -> None:
     assert table.shape == (256 + 3**8,)
     for number in range(3**8):
         edge = "".join(".xo"[number // 3**square % 3] for square in range(8))
-        own = sum(1 << square for square in range(8) if edge[square] == "x")
-        other = sum(1 << square for square in range(8) if edge[square] == "o")
-        assert table[own] + 2 * table[other] == number
-        expected = sum(1 << square for square in kept(edge) if edge[square] == "x")
+        mover = sum(1 << square for square in range(8) if edge[square] == "x")
+        opponent = sum(1 << square for square in range(8) if edge[square] == "o")
+        assert table[mover] + 2 * table[opponent] == number
+        expected = sum(1 << square for square in survivors(edge) if edge[square] == "x")
         assert table[256 + number] == expected, edge
 
 
@@ -119,9 +119,9 @@ def test_stable_discs_are_those_of_the_definition(
 ) -> None:
     positions = [p for seed in seeds for p in random_game("standard", seed)[beginning:]]
     for position in positions + strewn_boards(boards, seeds.stop):
-        own, other = position.mover, position.opponent
-        expected, found = obviously_stable(own, other), stable(own, other)
-        assert found == expected, f"\n{position}\n{named(expected ^ found)}"
+        mover, opponent = position.mover, position.opponent
+        expected, result = obviously_stable(mover, opponent), stable(mover, opponent)
+        assert result == expected, f"\n{position}\n{named(expected ^ result)}"
 
 
 def check_game(game: list[Position]) -> int:
@@ -129,13 +129,13 @@ def check_game(game: list[Position]) -> int:
     counted = 0
     before = {"black": 0, "white": 0}
     for position in game:
-        for colour, own, other in (
+        for colour, mover, opponent in (
             ("black", position.black, position.white),
             ("white", position.white, position.black),
         ):
-            now = stable(own, other)
-            assert now & ~own == 0, f"\n{position}"
-            flipped = before[colour] & ~own
+            now = stable(mover, opponent)
+            assert now & ~mover == 0, f"\n{position}"
+            flipped = before[colour] & ~mover
             assert not flipped, f"{named(flipped)} {colour}, flipped\n{position}"
             forgotten = before[colour] & ~now
             assert not forgotten, f"{named(forgotten)} {colour}, no longer counted\n{position}"

@@ -13,7 +13,7 @@ From few to many empty squares, the kernels are
 
 The techniques, each of which :class:`agents.search.endgame.solver.EndgameSolver` can leave out:
 
-* **fastest first** (:func:`_rank_moves`): the moves that leave the opponent fewest replies first,
+* **fastest first** (:func:`rank_moves`): the moves that leave the opponent fewest replies first,
   because the tree below is small. (Slagle and Dixon's mobility ordering, which solvers have used
   since the eighties.)
 * **parity**: moves into quadrants with an odd number of empty squares first; the player there tends
@@ -23,7 +23,7 @@ The techniques, each of which :class:`agents.search.endgame.solver.EndgameSolver
 * **etc**, enhanced transposition cutoff: before searching, look for a child in the table that
   refutes. (Plaat, Schaeffer, Pijls and de Bruin 1996.)
 * **sorting search**: at many empty squares the moves are ranked also by a search of a few plies
-  with a rough heuristic (:func:`_promise`).
+  with a rough heuristic (:func:`_look_ahead`).
 
 Always on: a transposition table (:mod:`agents.search.endgame.memory`), principal variation search,
 and fail-soft bounds.
@@ -116,9 +116,9 @@ def last_five(context: Address, mover: Mask, opponent: Mask, alpha: Int, odd: Ma
         left ^= ONE << square
         if left == ZERO:
             left, later = later, ZERO
-        other, own = after(mover, opponent, square)
+        other, mine = after(mover, opponent, square)
         odd_then = odd ^ np.uint64(load(context, memory.QUADRANT + np.int64(square)))
-        score = -last_four(context, other, own, -alpha - 1, odd_then)
+        score = -last_four(context, other, mine, -alpha - 1, odd_then)
         if score > best:
             best = score
             if score > alpha:
@@ -166,8 +166,8 @@ def _look_ahead(
         left &= left - ONE
         if left == ZERO:
             left, later = later, ZERO
-        other, own = after(mover, opponent, square)
-        score = -_look_ahead(context, other, own, -beta, -max(alpha, best), depth - np.int64(1))
+        other, mine = after(mover, opponent, square)
+        score = -_look_ahead(context, other, mine, -beta, -max(alpha, best), depth - np.int64(1))
         if score > best:
             best = score
             if score >= beta:
@@ -180,8 +180,7 @@ def _look_ahead(
 
 @kernel
 def _rank(context: Address, mover: Mask, opponent: Mask, square: Square, odd: Mask) -> Int:
-    """Return the priority of a move to ``square``, without looking ahead; mover and opponent are
-    those after it."""
+    """Return the priority of a move, without looking ahead; mover and opponent: after it."""
     rank = _WORTH_WEIGHT * load(context, memory.WORTH + np.int64(square))
     if odd & (ONE << square) != ZERO:
         rank += PARITY_BONUS
@@ -240,15 +239,15 @@ def rank_moves(
         if square == first_move:
             rank = _FROM_TABLE
         else:
-            other, own = after_flips(mover, opponent, square, flipped)
+            other, mine = after_flips(mover, opponent, square, flipped)
             if FEW + 1 < empties < load(context, memory.ETC_FROM):
                 # It will be looked up soon; with enhanced cutoffs it just was.
-                prefetch(bucket_of(context, other, own, empties - 1))
-            rank = _rank(context, other, own, square, odd)
+                prefetch(bucket_of(context, other, mine, empties - 1))
+            rank = _rank(context, other, mine, square, odd)
             if plies >= 0 and not out_of_budget(context):
                 enter_again(context)
                 least = best - load(context, memory.MARGIN)
-                value = max(least, -_look_ahead(context, other, own, -_FAR, -least, plies))
+                value = max(least, -_look_ahead(context, other, mine, -_FAR, -least, plies))
                 best = max(best, value)
                 rank += (load(context, memory.VALUE_WEIGHT + empties) * value) >> _WEIGHT_BITS
         store(ranked, number, (rank << _SQUARE_BITS) | np.int64(square))
@@ -265,10 +264,10 @@ def refuted_by_table(
     while moves != ZERO:
         square = lowest_square(moves)
         moves &= moves - ONE
-        other, own = after(mover, opponent, square)
+        other, mine = after(mover, opponent, square)
         count(context, MADE)
-        bucket = bucket_of(context, other, own, empties - 1)
-        known = look_up(context, bucket, other, own)
+        bucket = bucket_of(context, other, mine, empties - 1)
+        known = look_up(context, bucket, other, mine)
         if known != 0 and -upper_of(known) > alpha:
             return square, -upper_of(known)
     return NO_MOVE, UNKNOWN
@@ -328,13 +327,13 @@ def null_window(
     for turn in range(number):
         square = next_move(ranked, turn, number)
         flipped = np.uint64(load(flipped_by, np.int64(square)))
-        other, own = after_flips(mover, opponent, square, flipped)
+        other, mine = after_flips(mover, opponent, square, flipped)
         odd_then = odd ^ np.uint64(load(context, memory.QUADRANT + np.int64(square)))
         enter_again(context)
         if empties == FEW + 1:
-            score = -last_five(context, other, own, -alpha - 1, odd_then)
+            score = -last_five(context, other, mine, -alpha - 1, odd_then)
         else:
-            score = -null_window(context, other, own, -alpha - 1, odd_then, empties - np.int64(1))
+            score = -null_window(context, other, mine, -alpha - 1, odd_then, empties - np.int64(1))
         if out_of_budget(context):
             return score
         if score > best:
@@ -437,18 +436,18 @@ def principal(
     for turn in range(number):
         square = next_move(ranked, turn, number)
         flipped = np.uint64(load(flipped_by, np.int64(square)))
-        other, own = after_flips(mover, opponent, square, flipped)
+        other, mine = after_flips(mover, opponent, square, flipped)
         odd_then = odd ^ np.uint64(load(context, memory.QUADRANT + np.int64(square)))
         fewer = empties - np.int64(1)
         enter_again(context)
         if turn == 0:
-            score = -principal(context, other, own, -beta, -bar, odd_then, fewer)
+            score = -principal(context, other, mine, -beta, -bar, odd_then, fewer)
         else:
             # A null window first: is it better at all? By how much, only if it is.
-            score = -decide(context, other, own, -bar - 1, odd_then, fewer)
+            score = -decide(context, other, mine, -bar - 1, odd_then, fewer)
             if bar < score < beta and not out_of_budget(context):
                 enter_again(context)
-                score = -principal(context, other, own, -beta, -score + 1, odd_then, fewer)
+                score = -principal(context, other, mine, -beta, -score + 1, odd_then, fewer)
         if out_of_budget(context):
             return score
         if score > best:

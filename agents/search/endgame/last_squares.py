@@ -81,15 +81,15 @@ def _two_moves(
     if _NEIGHBOURS[first] & opponent != ZERO:
         flipped = flips(mover, opponent, first)
         if flipped != ZERO:
-            other, own = after_flips(mover, opponent, first, flipped)
-            best = -last_one(context, other, own, -alpha - 1, second)
+            other, mine = after_flips(mover, opponent, first, flipped)
+            best = -last_one(context, other, mine, -alpha - 1, second)
             if best > alpha:
                 return best
     if _NEIGHBOURS[second] & opponent != ZERO:
         flipped = flips(mover, opponent, second)
         if flipped != ZERO:
-            other, own = after_flips(mover, opponent, second, flipped)
-            best = max(best, -last_one(context, other, own, -alpha - 1, first))
+            other, mine = after_flips(mover, opponent, second, flipped)
+            best = max(best, -last_one(context, other, mine, -alpha - 1, first))
     return best
 
 
@@ -124,23 +124,23 @@ def _three_moves(
     if _NEIGHBOURS[first] & opponent != ZERO:
         flipped = flips(mover, opponent, first)
         if flipped != ZERO:
-            other, own = after_flips(mover, opponent, first, flipped)
-            best = -last_two(context, other, own, -alpha - 1, second, third)
+            other, mine = after_flips(mover, opponent, first, flipped)
+            best = -last_two(context, other, mine, -alpha - 1, second, third)
             if best > alpha:
                 return best
     if _NEIGHBOURS[second] & opponent != ZERO:
         flipped = flips(mover, opponent, second)
         if flipped != ZERO:
-            other, own = after_flips(mover, opponent, second, flipped)
-            score = -last_two(context, other, own, -alpha - 1, first, third)
+            other, mine = after_flips(mover, opponent, second, flipped)
+            score = -last_two(context, other, mine, -alpha - 1, first, third)
             if score > alpha:
                 return score
             best = max(best, score)
     if _NEIGHBOURS[third] & opponent != ZERO:
         flipped = flips(mover, opponent, third)
         if flipped != ZERO:
-            other, own = after_flips(mover, opponent, third, flipped)
-            score = -last_two(context, other, own, -alpha - 1, first, second)
+            other, mine = after_flips(mover, opponent, third, flipped)
+            score = -last_two(context, other, mine, -alpha - 1, first, second)
             best = max(best, score)
     return best
 
@@ -202,8 +202,8 @@ def _four_moves(
         if odd_rest == ZERO:
             odd_rest = even_rest
         third = lowest_square(odd_rest)
-        other, own = after_flips(mover, opponent, square, flipped)
-        score = -last_three(context, other, own, -alpha - 1, first, second, third)
+        other, mine = after_flips(mover, opponent, square, flipped)
+        score = -last_three(context, other, mine, -alpha - 1, first, second, third)
         if score > alpha:
             return score
         best = max(best, score)

@@ -41,7 +41,7 @@ class PerfectLines(NamedTuple):
 
 
 @kernel
-def _odd_quadrants(context: Address, left: Mask) -> Mask:
+def odd_quadrants(context: Address, left: Mask) -> Mask:
     """Mask of the quadrants with an odd number of these squares."""
     odd = ZERO
     while left != ZERO:
@@ -55,7 +55,7 @@ def _score(context: Address, mover: Mask, opponent: Mask) -> Int:
     """Return the exact score: first the winner, then the margin."""
     squares = load(context, layout.SQUARES)
     left = np.uint64(load(context, layout.BOARD)) & ~(mover | opponent)
-    odd, empties = _odd_quadrants(context, left), np.int64(popcount(left))
+    odd, empties = odd_quadrants(context, left), np.int64(popcount(left))
     store(context, memory.GENERATION, load(context, memory.GENERATION) + np.int64(1))
     store(context, memory.TOP_EMPTIES, empties)
     enter_again(context)
@@ -72,7 +72,7 @@ def _score(context: Address, mover: Mask, opponent: Mask) -> Int:
 def _best_move(context: Address, mover: Mask, opponent: Mask, moves: Mask, score: Int) -> Int:
     """A move worth the score of its position, the most promising one first; -1 if none is."""
     left = np.uint64(load(context, layout.BOARD)) & ~(mover | opponent)
-    odd, empties = _odd_quadrants(context, left), np.int64(popcount(left))
+    odd, empties = odd_quadrants(context, left), np.int64(popcount(left))
     first = NO_MOVE
     if empties > FEW:
         first = best_known(context, mover, opponent, empties)
@@ -80,10 +80,10 @@ def _best_move(context: Address, mover: Mask, opponent: Mask, moves: Mask, score
     ranked = context + 8 * (memory.MOVES + 64 * empties)
     for turn in range(number):
         square = next_move(ranked, turn, number)
-        other, own = after(mover, opponent, square)
+        other, mine = after(mover, opponent, square)
         rest = odd ^ np.uint64(load(context, memory.QUADRANT + np.int64(square)))
         enter_again(context)
-        if decide(context, other, own, -score, rest, empties - np.int64(1)) <= -score:
+        if decide(context, other, mine, -score, rest, empties - np.int64(1)) <= -score:
             return np.int64(square)
     return np.int64(-1)
 
@@ -96,12 +96,9 @@ def _solve_all(
     most: Int,
     scores: Array,
     masks: Array,
-    about: Array,
+    details: Array,
 ) -> Int:
-    """Write the scores, and up to ``most`` positions of the line of each; how many in all.
-
-    masks: of the lines' positions, two a row. about: score, turn and line of each.
-    """
+    """Write scores and lines as :func:`solve_all` returns them; return the number of positions."""
     rows = np.int64(0)
     board = np.uint64(load(context, layout.BOARD))
     for number in range(len(movers)):
@@ -117,7 +114,7 @@ def _solve_all(
             if passes and legal_moves(opponent, mover) & board == ZERO:
                 break
             masks[rows, 0], masks[rows, 1] = mover, opponent
-            about[rows, 0], about[rows, 1], about[rows, 2] = score, turn, number
+            details[rows, 0], details[rows, 1], details[rows, 2] = score, turn, number
             rows += 1
             if passes:
                 mover, opponent = opponent, mover
@@ -145,9 +142,9 @@ def solve_all(
         room = int(2 * empties.sum()) + len(mover) + 1
     scores = np.zeros(len(mover), dtype=np.int64)
     masks = np.zeros((room, 2), dtype=np.uint64)
-    about = np.zeros((room, 3), dtype=np.int64)
-    rows = _solve_all(solver.address, mover, opponent, np.int64(most), scores, masks, about)
+    details = np.zeros((room, 3), dtype=np.int64)
+    rows = _solve_all(solver.address, mover, opponent, np.int64(most), scores, masks, details)
     assert rows >= 0, "no move is worth the score"
-    score, turn, line = about[:rows].T
+    score, turn, line = details[:rows].T
     lines = PerfectLines(masks[:rows, 0], masks[:rows, 1], score, turn.astype(np.int8), line)
     return scores, lines

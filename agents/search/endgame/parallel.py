@@ -96,11 +96,11 @@ def _enter(context: Address, mover: Mask, opponent: Mask, empties: Int) -> None:
 @kernel
 def _tell(context: Address, mover: Mask, opponent: Mask, empties: Int) -> None:
     """Tell the other threads at or below a node that it is finished."""
-    place = PATH + 2 * empties
+    words = PATH + 2 * empties
     number = np.int64(0)
     while load(context, PEERS + number) != 0:
         peer = load(context, PEERS + number)
-        if load(peer, place) == np.int64(mover) and load(peer, place + 1) == np.int64(opponent):
+        if load(peer, words) == np.int64(mover) and load(peer, words + 1) == np.int64(opponent):
             store(peer, LEAVE, max(load(peer, LEAVE), empties))
         number += 1
 
@@ -114,8 +114,7 @@ def _leave(context: Address, mark: Address, key: Int, empties: Int) -> None:
 
 @kernel
 def _has_to_leave(context: Address, empties: Int) -> bool:
-    """Return True if a node with more empty squares than this one is finished. The thread then goes
-    back to it, and the scores on the way mean nothing."""
+    """Return True if a node above this one is finished, to which the thread then goes back."""
     highest = max(load(context, LEAVE), load(context, LEAVING))
     if highest > empties:
         store(context, LEAVING, highest)
@@ -192,9 +191,9 @@ def search_shared(
         else:
             square = np.uint64(load(ranked, turn - number))
         flipped = np.uint64(load(flipped_by, np.int64(square)))
-        other, own = after_flips(mover, opponent, square, flipped)
+        other, mine = after_flips(mover, opponent, square, flipped)
         odd_then = odd ^ np.uint64(load(context, memory.QUADRANT + np.int64(square)))
-        key = _key_of(other, own)
+        key = _key_of(other, mine)
         mark = _mark_of(context, key)
         if 0 < turn < number and load(mark, 0) == key:
             store(ranked, deferred, np.int64(square))  # that place of the list is done with
@@ -204,7 +203,7 @@ def search_shared(
         floor, top = bar, (beta if turn == 0 else bar + 1)
         while True:
             enter_again(context)
-            score = -search_shared(context, other, own, -top, -floor, odd_then, fewer)
+            score = -search_shared(context, other, mine, -top, -floor, odd_then, fewer)
             if out_of_budget(context) or _has_to_leave(context, empties):
                 _leave(context, mark, key, empties)
                 return score

@@ -35,7 +35,6 @@ from othello_lab.agents.search.endgame.sorting import (
 )
 from othello_lab.agents.search.limits import allotment, clock_of, limit
 from othello_lab.agents.search.table import Megabytes
-from othello_lab.core.bitboard import bits
 from othello_lab.core.notation import PASS
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Ruleset
@@ -216,10 +215,8 @@ class EndgameSolver:
 
     def odd_quadrants(self, position: Position) -> np.uint64:
         """Mask of the quadrants with an odd number of empty squares."""
-        odd = 0
-        for square in bits(position.ruleset.board & ~(position.mover | position.opponent)):
-            odd ^= int(self._memory.context[memory.QUADRANT + square])
-        return np.int64(odd).view(np.uint64)
+        empty = position.ruleset.board & ~(position.mover | position.opponent)
+        return np.uint64(many.odd_quadrants(self._memory.address, np.uint64(empty)))
 
     def stats(self) -> SearchStats:
         """Return the costs since the beginning."""
@@ -440,8 +437,7 @@ class EndgameSolver:
         return (move,) if move in position.moves else self._moves(position)[:1]
 
     def _line(self, position: Position, score: int, plies: int = 128) -> tuple[int, ...]:
-        """Return a line of best moves from a position with a known score: at each turn the first
-        move proven to be worth the score. It ends if the search is stopped."""
+        """Return a line of best moves from a known score on, as far as it is proven."""
         line: list[int] = []
         while not position.is_over and len(line) < plies:
             for move in self._ranked(position):
@@ -468,16 +464,6 @@ class EndgameSolver:
         bounds: _Bounds,
         scores: dict[int, int] | None = None,
     ) -> Solution:
-        seconds = time.perf_counter() - started
-        complete = score is not None
-        return Solution(
-            score,
-            pv,
-            best,
-            self.stats(),
-            seconds,
-            complete,
-            bounds.lower,
-            bounds.upper,
-            scores or {},
-        )
+        seconds, complete = time.perf_counter() - started, score is not None
+        lower, upper, stats = bounds.lower, bounds.upper, self.stats()
+        return Solution(score, pv, best, stats, seconds, complete, lower, upper, scores or {})

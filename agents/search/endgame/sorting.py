@@ -139,9 +139,9 @@ class RoughEvaluation(Evaluation):
         board = np.uint64(load(numbers, _BOARD))
         corners = np.uint64(load(numbers, _CORNERS))
         empty = board & ~(mover | opponent)
-        own, other = legal_moves(mover, opponent) & board, legal_moves(opponent, mover) & board
-        mobility = popcount(own) + popcount(own & corners)
-        mobility -= popcount(other) + popcount(other & corners)
+        mine, theirs = legal_moves(mover, opponent) & board, legal_moves(opponent, mover) & board
+        mobility = popcount(mine) + popcount(mine & corners)
+        mobility -= popcount(theirs) + popcount(theirs & corners)
         potential = popcount(neighbours(opponent) & empty) - popcount(neighbours(mover) & empty)
         taken = popcount(mover & corners) - popcount(opponent & corners)
         danger = _diagonal_neighbours(empty & corners)

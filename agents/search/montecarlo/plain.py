@@ -328,7 +328,7 @@ class PlainTree:
 
     def estimates(self, path: Sequence[int]) -> dict[int, MoveEstimate]:
         """Return the estimate of each move after these ones, in the order a1 to h8."""
-        found = {
+        moves = {
             child.move: MoveEstimate(
                 child.visits,
                 child.value / self.most if child.visits else None,
@@ -337,7 +337,7 @@ class PlainTree:
             )
             for child in self._at(path).children
         }
-        return dict(sorted(found.items()))
+        return dict(sorted(moves.items()))
 
     def move_to(self, path: Sequence[int], position: Position) -> None:
         """Make the node after these moves, with this ``position``, the root; forget all else."""

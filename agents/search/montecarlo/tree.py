@@ -134,9 +134,9 @@ def expand(context: Address, tree: Address, node: Int, mover: Mask, opponent: Ma
     for last in range(children - 1, 0, -1):
         other = np.int64(below(draw(context), last + 1))
         one, two = (first + last) * WORDS + BOUNDS, (first + other) * WORDS + BOUNDS
-        kept = load(tree, one)
+        first_word = load(tree, one)
         store(tree, one, load(tree, two))
-        store(tree, two, kept)
+        store(tree, two, first_word)
     store(tree, node * WORDS + CHILDREN, first * _SLOTS + children)
     store(context, USED, first + children)
     return True
@@ -369,20 +369,20 @@ class CompiledTree:
         while True:
             first, number = divmod(int(tree[node, CHILDREN]), _SLOTS)
             moves = (tree[first : first + number, BOUNDS] & 255).tolist()
-            found = dict(zip(moves, range(first, first + number), strict=True))
+            children = dict(zip(moves, range(first, first + number), strict=True))
             if not path:
-                return found
-            node, path = found[path[0]], path[1:]
+                return children
+            node, path = children[path[0]], path[1:]
 
     def estimates(self, path: Sequence[int]) -> dict[int, MoveEstimate]:
         """As the twin's."""
-        found = {}
+        moves = {}
         for move, node in sorted(self._children(path).items()):
             visits, total, bounds = self._pool.tree[node, : BOUNDS + 1].tolist()
             low, high = (bounds >> 8 & 255) - _OFFSET, (bounds >> 16) - _OFFSET
             value = min(max(total / (FINE * visits), low), high) / self.most if visits else None
-            found[move] = MoveEstimate(visits, value, low / self.most, high / self.most)
-        return found
+            moves[move] = MoveEstimate(visits, value, low / self.most, high / self.most)
+        return moves
 
     def move_to(self, path: Sequence[int], position: Position) -> None:
         """As the twin's."""

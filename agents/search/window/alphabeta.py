@@ -60,11 +60,11 @@ def alphabeta(
     while moves != ZERO:
         square = lowest_square(moves)
         moves &= moves - ONE
-        other, own = after(mover, opponent, square)
+        other, mine = after(mover, opponent, square)
         if depth == 1:
-            value = -leaf(context, other, own)
+            value = -leaf(context, other, mine)
         else:
-            value = -alphabeta(context, other, own, -beta, -alpha, depth - np.int64(1))
+            value = -alphabeta(context, other, mine, -beta, -alpha, depth - np.int64(1))
             if out_of_budget(context):
                 return value
         best = max(best, value)

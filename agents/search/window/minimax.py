@@ -74,8 +74,8 @@ def minimax(context: Address, mover: Mask, opponent: Mask, depth: Int) -> Int:
     while moves != ZERO:
         square = lowest_square(moves)
         moves &= moves - ONE
-        other, own = after(mover, opponent, square)
-        value = -minimax(context, other, own, depth - np.int64(1))
+        other, mine = after(mover, opponent, square)
+        value = -minimax(context, other, mine, depth - np.int64(1))
         if out_of_budget(context):
             return value
         if value > best:

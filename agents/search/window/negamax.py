@@ -75,8 +75,7 @@ def _last_ply(
 def _sorted_last_ply(
     context: Address, mover: Mask, opponent: Mask, moves: Mask, alpha: Int, beta: Int, ply: Int
 ) -> Int:
-    """As :func:`_last_ply`, with all moves looked at and sorted first; the leaves get the values of
-    these looks."""
+    """As :func:`_last_ply`, with all moves looked at and sorted; leaves get these values."""
     row = _TOP - ply
     clear_pv(context, row - _1)
     listed = ordering.list_moves(context, mover, opponent, moves, ply, -layout.INFINITY)
@@ -313,7 +312,7 @@ def negamax(
                 break
             moves ^= ONE << square
             number += _1
-        other, own = after(mover, opponent, square)
+        other, mine = after(mover, opponent, square)
         if looked:
             enter_again(context)
         to_go = depth - _1
@@ -326,10 +325,10 @@ def negamax(
         store(context, layout.KNOWN + ply + 1, known)
         if to_go == 0:
             clear_pv(context, row - _1)
-            value = -leaf(context, other, own)
+            value = -leaf(context, other, mine)
         else:
             if null_windows and tried > 0 and beta - low > 1:
-                value = -negamax(context, other, own, -low - _1, -low, to_go, ply + _1)
+                value = -negamax(context, other, mine, -low - _1, -low, to_go, ply + _1)
                 if out_of_budget(context):
                     return value
                 if low < value < beta:
@@ -337,9 +336,9 @@ def negamax(
                         extend_pv(context, row, np.int64(square))
                         store(context, layout.ROOT_VALUE, value)
                     enter_again(context)
-                    value = -negamax(context, other, own, -beta, -low, to_go, ply + _1)
+                    value = -negamax(context, other, mine, -beta, -low, to_go, ply + _1)
             else:
-                value = -negamax(context, other, own, -beta, -low, to_go, ply + _1)
+                value = -negamax(context, other, mine, -beta, -low, to_go, ply + _1)
             if out_of_budget(context):
                 return value
         tried += _1

@@ -136,7 +136,7 @@ def move_key(context: Address, mover: Mask, opponent: Mask, square: Square, ply:
     """A number that is higher the earlier the move is to be tried. Its lowest six bits hold 63
     minus the square, so that keys differ and a1 comes before h8."""
     key = np.int64(0)
-    other, own = after(mover, opponent, square)
+    other, mine = after(mover, opponent, square)
     for slot in range(layout.MOST_CRITERIA):
         criterion = load(context, layout.CRITERIA + slot)
         if criterion == 0:
@@ -153,11 +153,11 @@ def move_key(context: Address, mover: Mask, opponent: Mask, square: Square, ply:
             side = (ply & 1) << _SIX
             key = (key << _HISTORY_BITS) | load(context, layout.HISTORY + side + move)
         elif criterion == SORTED:
-            value = glance(context, other, own)
+            value = glance(context, other, mine)
             store(context, layout.LOOKED_AT + (ply << _SIX) + move, value)
             key = (key << _SORTED_BITS) | (_MIDDLE - value)
         elif criterion == MOBILITY:
-            replies = legal_moves(other, own) & np.uint64(load(context, layout.BOARD))
+            replies = legal_moves(other, mine) & np.uint64(load(context, layout.BOARD))
             key = (key << _MOBILITY_BITS) | (_MASK - popcount(replies))
         else:
             key = (key << _STATIC_BITS) | load(context, layout.RANK_OF_SQUARE + move)
@@ -200,12 +200,12 @@ def next_move(context: Address, ply: Int, number: Index, total: Int) -> Square:
     ``number``. One step of a selection sort: after a cutoff the rest was never sorted."""
     base = layout.MOVES + (ply << _SIX)
     best = load(context, base + number)
-    place = number
+    index = number
     for i in range(number + 1, total):
         key = load(context, base + i)
         if key > best:
-            best, place = key, i
-    store(context, base + place, load(context, base + number))
+            best, index = key, i
+    store(context, base + index, load(context, base + number))
     store(context, base + number, best)
     return listed_move(context, ply, number)
 
@@ -224,13 +224,13 @@ def remember_cutoff(context: Address, square: Square, depth: Int, ply: Int) -> N
     if load(context, layout.KILLERS + 2 * ply) != move:
         store(context, layout.KILLERS + 2 * ply + 1, load(context, layout.KILLERS + 2 * ply))
         store(context, layout.KILLERS + 2 * ply, move)
-    place = layout.HISTORY + ((ply & 1) << _SIX) + move
-    weight = load(context, place) + depth * depth
+    counter = layout.HISTORY + ((ply & 1) << _SIX) + move
+    weight = load(context, counter) + depth * depth
     if weight > HISTORY_CAP:
         for i in range(128):
             store(context, layout.HISTORY + i, load(context, layout.HISTORY + i) >> np.int64(1))
-        weight = load(context, place) + depth * depth
-    store(context, place, weight)
+        weight = load(context, counter) + depth * depth
+    store(context, counter, weight)
 
 
 def forget_cutoffs(context: np.ndarray) -> None:

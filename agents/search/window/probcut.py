@@ -29,7 +29,7 @@ from othello_lab.agents.search.window.selective import (
     STAGE_DISCS,
 )
 from othello_lab.core.system.files import write_file
-from othello_lab.core.system.plain_yaml import checked_text
+from othello_lab.core.system.plain_yaml import read_yaml
 from othello_lab.core.system.settings import Number, Text, Whole, check_settings
 
 FITTED = SHIPPED / "probcut"
@@ -80,36 +80,32 @@ class ProbCut:
         none."""
         if isinstance(setting, ProbCut):
             return setting
-        own = fingerprint(evaluation)
+        mark = fingerprint(evaluation)
         if setting is True:
             for path in sorted(FITTED.glob("*.yaml")):
-                found = cls.load(path)
-                if found.fingerprint == own:
-                    return found
+                loaded = cls.load(path)
+                if loaded.fingerprint == mark:
+                    return loaded
             raise ValueError(
                 f"probcut: no parameters are fitted for {evaluation.name} with these settings; "
                 "make them with othello-lab agents fit-probcut, and set probcut to the file"
             )
-        found = cls.load(Path(str(setting)).expanduser())
-        if found.fingerprint != own:
+        loaded = cls.load(Path(str(setting)).expanduser())
+        if loaded.fingerprint != mark:
             raise ValueError(
-                f"probcut {setting}: fitted for {found.evaluation}, not for {evaluation.name} with "
-                "these settings; fit them with othello-lab agents fit-probcut"
+                f"probcut {setting}: fitted for {loaded.evaluation}, not for {evaluation.name} "
+                "with these settings; fit them with othello-lab agents fit-probcut"
             )
-        return found
+        return loaded
 
     @classmethod
     def load(cls, path: Path) -> ProbCut:
         """Read a file; raises ValueError with the error in it."""
-        import yaml  # late: few agents use ProbCut
-
-        # The parser in C, where there is one, takes 10 ms instead of 100.
-        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         try:
-            read: Any = yaml.load(checked_text(path), loader)
-            checks = tuple(Regression(**check) for check in read["checks"])
-            found = cls(read["evaluation"], read["fingerprint"], read["made"], checks)
-            for part in (found, *checks):
+            content = read_yaml(path)
+            checks = tuple(Regression(**check) for check in content["checks"])
+            loaded = cls(content["evaluation"], content["fingerprint"], content["made"], checks)
+            for part in (loaded, *checks):
                 check_settings(part)
         except FileNotFoundError:
             raise ValueError(f"probcut {path}: there is no such file") from None
@@ -119,7 +115,7 @@ class ProbCut:
         for check in checks:
             if check.check >= check.depth:
                 raise ValueError(f"probcut {path}: {check} cannot be used")
-        return found
+        return loaded
 
     def save(self, path: Path) -> None:
         """Write a file that :meth:`load` reads."""

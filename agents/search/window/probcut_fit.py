@@ -66,8 +66,8 @@ def sample_positions(player: WindowSearch, count: int, seed: int) -> list[Positi
     """Positions of games that ``player`` plays against itself two plies deep, from random openings
     of 8 to 15 plies; from each game every fifth position, so that they differ."""
     rng = np.random.default_rng(seed)
-    found: list[Position] = []
-    while len(found) < count:
+    positions: list[Position] = []
+    while len(positions) < count:
         opening: list[int] = []
         position = Position.start()
         for _ in range(int(rng.integers(8, 16))):
@@ -83,9 +83,9 @@ def sample_positions(player: WindowSearch, count: int, seed: int) -> list[Positi
         first = int(rng.integers(5))
         for number, move in enumerate(moves):
             if number % 5 == first and position.moves:
-                found.append(position)
+                positions.append(position)
             position = position.play(move)
-    return found[:count]
+    return positions[:count]
 
 
 def fit(
@@ -129,8 +129,8 @@ def fit(
         searcher = PVS(depth, evaluation, probcut=fitted, **settings)
         values = np.array(rows("own searches", sample, partial(_searched, searcher)))
         # Pruning right above the leaves is fitted to full searches.
-        checks = [each for each in checks if each.depth <= FUTILE]
-        checks += [each for each in _regressions(values, discs, glance) if each.depth > FUTILE]
+        checks = [check for check in checks if check.depth <= FUTILE]
+        checks += [check for check in _regressions(values, discs, glance) if check.depth > FUTILE]
     return replace(fitted, checks=tuple(checks))
 
 
@@ -148,25 +148,23 @@ def _searched(search: WindowSearch, sample: Sequence[Position]) -> Iterator[Row]
     """For each position its evaluation and the values of all depths up to that of the search."""
     search.prepare()
 
-    def row(own: WindowSearch, position: Position) -> Row:
-        found: Row = [own.evaluation(position)]
-        for plies in range(1, own.depth + 1):
-            value = own.search(position, plies, keep=plies > 1).value
-            assert value is not None
-            found.append(value)
-        return found
-
     # A thread a processor: kernels release the interpreter's lock, but each needs its memory.
-    own = threading.local()
+    storage = threading.local()
 
-    def in_thread(position: Position) -> Row:
-        if not hasattr(own, "search"):
-            own.search = copy.deepcopy(search)
-        return row(own.search, position)
+    def row(position: Position) -> Row:
+        if not hasattr(storage, "search"):
+            storage.search = copy.deepcopy(search)
+        searcher: WindowSearch = storage.search
+        values: Row = [searcher.evaluation(position)]
+        for plies in range(1, searcher.depth + 1):
+            value = searcher.search(position, plies, keep=plies > 1).value
+            assert value is not None
+            values.append(value)
+        return values
 
     with ThreadPoolExecutor(available_cores()) as pool:
         try:
-            yield from pool.map(in_thread, sample)
+            yield from pool.map(row, sample)
         finally:
             pool.shutdown(cancel_futures=True)
 
@@ -183,7 +181,7 @@ def _fit_check(values: np.ndarray, discs: np.ndarray, depth: int, check: int) ->
     """The regression of one depth on another, for every stage."""
     deep, shallow = values[:, depth], values[:, check]
     open_game = (np.abs(deep) < FINAL_UNIT) & (np.abs(shallow) < FINAL_UNIT)
-    found = []
+    regressions = []
     for stage in range(STAGES):
         chosen = open_game & (discs // STAGE_DISCS == stage)
         if chosen.sum() < MIN_SAMPLES:
@@ -193,5 +191,5 @@ def _fit_check(values: np.ndarray, discs: np.ndarray, depth: int, check: int) ->
         line = _line(shallow[chosen], deep[chosen])
         if line[0] > 0:
             size = int(chosen.sum())
-            found.append(Regression(depth, check, stage * STAGE_DISCS, *line, size))
-    return found
+            regressions.append(Regression(depth, check, stage * STAGE_DISCS, *line, size))
+    return regressions

@@ -12,6 +12,7 @@ each line.
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 
 import numpy as np
 
@@ -56,8 +57,8 @@ def fewest_leaves(
         while moves != ZERO and best > _1:
             square = lowest_square(moves)
             moves &= moves - ONE
-            other, own = after(mover, opponent, square)
-            best = fewest_leaves(context, other, own, depth - _1, -bound, other_way, best)
+            other, mine = after(mover, opponent, square)
+            best = fewest_leaves(context, other, mine, depth - _1, -bound, other_way, best)
         return best
     left = popcount(moves)  # of which each needs a leaf at least
     total = np.int64(0)
@@ -68,8 +69,8 @@ def fewest_leaves(
         most = limit - total - left
         if most <= _1:
             return limit
-        other, own = after(mover, opponent, square)
-        number = fewest_leaves(context, other, own, depth - _1, -bound, other_way, most)
+        other, mine = after(mover, opponent, square)
+        number = fewest_leaves(context, other, mine, depth - _1, -bound, other_way, most)
         if number >= most:
             return limit
         total += number
@@ -100,11 +101,11 @@ def smallest_tree(
     address = np.intp(context.ctypes.data)
     total = -1
     for at_least in (True, False):
-        masks, asked = position.masks, (np.int64(depth), np.int64(value))
-        found = int(fewest_leaves(address, *masks, *asked, np.int64(at_least), NO_PROOF))
-        if found >= NO_PROOF:
+        masks, question = position.masks, (np.int64(depth), np.int64(value))
+        leaves = int(fewest_leaves(address, *masks, *question, np.int64(at_least), NO_PROOF))
+        if leaves >= NO_PROOF:
             raise ValueError(f"the value is not {value}")
-        total += found
+        total += leaves
     return total
 
 
@@ -134,12 +135,9 @@ def prepare_proofs(evaluation: Evaluation, announce: Announce | None = None) -> 
     """Compile the kernel before workers fork."""
     if evaluation.compiled:
         evaluation.prepare(announce)
-        rest = Position.start(), 1, 0
-        prepare("smallest trees", lambda: _try(*rest, evaluation), announce)
+        prepare("smallest trees", lambda: _try(evaluation), announce)
 
 
-def _try(position: Position, depth: int, value: int, evaluation: Evaluation) -> None:
-    context = layout.new()
-    layout.set_constants(context, position.ruleset, evaluation)
-    masks, asked = position.masks, (np.int64(depth), np.int64(value))
-    fewest_leaves(np.intp(context.ctypes.data), *masks, *asked, _1, NO_PROOF)
+def _try(evaluation: Evaluation) -> None:
+    with suppress(ValueError):  # the start may have another value
+        smallest_tree(Position.start(), 1, 0, evaluation)

@@ -45,8 +45,7 @@ _FEWEST_BUCKETS = 4096
 
 
 def _as_decision(solution: Solution) -> Decision | None:
-    """Return the solver's move, or None where it has come neither to its end nor to a move that is
-    proven to win or draw."""
+    """Return the solver's move; None if it has neither ended nor proven a win or a draw."""
     if not solution.complete and solution.lower < 0:
         return None
     score = solution.lower if solution.score is None else solution.score
@@ -59,8 +58,7 @@ def _sum(costs: Sequence[SearchStats]) -> SearchStats:
 
 
 def _next(took: Sequence[float]) -> float:
-    """Predict the time of the next depth of iterative deepening from the time of each one: it grows
-    by the same factor as from the last but one to the last."""
+    """Predict the time of the next depth: it grows by the same factor as the last one."""
     growth = took[-1] / max(took[-2], 1e-9) if len(took) > 1 else 1.0
     return took[-1] * max(1.0, growth)
 
@@ -174,22 +172,22 @@ class WindowSearch(SearchAgent):
 
     def _check_together(self) -> None:
         """Raise ValueError where one setting needs another."""
-        if self.table_mb is None and "tt" in self._criteria:
-            raise ValueError(f"ordering={self.ordering}: needs a table; set table_mb")
-        if self.table_mb is None and self.etc:
-            raise ValueError("etc (enhanced transposition cutoffs) needs a table; set table_mb")
-        if self.table_mb is None and self.table_any_depth:
-            raise ValueError("table_any_depth needs a table; set table_mb")
-        if self.table_mb is None and self.table_by_time:
-            raise ValueError("table_by_time needs a table; set table_mb")
-        if self.step > 1 and not self.iterative:
-            raise ValueError(f"step={self.step}: that of iterative deepening; set iterative")
-        if self.clock_shares > 1 and not self.iterative:
-            raise ValueError("clock_shares: iterative deepening ends in time; set iterative")
-        if self.depth_by_time and not self.iterative:
-            raise ValueError("depth_by_time: iterative deepening finds how deep; set iterative")
-        if self.aspiration is not None and not self.iterative:
-            raise ValueError("aspiration needs the value of the depth before; set iterative")
+        for user, needs_table in (
+            (f"ordering={self.ordering}:", "tt" in self._criteria),
+            ("etc (enhanced transposition cutoffs)", self.etc),
+            ("table_any_depth", self.table_any_depth),
+            ("table_by_time", self.table_by_time),
+        ):
+            if needs_table and self.table_mb is None:
+                raise ValueError(f"{user} needs a table; set table_mb")
+        for user, needs_depths in (
+            (f"step={self.step}: that of iterative deepening", self.step > 1),
+            ("clock_shares: iterative deepening ends in time", self.clock_shares > 1),
+            ("depth_by_time: iterative deepening finds how deep", self.depth_by_time),
+            ("aspiration needs the value of the depth before", self.aspiration is not None),
+        ):
+            if needs_depths and not self.iterative:
+                raise ValueError(f"{user}; set iterative")
         if self.probcut_glance is not None and not self.probcut:
             raise ValueError(f"probcut_glance={self.probcut_glance:g}: that of probcut; set it too")
         if self.futility is not None and not self.probcut:
@@ -241,23 +239,14 @@ class WindowSearch(SearchAgent):
     @property
     def selective(self) -> bool:  # type: ignore[override]
         """True if it may miss minimax's value."""
-        techniques = self.taper, self.singular_margin
-        return (
-            bool(self.probcut)
-            or self.table_any_depth
-            or any(setting is not None for setting in techniques)
-        )
+        chooses = self.taper is not None or self.singular_margin is not None
+        return bool(self.probcut) or self.table_any_depth or chooses
 
     @property
     def bare(self) -> bool:
         """True if every technique is off."""
-        return not (
-            self._criteria
-            or self.table_mb is not None
-            or self.iterative
-            or self.null_windows
-            or self.selective
-        )
+        exact = self._criteria or self.table_mb is not None or self.iterative or self.null_windows
+        return not (exact or self.selective)
 
     # ------------------------------------------------------------------ memory
 
@@ -289,8 +278,8 @@ class WindowSearch(SearchAgent):
         self._fresh = True
 
     def __getstate__(self) -> dict[str, Any]:
-        own = ("_table", "_tags", "_probcut_array", "_fresh")
-        return {k: v for k, v in super().__getstate__().items() if k not in own}
+        left_out = ("_table", "_tags", "_probcut_array", "_fresh")
+        return {k: v for k, v in super().__getstate__().items() if k not in left_out}
 
     def _forget(self) -> None:
         self._fresh = True
@@ -392,13 +381,13 @@ class WindowSearch(SearchAgent):
         for plies in range(first, depth + 1, self.step):
             context[layout.ROOT_MOVE] = line[0] if line else NO_MOVE
             before = self._looked_up()
-            found, better = self._at_depth(position, plies, values)
+            result, better = self._at_depth(position, plies, values)
             if layout.stopped(context):
                 if better:  # its line is one of the depth that was not completed
                     value, line = int(context[layout.ROOT_VALUE]), better[: max(1, completed)]
                 break
-            value, line, completed = found, better, plies
-            values[plies] = found
+            value, line, completed = result, better, plies
+            values[plies] = result
             if self._looked_up() == before:
                 break  # neither heuristic nor table was asked: the game was searched to its end
             took.append(time.perf_counter() - began - sum(took))

@@ -87,11 +87,11 @@ def foretold(
 @kernel
 def _foretold_by(parameters: Address, discs: Int, depth: Int, value: Int) -> tuple[Int, Int]:
     """The prediction by a value of the evaluation."""
-    place = _probcut_place(discs, depth, GLANCE)
-    slope, intercept = load_float(parameters, place + 1), load_float(parameters, place + 2)
-    found = np.int64(slope * value + intercept)
-    tolerance = np.int64(load_float(parameters, place + 3))
-    return found - tolerance, found + tolerance
+    fields = _probcut_place(discs, depth, GLANCE)
+    slope, intercept = load_float(parameters, fields + 1), load_float(parameters, fields + 2)
+    prediction = np.int64(slope * value + intercept)
+    tolerance = np.int64(load_float(parameters, fields + 3))
+    return prediction - tolerance, prediction + tolerance
 
 
 @kernel
@@ -124,9 +124,9 @@ def high_check(parameters: Address, occupied: Mask, depth: Int, number: Index, b
     beta; INFINITY if beta is no value a heuristic can give."""
     if beta >= FINAL_UNIT or beta <= -FINAL_UNIT:
         return INFINITY
-    place = _probcut_place(popcount(occupied), depth, number)
-    slope, intercept = load_float(parameters, place + 1), load_float(parameters, place + 2)
-    return np.int64(np.ceil((beta - intercept + load_float(parameters, place + 3)) / slope))
+    fields = _probcut_place(popcount(occupied), depth, number)
+    slope, intercept = load_float(parameters, fields + 1), load_float(parameters, fields + 2)
+    return np.int64(np.ceil((beta - intercept + load_float(parameters, fields + 3)) / slope))
 
 
 @kernel
@@ -135,9 +135,9 @@ def low_check(parameters: Address, occupied: Mask, depth: Int, number: Index, al
     alpha; -INFINITY if alpha is no value a heuristic can give."""
     if alpha >= FINAL_UNIT or alpha <= -FINAL_UNIT:
         return -INFINITY
-    place = _probcut_place(popcount(occupied), depth, number)
-    slope, intercept = load_float(parameters, place + 1), load_float(parameters, place + 2)
-    return np.int64(np.floor((alpha - intercept - load_float(parameters, place + 3)) / slope))
+    fields = _probcut_place(popcount(occupied), depth, number)
+    slope, intercept = load_float(parameters, fields + 1), load_float(parameters, fields + 2)
+    return np.int64(np.floor((alpha - intercept - load_float(parameters, fields + 3)) / slope))
 
 
 @kernel

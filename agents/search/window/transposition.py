@@ -103,8 +103,8 @@ def expect(context: Address, mover: Mask, opponent: Mask) -> None:
 
 
 @kernel
-def _place(entry: Address, place: int) -> Address:
-    return entry + np.intp(place * _WORDS * 8)
+def _entry_at(entry: Address, number: int) -> Address:
+    return entry + np.intp(number * _WORDS * 8)
 
 
 @kernel
@@ -113,10 +113,10 @@ def find(context: Address, mover: Mask, opponent: Mask) -> Address:
     where = bucket(context, mover, opponent)
     tag = _tag(context, mover, opponent)
     tags = load_half(_tags(context, mover, opponent), 0)
-    for place in range(2):
-        entry = _place(where, place)
+    for number in range(2):
+        entry = _entry_at(where, number)
         if (
-            (tags >> np.int64(8 * place)) & _BYTE == tag
+            (tags >> np.int64(8 * number)) & _BYTE == tag
             and load(entry, _MOVER) == np.int64(mover)
             and load(entry, _OPPONENT) == np.int64(opponent)
             and load(entry, _ABOUT) >> _GENERATION_SHIFT >= load(context, OLDEST)
@@ -181,13 +181,13 @@ def remember(
         tags, tag = _tags(context, mover, opponent), _tag(context, mover, opponent)
         first = load(where, _ABOUT)
         if first & _BYTE <= depth or first >> _GENERATION_SHIFT != generation:
-            second = _place(where, 1)
+            second = _entry_at(where, 1)
             for word in range(_WORDS):
                 store(second, word, load(where, word))
             put_byte(tags + 1, load_half(tags, 0))
             put_byte(tags, tag)
         else:
-            entry = _place(where, 1)
+            entry = _entry_at(where, 1)
             put_byte(tags + 1, tag)
     store(entry, _MOVER, np.int64(mover))
     store(entry, _OPPONENT, np.int64(opponent))

@@ -31,8 +31,8 @@ def test_a_composite_is_the_weighted_sum(positions: list[Position]) -> None:
         composite = Composite(weights)
         for position in positions[::7]:
             total = sum(Fraction(w) * FEATURES[n]()(position) for n, w in weights.items())
-            found = composite(position), composite.plain(position)
-            assert found == (round(total), round(total)), f"{weights}\n{position}"
+            values = composite(position), composite.plain(position)
+            assert values == (round(total), round(total)), f"{weights}\n{position}"
 
 
 def test_values_are_clipped_below_a_finished_game(positions: list[Position]) -> None:

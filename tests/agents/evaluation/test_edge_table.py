@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import random
 
 import numpy as np
 import pytest
 
-from othello_lab import Position
 from othello_lab.agents.evaluation import EdgeStability
 from othello_lab.agents.evaluation.edge_stability import EDGES, edge_values
 
@@ -35,7 +33,7 @@ def swapped(edge: str) -> str:
 
 def edge_of(number: int) -> str:
     """The edge with this index of the table: base 3, the first square lowest."""
-    return "".join(".mo"[number // 3**place % 3] for place in range(10))
+    return "".join(".mo"[number // 3**digit % 3] for digit in range(10))
 
 
 def value(edge: str) -> int:
@@ -75,9 +73,9 @@ def played(edge: str, square: int, colour: str = "m") -> str:
     left, row, right = edge[0], list(edge[1:9]), edge[9]
     if square in CORNER_OF:
         return edge[:square] + colour + edge[square + 1 :]
-    place = square - 1
-    row[place] = colour
-    for beyond in (range(place + 1, 8), range(place - 1, -1, -1)):
+    index = square - 1
+    row[index] = colour
+    for beyond in (range(index + 1, 8), range(index - 1, -1, -1)):
         run = []
         for at in beyond:
             if row[at] == colour:
@@ -193,24 +191,3 @@ def test_the_range_of_four_edges_together() -> None:
 
     declared = EdgeStability.as_features[0].largest
     assert -min(totals(worst)) < max(totals(best)) == declared
-
-
-def test_each_edge_is_read_off_the_board_in_the_right_place() -> None:
-    """Every square of the four edges and the X-squares, against names instead of masks."""
-    edges = [
-        "b2 a1 b1 c1 d1 e1 f1 g1 h1 g2",
-        "b7 a8 b8 c8 d8 e8 f8 g8 h8 g7",
-        "b2 a1 a2 a3 a4 a5 a6 a7 a8 b7",
-        "g2 h1 h2 h3 h4 h5 h6 h7 h8 g7",
-    ]
-    evaluation = EdgeStability()
-    rng = random.Random(4)
-    for _ in range(500):
-        board = {f"{c}{r}": rng.choice("mo.") for c in "abcdefgh" for r in range(1, 9)}
-        mover, opponent = (
-            sum(1 << 8 * (int(n[1]) - 1) + ord(n[0]) - 97 for n, d in board.items() if d == disc)
-            for disc in "mo"
-        )
-        position = Position(mover, opponent)
-        expected = sum(value("".join(board[name] for name in edge.split())) for edge in edges)
-        assert evaluation(position) == evaluation.plain(position) == expected, f"\n{position}"

@@ -71,12 +71,12 @@ SIDED.add("composite")
 
 def from_games(count: int, seed: int) -> list[Position]:
     """So many positions of random games, and boards that no game leaves."""
-    found: list[Position] = []
-    while len(found) < count:
-        found += random_game("standard", seed)
+    result: list[Position] = []
+    while len(result) < count:
+        result += random_game("standard", seed)
         seed += 1
     strewn = [position for position in strewn_boards(count // 2, seed) if position.discs >= 4]
-    return found[:count] + strewn
+    return result[:count] + strewn
 
 
 @evaluations
@@ -121,8 +121,8 @@ def test_agents_can_be_sent_to_another_process(elsewhere: Executor) -> None:
     agents.append(Minimax(3, SquareWeights()))
     agents.append(MCTS(playouts=100, rollout="greedy", evaluation=SquareWeights()))
     decisions = [agent.search(position) for agent in agents]
-    asked = [elsewhere.submit(agent.search, position) for agent in agents]
-    assert [each.result() for each in asked] == decisions
+    futures = [elsewhere.submit(agent.search, position) for agent in agents]
+    assert [future.result() for future in futures] == decisions
 
 
 @evaluations
@@ -137,39 +137,39 @@ def test_boards_are_declared(name: str) -> None:
                 check_board(AlphaBeta(2, evaluation), "left", ruleset(rules))
 
 
-def counted(board: oracle.Board, own: str) -> list[tuple[int, int]]:
-    """Moves, and empty squares beside the other's discs: of ``own`` and of the other."""
-    theirs = oracle.other(own)
+def counted(board: oracle.Board, side: str) -> list[tuple[int, int]]:
+    """Moves, and empty squares beside the other's discs: of ``side`` and of the other."""
+    theirs = oracle.other(side)
 
     def touching(colour: str) -> int:
-        found = set()
+        cells = set()
         for s in oracle.squares(board):
             if oracle.at(board, s) == colour:
-                found |= {(s // 8 + down, s % 8 + right) for down, right in plain_rules.DIRECTIONS}
-        on_board = {(r, c) for r, c in found if 0 <= r < 8 and 0 <= c < 8}
+                cells |= {(s // 8 + down, s % 8 + right) for down, right in plain_rules.DIRECTIONS}
+        on_board = {(r, c) for r, c in cells if 0 <= r < 8 and 0 <= c < 8}
         return sum(board[r][c] == oracle.EMPTY for r, c in on_board)
 
-    moves = len(oracle.legal_moves(board, own)), len(oracle.legal_moves(board, theirs))
-    return [moves, (touching(theirs), touching(own))]
+    moves = len(oracle.legal_moves(board, side)), len(oracle.legal_moves(board, theirs))
+    return [moves, (touching(theirs), touching(side))]
 
 
 def ratio(weight: int, mine: int, others: int) -> int:
     return round(Fraction(weight * (mine - others), mine + others + 2))
 
 
-def reference(board: oracle.Board, own: str) -> dict[str, int]:
+def reference(board: oracle.Board, side: str) -> dict[str, int]:
     """Counts of discs, moves, neighbours, and regions, worked out on a list of rows."""
-    theirs = oracle.other(own)
+    theirs = oracle.other(side)
     cells = {(s // 8, s % 8): oracle.at(board, s) for s in oracle.squares(board)}
 
-    def beside(place: tuple[int, int]) -> list[tuple[int, int]]:
-        found = [(place[0] + down, place[1] + right) for down, right in plain_rules.DIRECTIONS]
-        return [other for other in found if other in cells]
+    def beside(cell: tuple[int, int]) -> list[tuple[int, int]]:
+        near = [(cell[0] + down, cell[1] + right) for down, right in plain_rules.DIRECTIONS]
+        return [other for other in near if other in cells]
 
     def frontier(colour: str) -> int:
         return sum(
-            kind == colour and any(cells[near] == oracle.EMPTY for near in beside(place))
-            for place, kind in cells.items()
+            kind == colour and any(cells[near] == oracle.EMPTY for near in beside(cell))
+            for cell, kind in cells.items()
         )
 
     corners = [(0, 0), (0, 7), (7, 0), (7, 7)]
@@ -180,7 +180,7 @@ def reference(board: oracle.Board, own: str) -> dict[str, int]:
         return sum(cells[near] == colour for corner in free for near in beside(corner))
 
     # Regions: every empty square starts as its own, and neighbours are merged.
-    region = {place: place for place, kind in cells.items() if kind == oracle.EMPTY}
+    region = {cell: cell for cell, kind in cells.items() if kind == oracle.EMPTY}
     merged: dict[tuple[int, int], tuple[int, int]] = {}
     while merged != region:
         region = merged or region
@@ -188,16 +188,16 @@ def reference(board: oracle.Board, own: str) -> dict[str, int]:
             p: min([region[p], *(region[n] for n in beside(p) if n in region)]) for p in region
         }
     sizes = [list(region.values()).count(name) for name in set(region.values())]
-    moves, soon = counted(board, own)
+    moves, soon = counted(board, side)
     return {
         "mobility": moves[0] - moves[1],
         "mobility_ratio": ratio(1000, *moves),
         "potential_mobility": soon[0] - soon[1],
         "potential_mobility_ratio": ratio(1000, *soon),
-        "frontier_discs": frontier(theirs) - frontier(own),
-        "corners": taken.count(own) - taken.count(theirs),
-        "corner_closeness": near_free_corners(theirs) - near_free_corners(own),
-        "disc_count": oracle.count(board, own) - oracle.count(board, theirs),
+        "frontier_discs": frontier(theirs) - frontier(side),
+        "corners": taken.count(side) - taken.count(theirs),
+        "corner_closeness": near_free_corners(theirs) - near_free_corners(side),
+        "disc_count": oracle.count(board, side) - oracle.count(board, theirs),
         "parity": sum(1 if size % 2 else -1 for size in sizes),
     }
 
@@ -205,9 +205,9 @@ def reference(board: oracle.Board, own: str) -> dict[str, int]:
 def test_counts_are_those_of_the_slow_rules() -> None:
     boards = [turn[:2] for seed in range(2) for turn in oracle.random_game("standard", seed)]
     boards += [(oracle.random_board(8, seed), oracle.WHITE) for seed in range(40)]
-    for board, own in boards:
-        position = Position(*oracle.masks(board, own))
-        for name, expected in reference(board, own).items():
+    for board, colour in boards:
+        position = Position(*oracle.masks(board, colour))
+        for name, expected in reference(board, colour).items():
             assert EVALUATIONS[name](position) == expected, f"{name}\n{position}"
     for rules in RULESETS:  # discs are counted on every board
         for position in random_game(rules, 3):
@@ -228,12 +228,12 @@ def test_each_corner_settles_its_neighbours_and_no_others(corner: str, mine: boo
     assert len(beside) == 3
     modified = ModifiedSquareWeights()
     for square in set(range(64)) - {at}:
-        for own in (1 << square, 0):
-            other = (1 << square) ^ own
-            position = Position(own | taken * mine, other | taken * (not mine))
+        for mover in (1 << square, 0):
+            opponent = (1 << square) ^ mover
+            position = Position(mover | taken * mine, opponent | taken * (not mine))
             # Norvig: add (5 - weight) for the mover's disc, subtract it for the opponent's.
             change = 5 - NORVIG[square // 8][square % 8] if square in beside else 0
-            expected = SquareWeights().plain(position) + (change if own else -change)
+            expected = SquareWeights().plain(position) + (change if mover else -change)
             assert modified(position) == modified.plain(position) == expected, f"\n{position}"
 
 
@@ -259,8 +259,8 @@ def test_the_largest_square_weights() -> None:
     good = sum(1 << s for s in range(64) if weights[s] > 0)
     assert SquareWeights()(Position(good, ~good & 2**64 - 1)) == 1176
     # Mover: corners and what is beside them, and every other square of a positive weight.
-    own = good | placed("b1 a2 b2 g1 h2 g2 a7 b8 b7 h7 g8 g7")
-    assert ModifiedSquareWeights()(Position(own, 2**64 - 1 ^ own)) == 916
+    mover = good | placed("b1 a2 b2 g1 h2 g2 a7 b8 b7 h7 g8 g7")
+    assert ModifiedSquareWeights()(Position(mover, 2**64 - 1 ^ mover)) == 916
     for most in (100_000, -100_000):
         assert SquareWeights([[most] * 8] * 8)(FULL) == 64 * most
 
@@ -338,15 +338,15 @@ EDGES = [
 ]
 
 
-def iago(board: oracle.Board, own: str) -> list[int]:
+def iago(board: oracle.Board, side: str) -> list[int]:
     """The three terms by the formula, on a list of rows."""
     m = 64 - oracle.count(board, oracle.EMPTY) - 3
-    index = {own: "1", oracle.other(own): "2", oracle.EMPTY: "0"}
+    index = {side: "1", oracle.other(side): "2", oracle.EMPTY: "0"}
     total = 0
     for edge in EDGES:
         seen = [board[int(name[1]) - 1]["abcdefgh".index(name[0])] for name in edge.split()]
         total += int(edge_values()[int("".join(index[disc] for disc in reversed(seen)), 3)])
-    moves, soon = counted(board, own)
+    moves, soon = counted(board, side)
     now = 50_000 + 2_000 * m if m < 25 else 75_000 + 1_000 * m
     edges = round(Fraction((312_000 + 6_240 * m) * total, 32_000))
     return [edges, ratio(now, *moves), ratio(20_000, *soon)]
@@ -356,9 +356,9 @@ def test_iago_is_its_formula() -> None:
     evaluation = Iago()
     seen = set()
     for seed in range(4):
-        for board, own, _ in oracle.random_game("standard", 40 + seed):
-            position = Position(*oracle.masks(board, own))
-            terms = iago(board, own)
+        for board, colour, _ in oracle.random_game("standard", 40 + seed):
+            position = Position(*oracle.masks(board, colour))
+            terms = iago(board, colour)
             assert list(evaluation.parts(position).values()) == terms, f"\n{position}"
             assert evaluation(position) == sum(terms), f"\n{position}"
             seen.add(position.discs - 3)

@@ -119,9 +119,9 @@ def test_an_integer_is_taken_as_it_is(mine: str) -> None:
     heard: list[str] = []
     evaluation.prepare(heard.append)
     FunctionEvaluation(f"{mine}:everything", compiled=False).prepare(heard.append)
-    for told, words in ((heard[0], "hollow: compiled;"), (heard[-1], "everything: Python; not")):
-        assert all(word in told for word in words.split())
-        assert "symmetric" in told
+    for line, words in ((heard[0], "hollow: compiled;"), (heard[-1], "everything: Python; not")):
+        assert all(word in line for word in words.split())
+        assert "symmetric" in line
 
 
 @pytest.mark.integration

@@ -118,8 +118,8 @@ def test_the_message_names_line_construct_and_cure(
     message, source = str(refusal.value), lines[line - 1].removesuffix("  #!").strip()
     assert f": line {line}, `{source}`: " in message, message
     assert all(word in message for word in words.split()), message
-    own = "umba|nopython|Literal|Untyped|reflected|opcode|signature|0x|\n|candidate|Tuple\\(|int64 "
-    assert not re.search(own, message.replace(source, "")), message
+    odd = "umba|nopython|Literal|Untyped|reflected|opcode|signature|0x|\n|candidate|Tuple\\(|int64 "
+    assert not re.search(odd, message.replace(source, "")), message
 
 
 @pytest.mark.integration

@@ -30,15 +30,15 @@ def opponent(player: str) -> str:
 
 
 def flipped(move: int, player: str, board: Board) -> list[int]:
-    found = []
+    result = []
     for step in DIRECTIONS:
         line, square = [], move + step
         while board[square] == opponent(player):
             line.append(square)
             square += step
         if board[square] == player:
-            found += line
-    return found
+            result += line
+    return result
 
 
 def legal_moves(player: str, board: Board) -> list[int]:

@@ -67,7 +67,7 @@ def test_where_white_begins_the_colours_change_places(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("limits", "told"),
+    ("limits", "expected"),
     [
         (Limits(seconds=2.9), ["time_settings 0 2 1", "time_left black 2 1"]),
         (Limits(seconds=0.2), ["time_settings 0 1 1", "time_left black 1 1"]),
@@ -75,7 +75,7 @@ def test_where_white_begins_the_colours_change_places(tmp_path: Path) -> None:
         (Limits(), []),
     ],
 )
-def test_it_is_told_of_time(limits: Limits, told: list[str], tmp_path: Path) -> None:
+def test_it_is_told_of_time(limits: Limits, expected: list[str], tmp_path: Path) -> None:
     log = tmp_path / "log"
     for time in (True, False):
         agent = GtpAgent(engine("gtp", f"log={log}"), ["level 3"], time, 30)
@@ -83,7 +83,7 @@ def test_it_is_told_of_time(limits: Limits, told: list[str], tmp_path: Path) -> 
         agent.decide(START, limits)
         agent.close()
         said = log.read_text()
-        assert re.findall(r"time_.*", said) == told * time and "level 3" in said
+        assert re.findall(r"time_.*", said) == expected * time and "level 3" in said
         log.unlink()
 
 
@@ -183,7 +183,7 @@ def test_a_form_once_found_is_kept(tmp_path: Path) -> None:
     ]
     assert plays[:4] == tried
     assert plays.count(tried[0]) == 1
-    assert all(re.fullmatch("play [bw] ([A-H][1-8]|pass|PA)", each) for each in plays[4:])
+    assert all(re.fullmatch("play [bw] ([A-H][1-8]|pass|PA)", line) for line in plays[4:])
 
 
 @pytest.mark.parametrize(
@@ -210,12 +210,12 @@ def test_where_the_number_of_an_answer_stands(first: str, answers: dict[str, str
     connection.greet()
     for said, text in answers.items():
         try:
-            told: str | None = connection.ask("genmove b")
+            answer: str | None = connection.ask("genmove b")
         except GtpRefusal:
-            told = None
+            answer = None
         except PlayerFailure as fault:
-            told = fault.reason
-        assert told == text, said
+            answer = fault.reason
+        assert answer == text, said
     assert connection.dialect.numbered == (first != "= play")
 
 
@@ -271,8 +271,8 @@ def test_what_an_engine_is_told(tmp_path: Path) -> None:
     said = re.sub(r"ping \d+\n", "", log.read_text()).splitlines()
     board = start.to_obf()[:-2].replace("X", "*")
     game = f"set game (;GM[Othello]PC[lab]RE[?]TY[8]BO[8 {board} O];)"
-    told = ["nboard 2", "set depth 5", game, "move D3", "go", "set depth 2", "go", "quit"]
-    assert said == told
+    answer = ["nboard 2", "set depth 5", game, "move D3", "go", "set depth 2", "go", "quit"]
+    assert said == answer
 
 
 @pytest.mark.integration

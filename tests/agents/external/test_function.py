@@ -71,9 +71,9 @@ def test_the_board_is_paips() -> None:
 def test_it_plays_what_our_own_agents_play(target: str, same: Any) -> None:
     agent = FunctionAgent(f"{FILE}:{target}")
     for position in positions(1 if "searcher" in target else 4, 30):
-        for each in (agent, same):
-            each.begin_game(position.to_move, position, 1)
-        ours, theirs = (each.decide(position, Limits()).move for each in (same, agent))
+        for player in (agent, same):
+            player.begin_game(position.to_move, position, 1)
+        ours, theirs = (player.decide(position, Limits()).move for player in (same, agent))
         assert theirs == ours, f"\n{position}"
 
 
@@ -86,8 +86,8 @@ def test_it_keeps_to_the_contract(name: str) -> None:
     assert is_outside(agent) and agent.reproducible
     verdict = contract.check(agent, patience=60)
     assert verdict.holds, f"\n{verdict}"
-    asked = {finding.name for finding in verdict.findings if finding.outcome == contract.OK}
-    assert {"seed", "memory", "twice"} <= asked
+    names = {finding.name for finding in verdict.findings if finding.outcome == contract.OK}
+    assert {"seed", "memory", "twice"} <= names
 
 
 def transcript(black: FunctionAgent, white: FunctionAgent, seeds: Sequence[int]) -> str:
@@ -203,7 +203,7 @@ HINT = "in Python 3 / divides"
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "hint"),
     [
         ("return board[9 / 2]", True),
         ("return [0 for _ in range(8 / 2)]", True),
@@ -214,13 +214,13 @@ HINT = "in Python 3 / divides"
         ("return board[200]", False),
     ],
 )
-def test_an_error_of_a_file_for_python_2_has_a_hint(body: str, told: bool, tmp_path: Path) -> None:
+def test_an_error_of_a_file_for_python_2_has_a_hint(body: str, hint: bool, tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     file.write_text(f"def wrong(player, board):\n    {body}\n")
     with pytest.raises((LookupError, NameError, TypeError)) as caught:
         FunctionAgent(f"{file}:wrong").decide(Position.start(), Limits())
-    assert (HINT in str(caught.value)) == told
+    assert (HINT in str(caught.value)) == hint
     for ask, error in ((FunctionEvaluation, ValueError), (side_of, ConfigError)):
         with pytest.raises(error, match=r"mine\.py:wrong.*: line 2\b") as refused:  # type: ignore[arg-type]
             ask(f"{file}:wrong")  # type: ignore[operator]
-        assert (HINT in str(refused.value)) == told
+        assert (HINT in str(refused.value)) == hint

@@ -92,8 +92,8 @@ def test_a_bot_is_told_of_what_it_has_not_done(tmp_path: Path) -> None:
     bot = OpenSpielAgent(f"{HERE}:made('told', '{log}')")
     record = play_game({Color.BLACK: GreedyAgent(), Color.WHITE: bot})
     first, *others = [ply.move for ply in record.plies]
-    told = [f"{ply % 2} {move}" for ply, move in enumerate(others, start=1)]
-    assert log.read_text().splitlines() == [f"began {first}", *told]
+    expected = [f"{ply % 2} {move}" for ply, move in enumerate(others, start=1)]
+    assert log.read_text().splitlines() == [f"began {first}", *expected]
 
 
 @both

@@ -117,14 +117,14 @@ SLOW = {"gtp", "line", "wpi"}
     ],
 )
 def test_a_program_that_does_wrong_loses(protocol: str, trouble: str, tmp_path: Path) -> None:
-    reason, *told = TROUBLES[protocol][trouble]
+    reason, *expected = TROUBLES[protocol][trouble]
     agent = MAKERS[protocol](tmp_path, trouble, 0.3 if reason == HUNG else 60)
     rules = "wpi" if protocol == "wpi" else "standard"
     limits = Limits(seconds=0.2 if reason == LATE else 60) if protocol == "wpi" else None
     record = in_game(agent, rules, limits)
     loser = Position.start(rules).to_move
     assert (record.winner, record.end_reason) == (loser.other, reason), record.detail
-    assert all(words in record.detail for words in told), record.detail
+    assert all(words in record.detail for words in expected), record.detail
 
 
 # ------------------------------------------------------------------ in runs
@@ -165,7 +165,7 @@ def test_games_are_played_to_their_end(
 
 @pytest.mark.integration
 @pytest.mark.parametrize(
-    ("agent", "make", "words", "reason", "told"),
+    ("agent", "make", "words", "reason", "log"),
     [
         ("line", breaking("os._exit(3)"), [], DIED, "exit code 3"),
         ("line", breaking("signal.pause()"), ["limits.hang=1"], HUNG, "1 s"),
@@ -189,11 +189,11 @@ def test_games_are_played_to_their_end(
     ],
 )
 def test_who_does_wrong_loses_for_that_reason(
-    agent: str, make: Made, words: list[str], reason: str, told: str, tmp_path: Path
+    agent: str, make: Made, words: list[str], reason: str, log: str, tmp_path: Path
 ) -> None:
     ends = in_run(tmp_path, agent, make(tmp_path), *words)
     assert ends.pairs == {("random", reason)}, ends.log
-    assert told in ends.log
+    assert log in ends.log
 
 
 @pytest.mark.integration

@@ -26,10 +26,10 @@ PAIR = "def one(player, board): ...\ndef two(player, board): ...\n"
 
 def only(folder: Path, protocol: str = "file") -> dict[str, str]:
     """The settings of the one submission in a folder."""
-    ((name, about),) = submissions(str(folder), protocol).items()
-    assert about["_target_"] == "othello_lab.agents.external.Submission"
+    ((name, settings),) = submissions(str(folder), protocol).items()
+    assert settings["_target_"] == "othello_lab.agents.external.Submission"
     assert name == "anna"
-    return about
+    return settings
 
 
 def write(folder: Path, files: dict[str, str], executable: str = "") -> Path:
@@ -50,8 +50,8 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scratch: Path) -> Any:
     agents = []
 
     def make(folder: Path, protocol: str = "file") -> Submission:
-        (about,) = submissions(str(folder), protocol).values()
-        settings = {key: value for key, value in about.items() if key != "_target_"}
+        (settings,) = submissions(str(folder), protocol).values()
+        settings = {key: value for key, value in settings.items() if key != "_target_"}
         agents.append(Submission(**settings))
         return agents[-1]
 
@@ -98,10 +98,10 @@ def test_what_is_handed_in_is_told_apart(
     files: dict[str, str], executable: str, protocol: str, played: str, tmp_path: Path
 ) -> None:
     write(tmp_path, files | {"README.md": "", ".hidden": "", "notes.txt": ""}, executable)
-    about = only(tmp_path)
-    assert about["protocol"] == protocol
+    settings = only(tmp_path)
+    assert settings["protocol"] == protocol
     key = "target" if protocol == "python" else "command"
-    assert about[key] == played.format(tmp_path)
+    assert settings[key] == played.format(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -193,14 +193,14 @@ def test_programs_of_which_nothing_is_told_play_as_is_asked(tmp_path: Path) -> N
 def test_what_is_unclear_loses_with_the_reason(
     files: dict[str, str], problem: str, tmp_path: Path
 ) -> None:
-    about = only(write(tmp_path, files))
-    assert about["protocol"] == "unclear"
-    assert problem in about["problem"]
-    assert "\n" not in about["problem"]
-    settings = {key: value for key, value in about.items() if key != "_target_"}
+    settings = only(write(tmp_path, files))
+    assert settings["protocol"] == "unclear"
+    assert problem in settings["problem"]
+    assert "\n" not in settings["problem"]
+    settings = {key: value for key, value in settings.items() if key != "_target_"}
     with pytest.raises(PlayerFailure) as fault:
         Submission(**settings).begin_game(Color.BLACK, Position.start(), 1)
-    assert (fault.value.reason, fault.value.detail) == (UNFIT, about["problem"])
+    assert (fault.value.reason, fault.value.detail) == (UNFIT, settings["problem"])
 
 
 def test_two_of_one_name_are_told_apart(tmp_path: Path) -> None:
@@ -217,13 +217,13 @@ def test_a_name_in_another_encoding_refuses_its_submission_alone(
     path = tmp_path / os.fsdecode(file)
     path.parent.mkdir(exist_ok=True)
     path.write_text(AGENT)
-    _, refused = (found := submissions(str(tmp_path)))
+    _, refused = (line_up := submissions(str(tmp_path)))
     assert refused in (r"caf\udce9", "bar")
-    assert found[refused]["protocol"] == "unclear"
-    assert r"caf\udce9" in found[refused]["problem"]
-    assert "UTF-8" in found[refused]["problem"]
-    assert found["anna"]["protocol"] == "python"
-    for text in (refused, *found[refused].values()):
+    assert line_up[refused]["protocol"] == "unclear"
+    assert r"caf\udce9" in line_up[refused]["problem"]
+    assert "UTF-8" in line_up[refused]["problem"]
+    assert line_up["anna"]["protocol"] == "python"
+    for text in (refused, *line_up[refused].values()):
         text.encode()  # into the record
 
 

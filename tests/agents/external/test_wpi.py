@@ -64,10 +64,10 @@ def test_what_a_program_is_told(tmp_path: Path, made: Made) -> None:
     record = play_game({Color.WHITE: RandomAgent(), Color.BLACK: agent}, Position.start("wpi"))
     assert record.end_reason == FINISHED, record.detail
     assert agent.ended_within(60)  # it has been told of the last move, too
-    told = log.read_text().split("\n")[:-1]
+    lines = log.read_text().split("\n")[:-1]
     whites = [ply.move for ply in record.plies if ply.color is Color.WHITE]
-    assert told[0] == "B" and len(told) == 1 + len(whites)
-    assert all(re.fullmatch(r"\(W [A-HP] [1-8]\)", each) for each in told[1:])
+    assert lines[0] == "B" and len(lines) == 1 + len(whites)
+    assert all(re.fullmatch(r"\(W [A-HP] [1-8]\)", line) for line in lines[1:])
 
 
 @pytest.mark.parametrize(

@@ -47,14 +47,14 @@ def drawn_network() -> dict[str, np.ndarray]:
 def drawn_trees() -> dict[str, np.ndarray]:
     """Trees whose questions are about what random positions have."""
     rng, stages = np.random.default_rng(4), STAGES[trees]
-    filled, own = rng.integers(0, 1 << 64, (2, 500), dtype=np.uint64)
-    found = features(filled & own, filled & ~own)
+    filled, mine = rng.integers(0, 1 << 64, (2, 500), dtype=np.uint64)
+    result = features(filled & mine, filled & ~mine)
     feature = rng.integers(0, len(NAMES), (stages, TREES, trees.QUESTIONS))
     return {
         trees.STAGES: (np.arange(65) * stages // 65).astype(np.uint8),
         trees.STARTS: np.array([-70, 35], dtype=np.int32),
         trees.FEATURE: feature.astype(np.uint8),
-        trees.THRESHOLD: found[rng.integers(0, len(found), feature.shape), feature],
+        trees.THRESHOLD: result[rng.integers(0, len(result), feature.shape), feature],
         trees.LEAF: rng.integers(-200, 200, (stages, TREES, LEAVES)).astype(np.int32),
     }
 
@@ -86,8 +86,8 @@ of what all weights mean, and needs another VERSION."""
 
 @models
 def test_what_weights_mean_is_fixed(model: ModuleType) -> None:
-    found = {moves: EVALUATIONS[model](Position.from_transcript(moves)) for moves in PINS[model]}
-    assert (model.VERSION, found) == (1, PINS[model])
+    result = {moves: EVALUATIONS[model](Position.from_transcript(moves)) for moves in PINS[model]}
+    assert (model.VERSION, result) == (1, PINS[model])
 
 
 @pytest.mark.parametrize(
@@ -133,8 +133,8 @@ def test_weights_that_do_not_fit_are_refused(
 
 def test_values_differ_and_keep_within_their_range() -> None:
     rng = np.random.default_rng(3)
-    filled, own = rng.integers(0, 1 << 64, (2, 2000), dtype=np.uint64)
-    values = EVALUATIONS[network].values(filled & own, filled & ~own)
+    filled, mine = rng.integers(0, 1 << 64, (2, 2000), dtype=np.uint64)
+    values = EVALUATIONS[network].values(filled & mine, filled & ~mine)
     assert len(set(values.tolist())) > 500
     assert np.abs(values).max() <= network.LARGEST
 
@@ -162,7 +162,7 @@ def test_vectors_of_any_length_are_added_up() -> None:
     matrix = rng.integers(-999, 999, (4, 6)).astype(np.int16)
     paired = np.ascontiguousarray(matrix.reshape(4, 3, 2).transpose(1, 0, 2))
     sums = total + matrix.astype(int) @ np.clip(inputs, 0, 1000)
-    addresses = [np.intp(each.ctypes.data) for each in (total, inputs, paired)]
+    addresses = [np.intp(array.ctypes.data) for array in (total, inputs, paired)]
     assert layers(*addresses) == sums @ total
 
 
@@ -171,8 +171,8 @@ def test_vectors_of_any_length_are_added_up() -> None:
 
 @given(position=strewn())
 def test_features_are_those_of_their_twins(position: Position) -> None:
-    found = features(*(np.array([mask]) for mask in position.masks))[0]
-    assert dict(zip(NAMES, found.tolist(), strict=True)) == plain_features(position)
+    result = features(*(np.array([mask]) for mask in position.masks))[0]
+    assert dict(zip(NAMES, result.tolist(), strict=True)) == plain_features(position)
     assert list(plain_features(position)) == list(NAMES)
 
 

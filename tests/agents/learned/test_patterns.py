@@ -67,9 +67,9 @@ def test_every_symmetry_brings_each_place_to_a_place_of_its_pattern() -> None:
         shapes = geometry(side)
         assert len(shapes.places) <= LANES
         for pattern in shapes.patterns:
-            squares = {frozenset(place) for place in pattern.places}
-            for place in squares:
-                mask = sum(1 << square for square in place)
+            squares = {frozenset(squares_of) for squares_of in pattern.places}
+            for squares_of in squares:
+                mask = sum(1 << square for square in squares_of)
                 for image, _ in symmetric_forms(mask, 0, side):
                     assert frozenset(bits(image)) in squares
 
@@ -87,10 +87,10 @@ def test_the_classes_of_8x8_are_those_that_share_no_symmetry() -> None:
 def test_features_are_the_classes_that_the_twin_looks_up() -> None:
     shapes = geometry(8)
     position = Position.from_transcript("f5d6c3d3c4f4f6f3")
-    found = shapes.features(*(np.array([mask], dtype=np.uint64) for mask in position.masks))[0]
+    result = shapes.features(*(np.array([mask], dtype=np.uint64) for mask in position.masks))[0]
     digit = dict.fromkeys(bits(position.mover), 1) | dict.fromkeys(bits(position.opponent), 2)
-    for (number, place), column in zip(shapes.places, found, strict=True):
-        content = sum(digit.get(square, 0) * 3**n for n, square in enumerate(place))
+    for (number, squares_of), column in zip(shapes.places, result, strict=True):
+        content = sum(digit.get(square, 0) * 3**n for n, square in enumerate(squares_of))
         assert column == shapes.first[number] + shapes.patterns[number].classes[content]
 
 

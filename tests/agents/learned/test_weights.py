@@ -41,12 +41,12 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_what_is_written_is_read(file: Path) -> None:
-    found = LearnedWeights.read(file, "kind", 2, ["first"])
-    assert (found.kind, found.version, found.unit) == ("kind", 2, 100)
-    assert found.about == {"seed": 7, "data": {"hash": "abc"}}
+    weights = LearnedWeights.read(file, "kind", 2, ["first"])
+    assert (weights.kind, weights.version, weights.unit) == ("kind", 2, 100)
+    assert weights.about == {"seed": 7, "data": {"hash": "abc"}}
     for name, array in ARRAYS.items():
-        np.testing.assert_array_equal(found.arrays[name], array)
-        assert found.arrays[name].dtype == array.dtype
+        np.testing.assert_array_equal(weights.arrays[name], array)
+        assert weights.arrays[name].dtype == array.dtype
 
 
 def test_the_same_weights_give_the_same_file(file: Path, tmp_path: Path) -> None:
@@ -95,28 +95,28 @@ def test_what_ships_is_small() -> None:
 def test_damage_with_a_fitting_hash_is_one_line(file: Path) -> None:
     """Whatever is damaged: the archive, its packing, the arrays, the description."""
     whole = file.read_bytes()
-    about = yaml.safe_load(file.with_suffix(".yaml").read_text(encoding="utf-8"))
+    facts = yaml.safe_load(file.with_suffix(".yaml").read_text(encoding="utf-8"))
     rng = np.random.default_rng(7)
     refused = []
     for number in range(600):
         content = bytearray(whole)
-        for place in rng.integers(len(whole), size=1 + number % 3):
-            content[place] = rng.integers(256)
+        for index in rng.integers(len(whole), size=1 + number % 3):
+            content[index] = rng.integers(256)
         if number % 5 == 0:
             content = content[: rng.integers(1, len(whole))]
         file.write_bytes(bytes(content))
-        about["sha256"] = hashlib.sha256(content).hexdigest()
-        file.with_suffix(".yaml").write_text(yaml.safe_dump(about), encoding="utf-8")
+        facts["sha256"] = hashlib.sha256(content).hexdigest()
+        file.with_suffix(".yaml").write_text(yaml.safe_dump(facts), encoding="utf-8")
         try:
             LearnedWeights.read(file, "kind", 2, ["first"])
         except ValueError as error:
             refused.append(str(error))
     assert len(refused) > 200
     assert all("\n" not in said and str(file) in said for said in refused)
-    about["unit"] = [1]
+    facts["unit"] = [1]
     file.write_bytes(whole)
-    about["sha256"] = hashlib.sha256(whole).hexdigest()
-    file.with_suffix(".yaml").write_text(yaml.safe_dump(about), encoding="utf-8")
+    facts["sha256"] = hashlib.sha256(whole).hexdigest()
+    file.with_suffix(".yaml").write_text(yaml.safe_dump(facts), encoding="utf-8")
     with pytest.raises(ValueError, match=r"unit \[1\]"):
         LearnedWeights.read(file, "kind", 2)
 
@@ -126,13 +126,13 @@ LEARNED = sorted(path.stem for path in SHIPPED.glob(f"*{ABOUT}"))
 
 @pytest.mark.parametrize("name", LEARNED)
 def test_shipped_evaluations_say_what_they_said(name: str) -> None:
-    about = yaml.safe_load((SHIPPED / f"{name}{ABOUT}").read_text(encoding="utf-8"))
+    facts = yaml.safe_load((SHIPPED / f"{name}{ABOUT}").read_text(encoding="utf-8"))
     evaluation = load_evaluation(name)
-    assert about[VALUES] == values_of(evaluation)
+    assert facts[VALUES] == values_of(evaluation)
     rules = next(rules for rules in RULESETS.values() if rules.side in evaluation.sides)
-    for line, value in about[VALUES].items():
+    for line, value in facts[VALUES].items():
         assert evaluation.plain(Position.from_obf(line, rules)) == value
     # And tell how they were made.
     assert name in choices("evaluation")
-    assert about["command"].startswith("othello-lab train ")
-    assert isinstance(about["seed"], int) and about["versions"]
+    assert facts["command"].startswith("othello-lab train ")
+    assert isinstance(facts["seed"], int) and facts["versions"]

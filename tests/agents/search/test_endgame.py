@@ -86,8 +86,8 @@ def check(position: Position, solution: Solution, score: int) -> None:
     assert (solution.score, solution.lower, solution.upper) == (score, score, score), position
     end = end_of(position, solution.pv)
     assert end.is_over, position
-    own = end.disc_difference if end.to_move is position.to_move else -end.disc_difference
-    assert own == score, position
+    score_at_end = end.disc_difference if end.to_move is position.to_move else -end.disc_difference
+    assert score_at_end == score, position
     assert solution.best == solution.pv[:1]
     assert solution.stats.nodes > 0
 
@@ -179,7 +179,7 @@ def test_techniques_change_the_cost_and_never_the_score(senseless: Path) -> None
         for setting, value in choice.items():
             setattr(turned, setting, value)
         solvers = [EndgameSolver(table_mb=8, **choice), turned, copy.deepcopy(turned)]
-        again, others, copies = ([each.solve(p) for p in positions] for each in solvers)
+        again, others, copies = ([item.solve(p) for p in positions] for item in solvers)
         copied = pickle.loads(pickle.dumps(turned)).solve(positions[0])
         assert [s.score for s in again] == [s.score for s in solutions], choice
         assert [s.stats for s in again] == [s.stats for s in others] == [s.stats for s in copies]
@@ -249,7 +249,7 @@ def test_the_count_of_the_last_flips(seed: int, square: int) -> None:
 def test_positions_made_to_rank_moves_are_counted(solver: EndgameSolver) -> None:
     # With one empty square more than are searched without a table, moves are ranked at the root.
     games = (with_empties("standard", seed, kernels.FEW + 1) for seed in range(30))
-    ranked = [each for each in games if each.empties == kernels.FEW + 1 and each.moves]
+    ranked = [item for item in games if item.empties == kernels.FEW + 1 and item.moves]
     assert len(ranked) > 10
     for position in ranked:
         moves = len(position.moves)
@@ -284,9 +284,9 @@ def test_what_the_table_holds_is_true() -> None:
     ):
         position = with_empties(rules, 5, 13)
         solver.solve(position, limits)
-        found = list(entries(solver))
-        assert len(found) > 30
-        for mover, opponent, known in rng.sample(found, 30):
+        result = list(entries(solver))
+        assert len(result) > 30
+        for mover, opponent, known in rng.sample(result, 30):
             held = Position(mover, opponent, ruleset=position.ruleset)
             score = other.solve(held).score
             assert score is not None
@@ -340,16 +340,16 @@ def test_a_limit_on_time_is_kept(timers: list[float]) -> None:
     solver = EndgameSolver(table_mb=8)
     solver.prepare()
     position = hard()
-    asked = Limits(seconds=0.05), Limits(clock=0.5)
+    every = Limits(seconds=0.05), Limits(clock=0.5)
     tracemalloc.start()
-    for limits in asked:
+    for limits in every:
         solution = solver.solve(position, limits)  # would take hours
         assert solution.score is None
         assert solution.best[0] in position.moves
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert most < 1 << 20
-    assert timers == [allotment(limits, position.empties) for limits in asked]
+    assert timers == [allotment(limits, position.empties) for limits in every]
 
 
 @pytest.mark.usefixtures("no_thread_left")
@@ -511,12 +511,12 @@ def test_solving_that_takes_for_ever_tells_how_far_it_is_and_ends_when_asked_to(
 
 def endgames(rules: str, empties: int, count: int) -> list[Position]:
     """Positions of random games, and where they are over before, their ends."""
-    found = []
+    result = []
     for seed in range(count):
         *turns, (last, move) = played_out(rules, seed)
-        late = (each for each, _ in [*turns, (last, move)] if each.empties == empties)
-        found.append(next(late, last.play(move)))
-    return found
+        late = (item for item, _ in [*turns, (last, move)] if item.empties == empties)
+        result.append(next(late, last.play(move)))
+    return result
 
 
 @pytest.mark.parametrize(
@@ -534,17 +534,17 @@ def test_they_are_those_of_one_after_another(
     """And what follows is perfect play."""
     positions = endgames(rules, empties, 8)
     mover, opponent = (
-        np.array([getattr(each, name) for each in positions], dtype=np.uint64)
+        np.array([getattr(item, name) for item in positions], dtype=np.uint64)
         for name in ("mover", "opponent")
     )
     scores, lines = solver.scores(mover, opponent, positions[0].ruleset, lines=True)
-    assert scores.tolist() == [solver.solve(each).score for each in positions]
+    assert scores.tolist() == [solver.solve(item).score for item in positions]
     alone, none = solver.scores(mover, opponent, positions[0].ruleset)
     assert alone.tolist() == scores.tolist() and not len(none.mover)
     rows = iter(zip(*(column.tolist() for column in lines), strict=True))
     for number, position in enumerate(positions):
-        own = lines.line == number
-        there = set(zip(lines.mover[own], lines.opponent[own], strict=True))
+        rows_of_line = lines.line == number
+        there = set(zip(lines.mover[rows_of_line], lines.opponent[rows_of_line], strict=True))
         first, score = position.to_move, int(scores[number])
         while not position.is_over:
             worth = score if position.to_move is first else -score
@@ -552,9 +552,9 @@ def test_they_are_those_of_one_after_another(
             ahead = next(rows)
             assert ahead == (position.mover, position.opponent, worth, turn, number)
             after = [position.play(move) for move in position.moves or (PASS,)]
-            best = [each for each in after if solver.solve(each).score == -worth]
+            best = [item for item in after if solver.solve(item).score == -worth]
             assert best
-            position = next(each for each in best if each.is_over or each.masks in there)
+            position = next(item for item in best if item.is_over or item.masks in there)
         assert position.disc_difference == (score if position.to_move is first else -score)
     assert next(rows, None) is None
 
@@ -647,13 +647,13 @@ def test_a_small_problem_needs_the_beginning_of_a_large_table_only(
         return [solver.solve(position) for position in positions]
 
     solver = EndgameSolver()
-    found = solved()
+    result = solved()
     words = solver._memory.tables[0].words
     assert words.any()
     assert not words[8 << memory.bits_for(15) :].any()
     monkeypatch.setattr(SolverMemory, "use_table", lambda memory, empties: None)
     solver = EndgameSolver()
-    assert [each.stats for each in solved()] == [each.stats for each in found]
+    assert [item.stats for item in solved()] == [item.stats for item in result]
     bits = [memory.bits_for(empties) for empties in range(61)]
     assert bits == sorted(bits)
     assert bits[19] == bits[22] == 20  # 64 MB

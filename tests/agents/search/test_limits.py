@@ -97,7 +97,7 @@ def test_searches_keep_processor_time(limits: Limits) -> None:
 
 
 @pytest.mark.parametrize(
-    ("own", "given", "within"),
+    ("settings", "given", "within"),
     [
         ({"cpu_seconds": 0.1}, {}, {"cpu_seconds": 0.1}),
         ({"cpu_seconds": 0.1}, {"seconds": 0.05}, {"cpu_seconds": 0.05}),
@@ -108,16 +108,16 @@ def test_searches_keep_processor_time(limits: Limits) -> None:
     ],
 )
 def test_limits_of_ones_own_may_be_of_processor_time(
-    own: dict[str, float], given: dict[str, float], within: dict[str, float]
+    settings: dict[str, float], given: dict[str, float], within: dict[str, float]
 ) -> None:
-    told: list[Limits] = []
+    seen: list[Limits] = []
 
     class Told(RandomAgent):
         def decide(self, position: Position, limits: Limits) -> Decision:
-            told.append(limits)
+            seen.append(limits)
             return super().decide(position, limits)
 
-    agent = Limited(Told(), **own)  # type: ignore[arg-type]
+    agent = Limited(Told(), **settings)  # type: ignore[arg-type]
     agent.begin_game(Color.BLACK, Position.start(), 1)
     agent.decide(Position.start(), Limits(**given))  # type: ignore[arg-type]
-    assert told == [Limits(**within)]  # type: ignore[arg-type]
+    assert seen == [Limits(**within)]  # type: ignore[arg-type]

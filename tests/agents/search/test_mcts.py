@@ -66,13 +66,13 @@ def exact_values(position: Position) -> dict[int, int]:
 
 def late(rules: str, count: int, empties: int) -> list[Position]:
     """The positions with so many empty squares and a choice of moves of random games."""
-    found: list[Position] = []
+    result: list[Position] = []
     seed = 0
-    while len(found) < count:
+    while len(result) < count:
         seed += 1
         game = random_game(rules, seed)
-        found += [p for p in game if p.empties == empties and len(p.moves) > 1][:1]
-    return found
+        result += [p for p in game if p.empties == empties and len(p.moves) > 1][:1]
+    return result
 
 
 # Some eight empties, so that much of the tree is proven.
@@ -89,9 +89,9 @@ def test_the_compiled_search_grows_the_twins_tree(
     position = with_sight_of_the_end(rules, seed)
     note(f"\n{position}\n{position.to_obf()}")
     cases = [(position, 40)] + [(ENDING, 60)] * (rules == "standard")
-    for each, playouts in cases:
+    for start, playouts in cases:
         fast, slow = (MCTS(playouts=playouts, compiled=c, **way) for c in (True, False))
-        assert fast.search(each, seed=seed) == slow.search(each, seed=seed)
+        assert fast.search(start, seed=seed) == slow.search(start, seed=seed)
         assert fast.moves == slow.moves
 
 
@@ -195,11 +195,11 @@ def test_what_is_proven_is_true(rules: str, empties: int, reward: str, way: str)
         best = max(exact.values())
         assert decision.value == best / most, f"\n{position}"
         assert exact[decision.move] == best
-        for move, found in agent.moves.items():
-            assert found.lower <= exact[move] / most <= found.upper
-            if found.visits:
-                assert found.value is not None
-                assert found.lower <= found.value <= found.upper
+        for move, estimate in agent.moves.items():
+            assert estimate.lower <= exact[move] / most <= estimate.upper
+            if estimate.visits:
+                assert estimate.value is not None
+                assert estimate.lower <= estimate.value <= estimate.upper
         draws += best == 0
     if rules != "standard":
         assert draws  # the case that a proof by wins and losses alone would miss
@@ -211,7 +211,7 @@ def test_a_proven_search_ends() -> None:
     assert decision.stats.playouts < 100
     unsolved = MCTS(playouts=10_000, solve=False)
     assert unsolved.search(position).stats.playouts == 10_000
-    assert not any(found.proven for found in unsolved.moves.values())
+    assert not any(estimate.proven for estimate in unsolved.moves.values())
     one = Position.from_obf("-OX-" + "-" * 12 + " X", "mini4")
     assert one.moves == (MCTS(playouts=1).search(one).move,)
 
@@ -251,26 +251,26 @@ def test_the_choice_among_moves() -> None:
 @pytest.mark.parametrize("compiled", [True, False])
 def test_visits_carry_over_to_the_position_after_the_reply(compiled: bool) -> None:
     def visits(agent: MCTS) -> int:
-        return sum(found.visits for found in agent.moves.values())
+        return sum(estimate.visits for estimate in agent.moves.values())
 
-    kept, fresh = (MCTS(playouts=200, compiled=compiled, tree_reuse=r) for r in (True, False))
+    reusing, fresh = (MCTS(playouts=200, compiled=compiled, tree_reuse=r) for r in (True, False))
     start = Position.start()
-    for agent in (kept, fresh, kept):  # a new game forgets the tree
+    for agent in (reusing, fresh, reusing):  # a new game forgets the tree
         agent.begin_game(Color.BLACK, start, 1)
         decision = agent.decide(start, Limits())
         assert visits(agent) == 200
         after = start.play(decision.move).play(decision.pv[1])
         agent.decide(after, Limits())
-        assert 200 < visits(agent) < 400 if agent is kept else visits(agent) == 200
-    kept.exploration = 0.3  # and so does a changed setting
-    kept.decide(after, Limits())
-    assert visits(kept) == 200
-    kept.search(start)
-    assert visits(kept) == 200
+        assert 200 < visits(agent) < 400 if agent is reusing else visits(agent) == 200
+    reusing.exploration = 0.3  # and so does a changed setting
+    reusing.decide(after, Limits())
+    assert visits(reusing) == 200
+    reusing.search(start)
+    assert visits(reusing) == 200
 
 
 def test_a_tree_is_kept_through_a_forced_pass() -> None:
-    kept = 0
+    count = 0
     for seed in range(40):
         game = random_game("mini6", seed)
         for before, passing, after in zip(game[1:], game[2:], game[3:], strict=False):
@@ -279,8 +279,8 @@ def test_a_tree_is_kept_through_a_forced_pass() -> None:
                 agent.begin_game(before.to_move, before, 1)
                 agent.decide(before, Limits())
                 agent.decide(after, Limits())
-                kept += sum(found.visits for found in agent.moves.values()) > 3000
-    assert kept > 10
+                count += sum(estimate.visits for estimate in agent.moves.values()) > 3000
+    assert count > 10
 
 
 @pytest.mark.parametrize("compiled", [True, False])
@@ -301,8 +301,8 @@ def test_time_is_respected(limits: Limits, timers: list[float], clock: Clock) ->
     assert timers == [allotment(limits, MIDGAME.empties)]
     assert decision.stats.playouts > 0
     assert decision.flaw() is None
-    for own, given_ in ((0.02, 60.0), (60.0, 0.02)):  # the shorter one counts
-        MCTS(seconds=own).decide(MIDGAME, Limits(seconds=given_))
+    for seconds, given_ in ((0.02, 60.0), (60.0, 0.02)):  # the shorter one counts
+        MCTS(seconds=seconds).decide(MIDGAME, Limits(seconds=given_))
     assert timers[1:] == pytest.approx([0.018, 0.018])
     assert MCTS(playouts=5).reproducible
     assert not MCTS(seconds=1).reproducible
@@ -342,11 +342,11 @@ def test_values_are_what_the_evaluation_expects() -> None:
         way = {"rollout": "value", "evaluation": SquareWeights(), "per_disc": 12, "reward": reward}
         agent = MCTS(playouts=len(MIDGAME.moves), **way)  # type: ignore[arg-type]
         agent.search(MIDGAME)
-        for move, found in agent.moves.items():
+        for move, estimate in agent.moves.items():
             discs = -SquareWeights()(MIDGAME.play(move)) / 12
             expected = discs / 64 if reward == "discs" else math.tanh(discs / CLEAR_WIN)
-            assert found.visits == 1
-            assert found.value == pytest.approx(expected, abs=1 / FINE)
+            assert estimate.visits == 1
+            assert estimate.value == pytest.approx(expected, abs=1 / FINE)
 
 
 BAD: list[tuple[dict[str, Any], str]] = [

@@ -65,8 +65,8 @@ SEARCHES = {
 
 def positions(rules: str, seeds: range) -> list[Position]:
     """One position with moves of each of these random games."""
-    found = (with_sight_of_the_end(rules, seed) for seed in seeds)
-    return [position for position in found if position.moves]
+    drawn = (with_sight_of_the_end(rules, seed) for seed in seeds)
+    return [position for position in drawn if position.moves]
 
 
 def exact_in(
@@ -86,9 +86,9 @@ def exact_in(
             value = full.search(position, depth).value
             worth = functools.cache(functools.partial(value_of, full, position, depth))
             for name in rng.sample(sorted(others), at_a_time):
-                found = others[name].search(position, depth)
+                decision = others[name].search(position, depth)
                 where = f"{name}, depth {depth}\n{position}\n{position.to_obf()}"
-                assert found.value == value == worth(found.move), where
+                assert decision.value == value == worth(decision.move), where
 
 
 def value_of(full: SearchAgent, position: Position, depth: int, move: int) -> int:
@@ -171,19 +171,19 @@ def test_of_equal_moves_the_one_tried_first_is_played(evaluation: Evaluation) ->
     beforehand plays the first of them in that order, which is a1 to h8 for none."""
     depth, others = 3, 0
     full = Minimax(depth, evaluation)
-    for position in [each for each in random_game("standard", 8)[6:50:4] if each.moves]:
+    for position in [item for item in random_game("standard", 8)[6:50:4] if item.moves]:
         worth = {move: value_of(full, position, depth, move) for move in position.moves}
         equal = [move for move in position.moves if worth[move] == max(worth.values())]
         assert full.search(position).move == equal[0]
         for name, (kind, settings) in SEARCHES.items():
-            found = kind(depth, evaluation, **settings).search(position)
-            assert found.move in equal, name
+            decisions = kind(depth, evaluation, **settings).search(position)
+            assert decisions.move in equal, name
             if settings.keys() == {"ordering"} and kind is not MTDf:
                 criteria = [word for word in settings["ordering"].split("+") if word != "none"]
                 order = plain.MoveOrder(criteria, position.ruleset)
                 tried = order.arranged(position, depth, 0, evaluation.plain, SearchStats())
-                assert found.move == next(move for move in tried if move in equal), name
-                others += found.move != equal[0]
+                assert decisions.move == next(move for move in tried if move in equal), name
+                others += decisions.move != equal[0]
     assert others > 3
 
 
@@ -199,8 +199,8 @@ def test_with_everything_off_the_family_is_alpha_beta() -> None:
 def test_better_orderings_visit_fewer_nodes() -> None:
     def nodes(**settings: Any) -> int:
         search = AlphaBeta(6, SquareWeights(), **settings)
-        found = (search.search(position) for position in random_game("standard", 3)[10:30])
-        return sum(decision.stats.nodes for decision in found)
+        decisions = (search.search(position) for position in random_game("standard", 3)[10:30])
+        return sum(decision.stats.nodes for decision in decisions)
 
     none = nodes()
     for ordering in ORDERINGS[1:]:
@@ -352,8 +352,8 @@ def test_a_taper_searches_only_so_many_moves() -> None:
 
 def test_a_singular_extension_looks_further() -> None:
     search = AlphaBeta(2, SquareWeights(), singular_margin=0, singular_plies=2)
-    found = positions("standard", range(30))
-    lines = [search.search(position).pv for position in found]
+    decisions = positions("standard", range(30))
+    lines = [search.search(position).pv for position in decisions]
     assert max(map(len, lines)) <= 4
     assert sum(len(line) > 2 for line in lines) > 10
 
@@ -366,11 +366,11 @@ def test_probcut_saves_nodes_and_says_so() -> None:
     totals = [0, 0]
     returns = same = 0
     for position in random_game("standard", 1)[10:34:3]:
-        found = [search.search(position) for search in (exact, cut)]
+        decisions = [search.search(position) for search in (exact, cut)]
         for i in range(2):
-            totals[i] += found[i].stats.nodes
-        returns += found[1].stats.probcut_returns
-        same += found[0].move == found[1].move
+            totals[i] += decisions[i].stats.nodes
+        returns += decisions[1].stats.probcut_returns
+        same += decisions[0].move == decisions[1].move
     assert returns > 100 and totals[1] < totals[0]
     assert same >= 4
 
@@ -416,9 +416,9 @@ def test_probcut_asks_the_evaluation_whether_a_check_is_hopeful(glances: dict[in
     searches = [PVS(6, SquareWeights(), probcut_glance=glance, **settings) for glance in (0, None)]
     nodes, values = [0, 0], []
     for position in random_game("standard", 1)[10:34:4]:
-        found = [search.search(position) for search in searches]
-        nodes = [total + each.stats.nodes for total, each in zip(nodes, found, strict=True)]
-        values.append(found[0].value == found[1].value)
+        decisions = [search.search(position) for search in searches]
+        nodes = [total + item.stats.nodes for total, item in zip(nodes, decisions, strict=True)]
+        values.append(decisions[0].value == decisions[1].value)
     never = PVS(6, SquareWeights(), probcut_glance=50, **settings).search(position)
     assert never.stats.probcut_returns == 0
     assert nodes[0] < nodes[1] and sum(values) >= len(values) // 2
@@ -432,12 +432,12 @@ def test_probcut_is_fitted_to_the_searches_of_the_agent_that_plays_with_it(tmp_p
     made = fit(*numbers, rows, glance=True, agent=settings)
     assert {check.depth for check in made.checks} == set(range(1, 11))
     full = fit(SquareWeights(), "weights", FULL, 50, 3, "a test", glance=True)
-    shallow, of_full = ([c for c in each.checks if c.depth <= FUTILE] for each in (made, full))
+    shallow, of_full = ([c for c in item.checks if c.depth <= FUTILE] for item in (made, full))
     assert shallow == of_full, "pruning above the leaves is fitted to full searches"
     assert made.checks[-1] != full.checks[-1]
-    kept = sorted(tmp_path.iterdir())
-    assert [path.name for path in kept] == ["full_searches.jsonl", "own_searches.jsonl"]
-    for path in kept:  # killed in the midst of a line
+    files = sorted(tmp_path.iterdir())
+    assert [path.name for path in files] == ["full_searches.jsonl", "own_searches.jsonl"]
+    for path in files:  # killed in the midst of a line
         content = path.read_bytes()
         path.write_bytes(content[: len(content) // 2])
     assert fit(*numbers, rows, glance=True, agent=settings) == made
@@ -448,10 +448,10 @@ def test_futility_asks_only_the_evaluation(glances: dict[int, Path]) -> None:
     searches = [PVS(6, SquareWeights(), futility=f, **settings) for f in (None, 99, 0.5)]
     counts = np.zeros(3, dtype=int)
     for position in random_game("standard", 1)[10:34:4]:
-        found = [search.search(position) for search in searches]
-        assert found[0].value == found[1].value
-        assert found[0].stats.probcut_returns == found[1].stats.probcut_returns
-        counts += [each.stats.nodes for each in found]
+        decisions = [search.search(position) for search in searches]
+        assert decisions[0].value == decisions[1].value
+        assert decisions[0].stats.probcut_returns == decisions[1].stats.probcut_returns
+        counts += [item.stats.nodes for item in decisions]
     assert counts[0] == counts[1] > 1.5 * counts[2]
 
 
@@ -464,9 +464,9 @@ def test_sorted_moves_are_evaluated_once(glances: dict[int, Path]) -> None:
         twin._context[context.SORTS] = 0
         counts = np.zeros((2, 2), dtype=int)
         for position in random_game("standard", 1)[4:52:3]:
-            found = [each.search(position) for each in (search, twin)]
-            assert found[0].value == found[1].value and found[0].move == found[1].move
-            counts += [(each.stats.nodes, each.stats.evaluations) for each in found]
+            one, two = (item.search(position) for item in (search, twin))
+            assert one.value == two.value and one.move == two.move
+            counts += [(item.stats.nodes, item.stats.evaluations) for item in (one, two)]
         (nodes, evaluations), (more_nodes, more_evaluations) = counts.tolist()
         assert evaluations < more_evaluations
         assert nodes < more_nodes if futility is not None else nodes == more_nodes
@@ -475,7 +475,7 @@ def test_sorted_moves_are_evaluated_once(glances: dict[int, Path]) -> None:
 def test_a_short_search_uses_a_part_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     """And its entries are true whatever part is used."""
     settings: dict[str, Any] = {"ordering": "tt+mobility", "table_mb": 4, "etc": True}
-    whole, by_time = (PVS(4, Iago(), table_by_time=each, **settings) for each in (False, True))
+    whole, by_time = (PVS(4, Iago(), table_by_time=item, **settings) for item in (False, True))
     full = whole._table_shift(None)
     shifts = [by_time._table_shift(seconds) for seconds in (1e-6, 0.002, 0.01, 0.1, 60, None)]
     assert shifts == sorted(shifts, reverse=True)
@@ -490,13 +490,13 @@ def test_a_short_search_uses_a_part_of_the_table(monkeypatch: pytest.MonkeyPatch
 
 def test_deeper_bounds_of_the_table_serve_less_deep_searches() -> None:
     settings: dict[str, Any] = {"ordering": "tt+mobility", "table_mb": 4}
-    own, deeper = (PVS(6, Iago(), table_any_depth=any_, **settings) for any_ in (False, True))
-    assert deeper.selective and not own.selective
+    usual, deeper = (PVS(6, Iago(), table_any_depth=any_, **settings) for any_ in (False, True))
+    assert deeper.selective and not usual.selective
     nodes = [0, 0]
     for position in random_game("standard", 1)[10:34:6]:
-        first = [search.search(position, 6).value for search in (own, deeper)]
+        first = [search.search(position, 6).value for search in (usual, deeper)]
         assert first[0] == first[1], "nothing deeper is known yet"
-        for number, search in enumerate((own, deeper)):
+        for number, search in enumerate((usual, deeper)):
             nodes[number] += search.search(position, 4, keep=True).stats.nodes
     assert nodes[1] < 0.5 * nodes[0]
 
@@ -505,18 +505,18 @@ def test_no_time_goes_into_a_forced_move() -> None:
     settings: dict[str, Any] = {"iterative": True, "ordering": "tt", **TABLE}
     search = PVS(60, SquareWeights(), endgame=10, endgame_by_time=0.5, **settings)
     game = random_game("standard", 3)
-    forced = [each for each in game if len(each.moves) == 1 and each.empties > 12]
+    forced = [item for item in game if len(item.moves) == 1 and item.empties > 12]
     for position in forced[:2]:
         for limits in (Limits(seconds=60), Limits(clock=600)):
-            found = search.decide(position, limits)
-            assert found.depth == 1 and found.move == position.moves[0]
+            decisions = search.decide(position, limits)
+            assert decisions.depth == 1 and decisions.move == position.moves[0]
 
 
 def test_time_decides_how_deep() -> None:
     settings: dict[str, Any] = {"iterative": True, "ordering": "tt", **TABLE}
     free = PVS(2, DiscCount(), depth_by_time=True, **settings)
     bound = PVS(2, DiscCount(), **settings)
-    (position,) = (each for each in random_game("standard", 3) if each.empties == 30)
+    (position,) = (item for item in random_game("standard", 3) if item.empties == 30)
     for time_ in ({"seconds": 60}, {"clock": 3000}, {"cpu_seconds": 60}):
         limits = Limits(nodes=20_000, **time_)  # type: ignore[arg-type]
         assert free.decide(position, limits).depth > 2 == bound.decide(position, limits).depth
@@ -571,9 +571,9 @@ def test_the_endgame_is_entered_by_time_only_where_time_is_limited(
 
 
 def test_the_endgame_begins_earlier_the_more_time_there_is() -> None:
-    times = [0.0005, 0.01, 0.1, 1, 60]
-    found = [solvable(seconds) for seconds in times]
-    assert found == sorted(found) and found[0] >= 8 and 16 <= found[1] <= 20 and found[-1] <= 32
+    empties = [solvable(seconds) for seconds in (0.0005, 0.01, 0.1, 1, 60)]
+    assert empties == sorted(empties)
+    assert empties[0] >= 8 and 16 <= empties[1] <= 20 and empties[-1] <= 32
 
 
 SORTED = {"ordering": "sorted", "sort_leaves": True}
@@ -641,7 +641,7 @@ def test_mtdf_has_no_aspiration_and_no_twin(word: str) -> None:
 
 def test_a_pass_at_the_root_is_answered_with_it() -> None:
     games = (random_game("standard", seed) for seed in range(500))
-    position = next(each for game in games for each in game if each.must_pass)
+    position = next(item for game in games for item in game if item.must_pass)
     for kind, settings in SEARCHES.values():
         assert kind(3, DiscCount(), **settings).search(position).move == PASS
 
@@ -650,6 +650,6 @@ def test_a_line_is_no_longer_than_the_depth_that_was_completed() -> None:
     """Also where the limit ends a search after it has found a better move."""
     search = AlphaBeta(20, DiscCount(), iterative=True)
     for position in positions("standard", range(30)):
-        found = search.search(position, limits=Limits(nodes=100))
-        assert found.depth is not None
-        assert len(found.pv) <= max(1, found.depth), position
+        decisions = search.search(position, limits=Limits(nodes=100))
+        assert decisions.depth is not None
+        assert len(decisions.pv) <= max(1, decisions.depth), position

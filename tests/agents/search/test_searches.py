@@ -18,7 +18,6 @@ from refusals import refused
 from othello_lab import (
     PASS,
     PVS,
-    RULESETS,
     AlphaBeta,
     Color,
     DiscCount,
@@ -62,22 +61,6 @@ PLAIN_NODES = 3_000
 def shown(position: Position, depth: int) -> None:
     """Printed with a failing example."""
     note(f"depth {depth}\n{position}\n{position.to_obf()}")
-
-
-@searches
-def test_twins_agree_where_sides_pass_and_games_end(search: type[SearchAgent]) -> None:
-    # The same at depth 5 in the last plies of fixed games, so that these cases surely occur.
-    passes = ends = 0
-    for rules in RULESETS:
-        fast, slow = search(5, DiscCount()), search(5, DiscCount(), compiled=False)
-        for seed in range(12):
-            for position in random_game(rules, seed)[-6:-1]:
-                decision = fast.search(position)
-                assert decision == slow.search(position), f"\n{position}"
-                passes += PASS in decision.pv
-                ends += decision.stats.evaluations < decision.stats.leaves
-    assert passes > 20
-    assert ends > 100
 
 
 @boards
@@ -277,9 +260,9 @@ SORTED = {"ordering": "sorted", "sort_leaves": True}
 def test_twins_count_the_same_to_the_end_of_games(
     kind: type[SearchAgent], settings: dict[str, Any], final: str
 ) -> None:
-    over = 0
+    over = passes = 0
     for rules, evaluation in (("standard", SquareWeights()), ("mini6", DiscCount())):
-        for depth in (1, 2, 3):
+        for depth in (1, 2, 3, 5):
             fast = kind(depth, evaluation, final=final, **settings)
             slow = kind(depth, evaluation, compiled=False, final=final, **settings)
             for seed in range(2):
@@ -289,9 +272,10 @@ def test_twins_count_the_same_to_the_end_of_games(
                     decision = fast.search(position)
                     assert decision == slow.search(position), f"\n{position}"
                     over += abs(decision.value or 0) >= FINAL_UNIT
+                    passes += PASS in decision.pv
                     if final == "win":
                         assert abs(decision.value or 0) <= FINAL_UNIT
-    assert over > 5
+    assert over > 5 and passes > 3
 
 
 def test_at_the_horizon_paip_asks_the_heuristic() -> None:
@@ -328,16 +312,16 @@ def compiled(
 ) -> float:
     scratch = context.new()
     context.set_constants(scratch, position.ruleset, heuristic)
-    asked = np.int64(depth), np.int64(bound), np.int64(at_least)
-    found = fewest_leaves(np.intp(scratch.ctypes.data), *position.masks, *asked, NO_PROOF)
-    return math.inf if found >= NO_PROOF else int(found)
+    question = np.int64(depth), np.int64(bound), np.int64(at_least)
+    result = fewest_leaves(np.intp(scratch.ctypes.data), *position.masks, *question, NO_PROOF)
+    return math.inf if result >= NO_PROOF else int(result)
 
 
 def some() -> Iterator[tuple[Position, int]]:
     """Positions with passes and ends of games near, and depths."""
     for rules, heuristic_depth in (("standard", 3), ("mini4", 4)):
         for seed in range(3):
-            game = [each for each in random_game(rules, seed) if not each.is_over]
+            game = [position for position in random_game(rules, seed) if not position.is_over]
             for position in game[:: max(1, len(game) // 6)] + game[-3:]:
                 yield position, heuristic_depth
 
@@ -351,8 +335,8 @@ def test_kernel_and_twin_count_the_same() -> None:
         passes += any(position.play(move).must_pass for move in position.moves)
         for bound in (value, value + 1, value - 1):
             for at_least in (True, False):
-                asked = position, depth, bound, at_least, heuristic
-                assert compiled(*asked) == fewest_leaves_plainly(*asked), asked
+                question = position, depth, bound, at_least, heuristic
+                assert compiled(*question) == fewest_leaves_plainly(*question), question
     assert passes
 
 
@@ -360,12 +344,12 @@ def test_no_search_without_a_table_has_fewer_leaves() -> None:
     heuristic = SquareWeights()
     for position in random_game("standard", 5)[4:50:9]:
         for depth in (1, 2, 3, 4, 5):
-            found = Minimax(depth, heuristic).search(position)
-            least = smallest_tree(position, depth, found.value, heuristic)
+            result = Minimax(depth, heuristic).search(position)
+            least = smallest_tree(position, depth, result.value, heuristic)
             pruned = AlphaBeta(depth, heuristic, ordering="sorted").search(position)
-            assert least <= pruned.stats.leaves and least <= found.stats.leaves
+            assert least <= pruned.stats.leaves and least <= result.stats.leaves
             if depth == 1:
-                assert least == found.stats.leaves == len(position.moves or (PASS,))
+                assert least == result.stats.leaves == len(position.moves or (PASS,))
 
 
 def test_only_the_value_itself_is_proven_from_both_sides() -> None:

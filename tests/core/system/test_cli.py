@@ -105,5 +105,5 @@ def test_a_board_may_begin_with_an_empty_square() -> None:
     parser.add_argument("position")
     parser.add_argument("-X", action="store_true")
     for board in ("-X-XO---" + 56 * "-" + "X", f"{64 * '-'} o", "-*.xo" + 11 * "-"):
-        told = parser.parse_args([board, "-X"])
-        assert told.position.strip() == board and told.X
+        parsed = parser.parse_args([board, "-X"])
+        assert parsed.position.strip() == board and parsed.X

@@ -74,12 +74,12 @@ def test_an_edited_source_moves_the_cache(tmp_path: Path, monkeypatch: pytest.Mo
     for file in files:
         file.parent.mkdir(parents=True)
         file.touch()
-    found = [compiling._code_version()]
+    versions = [compiling._code_version()]
     for text in ("edited", ""):
         for file in files:
             file.write_text(text)
-            found.append(compiling._code_version())
-    assert len({*found}) == 6 and found[0] == found[-1]
+            versions.append(compiling._code_version())
+    assert len({*versions}) == 6 and versions[0] == versions[-1]
 
 
 @pytest.mark.integration
@@ -122,8 +122,8 @@ def test_what_has_another_name_or_key_is_prepared_too(
     for name, key in ((one, ""), (one, ""), (two, ""), (two, two + "another")):
         compiling.prepare(name, partial(loaded.append, name + key), heard.append, key)
     assert loaded == [one, two, two + two + "another"]
-    told = [line.split()[:2] for line in heard]
-    assert told == [[verb, n] for n in (one, two, two) for verb in ("compiling", "compiled")]
+    words = [line.split()[:2] for line in heard]
+    assert words == [[verb, n] for n in (one, two, two) for verb in ("compiling", "compiled")]
 
 
 def test_of_two_processes_one_waits_while_the_other_compiles(
@@ -186,13 +186,13 @@ def test_a_cache_that_cannot_be_written_costs_time_alone(
     else:
         user, there["OTHELLO_LAB_CACHE"] = (), "/dev/null/cache"
         counts, said = copy.run(*PERFT, **there)
-        kept = temporary / f"othello-strategy-lab-{os.getuid()}"
+        folder = temporary / f"othello-strategy-lab-{os.getuid()}"
         assert counts == COUNTS
-        assert "/dev/null/cache cannot be written" in said[0] and str(kept) in said[0]
+        assert "/dev/null/cache cannot be written" in said[0] and str(folder) in said[0]
         assert said[1].startswith("compiling perft")
     assert copy.run(*PERFT, user=user, **there) == (COUNTS, [])
-    (kept,) = temporary.iterdir()
-    kept.chmod(0o777)  # where others can write, no code is taken from
+    (folder,) = temporary.iterdir()
+    folder.chmod(0o777)  # where others can write, no code is taken from
     for _ in range(2):
         counts, said = copy.run(*PERFT, user=user, **there)
         assert counts == COUNTS

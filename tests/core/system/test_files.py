@@ -168,7 +168,7 @@ V1 = "cpu/docker/cpu.cfs_quota_us", "cpu/docker/cpu.cfs_period_us"
 
 
 @pytest.mark.parametrize(
-    ("own", "files", "quota"),
+    ("program", "files", "quota"),
     [
         ("0::/\n", {}, None),
         ("0::/\n", {"cpu.max": "max 100000"}, None),
@@ -179,14 +179,14 @@ V1 = "cpu/docker/cpu.cfs_quota_us", "cpu/docker/cpu.cfs_period_us"
     ],
 )
 def test_a_quota_of_processors_bounds_the_workers(
-    own: str,
+    program: str,
     files: dict[str, str],
     quota: float | None,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Of both versions of control groups, its own and those above; a part of a processor is one."""
-    for name, text in {"own": own, **files}.items():
+    for name, text in {"own": program, **files}.items():
         (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
         (tmp_path / name).write_text(text)
     monkeypatch.setattr(control_groups, "OWN", tmp_path / "own")

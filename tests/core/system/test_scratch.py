@@ -14,26 +14,26 @@ from othello_lab.core.system.scratch import remove_tree
 def test_thousands_of_folders_in_each_other_are_removed(tmp_path: Path) -> None:
     folder = tmp_path / "deep"
     folder.mkdir()
-    place = os.open(folder, os.O_RDONLY)
+    folder_descriptor = os.open(folder, os.O_RDONLY)
     for _ in range(3000):
-        os.mkdir("d", dir_fd=place)
-        inner = os.open("d", os.O_RDONLY, dir_fd=place)
+        os.mkdir("d", dir_fd=folder_descriptor)
+        inner = os.open("d", os.O_RDONLY, dir_fd=folder_descriptor)
         os.close(os.open("file", os.O_CREAT | os.O_WRONLY, dir_fd=inner))
-        os.close(place)
-        place = inner
-    os.close(place)
+        os.close(folder_descriptor)
+        folder_descriptor = inner
+    os.close(folder_descriptor)
     remove_tree(folder)
     assert not list(tmp_path.iterdir())
 
 
 def test_what_cannot_be_entered_is_removed_and_links_are_not_followed(tmp_path: Path) -> None:
-    kept = tmp_path / "kept"
-    kept.mkdir()
-    (kept / "file").write_text("mine")
+    other = tmp_path / "kept"
+    other.mkdir()
+    (other / "file").write_text("mine")
     folder = tmp_path / "folder"
     (folder / "closed" / "inside" / "more").mkdir(parents=True)
-    (folder / "closed" / "inside" / "link").symlink_to(kept)
-    (folder / "link").symlink_to(kept, target_is_directory=True)
+    (folder / "closed" / "inside" / "link").symlink_to(other)
+    (folder / "link").symlink_to(other, target_is_directory=True)
     (folder / "nowhere").symlink_to(tmp_path / "nothing")
     os.mkfifo(folder / "pipe")
     for path in (folder / "closed" / "inside" / "more", folder / "closed" / "inside"):
@@ -42,8 +42,8 @@ def test_what_cannot_be_entered_is_removed_and_links_are_not_followed(tmp_path: 
     folder.chmod(0o500)
     remove_tree(folder)
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
-    assert (kept / "file").read_text() == "mine"
+    assert (other / "file").read_text() == "mine"
     with pytest.raises(NotADirectoryError):
-        remove_tree(kept / "file")
+        remove_tree(other / "file")
     with pytest.raises(FileNotFoundError):
         remove_tree(folder)

@@ -140,14 +140,14 @@ def test_the_call_that_makes_an_object_again() -> None:
 def test_help_tells_what_settings_may_be() -> None:
     from othello_lab import AlphaBeta, Minimax
 
-    told = " ".join(str(AlphaBeta.__doc__).split())
+    text = " ".join(str(AlphaBeta.__doc__).split())
     for expected in (
         "depth: a whole number from 1 to 64 Plies to look ahead",
         "step: a whole number of 1 or more (default 1) Plies",
         "table_mb: a whole number of MB, 1 or more, or None (default None)",
         "ordering: str (default 'none')",
     ):
-        assert expected in told
+        assert expected in text
     assert "ordering" not in str(Minimax.__doc__)
     assert summary(AlphaBeta).startswith("Alpha-beta pruning: ") and "depth:" not in summary(
         AlphaBeta
@@ -159,11 +159,11 @@ def test_help_tells_what_settings_may_be() -> None:
 def test_what_is_declared_of_a_setting_can_be_had() -> None:
     from othello_lab import AlphaBeta, RandomAgent
 
-    told = documented(AlphaBeta)
-    assert list(told)[:2] == ["depth", "evaluation"]
-    assert told["etc"].default is False and told["etc"].note(Meanings) is None
-    assert told["evaluation"].text == "The heuristic at the leaves."
-    meanings = told["ordering"].note(Meanings)
+    declared = documented(AlphaBeta)
+    assert list(declared)[:2] == ["depth", "evaluation"]
+    assert declared["etc"].default is False and declared["etc"].note(Meanings) is None
+    assert declared["evaluation"].text == "The heuristic at the leaves."
+    meanings = declared["ordering"].note(Meanings)
     assert meanings is not None
     assert list(meanings("killer+static")) == ["killer", "static"]
     assert documented(RandomAgent) == {}

@@ -30,9 +30,9 @@ def no_locks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_reason_and_the_cure_are_told_in_a_line(no_locks: None) -> None:
-    told = why_no_locks()
-    assert "Read-only file system" in told and "mount -t tmpfs" in told and "/dev/shm" in told
-    assert "\n" not in told
+    reason = why_no_locks()
+    assert "Read-only file system" in reason and "mount -t tmpfs" in reason and "/dev/shm" in reason
+    assert "\n" not in reason
 
 
 def test_a_run_logs_without_them(no_locks: None, tmp_path: Path) -> None:

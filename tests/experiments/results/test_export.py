@@ -17,7 +17,7 @@ from shared import copied
 
 from othello_lab import Position
 from othello_lab.core.notation import PASS, parse_ggf, square_name
-from othello_lab.core.wthor import parse_wthor
+from othello_lab.core.wthor import numbered_games
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.results.export import FORMATS, export_command
 
@@ -88,7 +88,7 @@ def names_in(file: Path, length: int) -> list[str]:
 def test_wthor_holds_the_games_and_the_names(duel: Path) -> None:
     rename(duel, "gr\u00e9edy of a long name", "random")
     told("export", duel, "wthor")
-    games = parse_wthor((duel / "games.wtb").read_bytes())
+    games = [game for _, game in numbered_games((duel / "games.wtb").read_bytes())]
     assert names_in(duel / "games.jou", 20) == ["gr\u00e9edy of a long na", "random"]
     assert names_in(duel / "games.trn", 26) == ["duel"]
     for game, (black, white, difference, transcript, _) in zip(games, games_of(duel), strict=True):

@@ -1,11 +1,12 @@
-"""The statistics against simulated matches whose truth is known: ``benchmarks/validity.py`` with
-fewer of them. ``pytest test_validity.py -m "" -s`` prints the numbers."""
+"""The statistics against simulated matches whose truth is known, by the models of
+``benchmarks/validity.py``. That script runs all these tests and prints the numbers."""
 
 from __future__ import annotations
 
 import importlib.util
 import math
 import sys
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 from chosen import rows_mostly_nightly
 
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.statistics.sequential import Sprt
 
 
@@ -93,3 +95,16 @@ def test_sequential_tests_are_wrong_no_more_often_than_they_may(matches: int, ca
     for wrong, limit in ((wrong0, alpha / (1 - beta)), (wrong1, beta / (1 - alpha))):
         assert wrong <= limit + 3 * math.sqrt(limit * (1 - limit) / matches)
     assert max(pairs) < (40 if elo1 == 150 else 1000)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("case", VALIDITY.TESTS, ids=str)
+def test_intervals_after_a_sequential_test_hold_the_truth(case: Any) -> None:
+    """And half of the estimates are below it, unlike those of the score."""
+    model, elo0, elo1, alpha, beta, draws, split = case
+    test = Sprt(elo0, elo1, alpha, beta, model)
+    for elo in VALIDITY.stopped_truths(test):
+        with suppress(ConfigError):  # so many draws leave no room for the difference
+            held, below, naive = VALIDITY.stopped_coverage(test, elo, draws, split, 2000, seed=1)
+            print(f"\n{case}, {elo:g} Elo: {held:.3f}, below {below:.3f}; the score {naive:+.1f}")
+            assert 0.92 <= held <= 0.98 and 0.4 <= below <= 0.6
