@@ -118,6 +118,12 @@ class Positions:
     # ------------------------------------------------------------------ made of games
 
     @classmethod
+    def none(cls, side: int = 8) -> Positions:
+        """Return no positions."""
+        columns: dict[str, Any] = {name: np.zeros(0, dtype=kind) for name, kind in _COLUMNS.items()}
+        return cls(**columns, side=side)
+
+    @classmethod
     def of_games(
         cls,
         mover: np.ndarray,
@@ -330,9 +336,8 @@ def _read(path: Path, partly: bool, tell: Tell) -> Positions:
                 raise
             tell(f"left out: {error}")
     if not groups:
-        none: dict[str, Any] = {name: np.zeros(0, dtype=kind) for name, kind in _COLUMNS.items()}
-        return Positions(**none, side=side)
-    columns = {name: np.concatenate([each[name] for each in groups]) for name in _COLUMNS}
+        return Positions.none(side)
+    columns = {name: np.concatenate([group[name] for group in groups]) for name in _COLUMNS}
     return Positions(**columns, side=side)
 
 

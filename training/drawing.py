@@ -9,12 +9,7 @@ from matplotlib.colors import TwoSlopeNorm
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.learned.geometry import board_of
 from othello_lab.core.bitboard import bits, symmetric_forms
-from othello_lab.experiments.report.figures.drawing import (
-    ReportFigure,
-    blank,
-    heat,
-    signed,
-)
+from othello_lab.experiments.report.figures.drawing import ReportFigure, blank, heat, signed
 from othello_lab.experiments.report.figures.palette import DIVERGING
 from othello_lab.experiments.studies.positions import PHASES
 from othello_lab.training.data import Positions
@@ -33,25 +28,25 @@ def disc_worth_figure(evaluation: Evaluation, positions: Positions, unit: float)
     """
     side = positions.side
     worth = {
-        phase: disc_worth(evaluation, chosen, unit)
-        for phase, chosen in _by_phase(positions).items()
-        if len(chosen)
+        phase: disc_worth(evaluation, sample, unit)
+        for phase, sample in _by_phase(positions).items()
+        if len(sample)
     }
-    most = max([0.5, *(float(np.nanmax(np.abs(found))) for found in worth.values())])
+    most = max([0.5, *(float(np.nanmax(np.abs(discs))) for discs in worth.values())])
     with blank(4.2 * len(worth), 3.9) as figure:
-        places = figure.subplots(1, len(worth), squeeze=False).flatten()
-        for axes, (phase, found) in zip(places, worth.items(), strict=True):
-            texts = np.vectorize(lambda discs: "" if np.isnan(discs) else signed(discs, 1))(found)
+        grid = figure.subplots(1, len(worth), squeeze=False).flatten()
+        for axes, (phase, discs) in zip(grid, worth.items(), strict=True):
+            texts = np.vectorize(lambda value: "" if np.isnan(value) else signed(value, 1))(discs)
             norm = TwoSlopeNorm(0, -most, most)
-            heat(figure, axes, found, DIVERGING, "discs", norm, texts)
+            heat(figure, axes, discs, DIVERGING, "discs", norm, texts)
             axes.set_title(phase)
             axes.set_aspect("equal")
             axes.set_xticks(range(side), "abcdefgh"[:side])
             axes.set_yticks(range(side), [f"{row + 1}" for row in range(side)])
     rows = [
         {"phase": phase, "square": f"{'abcdefgh'[column]}{row + 1}", "discs": discs}
-        for phase, found in worth.items()
-        for (row, column), discs in np.ndenumerate(found)
+        for phase, squares in worth.items()
+        for (row, column), discs in np.ndenumerate(squares)
     ]
     return ReportFigure(
         name="disc_worth",
@@ -80,12 +75,12 @@ def disc_worth(evaluation: Evaluation, positions: Positions, unit: float) -> np.
                 total[square] += sign * (before[there] - turned).sum() / 2
                 number[square] += there.sum()
     # Squares that a symmetry brings to each other share what was seen of them.
-    found = np.full(_SQUARES, np.nan)
+    worth = np.full(_SQUARES, np.nan)
     for square in squares:
         alike = [bits(int(mask))[0] for mask, _ in symmetric_forms(1 << square, 0, side)]
         if (seen := number[alike].sum()) > 0:
-            found[square] = total[alike].sum() / seen / unit
-    return found.reshape(8, 8)[:side, :side]
+            worth[square] = total[alike].sum() / seen / unit
+    return worth.reshape(8, 8)[:side, :side]
 
 
 def _by_phase(positions: Positions) -> dict[str, Positions]:

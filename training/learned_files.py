@@ -66,30 +66,30 @@ class StepResult:
         if weights is not None:
             weights.write(self.weights_file(folder))
         conf = folder / CONF / "evaluation"
-        for place in (conf, folder / WEIGHTS):
-            make_folder(place)
-        said = yaml.safe_dump(dict(self.settings(folder)), sort_keys=False, allow_unicode=True)
-        text = f"# What the training in {folder} has learned\n{said}"
+        for parent in (conf, folder / WEIGHTS):
+            make_folder(parent)
+        settings = yaml.safe_dump(self.settings(folder), sort_keys=False, allow_unicode=True)
+        text = f"# What the training in {folder} has learned\n{settings}"
         write_file(conf / f"{PREFIX}{self.label}.yaml", text, durable=True)
-        plain = dataclasses.asdict(self)
-        plain["tables"] = [_plain_table(table) for table in self.tables]
-        write_yaml(self._file(folder, self.label), plain)
+        content = dataclasses.asdict(self)
+        content["tables"] = [_plain_table(table) for table in self.tables]
+        write_yaml(self._file(folder, self.label), content)
 
     @classmethod
     def read(cls, folder: Path, label: str) -> StepResult:
         """Return the result of this label; ConfigError."""
         path = cls._file(folder, label)
         try:
-            said = read_yaml(path)
-            said["tables"] = [ResultTable(**table) for table in said["tables"]]
-            said["figures"] = [LearnedFigure(**figure) for figure in said["figures"]]
-            if said["label"] != label or not isinstance(said["evaluation"], dict):
+            content = read_yaml(path)
+            content["tables"] = [ResultTable(**table) for table in content["tables"]]
+            content["figures"] = [LearnedFigure(**figure) for figure in content["figures"]]
+            if content["label"] != label or not isinstance(content["evaluation"], dict):
                 raise ValueError("its label, or its evaluation, is another")
-            said["unit"] = None if said["unit"] is None else float(said["unit"])
-            return cls(**said)
+            content["unit"] = None if content["unit"] is None else float(content["unit"])
+            return cls(**content)
         except (OSError, TypeError, KeyError, ValueError) as error:
-            told = f"what was learned cannot be read ({one_line(error)})"
-            raise ConfigError(f"{path}: {told}") from error
+            reason = f"what was learned cannot be read ({one_line(error)})"
+            raise ConfigError(f"{path}: {reason}") from error
 
     @staticmethod
     def _file(folder: Path, label: str) -> Path:
@@ -108,14 +108,14 @@ class StepResult:
         except ValueError as error:
             raise ConfigError(str(error)) from error
 
-    def told(self, folder: Path, **about: Any) -> StepResult:
+    def described(self, folder: Path, **about: Any) -> StepResult:
         """The same, with more said of how it was made; also in its files."""
         weights = self.weights(folder)
         if weights is not None:
             weights = dataclasses.replace(weights, about={**weights.about, **about})
-        more = dataclasses.replace(self, about={**self.about, **about})
-        more.write(folder, weights)
-        return more
+        result = dataclasses.replace(self, about={**self.about, **about})
+        result.write(folder, weights)
+        return result
 
     # ------------------------------------------------------------------ use
 
@@ -130,10 +130,6 @@ class StepResult:
         """The evaluation; ConfigError."""
         made: Evaluation = build(self.settings(folder), f"evaluation {self.label}", Evaluation)
         return made
-
-    def player(self, folder: Path, agent: str, depth: int) -> dict[str, Any]:
-        """The settings of the agent of this name in ``conf/agent`` that plays with it."""
-        return player(agent, self.settings(folder), depth)
 
 
 def player(agent: str, evaluation: Mapping[str, Any], depth: int) -> dict[str, Any]:

@@ -13,11 +13,9 @@ All that least squares needs to know of millions of positions are a few sums, :c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
 from itertools import product
-from operator import add
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -119,15 +117,15 @@ class Moments:
 
 def moments(features: np.ndarray, score: np.ndarray, stage: np.ndarray, stages: int) -> Moments:
     """Return the sums over positions with these features, shape (positions, features)."""
-    found = Moments.none(stages, features.shape[1])
+    sums = Moments.none(stages, features.shape[1])
     for number in np.unique(stage):
         rows = features[stage == number].astype(float)
         scores = score[stage == number].astype(float)
-        found.products[number] = rows.T @ rows
-        found.with_score[number] = rows.T @ scores
-        found.squares[number] = scores @ scores
-        found.counts[number] = len(rows)
-    return found
+        sums.products[number] = rows.T @ rows
+        sums.with_score[number] = rows.T @ scores
+        sums.squares[number] = scores @ scores
+        sums.counts[number] = len(rows)
+    return sums
 
 
 def feature_values(names: Sequence[str], mover: np.ndarray, opponent: np.ndarray) -> np.ndarray:
@@ -147,15 +145,13 @@ def moments_of_positions(
 
     mover, opponent: uint64 masks. score: final disc difference to the mover. All of one length.
     """
-
-    def parts() -> Iterator[Moments]:
-        for begin in range(0, len(score), _CHUNK):
-            chunk = slice(begin, begin + _CHUNK)
-            features = feature_values(names, mover[chunk], opponent[chunk])
-            empties = 64 - np.bitwise_count(mover[chunk] | opponent[chunk]).astype(np.int64)
-            yield moments(features, score[chunk], stage_numbers(stages, empties), len(stages))
-
-    return reduce(add, parts(), Moments.none(len(stages), len(names)))
+    sums = Moments.none(len(stages), len(names))
+    for begin in range(0, len(score), _CHUNK):
+        chunk = slice(begin, begin + _CHUNK)
+        features = feature_values(names, mover[chunk], opponent[chunk])
+        empties = 64 - np.bitwise_count(mover[chunk] | opponent[chunk]).astype(np.int64)
+        sums += moments(features, score[chunk], stage_numbers(stages, empties), len(stages))
+    return sums
 
 
 # ---------------------------------------------------------------------- fitting
@@ -203,9 +199,9 @@ def best_fit(
     smoothings: Sequence[float] = SMOOTHINGS,
 ) -> LinearFit:
     """The fit that foretells the validation positions best; of equals the strongest penalties."""
-    fits = {each: fit(train, *each) for each in product(sorted(ridges), sorted(smoothings))}
-    tried = {each: validation.loss(weights) for each, weights in fits.items()}
-    best = min(reversed(tried), key=lambda each: tried[each])
+    fits = {pair: fit(train, *pair) for pair in product(sorted(ridges), sorted(smoothings))}
+    tried = {pair: validation.loss(weights) for pair, weights in fits.items()}
+    best = min(reversed(tried), key=lambda pair: tried[pair])
     return LinearFit(fits[best], *best, tried)
 
 
@@ -286,12 +282,12 @@ def sizes_figure(
         axes = figure.add_subplot()
         label = f"{unit}, with the sign of the weight"
         heat(figure, axes, moved.T, DIVERGING, label, Normalize(-most, most), texts, 8)
-        axes.set_xticks(range(len(stages)), [stage_text(each) for each in stages], rotation=90)
+        axes.set_xticks(range(len(stages)), [stage_text(ends) for ends in stages], rotation=90)
         axes.set_yticks(range(len(names)), [name.replace("_", " ") for name in names])
         axes.set_xlabel("empty squares")
         resize(figure, axes, 0.42 * len(stages) + 0.4, 0.34 * len(names) + 0.3)
     frame = pd.DataFrame(moved, columns=list(names))
-    frame.insert(0, "empties", [stage_text(each) for each in stages])
+    frame.insert(0, "empties", [stage_text(ends) for ends in stages])
     return ReportFigure(
         name="weights",
         title="What the weights mean",
@@ -353,47 +349,40 @@ class TunedWeights(Training):
             FEATURES[name]().prepare()
 
     def learn(self, work: TrainingContext) -> LearningResult:
-        stages = stages_of_width(self.stage)
-        with work.progress("features", 2) as bar:
-            known = []
+        stages, sums = stages_of_width(self.stage), []
+        with work.progress("parts of the positions", 2) as bar:
             for split in (TRAIN, VALIDATION):
                 part: Positions = work.positions.part(split)
-                known.append(
-                    moments_of_positions(
-                        self.features, stages, part.mover, part.opponent, part.score
-                    )
-                )
+                masks = part.mover, part.opponent
+                sums.append(moments_of_positions(self.features, stages, *masks, part.score))
+                with_score = sums[-1].with_score
+                work.finite("sums of features and scores", with_score, "adding up positions")
                 bar.advance()
-        train, validation = known
-        for sums in known:
-            work.finite("sums of features and scores", sums.with_score, "adding up positions")
+        train, validation = sums
         ridges = RIDGES if self.ridge is None else (self.ridge,)
         smoothings = SMOOTHINGS if self.smoothing is None else (self.smoothing,)
-        found = best_fit(train, validation, ridges, smoothings)
-        weights = work.finite("weights", found.weights, "solving the least squares")
+        best = best_fit(train, validation, ridges, smoothings)
+        weights = work.finite("weights", best.weights, "solving the least squares")
         moved = sizes(weights, train)
         nothing = np.zeros_like(weights)
+        losses = train.loss(weights), validation.loss(weights), validation.loss(nothing)
+        seen, unseen, blind = np.sqrt(losses)
+        finding = (
+            f"On games that were not learned from, the weights miss the final disc difference by "
+            f"{unseen:.1f} discs (root mean square; {seen:.1f} on those that were, {blind:.1f} for "
+            f"an evaluation that always says 0), with ridge {best.ridge:g} and smoothing "
+            f"{best.smoothing:g}."
+        )
         return LearningResult(
             as_composite(self.features, stages, weights),
             unit=UNIT,
-            findings=[_finding(found, train, validation, nothing)],
+            findings=[finding],
             tables=[weights_table(self.features, stages, weights)],
             figures=lambda: [sizes_figure(self.features, stages, moved)],
             about={
-                "ridge": found.ridge,
-                "smoothing": found.smoothing,
-                "train_loss": round(train.loss(weights), 3),
-                "validation_loss": round(validation.loss(weights), 3),
+                "ridge": best.ridge,
+                "smoothing": best.smoothing,
+                "train_loss": round(losses[0], 3),
+                "validation_loss": round(losses[1], 3),
             },
         )
-
-
-def _finding(found: LinearFit, train: Moments, validation: Moments, nothing: np.ndarray) -> str:
-    losses = train.loss(found.weights), validation.loss(found.weights), validation.loss(nothing)
-    own, other, blind = np.sqrt(losses)
-    return (
-        f"On games that were not learned from, the weights miss the final disc difference by "
-        f"{other:.1f} discs (root mean square; {own:.1f} on those that were, {blind:.1f} for an "
-        f"evaluation that always says 0), with ridge {found.ridge:g} and smoothing "
-        f"{found.smoothing:g}."
-    )

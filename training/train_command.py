@@ -14,10 +14,11 @@ from othello_lab.core.system.console import as_typed
 from othello_lab.core.system.escaping import plain
 from othello_lab.experiments.jobs.kinds import TRAINING
 from othello_lab.experiments.studies.study_command import help_of, named_command
+from othello_lab.experiments.studies.study_session import study
 from othello_lab.training.shipping import ship_folder
 from othello_lab.training.steps import MEASURED_BY, own_settings, read
 from othello_lab.training.training import Training
-from othello_lab.training.training_group import train
+from othello_lab.training.training_group import MAKER
 
 USAGE = """\
 usage: othello-lab train NAME [key=value ...]
@@ -40,7 +41,7 @@ def train_command(arguments: Sequence[str], console: Console) -> int:
 
     def make(name: str, settings: Sequence[str], folders: Sequence[str]) -> int:
         plan = read(name, settings, folders)
-        return train(plan, as_typed(["train", *arguments]), console).exit_code
+        return study(plan, as_typed(["train", *arguments]), console, maker=MAKER).exit_code
 
     if "--ship" in arguments:
         parser = Parser(prog="othello-lab train")
@@ -54,13 +55,13 @@ def train_command(arguments: Sequence[str], console: Console) -> int:
 def train_help(name: str | None = None, folders: Sequence[str] = ()) -> str:
     """Return a list of all trainings; or the settings of the one of this name, and those of every
     training. Raises ConfigError."""
-    told = help_of(TRAINING, USAGE, name, folders, Training.UNFILLED)
+    text = help_of(TRAINING, USAGE, name, folders, Training.UNFILLED)
     if name is None or not _has_common_settings(name, folders):
-        return told
+        return text
     common = inspect.cleandoc(Training.__doc__ or "").partition("Settings:")[2].strip("\n")
     other = ", ".join(f"{key}={value}" for key, value in MEASURED_BY.items())
     return (
-        f"{told}\nOtherwise than there: {other}.\n\nWhat every training can be told besides, as "
+        f"{text}\nOtherwise than there: {other}.\n\nWhat every training can be told besides, as "
         f"train.KEY=VALUE:\n{common}\n"
     )
 

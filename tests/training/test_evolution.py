@@ -22,11 +22,10 @@ from othello_lab.training.duels import duel, points, starts_of
 from othello_lab.training.evolution import (
     CandidateMatches,
     Evolution,
-    EvolutionHistory,
     Evolved,
     Genome,
     feature_sizes,
-    replay,
+    latest_best,
 )
 from othello_lab.training.training import LearningResult, NotFinite, TrainingContext
 
@@ -80,35 +79,34 @@ def test_sizes_are_root_mean_squares() -> None:
 # ------------------------------------------------------------------ the distribution
 
 
-def evolved(generations: int) -> tuple[Evolution, EvolutionHistory]:
-    evolution, course = Evolution(np.zeros(3), 0.5, seed=4), EvolutionHistory()
+def evolved(generations: int) -> tuple[Evolution, list[list[float]]]:
+    evolution, fitness = Evolution(np.zeros(3), 0.5, seed=4), []
     for _ in range(generations):
         drawn = np.array(evolution.draw())
-        course.fitness.append((-((drawn - [1, -2, 0.5]) ** 2).sum(axis=1)).tolist())
-        evolution.tell(course.fitness[-1])
-    return evolution, course
+        fitness.append((-((drawn - [1, -2, 0.5]) ** 2).sum(axis=1)).tolist())
+        evolution.tell(fitness[-1])
+    return evolution, fitness
 
 
 def test_the_distribution_climbs() -> None:
-    evolution, course = evolved(60)
-    assert np.allclose(evolution.mean, [1, -2, 0.5], atol=1e-3)
+    evolution, fitness = evolved(60)
+    assert np.allclose(evolution.means[-1], [1, -2, 0.5], atol=1e-3)
     assert evolution.sigma < 0.01
-    assert np.mean(course.fitness[-1]) > np.mean(course.fitness[0])
+    assert np.mean(fitness[-1]) > np.mean(fitness[0])
 
 
 def test_a_replayed_distribution_is_the_old_one() -> None:
     before = np.random.get_state()[1]  # noqa: NPY002
-    evolution, course = evolved(12)
-    again = Evolution(np.zeros(3), 0.5, seed=4)
-    means = replay(again, course)
-    assert np.array_equal(means[-1], evolution.mean) and again.sigma == evolution.sigma
+    evolution, fitness = evolved(12)
+    again = Evolution(np.zeros(3), 0.5, seed=4, fitness=fitness)
+    assert np.array_equal(again.means, evolution.means) and again.sigma == evolution.sigma
     assert all(map(np.array_equal, again.draw(), evolution.draw()))
     after = np.random.get_state()[1]  # noqa: NPY002
     assert np.array_equal(after, before), "numpy's global generator was used"
 
 
 def test_the_best_mean_is_the_latest_of_equals() -> None:
-    assert EvolutionHistory(checks=[0.4, 0.7, 0.6, 0.7, 0.5]).best == 3
+    assert latest_best([0.4, 0.7, 0.6, 0.7, 0.5]) == 3
 
 
 # ------------------------------------------------------------------ the training

@@ -133,7 +133,10 @@ def test_other_commands_know_what_it_is(recorded_training: Path, tmp_path: Path)
 def test_after_ctrl_c_the_rest_is_learned_by_resume(
     recorded_training: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    words, keep = [positions_of(recorded_training), "figures=false"], TrainingContext.keep
+    words, keep = (
+        [positions_of(recorded_training), "figures=false"],
+        TrainingContext.save_checkpoint,
+    )
 
     def keep_and_stop(work: TrainingContext, name: str, state: Any) -> None:
         keep(work, name, state)
@@ -141,7 +144,7 @@ def test_after_ctrl_c_the_rest_is_learned_by_resume(
             signal.raise_signal(signal.SIGINT)
 
     with monkeypatch.context() as patch:
-        patch.setattr(TrainingContext, "keep", keep_and_stop)
+        patch.setattr(TrainingContext, "save_checkpoint", save_and_stop)
         said, folder = train(tmp_path, *words, code=130)
     assert f"othello-lab resume {folder} --trust" in said
     with Record.open(folder) as record:
@@ -278,7 +281,8 @@ def test_several_trainings_are_one_command(
 ) -> None:
     folders = [str(tmp_path / "conf")]
     monkeypatch.setattr(
-        "othello_lab.training.part.read", lambda name, words: read(name, COMMON, folders)
+        "othello_lab.training.training_session.read",
+        lambda name, words: read(name, COMMON, folders),
     )
     conf = tmp_path / "conf" / "train"
     conf.mkdir(parents=True)
