@@ -142,10 +142,10 @@ class ChampionSession(StepSession):
         minutes -= self.minutes(self._steps[number])
         return f" (about {minutes:.0f} minutes left, on {CORES} cores)" if minutes >= 1 else ""
 
-    def conclude(self, found: Any) -> Conclusion:
+    def conclude(self, tables: Any) -> Conclusion:
         if self._study.ship and not self.concludes:
             ship_champion(self._files, self.say)
-        return concluded(self._study, self._files, found)
+        return concluded(self._study, self._files, tables)
 
     def _base(self) -> Mapping[str, Any]:
         """Return the settings of the champion, as they are before."""
@@ -307,19 +307,19 @@ def sigmas(parameters: ProbCut) -> dict[int, tuple[int, float]]:
 
 
 def concluded(
-    study: ChampionTraining, files: ChampionFiles, found: Mapping[str, pd.DataFrame]
+    study: ChampionTraining, files: ChampionFiles, tables: Mapping[str, pd.DataFrame]
 ) -> Conclusion:
-    """Return findings and tables. found: the tables of the record."""
+    """Return findings and tables. tables: the tables of the record."""
     return Conclusion(
-        list(_findings(study, files, found)),
-        list(_tables(files, found)),
+        list(_findings(study, files, tables)),
+        list(_tables(files, tables)),
         notes=list(_notes(files)),
-        frames={name: found[name] for name in ("errors", "solver") if name in found},
+        frames={name: tables[name] for name in ("errors", "solver") if name in tables},
     )
 
 
 def _findings(
-    study: ChampionTraining, files: ChampionFiles, found: Mapping[str, pd.DataFrame]
+    study: ChampionTraining, files: ChampionFiles, tables: Mapping[str, pd.DataFrame]
 ) -> Iterator[str]:
     with reading(files.match) as record:
         (match,) = matches(record, winners=False).to_dict("records")
@@ -328,14 +328,14 @@ def _findings(
         f"Elo of the new champion less that of the old one: {elo}, in {match['games']:,} games "
         f"({100 * match['score']:.1f} % of the points)."
     )
-    if (errors := found.get("errors")) is not None:
+    if (errors := tables.get("errors")) is not None:
         counts = errors["positions"]
         new, old = (float(np.average(errors[name], weights=counts)) for name in ("new", "old"))
         yield (
             f"The new weights miss the score by {new:.2f} discs, the old ones by {old:.2f}, on "
             f"{counts.sum():,} held-out positions."
         )
-    if (solver := found.get("solver")) is not None:
+    if (solver := tables.get("solver")) is not None:
         # The geometric mean over positions.
         logs = np.log(solver["nodes"] / solver["old_nodes"])
         ratio = Mean(*np.exp(mean_interval(logs, np.arange(len(logs)))).tolist())
@@ -343,7 +343,7 @@ def _findings(
             f"Sorting by the new weights the solver visits {ratio.text()} times the nodes, on "
             f"{len(solver):,} positions with {study.endgame_empties} empty squares."
         )
-    minutes = found[STEPS]["minutes"].sum()
+    minutes = tables[STEPS]["minutes"].sum()
     yield f"All of it took {minutes:.1f} minutes of {CORES} cores (processor time)."
 
 
@@ -359,8 +359,8 @@ _STEP: Mapping[str, Callable[[Any], str]] = {
 }
 
 
-def _tables(files: ChampionFiles, found: Mapping[str, pd.DataFrame]) -> Iterator[ResultTable]:
-    if (errors := found.get("errors")) is not None:
+def _tables(files: ChampionFiles, tables: Mapping[str, pd.DataFrame]) -> Iterator[ResultTable]:
+    if (errors := tables.get("errors")) is not None:
         yield frame_table("Error of the weights, discs", _ERRORS, errors)
     yield _deviations(files)
     about = read_yaml(files.openings.with_suffix(".yaml"))
@@ -371,7 +371,7 @@ def _tables(files: ChampionFiles, found: Mapping[str, pd.DataFrame]) -> Iterator
         ["the score expected there", _percent(check["black_score_expected"])],
     ]
     yield ResultTable("Balanced openings", ["", ""], rows, words=(0, 1))
-    yield frame_table("Steps", _STEP, found[STEPS])
+    yield frame_table("Steps", _STEP, tables[STEPS])
 
 
 def _deviations(files: ChampionFiles) -> ResultTable:

@@ -16,12 +16,6 @@ from othello_lab.core.system.settings import (
     check_settings,
 )
 
-GROUP = "data"
-"""The group of YAMLs, and the part of a configuration, that says what the data are made of."""
-NAME = "selfplay"
-"""The one option there is in the group."""
-AGENT = "alphabeta"
-"""Who plays where nobody is named."""
 ENDGAMES = PERFECT, PLAYED = "perfect", "played"
 """What follows once the exact solver gives the scores: perfect play, or the game's own moves."""
 MOST_EXACT = 24

@@ -312,12 +312,12 @@ class Evolved(Training):
             if begin.any() and state["begin"] is None:
                 state["begin"] = arena.score(workers, begin, apart)
             for number in work.steps("course", self.generations, state, 1, "generations"):
-                place = f"generation {number + 1}"
+                where = f"generation {number + 1}"
                 rows = work.rng(_GENERATION, number).permutation(len(others))[: self.openings]
                 tasks = [(candidate, others[rows]) for candidate in evolution.draw()]
-                fitness = work.finite("fitness", workers(arena.fitness, tasks), place)
+                fitness = work.finite("fitness", workers(arena.fitness, tasks), where)
                 evolution.tell(fitness)
-                mean = work.finite("weights", evolution.means[-1], place)
+                mean = work.finite("weights", evolution.means[-1], where)
                 state["fitness"].append(fitness)
                 state["checks"].append(arena.score(workers, mean, apart))
                 state["sigmas"].append(evolution.sigma)

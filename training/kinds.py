@@ -50,11 +50,11 @@ class SelfPlayKind(StudyKind):
         if as_json:
             print_json(about)
             return
-        found, state = Positions.read(folder), state_of(folder, bool(about["complete"]))
+        positions, state = Positions.read(folder), state_of(folder, bool(about["complete"]))
         console.print(plain(f"{about['name']}, {about['started'].replace('T', ' ')}: {state}"))
-        for line in summary(found, about):
+        for line in summary(positions, about):
             console.print(plain(line), soft_wrap=True)
-        console.print(stages(found))
+        console.print(stages(positions))
 
     def maker(self) -> RecordMaker:
         from othello_lab.training.selfplay import SELFPLAYS

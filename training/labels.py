@@ -105,10 +105,10 @@ def labelled(
     squares = rules.squares
     empties = squares - np.bitwise_count(whole.last_mover | whole.last_opponent).astype(int)
     legal = whole.fault == LEGAL
-    told = legal & (whole.over | (empties <= until))
-    left_out = {ILLEGAL: int((~legal).sum()), UNFINISHED: int((legal & ~told).sum())}
+    usable = legal & (whole.over | (empties <= until))
+    left_out = {ILLEGAL: int((~legal).sum()), UNFINISHED: int((legal & ~usable).sum())}
     final = disc_differences(whole.last_mover, whole.last_opponent, squares)
-    solved = np.flatnonzero(told & ~whole.over)
+    solved = np.flatnonzero(usable & ~whole.over)
     parts = []
     if len(solved):
         mover, opponent = whole.last_mover[solved], whole.last_opponent[solved]
@@ -117,11 +117,11 @@ def labelled(
         if perfect:
             parts.append(_rows(lines.mover, lines.opponent, solved[lines.line], lines.score))
         else:
-            parts.append(_played(games, told, rules, until))
-    kept = told[whole.game]
-    before = _rows(whole.mover[kept], whole.opponent[kept], whole.game[kept])
+            parts.append(_played(games, usable, rules, until))
+    used = usable[whole.game]
+    before = _rows(whole.mover[used], whole.opponent[used], whole.game[used])
     for name, values in (("score", games.values), ("end", None)):
-        before[name] = _scores(whole, final, values, data.trace, squares)[kept]
+        before[name] = _scores(whole, final, values, data.trace, squares)[used]
     rows = np.concatenate([before, *parts])
     order = np.argsort(rows["game"], kind="stable")
     return rows[order], {why: number for why, number in left_out.items() if number}
@@ -183,11 +183,11 @@ def _rows(
     return rows
 
 
-def _played(games: LabelledGames, told: np.ndarray, rules: Ruleset, until: int) -> np.ndarray:
+def _played(games: LabelledGames, usable: np.ndarray, rules: Ruleset, until: int) -> np.ndarray:
     """The positions of the games' own endgames, each with its exact score."""
     whole = replay(games.mover, games.opponent, games.squares, games.ends, rules.board)
     empties = rules.squares - np.bitwise_count(whole.mover | whole.opponent).astype(int)
-    kept = told[whole.game] & (empties <= until)
-    mover, opponent = whole.mover[kept], whole.opponent[kept]
+    late = usable[whole.game] & (empties <= until)
+    mover, opponent = whole.mover[late], whole.opponent[late]
     scores, _ = _solver().scores(mover, opponent, rules)
-    return _rows(mover, opponent, whole.game[kept], scores)
+    return _rows(mover, opponent, whole.game[late], scores)

@@ -13,7 +13,7 @@ All that least squares needs to know of millions of positions are a few sums, :c
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import TYPE_CHECKING, Annotated, Any
@@ -100,19 +100,11 @@ class Moments:
         squares = np.einsum("sff->f", self.products) / max(1, self.counts.sum())
         return np.where(squares > 0, np.sqrt(squares), 1.0)
 
-    def errors(self, weights: np.ndarray) -> np.ndarray:
-        """Mean squared error of these weights by stage; NaN where a stage has no position."""
-        with np.errstate(invalid="ignore"):
-            return self._squared_errors(weights) / self.counts
-
     def loss(self, weights: np.ndarray) -> float:
         """Mean squared error over all positions, in squared discs."""
-        return float(self._squared_errors(weights).sum() / self.counts.sum())
-
-    def _squared_errors(self, weights: np.ndarray) -> np.ndarray:
         crossed = np.einsum("sf,sf->s", weights, self.with_score)
         squared = np.einsum("sf,sfg,sg->s", weights, self.products, weights)
-        return self.squares - 2 * crossed + squared
+        return float((self.squares - 2 * crossed + squared).sum() / self.counts.sum())
 
 
 def moments(features: np.ndarray, score: np.ndarray, stage: np.ndarray, stages: int) -> Moments:
@@ -181,15 +173,11 @@ def fit(known: Moments, ridge: float, smoothing: float) -> np.ndarray:
 
 @dataclass(frozen=True)
 class LinearFit:
-    """Weights in discs, shape (stages, features), with the settings that gave them.
-
-    tried: for each pair of ridge and smoothing the loss on the validation positions.
-    """
+    """Weights in discs, shape (stages, features), with the settings that gave them."""
 
     weights: np.ndarray
     ridge: float
     smoothing: float
-    tried: Mapping[tuple[float, float], float]
 
 
 def best_fit(
@@ -200,9 +188,8 @@ def best_fit(
 ) -> LinearFit:
     """The fit that foretells the validation positions best; of equals the strongest penalties."""
     fits = {pair: fit(train, *pair) for pair in product(sorted(ridges), sorted(smoothings))}
-    tried = {pair: validation.loss(weights) for pair, weights in fits.items()}
-    best = min(reversed(tried), key=lambda pair: tried[pair])
-    return LinearFit(fits[best], *best, tried)
+    best = min(reversed(fits), key=lambda pair: validation.loss(fits[pair]))
+    return LinearFit(fits[best], *best)
 
 
 # ---------------------------------------------------------------------- what comes of it
@@ -350,7 +337,7 @@ class TunedWeights(Training):
 
     def learn(self, work: TrainingContext) -> LearningResult:
         stages, sums = stages_of_width(self.stage), []
-        with work.progress("parts of the positions", 2) as bar:
+        with work.progress("parts", 2) as bar:
             for split in (TRAIN, VALIDATION):
                 part: Positions = work.positions.part(split)
                 masks = part.mover, part.opponent

@@ -100,10 +100,10 @@ class NetworkInputs:
 
     def shown(self, rows: Any, symmetry: int = _AS_IT_IS) -> np.ndarray:
         """The inputs of these rows, 0 or 1, uint8, shape (k, 256), in one of eight symmetries."""
-        own, other, own_moves, other_moves = self.planes[rows].T
+        mover, other, moves, other_moves = self.planes[rows].T
         turned = (
             next(itertools.islice(symmetric_forms(*pair, _SIDE), symmetry, None))
-            for pair in ((own, other), (own_moves, other_moves))
+            for pair in ((mover, other), (moves, other_moves))
         )
         planes = np.stack([mask for pair in turned for mask in pair], axis=1)
         return np.unpackbits(planes.astype("<u8").view(np.uint8), axis=1, bitorder="little")
@@ -275,10 +275,10 @@ class NetworkTraining(Training):
         with _one_thread():
             for number in work.steps("network", self.epochs, state, unit="epochs"):
                 errors = {"train": self._epoch(work, network, shown, number)}
-                place = f"epoch {number + 1}"
-                work.finite("error", errors["train"], place)
+                where = f"epoch {number + 1}"
+                work.finite("error", errors["train"], where)
                 for name, weights in network.arrays().items():
-                    work.finite(name, weights, place)
+                    work.finite(name, weights, where)
                 if len(held):
                     errors["validation"] = network.squared_error(held)
                 work.note(epoch=number + 1, **errors)

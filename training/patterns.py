@@ -70,7 +70,7 @@ class PatternTraining(Training):
             "enough": [],
         }
         with work.workers() as workers:
-            for number in work.steps("stages", len(parts), state, len(parts), "parts of the game"):
+            for number in work.steps("stages", len(parts), state, len(parts), "parts"):
                 samples = [
                     (
                         learn_from.stage(low - self.overlap, high + self.overlap),
@@ -143,35 +143,35 @@ class Columns:
 @kernel
 def _counts(mover: np.ndarray, opponent: np.ndarray, board: Mask) -> np.ndarray:
     """Each side's moves and the squares of the 8x8 board without a disc, int32, shape (n, 3)."""
-    found = np.empty((len(mover), 3), dtype=np.int32)
+    counts = np.empty((len(mover), 3), dtype=np.int32)
     most = np.int64(model.MOST_MOVES)
     for n in range(len(mover)):
-        found[n, 0] = min(most, popcount(legal_moves(mover[n], opponent[n]) & board))
-        found[n, 1] = min(most, popcount(legal_moves(opponent[n], mover[n]) & board))
-        found[n, 2] = np.int64(model.SQUARES) - popcount(mover[n] | opponent[n])
-    return found
+        counts[n, 0] = min(most, popcount(legal_moves(mover[n], opponent[n]) & board))
+        counts[n, 1] = min(most, popcount(legal_moves(opponent[n], mover[n]) & board))
+        counts[n, 2] = np.int64(model.SQUARES) - popcount(mover[n] | opponent[n])
+    return counts
 
 
 @kernel
 def sums(columns: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """The sum of each row's weights, float32: the matrix times a vector."""
-    found = np.empty(len(columns), dtype=np.float32)
+    totals = np.empty(len(columns), dtype=np.float32)
     for row in range(len(columns)):
         total = np.float32(0)
-        for place in range(columns.shape[1]):
-            total += weights[columns[row, place]]
-        found[row] = total
-    return found
+        for n in range(columns.shape[1]):
+            total += weights[columns[row, n]]
+        totals[row] = total
+    return totals
 
 
 @kernel
 def _shares(columns: np.ndarray, values: np.ndarray, number: int) -> np.ndarray:
     """Each column's sum of its rows' values, float32: the turned matrix times a vector."""
-    found = np.zeros(number, dtype=np.float32)
+    totals = np.zeros(number, dtype=np.float32)
     for row in range(len(columns)):
-        for place in range(columns.shape[1]):
-            found[columns[row, place]] += values[row]
-    return found
+        for n in range(columns.shape[1]):
+            totals[columns[row, n]] += values[row]
+    return totals
 
 
 def solve(

@@ -3,10 +3,9 @@ be interrupted at any moment, and resumed.
 
 >>> import tempfile
 >>> settings = {"games": 40, "depth": 1, "data": {"exact": 6}, "executor": "serial"}
->>> with tempfile.TemporaryDirectory() as place:
-...     folder = make(settings, place + "/mine")
-...     found = Positions.read(folder)
-...     len(found) > 1000, bool(found.exact[found.empties <= 6].all())
+>>> with tempfile.TemporaryDirectory() as folder:
+...     positions = Positions.read(make(settings, folder + "/mine"))
+...     len(positions) > 1000, bool(positions.exact[positions.empties <= 6].all())
 (True, True)
 """
 
@@ -48,8 +47,7 @@ from othello_lab.experiments.studies import study_plan, study_session
 from othello_lab.experiments.studies.study import Conclusion, PositionStudy
 from othello_lab.experiments.studies.study_plan import StudyPlan
 from othello_lab.experiments.studies.study_session import PositionSession, RecordMaker
-from othello_lab.training import data as kept
-from othello_lab.training.data import SPLITS, Positions
+from othello_lab.training.data import FILE, SPLITS, Positions, needs_pyarrow
 from othello_lab.training.data_plan import DataConfig
 from othello_lab.training.games import read_games
 from othello_lab.training.labels import ROW, LabelledGames, levelled, prepare_labels
@@ -160,8 +158,7 @@ def with_defaults(settings: Mapping[str, Any]) -> StudyPlan:
     ``agents`` are described by name; ``depth`` and ``evaluation`` fill the settings they leave open
     (``???``). An agent, evaluation, or other object may be given by the name of its YAML.
     """
-    made = read([]).as_data
-    made["agents"] = {AGENT: AGENT}
+    made = read([]).as_data | {"agents": {AGENT: AGENT}}
     for key, value in settings.items():
         if key not in made:
             raise ConfigError(f"unknown setting '{key}'.{nearest(key, made)}")
@@ -170,8 +167,7 @@ def with_defaults(settings: Mapping[str, Any]) -> StudyPlan:
         else:
             made[key] = {**made[key], **value} if isinstance(value, Mapping) else value
     agents = {name: chosen("agent", agent) for name, agent in made["agents"].items()}
-    depth, evaluation = made["depth"], made["evaluation"]
-    made["agents"], _ = fill_open(agents, depth=depth, evaluation=evaluation)
+    made["agents"], _ = fill_open(agents, depth=made["depth"], evaluation=made["evaluation"])
     return _planned(made)
 
 
@@ -219,7 +215,7 @@ def selfplay(
 
     command: how it was asked for. Raises ConfigError before anything is written, and RunStopped.
     """
-    kept.needs_pyarrow()
+    needs_pyarrow()
     session = SelfPlaySession(plan, SELFPLAYS, console or Console())
     return session.start(command, wanted=folder)
 
@@ -241,8 +237,8 @@ class SelfPlaySession(PositionSession):
         with self.reading():
             about = described(self.record)
         if complete and not about["positions_of_games"]:
-            why = ", ".join(f"{number:,} {why}" for why, number in about["left_out"].items())
-            raise RunStopped(f"{self.folder}: no position came of {about['games']:,} games ({why})")
+            games = f"{about['games']:,} games ({_left_out(about)})"
+            raise RunStopped(f"{self.folder}: no position came of {games}")
         return about if about["positions_of_games"] else {}, complete
 
     def report(self, found: Any, to: Path | None = None) -> int:
@@ -256,7 +252,7 @@ class SelfPlaySession(PositionSession):
             self.say(line)
         if not self.console.quiet:
             self.console.print(stages(positions))
-        self.say(f"written to {self.folder / kept.FILE}")
+        self.say(f"written to {self.folder / FILE}")
         if failures := [why for why in self.done().values() if why]:
             raise RunStopped(
                 f"{len(failures):,} times {_GAMES} games could not be made: {failures[0]}. What "
@@ -267,29 +263,28 @@ class SelfPlaySession(PositionSession):
     def _together(self, about: Mapping[str, Any]) -> Positions:
         """Write and return the positions of all pieces."""
         sql = "select piece, row from rows where table_name = ? order by piece"
-        numbers, parts = list[int](), [np.zeros(0, dtype=ROW)]
+        parts = [np.zeros(0, dtype=ROW)]
+        games = [np.zeros(0, dtype=np.int64)]
         for number, row in self.record.each(sql, [POSITIONS]):
-            numbers.append(number)
             parts.append(np.frombuffer(b64decode(json.loads(row)["rows"]), dtype=ROW))
+            games.append(number * _GAMES + parts[-1]["game"].astype(np.int64))
         rows = np.concatenate(parts)
         if not len(rows):  # they were written when it was complete
             return Positions.read(self.folder)
-        first = np.array([number * _GAMES for number in numbers])
-        game = np.repeat(first, [len(part) for part in parts[1:]]) + rows["game"]
         data, rules = self._study, self.plan.plan.rules
         assert isinstance(data, SelfPlay)
-        found = Positions.of_games(
+        positions = Positions.of_games(
             rows["mover"].copy(),
             rows["opponent"].copy(),
             levelled(rows, rules.squares),
             rows["exact"],
-            game,
+            np.concatenate(games),
             validation=data.validation,
             test=data.test,
             side=rules.side,
         )
-        found.write(self.folder / kept.FILE, {"made_by": "selfplay", **about})
-        return found
+        positions.write(self.folder / FILE, {"made_by": "selfplay", **about})
+        return positions
 
 
 SELFPLAYS = RecordMaker(
@@ -317,40 +312,42 @@ def described(record: Record) -> dict[str, Any]:
     sql = "select row from rows where table_name = ? order by piece"
     counts = [json.loads(row) for (row,) in record.each(sql, [COUNTS])]
     left_out: Counter[str] = Counter()
-    for each in counts:
-        left_out.update(each["left_out"])
+    for count in counts:
+        left_out.update(count["left_out"])
     return {
         **head,
         "complete": complete,
         "seconds": round(seconds, 1),
-        "games": sum(each["games"] for each in counts),
+        "games": sum(count["games"] for count in counts),
         "left_out": dict(left_out),
-        "positions_of_games": sum(each["positions"] for each in counts),
+        "positions_of_games": sum(count["positions"] for count in counts),
     }
 
 
-def summary(found: Positions, about: Mapping[str, Any]) -> Iterator[str]:
+def summary(positions: Positions, about: Mapping[str, Any]) -> Iterator[str]:
     """Yield the results, in words. about: of :func:`about_of`."""
-    games, made = about["games"], about["positions_of_games"]
     yield (
-        f"{counted(games, 'game')} in {about['seconds']:,.1f} s: {made:,} positions, of which "
-        f"{len(found):,} are distinct, also up to symmetry"
+        f"{counted(about['games'], 'game')} in {about['seconds']:,.1f} s: "
+        f"{about['positions_of_games']:,} positions, of which {len(positions):,} are distinct, "
+        "also up to symmetry"
     )
     if about["left_out"]:
-        told = ", ".join(f"{number:,} {why}" for why, number in about["left_out"].items())
-        yield f"left out: {told}"
-    shares = np.bincount(found.split, minlength=len(SPLITS)).tolist()
-    yield ", ".join(f"{name} {share:,}" for name, share in zip(SPLITS, shares, strict=True))
-    empty = [name for name, share in zip(SPLITS, shares, strict=True) if not share]
-    if empty:
+        yield f"left out: {_left_out(about)}"
+    counts = dict(zip(SPLITS, np.bincount(positions.split, minlength=len(SPLITS)), strict=True))
+    yield ", ".join(f"{name} {count:,}" for name, count in counts.items())
+    if empty := [name for name, count in counts.items() if not count]:
         yield f"too few games for a split: there is nothing for {' and '.join(empty)}"
 
 
-def stages(found: Positions) -> Any:
+def _left_out(about: Mapping[str, Any]) -> str:
+    return ", ".join(f"{number:,} {why}" for why, number in about["left_out"].items())
+
+
+def stages(positions: Positions) -> Any:
     """A table of the positions by tens of empty squares."""
     table = terminal_table(["empty squares", "positions", "exact %", "mean |score|"])
-    for low in range(0, found.side * found.side - 4, 10):
-        part = found.stage(low, low + 9)
+    for low in range(0, positions.side**2 - 4, 10):
+        part = positions.stage(low, low + 9)
         if len(part):
             share, mean = 100 * part.exact.mean(), np.abs(part.score).mean()
             table.add_row(f"{low}-{low + 9}", f"{len(part):,}", f"{share:.0f}", f"{mean:.1f}")

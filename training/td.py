@@ -193,7 +193,7 @@ class TemporalDifferences(Training):
         learning = LearnedArrays(*(state[name] for name in LearnedArrays._fields))
         batches = -(-self.games // self.batch)
         games = min(self.games, self.batch * state.get("step", 0))
-        for batch in work.steps("learning", batches, state, 1, "batches of games", save_all=False):
+        for batch in work.steps("learning", batches, state, 1, "batches", save_all=False):
             count = min(self.batch, self.games - games)
             seed = work.rng(games).integers(1 << 62, dtype=np.uint64)
             squared, positions = learn_games(known, learning, self._manner, np.int64(count), seed)

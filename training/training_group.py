@@ -93,8 +93,8 @@ class TrainingGroupSession(StepSession):
         train_part(self, _part(self.plan, step.key, self.folder), folder)
         return {"trainings": [_result(folder)]}
 
-    def conclude(self, found: Any) -> Conclusion:
-        results = found["trainings"].to_dict("records")
+    def conclude(self, tables: Any) -> Conclusion:
+        results = tables["trainings"].to_dict("records")
         rows = [
             [
                 row["name"],

@@ -92,13 +92,13 @@ class TrainingSession(StepSession):
             raise KeyboardInterrupt
         return {}
 
-    def conclude(self, found: Any) -> Conclusion:
-        steps = self._results(found[STEPS])
+    def conclude(self, tables: Any) -> Conclusion:
+        steps = self._results(tables[STEPS])
         measured = measure(steps, self.folder, self.settings.seed)
         if not self.concludes:
             shipped = bool(steps.final.about.get("shipped"))
-            about = {"scores": measured.scores, "shipped": shipped or self._training.ship}
-            result = steps.final.described(self.folder, **about)
+            facts = {"scores": measured.scores, "shipped": shipped or self._training.ship}
+            result = steps.final.described(self.folder, **facts)
             if self._training.ship and not shipped:
                 ship(self.plan.name, result, self.folder, self.say)
         return concluded(self.plan.name, self._training, self.settings, steps, measured)
@@ -132,9 +132,9 @@ class TrainingSession(StepSession):
             minutes,
             self.plan.plan,
             self.console,
-            self.plan.title,
+            self.plan.name,
         )
-        with closing(work):
+        with closing(work), self.plan.refusals():
             learned = training.learn(work)
         weights, about = learned.weights, self._provenance(positions, learned)
         drawn = step is self._learned[-1] and figures != NO_FIGURES

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -67,77 +68,71 @@ def tree_figures(
 def tree_chart(stage: TreeStage, counts: np.ndarray | None = None) -> Figure:
     """A stage's first tree.
 
-    counts: how many positions come to each place, shape (63,), to be told at the leaves.
+    counts: how many positions come to each slot, shape (63,), to be told at the leaves.
     """
     feature, threshold, leaf = stage.feature[0], stage.threshold[0], stage.leaf[0]
-    shape = _TreeLayout(threshold)
+    layout = _layout(threshold)
+    leaves = sum(not _children(threshold, slot) for slot in layout)
+    depth = max(down for _, down in layout.values())
     most = np.abs(leaf).max(initial=1e-9)
-    width = max(8.0, _LEAF * shape.leaves + 0.4)
-    with blank(width=width, height=0.95 * (shape.depth + 1) + 0.5) as figure:
+    width = max(8.0, _LEAF * leaves + 0.4)
+    with blank(width=width, height=0.95 * (depth + 1) + 0.5) as figure:
         axes = figure.add_subplot()
-        for place, (across, down) in shape.where.items():
-            for child in shape.children(place):
-                to = shape.where[child]
+        for slot, (across, down) in layout.items():
+            children = _children(threshold, slot)
+            for child in children:
+                to = layout[child]
                 axes.plot([across, to[0]], [down, to[1]], color=LINE, linewidth=1.2, zorder=1)
-            if shape.asks(place):
-                name = in_words(feature[place])
-                text = f"{name}\n≤ {threshold[place]}?".replace("\n≤ -", f"\n≤ {MINUS}")
+            if children:
+                name = in_words(feature[slot])
+                text = f"{name}\n≤ {threshold[slot]}?".replace("\n≤ -", f"\n≤ {MINUS}")
                 _box(axes, across, down, text, PAGE, FAINT)
             else:
-                value = leaf[shape.first_leaf(place) - QUESTIONS]
+                deepest = slot
+                while deepest < QUESTIONS:
+                    deepest = 2 * deepest + 1
+                value = leaf[deepest - QUESTIONS]
                 text = signed(value, 1)
                 if counts is not None and counts[0]:
-                    text += f"\n{100 * counts[place] / counts[0]:.0f} %"
+                    text += f"\n{100 * counts[slot] / counts[0]:.0f} %"
                 colour = BLUE if value >= 0 else ORANGE
                 _box(axes, across, down, text, colour, colour, alpha=0.15 + 0.5 * abs(value) / most)
-        for word, child in zip(("yes", "no"), shape.children(0), strict=False):
-            across = (shape.where[0][0] + shape.where[child][0]) / 2
+        for word, child in zip(("yes", "no"), _children(threshold, 0), strict=False):
+            across = (layout[0][0] + layout[child][0]) / 2
             side = "right" if word == "yes" else "left"
             axes.text(across, 0.42, f" {word} ", ha=side, color=GREY, fontsize=SMALL)
-        axes.set_xlim(-0.6, shape.leaves - 0.4)
-        axes.set_ylim(shape.depth + 0.4, -0.4)
+        axes.set_xlim(-0.6, leaves - 0.4)
+        axes.set_ylim(depth + 0.4, -0.4)
         axes.set_axis_off()
     return figure
+
+
+def _children(threshold: np.ndarray, slot: int) -> tuple[int, ...]:
+    """Return the places below one; none below a leaf, also below one that comes early."""
+    asks = slot < QUESTIONS and threshold[slot] != ALWAYS
+    return (2 * slot + 1, 2 * slot + 2) if asks else ()
+
+
+def _layout(threshold: np.ndarray) -> dict[int, tuple[float, int]]:
+    """Return the distance to the right and down of each slot that is drawn: leaves beside each
+    other, questions over their middle."""
+    layout: dict[int, tuple[float, int]] = {}
+    leaves = itertools.count()
+
+    def put(slot: int, down: int) -> float:
+        below = [put(child, down + 1) for child in _children(threshold, slot)]
+        across = float(np.mean(below)) if below else float(next(leaves))
+        layout[slot] = across, down
+        return across
+
+    put(0, 0)
+    return layout
 
 
 def in_words(feature: int) -> str:
     """A feature's name, as players write it."""
     name = NAMES[feature].replace("_", " ")
     return {"x squares": "X-squares", "c squares": "C-squares"}.get(name, name)
-
-
-class _TreeLayout:
-    """Places of a drawn tree: leaves beside each other, questions over their middle.
-
-    where: of each place that is drawn, its distance to the right and down.
-    """
-
-    def __init__(self, threshold: np.ndarray) -> None:
-        self._threshold = threshold
-        self.where: dict[int, tuple[float, int]] = {}
-        self.leaves = 0
-        self._put(0, 0)
-        self.depth = max(down for _, down in self.where.values())
-
-    def asks(self, place: int) -> bool:
-        """Return True if there is a question, not a leaf that came early."""
-        return place < QUESTIONS and bool(self._threshold[place] != ALWAYS)
-
-    def children(self, place: int) -> tuple[int, ...]:
-        return (2 * place + 1, 2 * place + 2) if self.asks(place) else ()
-
-    def first_leaf(self, place: int) -> int:
-        """The leaf at full depth that stands for an early one."""
-        while place < QUESTIONS:
-            place = 2 * place + 1
-        return place
-
-    def _put(self, place: int, down: int) -> float:
-        children = [self._put(child, down + 1) for child in self.children(place)]
-        across = float(np.mean(children)) if children else float(self.leaves)
-        self.leaves += not children
-        self.where[place] = across, down
-        return across
 
 
 def _box(

@@ -117,28 +117,28 @@ def grow(
 def _copy(nodes: Sequence[Mapping[str, Any]] | np.ndarray, stage: TreeStage, tree: int) -> None:
     """Copy scikit-learn's nodes of a tree into one of full depth, the one of this number: below a
     leaf that comes early, questions have one answer."""
-    for place, number in _places(nodes):
+    for slot, number in _slots(nodes):
         node = nodes[number]
-        if place >= QUESTIONS:
-            stage.leaf[tree, place - QUESTIONS] = node["value"]
+        if slot >= QUESTIONS:
+            stage.leaf[tree, slot - QUESTIONS] = node["value"]
         elif not node["is_leaf"]:
-            stage.feature[tree, place] = node["feature_idx"]
+            stage.feature[tree, slot] = node["feature_idx"]
             # Features are whole numbers.
-            stage.threshold[tree, place] = np.floor(node["num_threshold"])
-            stage.gain[tree, place] = max(0.0, node["gain"])
+            stage.threshold[tree, slot] = np.floor(node["num_threshold"])
+            stage.gain[tree, slot] = max(0.0, node["gain"])
 
 
-def _places(nodes: Sequence[Mapping[str, Any]] | np.ndarray) -> Iterator[tuple[int, int]]:
-    """Yield each place of a tree of full depth, with the number of scikit-learn's node there; below
+def _slots(nodes: Sequence[Mapping[str, Any]] | np.ndarray) -> Iterator[tuple[int, int]]:
+    """Yield each slot of a tree of full depth, with the number of scikit-learn's node there; below
     a leaf that comes early, that leaf's."""
     todo = [(0, 0)]
     while todo:
-        place, number = todo.pop()
-        yield place, number
-        if place < QUESTIONS:
+        slot, number = todo.pop()
+        yield slot, number
+        if slot < QUESTIONS:
             node = nodes[number]
             children = (number, number) if node["is_leaf"] else (node["left"], node["right"])
-            todo += [(2 * place + 1, int(children[0])), (2 * place + 2, int(children[1]))]
+            todo += [(2 * slot + 1, int(children[0])), (2 * slot + 2, int(children[1]))]
 
 
 def answers(stage: TreeStage, given: np.ndarray) -> np.ndarray:
@@ -199,8 +199,8 @@ class SingleTree:
         stage = TreeStage.constant(1, 0.0)
         _copy(rows, stage, 0)
         counts = np.zeros(QUESTIONS + LEAVES)
-        for place, number in _places(rows):
-            counts[place] = tree.n_node_samples[number]
+        for slot, number in _slots(rows):
+            counts[slot] = tree.n_node_samples[number]
         return cls(stage, counts)
 
 

@@ -71,7 +71,7 @@ class TreesTraining(Training):
         of_empties = stages_of_empties(self.stages)
         state = work.load_checkpoint("stages") or {}
         stages = stages_of_state(state)
-        for number in work.steps("stages", self.stages, state, self.stages, "stages of the game"):
+        for number in work.steps("stages", self.stages, state, self.stages, "stages"):
             of_train, of_held = (part[of_empties[part.empties] == number] for part in (train, held))
             stage = self._grow(of_train, of_held, float(np.mean(train.score)))
             work.finite("answers", stage.leaf, f"stage {number}")

@@ -133,13 +133,11 @@ def test_other_commands_know_what_it_is(recorded_training: Path, tmp_path: Path)
 def test_after_ctrl_c_the_rest_is_learned_by_resume(
     recorded_training: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    words, keep = (
-        [positions_of(recorded_training), "figures=false"],
-        TrainingContext.save_checkpoint,
-    )
+    words = [positions_of(recorded_training), "figures=false"]
+    save = TrainingContext.save_checkpoint
 
-    def keep_and_stop(work: TrainingContext, name: str, state: Any) -> None:
-        keep(work, name, state)
+    def save_and_stop(work: TrainingContext, name: str, state: Any) -> None:
+        save(work, name, state)
         if state["step"] == 12:
             signal.raise_signal(signal.SIGINT)
 
