@@ -34,14 +34,13 @@ from othello_lab.experiments.statistics.means import Mean, mean_interval
 from othello_lab.experiments.studies.parts import play_part
 from othello_lab.experiments.studies.study import Conclusion, RunRequest, changed
 from othello_lab.experiments.studies.study_plan import StudyPlan
-from othello_lab.training.champion_files import CHAMPION, PATTERNS, ChampionFiles
 from othello_lab.training.data import Positions
-from othello_lab.training.learned_files import PREFIX, player
+from othello_lab.training.learned_files import CHAMPION, PATTERNS, PREFIX, ChampionFiles, player
 from othello_lab.training.measuring import predictions, ranges_of_empties
 from othello_lab.training.reporting import EMPTIES, frame_table
 from othello_lab.training.rounds import make_part
 from othello_lab.training.shipping import ship_champion
-from othello_lab.training.step_session import STEPS, StepSession, TrainingStep
+from othello_lab.training.steps import STEPS, StepSession, TrainingStep
 from othello_lab.training.training import CORES, TrainingStudy
 from othello_lab.training.training_session import TrainingSession, part_plan, train_part
 

@@ -48,7 +48,7 @@ from othello_lab.training.linear import (
     as_composite,
     check_features,
     feature_values,
-    sizes_figure,
+    sizes_figures,
     stages_of_width,
     weights_table,
 )
@@ -376,7 +376,7 @@ class Evolved(Training):
                 weights_table(genes.features, genes.stages, weights, _VALUES),
                 _course_table(course),
             ],
-            figures=lambda: [sizes_figure(genes.features, genes.stages, moved, _VALUES)],
+            figures=lambda: sizes_figures(genes.features, genes.stages, moved, _VALUES),
             about={
                 "generations": len(checks),
                 "games": sum(map(len, course["fitness"])) * 2 * self.openings * len(self.opponents),

@@ -13,7 +13,7 @@ All that least squares needs to know of millions of positions are a few sums, :c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import TYPE_CHECKING, Annotated, Any
@@ -32,7 +32,6 @@ from othello_lab.training.training import LearningResult, Training, TrainingCont
 
 if TYPE_CHECKING:
     from othello_lab.experiments.report.figures.drawing import ReportFigure
-from othello_lab.experiments.report.figures.palette import DIVERGING
 
 UNIT = 100
 """Values of learned evaluations per disc."""
@@ -247,43 +246,13 @@ def weights_table(
     )
 
 
-def sizes_figure(
+def sizes_figures(
     names: Sequence[str], stages: Stages, moved: np.ndarray, unit: str = "discs"
-) -> ReportFigure:
-    """Return a heat map of :func:`sizes`, in this unit."""
-    import pandas as pd
-    from matplotlib.colors import Normalize
+) -> Iterator[ReportFigure]:
+    """Yield a heat map of :func:`sizes`, in this unit."""
+    from othello_lab.training.weights_figures import sizes_figure  # which takes long to load
 
-    from othello_lab.experiments.report.figures.drawing import (
-        ReportFigure,
-        blank,
-        heat,
-        resize,
-        signed,
-    )
-
-    most = float(np.nanmax(np.abs(moved), initial=1e-9))
-    digits = 1 if most < 100 else 0
-    texts = np.array([["" if np.isnan(v) else signed(v, digits) for v in row] for row in moved.T])
-    with blank() as figure:
-        axes = figure.add_subplot()
-        label = f"{unit}, with the sign of the weight"
-        heat(figure, axes, moved.T, DIVERGING, label, Normalize(-most, most), texts, 8)
-        axes.set_xticks(range(len(stages)), [stage_text(ends) for ends in stages], rotation=90)
-        axes.set_yticks(range(len(names)), [name.replace("_", " ") for name in names])
-        axes.set_xlabel("empty squares")
-        resize(figure, axes, 0.42 * len(stages) + 0.4, 0.34 * len(names) + 0.3)
-    frame = pd.DataFrame(moved, columns=list(names))
-    frame.insert(0, "empties", [stage_text(ends) for ends in stages])
-    return ReportFigure(
-        name="weights",
-        title="What the weights mean",
-        caption=f"By how many {unit} each feature moves a stage's positions (weight x root "
-        "mean square of the feature). Features overlap, so a weight may be negative because "
-        "another one counts the same twice.",
-        chart=figure,
-        data=frame,
-    )
+    yield sizes_figure(names, [stage_text(ends) for ends in stages], moved, unit)
 
 
 # ---------------------------------------------------------------------- the training
@@ -365,7 +334,7 @@ class TunedWeights(Training):
             unit=UNIT,
             findings=[finding],
             tables=[weights_table(self.features, stages, weights)],
-            figures=lambda: [sizes_figure(self.features, stages, moved)],
+            figures=lambda: sizes_figures(self.features, stages, moved),
             about={
                 "ridge": best.ridge,
                 "smoothing": best.smoothing,

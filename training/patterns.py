@@ -78,10 +78,8 @@ class PatternTraining(Training):
                     )
                     for low, high in parts[number]
                 ]
-                for (low, high), stage in zip(parts[number], workers(fit, samples), strict=True):
-                    where = f"stage of {low} to {high} empty squares"
-                    weights = work.finite("weights", stage.weights, where)
-                    state["weights"] = np.vstack([state["weights"], weights])
+                for (low, _), stage in zip(parts[number], workers(fit, samples), strict=True):
+                    state["weights"] = np.vstack([state["weights"], stage.weights])
                     state["enough"].append(stage.positions >= FEWEST)
                     errors = {"train": stage.train, "validation": stage.validation}
                     work.note(empties=low, positions=stage.positions, **errors)

@@ -18,8 +18,7 @@ from othello_lab.core.system.files import read_text, write_file
 from othello_lab.experiments.jobs.kinds import TRAINING
 from othello_lab.experiments.pairing.openings import BALANCED
 from othello_lab.experiments.record.reading import reading
-from othello_lab.training.champion_files import PATTERNS, ChampionFiles
-from othello_lab.training.learned_files import StepResult
+from othello_lab.training.learned_files import PATTERNS, ChampionFiles, StepResult
 from othello_lab.training.steps import final_label
 
 MOST_BYTES = 5_000_000

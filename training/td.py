@@ -200,7 +200,6 @@ class TemporalDifferences(Training):
             games += count
             state["squared"] += float(squared)
             state["positions"] += int(positions)
-            work.finite("weights", learning.weights, f"game {games:,}")
             # Matches come after 1, 2, 4, 8, ... batches, and at the end.
             if games == self.games or (batch + 1).bit_count() == 1:
                 _climb(work, state, learning, known, ladder, games)

@@ -112,7 +112,7 @@ def disc_worth_figures(
     evaluation: Evaluation, positions: Positions, unit: float
 ) -> Iterator[ReportFigure]:
     """Yield the figure of a disc's worth, for :class:`LearningResult`. unit: value of a disc."""
-    from othello_lab.training.drawing import disc_worth_figure  # which takes long to load
+    from othello_lab.training.weights_figures import disc_worth_figure  # which takes long to load
 
     yield disc_worth_figure(evaluation, positions, unit)
 

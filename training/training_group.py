@@ -27,8 +27,7 @@ from othello_lab.training.champion import ChampionSession, ChampionTraining
 from othello_lab.training.learned_files import WEIGHTS
 from othello_lab.training.rounds import parts_of
 from othello_lab.training.shipping import ship_folder
-from othello_lab.training.step_session import STEPS, StepSession, TrainingStep
-from othello_lab.training.steps import last_rounds
+from othello_lab.training.steps import STEPS, StepSession, TrainingStep, last_rounds
 from othello_lab.training.training import CORES, RoundSettings, Training, TrainingStudy
 from othello_lab.training.training_session import (
     ROOMS,

@@ -34,8 +34,16 @@ from othello_lab.training.measuring import TrainingSteps, measure
 from othello_lab.training.reporting import concluded
 from othello_lab.training.rounds import check_rounds, make_round, parts_of, selfplay_settings
 from othello_lab.training.shipping import ship
-from othello_lab.training.step_session import STEPS, StepSession, TrainingStep
-from othello_lab.training.steps import LearnStep, MatchStep, PlayStep, read, steps_of
+from othello_lab.training.steps import (
+    STEPS,
+    LearnStep,
+    MatchStep,
+    PlayStep,
+    StepSession,
+    TrainingStep,
+    read,
+    steps_of,
+)
 from othello_lab.training.training import (
     LearningResult,
     Training,

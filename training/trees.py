@@ -74,7 +74,6 @@ class TreesTraining(Training):
         for number in work.steps("stages", self.stages, state, self.stages, "stages"):
             of_train, of_held = (part[of_empties[part.empties] == number] for part in (train, held))
             stage = self._grow(of_train, of_held, float(np.mean(train.score)))
-            work.finite("answers", stage.leaf, f"stage {number}")
             stages.append(stage)
             state |= state_of_stages(stages)
         self._note(work, stages)
@@ -152,6 +151,6 @@ def _table(
 def _figures(
     single: SingleTree, stages: Sequence[TreeStage], of_empties: np.ndarray
 ) -> Iterable[ReportFigure]:
-    from othello_lab.training.tree_figures import tree_figures  # what draws takes long to load
+    from othello_lab.training.weights_figures import tree_figures  # what draws takes long to load
 
     return tree_figures(single, stages, of_empties)

@@ -22,8 +22,8 @@ from othello_lab.experiments.record.reading import reading
 from othello_lab.experiments.record.store import Record
 from othello_lab.training import shipping
 from othello_lab.training.champion import ChampionTraining, errors_of_both, sigmas
-from othello_lab.training.champion_files import ChampionFiles
 from othello_lab.training.data import Positions
+from othello_lab.training.learned_files import ChampionFiles
 from othello_lab.training.steps import read
 
 WORDS = ("champion_tiny", "figures=false", "executor.workers=1")

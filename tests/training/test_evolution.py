@@ -129,15 +129,10 @@ def test_evolution_beats_what_it_plays_against(tmp_path: Path) -> None:
 
 @pytest.mark.integration
 def test_evolution_is_the_same_on_any_number_of_workers(tmp_path: Path) -> None:
-    short = dataclasses.replace(SMALL, generations=2)
-    alone = learned(short, tmp_path / "alone").evaluation
-    assert learned(short, tmp_path / "two", "processes").evaluation == alone
-
-
-def test_evolution_may_begin_with_weights(tmp_path: Path) -> None:
-    training = dataclasses.replace(SMALL, start="composite", generations=1)
-    found = learned(training, tmp_path)
-    assert "80 games" in found.findings[0]
+    short = dataclasses.replace(SMALL, start="composite", generations=2)
+    alone = learned(short, tmp_path / "alone")
+    assert learned(short, tmp_path / "two", "processes").evaluation == alone.evaluation
+    assert "% to begin with: 80 games" in alone.findings[0]
 
 
 def test_a_fitness_that_is_no_number_stops_it(

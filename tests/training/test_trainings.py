@@ -161,19 +161,25 @@ def test_wrong_settings_are_named(
 # ------------------------------------------------------------------ what a training works with
 
 
-TRUE = {"corners": 4.0, "mobility": 0.5}
-"""Discs: what the made-up scores are made of."""
-
-
-@pytest.mark.integration
-def test_weights_that_made_the_scores_are_found(tmp_path: Path) -> None:
-    positions = taught_positions({name: UNIT * weight for name, weight in TRUE.items()}, noise=1)
-    work = TrainingContext(tmp_path, positions=positions)
-    learned = TwoWeights(steps=300).learn(work)
-    found = learned.evaluation["weights"]
-    for name, weight in TRUE.items():
-        assert found[name] / UNIT == pytest.approx(weight, abs=0.3)
-    assert work.history[-1]["loss"] < 2 < work.history[0]["loss"]
+def test_the_loop_ends_with_the_minutes_and_saves_what_is_noted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds, saved = 0.0, []
+    monkeypatch.setattr(training, "processor_seconds", lambda: seconds)
+    work, state = TrainingContext(tmp_path, minutes=1), {"numbers": np.zeros(2)}
+    monkeypatch.setattr(work, "save_checkpoint", lambda name, state: saved.append(state["step"]))
+    done = []
+    for step in work.steps("numbers", 9, state, least=1, save_all=False):
+        done.append(step)
+        if step == 2:
+            work.note(step=step)
+        seconds = (0.0, 0.1, 0.2, 50.0, 59.0, 61.0)[step] * training.CORES
+    assert (done, state["step"]) == ([0, 1, 2, 3, 4, 5], 6)
+    assert saved == [3, 4]  # of step 2 there is a note, step 3 was late
+    assert list(TrainingContext(tmp_path, minutes=0).steps("more", 9, {}, least=2)) == [0, 1]
+    state["numbers"][1] = np.inf
+    with pytest.raises(NotFinite, match="step 6: numbers: 1 of 2"):
+        list(TrainingContext(tmp_path).steps("numbers", 9, state))
 
 
 def test_states_outlive_the_program(tmp_path: Path) -> None:

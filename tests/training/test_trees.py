@@ -16,9 +16,9 @@ from othello_lab.core.position import Position
 from othello_lab.training.data import VALIDATION, Positions
 from othello_lab.training.stages import MOST_EMPTIES, stages_of_empties
 from othello_lab.training.training import LearningResult, TrainingContext
-from othello_lab.training.tree_figures import tree_figures
 from othello_lab.training.tree_growing import SingleTree, TreeStage, answers, grow, importances
 from othello_lab.training.trees import TreesTraining
+from othello_lab.training.weights_figures import tree_figures
 
 pytest.importorskip("sklearn")
 
