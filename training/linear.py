@@ -67,7 +67,7 @@ def stage_numbers(stages: Stages, empties: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Moments:
-    """Sums over positions, stage by stage; those of more positions are added with ``+``.
+    """Sums over positions, stage by stage.
 
     products: of each two features, shape (stages, features, features). with_score: of each feature
     and the score, shape (stages, features). squares: of the scores, shape (stages,). counts:
@@ -85,14 +85,6 @@ class Moments:
         products = np.zeros((stages, features, features))
         return cls(products, np.zeros((stages, features)), np.zeros(stages), np.zeros(stages))
 
-    def __add__(self, other: Moments) -> Moments:
-        return Moments(
-            self.products + other.products,
-            self.with_score + other.with_score,
-            self.squares + other.squares,
-            self.counts + other.counts,
-        )
-
     @property
     def scales(self) -> np.ndarray:
         """The root mean square of each feature, shape (features,); 1 for one that is always 0."""
@@ -104,19 +96,6 @@ class Moments:
         crossed = np.einsum("sf,sf->s", weights, self.with_score)
         squared = np.einsum("sf,sfg,sg->s", weights, self.products, weights)
         return float((self.squares - 2 * crossed + squared).sum() / self.counts.sum())
-
-
-def moments(features: np.ndarray, score: np.ndarray, stage: np.ndarray, stages: int) -> Moments:
-    """Return the sums over positions with these features, shape (positions, features)."""
-    sums = Moments.none(stages, features.shape[1])
-    for number in np.unique(stage):
-        rows = features[stage == number].astype(float)
-        scores = score[stage == number].astype(float)
-        sums.products[number] = rows.T @ rows
-        sums.with_score[number] = rows.T @ scores
-        sums.squares[number] = scores @ scores
-        sums.counts[number] = len(rows)
-    return sums
 
 
 def feature_values(names: Sequence[str], mover: np.ndarray, opponent: np.ndarray) -> np.ndarray:
@@ -141,7 +120,14 @@ def moments_of_positions(
         chunk = slice(begin, begin + _CHUNK)
         features = feature_values(names, mover[chunk], opponent[chunk])
         empties = 64 - np.bitwise_count(mover[chunk] | opponent[chunk]).astype(np.int64)
-        sums += moments(features, score[chunk], stage_numbers(stages, empties), len(stages))
+        stage = stage_numbers(stages, empties)
+        for number in np.unique(stage):
+            rows = features[stage == number].astype(float)
+            scores = score[chunk][stage == number].astype(float)
+            sums.products[number] += rows.T @ rows
+            sums.with_score[number] += rows.T @ scores
+            sums.squares[number] += scores @ scores
+            sums.counts[number] += len(rows)
     return sums
 
 

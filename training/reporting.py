@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -264,9 +265,9 @@ def _tables(measured: Measurements) -> Iterator[ResultTable]:
         yield frame_table("Loss", _PART, measured.parts)
 
 
-def frame_table(title: str, columns: Columns, frame: pd.DataFrame) -> ResultTable:
-    """Return a table of a frame."""
-    return ResultTable(title, list(columns), cells(columns, frame))
+def frame_table(title: str, columns: Columns, frame: pd.DataFrame, **looks: Any) -> ResultTable:
+    """Return a table of a frame. looks: further arguments of :class:`ResultTable`."""
+    return ResultTable(title, list(columns), cells(columns, frame), **looks)
 
 
 def _count(number: Any) -> str:
@@ -274,15 +275,21 @@ def _count(number: Any) -> str:
 
 
 def _curve_table(curve: pd.DataFrame) -> ResultTable:
-    phases = [phase for phase in PHASES if f"error_{phase}" in curve]
-    rated = [RATING] if "elo" in curve else []
-    columns = ["minutes", "really taken", "positions", *rated, *(f"error, {p}" for p in phases)]
-    rows = []
-    for row in curve.itertuples():
-        line = [f"{row.minutes:g}", f"{row.spent:.2f}", _count(row.positions or None)]
-        line += [elo_text(row)] if rated else []
-        rows.append([*line, *(f"{getattr(row, f'error_{phase}'):.2f}" for phase in phases)])
-    return ResultTable("What was learned at each stop", columns, rows, words=())
+    columns: dict[str, Callable[[Any], str]] = {
+        "minutes": lambda row: f"{row.minutes:g}",
+        "really taken": lambda row: f"{row.spent:.2f}",
+        "positions": lambda row: _count(row.positions or None),
+    }
+    if "elo" in curve:
+        columns[RATING] = elo_text
+    for phase in PHASES:
+        if f"error_{phase}" in curve:
+            columns[f"error, {phase}"] = functools.partial(_phase_error, phase)
+    return frame_table("What was learned at each stop", columns, curve, words=())
+
+
+def _phase_error(phase: str, row: Any) -> str:
+    return f"{getattr(row, f'error_{phase}'):.2f}"
 
 
 # ---------------------------------------------------------------------- figures

@@ -87,9 +87,7 @@ def nothing(known: BoardArrays) -> LearnedArrays:
     return LearnedArrays(weights, errors, sizes)
 
 
-def as_weights(
-    learning: LearnedArrays, known: BoardArrays, about: dict[str, Any]
-) -> LearnedWeights:
+def as_weights(learning: LearnedArrays, known: BoardArrays) -> LearnedWeights:
     """The weights of a :class:`PatternEvaluation`, in hundredths of a disc."""
     units = np.rint(UNIT * learning.weights).clip(-_MOST, _MOST).astype(np.int16)
     arrays = {
@@ -99,8 +97,8 @@ def as_weights(
         THEIR_MOVES: units[:, THEIRS_AT : THEIRS_AT + MOST_MOVES + 1],
         CONTENTS: units[:, CLASSES_AT:],
     }
-    side = int(np.sqrt(int(known.squares)))
-    return LearnedWeights(KIND, VERSION, UNIT, arrays, {"side": side, **about})
+    about = {"side": int(np.sqrt(int(known.squares)))}
+    return LearnedWeights(KIND, VERSION, UNIT, arrays, about)
 
 
 # ---------------------------------------------------------------------- the ladder
@@ -248,7 +246,7 @@ class TemporalDifferences(Training):
         )
         return LearningResult(
             {"_target_": "othello_lab.agents.learned.PatternEvaluation"},
-            as_weights(learning, known, {}),
+            as_weights(learning, known),
             findings=[finding, f"{100 * used:.0f} % of the weights of patterns were ever used."],
             tables=[table],
             about={"games": games, "ladder": last},
@@ -264,7 +262,7 @@ def _climb(
     games: int,
 ) -> None:
     """Climb the ladder and add it to the history."""
-    path = as_weights(learning, known, {}).write(work.saved("snapshot.npz"), compressed=False)
+    path = as_weights(learning, known).write(work.saved("snapshot.npz"), compressed=False)
     scores = ladder.scores(Maximizer(PatternEvaluation(path)), work.seed)
     error = float(np.sqrt(state["squared"] / max(1, state["positions"])))
     columns = {_SCORE + name: score for name, score in scores.items()}

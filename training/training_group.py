@@ -16,7 +16,6 @@ from othello_lab.core.system.escaping import counted
 from othello_lab.core.system.files import read_bytes
 from othello_lab.core.system.settings import Switch
 from othello_lab.experiments.jobs.kinds import TRAINING
-from othello_lab.experiments.pairing import ResultTable
 from othello_lab.experiments.playing.tasks import Tables
 from othello_lab.experiments.record.reading import reading
 from othello_lab.experiments.statistics.intervals import elo_words
@@ -25,6 +24,7 @@ from othello_lab.experiments.studies.study_plan import StudyPlan
 from othello_lab.experiments.studies.study_session import RecordMaker, StudySession
 from othello_lab.training.champion import ChampionSession, ChampionTraining
 from othello_lab.training.learned_files import WEIGHTS
+from othello_lab.training.reporting import Columns, frame_table
 from othello_lab.training.rounds import parts_of
 from othello_lab.training.shipping import ship_folder
 from othello_lab.training.steps import STEPS, StepSession, TrainingStep, last_rounds
@@ -39,6 +39,15 @@ from othello_lab.training.training_session import (
 
 DATA_OF = "data_of"
 """Instead of ``data``: the name of an earlier training, from whose positions it learns."""
+
+
+_COLUMNS: Columns = {
+    "training": lambda row: row.name,
+    "minutes": lambda row: f"{row.minutes:.1f}",
+    "kB": lambda row: f"{row.bytes / 1e3:,.0f}",
+    "its weakest result": lambda row: row.weakest,
+    "Elo [95 %]": lambda row: row.elo,
+}
 
 
 class NamedSettings(RoundSettings):
@@ -93,31 +102,18 @@ class TrainingGroupSession(StepSession):
         return {"trainings": [_result(folder)]}
 
     def conclude(self, tables: Any) -> Conclusion:
-        results = tables["trainings"].to_dict("records")
-        rows = [
-            [
-                row["name"],
-                f"{row['minutes']:.1f}",
-                f"{row['bytes'] / 1e3:,.0f}",
-                row["weakest"],
-                row["elo"],
-            ]
-            for row in results
-        ]
-        heads = ["training", "minutes", "kB", "its weakest result", "Elo [95 %]"]
+        results = tables["trainings"]
         if _group_of(self.plan).ship and not self.concludes:
             for name in _group_of(self.plan).trainings:
                 ship_folder(self.folder / name, self.say)
-        minutes, size = (sum(row[key] for row in results) for key in ("minutes", "bytes"))
-        return Conclusion(
-            [
-                f"{counted(len(results), 'training')} took {minutes:.1f} minutes on {CORES} cores "
-                f"(processor time); the weights take {size / 1e6:.2f} MB."
-            ],
-            [ResultTable("Trainings", heads, rows, words=(0, 3))],
-            notes=["Each has a report of its own, in the folder of its name."],
-            agents={},
+        minutes, size = results["minutes"].sum(), results["bytes"].sum()
+        finding = (
+            f"{counted(len(results), 'training')} took {minutes:.1f} minutes on {CORES} cores "
+            f"(processor time); the weights take {size / 1e6:.2f} MB."
         )
+        table = frame_table("Trainings", _COLUMNS, results, words=(0, 3))
+        notes = ["Each has a report of its own, in the folder of its name."]
+        return Conclusion([finding], [table], notes=notes, agents={})
 
 
 def _group_of(plan: StudyPlan) -> TrainingGroup:

@@ -116,15 +116,15 @@ def test_the_best_mean_is_the_latest_of_equals() -> None:
 def test_evolution_beats_what_it_plays_against(tmp_path: Path) -> None:
     """From no weights at all, in four generations of six: greedy takes at most a third."""
     work = TrainingContext(tmp_path, plan=plan())
-    found = SMALL.learn(work)
-    assert found.about["score"] > 0.66
-    assert found.about["score"] == pytest.approx(max(row["fitness_mean"] for row in work.history))
+    result = SMALL.learn(work)
+    assert result.about["score"] > 0.66
+    assert result.about["score"] == pytest.approx(max(row["fitness_mean"] for row in work.history))
     assert [row["generation"] for row in work.history] == [1, 2, 3, 4]
-    assert (found.about["generations"], found.about["games"]) == (4, 4 * 6 * 12 * 2)
-    assert "disc_count at 1 plies" in found.findings[0]
-    composite = build(found.evaluation, "evaluation", Composite)
+    assert (result.about["generations"], result.about["games"]) == (4, 4 * 6 * 12 * 2)
+    assert "disc_count at 1 plies" in result.findings[0]
+    composite = build(result.evaluation, "evaluation", Composite)
     assert composite.weights_at(20)["corners"] > 0
-    assert [figure.name for figure in found.figures()] == ["weights"]
+    assert [figure.name for figure in result.figures()] == ["weights"]
 
 
 @pytest.mark.integration
@@ -151,12 +151,12 @@ STANDARD = RULESETS["standard"]
 
 def judged(one: Agent, other: Agent, opening: Opening) -> list[float]:
     """The differences of the two games, played by the judge."""
-    found = []
+    result = []
     for color in Color:
         record = play_game({color: one, color.other: other}, opening.reach("standard"))
         difference = record.final.disc_difference
-        found.append(difference if record.final.to_move is color else -difference)
-    return found
+        result.append(difference if record.final.to_move is color else -difference)
+    return result
 
 
 def test_a_duel_is_what_the_judge_would_see() -> None:
@@ -168,9 +168,9 @@ def test_a_duel_is_what_the_judge_would_see() -> None:
     for agent in (one, other):
         agent.prepare()
     prepare_games()
-    found = duel(one, other, starts, STANDARD)
-    assert found.tolist() == [judged(one, other, opening) for opening in openings]
-    assert np.array_equal(duel(other, one, starts, STANDARD)[:, ::-1], -found)
+    result = duel(one, other, starts, STANDARD)
+    assert result.tolist() == [judged(one, other, opening) for opening in openings]
+    assert np.array_equal(duel(other, one, starts, STANDARD)[:, ::-1], -result)
 
 
 def test_points_are_those_of_both_games() -> None:
@@ -183,9 +183,9 @@ def test_chance_follows_from_the_seed() -> None:
     one, two = RandomAgent(), RandomAgent()
     for agent in (one, two):
         agent.prepare()
-    found = [duel(one, two, starts, STANDARD, *seed) for seed in ((), (0,), (1,))]
-    assert np.array_equal(found[0], found[1]) and not np.array_equal(found[0], found[2])
-    assert abs(points(found[0]).mean() - 0.5) < 4 * 0.5 / np.sqrt(600)
+    result = [duel(one, two, starts, STANDARD, *seed) for seed in ((), (0,), (1,))]
+    assert np.array_equal(result[0], result[1]) and not np.array_equal(result[0], result[2])
+    assert abs(points(result[0]).mean() - 0.5) < 4 * 0.5 / np.sqrt(600)
 
 
 def test_agents_that_decide_in_python_are_refused() -> None:

@@ -118,7 +118,7 @@ def test_what_is_learned_is_what_a_pattern_evaluation_says(rules: str, tmp_path:
     empty = nothing(known)
     units = rng.integers(-300, 301, size=empty.weights.shape)
     learning = LearnedArrays((units / 100).astype(np.float32), empty.errors, empty.sizes)
-    path = as_weights(learning, known, {}).write(tmp_path / "td.npz")
+    path = as_weights(learning, known).write(tmp_path / "td.npz")
     evaluation = PatternEvaluation(path)
     position = Position.start(rules)
     while not position.is_over:
