@@ -18,8 +18,7 @@ from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.experiments.playing.batch import GameMonitor
 from othello_lab.experiments.playing.tasks import Tables, WorkerContext
-from othello_lab.training.data_plan import DataConfig
-from othello_lab.training.labels import LabelledGames, labelled
+from othello_lab.training.labels import DataConfig, LabelledGames, labelled
 
 COUNTS, POSITIONS = "counts", "positions"
 """The tables of what came of a piece, with one row: ``games``, ``left_out`` (numbers by reason) and

@@ -14,7 +14,7 @@ from othello_lab.agents.config import OPEN, ConfigError, build, evaluation_setti
 from othello_lab.core.system.files import make_folder
 from othello_lab.experiments.config import RunConfig
 from othello_lab.experiments.jobs.kinds import SELFPLAY
-from othello_lab.training.data_plan import DataConfig
+from othello_lab.training.labels import DataConfig
 from othello_lab.training.learned_files import player
 from othello_lab.training.selfplay import SelfPlay, about_of, is_selfplay, make
 from othello_lab.training.training import TRAINED

@@ -48,9 +48,8 @@ from othello_lab.experiments.studies.study import Conclusion, PositionStudy
 from othello_lab.experiments.studies.study_plan import StudyPlan
 from othello_lab.experiments.studies.study_session import PositionSession, RecordMaker
 from othello_lab.training.data import FILE, SPLITS, Positions, needs_pyarrow
-from othello_lab.training.data_plan import DataConfig
 from othello_lab.training.games import read_games
-from othello_lab.training.labels import ROW, LabelledGames, levelled, prepare_labels
+from othello_lab.training.labels import ROW, DataConfig, LabelledGames, levelled, prepare_labels
 from othello_lab.training.playing import COUNTS, POSITIONS, GameBatch, made_of
 from othello_lab.training.replay import prepare_replay
 

@@ -17,9 +17,8 @@ from othello_lab.core.rules import ruleset
 from othello_lab.core.system.settings import ConfigError
 from othello_lab.core.wthor import WthorGame, format_wthor, offset
 from othello_lab.experiments.pairing.game_archives import MOST_TOLD
-from othello_lab.training.data_plan import DataConfig
 from othello_lab.training.games import read_games
-from othello_lab.training.labels import LabelledGames, labelled
+from othello_lab.training.labels import DataConfig, LabelledGames, labelled
 
 STANDARD = ruleset("standard")
 GAMES = random_games(8)

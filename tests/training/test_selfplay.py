@@ -20,8 +20,7 @@ from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.jobs.stopping import RunStopped
 from othello_lab.training import selfplay
 from othello_lab.training.data import Positions, provenance
-from othello_lab.training.data_plan import DataConfig
-from othello_lab.training.labels import ROW, LabelledGames, labelled, levelled
+from othello_lab.training.labels import ROW, DataConfig, LabelledGames, labelled, levelled
 from othello_lab.training.playing import COUNTS, POSITIONS
 from othello_lab.training.selfplay import SelfPlay, about_of, make, read, with_defaults
 
