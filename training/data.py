@@ -204,7 +204,7 @@ class Positions:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        about = {
+        facts = {
             **provenance,
             "positions": len(self),
             "splits": dict(zip(SPLITS, np.bincount(self.split, minlength=3).tolist(), strict=True)),
@@ -212,12 +212,12 @@ class Positions:
             "data_hash": self.data_hash,
         }
         table = pa.table({name: getattr(self, name) for name in _COLUMNS})
-        table = table.replace_schema_metadata({DOCUMENTED: json.dumps(about)})
+        table = table.replace_schema_metadata({DOCUMENTED: json.dumps(facts)})
         how = {"row_group_size": _ROWS, "compression": "zstd", "write_page_checksum": True}
         try:
             with writing(path, durable=True) as file:
                 pq.write_table(table, file, **how)
-            write_yaml(beside(path), about)
+            write_yaml(beside(path), facts)
         except OSError as error:
             raise ConfigError(f"{path}: cannot be written ({error.strerror or error})") from error
 
@@ -378,10 +378,10 @@ def _opened(path: Path) -> Any:
 
 def _metadata(path: Path, file: Any) -> dict[str, Any]:
     try:
-        about = json.loads((file.schema_arrow.metadata or {}).get(DOCUMENTED.encode(), b"{}"))
+        facts = json.loads((file.schema_arrow.metadata or {}).get(DOCUMENTED.encode(), b"{}"))
     except ValueError as error:
         raise ConfigError(f"{path}: its metadata are no JSON ({_line(error)})") from error
-    return about if isinstance(about, dict) else {}
+    return facts if isinstance(facts, dict) else {}
 
 
 def _group(path: Path, file: Any, number: int, side: int) -> dict[str, np.ndarray]:

@@ -192,12 +192,12 @@ def make(
     where = None if folder is None else Path(folder)
     if where is not None and is_selfplay(where):
         with reading(where, SELFPLAY.word) as record:
-            about = described(record)
+            head = described(record)
             unwritten = record.rows("select 1 from rows where table_name = ? limit 1", [POSITIONS])
-        if about["complete"] and not unwritten:
+        if head["complete"] and not unwritten:
             return where
         options = ResumeOptions(
-            trust=names_no_more(about["config"], with_defaults(settings).as_data)
+            trust=names_no_more(head["config"], with_defaults(settings).as_data)
         )
         result = study_session.resume(where, command, console, options, SELFPLAYS)
     else:
@@ -234,20 +234,20 @@ class SelfPlaySession(PositionSession):
         complete = self.do_missing(None)
         complete = complete and not any(self.done().values())
         with self.reading():
-            about = described(self.record)
-        if complete and not about["positions_of_games"]:
-            games = f"{about['games']:,} games ({_left_out(about)})"
+            head = described(self.record)
+        if complete and not head["positions_of_games"]:
+            games = f"{head['games']:,} games ({_left_out(head)})"
             raise RunStopped(f"{self.folder}: no position came of {games}")
-        return about if about["positions_of_games"] else {}, complete
+        return head if head["positions_of_games"] else {}, complete
 
     def report(self, found: Any, to: Path | None = None) -> int:
         """Write the positions, and print what they are."""
         with self.reading():
-            about = described(self.record)
-            positions = self._together(about)
-        if about["complete"]:  # they are in their own file
+            head = described(self.record)
+            positions = self._together(head)
+        if head["complete"]:  # they are in their own file
             self.record.drop_rows(POSITIONS)
-        for line in summary(positions, about):
+        for line in summary(positions, head):
             self.say(line)
         if not self.console.quiet:
             self.console.print(stages(positions))
@@ -259,7 +259,7 @@ class SelfPlaySession(PositionSession):
             )
         return 0
 
-    def _together(self, about: Mapping[str, Any]) -> Positions:
+    def _together(self, head: Mapping[str, Any]) -> Positions:
         """Write and return the positions of all pieces."""
         sql = "select piece, row from rows where table_name = ? order by piece"
         parts = [np.zeros(0, dtype=ROW)]
@@ -282,7 +282,7 @@ class SelfPlaySession(PositionSession):
             test=data.test,
             side=rules.side,
         )
-        positions.write(self.folder / FILE, {"made_by": "selfplay", **about})
+        positions.write(self.folder / FILE, {"made_by": "selfplay", **head})
         return positions
 
 
@@ -323,23 +323,23 @@ def described(record: Record) -> dict[str, Any]:
     }
 
 
-def summary(positions: Positions, about: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the results, in words. about: of :func:`about_of`."""
+def summary(positions: Positions, head: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the results, in words. head: of :func:`about_of`."""
     yield (
-        f"{counted(about['games'], 'game')} in {about['seconds']:,.1f} s: "
-        f"{about['positions_of_games']:,} positions, of which {len(positions):,} are distinct, "
+        f"{counted(head['games'], 'game')} in {head['seconds']:,.1f} s: "
+        f"{head['positions_of_games']:,} positions, of which {len(positions):,} are distinct, "
         "also up to symmetry"
     )
-    if about["left_out"]:
-        yield f"left out: {_left_out(about)}"
+    if head["left_out"]:
+        yield f"left out: {_left_out(head)}"
     counts = dict(zip(SPLITS, np.bincount(positions.split, minlength=len(SPLITS)), strict=True))
     yield ", ".join(f"{name} {count:,}" for name, count in counts.items())
     if empty := [name for name, count in counts.items() if not count]:
         yield f"too few games for a split: there is nothing for {' and '.join(empty)}"
 
 
-def _left_out(about: Mapping[str, Any]) -> str:
-    return ", ".join(f"{number:,} {why}" for why, number in about["left_out"].items())
+def _left_out(head: Mapping[str, Any]) -> str:
+    return ", ".join(f"{number:,} {why}" for why, number in head["left_out"].items())
 
 
 def stages(positions: Positions) -> Any:

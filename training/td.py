@@ -115,13 +115,16 @@ class Ladder:
     starts: Starts
     rules: Ruleset
 
-    def scores(self, one: Agent, seed: int) -> dict[str, float]:
-        """Return an agent's score against each agent of the ladder, 0 to 1."""
-        one.prepare()
-        return {
-            name: float(points(duel(one, rung, self.starts, self.rules, seed)).mean())
-            for name, rung in self.rungs.items()
-        }
+    def climb(self, work: TrainingContext, weights: LearnedWeights, **noted: Any) -> None:
+        """Measure the weights, and add the score against each rung, 0 to 1, to the history."""
+        path = weights.write(work.saved("snapshot.npz"), compressed=False)
+        player = Maximizer(PatternEvaluation(path))
+        player.prepare()
+        for name, agent in self.rungs.items():
+            results = duel(player, agent, self.starts, self.rules, work.seed)
+            noted[_SCORE + name] = score = float(points(results).mean())
+            work.tell(f"{100 * score:.0f} % against {name}")
+        work.note(**noted)
 
 
 def rung(name: str, rules: Ruleset) -> Agent:
@@ -191,6 +194,12 @@ class TemporalDifferences(Training):
         learning = LearnedArrays(*(state[name] for name in LearnedArrays._fields))
         batches = -(-self.games // self.batch)
         games = min(self.games, self.batch * state.get("step", 0))
+
+        def climb() -> None:
+            error = float(np.sqrt(state["squared"] / max(1, state["positions"])))
+            state["squared"], state["positions"] = 0.0, 0
+            ladder.climb(work, as_weights(learning, known), games=games, error=error)
+
         for batch in work.steps("learning", batches, state, 1, "batches", save_all=False):
             count = min(self.batch, self.games - games)
             seed = work.rng(games).integers(1 << 62, dtype=np.uint64)
@@ -200,9 +209,9 @@ class TemporalDifferences(Training):
             state["positions"] += int(positions)
             # Matches come after 1, 2, 4, 8, ... batches, and at the end.
             if games == self.games or (batch + 1).bit_count() == 1:
-                _climb(work, state, learning, known, ladder, games)
+                climb()
         if work.history[-1]["games"] != games:
-            _climb(work, state, learning, known, ladder, games)
+            climb()
         return self._learned(work, learning, known, ladder)
 
     @property
@@ -251,22 +260,3 @@ class TemporalDifferences(Training):
             tables=[table],
             about={"games": games, "ladder": last},
         )
-
-
-def _climb(
-    work: TrainingContext,
-    state: dict[str, Any],
-    learning: LearnedArrays,
-    known: BoardArrays,
-    ladder: Ladder,
-    games: int,
-) -> None:
-    """Climb the ladder and add it to the history."""
-    path = as_weights(learning, known).write(work.saved("snapshot.npz"), compressed=False)
-    scores = ladder.scores(Maximizer(PatternEvaluation(path)), work.seed)
-    error = float(np.sqrt(state["squared"] / max(1, state["positions"])))
-    columns = {_SCORE + name: score for name, score in scores.items()}
-    work.note(games=games, error=error, **columns)
-    state["squared"], state["positions"] = 0.0, 0
-    name, score = list(scores.items())[-1]
-    work.tell(f"{100 * score:.0f} % against {name}")

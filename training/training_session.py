@@ -144,7 +144,7 @@ class TrainingSession(StepSession):
         )
         with closing(work), self.plan.refusals():
             learned = training.learn(work)
-        weights, about = learned.weights, self._provenance(positions, learned)
+        weights, facts = learned.weights, self._provenance(positions, learned)
         drawn = step is self._learned[-1] and figures != NO_FIGURES
         result = StepResult(
             label=step.key,
@@ -157,10 +157,10 @@ class TrainingSession(StepSession):
             tables=learned.tables,
             figures=self._drawn(learned, figures == FIGURE_FILES) if drawn else (),
             history=work.history,
-            about=about,
+            about=facts,
         )
         if weights is not None:
-            weights = dataclasses.replace(weights, about={**weights.about, **about})
+            weights = dataclasses.replace(weights, about={**weights.about, **facts})
         result.write(self.folder, weights)
         return {} if positions is None else {STEPS: [{"positions": len(positions)}]}
 
@@ -200,7 +200,7 @@ class TrainingSession(StepSession):
         head = self.record.head()
         # The folder of the results is of no use to others.
         words = (w for w in shlex.split(head["command"]) if not w.startswith("results="))
-        about = {
+        facts = {
             "training": self.plan.name,
             "command": shlex.join(words),
             "seed": self.settings.seed,
@@ -209,8 +209,8 @@ class TrainingSession(StepSession):
             "settings": dict(self.plan.described),
         }
         if positions is not None:
-            about |= {"data_hash": positions.data_hash, "positions": len(positions)}
-        return about | dict(learned.about)
+            facts |= {"data_hash": positions.data_hash, "positions": len(positions)}
+        return facts | dict(learned.about)
 
     def _drawn(self, learned: LearningResult, files: bool) -> list[LearnedFigure]:
         """The training's own figures, drawn now."""
