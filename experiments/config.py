@@ -14,13 +14,7 @@ from omegaconf import MISSING, DictConfig
 
 from othello_lab.agents.agent import Agent
 from othello_lab.agents.composing import FILLED_BY_RUN, compose, load, plain, unknown
-from othello_lab.agents.config import (
-    RulesetConfig,
-    build,
-    build_agent,
-    fill_open,
-    short_name,
-)
+from othello_lab.agents.config import RulesetConfig, build, build_agent, fill_open, short_name
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.external.submission import submissions
 from othello_lab.agents.external.wpi import WpiAgent

@@ -10,12 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_type_hints
 
 from othello_lab.agents.composing import choices, compose, load, plain, typed_value, unknown
-from othello_lab.agents.config import (
-    RulesetConfig,
-    evaluation_settings,
-    fill_open,
-    short_name,
-)
+from othello_lab.agents.config import RulesetConfig, evaluation_settings, fill_open, short_name
 from othello_lab.core.game import Limits
 from othello_lab.core.rules import Color, Ruleset, ruleset
 from othello_lab.core.system.plain_yaml import parse_yaml

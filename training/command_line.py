@@ -6,7 +6,7 @@ from othello_lab.core.system.cli import Command
 from othello_lab.core.system.console import command_of
 
 COMMANDS: dict[str, Command] = {
-    "selfplay": command_of("training.selfplay_command", "selfplay_command"),
-    "positions": command_of("training.selfplay_command", "positions_command"),
-    "train": command_of("training.train_command", "train_command"),
+    "selfplay": command_of("training.commands", "selfplay_command"),
+    "positions": command_of("training.commands", "positions_command"),
+    "train": command_of("training.commands", "train_command"),
 }

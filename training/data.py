@@ -118,6 +118,12 @@ class Positions:
     # ------------------------------------------------------------------ made of games
 
     @classmethod
+    def none(cls, side: int = 8) -> Positions:
+        """Return no positions."""
+        columns: dict[str, Any] = {name: np.zeros(0, dtype=kind) for name, kind in _COLUMNS.items()}
+        return cls(**columns, side=side)
+
+    @classmethod
     def of_games(
         cls,
         mover: np.ndarray,
@@ -139,36 +145,32 @@ class Positions:
         mover, opponent = canonical(mover, opponent, side)
         first = np.flatnonzero(np.r_[len(game) > 0, game[1:] != game[:-1]])
         length = np.diff(np.r_[first, len(game)]).astype(np.int64)
-        split = np.repeat(splits(mover, opponent, np.asarray(first), validation, test), length)
-        ones = np.ones(len(mover), dtype=np.int32)
-        kinds = _COLUMNS
-        found = cls(
-            mover,
-            opponent,
-            np.asarray(score, dtype=kinds["score"]),
-            ones,
-            np.asarray(exact, dtype=kinds["exact"]),
-            np.asarray(game, dtype=kinds["game"]),
-            split,
-            side=side,
-        )
-        return found._distinct()
+        columns = {
+            "mover": mover,
+            "opponent": opponent,
+            "score": score,
+            "games": np.ones(len(mover)),
+            "exact": exact,
+            "game": game,
+            "split": np.repeat(splits(mover, opponent, first, validation, test), length),
+        }
+        typed: dict[str, Any] = {
+            name: np.asarray(columns[name], dtype=kind) for name, kind in _COLUMNS.items()
+        }
+        return cls(**typed, side=side)._distinct()
 
     @classmethod
     def together(cls, several: Sequence[Positions]) -> Positions:
         """The positions of several collections; the games of each are numbered on from those before
         it. Raises ValueError where they are of different boards, or none."""
-        sides = {each.side for each in several}
+        sides = {positions.side for positions in several}
         if len(sides) != 1:
             raise ValueError(f"positions of one board are needed, not of {sorted(sides)}")
         if len(several) == 1:
             return several[0]
-        columns = {
-            name: np.concatenate([getattr(each, name) for each in several]) for name in _COLUMNS
-        }
-        ends = np.cumsum([int(each.game.max(initial=-1)) + 1 for each in several])
-        before = np.repeat(np.r_[0, ends[:-1]], [len(each) for each in several])
-        columns["game"] = columns["game"] + before
+        columns = {name: np.concatenate([getattr(p, name) for p in several]) for name in _COLUMNS}
+        ends = np.cumsum([int(positions.game.max(initial=-1)) + 1 for positions in several])
+        columns["game"] += np.repeat(np.r_[0, ends[:-1]], list(map(len, several)))
         return cls(**columns, side=sides.pop())._distinct()
 
     def _distinct(self) -> Positions:
@@ -202,7 +204,7 @@ class Positions:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        about = {
+        facts = {
             **provenance,
             "positions": len(self),
             "splits": dict(zip(SPLITS, np.bincount(self.split, minlength=3).tolist(), strict=True)),
@@ -210,12 +212,12 @@ class Positions:
             "data_hash": self.data_hash,
         }
         table = pa.table({name: getattr(self, name) for name in _COLUMNS})
-        table = table.replace_schema_metadata({DOCUMENTED: json.dumps(about)})
+        table = table.replace_schema_metadata({DOCUMENTED: json.dumps(facts)})
         how = {"row_group_size": _ROWS, "compression": "zstd", "write_page_checksum": True}
         try:
             with writing(path, durable=True) as file:
                 pq.write_table(table, file, **how)
-            write_yaml(beside(path), about)
+            write_yaml(beside(path), facts)
         except OSError as error:
             raise ConfigError(f"{path}: cannot be written ({error.strerror or error})") from error
 
@@ -235,31 +237,33 @@ class Positions:
         needs_pyarrow()
         several = [paths] if isinstance(paths, str | Path) else list(paths)
         tell = tell or log.warning
-        found = []
+        files = []
         for path in map(Path, several):
-            path = path / FILE if path.is_dir() else path
             try:
-                found.append(_read(path, partly, tell))
+                files.append(_read(_file_in(path), partly, tell))
             except ConfigError as error:
                 if not partly:
                     raise
                 tell(f"left out: {error}")
-        if not sum(map(len, found)):
+        if not sum(map(len, files)):
             named = ", ".join(str(path) for path in several) or "no file"
             raise ConfigError(f"{named}: there are no positions to learn from")
-        sides = sorted({each.side for each in found})
+        sides = sorted({positions.side for positions in files})
         if len(sides) > 1:
             raise ConfigError(f"positions of boards {sides}; those of one board are needed")
-        return cls.together(found)
+        return cls.together(files)
 
 
 def provenance(path: str | Path) -> dict[str, Any]:
     """Return the provenance of a file of positions, or of a folder that ``selfplay`` made, from the
     file's metadata. Raises ConfigError."""
     needs_pyarrow()
-    path = Path(path)
-    path = path / FILE if path.is_dir() else path
-    return _about(path, _opened(path))
+    path = _file_in(Path(path))
+    return _metadata(path, _opened(path))
+
+
+def _file_in(path: Path) -> Path:
+    return path / FILE if path.is_dir() else path
 
 
 def beside(path: Path) -> Path:
@@ -320,19 +324,16 @@ def _mixed(numbers: np.ndarray) -> np.ndarray:
 def _read(path: Path, partly: bool, tell: Tell) -> Positions:
     """The positions of one file; ConfigError."""
     file = _opened(path)
-    side = _about(path, file).get("board", 8)
-    groups = []
+    side = _metadata(path, file).get("board", 8)
+    groups = [Positions.none(side)]
     for number in range(file.metadata.num_row_groups):
         try:
-            groups.append(_group(path, file, number, side))
+            groups.append(Positions(**_group(path, file, number, side), side=side))
         except ConfigError as error:
             if not partly:
                 raise
             tell(f"left out: {error}")
-    if not groups:
-        none: dict[str, Any] = {name: np.zeros(0, dtype=kind) for name, kind in _COLUMNS.items()}
-        return Positions(**none, side=side)
-    columns = {name: np.concatenate([each[name] for each in groups]) for name in _COLUMNS}
+    columns = {name: np.concatenate([getattr(g, name) for g in groups]) for name in _COLUMNS}
     return Positions(**columns, side=side)
 
 
@@ -375,20 +376,24 @@ def _opened(path: Path) -> Any:
     return file
 
 
-def _about(path: Path, file: Any) -> dict[str, Any]:
+def _metadata(path: Path, file: Any) -> dict[str, Any]:
     try:
-        about = json.loads((file.schema_arrow.metadata or {}).get(DOCUMENTED.encode(), b"{}"))
+        facts = json.loads((file.schema_arrow.metadata or {}).get(DOCUMENTED.encode(), b"{}"))
     except ValueError as error:
         raise ConfigError(f"{path}: its metadata are no JSON ({_line(error)})") from error
-    return about if isinstance(about, dict) else {}
+    return facts if isinstance(facts, dict) else {}
 
 
 def _group(path: Path, file: Any, number: int, side: int) -> dict[str, np.ndarray]:
     """The columns of a row group; ConfigError."""
     import pyarrow as pa
 
-    about = file.metadata.row_group(number)
-    places = {about.column(i).path_in_schema: about.column(i) for i in range(about.num_columns)}
+    group = file.metadata.row_group(number)
+    chunks = {group.column(i).path_in_schema: group.column(i) for i in range(group.num_columns)}
+    # The first byte of each column.
+    begins = {
+        n: chunk.dictionary_page_offset or chunk.data_page_offset for n, chunk in chunks.items()
+    }
     columns = {}
     for name, kind in _COLUMNS.items():
         try:
@@ -397,16 +402,15 @@ def _group(path: Path, file: Any, number: int, side: int) -> dict[str, np.ndarra
             if column.null_count:
                 raise pa.ArrowInvalid(f"{column.null_count} values are missing")
         except (pa.ArrowException, OSError, ValueError) as error:
-            place = places[name]
-            begin = place.dictionary_page_offset or place.data_page_offset
             raise ConfigError(
-                f"{path}: byte {begin}: column {name} of {about.num_rows:,} positions (row group "
-                f"{number}) is expected, {place.total_compressed_size:,} bytes ({_line(error)})"
+                f"{path}: byte {begins[name]}: column {name} of {group.num_rows:,} positions (row "
+                f"group {number}) is expected, {chunks[name].total_compressed_size:,} bytes "
+                f"({_line(error)})"
             ) from error
     for row, why in _wrong(columns, side):
-        at = sum(file.metadata.row_group(i).num_rows for i in range(number)) + row
-        begin = places["mover"].dictionary_page_offset or places["mover"].data_page_offset
-        raise ConfigError(f"{path}: byte {begin}: row {at}: {why} (row group {number})")
+        row += sum(file.metadata.row_group(i).num_rows for i in range(number))
+        why = f"row {row}: {why} (row group {number})"
+        raise ConfigError(f"{path}: byte {begins['mover']}: {why}")
     return columns
 
 

@@ -1,7 +1,6 @@
 """Matches with results alone: played whole in compiled code, without a record.
 
-A training plays thousands of games a minute to measure its progress. Games to be shown are those of
-an ordinary run (:meth:`training.training.TrainingContext.play`).
+A training plays thousands of games a minute to measure its progress.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ to move, 1 where White is."""
 
 def starts_of(openings: Sequence[Opening], rules: Ruleset) -> Starts:
     """The positions that openings lead to."""
-    found = np.zeros((len(openings), 3), dtype=np.int64)
-    for row, opening in zip(found, openings, strict=True):
+    starts = np.zeros((len(openings), 3), dtype=np.int64)
+    for row, opening in zip(starts, openings, strict=True):
         position = opening.reach(rules)
         row[:2] = np.array([position.mover, position.opponent], dtype=np.uint64).view(np.int64)
         row[2] = position.to_move is Color.WHITE
-    return found
+    return starts
 
 
 def duel(one: Agent, other: Agent, starts: Starts, rules: Ruleset, seed: int = 0) -> np.ndarray:
@@ -59,16 +58,11 @@ def duel(one: Agent, other: Agent, starts: Starts, rules: Ruleset, seed: int = 0
         played, _ = layout.play((players[0], players[1]), chunk, rules.board, watch.ctypes.data)
         if played < len(chunk):
             raise ValueError(f"{one!r} against {other!r}: a move that is not legal")
-    return _differences(games, rules).reshape(-1, 2)
-
-
-def _differences(games: np.ndarray, rules: Ruleset) -> np.ndarray:
-    """The disc differences of finished games to the first player."""
     mover, opponent = games[:, [layout.LAST_MOVER, layout.LAST_OPPONENT]].view(np.uint64).T
     difference = disc_differences(mover, opponent, rules.squares)
     # The first player has the colour that the game's BLACK says: 0 for Black.
     first_to_move = games[:, layout.LAST_TO_MOVE] == games[:, layout.BLACK]
-    return np.where(first_to_move, difference, -difference)
+    return np.where(first_to_move, difference, -difference).reshape(-1, 2)
 
 
 def points(differences: np.ndarray) -> np.ndarray:

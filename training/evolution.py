@@ -20,8 +20,8 @@ same seed. It is then equal to the old one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import numpy as np
@@ -48,7 +48,7 @@ from othello_lab.training.linear import (
     as_composite,
     check_features,
     feature_values,
-    sizes_figure,
+    sizes_figures,
     stages_of_width,
     weights_table,
 )
@@ -157,7 +157,7 @@ class CandidateMatches:
         vector, starts = task
         player = self.player(self.genes.composite(vector), "candidate")
         rules = RULESETS[self.ruleset]
-        scores = [points(duel(player, each, starts, rules)) for each in self.players]
+        scores = [points(duel(player, opponent, starts, rules)) for opponent in self.players]
         return float(np.mean(scores))
 
     def score(self, workers: WorkerMap, vector: np.ndarray, starts: Starts) -> float:
@@ -171,16 +171,23 @@ class CandidateMatches:
 
 
 class Evolution:
-    """A distribution over vectors that generations are drawn from.
+    """A distribution over vectors that generations are drawn from, by CMA-ES.
 
-    Deterministic: the same start, seed and fitness lead to the same generations.
+    Deterministic: the same start, seed and fitness lead to the same generations. means: of the
+    distribution after each generation.
     """
 
     def __init__(
-        self, start: np.ndarray, sigma: float, population: int | None = None, seed: int = 1
+        self,
+        start: np.ndarray,
+        sigma: float,
+        population: int | None = None,
+        seed: int = 1,
+        fitness: Iterable[Sequence[float]] = (),
     ) -> None:
         """start: the mean. sigma: the first standard deviation of each number. population:
-        candidates of a generation; None for the number that CMA-ES recommends."""
+        candidates of a generation; None for the number that CMA-ES recommends. fitness: of the
+        candidates of generations to be replayed."""
         import cma
 
         rng = np.random.default_rng([seed, _DISTRIBUTION])
@@ -192,12 +199,10 @@ class Evolution:
         if population is not None:
             options["popsize"] = population
         self._strategy = cma.CMAEvolutionStrategy(start, sigma, options)
-        self._drawn: list[np.ndarray] = []
-
-    @property
-    def mean(self) -> np.ndarray:
-        """The mean of the distribution."""
-        return np.array(self._strategy.mean)
+        self.means: list[np.ndarray] = []
+        for generation in fitness:
+            self.draw()
+            self.tell(generation)
 
     @property
     def sigma(self) -> float:
@@ -207,42 +212,17 @@ class Evolution:
     def draw(self) -> list[np.ndarray]:
         """The candidates of the next generation."""
         self._drawn = self._strategy.ask()
-        return [np.array(each) for each in self._drawn]
+        return [np.array(candidate) for candidate in self._drawn]
 
     def tell(self, fitness: Sequence[float]) -> None:
         """Report the fitness of each candidate of the generation: more is better."""
-        self._strategy.tell(self._drawn, [-each for each in fitness])
+        self._strategy.tell(self._drawn, [-value for value in fitness])
+        self.means.append(np.array(self._strategy.mean))
 
 
-@dataclass
-class EvolutionHistory:
-    """The generations so far, enough to repeat them.
-
-    begin: the first weights' score on the openings that are kept apart; None if there were no first
-    weights. fitness: of the candidates of each generation. checks: the score of the distribution's
-    mean after each, on the openings that are kept apart. sigmas: its width.
-    """
-
-    begin: float | None = None
-    fitness: list[list[float]] = field(default_factory=list)
-    checks: list[float] = field(default_factory=list)
-    sigmas: list[float] = field(default_factory=list)
-
-    @property
-    def best(self) -> int:
-        """The generation with the mean that scored best; of equals the latest."""
-        return len(self.checks) - 1 - int(np.argmax(self.checks[::-1]))
-
-
-def replay(evolution: Evolution, course: EvolutionHistory) -> list[np.ndarray]:
-    """Replay a history into a distribution that has just begun; return its mean after each
-    generation."""
-    means = []
-    for fitness in course.fitness:
-        evolution.draw()
-        evolution.tell(fitness)
-        means.append(evolution.mean)
-    return means
+def latest_best(checks: Sequence[float]) -> int:
+    """Return the number of the generation with the best check; of equals the latest."""
+    return len(checks) - 1 - int(np.argmax(checks[::-1]))
 
 
 # ---------------------------------------------------------------------- the training
@@ -290,10 +270,10 @@ class Evolved(Training):
             raise ValueError(f"train.knots={self.knots}: at least one, and none twice, is needed")
         if not self.opponents:
             raise ValueError("train.opponents=[]: at least one evaluation is needed")
-        found = len(self._starts(plan))
-        if found <= self.checks:
+        openings = len(self._starts(plan))
+        if openings <= self.checks:
             raise ValueError(
-                f"train.checks={self.checks}: of {found:,} openings ({plan.openings.text}) some "
+                f"train.checks={self.checks}: of {openings:,} openings ({plan.openings.text}) some "
                 "are needed for the candidates"
             )
         arena = self._arena(plan.rules, plan.settings.seed)
@@ -318,30 +298,38 @@ class Evolved(Training):
         # The first ones are those of the matches by which it will be measured.
         others, apart = starts[: -self.checks], starts[-self.checks :]
         begin = self._beginning(arena.genes)
-        evolution = Evolution(begin, self.sigma, self.population, work.seed)
-        course = EvolutionHistory(**(work.load_checkpoint("course") or {}))
-        means = replay(evolution, course)
-        done = len(means)
-        with work.workers() as workers, work.progress("evolving", self.generations, done) as bar:
-            if begin.any() and course.begin is None:
-                course.begin = arena.score(workers, begin, apart)
-            for generation in range(done, self.generations):
-                if work.over and means:
-                    break
-                rows = work.rng(_GENERATION, generation).permutation(len(others))[: self.openings]
-                tasks = [(each, others[rows]) for each in evolution.draw()]
-                fitness = workers(arena.fitness, tasks)
-                evolution.tell(work.finite("fitness", fitness, f"generation {generation + 1}"))
-                means.append(evolution.mean)
-                work.finite("weights", means[-1], f"generation {generation + 1}")
-                course.fitness.append(fitness)
-                course.checks.append(arena.score(workers, means[-1], apart))
-                course.sigmas.append(evolution.sigma)
-                _note(work, course)
-                work.save_checkpoint("course", asdict(course))
-                bar.tell(f"mean {100 * course.checks[-1]:.1f} %")
-                bar.advance()
-        return self._learned(arena, course, means[course.best])
+        # begin: the first weights' score on the openings that are kept apart. fitness: of the
+        # candidates of each generation. checks: the score of the distribution's mean after each, on
+        # the openings that are kept apart. sigmas: its width.
+        state = work.load_checkpoint("course") or {
+            "begin": None,
+            "fitness": [],
+            "checks": [],
+            "sigmas": [],
+        }
+        evolution = Evolution(begin, self.sigma, self.population, work.seed, state["fitness"])
+        with work.workers() as workers:
+            if begin.any() and state["begin"] is None:
+                state["begin"] = arena.score(workers, begin, apart)
+            for number in work.steps("course", self.generations, state, 1, "generations"):
+                where = f"generation {number + 1}"
+                rows = work.rng(_GENERATION, number).permutation(len(others))[: self.openings]
+                tasks = [(candidate, others[rows]) for candidate in evolution.draw()]
+                fitness = work.finite("fitness", workers(arena.fitness, tasks), where)
+                evolution.tell(fitness)
+                mean = work.finite("weights", evolution.means[-1], where)
+                state["fitness"].append(fitness)
+                state["checks"].append(arena.score(workers, mean, apart))
+                state["sigmas"].append(evolution.sigma)
+                work.note(
+                    generation=number + 1,
+                    fitness_best=max(fitness),
+                    fitness_average=float(np.mean(fitness)),
+                    fitness_mean=state["checks"][-1],
+                    sigma=evolution.sigma,
+                )
+                work.tell(f"mean {100 * state['checks'][-1]:.1f} %")
+        return self._learned(arena, state, evolution.means)
 
     def _starts(self, plan: Plan) -> Starts:
         openings = plan.openings.find(_MOST_OPENINGS, plan.rules, plan.settings.seed)
@@ -366,55 +354,45 @@ class Evolved(Training):
         return vector
 
     def _learned(
-        self, arena: CandidateMatches, course: EvolutionHistory, vector: np.ndarray
+        self, arena: CandidateMatches, course: Mapping[str, Any], means: Sequence[np.ndarray]
     ) -> LearningResult:
-        genes, best = arena.genes, course.checks[course.best]
-        weights = genes.weights(vector)
+        genes, checks, begin = arena.genes, course["checks"], course["begin"]
+        best = latest_best(checks)
+        weights = genes.weights(means[best])
         moved = UNIT * weights * genes.sizes
         games = 2 * self.checks * len(self.opponents)
-        began = "" if course.begin is None else f", after {100 * course.begin:.1f} % to begin with"
+        began = "" if begin is None else f", after {100 * begin:.1f} % to begin with"
         finding = (
-            f"The mean of generation {course.best + 1} of {len(course.checks)} scores "
-            f"{100 * best:.1f} % against {' and '.join(self.opponents)} at {self.plies} plies"
-            f"{began}: {games:,} games from openings that no candidate had played, but the best "
-            "of all generations, so a little less is to be expected elsewhere."
+            f"The mean of generation {best + 1} of {len(checks)} scores "
+            f"{100 * checks[best]:.1f} % against {' and '.join(self.opponents)} at {self.plies} "
+            f"plies{began}: {games:,} games from openings that no candidate had played, but the "
+            "best of all generations, so a little less is to be expected elsewhere."
         )
         return LearningResult(
-            genes.composite(vector),
+            genes.composite(means[best]),
             unit=None,
             findings=[finding],
             tables=[
                 weights_table(genes.features, genes.stages, weights, _VALUES),
                 _course_table(course),
             ],
-            figures=lambda: [sizes_figure(genes.features, genes.stages, moved, _VALUES)],
+            figures=lambda: sizes_figures(genes.features, genes.stages, moved, _VALUES),
             about={
-                "generations": len(course.checks),
-                "games": sum(map(len, course.fitness)) * 2 * self.openings * len(self.opponents),
-                "score": round(best, 4),
+                "generations": len(checks),
+                "games": sum(map(len, course["fitness"])) * 2 * self.openings * len(self.opponents),
+                "score": round(checks[best], 4),
             },
         )
 
 
-def _note(work: TrainingContext, course: EvolutionHistory) -> None:
-    """Add the last generation to the history."""
-    work.note(
-        generation=len(course.checks),
-        fitness_best=max(course.fitness[-1]),
-        fitness_average=float(np.mean(course.fitness[-1])),
-        fitness_mean=course.checks[-1],
-        sigma=course.sigmas[-1],
-    )
-
-
-def _course_table(course: EvolutionHistory) -> ResultTable:
+def _course_table(course: Mapping[str, Any]) -> ResultTable:
     """Some generations, the last one among them."""
-    chosen = np.unique(np.linspace(0, len(course.checks) - 1, _MOST_ROWS).round().astype(int))
+    fitness, checks, sigmas = (course[name] for name in ("fitness", "checks", "sigmas"))
+    chosen = np.unique(np.linspace(0, len(checks) - 1, _MOST_ROWS).round().astype(int))
     rows = []
-    for each in chosen.tolist():
-        scores = max(course.fitness[each]), np.mean(course.fitness[each]), course.checks[each]
-        cells = [f"{100 * score:.1f}" for score in scores]
-        rows.append([str(each + 1), *cells, f"{course.sigmas[each]:.3f}"])
+    for n in chosen.tolist():
+        scores = max(fitness[n]), np.mean(fitness[n]), checks[n]
+        rows.append([str(n + 1), *(f"{100 * score:.1f}" for score in scores), f"{sigmas[n]:.3f}"])
     return ResultTable(
         "Generations",
         ["generation", "fitness best", "average", "mean", "sigma"],

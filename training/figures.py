@@ -33,24 +33,20 @@ _WIDTH = 4.2  # inches of a panel
 
 
 def training_figures(
-    training: Training, found: TrainingSteps, measured: Measurements
+    training: Training, steps: TrainingSteps, measured: Measurements
 ) -> Iterator[ReportFigure]:
     """Yield the figures of a report, the most important first; the training's own ones are files
     already."""
-    label = found.final.label
+    label = steps.final.label
     yield from _of_matches(training, label, measured)
     yield from _of_positions(label, measured)
-    history = pd.DataFrame(list(found.final.history))
+    history = pd.DataFrame(list(steps.final.history))
     if len(history) > 1 and panels_of(history):
-        yield ReportFigure(
-            "history",
-            "How it went",
-            "What was noted while learning.",
-            history_chart(history, label),
-            history,
-        )
-    for each in found.final.figures:
-        yield ReportFigure(each.name, each.title, each.caption, each.svg)
+        chart = history_chart(history, label)
+        caption = "What was noted while learning."
+        yield ReportFigure("history", "How it went", caption, chart, history)
+    for figure in steps.final.figures:
+        yield ReportFigure(figure.name, figure.title, figure.caption, figure.svg)
 
 
 def _of_matches(training: Training, label: str, measured: Measurements) -> Iterator[ReportFigure]:
@@ -161,14 +157,14 @@ def stage_chart(stages: pd.DataFrame, context: str = "") -> Figure:
             middle, stages["low"], stages["high"], color=BLUE, alpha=0.15, linewidth=0
         )
         axes.plot(middle, stages["error"], color=BLUE)
-        for told, exact, face in (
+        for scores, exact, face in (
             ("perfect play", stages["exact"] >= 0.5, BLUE),
             ("how games went on", stages["exact"] < 0.5, PAGE),
         ):
             if exact.any():
                 axes.plot(
                     middle[exact], stages["error"][exact], "o", color=BLUE, markerfacecolor=face,
-                    label=f"against {told}",
+                    label=f"against {scores}",
                 )  # fmt: skip
         axes.invert_xaxis()
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -217,16 +213,12 @@ def panels_of(history: pd.DataFrame) -> dict[str, list[str]]:
     """Return the columns of a history to be drawn together, by the name of their panel: parts of
     the data (``train``, ``validation``), alone or after the measured quantity (``loss_train``), and
     columns that begin with the same word (``fitness_mean``, ``fitness_best``)."""
-    steps = {*STEPS, "minutes"}
-    found: dict[str, list[str]] = {}
+    panels: dict[str, list[str]] = {}
     for name in history.select_dtypes("number"):
-        if name in steps:
-            continue
-        words = name.split("_")
-        rest = [word for word in words if word not in SPLITS]
-        panel = rest[0] if rest else "loss"
-        found.setdefault(panel, []).append(name)
-    return dict(list(found.items())[:_PANELS])
+        if name not in (*STEPS, "minutes"):
+            words = [word for word in name.split("_") if word not in SPLITS]
+            panels.setdefault(words[0] if words else "loss", []).append(name)
+    return dict(list(panels.items())[:_PANELS])
 
 
 def history_chart(history: pd.DataFrame, context: str = "") -> Figure:
@@ -238,29 +230,29 @@ def history_chart(history: pd.DataFrame, context: str = "") -> Figure:
     panels = panels_of(history)
     check_frame(history, [])
     check_frame(pd.DataFrame({"panel": list(panels)}), [])
-    step = next((name for name in STEPS if name in history), None)
-    history = history if step else history.assign(note=range(len(history)))
+    step = next((name for name in STEPS if name in history), "note")
+    history = history if step in history else history.assign(note=range(len(history)))
     columns = min(3, len(panels))
     lines = -(-len(panels) // columns)
     with blank(max(6.5, 0.6 + _WIDTH * columns), 0.6 + 3.2 * lines) as figure:
         entitle(figure, context)
-        places = figure.subplots(lines, columns, squeeze=False).flatten().tolist()
-        for axes in places[len(panels) :]:
+        grid = figure.subplots(lines, columns, squeeze=False).flatten().tolist()
+        for axes in grid[len(panels) :]:
             axes.set_axis_off()
-        for axes, (panel, names) in zip(places, panels.items(), strict=False):
-            _lines(axes, history, step or "note", panel, names)
+        for axes, (panel, names) in zip(grid, panels.items(), strict=False):
+            _lines(axes, history, step, panel, names)
     return figure
 
 
 def _lines(axes: Axes, history: pd.DataFrame, step: str, panel: str, names: Sequence[str]) -> None:
-    """One panel of a history."""
+    """Draw one panel of a history."""
     colours: Mapping[str, Any] = {"train": BLUE, "validation": ORANGE}
     for name, style in styled(names):
         rows = history[[step, name]].dropna()
         colour = next((c for word, c in colours.items() if word in name), style["color"])
-        told = name.removeprefix(f"{panel}_").replace("_", " ")
+        label = drawn(name.removeprefix(f"{panel}_").replace("_", " "))
         marker = "." if len(rows) < 40 else None
-        axes.plot(rows[step], rows[name], color=colour, marker=marker, label=drawn(told))
+        axes.plot(rows[step], rows[name], color=colour, marker=marker, label=label)
     axes.set_xlabel("empty squares" if step == "empties" else step)
     axes.set_ylabel(drawn(panel))
     axes.xaxis.set_major_locator(MaxNLocator(4, integer=True))

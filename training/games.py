@@ -30,18 +30,18 @@ def read_games(
     partly: leave out unreadable games, with a message, instead of raising ConfigError. That is
     raised in any case if there is no game.
     """
-    found: list[ArchivedGame] = []
+    read: list[ArchivedGame] = []
     for path in map(Path, paths):
         refuse = Refusals(path, partly, tell, "data.partly=true")
         try:
             games = _of_run(path, rules, tell) if path.is_dir() else games_in(path, rules, refuse)
-            found += _legal(list(games), rules, refuse)
+            read += _legal(list(games), rules, refuse)
         except OSError as error:
             raise ConfigError(f"{path}: cannot be read ({error.strerror})") from error
         refuse.end()
-    if not found:
+    if not read:
         raise ConfigError(f"{', '.join(map(str, paths))}: there is no game to learn from")
-    return _together(found)
+    return _together(read)
 
 
 def _together(games: Sequence[ArchivedGame]) -> LabelledGames:
@@ -65,17 +65,17 @@ def _legal(games: list[ArchivedGame], rules: Ruleset, refuse: Refusals) -> list[
         turns=np.frombuffer(turns, dtype=np.uint8),
     )
     for number in np.flatnonzero(followed.fault != LEGAL).tolist():
-        refuse(f"{games[number].where}: {_what(games[number], int(followed.fault[number]))}")
+        refuse(f"{games[number].where}: {_error_of(games[number], int(followed.fault[number]))}")
     return [game for game, fault in zip(games, followed.fault, strict=True) if fault == LEGAL]
 
 
-def _what(game: ArchivedGame, place: int) -> str:
-    """Return the error of the move in this place of a game."""
+def _error_of(game: ArchivedGame, move: int) -> str:
+    """Return the error of a game's move of this number, from 0."""
     try:
         game.plies()
     except ValueError as error:
         return str(error)
-    return f"move {place + 1} of the transcript: it is the other side's turn"
+    return f"move {move + 1} of the transcript: it is the other side's turn"
 
 
 def _of_run(folder: Path, rules: Ruleset, tell: Tell) -> Iterator[ArchivedGame]:

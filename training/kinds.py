@@ -37,24 +37,24 @@ class SelfPlayKind(StudyKind):
     def summary(self, folder: Path) -> JobSummary:
         from othello_lab.training.selfplay import about_of
 
-        about = about_of(folder)
-        agents = len(about["config"]["agents"]) if not about["config"]["data"]["read"] else None
-        facts = {"agents": agents, "games": about["games"]}
-        return summary_of(folder, about, "positions, ", **facts)
+        head = about_of(folder)
+        agents = len(head["config"]["agents"]) if not head["config"]["data"]["read"] else None
+        facts = {"agents": agents, "games": head["games"]}
+        return summary_of(folder, head, "positions, ", **facts)
 
     def show(self, folder: Path, console: Console, as_json: bool) -> None:
         from othello_lab.training.data import Positions
         from othello_lab.training.selfplay import about_of, stages, summary
 
-        about = about_of(folder)
+        head = about_of(folder)
         if as_json:
-            print_json(about)
+            print_json(head)
             return
-        found, state = Positions.read(folder), state_of(folder, bool(about["complete"]))
-        console.print(plain(f"{about['name']}, {about['started'].replace('T', ' ')}: {state}"))
-        for line in summary(found, about):
+        positions, state = Positions.read(folder), state_of(folder, bool(head["complete"]))
+        console.print(plain(f"{head['name']}, {head['started'].replace('T', ' ')}: {state}"))
+        for line in summary(positions, head):
             console.print(plain(line), soft_wrap=True)
-        console.print(stages(found))
+        console.print(stages(positions))
 
     def maker(self) -> RecordMaker:
         from othello_lab.training.selfplay import SELFPLAYS

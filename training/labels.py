@@ -18,8 +18,9 @@ searches' values only distinguish positions.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
+from typing import Annotated
 
 import numpy as np
 
@@ -28,8 +29,60 @@ from othello_lab.agents.search.endgame.sorting import ROUGH
 from othello_lab.core.bitboard import disc_differences
 from othello_lab.core.rules import Ruleset
 from othello_lab.core.system.compile import Announce
-from othello_lab.training.data_plan import PLAYED, DataConfig
+from othello_lab.core.system.settings import (
+    Choice,
+    Each,
+    Nameable,
+    Number,
+    Switch,
+    Text,
+    Whole,
+    check_settings,
+)
 from othello_lab.training.replay import LEGAL, ReplayedGames, prepare_replay, replay
+
+ENDGAMES = PERFECT, PLAYED = "perfect", "played"
+"""What follows once the exact solver gives the scores: perfect play, or the game's own moves."""
+MOST_EXACT = 24
+"""Empty squares; beyond these solving a position takes seconds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataConfig(Nameable):
+    """The way from games to positions."""
+
+    random_plies: Annotated[list[int], Each(Whole(0, 60))] = field(default_factory=lambda: [4, 24])
+    """Each game begins with so many random plies after its opening, drawn for each game from this
+    range, the least and the most."""
+    exact: Annotated[int, Whole(0, MOST_EXACT)] = 10
+    """From so many empty squares on the exact solver gives the scores; 0: the games' ends do."""
+    trace: Annotated[float, Number(0, 1)] = 1.0
+    """The weight of the end of the game against the values that the players' searches expected on
+    the way: a score is (1 - trace) x the value expected there + trace x the score one move later.
+    Below 1 the players' values must be in discs."""
+    unit: Annotated[int, Whole(1)] = 100
+    """The value of one disc in the players' searches (100 for evaluations that learned)."""
+    endgames: Annotated[str, Choice(*ENDGAMES)] = PERFECT
+    """The scores of solved endings: perfect (of perfect play), or played (of the game's own moves,
+    each position solved)."""
+    validation: Annotated[float, Number(0, 0.5)] = 0.1
+    """The share of games kept for validation."""
+    test: Annotated[float, Number(0, 0.5)] = 0.1
+    """The share of games kept for the test."""
+    read: Annotated[list[str], Each(Text(r".+", "a file"))] = field(default_factory=list)
+    """Files to read games from, instead of playing: WTHOR (.wtb), GGF, transcripts, folders of
+    runs."""
+    partly: Annotated[bool, Switch()] = False
+    """Use the rest of a file of which a part cannot be read."""
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+        if len(self.random_plies) != 2 or self.random_plies[0] > self.random_plies[1]:
+            raise ValueError(
+                f"random_plies={list(self.random_plies)}: the least and the most are needed, such "
+                "as [4,24]"
+            )
+
 
 ROW = np.dtype(
     [
@@ -105,10 +158,10 @@ def labelled(
     squares = rules.squares
     empties = squares - np.bitwise_count(whole.last_mover | whole.last_opponent).astype(int)
     legal = whole.fault == LEGAL
-    told = legal & (whole.over | (empties <= until))
-    left_out = {ILLEGAL: int((~legal).sum()), UNFINISHED: int((legal & ~told).sum())}
+    usable = legal & (whole.over | (empties <= until))
+    left_out = {ILLEGAL: int((~legal).sum()), UNFINISHED: int((legal & ~usable).sum())}
     final = disc_differences(whole.last_mover, whole.last_opponent, squares)
-    solved = np.flatnonzero(told & ~whole.over)
+    solved = np.flatnonzero(usable & ~whole.over)
     parts = []
     if len(solved):
         mover, opponent = whole.last_mover[solved], whole.last_opponent[solved]
@@ -117,11 +170,11 @@ def labelled(
         if perfect:
             parts.append(_rows(lines.mover, lines.opponent, solved[lines.line], lines.score))
         else:
-            parts.append(_played(games, told, rules, until))
-    kept = told[whole.game]
-    before = _rows(whole.mover[kept], whole.opponent[kept], whole.game[kept])
+            parts.append(_played(games, usable, rules, until))
+    used = usable[whole.game]
+    before = _rows(whole.mover[used], whole.opponent[used], whole.game[used])
     for name, values in (("score", games.values), ("end", None)):
-        before[name] = _scores(whole, final, values, data.trace, squares)[kept]
+        before[name] = _scores(whole, final, values, data.trace, squares)[used]
     rows = np.concatenate([before, *parts])
     order = np.argsort(rows["game"], kind="stable")
     return rows[order], {why: number for why, number in left_out.items() if number}
@@ -183,11 +236,11 @@ def _rows(
     return rows
 
 
-def _played(games: LabelledGames, told: np.ndarray, rules: Ruleset, until: int) -> np.ndarray:
+def _played(games: LabelledGames, usable: np.ndarray, rules: Ruleset, until: int) -> np.ndarray:
     """The positions of the games' own endgames, each with its exact score."""
     whole = replay(games.mover, games.opponent, games.squares, games.ends, rules.board)
     empties = rules.squares - np.bitwise_count(whole.mover | whole.opponent).astype(int)
-    kept = told[whole.game] & (empties <= until)
-    mover, opponent = whole.mover[kept], whole.opponent[kept]
+    late = usable[whole.game] & (empties <= until)
+    mover, opponent = whole.mover[late], whole.opponent[late]
     scores, _ = _solver().scores(mover, opponent, rules)
-    return _rows(mover, opponent, whole.game[kept], scores)
+    return _rows(mover, opponent, whole.game[late], scores)

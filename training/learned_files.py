@@ -68,30 +68,30 @@ class StepResult:
         if weights is not None:
             weights.write(self.weights_file(folder))
         conf = folder / CONF / "evaluation"
-        for place in (conf, folder / WEIGHTS):
-            make_folder(place)
-        said = yaml.safe_dump(dict(self.settings(folder)), sort_keys=False, allow_unicode=True)
-        text = f"# What the training in {folder} has learned\n{said}"
+        for parent in (conf, folder / WEIGHTS):
+            make_folder(parent)
+        settings = yaml.safe_dump(self.settings(folder), sort_keys=False, allow_unicode=True)
+        text = f"# What the training in {folder} has learned\n{settings}"
         write_file(conf / f"{PREFIX}{self.label}.yaml", text, durable=True)
-        plain = dataclasses.asdict(self)
-        plain["tables"] = [_plain_table(table) for table in self.tables]
-        write_yaml(self._file(folder, self.label), plain)
+        content = dataclasses.asdict(self)
+        content["tables"] = [_plain_table(table) for table in self.tables]
+        write_yaml(self._file(folder, self.label), content)
 
     @classmethod
     def read(cls, folder: Path, label: str) -> StepResult:
         """Return the result of this label; ConfigError."""
         path = cls._file(folder, label)
         try:
-            said = read_yaml(path)
-            said["tables"] = [ResultTable(**table) for table in said["tables"]]
-            said["figures"] = [LearnedFigure(**figure) for figure in said["figures"]]
-            if said["label"] != label or not isinstance(said["evaluation"], dict):
+            content = read_yaml(path)
+            content["tables"] = [ResultTable(**table) for table in content["tables"]]
+            content["figures"] = [LearnedFigure(**figure) for figure in content["figures"]]
+            if content["label"] != label or not isinstance(content["evaluation"], dict):
                 raise ValueError("its label, or its evaluation, is another")
-            said["unit"] = None if said["unit"] is None else float(said["unit"])
-            return cls(**said)
+            content["unit"] = None if content["unit"] is None else float(content["unit"])
+            return cls(**content)
         except (OSError, TypeError, KeyError, ValueError) as error:
-            told = f"what was learned cannot be read ({one_line(error)})"
-            raise ConfigError(f"{path}: {told}") from error
+            reason = f"what was learned cannot be read ({one_line(error)})"
+            raise ConfigError(f"{path}: {reason}") from error
 
     @staticmethod
     def _file(folder: Path, label: str) -> Path:
@@ -110,14 +110,14 @@ class StepResult:
         except ValueError as error:
             raise ConfigError(str(error)) from error
 
-    def told(self, folder: Path, **about: Any) -> StepResult:
+    def described(self, folder: Path, **about: Any) -> StepResult:
         """The same, with more said of how it was made; also in its files."""
         weights = self.weights(folder)
         if weights is not None:
             weights = dataclasses.replace(weights, about={**weights.about, **about})
-        more = dataclasses.replace(self, about={**self.about, **about})
-        more.write(folder, weights)
-        return more
+        result = dataclasses.replace(self, about={**self.about, **about})
+        result.write(folder, weights)
+        return result
 
     # ------------------------------------------------------------------ use
 
@@ -132,10 +132,6 @@ class StepResult:
         """The evaluation; ConfigError."""
         made: Evaluation = build(self.settings(folder), f"evaluation {self.label}", Evaluation)
         return made
-
-    def player(self, folder: Path, agent: str, depth: int) -> dict[str, Any]:
-        """The settings of the agent of this name in ``conf/agent`` that plays with it."""
-        return player(agent, self.settings(folder), depth)
 
 
 def player(agent: str, evaluation: Mapping[str, Any], depth: int) -> dict[str, Any]:
@@ -154,3 +150,72 @@ def _plain_table(table: ResultTable) -> dict[str, Any]:
     for name in ("columns", "words", "code"):
         plain[name] = list(plain[name])
     return plain
+
+
+PATTERNS = "patterns"
+"""The evaluation of the champion, the training that makes it, and its folder."""
+CHAMPION = "champion"
+
+
+@dataclass(frozen=True)
+class ChampionFiles:
+    """The files in the folder of a champion's training."""
+
+    folder: Path
+
+    @property
+    def patterns(self) -> Path:
+        """The folder of the training of patterns."""
+        return self.folder / PATTERNS
+
+    @property
+    def probcut(self) -> Path:
+        """ProbCut's parameters."""
+        return self.folder / "probcut.yaml"
+
+    @property
+    def openings(self) -> Path:
+        """The file of balanced openings, or its future place. A YAML of the same name is beside
+        it."""
+        return next(self.folder.glob("balanced_*.txt"), self.folder / "balanced_8.txt")
+
+    @property
+    def held_out(self) -> Path:
+        """The folder of self-play with positions to measure on."""
+        return self.folder / "held_out"
+
+    @property
+    def match(self) -> Path:
+        """The folder of the match of the new champion against the old one."""
+        return self.folder / "match"
+
+    @property
+    def conf(self) -> Path:
+        """The folder of YAMLs for ``--config-dir``."""
+        return self.folder / CONF
+
+    def rows(self, step: str) -> Path:
+        """The folder of a step's rows that are kept meanwhile."""
+        return self.folder / "rows" / step
+
+    def learned(self) -> StepResult:
+        """Return the learned evaluation. Raises ConfigError."""
+        return StepResult.read(self.patterns, PATTERNS)
+
+    def new_agent(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Return an agent's settings with the new evaluation, and the new parameters of ProbCut if
+        it has any."""
+        agent = dict(settings) | {"evaluation": self.learned().settings(self.patterns)}
+        if agent.get("probcut"):
+            agent["probcut"] = str(self.probcut.resolve())
+        return agent
+
+    def write_agent(self, settings: Mapping[str, Any]) -> str:
+        """Write this agent with all that is new as a YAML for ``--config-dir``; return its
+        name."""
+        name = f"{PREFIX}{CHAMPION}"
+        text = yaml.safe_dump(self.new_agent(settings), sort_keys=False, allow_unicode=True)
+        make_folder(self.conf / "agent")
+        head = f"# The champion with what the training in {self.folder} has made\n"
+        write_file(self.conf / "agent" / f"{name}.yaml", head + text, durable=True)
+        return name

@@ -13,11 +13,9 @@ All that least squares needs to know of millions of positions are a few sums, :c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
 from itertools import product
-from operator import add
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -34,7 +32,6 @@ from othello_lab.training.training import LearningResult, Training, TrainingCont
 
 if TYPE_CHECKING:
     from othello_lab.experiments.report.figures.drawing import ReportFigure
-from othello_lab.experiments.report.figures.palette import DIVERGING
 
 UNIT = 100
 """Values of learned evaluations per disc."""
@@ -70,7 +67,7 @@ def stage_numbers(stages: Stages, empties: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Moments:
-    """Sums over positions, stage by stage; those of more positions are added with ``+``.
+    """Sums over positions, stage by stage.
 
     products: of each two features, shape (stages, features, features). with_score: of each feature
     and the score, shape (stages, features). squares: of the scores, shape (stages,). counts:
@@ -88,46 +85,17 @@ class Moments:
         products = np.zeros((stages, features, features))
         return cls(products, np.zeros((stages, features)), np.zeros(stages), np.zeros(stages))
 
-    def __add__(self, other: Moments) -> Moments:
-        return Moments(
-            self.products + other.products,
-            self.with_score + other.with_score,
-            self.squares + other.squares,
-            self.counts + other.counts,
-        )
-
     @property
     def scales(self) -> np.ndarray:
         """The root mean square of each feature, shape (features,); 1 for one that is always 0."""
         squares = np.einsum("sff->f", self.products) / max(1, self.counts.sum())
         return np.where(squares > 0, np.sqrt(squares), 1.0)
 
-    def errors(self, weights: np.ndarray) -> np.ndarray:
-        """Mean squared error of these weights by stage; NaN where a stage has no position."""
-        with np.errstate(invalid="ignore"):
-            return self._squared_errors(weights) / self.counts
-
     def loss(self, weights: np.ndarray) -> float:
         """Mean squared error over all positions, in squared discs."""
-        return float(self._squared_errors(weights).sum() / self.counts.sum())
-
-    def _squared_errors(self, weights: np.ndarray) -> np.ndarray:
         crossed = np.einsum("sf,sf->s", weights, self.with_score)
         squared = np.einsum("sf,sfg,sg->s", weights, self.products, weights)
-        return self.squares - 2 * crossed + squared
-
-
-def moments(features: np.ndarray, score: np.ndarray, stage: np.ndarray, stages: int) -> Moments:
-    """Return the sums over positions with these features, shape (positions, features)."""
-    found = Moments.none(stages, features.shape[1])
-    for number in np.unique(stage):
-        rows = features[stage == number].astype(float)
-        scores = score[stage == number].astype(float)
-        found.products[number] = rows.T @ rows
-        found.with_score[number] = rows.T @ scores
-        found.squares[number] = scores @ scores
-        found.counts[number] = len(rows)
-    return found
+        return float((self.squares - 2 * crossed + squared).sum() / self.counts.sum())
 
 
 def feature_values(names: Sequence[str], mover: np.ndarray, opponent: np.ndarray) -> np.ndarray:
@@ -147,15 +115,20 @@ def moments_of_positions(
 
     mover, opponent: uint64 masks. score: final disc difference to the mover. All of one length.
     """
-
-    def parts() -> Iterator[Moments]:
-        for begin in range(0, len(score), _CHUNK):
-            chunk = slice(begin, begin + _CHUNK)
-            features = feature_values(names, mover[chunk], opponent[chunk])
-            empties = 64 - np.bitwise_count(mover[chunk] | opponent[chunk]).astype(np.int64)
-            yield moments(features, score[chunk], stage_numbers(stages, empties), len(stages))
-
-    return reduce(add, parts(), Moments.none(len(stages), len(names)))
+    sums = Moments.none(len(stages), len(names))
+    for begin in range(0, len(score), _CHUNK):
+        chunk = slice(begin, begin + _CHUNK)
+        features = feature_values(names, mover[chunk], opponent[chunk])
+        empties = 64 - np.bitwise_count(mover[chunk] | opponent[chunk]).astype(np.int64)
+        stage = stage_numbers(stages, empties)
+        for number in np.unique(stage):
+            rows = features[stage == number].astype(float)
+            scores = score[chunk][stage == number].astype(float)
+            sums.products[number] += rows.T @ rows
+            sums.with_score[number] += rows.T @ scores
+            sums.squares[number] += scores @ scores
+            sums.counts[number] += len(rows)
+    return sums
 
 
 # ---------------------------------------------------------------------- fitting
@@ -185,15 +158,11 @@ def fit(known: Moments, ridge: float, smoothing: float) -> np.ndarray:
 
 @dataclass(frozen=True)
 class LinearFit:
-    """Weights in discs, shape (stages, features), with the settings that gave them.
-
-    tried: for each pair of ridge and smoothing the loss on the validation positions.
-    """
+    """Weights in discs, shape (stages, features), with the settings that gave them."""
 
     weights: np.ndarray
     ridge: float
     smoothing: float
-    tried: Mapping[tuple[float, float], float]
 
 
 def best_fit(
@@ -203,10 +172,9 @@ def best_fit(
     smoothings: Sequence[float] = SMOOTHINGS,
 ) -> LinearFit:
     """The fit that foretells the validation positions best; of equals the strongest penalties."""
-    fits = {each: fit(train, *each) for each in product(sorted(ridges), sorted(smoothings))}
-    tried = {each: validation.loss(weights) for each, weights in fits.items()}
-    best = min(reversed(tried), key=lambda each: tried[each])
-    return LinearFit(fits[best], *best, tried)
+    fits = {pair: fit(train, *pair) for pair in product(sorted(ridges), sorted(smoothings))}
+    best = min(reversed(fits), key=lambda pair: validation.loss(fits[pair]))
+    return LinearFit(fits[best], *best)
 
 
 # ---------------------------------------------------------------------- what comes of it
@@ -264,43 +232,13 @@ def weights_table(
     )
 
 
-def sizes_figure(
+def sizes_figures(
     names: Sequence[str], stages: Stages, moved: np.ndarray, unit: str = "discs"
-) -> ReportFigure:
-    """Return a heat map of :func:`sizes`, in this unit."""
-    import pandas as pd
-    from matplotlib.colors import Normalize
+) -> Iterator[ReportFigure]:
+    """Yield a heat map of :func:`sizes`, in this unit."""
+    from othello_lab.training.weights_figures import sizes_figure  # which takes long to load
 
-    from othello_lab.experiments.report.figures.drawing import (
-        ReportFigure,
-        blank,
-        heat,
-        resize,
-        signed,
-    )
-
-    most = float(np.nanmax(np.abs(moved), initial=1e-9))
-    digits = 1 if most < 100 else 0
-    texts = np.array([["" if np.isnan(v) else signed(v, digits) for v in row] for row in moved.T])
-    with blank() as figure:
-        axes = figure.add_subplot()
-        label = f"{unit}, with the sign of the weight"
-        heat(figure, axes, moved.T, DIVERGING, label, Normalize(-most, most), texts, 8)
-        axes.set_xticks(range(len(stages)), [stage_text(each) for each in stages], rotation=90)
-        axes.set_yticks(range(len(names)), [name.replace("_", " ") for name in names])
-        axes.set_xlabel("empty squares")
-        resize(figure, axes, 0.42 * len(stages) + 0.4, 0.34 * len(names) + 0.3)
-    frame = pd.DataFrame(moved, columns=list(names))
-    frame.insert(0, "empties", [stage_text(each) for each in stages])
-    return ReportFigure(
-        name="weights",
-        title="What the weights mean",
-        caption=f"By how many {unit} each feature moves a stage's positions (weight x root "
-        "mean square of the feature). Features overlap, so a weight may be negative because "
-        "another one counts the same twice.",
-        chart=figure,
-        data=frame,
-    )
+    yield sizes_figure(names, [stage_text(ends) for ends in stages], moved, unit)
 
 
 # ---------------------------------------------------------------------- the training
@@ -353,47 +291,40 @@ class TunedWeights(Training):
             FEATURES[name]().prepare()
 
     def learn(self, work: TrainingContext) -> LearningResult:
-        stages = stages_of_width(self.stage)
-        with work.progress("features", 2) as bar:
-            known = []
+        stages, sums = stages_of_width(self.stage), []
+        with work.progress("parts", 2) as bar:
             for split in (TRAIN, VALIDATION):
                 part: Positions = work.positions.part(split)
-                known.append(
-                    moments_of_positions(
-                        self.features, stages, part.mover, part.opponent, part.score
-                    )
-                )
+                masks = part.mover, part.opponent
+                sums.append(moments_of_positions(self.features, stages, *masks, part.score))
+                with_score = sums[-1].with_score
+                work.finite("sums of features and scores", with_score, "adding up positions")
                 bar.advance()
-        train, validation = known
-        for sums in known:
-            work.finite("sums of features and scores", sums.with_score, "adding up positions")
+        train, validation = sums
         ridges = RIDGES if self.ridge is None else (self.ridge,)
         smoothings = SMOOTHINGS if self.smoothing is None else (self.smoothing,)
-        found = best_fit(train, validation, ridges, smoothings)
-        weights = work.finite("weights", found.weights, "solving the least squares")
+        best = best_fit(train, validation, ridges, smoothings)
+        weights = work.finite("weights", best.weights, "solving the least squares")
         moved = sizes(weights, train)
         nothing = np.zeros_like(weights)
+        losses = train.loss(weights), validation.loss(weights), validation.loss(nothing)
+        seen, unseen, blind = np.sqrt(losses)
+        finding = (
+            f"On games that were not learned from, the weights miss the final disc difference by "
+            f"{unseen:.1f} discs (root mean square; {seen:.1f} on those that were, {blind:.1f} for "
+            f"an evaluation that always says 0), with ridge {best.ridge:g} and smoothing "
+            f"{best.smoothing:g}."
+        )
         return LearningResult(
             as_composite(self.features, stages, weights),
             unit=UNIT,
-            findings=[_finding(found, train, validation, nothing)],
+            findings=[finding],
             tables=[weights_table(self.features, stages, weights)],
-            figures=lambda: [sizes_figure(self.features, stages, moved)],
+            figures=lambda: sizes_figures(self.features, stages, moved),
             about={
-                "ridge": found.ridge,
-                "smoothing": found.smoothing,
-                "train_loss": round(train.loss(weights), 3),
-                "validation_loss": round(validation.loss(weights), 3),
+                "ridge": best.ridge,
+                "smoothing": best.smoothing,
+                "train_loss": round(losses[0], 3),
+                "validation_loss": round(losses[1], 3),
             },
         )
-
-
-def _finding(found: LinearFit, train: Moments, validation: Moments, nothing: np.ndarray) -> str:
-    losses = train.loss(found.weights), validation.loss(found.weights), validation.loss(nothing)
-    own, other, blind = np.sqrt(losses)
-    return (
-        f"On games that were not learned from, the weights miss the final disc difference by "
-        f"{other:.1f} discs (root mean square; {own:.1f} on those that were, {blind:.1f} for an "
-        f"evaluation that always says 0), with ridge {found.ridge:g} and smoothing "
-        f"{found.smoothing:g}."
-    )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,7 @@ FEW = 50
 MOST = 100_000
 """Positions that are measured on; of more a sample."""
 _SAMPLED = 7  # keeps random numbers apart
+_NONE = Positions.none()
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class TrainingSteps:
     positions: Positions | None
     matches: Path | None
     ladder: Path | None
-    steps: Sequence[Mapping[str, Any]]
+    steps: pd.DataFrame
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,35 +82,39 @@ class Measurements:
     matches: pd.DataFrame
     curve: pd.DataFrame
     gain: tuple[float, float, float]
-    scores: dict[str, Any] = field(default_factory=dict)
+    scores: dict[str, Any]
 
 
-def measure(found: TrainingSteps, folder: Path, seed: int) -> Measurements:
+def measure(steps: TrainingSteps, folder: Path, seed: int) -> Measurements:
     """Measure the result of a training in this folder."""
     import pandas as pd
 
-    none = pd.DataFrame()
-    parts, held, stages, phases, calibration, slope = none, "", none, none, none, float("nan")
-    exact: dict[str, Any] = {}
-    evaluation = found.final.built(folder)
-    if found.positions is not None:
-        unit = found.final.unit or unit_of(evaluation, found.positions)
-        parts = errors_by_part(evaluation, unit, found.positions, seed)
-        examined, held = examined_part(found.positions, seed)
+    parts, held, examined, predicted = pd.DataFrame(), "", _NONE, np.zeros(0)
+    evaluation = steps.final.built(folder)
+    if (positions := steps.positions) is not None:
+        unit = steps.final.unit or unit_of(evaluation, positions)
+        parts = errors_by_part(evaluation, unit, positions, seed)
+        examined, held = examined_part(positions, seed)
         predicted = predictions(evaluation, unit, examined)
-        stages = errors_by_stage(predicted, examined, seed)
-        phases = errors_by_phase(predicted, examined, seed)
-        exact = error_of_perfect_play(predicted, examined, seed)
-        calibration, slope = calibrated(predicted, examined)
-    played = none
-    if found.matches is not None:
-        with reading(found.matches) as record:
+    played = pd.DataFrame()
+    if steps.matches is not None:
+        with reading(steps.matches) as record:
             played = matches(record, winners=False)
-            played = played[played["agent"] == PREFIX + found.final.label]
-    curve, gain = _curve(found, folder, seed), _gain(found, seed)
-    scores = _scores(found, stages, parts, played)
+            played = played[played["agent"] == PREFIX + steps.final.label]
+    stages = errors_by_stage(predicted, examined, seed)
+    calibration, slope = calibrated(predicted, examined)
     return Measurements(
-        parts, held, stages, phases, exact, calibration, slope, played, curve, gain, scores
+        parts=parts,
+        held=held,
+        stages=stages,
+        phases=errors_by_phase(predicted, examined, seed),
+        exact=error_of_perfect_play(predicted, examined, seed),
+        calibration=calibration,
+        slope=slope,
+        matches=played,
+        curve=_curve(steps, folder, seed),
+        gain=_gain(steps, seed),
+        scores=_scores(steps, stages, parts, played),
     )
 
 
@@ -118,8 +123,8 @@ def measure(found: TrainingSteps, folder: Path, seed: int) -> Measurements:
 
 def predictions(evaluation: Evaluation, unit: float, positions: Positions) -> np.ndarray:
     """The disc differences that it predicts, float, shape (n,)."""
-    found: np.ndarray = evaluation.values(positions.mover, positions.opponent) / unit
-    return found
+    values: np.ndarray = evaluation.values(positions.mover, positions.opponent) / unit
+    return values
 
 
 def unit_of(evaluation: Evaluation, positions: Positions) -> float:
@@ -134,10 +139,9 @@ def unit_of(evaluation: Evaluation, positions: Positions) -> float:
 def examined_part(positions: Positions, seed: int) -> tuple[Positions, str]:
     """Return the positions to measure on, a sample of many, and the name of their part: the test's,
     or another one's if these are too few."""
-    for part in (TEST, *reversed(range(TEST))):
-        if len(found := positions.part(part)) >= FEW or part == TRAIN:
-            return _sample(found, seed), SPLITS[part]
-    raise AssertionError
+    counts = np.bincount(positions.split, minlength=len(SPLITS))
+    part = next((part for part in range(TEST, TRAIN, -1) if counts[part] >= FEW), TRAIN)
+    return _sample(positions.part(part), seed), SPLITS[part]
 
 
 def _sample(positions: Positions, seed: int) -> Positions:
@@ -151,17 +155,18 @@ def errors_by_part(
     import pandas as pd
 
     rows = []
-    for part, name in enumerate(SPLITS):
-        found = _sample(positions.part(part), seed)
-        if len(found):
-            missed = predictions(evaluation, unit, found) - found.score
+    for number, name in enumerate(SPLITS):
+        part = positions.part(number)
+        if len(part):
+            sample = _sample(part, seed)
+            missed = predictions(evaluation, unit, sample) - sample.score
             rows.append(
                 {
                     "part": name,
-                    "positions": len(positions.part(part)),
+                    "positions": len(part),
                     "squared": float(np.mean(missed**2)),
                     "error": float(np.abs(missed).mean()),
-                    "guessing": float(np.abs(found.score - found.score.mean()).mean()),
+                    "guessing": _guessing(sample.score),
                 }
             )
     return pd.DataFrame(rows)
@@ -183,16 +188,9 @@ def errors_by_stage(predicted: np.ndarray, positions: Positions, seed: int) -> p
     rows = []
     for fewest, most, there in ranges_of_empties(positions):
         score = positions.score[there]
-        missed = predicted[there] - score
-        rows.append(
-            {
-                "fewest": fewest,
-                "most": most,
-                **_error(missed, positions[there], seed),
-                "bias": float(missed.mean()),
-                "guessing": float(np.abs(score - score.mean()).mean()),
-            }
-        )
+        ends = {"fewest": fewest, "most": most}
+        others = {"bias": float((predicted[there] - score).mean()), "guessing": _guessing(score)}
+        rows.append(ends | _error(predicted, positions, there, seed) | others)
     return pd.DataFrame(rows)
 
 
@@ -204,8 +202,7 @@ def errors_by_phase(predicted: np.ndarray, positions: Positions, seed: int) -> p
     for number, phase in enumerate(PHASES):
         there = phase_numbers(positions) == number
         if there.sum() >= FEW:
-            missed = predicted[there] - positions.score[there]
-            rows.append({"phase": phase, **_error(missed, positions[there], seed)})
+            rows.append({"phase": phase, **_error(predicted, positions, there, seed)})
     return pd.DataFrame(rows, columns=["phase", "positions", "exact", "error", "low", "high"])
 
 
@@ -214,8 +211,8 @@ def error_of_perfect_play(predicted: np.ndarray, positions: Positions, seed: int
     there = positions.exact
     if there.sum() < FEW:
         return {}
-    found = _error(predicted[there] - positions.score[there], positions[there], seed)
-    return found | {"empties": int(positions.empties[there].max())}
+    error = _error(predicted, positions, there, seed)
+    return error | {"empties": int(positions.empties[there].max())}
 
 
 def phase_numbers(positions: Positions) -> np.ndarray:
@@ -226,15 +223,19 @@ def phase_numbers(positions: Positions) -> np.ndarray:
     return np.clip(len(PHASES) * made // moves, 0, len(PHASES) - 1)
 
 
-def _error(missed: np.ndarray, positions: Positions, seed: int) -> dict[str, Any]:
-    found = mean_interval(np.abs(missed), positions.game, seed)
-    return {
-        "positions": len(missed),
-        "exact": float(positions.exact.mean()),
-        "error": found.value,
-        "low": found.low,
-        "high": found.high,
-    }
+def _guessing(score: np.ndarray) -> float:
+    return float(np.abs(score - score.mean()).mean())
+
+
+def _error(
+    predicted: np.ndarray, positions: Positions, there: np.ndarray, seed: int
+) -> dict[str, Any]:
+    """Return the mean absolute error on the positions of a mask, with its interval over games."""
+    missed = np.abs(predicted[there] - positions.score[there])
+    error = mean_interval(missed, positions.game[there], seed)
+    exact = float(positions.exact[there].mean())
+    ends = {"error": error.value, "low": error.low, "high": error.high}
+    return {"positions": len(missed), "exact": exact, **ends}
 
 
 def calibrated(predicted: np.ndarray, positions: Positions) -> tuple[pd.DataFrame, float]:
@@ -244,13 +245,13 @@ def calibrated(predicted: np.ndarray, positions: Positions) -> tuple[pd.DataFram
     rows = []
     phases = phase_numbers(positions)
     for number, phase in enumerate(PHASES):
-        place = np.flatnonzero(phases == number)
-        if len(place) < FEW:
+        of_phase = np.flatnonzero(phases == number)
+        if len(of_phase) < FEW:
             continue
-        order = place[np.argsort(predicted[place], kind="stable")]
+        order = of_phase[np.argsort(predicted[of_phase], kind="stable")]
         for group in np.array_split(order, min(BINS, len(order) // FEW)):
             score = positions.score[group]
-            won = np.where(score > 0, 1.0, np.where(score < 0, 0.0, 0.5))
+            won = 0.5 + np.sign(score) / 2
             share = mean_interval(won, positions.game[group], within=SHARE)
             rows.append(
                 {
@@ -271,63 +272,52 @@ def calibrated(predicted: np.ndarray, positions: Positions) -> tuple[pd.DataFram
 # ---------------------------------------------------------------------- in matches
 
 
-def _curve(found: TrainingSteps, folder: Path, seed: int) -> pd.DataFrame:
+def _curve(steps: TrainingSteps, folder: Path, seed: int) -> pd.DataFrame:
     """See :class:`Measurements`."""
     import pandas as pd
 
-    table = None
-    if found.ladder is not None:
-        with reading(found.ladder) as record:
+    table, rows = None, []
+    if steps.ladder is not None:
+        with reading(steps.ladder) as record:
             table = strengths(record, seed)
-    rows = []
-    for minutes, kept in found.snapshots.items():
-        row: dict[str, Any] = {"minutes": minutes, "spent": found.spent[minutes]}
-        row["positions"] = kept.about.get("positions", 0)
+    for minutes, result in steps.snapshots.items():
+        row: dict[str, Any] = {"minutes": minutes, "spent": steps.spent[minutes]}
+        row["positions"] = result.about.get("positions", 0)
         if table is not None:
-            rated = table.loc[PREFIX + kept.label]
+            rated = table.loc[PREFIX + result.label]
             row |= {name: rated[name] for name in ("games", "elo", "low", "high", "bound", "split")}
-        row |= dict(_errors_of(found, kept, folder, seed))
+        if (positions := steps.positions) is not None:
+            evaluation, (examined, _) = result.built(folder), examined_part(positions, seed)
+            unit = result.unit or unit_of(evaluation, positions)
+            phases = errors_by_phase(predictions(evaluation, unit, examined), examined, seed)
+            row |= {f"error_{phase.phase}": float(phase.error) for phase in phases.itertuples()}
         rows.append(row)
     return pd.DataFrame(rows)
 
 
-def _gain(found: TrainingSteps, seed: int) -> tuple[float, float, float]:
+def _gain(steps: TrainingSteps, seed: int) -> tuple[float, float, float]:
     """See :class:`Measurements`; nan where it is not known."""
-    labels = [PREFIX + kept.label for kept in found.snapshots.values()]
-    if found.ladder is None or len(labels) < 2:
+    labels = [PREFIX + result.label for result in steps.snapshots.values()]
+    if steps.ladder is None or len(labels) < 2:
         return (float("nan"),) * 3
-    with reading(found.ladder) as record:
+    with reading(steps.ladder) as record:
         pool = PairPool.of(record)
     weights = np.zeros((1, len(pool.names)))
-    weights[0, pool.names.index(labels[0])] = -1
-    weights[0, pool.names.index(labels[-1])] = 1
+    weights[0, [pool.names.index(labels[end]) for end in (0, -1)]] = -1, 1
     elo, low, high = (float(ends[0]) for ends in pool.contrasts(weights, seed))
     return elo, low, high
 
 
-def _errors_of(
-    found: TrainingSteps, kept: StepResult, folder: Path, seed: int
-) -> Iterator[tuple[str, float]]:
-    """Return the mean absolute error by phase of the result at a stop."""
-    if found.positions is not None:
-        evaluation, (examined, _) = kept.built(folder), examined_part(found.positions, seed)
-        unit = kept.unit or unit_of(evaluation, found.positions)
-        predicted = predictions(evaluation, unit, examined)
-        for row in errors_by_phase(predicted, examined, seed).itertuples():
-            yield f"error_{row.phase}", float(row.error)
-
-
 def _scores(
-    found: TrainingSteps, stages: pd.DataFrame, parts: pd.DataFrame, played: pd.DataFrame
+    steps: TrainingSteps, stages: pd.DataFrame, parts: pd.DataFrame, played: pd.DataFrame
 ) -> dict[str, Any]:
     """The most important of it, as the weights' side file has it."""
-    scores: dict[str, Any] = {"minutes": round(sum(row["minutes"] for row in found.steps), 2)}
+    scores: dict[str, Any] = {"minutes": round(float(steps.steps["minutes"].sum()), 2)}
     for row in parts.itertuples():
         scores[f"squared_error_{row.part}"] = round(float(row.squared), 2)
     for row in stages.itertuples():
-        scores.setdefault("mean_error_by_empties", {})[f"{row.fewest}-{row.most}"] = round(
-            float(row.error), 2
-        )
+        errors = scores.setdefault("mean_error_by_empties", {})
+        errors[f"{row.fewest}-{row.most}"] = round(float(row.error), 2)
     for row in played.itertuples():
         elo = elo_words(row.elo, row.elo_low, row.elo_high, row.bound, row.split)
         scores.setdefault("elo", {})[str(row.opponent)] = f"{elo}, {row.games} games"

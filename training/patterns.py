@@ -40,6 +40,7 @@ FEWEST = 1000
 """Positions. A stage with fewer takes the weights of the nearest that has more."""
 _MOVES = model.MOST_MOVES + 1
 _LARGEST = np.iinfo(np.int16).max
+_AT_A_TIME = 4  # stages between two checkpoints, shared out among the workers
 
 
 @explained
@@ -62,46 +63,42 @@ class PatternTraining(Training):
         columns = Columns(positions.side)
         learn_from, check_with = positions.part(TRAIN), positions.part(VALIDATION)
         stages = self.stages(positions.side)
-        kept = work.load_checkpoint("stages") or {
-            "weights": np.zeros((0, columns.number)),
+        parts = [stages[n : n + _AT_A_TIME] for n in range(0, len(stages), _AT_A_TIME)]
+        fit = functools.partial(_fit, shrink=self.shrink, iterations=self.iterations)
+        state = work.load_checkpoint("stages") or {
+            "weights": np.zeros((0, columns.number), dtype=np.float32),
             "enough": [],
         }
-        weights, enough = list(kept["weights"]), list(kept["enough"])
-        todo = range(len(weights), len(stages))
-        with work.workers() as workers, work.progress("stages", len(stages), len(weights)) as bar:
-            for begin in todo[::_AT_A_TIME]:
-                some = stages[begin : begin + _AT_A_TIME]
-                parts = [
+        with work.workers() as workers:
+            for number in work.steps("stages", len(parts), state, len(parts), "parts"):
+                samples = [
                     (
                         learn_from.stage(low - self.overlap, high + self.overlap),
                         check_with.stage(low, high),
                     )
-                    for low, high in some
+                    for low, high in parts[number]
                 ]
-                fit = functools.partial(_fit, shrink=self.shrink, iterations=self.iterations)
-                for (low, high), found in zip(some, workers(fit, parts), strict=True):
-                    where = f"stage of {low} to {high} empty squares"
-                    work.finite("weights", found.weights, where)
-                    weights.append(found.weights)
-                    enough.append(found.positions >= FEWEST)
-                    work.note(
-                        empties=low,
-                        positions=found.positions,
-                        train=found.train,
-                        validation=found.validation,
-                    )
-                    bar.advance()
-                work.save_checkpoint("stages", {"weights": np.array(weights), "enough": enough})
+                for (low, _), stage in zip(parts[number], workers(fit, samples), strict=True):
+                    state["weights"] = np.vstack([state["weights"], stage.weights])
+                    state["enough"].append(stage.positions >= FEWEST)
+                    errors = {"train": stage.train, "validation": stage.validation}
+                    work.note(empties=low, positions=stage.positions, **errors)
+        weights, enough = state["weights"], state["enough"]
         if not any(enough):
             raise ValueError(
                 f"{len(learn_from):,} positions to learn from; a stage needs {FEWEST:,}"
             )
-        learned = as_weights(positions.side, stages, np.array(weights), enough)
+        learned = as_weights(positions.side, stages, weights, enough)
+        finding = (
+            f"{sum(enough)} of {len(enough)} stages had positions enough; of {len(weights)} x "
+            f"{columns.number:,} weights {np.count_nonzero(weights):,} were seen at least once, "
+            "the others are 0."
+        )
         return LearningResult(
             {"_target_": "othello_lab.agents.learned.PatternEvaluation"},
             learned,
             model.UNIT,
-            findings=[_finding(weights, enough, columns.number)],
+            findings=[finding],
             figures=lambda: disc_worth_figures(
                 model.PatternEvaluation(learned), check_with, model.UNIT
             ),
@@ -112,10 +109,6 @@ class PatternTraining(Training):
         most = side * side - 4
         firsts = range(0, most + 1, self.width)
         return [(first, min(first + self.width - 1, most)) for first in firsts]
-
-
-_AT_A_TIME = 4
-"""Stages between two checkpoints, shared out among the workers."""
 
 
 # ---------------------------------------------------------------------- the system of equations
@@ -131,8 +124,8 @@ class Columns:
     def __init__(self, side: int) -> None:
         self.side = side
         self.geometry = geometry(side)
-        self.own = self.geometry.classes
-        self.their = self.own + _MOVES
+        self.moves = self.geometry.classes
+        self.their = self.moves + _MOVES
         self.empties = self.their + _MOVES
         self.number = self.empties + model.SQUARES + 1
 
@@ -141,42 +134,42 @@ class Columns:
         mover, opponent = positions.mover, positions.opponent
         contents = self.geometry.features(mover, opponent)
         others = _counts(mover, opponent, np.uint64(board_of(self.side)))
-        others += np.array([self.own, self.their, self.empties], dtype=np.int32)
+        others += np.array([self.moves, self.their, self.empties], dtype=np.int32)
         return np.concatenate([contents, others], axis=1)
 
 
 @kernel
 def _counts(mover: np.ndarray, opponent: np.ndarray, board: Mask) -> np.ndarray:
     """Each side's moves and the squares of the 8x8 board without a disc, int32, shape (n, 3)."""
-    found = np.empty((len(mover), 3), dtype=np.int32)
+    counts = np.empty((len(mover), 3), dtype=np.int32)
     most = np.int64(model.MOST_MOVES)
     for n in range(len(mover)):
-        found[n, 0] = min(most, popcount(legal_moves(mover[n], opponent[n]) & board))
-        found[n, 1] = min(most, popcount(legal_moves(opponent[n], mover[n]) & board))
-        found[n, 2] = np.int64(model.SQUARES) - popcount(mover[n] | opponent[n])
-    return found
+        counts[n, 0] = min(most, popcount(legal_moves(mover[n], opponent[n]) & board))
+        counts[n, 1] = min(most, popcount(legal_moves(opponent[n], mover[n]) & board))
+        counts[n, 2] = np.int64(model.SQUARES) - popcount(mover[n] | opponent[n])
+    return counts
 
 
 @kernel
 def sums(columns: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """The sum of each row's weights, float32: the matrix times a vector."""
-    found = np.empty(len(columns), dtype=np.float32)
+    totals = np.empty(len(columns), dtype=np.float32)
     for row in range(len(columns)):
         total = np.float32(0)
-        for place in range(columns.shape[1]):
-            total += weights[columns[row, place]]
-        found[row] = total
-    return found
+        for n in range(columns.shape[1]):
+            total += weights[columns[row, n]]
+        totals[row] = total
+    return totals
 
 
 @kernel
 def _shares(columns: np.ndarray, values: np.ndarray, number: int) -> np.ndarray:
     """Each column's sum of its rows' values, float32: the turned matrix times a vector."""
-    found = np.zeros(number, dtype=np.float32)
+    totals = np.zeros(number, dtype=np.float32)
     for row in range(len(columns)):
-        for place in range(columns.shape[1]):
-            found[columns[row, place]] += values[row]
-    return found
+        for n in range(columns.shape[1]):
+            totals[columns[row, n]] += values[row]
+    return totals
 
 
 def solve(
@@ -200,16 +193,16 @@ def solve(
 
     def back(values: np.ndarray) -> np.ndarray:
         values = values.astype(np.float32).ravel()
-        found = scale * _shares(columns, values[:rows], number) + towards_0 * values[rows:]
-        return found.astype(np.float64)
+        shares = scale * _shares(columns, values[:rows], number) + towards_0 * values[rows:]
+        return shares.astype(np.float64)
 
     operator = scipy.sparse.linalg.LinearOperator(
         (rows + number, number), matvec=forwards, rmatvec=back, dtype=np.float64
     )
     wanted = np.concatenate([score, np.zeros(number, dtype=np.float32)])
     with np.errstate(over="ignore"):  # it compares 1e100 with numbers of 32 bits
-        found, _, steps, *_ = scipy.sparse.linalg.lsmr(operator, wanted, maxiter=iterations)
-    return scale * found.astype(np.float32), int(steps)
+        solution, _, steps, *_ = scipy.sparse.linalg.lsmr(operator, wanted, maxiter=iterations)
+    return scale * solution.astype(np.float32), int(steps)
 
 
 # ---------------------------------------------------------------------- one stage
@@ -229,12 +222,12 @@ def _fit(part: tuple[Positions, Positions], shrink: float, iterations: int) -> P
     """Learn the weights of a stage. part: its positions to learn from, and to check with."""
     learn_from, check_with = part
     columns = Columns(learn_from.side)
-    found = columns.of(learn_from)
-    weights, _ = solve(found, learn_from.score, columns.number, shrink, iterations)
+    active = columns.of(learn_from)
+    weights, _ = solve(active, learn_from.score, columns.number, shrink, iterations)
     return PatternStage(
         weights,
         len(learn_from),
-        _error(sums(found, weights), learn_from.score),
+        _error(sums(active, weights), learn_from.score),
         _error(sums(columns.of(check_with), weights), check_with.score),
     )
 
@@ -273,20 +266,12 @@ def as_weights(
     arrays = {
         model.STAGES: stage_of,
         model.CONSTANT: _in_units(constant),
-        model.OWN_MOVES: _in_units(used[:, columns.own : columns.their]),
+        model.OWN_MOVES: _in_units(used[:, columns.moves : columns.their]),
         model.THEIR_MOVES: _in_units(used[:, columns.their : columns.empties]),
-        model.CONTENTS: _in_units(used[:, : columns.own]),
+        model.CONTENTS: _in_units(used[:, : columns.moves]),
     }
     return LearnedWeights(model.KIND, model.VERSION, model.UNIT, arrays, {"side": side})
 
 
 def _in_units(discs: np.ndarray) -> np.ndarray:
     return np.clip(np.rint(discs * model.UNIT), -_LARGEST, _LARGEST).astype(np.int16)
-
-
-def _finding(weights: list[np.ndarray], enough: list[bool], number: int) -> str:
-    seen = int(np.count_nonzero(np.array(weights)))
-    return (
-        f"{sum(enough)} of {len(enough)} stages had positions enough; of {len(weights)} x "
-        f"{number:,} weights {seen:,} were seen at least once, the others are 0."
-    )

@@ -4,7 +4,7 @@ otherwise move by move."""
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,8 +18,7 @@ from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.experiments.playing.batch import GameMonitor
 from othello_lab.experiments.playing.tasks import Tables, WorkerContext
-from othello_lab.training.data_plan import DataConfig
-from othello_lab.training.labels import LabelledGames, labelled
+from othello_lab.training.labels import DataConfig, LabelledGames, labelled
 
 COUNTS, POSITIONS = "counts", "positions"
 """The tables of what came of a piece, with one row: ``games``, ``left_out`` (numbers by reason) and
@@ -31,6 +30,8 @@ _COLORS = (Color.BLACK, Color.WHITE)
 Line = tuple[np.ndarray, np.ndarray]
 """The moves of a game, uint8, passes among them, and what was expected of each, float32, in
 discs."""
+Move = tuple[int, int | float | None]
+"""The square of a move, or PASS, and what was expected of it."""
 _NO_MOVES: Line = np.zeros(0, dtype=np.uint8), np.zeros(0, dtype=np.float32)
 
 
@@ -51,63 +52,64 @@ class GameBatch:
     color: np.ndarray
 
 
-def made_of(content: GameBatch | LabelledGames, place: WorkerContext, data: DataConfig) -> Tables:
+def made_of(piece: GameBatch | LabelledGames, context: WorkerContext, data: DataConfig) -> Tables:
     """The positions of a piece: of games that are played now, or were read."""
     left_out: dict[str, int] = {}
-    if isinstance(content, GameBatch):
-        games, forfeited = _played(content, place, data)
+    if isinstance(piece, GameBatch):
+        games, forfeited = _played(piece, context, data)
         left_out |= {FORFEITED: forfeited} if forfeited else {}
     else:
-        games = content
-    rows, others = labelled(games, place.conditions.rules, data)
+        games = piece
+    rows, others = labelled(games, context.conditions.rules, data)
     number = len(games) + sum(left_out.values())
     counts = {"games": number, "left_out": {**left_out, **others}, "positions": len(rows)}
     return {COUNTS: [counts], POSITIONS: [{"rows": b64encode(rows.tobytes()).decode()}]}
 
 
-def _played(batch: GameBatch, place: WorkerContext, data: DataConfig) -> tuple[LabelledGames, int]:
+def _played(
+    batch: GameBatch, context: WorkerContext, data: DataConfig
+) -> tuple[LabelledGames, int]:
     """Return the games of a piece after their openings, and the number of forfeited ones, left out
     here."""
-    conditions, number = place.conditions, len(batch.mover)
+    conditions, number = context.conditions, len(batch.mover)
     rng = np.random.default_rng(np.random.SeedSequence([batch.seed, _PURPOSE, batch.number]))
     low, high = data.random_plies
     plies = rng.integers(low, high + 1, number)
     seeds = 2 * rng.integers(1 << 61, size=number)
     masks = np.stack([batch.mover, batch.opponent], axis=1)
     masks, turns = draw_on(rng, masks, plies, conditions.rules.board)
-    colors = batch.color ^ turns
+    starts = Starts(masks, batch.color ^ turns, seeds)
     lines: list[Line | None] = [None] * number
-    for black, white in _pairings(len(conditions.agents) // 2):
-        met = _met(batch.first, number, black, white, len(conditions.agents) // 2)
-        seats = black, white + len(conditions.agents) // 2
-        _play(place, seats, met, masks, colors, seeds, data, lines)
-    kept = np.array([line is not None for line in lines])
+    # Everybody meets everybody, also itself; pairings take turns.
+    agents = len(conditions.agents) // 2
+    for pairing in range(agents * agents):
+        first = (pairing - batch.first) % (agents * agents)
+        numbers = np.arange(first, number, agents * agents)
+        seats = pairing // agents, pairing % agents + agents
+        _play(context, seats, numbers, starts, data, lines)
+    finished = np.array([line is not None for line in lines])
     played = [_NO_MOVES, *(line for line in lines if line is not None)]
     ends = np.cumsum([len(squares) for squares, _ in played[1:]], dtype=np.int64)
     squares, values = (np.concatenate(parts) for parts in zip(*played, strict=True))
-    games = LabelledGames(masks[kept, 0], masks[kept, 1], squares, ends, values)
-    return games, int((~kept).sum())
+    games = LabelledGames(masks[finished, 0], masks[finished, 1], squares, ends, values)
+    return games, int((~finished).sum())
 
 
-def _pairings(agents: int) -> list[tuple[int, int]]:
-    """Return all pairings, Black first: everybody meets everybody, also itself."""
-    return [(black, white) for black in range(agents) for white in range(agents)]
+@dataclass(frozen=True)
+class Starts:
+    """Where games begin: masks of mover and opponent, uint64; 0 where Black is to move, 1 for
+    White; and the seed of Black's player, one less than White's."""
 
-
-def _met(first: int, number: int, black: int, white: int, agents: int) -> np.ndarray:
-    """Return the games of a piece that belong to a pairing; pairings take turns."""
-    return np.flatnonzero(
-        np.arange(first, first + number) % (agents * agents) == black * agents + white
-    )
+    masks: np.ndarray
+    colors: np.ndarray
+    seeds: np.ndarray
 
 
 def _play(
-    place: WorkerContext,
+    context: WorkerContext,
     seats: tuple[int, int],
     games: np.ndarray,
-    masks: np.ndarray,
-    colors: np.ndarray,
-    seeds: np.ndarray,
+    starts: Starts,
     data: DataConfig,
     lines: list[Line | None],
 ) -> None:
@@ -115,7 +117,7 @@ def _play(
 
     seats: numbers of the agents, Black's first.
     """
-    conditions = place.conditions
+    conditions = context.conditions
     players = None
     if conditions.compiled_games and not conditions.apart & set(seats):
         black, white = (
@@ -123,37 +125,34 @@ def _play(
             for seat in seats
         )
         players = None if black is None or white is None else (black, white)
-    memory = GameMonitor.Memory()
-    watch = GameMonitor(memory)
+    watch = GameMonitor(GameMonitor.Memory())
     done = 0
     while done < len(games):
         left = games[done:]
         if players is not None:
             table = np.zeros((len(left), layout.GAME), dtype=np.int64)
-            table[:, layout.MOVER : layout.OPPONENT + 1] = masks[left].view(np.int64)
-            table[:, layout.TO_MOVE] = colors[left]
-            table[:, layout.BLACK_SEED] = seeds[left]
-            table[:, layout.WHITE_SEED] = seeds[left] + 1
+            table[:, layout.MOVER : layout.OPPONENT + 1] = starts.masks[left].view(np.int64)
+            table[:, layout.TO_MOVE] = starts.colors[left]
+            table[:, layout.BLACK_SEED] = starts.seeds[left]
+            table[:, layout.WHITE_SEED] = starts.seeds[left] + 1
             board, until = conditions.rules.board, data.exact or -1
             played, turns = layout.play(players, table, board, watch.address, until)
+            judged = turns[:, layout.ANSWER + layout.JUDGED] != 0
+            values = _in_discs(turns[:, layout.ANSWER + layout.VALUE], judged, data.unit)
+            squares = turns[:, layout.SQUARE].astype(np.uint8)
             ends = table[:played, layout.END]
-            for game, line in zip(left, _lines(turns, ends, data.unit), strict=False):
+            parts = zip(np.split(squares, ends), np.split(values, ends), strict=True)
+            for game, line in zip(left[:played], parts, strict=False):
                 lines[game] = line
             done += played
         if done < len(games):  # and a game of which compiled code doubts a move is for the judge
             game = games[done]
-            mover, opponent = (int(mask) for mask in masks[game])
-            start = Position(mover, opponent, _COLORS[colors[game]], conditions.rules)
-            lines[game] = _by_the_judge(place, seats, start, int(seeds[game]), data.unit)
+            mover, opponent = (int(mask) for mask in starts.masks[game])
+            start = Position(mover, opponent, _COLORS[starts.colors[game]], conditions.rules)
+            play = _with_processes if conditions.apart & set(seats) else _by_the_judge
+            moves = play(context, seats, start, int(starts.seeds[game]))
+            lines[game] = None if moves is None else _line(moves, data.unit)
             done += 1
-
-
-def _lines(turns: np.ndarray, ends: np.ndarray, unit: int) -> Iterator[Line]:
-    """The games of the kernel's table of turns; ends: one past the last turn of each."""
-    judged = turns[:, layout.ANSWER + layout.JUDGED] != 0
-    values = _in_discs(turns[:, layout.ANSWER + layout.VALUE], judged, unit)
-    squares = turns[:, layout.SQUARE].astype(np.uint8)
-    yield from zip(np.split(squares, ends), np.split(values, ends), strict=True)
 
 
 def _in_discs(values: np.ndarray, judged: np.ndarray, unit: int) -> np.ndarray:
@@ -164,13 +163,17 @@ def _in_discs(values: np.ndarray, judged: np.ndarray, unit: int) -> np.ndarray:
     return np.where(judged, discs, np.nan).astype(np.float32)
 
 
+def _line(moves: Sequence[Move], unit: int) -> Line:
+    judged = np.array([value is not None for _, value in moves], dtype=bool)
+    values = np.array([value or 0 for _, value in moves], dtype=float)
+    return np.array([move for move, _ in moves], dtype=np.uint8), _in_discs(values, judged, unit)
+
+
 def _by_the_judge(
-    place: WorkerContext, seats: tuple[int, int], start: Position, seed: int, unit: int
-) -> Line | None:
-    """Return the moves of a game, and their values; None if it was forfeited."""
-    conditions = place.conditions
-    if conditions.apart & set(seats):
-        return _asked(place, seats, start, seed, unit)
+    context: WorkerContext, seats: tuple[int, int], start: Position, seed: int
+) -> list[Move] | None:
+    """Return the moves of a game; None if it was forfeited."""
+    conditions = context.conditions
     black, white = (conditions.agents[seat] for seat in seats)
     played = play_game(
         {Color.BLACK: black, Color.WHITE: white},
@@ -182,32 +185,25 @@ def _by_the_judge(
     )
     if played.end_reason != FINISHED:
         return None
-    squares = np.array([ply.move for ply in played.plies], dtype=np.uint8)
-    said = [None if ply.decision is None else ply.decision.value for ply in played.plies]
-    return squares, _as_said(said, unit)
+    return [
+        (ply.move, None if ply.decision is None else ply.decision.value) for ply in played.plies
+    ]
 
 
-def _as_said(values: Sequence[int | float | None], unit: int) -> np.ndarray:
-    judged = np.array([value is not None for value in values], dtype=bool)
-    return _in_discs(np.array([value or 0 for value in values], dtype=float), judged, unit)
-
-
-def _asked(
-    place: WorkerContext, seats: tuple[int, int], position: Position, seed: int, unit: int
-) -> Line | None:
+def _with_processes(
+    context: WorkerContext, seats: tuple[int, int], position: Position, seed: int
+) -> list[Move] | None:
     """The same with agents in processes of their own, asked for every move anew."""
-    moves: list[int] = []
-    values: list[int | float | None] = []
+    moves: list[Move] = []
     while not position.is_over:
         if position.moves:
             seat = seats[_COLORS.index(position.to_move)]
             try:
-                decision = place.decide(seat, position, seed + len(moves))
-                moves.append(decision.move)
-                values.append(decision.value)
-                position = position.play(moves[-1])
+                decision = context.decide(seat, position, seed + len(moves))
+                moves.append((decision.move, decision.value))
+                position = position.play(decision.move)
             except (PlayerFailure, ValueError):
                 return None
         else:
             position = position.play("--")
-    return np.array(moves, dtype=np.uint8), _as_said(values, unit)
+    return moves

@@ -50,19 +50,19 @@ def _replay(
     board: Mask,
     until: Int,
     masks: Array,
-    about: Array,
+    plies: Array,
     lasts: Array,
     states: Array,
 ) -> Int:
     """Follow games; how many positions were written. See :func:`replay`.
 
-    masks: two a position. about: turn, game and move of each. lasts: two masks a game. states:
+    masks: two a position. plies: turn, game and move of each. lasts: two masks a game. states:
     turn, whether it is over, and fault of each.
     """
-    row, place = np.int64(0), np.int64(0)
+    row, move = np.int64(0), np.int64(0)
     for game in range(len(starts)):
         mover, opponent = starts[game, 0], starts[game, 1]
-        turn, begin, fault, over = np.int64(0), place, np.int64(-1), np.int64(0)
+        turn, begin, fault, over = np.int64(0), move, np.int64(-1), np.int64(0)
         while True:
             if popcount(board & ~(mover | opponent)) <= until:
                 break
@@ -70,31 +70,31 @@ def _replay(
             if legal == ZERO and legal_moves(opponent, mover) & board == ZERO:
                 over = np.int64(1)
                 break
-            if legal != ZERO and place == ends[game]:
+            if legal != ZERO and move == ends[game]:
                 break
             masks[row, 0], masks[row, 1] = mover, opponent
-            about[row, 0], about[row, 1], about[row, 2] = turn, game, np.int64(-1)
+            plies[row, 0], plies[row, 1], plies[row, 2] = turn, game, np.int64(-1)
             row += 1
             if legal == ZERO:
-                if place < ends[game] and squares[place] == PASS:
-                    place += 1
+                if move < ends[game] and squares[move] == PASS:
+                    move += 1
                 mover, opponent = opponent, mover
             else:
-                square = squares[place]
-                told = turns[place] < UNTOLD and turns[place] != turn
-                if told or square >= PASS or (legal >> np.uint64(square)) & ONE == ZERO:
-                    fault = place - begin
+                square = squares[move]
+                other_side = turns[move] < UNTOLD and turns[move] != turn
+                if other_side or square >= PASS or (legal >> np.uint64(square)) & ONE == ZERO:
+                    fault = move - begin
                     break
-                about[row - 1, 2] = place
-                place += 1
+                plies[row - 1, 2] = move
+                move += 1
                 mover, opponent = after(mover, opponent, np.uint64(square))
             turn = np.int64(1) - turn
-        while over == 1 and place < ends[game]:
-            if squares[place] != PASS:
-                fault = place - begin
+        while over == 1 and move < ends[game]:
+            if squares[move] != PASS:
+                fault = move - begin
                 break
-            place += 1
-        place = ends[game]
+            move += 1
+        move = ends[game]
         lasts[game, 0], lasts[game, 1] = mover, opponent
         states[game, 0], states[game, 1], states[game, 2] = turn, over, fault
     return row
@@ -117,32 +117,31 @@ def replay(
     many squares are empty; -1 for never. turns: uint8, the side of each move in the source, 0, 1 or
     UNTOLD; a move of the wrong side is not legal.
     """
-    room = 2 * len(squares) + len(ends) + 1  # between two moves there is at most one pass
-    masks = np.zeros((room, 2), dtype=np.uint64)
-    about = np.zeros((room, 3), dtype=np.int64)
+    most = 2 * len(squares) + len(ends) + 1  # between two moves there is at most one pass
+    masks = np.zeros((most, 2), dtype=np.uint64)
+    plies = np.zeros((most, 3), dtype=np.int64)
     lasts = np.zeros((len(ends), 2), dtype=np.uint64)
     states = np.zeros((len(ends), 3), dtype=np.int64)
     if turns is None:
         turns = np.full(len(squares), UNTOLD, dtype=np.uint8)
-    starts = np.ascontiguousarray(np.stack([mover, opponent], axis=1))
     rows = _replay(
-        starts,
+        np.ascontiguousarray(np.stack([mover, opponent], axis=1)),
         np.ascontiguousarray(squares, dtype=np.uint8),
         np.ascontiguousarray(turns, dtype=np.uint8),
         np.ascontiguousarray(ends, dtype=np.int64),
         np.uint64(board),
         np.int64(until),
         masks,
-        about,
+        plies,
         lasts,
         states,
     )
     return ReplayedGames(
         masks[:rows, 0],
         masks[:rows, 1],
-        about[:rows, 0].astype(np.int8),
-        about[:rows, 1],
-        about[:rows, 2],
+        plies[:rows, 0].astype(np.int8),
+        plies[:rows, 1],
+        plies[:rows, 2],
         lasts[:, 0],
         lasts[:, 1],
         states[:, 0].astype(np.int8),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -22,31 +23,42 @@ if TYPE_CHECKING:
 
     from othello_lab.experiments.report.figures.drawing import ReportFigure
 
-_MATCH = {
+Columns = Mapping[str, Callable[[Any], str]]
+"""The columns of a table: by heading, the function that makes a row's cell."""
+
+EMPTIES: Columns = {
+    "empties": lambda row: f"{row.fewest} to {row.most}",
+    "positions": lambda row: f"{row.positions:,}",
+}
+_MATCH: Columns = {
     name: MATCH_COLUMNS[name]
     for name in ("opponent", "games", "W-D-L", "score %", RATING, "discs [95 %]")
 }
-_STAGE: Mapping[str, Callable[[Any], str]] = {
-    "empties": lambda row: f"{row.fewest} to {row.most}",
-    "positions": lambda row: f"{row.positions:,}",
+_STAGE: Columns = {
+    **EMPTIES,
     "exact %": lambda row: f"{100 * row.exact:.0f}",
     "mean error [95 %]": lambda row: f"{row.error:.2f} [{row.low:.2f}, {row.high:.2f}]",
     "bias": lambda row: f"{row.bias:+.2f}",
     "guessing": lambda row: f"{row.guessing:.2f}",
 }
-_PART: Mapping[str, Callable[[Any], str]] = {
+_PART: Columns = {
     "part": lambda row: row.part,
     "positions": _STAGE["positions"],
     "mean squared error": lambda row: f"{row.squared:.2f}",
     "mean error": lambda row: f"{row.error:.2f}",
     "guessing": _STAGE["guessing"],
 }
+_STEP: Columns = {
+    "step": lambda row: row.step,
+    "positions": lambda row: _count(getattr(row, "positions", None)),
+    "minutes": lambda row: f"{row.minutes:.2f}",
+}
 _MOST_NAMED = 4
 _MISSED = 0.1  # of its minutes, by which a stop may come earlier or later and nothing is said
 
 
 def concluded(
-    name: str, training: Training, settings: RunConfig, found: TrainingSteps, measured: Measurements
+    name: str, training: Training, settings: RunConfig, steps: TrainingSteps, measured: Measurements
 ) -> Conclusion:
     """The conclusion of a training of this name. settings: of the run that it is measured by."""
     frames = {
@@ -55,80 +67,76 @@ def concluded(
         "matches": measured.matches,
         "curve": measured.curve,
     }
-    kept = found.final
+    final = steps.final
+    # Many numbers have a table of their own.
+    shown = {k: v for k, v in final.evaluation.items() if not isinstance(v, list | dict)}
+    details = {"data hash": final.about.get("data_hash")}
+    if final.kind is not None:
+        details["weights"] = f"{WEIGHTS}/{final.label}.npz"
+    details["in a run"] = f"--config-dir FOLDER/{CONF} evaluation={PREFIX}{final.label}"
     return Conclusion(
-        list(_findings(name, training, settings, found, measured)),
-        [*_tables(measured), *kept.tables, _steps_table(found)],
-        {each: frame for each, frame in frames.items() if len(frame)},
-        lambda: _figures(training, found, measured),
+        list(_findings(name, training, settings, steps, measured)),
+        [*_tables(measured), *final.tables, frame_table("Steps", _STEP, steps.steps)],
+        {key: frame for key, frame in frames.items() if len(frame)},
+        lambda: _figures(training, steps, measured),
         list(_notes(training, settings, measured)),
-        agents={PREFIX + kept.label: {"_target_": training.player, **_shown(kept.evaluation)}},
-        details=_details(found),
+        agents={PREFIX + final.label: {"_target_": training.player, "evaluation": shown}},
+        details={key: str(value) for key, value in details.items() if value},
     )
-
-
-def _shown(evaluation: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an evaluation as in the list of agents: many numbers have a table."""
-    return {"evaluation": {k: v for k, v in evaluation.items() if not isinstance(v, list | dict)}}
-
-
-def _details(found: TrainingSteps) -> dict[str, str]:
-    about = found.final.about
-    told = {"data hash": about.get("data_hash"), "weights": f"{WEIGHTS}/{found.final.label}.npz"}
-    if found.final.kind is None:
-        del told["weights"]
-    conf = f"--config-dir FOLDER/{CONF} evaluation={PREFIX}{found.final.label}"
-    return {key: str(value) for key, value in told.items() if value} | {"in a run": conf}
 
 
 # ---------------------------------------------------------------------- words
 
 
 def _findings(
-    name: str, training: Training, settings: RunConfig, found: TrainingSteps, measured: Measurements
+    name: str, training: Training, settings: RunConfig, steps: TrainingSteps, measured: Measurements
 ) -> Iterator[str]:
     if len(measured.matches):
         yield about_matches(name, training, settings, measured.matches)
     if len(measured.curve) > 1:
         yield from _about_curve(measured.curve, measured.gain)
     if exact := measured.exact:
-        within = f"[{exact['low']:.2f}, {exact['high']:.2f}]"
         yield (
-            f"Against perfect play it errs by {exact['error']:.2f} {within} discs on average, in "
+            f"Against perfect play it errs by {exact['error']:.2f} [{exact['low']:.2f}, "
+            f"{exact['high']:.2f}] discs on average, in "
             f"{counted(exact['positions'], 'position')} with up to {exact['empties']} empty "
             "squares."
         )
     if len(measured.phases):
         yield _about_errors(measured)
         yield from about_guessing(measured.parts, measured.held, measured.stages)
-    if math.isfinite(measured.slope):
-        yield _about_calibration(measured)
-    yield from found.final.findings
-    yield _about_time(found)
+    if math.isfinite(slope := measured.slope):
+        sense = "are too small" if slope > 1.05 else "have the right size"
+        sense = "are too large" if slope < 0.95 else sense
+        yield (
+            f"Where it predicts 10 discs, {10 * slope:.1f} come of it on average: its predictions "
+            f"{sense}."
+        )
+    yield from steps.final.findings
+    yield _about_time(steps)
 
 
 def about_matches(name: str, training: Training, settings: RunConfig, matches: pd.DataFrame) -> str:
     """Return sentences on the opponents it beats, with the least lead."""
-    player = f"As the evaluation of {training.player} at depth {settings.depth}"
     # A bound, of a match that was nearly won or lost as a whole, may be on either side of 0.
     at_least = matches["elo"].where(matches["bound"] == ">", matches["elo_low"])
     at_most = matches["elo"].where(matches["bound"] == "<", matches["elo_high"])
     beaten, lost = matches[at_least > 0], matches[at_most < 0]
+    uncertain = matches[~matches.index.isin([*beaten.index, *lost.index])]
     games = counted(int(matches["games"].min()), "game")
     nearest = matches.loc[matches["score"].idxmin()]
     ends = nearest.elo_low, nearest.elo_high, nearest.bound, nearest.split
-    by = elo_words(nearest.elo, *ends)
-    near = f"the strongest, {nearest.opponent}, by {by} Elo in {games}"
+    elo = elo_words(nearest.elo, *ends)
+    text = f"As the evaluation of {training.player} at depth {settings.depth}, {name} beats "
     if len(beaten) == len(matches) > 1:
-        return f"{player}, {name} beats all {len(matches)} opponents: {near}."
-    number = len(beaten) or "none"
-    told = f"{player}, {name} beats {number} of {counted(len(matches), 'opponent')}"
+        text += f"all {len(matches)} opponents: "
+        return f"{text}the strongest, {nearest.opponent}, by {elo} Elo in {games}."
+    text += f"{len(beaten) or 'none'} of {counted(len(matches), 'opponent')}"
     if len(lost):
-        told += f", and loses to {_named(lost['opponent'])}"
-    open_ = matches[~matches.index.isin([*beaten.index, *lost.index])]
-    if len(open_):
-        told += f"; against {_named(open_['opponent'])} nothing is certain"
-    return f"{told}. Its Elo above {nearest.opponent}: {by}, in {games}."
+        text += f", and loses to {_named(lost['opponent'])}"
+    if len(uncertain):
+        text += f"; against {_named(uncertain['opponent'])} nothing is certain"
+    return f"{text}. Its Elo above {nearest.opponent}: {elo}, in {games}."
 
 
 def _named(names: Sequence[str]) -> str:
@@ -141,10 +149,9 @@ def _named(names: Sequence[str]) -> str:
 def _about_curve(curve: pd.DataFrame, gain: tuple[float, float, float]) -> Iterator[str]:
     first, last = curve.iloc[0], curve.iloc[-1]
     if math.isfinite(gain[0]):
-        told = interval_text(*gain)
         yield (
             f"From {first['minutes']:g} to {last['minutes']:g} minutes on {CORES} cores it gains "
-            f"{told} Elo{'' if gain[1] > 0 else ', which may be chance'}."
+            f"{interval_text(*gain)} Elo{'' if gain[1] > 0 else ', which may be chance'}."
         )
     missed = curve[(curve["spent"] / curve["minutes"] - 1).abs() > _MISSED]
     if len(missed):
@@ -162,15 +169,16 @@ def _about_curve(curve: pd.DataFrame, gain: tuple[float, float, float]) -> Itera
 
 
 def _about_errors(measured: Measurements) -> str:
-    told = []
-    for row in measured.phases[::-1].itertuples():
-        told.append(f"{row.error:.1f} discs in the {row.phase}")
+    rows = measured.phases[::-1].itertuples()
+    errors = ", ".join(f"{row.error:.1f} discs in the {row.phase}" for row in rows)
+    if measured.held == "train":
+        return (
+            f"On the positions that it has learned from it misses the score by {errors} on "
+            "average; there are none kept apart."
+        )
     return (
         f"On positions that it has not learned from ({measured.held}) it misses the score by "
-        f"{', '.join(told)} on average."
-        if measured.held != "train"
-        else f"On the positions that it has learned from it misses the score by {', '.join(told)} "
-        "on average; there are none kept apart."
+        f"{errors} on average."
     )
 
 
@@ -207,25 +215,15 @@ def _ranges(stages: pd.DataFrame) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
-def _about_calibration(measured: Measurements) -> str:
-    slope = measured.slope
-    if slope > 1.05:
-        sense = "its predictions are too small"
-    elif slope < 0.95:
-        sense = "its predictions are too large"
-    else:
-        sense = "its predictions have the right size"
-    return f"Where it predicts 10 discs, {10 * slope:.1f} come of it on average: {sense}."
-
-
-def _about_time(found: TrainingSteps) -> str:
-    total = sum(row["minutes"] for row in found.steps)
-    learning = sum(row["minutes"] for row in found.steps if "learning" in row["step"])
-    playing = sum(row["minutes"] for row in found.steps if "self-play" in row["step"])
-    told = f"{_minutes(learning)} of learning"
-    if playing:
-        told += f", {_minutes(playing)} of self-play"
-    return f"It took {_minutes(total)} minutes on {CORES} cores (processor time): {told}."
+def _about_time(steps: TrainingSteps) -> str:
+    rows = steps.steps
+    whole, learning, playing = (
+        float(rows["minutes"][rows["step"].str.contains(word)].sum())
+        for word in ("", "learning", "self-play")
+    )
+    text = f"It took {_minutes(whole)} minutes on {CORES} cores (processor time): "
+    text += f"{_minutes(learning)} of learning"
+    return f"{text}, {_minutes(playing)} of self-play." if playing else f"{text}."
 
 
 def _minutes(minutes: float) -> str:
@@ -267,22 +265,9 @@ def _tables(measured: Measurements) -> Iterator[ResultTable]:
         yield frame_table("Loss", _PART, measured.parts)
 
 
-def frame_table(
-    title: str, columns: Mapping[str, Callable[[Any], str]], frame: pd.DataFrame
-) -> ResultTable:
-    """Return a table of a frame. columns: by heading, the function that makes a row's cell."""
-    return ResultTable(title, list(columns), cells(columns, frame))
-
-
-def _steps_table(found: TrainingSteps) -> ResultTable:
-    return ResultTable(
-        "Steps",
-        ["step", "positions", "minutes"],
-        [
-            [row["step"], _count(row.get("positions")), f"{row['minutes']:.2f}"]
-            for row in found.steps
-        ],
-    )
+def frame_table(title: str, columns: Columns, frame: pd.DataFrame, **looks: Any) -> ResultTable:
+    """Return a table of a frame. looks: further arguments of :class:`ResultTable`."""
+    return ResultTable(title, list(columns), cells(columns, frame), **looks)
 
 
 def _count(number: Any) -> str:
@@ -290,23 +275,29 @@ def _count(number: Any) -> str:
 
 
 def _curve_table(curve: pd.DataFrame) -> ResultTable:
-    phases = [phase for phase in PHASES if f"error_{phase}" in curve]
-    rated = [RATING] if "elo" in curve else []
-    columns = ["minutes", "really taken", "positions", *rated, *(f"error, {p}" for p in phases)]
-    rows = []
-    for row in curve.itertuples():
-        made = [f"{row.minutes:g}", f"{row.spent:.2f}", _count(row.positions or None)]
-        made += [elo_text(row)] if rated else []
-        rows.append([*made, *(f"{getattr(row, f'error_{phase}'):.2f}" for phase in phases)])
-    return ResultTable("What was learned at each stop", columns, rows, words=())
+    columns: dict[str, Callable[[Any], str]] = {
+        "minutes": lambda row: f"{row.minutes:g}",
+        "really taken": lambda row: f"{row.spent:.2f}",
+        "positions": lambda row: _count(row.positions or None),
+    }
+    if "elo" in curve:
+        columns[RATING] = elo_text
+    for phase in PHASES:
+        if f"error_{phase}" in curve:
+            columns[f"error, {phase}"] = functools.partial(_phase_error, phase)
+    return frame_table("What was learned at each stop", columns, curve, words=())
+
+
+def _phase_error(phase: str, row: Any) -> str:
+    return f"{getattr(row, f'error_{phase}'):.2f}"
 
 
 # ---------------------------------------------------------------------- figures
 
 
 def _figures(
-    training: Training, found: TrainingSteps, measured: Measurements
+    training: Training, steps: TrainingSteps, measured: Measurements
 ) -> Iterator[ReportFigure]:
     from othello_lab.training.figures import training_figures
 
-    yield from training_figures(training, found, measured)
+    yield from training_figures(training, steps, measured)

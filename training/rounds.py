@@ -16,14 +16,14 @@ from othello_lab.core.system.files import make_folder
 from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.config import RunConfig
 from othello_lab.experiments.jobs.kinds import SELFPLAY
-from othello_lab.training.data_plan import DataConfig
+from othello_lab.training.labels import DataConfig
 from othello_lab.training.learned_files import player
 from othello_lab.training.selfplay import SelfPlay, about_of, is_selfplay, make
 from othello_lab.training.training import TRAINED
 
 PLAYER = "player"
 """What the agent of a round is called; also the setting of a round with settings of its own."""
-_OF_DATA = {each.name for each in fields(DataConfig)}
+_OF_DATA = {setting.name for setting in fields(DataConfig)}
 _OF_RUN = {"agent", PLAYER, "games", "depth", "evaluation"}
 _DATA = f"{SelfPlay.__module__}.{SelfPlay.__name__}"
 _FIRST_GAMES = 256  # of a round that lasts for minutes, by which the next are measured
@@ -48,23 +48,23 @@ def selfplay_settings(
     Raises ConfigError.
     """
     depth = int(settings.get("depth", plan_settings.depth))
-    asked = str(settings.get("agent", agent))
-    own = dict(settings.get(PLAYER) or {})
-    if asked == TRAINED:
+    named = str(settings.get("agent", agent))
+    changes = dict(settings.get(PLAYER) or {})
+    if named == TRAINED:
         if trained is None:
             raise ConfigError(f"train.rounds.{name}.agent={TRAINED}: nothing is trained yet")
         plays = player(agent, trained, depth)
     else:
-        plays = load("agent", asked)
+        plays = load("agent", named)
         if "evaluation" in plays and "evaluation" in settings:
-            plays = player(asked, evaluation_settings(settings["evaluation"]), depth)
-    for key in own:
+            plays = player(named, evaluation_settings(settings["evaluation"]), depth)
+    for key in changes:
         if key not in plays:
             raise unknown(f"setting of train.rounds.{name}.{PLAYER}", key, plays)
     if plays.get("depth") == OPEN:
         plays["depth"] = depth
     made: dict[str, Any] = {
-        "agents": {PLAYER: plays | own},
+        "agents": {PLAYER: plays | changes},
         "seed": seed,
         "executor": plan_settings.executor,
         "ruleset": {"name": plan_settings.ruleset.name},
@@ -73,7 +73,7 @@ def selfplay_settings(
     return made | ({"games": settings["games"]} if "games" in settings else {})
 
 
-def rounds_checked(rounds: Mapping[str, Mapping[str, Any]]) -> None:
+def check_rounds(rounds: Mapping[str, Mapping[str, Any]]) -> None:
     """Raise ConfigError for rounds that cannot be made, as far as that can be seen before."""
     for name, settings in rounds.items():
         for key in settings:
@@ -113,8 +113,8 @@ def make_round(
             if left < _REST * minutes:
                 return
             count = 2 * int(min(_MOST_TIMES * games, max(2.0, games * left / spent())) / 2)
-        asked = {**settings, "games": count, "seed": settings["seed"] + (number << 32)}
-        make_part(asked, part, console)
+        seed = settings["seed"] + (number << 32)
+        make_part({**settings, "games": count, "seed": seed}, part, console)
         games += int(about_of(part)["games"])
         number += 1
 

@@ -3,10 +3,9 @@ be interrupted at any moment, and resumed.
 
 >>> import tempfile
 >>> settings = {"games": 40, "depth": 1, "data": {"exact": 6}, "executor": "serial"}
->>> with tempfile.TemporaryDirectory() as place:
-...     folder = make(settings, place + "/mine")
-...     found = Positions.read(folder)
-...     len(found) > 1000, bool(found.exact[found.empties <= 6].all())
+>>> with tempfile.TemporaryDirectory() as folder:
+...     positions = Positions.read(make(settings, folder + "/mine"))
+...     len(positions) > 1000, bool(positions.exact[positions.empties <= 6].all())
 (True, True)
 """
 
@@ -48,11 +47,9 @@ from othello_lab.experiments.studies import study_plan, study_session
 from othello_lab.experiments.studies.study import Conclusion, PositionStudy
 from othello_lab.experiments.studies.study_plan import StudyPlan
 from othello_lab.experiments.studies.study_session import PositionSession, RecordMaker
-from othello_lab.training import data as kept
-from othello_lab.training.data import SPLITS, Positions
-from othello_lab.training.data_plan import DataConfig
+from othello_lab.training.data import FILE, SPLITS, Positions, needs_pyarrow
 from othello_lab.training.games import read_games
-from othello_lab.training.labels import ROW, LabelledGames, levelled, prepare_labels
+from othello_lab.training.labels import ROW, DataConfig, LabelledGames, levelled, prepare_labels
 from othello_lab.training.playing import COUNTS, POSITIONS, GameBatch, made_of
 from othello_lab.training.replay import prepare_replay
 
@@ -160,8 +157,7 @@ def with_defaults(settings: Mapping[str, Any]) -> StudyPlan:
     ``agents`` are described by name; ``depth`` and ``evaluation`` fill the settings they leave open
     (``???``). An agent, evaluation, or other object may be given by the name of its YAML.
     """
-    made = read([]).as_data
-    made["agents"] = {AGENT: AGENT}
+    made = read([]).as_data | {"agents": {AGENT: AGENT}}
     for key, value in settings.items():
         if key not in made:
             raise ConfigError(f"unknown setting '{key}'.{nearest(key, made)}")
@@ -170,8 +166,7 @@ def with_defaults(settings: Mapping[str, Any]) -> StudyPlan:
         else:
             made[key] = {**made[key], **value} if isinstance(value, Mapping) else value
     agents = {name: chosen("agent", agent) for name, agent in made["agents"].items()}
-    depth, evaluation = made["depth"], made["evaluation"]
-    made["agents"], _ = fill_open(agents, depth=depth, evaluation=evaluation)
+    made["agents"], _ = fill_open(agents, depth=made["depth"], evaluation=made["evaluation"])
     return _planned(made)
 
 
@@ -197,12 +192,12 @@ def make(
     where = None if folder is None else Path(folder)
     if where is not None and is_selfplay(where):
         with reading(where, SELFPLAY.word) as record:
-            about = described(record)
+            head = described(record)
             unwritten = record.rows("select 1 from rows where table_name = ? limit 1", [POSITIONS])
-        if about["complete"] and not unwritten:
+        if head["complete"] and not unwritten:
             return where
         options = ResumeOptions(
-            trust=names_no_more(about["config"], with_defaults(settings).as_data)
+            trust=names_no_more(head["config"], with_defaults(settings).as_data)
         )
         result = study_session.resume(where, command, console, options, SELFPLAYS)
     else:
@@ -219,7 +214,7 @@ def selfplay(
 
     command: how it was asked for. Raises ConfigError before anything is written, and RunStopped.
     """
-    kept.needs_pyarrow()
+    needs_pyarrow()
     session = SelfPlaySession(plan, SELFPLAYS, console or Console())
     return session.start(command, wanted=folder)
 
@@ -239,24 +234,24 @@ class SelfPlaySession(PositionSession):
         complete = self.do_missing(None)
         complete = complete and not any(self.done().values())
         with self.reading():
-            about = described(self.record)
-        if complete and not about["positions_of_games"]:
-            why = ", ".join(f"{number:,} {why}" for why, number in about["left_out"].items())
-            raise RunStopped(f"{self.folder}: no position came of {about['games']:,} games ({why})")
-        return about if about["positions_of_games"] else {}, complete
+            head = described(self.record)
+        if complete and not head["positions_of_games"]:
+            games = f"{head['games']:,} games ({_left_out(head)})"
+            raise RunStopped(f"{self.folder}: no position came of {games}")
+        return head if head["positions_of_games"] else {}, complete
 
     def report(self, found: Any, to: Path | None = None) -> int:
         """Write the positions, and print what they are."""
         with self.reading():
-            about = described(self.record)
-            positions = self._together(about)
-        if about["complete"]:  # they are in their own file
+            head = described(self.record)
+            positions = self._together(head)
+        if head["complete"]:  # they are in their own file
             self.record.drop_rows(POSITIONS)
-        for line in summary(positions, about):
+        for line in summary(positions, head):
             self.say(line)
         if not self.console.quiet:
             self.console.print(stages(positions))
-        self.say(f"written to {self.folder / kept.FILE}")
+        self.say(f"written to {self.folder / FILE}")
         if failures := [why for why in self.done().values() if why]:
             raise RunStopped(
                 f"{len(failures):,} times {_GAMES} games could not be made: {failures[0]}. What "
@@ -264,32 +259,31 @@ class SelfPlaySession(PositionSession):
             )
         return 0
 
-    def _together(self, about: Mapping[str, Any]) -> Positions:
+    def _together(self, head: Mapping[str, Any]) -> Positions:
         """Write and return the positions of all pieces."""
         sql = "select piece, row from rows where table_name = ? order by piece"
-        numbers, parts = list[int](), [np.zeros(0, dtype=ROW)]
+        parts = [np.zeros(0, dtype=ROW)]
+        games = [np.zeros(0, dtype=np.int64)]
         for number, row in self.record.each(sql, [POSITIONS]):
-            numbers.append(number)
             parts.append(np.frombuffer(b64decode(json.loads(row)["rows"]), dtype=ROW))
+            games.append(number * _GAMES + parts[-1]["game"].astype(np.int64))
         rows = np.concatenate(parts)
         if not len(rows):  # they were written when it was complete
             return Positions.read(self.folder)
-        first = np.array([number * _GAMES for number in numbers])
-        game = np.repeat(first, [len(part) for part in parts[1:]]) + rows["game"]
         data, rules = self._study, self.plan.plan.rules
         assert isinstance(data, SelfPlay)
-        found = Positions.of_games(
+        positions = Positions.of_games(
             rows["mover"].copy(),
             rows["opponent"].copy(),
             levelled(rows, rules.squares),
             rows["exact"],
-            game,
+            np.concatenate(games),
             validation=data.validation,
             test=data.test,
             side=rules.side,
         )
-        found.write(self.folder / kept.FILE, {"made_by": "selfplay", **about})
-        return found
+        positions.write(self.folder / FILE, {"made_by": "selfplay", **head})
+        return positions
 
 
 SELFPLAYS = RecordMaker(
@@ -317,40 +311,42 @@ def described(record: Record) -> dict[str, Any]:
     sql = "select row from rows where table_name = ? order by piece"
     counts = [json.loads(row) for (row,) in record.each(sql, [COUNTS])]
     left_out: Counter[str] = Counter()
-    for each in counts:
-        left_out.update(each["left_out"])
+    for count in counts:
+        left_out.update(count["left_out"])
     return {
         **head,
         "complete": complete,
         "seconds": round(seconds, 1),
-        "games": sum(each["games"] for each in counts),
+        "games": sum(count["games"] for count in counts),
         "left_out": dict(left_out),
-        "positions_of_games": sum(each["positions"] for each in counts),
+        "positions_of_games": sum(count["positions"] for count in counts),
     }
 
 
-def summary(found: Positions, about: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the results, in words. about: of :func:`about_of`."""
-    games, made = about["games"], about["positions_of_games"]
+def summary(positions: Positions, head: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the results, in words. head: of :func:`about_of`."""
     yield (
-        f"{counted(games, 'game')} in {about['seconds']:,.1f} s: {made:,} positions, of which "
-        f"{len(found):,} are distinct, also up to symmetry"
+        f"{counted(head['games'], 'game')} in {head['seconds']:,.1f} s: "
+        f"{head['positions_of_games']:,} positions, of which {len(positions):,} are distinct, "
+        "also up to symmetry"
     )
-    if about["left_out"]:
-        told = ", ".join(f"{number:,} {why}" for why, number in about["left_out"].items())
-        yield f"left out: {told}"
-    shares = np.bincount(found.split, minlength=len(SPLITS)).tolist()
-    yield ", ".join(f"{name} {share:,}" for name, share in zip(SPLITS, shares, strict=True))
-    empty = [name for name, share in zip(SPLITS, shares, strict=True) if not share]
-    if empty:
+    if head["left_out"]:
+        yield f"left out: {_left_out(head)}"
+    counts = dict(zip(SPLITS, np.bincount(positions.split, minlength=len(SPLITS)), strict=True))
+    yield ", ".join(f"{name} {count:,}" for name, count in counts.items())
+    if empty := [name for name, count in counts.items() if not count]:
         yield f"too few games for a split: there is nothing for {' and '.join(empty)}"
 
 
-def stages(found: Positions) -> Any:
+def _left_out(head: Mapping[str, Any]) -> str:
+    return ", ".join(f"{number:,} {why}" for why, number in head["left_out"].items())
+
+
+def stages(positions: Positions) -> Any:
     """A table of the positions by tens of empty squares."""
     table = terminal_table(["empty squares", "positions", "exact %", "mean |score|"])
-    for low in range(0, found.side * found.side - 4, 10):
-        part = found.stage(low, low + 9)
+    for low in range(0, positions.side**2 - 4, 10):
+        part = positions.stage(low, low + 9)
         if len(part):
             share, mean = 100 * part.exact.mean(), np.abs(part.score).mean()
             table.add_row(f"{low}-{low + 9}", f"{len(part):,}", f"{share:.0f}", f"{mean:.1f}")

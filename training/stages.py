@@ -16,5 +16,5 @@ def stages_of_empties(stages: int) -> np.ndarray:
 
 def empties_text(of_empties: np.ndarray, stage: int) -> str:
     """The numbers of empty squares of a stage, as ``42-37``."""
-    found = np.flatnonzero(of_empties[: MOST_EMPTIES + 1] == stage)
-    return f"{found[-1]}-{found[0]}" if len(found) > 1 else f"{found[0]}"
+    empties = np.flatnonzero(of_empties[: MOST_EMPTIES + 1] == stage)
+    return f"{empties[-1]}-{empties[0]}" if len(empties) > 1 else f"{empties[0]}"

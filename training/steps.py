@@ -1,21 +1,113 @@
-"""The way from a training's name and settings to a plan, and to the steps of carrying it out."""
+"""Plans and steps of trainings, and jobs of steps: a step that is done stays done."""
 
 from __future__ import annotations
 
+import json
 import re
+import signal
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from types import FrameType
+from typing import Any, ClassVar
 
 from omegaconf import OmegaConf
 
 from othello_lab.agents.composing import conf_folder, unknown
+from othello_lab.core.system.escaping import plain
+from othello_lab.core.system.files import read_text, write_file
 from othello_lab.core.system.plain_yaml import checked_text
+from othello_lab.experiments.jobs.job import LOG
 from othello_lab.experiments.jobs.kinds import TRAINING
+from othello_lab.experiments.jobs.stopping import signals_handled
+from othello_lab.experiments.playing.tasks import Tables, TaskResult
+from othello_lab.experiments.record.log import logging_to
 from othello_lab.experiments.studies import study_plan as studies
 from othello_lab.experiments.studies.study_plan import StudyPlan
-from othello_lab.training.training import TRAINED, Training, TrainingStudy
+from othello_lab.experiments.studies.study_session import StudySession
+from othello_lab.training.training import (
+    TRAINED,
+    Training,
+    TrainingStudy,
+    minutes_since,
+    processor_seconds,
+)
+
+TIMES = "minutes.json"
+"""The file with the minutes of each step, on two cores; also of one that is not done."""
+STEPS = "steps"
+"""The table of the record with a row for each step."""
+
+
+@dataclass(frozen=True)
+class TrainingStep:
+    """A part of a job that is done, or not.
+
+    key: its name, unique in the job. about: its work, in words.
+    """
+
+    key: str
+    about: str
+
+
+class StepSession(StudySession):
+    """One go at a job of steps. word, line: of the heading of each step."""
+
+    word: ClassVar[str] = "step"
+    line: ClassVar[str] = "─"
+
+    @abstractmethod
+    def steps(self) -> Sequence[TrainingStep]:
+        """Return all steps, in order."""
+
+    @abstractmethod
+    def do(self, step: TrainingStep) -> Tables:
+        """Do a step, from its start or from where it was interrupted.
+
+        Return rows for the record, by table; a row of :data:`STEPS` adds to the step's own.
+        """
+
+    def remark(self, number: int) -> str:
+        """Return the end of the heading of the step of this number."""
+        return ""
+
+    def make(self) -> tuple[Mapping[str, Any], bool]:
+        steps = self.steps()
+        log = logging_to(self.folder / LOG, self.settings.log_level)
+        # A closed terminal and SIGTERM end the work as Ctrl-C does.
+        signals = signals_handled(_interrupt, signal.SIGTERM, signal.SIGHUP)
+        with self.hint_after_interrupt(), signals, log:
+            for number, step in self.missing(steps):
+                heading = f"{self.plan.name}: {self.word} {number + 1} of {len(steps)}: "
+                heading += f"{step.about}{self.remark(number)}"
+                self.console.rule(plain(heading), characters=self.line)
+                began, before = processor_seconds(), self.minutes(step)
+                try:
+                    tables = dict(self.do(step))
+                finally:
+                    times = self._times() | {step.key: before + minutes_since(began)}
+                    write_file(self.folder / TIMES, json.dumps(times), durable=True)
+                row = {"step": step.about, "key": step.key, "minutes": self.minutes(step)}
+                (more,) = tables.pop(STEPS, [{}])
+                self.record.add_pieces([TaskResult(number, {STEPS: [{**row, **more}], **tables})])
+        return self.tables(), True
+
+    def minutes(self, step: TrainingStep) -> float:
+        """Return the minutes of a step so far, on two cores (processor time)."""
+        return self._times().get(step.key, 0.0)
+
+    def _times(self) -> dict[str, float]:
+        try:
+            times: dict[str, float] = json.loads(read_text(self.folder / TIMES))
+        except FileNotFoundError:
+            return {}
+        return times
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
 
 MEASURED_BY = {"agents": "heuristics_ab", "openings": "balanced", "games": "1000"}
 """What of a run is otherwise in a training: the matches that measure it."""
@@ -26,33 +118,34 @@ _FIRST_ROUND = 8
 def read(name: str, overrides: Sequence[str], folders: Sequence[str] = ()) -> StudyPlan:
     """The plan of the training of this name with overrides (``train.rate=0.1``, ``games=200``), and
     further folders of YAMLs; raises ConfigError."""
-    said = {word.lstrip("+~").partition("=")[0].partition("@")[0] for word in overrides}
-    said |= _said_by(name, folders)
+    keys = {word.lstrip("+~").partition("=")[0].partition("@")[0] for word in overrides}
+    keys |= _keys_of(name, folders)
     _check_rounds(name, overrides, folders)
-    usual = [f"{key}={value}" for key, value in MEASURED_BY.items() if key not in said]
-    asked = [each for word in overrides for each in _for_hydra(word)]
-    return studies.read(name, [*usual, *asked], folders, TRAINING, TrainingStudy, ("depth",))
+    defaults = [f"{key}={value}" for key, value in MEASURED_BY.items() if key not in keys]
+    words = [made for word in overrides for made in _for_hydra(word)]
+    words = [*defaults, *words]
+    return studies.read(name, words, folders, TRAINING, TrainingStudy, ("depth",))
 
 
 def _check_rounds(name: str, overrides: Sequence[str], folders: Sequence[str]) -> None:
     """Raise ConfigError for a setting of a round that there is not: Hydra would begin a new one."""
     rounds: Mapping[str, Any] = own_settings(name, folders).get("rounds") or {}
     for word in overrides if rounds else ():
-        found = re.match(rf"{TRAINING.group}\.rounds\.([^.=]+)\.", word)
-        if found and found[1] not in rounds:
-            raise unknown(f"round of {name}", found[1], rounds)
+        match = re.match(rf"{TRAINING.group}\.rounds\.([^.=]+)\.", word)
+        if match and match[1] not in rounds:
+            raise unknown(f"round of {name}", match[1], rounds)
 
 
-def _said_by(name: str, folders: Sequence[str]) -> set[str]:
+def _keys_of(name: str, folders: Sequence[str]) -> set[str]:
     """Return the settings of a run in a training's own YAML, and in those it is made of."""
     content = own_yaml(name, folders)
-    said = set(content)
-    for each in content.get("defaults", ()):
-        if isinstance(each, dict):
-            said |= {str(key).rpartition("/")[2] for key in each}
-        elif each != "_self_":
-            said |= _said_by(each, folders)
-    return said
+    keys = set(content)
+    for default in content.get("defaults", ()):
+        if isinstance(default, dict):
+            keys |= {str(key).rpartition("/")[2] for key in default}
+        elif default != "_self_":
+            keys |= _keys_of(default, folders)
+    return keys
 
 
 def own_settings(name: str, folders: Sequence[str] = ()) -> dict[str, Any]:
@@ -67,15 +160,14 @@ def own_yaml(name: str, folders: Sequence[str] = ()) -> dict[str, Any]:
     for folder in [*folders, str(conf_folder())]:
         path = Path(folder, TRAINING.group, f"{name}.yaml")
         if path.is_file():
-            made = OmegaConf.create(checked_text(path))
-            content: Any = OmegaConf.to_container(made, resolve=False)
+            content: Any = OmegaConf.to_container(OmegaConf.create(checked_text(path)))
             return {str(key): value for key, value in content.items()}
     return {}
 
 
 def _for_hydra(word: str) -> Iterator[str]:
-    """Return an override in Hydra's form. Settings of every training are not in each one's file,
-    but in its class; and a mapping replaces the one before, while Hydra would add to it."""
+    """Yield an override in Hydra's form. Settings of every training are not in each one's file, but
+    in its class; and a mapping replaces the one before, while Hydra would add to it."""
     if not word.startswith(f"{TRAINING.group}."):
         yield word
         return
@@ -83,17 +175,6 @@ def _for_hydra(word: str) -> Iterator[str]:
     if value.startswith("{"):
         yield f"++{key}=null"
     yield f"++{word}"
-
-
-@dataclass(frozen=True)
-class TrainingStep:
-    """A part of a training that is done, or not.
-
-    key: its name, unique in the training. about: its work, in words.
-    """
-
-    key: str
-    about: str
 
 
 @dataclass(frozen=True)
@@ -146,12 +227,12 @@ def last_rounds(name: str, training: Training) -> tuple[str, ...]:
 
 def steps_of(name: str, training: Training) -> list[TrainingStep]:
     """All steps of a training, in order."""
-    own = dict(training.rounds) if not training.data else {}
-    to_learn_from = own if training.needs_positions else {}
-    way = _curve if training.curve else _whole
-    steps = list(way(name, training, to_learn_from))
+    rounds = {} if training.data else dict(training.rounds)
+    rounds_to_learn_from = rounds if training.needs_positions else {}
+    make = _curve if training.curve else _whole
+    steps = list(make(name, training, rounds_to_learn_from))
     if not training.needs_positions:
-        steps += [PlayStep(each, _about_round(each), said) for each, said in own.items()]
+        steps += [_round(key, settings) for key, settings in rounds.items()]
     learned = [step for step in steps if isinstance(step, LearnStep)]
     if training.matches:
         steps.append(MatchStep("matches", "matches against every agent", (learned[-1].key,)))
@@ -161,21 +242,21 @@ def steps_of(name: str, training: Training) -> list[TrainingStep]:
     return steps
 
 
-def _about_round(name: str) -> str:
-    return f"self-play, round {name}"
+def _round(name: str, settings: Mapping[str, Any], trained: str | None = None) -> PlayStep:
+    return PlayStep(name, f"self-play, round {name}", settings, trained)
 
 
 def _whole(name: str, training: Training, rounds: Mapping[str, Any]) -> Iterator[TrainingStep]:
     """The rounds, learning in between where the next one plays with it, and at the end."""
     done: list[str] = []
     label = None
-    for each, settings in rounds.items():
+    for key, settings in rounds.items():
         if settings.get("agent") == TRAINED:
             label = f"{name}_{done[-1]}"
             about = f"learning from {', '.join(done)}"
             yield LearnStep(label, about, f"learn-{done[-1]}", _latest(training, done))
-        yield PlayStep(each, _about_round(each), settings, label)
-        done.append(each)
+        yield _round(key, settings, label)
+        done.append(key)
     yield LearnStep(name, "learning", "learn", _latest(training, done), training.minutes)
 
 

@@ -53,8 +53,6 @@ _MOST = np.iinfo(np.int16).max
 _RANDOM = {"random": RandomAgent, "greedy": GreedyAgent}
 """Rungs of the ladder that are no evaluations."""
 _SCORE = "score_"  # begins the columns of the history that have the rungs' scores
-_KEEP_MINUTES = 0.5
-"""Of learning, from one checkpoint to the next."""
 
 
 def board(rules: Ruleset, stage: int) -> BoardArrays:
@@ -89,9 +87,7 @@ def nothing(known: BoardArrays) -> LearnedArrays:
     return LearnedArrays(weights, errors, sizes)
 
 
-def as_weights(
-    learning: LearnedArrays, known: BoardArrays, about: dict[str, Any]
-) -> LearnedWeights:
+def as_weights(learning: LearnedArrays, known: BoardArrays) -> LearnedWeights:
     """The weights of a :class:`PatternEvaluation`, in hundredths of a disc."""
     units = np.rint(UNIT * learning.weights).clip(-_MOST, _MOST).astype(np.int16)
     arrays = {
@@ -101,8 +97,8 @@ def as_weights(
         THEIR_MOVES: units[:, THEIRS_AT : THEIRS_AT + MOST_MOVES + 1],
         CONTENTS: units[:, CLASSES_AT:],
     }
-    side = int(np.sqrt(int(known.squares)))
-    return LearnedWeights(KIND, VERSION, UNIT, arrays, {"side": side, **about})
+    about = {"side": int(np.sqrt(int(known.squares)))}
+    return LearnedWeights(KIND, VERSION, UNIT, arrays, about)
 
 
 # ---------------------------------------------------------------------- the ladder
@@ -119,13 +115,16 @@ class Ladder:
     starts: Starts
     rules: Ruleset
 
-    def scores(self, one: Agent, seed: int) -> dict[str, float]:
-        """Return an agent's score against each agent of the ladder, 0 to 1."""
-        one.prepare()
-        return {
-            name: float(points(duel(one, rung, self.starts, self.rules, seed)).mean())
-            for name, rung in self.rungs.items()
-        }
+    def climb(self, work: TrainingContext, weights: LearnedWeights, **noted: Any) -> None:
+        """Measure the weights, and add the score against each rung, 0 to 1, to the history."""
+        path = weights.write(work.saved("snapshot.npz"), compressed=False)
+        player = Maximizer(PatternEvaluation(path))
+        player.prepare()
+        for name, agent in self.rungs.items():
+            results = duel(player, agent, self.starts, self.rules, work.seed)
+            noted[_SCORE + name] = score = float(points(results).mean())
+            work.tell(f"{100 * score:.0f} % against {name}")
+        work.note(**noted)
 
 
 def rung(name: str, rules: Ruleset) -> Agent:
@@ -140,27 +139,6 @@ def rung(name: str, rules: Ruleset) -> Agent:
 
 
 # ---------------------------------------------------------------------- the training
-
-
-@dataclass
-class _State:
-    """The state of the learning. learning: the learned arrays, with the number of games; squared:
-    the sum of squared errors, with the number of positions, since the last matches."""
-
-    learning: LearnedArrays
-    games: int = 0
-    squared: float = 0.0
-    positions: int = 0
-
-    @property
-    def as_data(self) -> dict[str, Any]:
-        counts = {"games": self.games, "squared": self.squared, "positions": self.positions}
-        return {**self.learning._asdict(), **counts}
-
-    @classmethod
-    def of_data(cls, data: dict[str, Any]) -> _State:
-        learning = LearnedArrays(*(data.pop(name) for name in LearnedArrays._fields))
-        return cls(learning, **data)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,44 +175,48 @@ class TemporalDifferences(Training):
     def prepare(self, plan: Plan) -> None:
         prepare_games()
         known = board(plan.rules, self.stage)
-        manner = LearningSettings(self.rate, self.trace, self.chance, self.opening)
         none = np.int64(0), np.uint64(0)
-        prepare("learning self-play", lambda: learn_games(known, nothing(known), manner, *none))
-        for each in self._ladder(plan).rungs.values():
-            each.prepare()
+        prepare(
+            "learning self-play", lambda: learn_games(known, nothing(known), self._manner, *none)
+        )
+        for agent in self._ladder(plan).rungs.values():
+            agent.prepare()
 
     def learn(self, work: TrainingContext) -> LearningResult:
         self.prepare(work.plan)
         known, ladder = board(work.plan.rules, self.stage), self._ladder(work.plan)
-        manner = LearningSettings(self.rate, self.trace, self.chance, self.opening)
-        kept = work.load_checkpoint("learning")
-        state = _State.of_data(kept) if kept else _State(nothing(known))
-        last = work.spent
-        with work.progress("playing itself", self.games, state.games) as bar:
-            while state.games < self.games and not (work.over and state.games):
-                count = min(self.batch, self.games - state.games)
-                seed = work.rng(state.games).integers(1 << 62, dtype=np.uint64)
-                found = learn_games(known, state.learning, manner, np.int64(count), seed)
-                state.games += count
-                state.squared += float(found[0])
-                state.positions += int(found[1])
-                work.finite("weights", state.learning.weights, f"game {state.games:,}")
-                bar.advance(count)
-                if self._at_mark(state.games):
-                    bar.tell(_note(work, state, known, ladder))
-                if self._at_mark(state.games) or work.spent > last + _KEEP_MINUTES:
-                    work.save_checkpoint("learning", state.as_data)
-                    last = work.spent
-        if not work.history or work.history[-1]["games"] != state.games:
-            _note(work, state, known, ladder)
-        work.save_checkpoint("learning", state.as_data)
-        return self._learned(work, state, known, ladder)
+        # squared: the sum of squared errors, with the number of positions, since the last matches.
+        state = work.load_checkpoint("learning") or {
+            **nothing(known)._asdict(),
+            "squared": 0.0,
+            "positions": 0,
+        }
+        learning = LearnedArrays(*(state[name] for name in LearnedArrays._fields))
+        batches = -(-self.games // self.batch)
+        games = min(self.games, self.batch * state.get("step", 0))
 
-    def _at_mark(self, games: int) -> bool:
-        """Return True if matches are due after this number of games: after 1, 2, 4, 8, ...
-        batches."""
-        batches, rest = divmod(games, self.batch)
-        return games == self.games or (rest == 0 and batches.bit_count() == 1)
+        def climb() -> None:
+            error = float(np.sqrt(state["squared"] / max(1, state["positions"])))
+            state["squared"], state["positions"] = 0.0, 0
+            ladder.climb(work, as_weights(learning, known), games=games, error=error)
+
+        for batch in work.steps("learning", batches, state, 1, "batches", save_all=False):
+            count = min(self.batch, self.games - games)
+            seed = work.rng(games).integers(1 << 62, dtype=np.uint64)
+            squared, positions = learn_games(known, learning, self._manner, np.int64(count), seed)
+            games += count
+            state["squared"] += float(squared)
+            state["positions"] += int(positions)
+            # Matches come after 1, 2, 4, 8, ... batches, and at the end.
+            if games == self.games or (batch + 1).bit_count() == 1:
+                climb()
+        if work.history[-1]["games"] != games:
+            climb()
+        return self._learned(work, learning, known, ladder)
+
+    @property
+    def _manner(self) -> LearningSettings:
+        return LearningSettings(self.rate, self.trace, self.chance, self.opening)
 
     def _ladder(self, plan: Plan) -> Ladder:
         rules = plan.rules
@@ -248,48 +230,33 @@ class TemporalDifferences(Training):
         return Ladder(rungs, starts_of(openings, rules), rules)
 
     def _learned(
-        self, work: TrainingContext, state: _State, known: BoardArrays, ladder: Ladder
+        self, work: TrainingContext, learning: LearnedArrays, known: BoardArrays, ladder: Ladder
     ) -> LearningResult:
+        games = work.history[-1]["games"]
         climbs = [[row[_SCORE + name] for name in ladder.rungs] for row in work.history]
         last = dict(zip(ladder.rungs, climbs[-1], strict=True))
         scores = ", ".join(f"{100 * score:.0f} % against {name}" for name, score in last.items())
         finding = (
-            f"After {state.games:,} games against itself, and nothing else, it scores {scores} "
+            f"After {games:,} games against itself, and nothing else, it scores {scores} "
             f"(all of them looking one move ahead, {2 * len(ladder.starts):,} games each)."
         )
-        used = float((state.learning.sizes[:, CLASSES_AT:] > 0).mean())
+        used = float((learning.sizes[:, CLASSES_AT:] > 0).mean())
+        rows = []
+        for row, climb in zip(work.history, climbs, strict=True):
+            percents = [f"{100 * score:.1f}" for score in climb]
+            rows.append([f"{row['games']:,}", f"{row['error']:.2f}", *percents])
         table = ResultTable(
             "The ladder, climbed while learning",
             ["games", "error", *ladder.rungs],
-            [
-                [
-                    f"{row['games']:,}",
-                    f"{row['error']:.2f}",
-                    *(f"{100 * each:.1f}" for each in climb),
-                ]
-                for row, climb in zip(work.history, climbs, strict=True)
-            ],
+            rows,
             words=(),
             note="Scores in per cent, all looking one move ahead. Error: by how many discs values "
             "missed their targets (root mean square) since the row before.",
         )
         return LearningResult(
             {"_target_": "othello_lab.agents.learned.PatternEvaluation"},
-            as_weights(state.learning, known, {}),
+            as_weights(learning, known),
             findings=[finding, f"{100 * used:.0f} % of the weights of patterns were ever used."],
             tables=[table],
-            about={"games": state.games, "ladder": last},
+            about={"games": games, "ladder": last},
         )
-
-
-def _note(work: TrainingContext, state: _State, known: BoardArrays, ladder: Ladder) -> str:
-    """Climb the ladder and add it to the history; the score on the last rung in a few words."""
-    path = as_weights(state.learning, known, {}).write(work.saved("snapshot.npz"), compressed=False)
-    scores = ladder.scores(Maximizer(PatternEvaluation(path)), work.seed)
-    error = float(np.sqrt(state.squared / max(1, state.positions)))
-    work.note(
-        games=state.games, error=error, **{_SCORE + name: each for name, each in scores.items()}
-    )
-    state.squared, state.positions = 0.0, 0
-    name, score = list(scores.items())[-1]
-    return f"{100 * score:.0f} % against {name}"

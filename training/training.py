@@ -15,17 +15,10 @@ result as weights and YAML that any run can use, and measures it. A training onl
 
         def learn(self, work: TrainingContext) -> LearningResult:
             train = work.positions.part(TRAIN)
-            state = work.load_checkpoint("weights") or {"weights": np.zeros(64), "step": 0}
-            with work.progress("learning", self.steps, state["step"]) as progress:
-                for step in range(state["step"], self.steps):
-                    if work.over:
-                        break
-                    weights, loss = better(state["weights"], train)
-                    work.finite("weights", weights, f"step {step}")
-                    work.note(step=step, loss=loss)
-                    state = {"weights": weights, "step": step + 1}
-                    work.save_checkpoint("weights", state)
-                    progress.advance()
+            state = work.load_checkpoint("weights") or {"weights": np.zeros(64)}
+            for step in work.steps("weights", self.steps, state):
+                state["weights"], loss = better(state["weights"], train)
+                work.note(step=step, loss=loss)
             weights = LearnedWeights("mine", 1, 100, {"weights": state["weights"]})
             return LearningResult({"_target_": "..."}, weights)
 """
@@ -42,11 +35,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import Progress, TaskID
 
 from othello_lab.core.system.escaping import plain
 from othello_lab.core.system.files import make_folder
@@ -61,14 +54,13 @@ from othello_lab.core.system.settings import (
     Whole,
     explained,
 )
-from othello_lab.experiments.config import Plan, chosen
-from othello_lab.experiments.jobs.replan import ResumeOptions
+from othello_lab.experiments.config import Plan
+from othello_lab.experiments.jobs.job import progress_of
 from othello_lab.experiments.jobs.stopping import RunStopped
 from othello_lab.experiments.pairing import ResultTable
 from othello_lab.experiments.playing.tasks import Tables, Task, WorkerContext
 from othello_lab.experiments.playing.usage import cpu_time
-from othello_lab.experiments.studies.parts import play_part
-from othello_lab.experiments.studies.study import PlayedRun, RunRequest, Study, changed
+from othello_lab.experiments.studies.study import Study
 from othello_lab.training.checkpoints import read_state, write_state
 
 if TYPE_CHECKING:
@@ -84,8 +76,10 @@ TRAINED = "trained"
 CORES = 2
 """Minutes of training are those of so many cores: a minute is two minutes of processor time."""
 
-_Item = TypeVar("_Item")
-_Result = TypeVar("_Result")
+WorkerMap = Callable[[Callable[[Any], Any], Iterable[Any]], list[Any]]
+"""Workers: the results of a function for each of several items, in order."""
+_SAVE_MINUTES = 0.5
+"""From one checkpoint to the next, of a loop that does not save every step."""
 
 
 class NotFinite(RunStopped):
@@ -118,7 +112,7 @@ def disc_worth_figures(
     evaluation: Evaluation, positions: Positions, unit: float
 ) -> Iterator[ReportFigure]:
     """Yield the figure of a disc's worth, for :class:`LearningResult`. unit: value of a disc."""
-    from othello_lab.training.drawing import disc_worth_figure  # which takes long to load
+    from othello_lab.training.weights_figures import disc_worth_figure  # which takes long to load
 
     yield disc_worth_figure(evaluation, positions, unit)
 
@@ -201,27 +195,32 @@ class Training(TrainingStudy, ABC):
         """
 
 
-Training.UNFILLED = tuple(each.name for each in fields(Training))
+Training.UNFILLED = tuple(setting.name for setting in fields(Training))
 
 
-class ProgressBar(Protocol):
+@dataclass(frozen=True)
+class ProgressBar:
     """A line of progress."""
+
+    progress: Progress
+    task: TaskID
+    text: str
 
     def advance(self, number: float = 1) -> None:
         """So much more is done."""
-        ...
+        self.progress.advance(self.task, number)
 
     def tell(self, text: str) -> None:
-        """Show a few words, such as the loss, behind the bar."""
-        ...
+        """Show a few words, such as the loss, before the bar."""
+        self.progress.update(self.task, description=f"{self.text}: {text}")
 
 
 class TrainingContext:
     """The data and services for a training that learns.
 
     folder: for files of its own, see :meth:`saved`. seed: of all randomness, see :meth:`rng`.
-    positions: to learn from; None for a training that needs none. minutes: budget of learning, on
-    two cores (processor time); None: to the end. history: the rows of :meth:`note`.
+    minutes: budget of learning, on two cores (processor time); None: to the end. history: the rows
+    of :meth:`note`.
     """
 
     def __init__(
@@ -232,22 +231,22 @@ class TrainingContext:
         minutes: float | None = None,
         plan: Plan | None = None,
         console: Console | None = None,
-        whole: str = "training",
-        options: ResumeOptions | None = None,
+        title: str = "training",
     ) -> None:
-        """``plan``: of the run with the settings of matches. ``whole``: the job that this is part
-        of. ``options``: of runs that have begun."""
-        self.folder, self.seed, self.minutes = folder, seed, minutes
+        """``plan``: of the run with the settings of matches. ``title``: begins lines of
+        progress."""
+        self.folder, self.seed, self.minutes, self.title = folder, seed, minutes, title
+        self.console = console or Console(quiet=True)
         self.history: list[dict[str, Any]] = []
-        self.whole, self.console = whole, console or Console(quiet=True)
-        self._positions, self._plan, self._options = positions, plan, options or ResumeOptions()
-        self._last_kept: Path | None = None
+        self._positions, self._plan = positions, plan
+        self._last_checkpoint: Path | None = None
+        self._bar: ProgressBar | None = None
         self._began = processor_seconds()
         self._before = 0.0  # minutes, in earlier sessions
 
     @property
     def positions(self) -> Positions:
-        """To learn from."""
+        """To learn from; a training that needs none has none."""
         assert self._positions is not None, "the training says that it needs none"
         return self._positions
 
@@ -279,25 +278,61 @@ class TrainingContext:
         """The share of the minutes that is left, 0 to 1; None without a budget."""
         return None if self.minutes is None else max(0.0, 1 - self.spent / self.minutes)
 
-    # ------------------------------------------------------------------ telling
+    # ------------------------------------------------------------------ the loop
+
+    def steps(
+        self,
+        name: str,
+        total: int,
+        state: dict[str, Any],
+        least: int = 0,
+        unit: str = "steps",
+        save_all: bool = True,
+    ) -> Iterator[int]:
+        """Yield the numbers of the steps that are left, until the minutes are used up.
+
+        After each step it checks that the arrays of the state are finite, and saves the state as
+        the checkpoint of this name, with the number of steps done as ``step``.
+
+        total: of all steps. state: as :meth:`save_checkpoint` takes it; the body of the loop
+        changes it. least: steps that are done whatever the minutes. unit: of the progress, in the
+        plural. save_all: False to save only steps that add to the history, and others twice a
+        minute.
+        """
+        begin, saved = state.setdefault("step", 0), self.spent
+        with self.progress(unit, total, begin) as self._bar:
+            for step in range(begin, total):
+                if self.over and step >= least:
+                    break
+                rows = len(self.history)
+                yield step
+                for key, value in state.items():
+                    if isinstance(value, np.ndarray):
+                        self.finite(key, value, f"step {step}")
+                state["step"] = step + 1
+                late = self.spent > saved + _SAVE_MINUTES
+                if save_all or late or step + 1 == total or len(self.history) > rows:
+                    self.save_checkpoint(name, state)
+                    saved = self.spent
+                self._bar.advance()
 
     @contextmanager
-    def progress(self, text: str, total: float | None, done: int = 0) -> Iterator[ProgressBar]:
-        """Show how far something is, with the time left; ``with work.progress("fit", 9) as bar``,
-        then ``bar.advance()``. total: None where that is not known. done: so much is there."""
-        bar = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            TextColumn("{task.percentage:>3.0f} % left"),
-            TimeRemainingColumn(),
-            TextColumn("elapsed"),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[told]}", markup=False),
-            console=self.console,
-            disable=self.console.quiet,
-        )
-        with bar:
-            yield _RichProgress(bar, bar.add_task(text, total=total, completed=done, told=""))
+    def progress(self, unit: str, total: float, done: int = 0) -> Iterator[ProgressBar]:
+        """Show the progress, with the time left; ``with work.progress("fits", 9) as bar``, then
+        ``bar.advance()``. unit: the things counted, in the plural. done: so many are there."""
+        with progress_of(self.console, unit) as bar:
+            task = bar.add_task(self.title, total=total, completed=done)
+            yield ProgressBar(bar, task, self.title)
+
+    def tell(self, text: str) -> None:
+        """Show a few words, such as the loss, in the progress of :meth:`steps`."""
+        if self._bar is not None:
+            self._bar.tell(text)
+
+    def close(self) -> None:
+        """Take away the line of progress of a loop that an exception ended."""
+        if self._bar is not None:
+            self._bar.progress.stop()
 
     def say(self, line: str) -> None:
         """Print a line."""
@@ -305,11 +340,24 @@ class TrainingContext:
 
     def note(self, **numbers: float | int | str) -> None:
         """Add a row to the history: a step, losses, fitness. The report draws its curves.
-        ``minutes`` is added. Rows after the last :meth:`keep` are lost in an interruption, and made
+        ``minutes`` is added. Rows after the last checkpoint are lost in an interruption, and made
         again after it."""
         self.history.append({**numbers, "minutes": round(self.spent, 4)})
 
-    # ------------------------------------------------------------------ keeping
+    def finite(self, name: str, values: Any, where: str) -> Any:
+        """Return the values, if all of them are finite numbers. Raises NotFinite, one line with the
+        bad value, its place (``step 12 of stage 3``), and the last checkpoint."""
+        numbers = np.asarray(values)
+        if numbers.dtype.kind not in "fc" or np.isfinite(numbers).all():
+            return values
+        bad = int((~np.isfinite(numbers)).sum())
+        many = f"{bad:,} of {numbers.size:,} numbers are" if numbers.size > 1 else "it is"
+        last = "nothing was kept before that"
+        if self._last_checkpoint is not None:
+            last = f"what was learned before that is in {self._last_checkpoint}"
+        raise NotFinite(f"{where}: {name}: {many} no longer finite; stopped, and {last}")
+
+    # ------------------------------------------------------------------ files
 
     def saved(self, name: str) -> Path:
         """The path of a file of the training's own in its folder."""
@@ -317,121 +365,55 @@ class TrainingContext:
         return self.folder / name
 
     def save_checkpoint(self, name: str, state: Mapping[str, Any]) -> Path:
-        """Keep a state, in the place of the one of this name, together with the history so far.
+        """Save a state, in the place of the one of this name, together with the history so far.
 
         state: by name arrays of numbers, bytes, and JSON values.
         """
         path = self._checkpoint(name)
-        own = {"state_history": self.history, "state_spent": self.spent}
-        write_state(path, {**state, **own})
-        self._last_kept = path
+        write_state(path, {**state, "state_history": self.history, "state_spent": self.spent})
+        self._last_checkpoint = path
         return path
 
     def load_checkpoint(self, name: str) -> dict[str, Any] | None:
-        """Return the state that was kept under this name, None for none, and restore its history.
+        """Return the state that was saved under this name, None for none, and restore its history.
         Raises ConfigError for a damaged file."""
         path = self._checkpoint(name)
         state = read_state(path)
         if state is not None:
             self.history = state.pop("state_history")
             self._before = max(self._before, state.pop("state_spent"))
-            self._last_kept = path
+            self._last_checkpoint = path
         return state
-
-    def finite(self, name: str, values: Any, where: str) -> Any:
-        """Return the values, if all of them are finite numbers. Raises NotFinite, one line with the
-        bad value, its place (``step 12 of stage 3``), and the states kept before."""
-        found = np.asarray(values)
-        if np.isfinite(found).all():
-            return values
-        bad = int((~np.isfinite(found)).sum())
-        many = f"{bad:,} of {found.size:,} numbers" if found.size > 1 else "it"
-        last = "nothing was kept before that"
-        if self._last_kept is not None:
-            last = f"what was learned before that is in {self._last_kept}"
-        verb = "are" if found.size > 1 else "is"
-        raise NotFinite(f"{where}: {name}: {many} {verb} no longer finite; stopped, and {last}")
 
     def _checkpoint(self, name: str) -> Path:
         return self.folder / f"{name}.checkpoint"
 
-    # ------------------------------------------------------------------ others' work
+    # ------------------------------------------------------------------ workers
 
     @contextmanager
     def workers(self) -> Iterator[WorkerMap]:
         """Yield workers: ``with work.workers() as workers: workers(function, items)`` returns the
         function's result for each item, in order, the same for any number of workers.
 
-        Function, items and results are pickled. Enter it before :meth:`progress`, with all kernels
-        of the function compiled, as it forks this process.
+        Function, items and results are pickled. Enter it before :meth:`steps`, with all kernels of
+        the function compiled, as it forks this process.
         """
-        conditions = self.plan.conditions()
-        with self.plan.executor.ready(conditions, self.say) as workers:
+        with self.plan.executor.ready(self.plan.conditions(), self.say) as runner:
 
             def work_on(function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
-                pieces = [Task(number, item) for number, item in enumerate(items)]
-                found: dict[int, Any] = {}
-                for batch in workers.work(functools.partial(_one, function), pieces):
+                tasks = [Task(number, item) for number, item in enumerate(items)]
+                results: dict[int, Any] = {}
+                for batch in runner.work(functools.partial(_one, function), tasks):
                     for result in batch:
                         if result.failure:
                             raise RuntimeError(f"item {result.number}: {result.failure}")
-                        found[result.number] = result.tables["result"][0]
-                return [found[piece.number] for piece in pieces]
+                        results[result.number] = result.tables["result"][0]
+                return [results[task.number] for task in tasks]
 
             yield work_on
 
-    def play(
-        self,
-        name: str,
-        agents: Mapping[str, Mapping[str, Any]],
-        games: int,
-        openings: str | Mapping[str, Any] = "balanced",
-        **settings: Any,
-    ) -> PlayedRun:
-        """Play an ordinary run in the folder ``name`` of the training's; one that was played
-        before is taken as it is.
 
-        agents: their settings, by name. games: a pairing. settings: others of
-        :class:`experiments.config.RunConfig`, in place of the plan's, such as ``seed``, or
-        ``schedule="gauntlet"``. Raises KeyboardInterrupt where it was interrupted.
-        """
-        parts = {"openings": openings, "schedule": "round_robin", **settings}
-        for group in ("openings", "schedule"):
-            parts[group] = chosen(group, parts[group])
-        plain_agents = {each: dict(said) for each, said in agents.items()}
-        wanted = changed(self.plan.settings, agents=plain_agents, games=games, **parts)
-        asked, folder = RunRequest(wanted, name), self.folder / name
-        if not play_part(asked, folder, self.whole, self.console, self._options):
-            raise KeyboardInterrupt
-        run = PlayedRun.read(0, folder, asked)
-        assert run is not None, "it is complete"
-        return run
-
-
-class WorkerMap(Protocol):
-    """Workers that do the same with each of several things."""
-
-    def __call__(
-        self, function: Callable[[_Item], _Result], items: Iterable[_Item]
-    ) -> list[_Result]:
-        """Return the function's result for each item, in order."""
-        ...
-
-
-class _RichProgress:
-    """A task of a rich progress bar."""
-
-    def __init__(self, bar: Progress, task: Any) -> None:
-        self._bar, self._task = bar, task
-
-    def advance(self, number: float = 1) -> None:
-        self._bar.advance(self._task, number)
-
-    def tell(self, text: str) -> None:
-        self._bar.update(self._task, told=text)
-
-
-def _one(function: Callable[[Any], Any], place: WorkerContext, item: Any) -> Tables:
+def _one(function: Callable[[Any], Any], context: WorkerContext, item: Any) -> Tables:
     return {"result": [function(item)]}
 
 

@@ -13,31 +13,42 @@ from rich.console import Console
 
 from othello_lab.agents.composing import unknown
 from othello_lab.agents.config import build
-from othello_lab.core.system.escaping import counted, plain
+from othello_lab.core.system.escaping import counted
 from othello_lab.core.system.files import read_bytes
 from othello_lab.core.system.settings import Switch
-from othello_lab.experiments.jobs.job import JobResult
 from othello_lab.experiments.jobs.kinds import TRAINING
-from othello_lab.experiments.pairing import ResultTable
-from othello_lab.experiments.playing.tasks import TaskResult
+from othello_lab.experiments.playing.tasks import Tables
 from othello_lab.experiments.record.reading import reading
 from othello_lab.experiments.statistics.intervals import elo_words
-from othello_lab.experiments.studies import study_session as studies
 from othello_lab.experiments.studies.study import Conclusion
 from othello_lab.experiments.studies.study_plan import StudyPlan
 from othello_lab.experiments.studies.study_session import RecordMaker, StudySession
-from othello_lab.training.champion import ChampionTraining
-from othello_lab.training.champion_session import ChampionSession
+from othello_lab.training.champion import ChampionSession, ChampionTraining
 from othello_lab.training.learned_files import WEIGHTS
-from othello_lab.training.part import part_plan, train_part
+from othello_lab.training.reporting import Columns, frame_table
 from othello_lab.training.rounds import parts_of
 from othello_lab.training.shipping import ship_folder
-from othello_lab.training.steps import last_rounds
+from othello_lab.training.steps import STEPS, StepSession, TrainingStep, last_rounds
 from othello_lab.training.training import CORES, RoundSettings, Training, TrainingStudy
-from othello_lab.training.training_session import ROOMS, ROUNDS, TrainingSession
+from othello_lab.training.training_session import (
+    ROOMS,
+    ROUNDS,
+    TrainingSession,
+    part_plan,
+    train_part,
+)
 
 DATA_OF = "data_of"
 """Instead of ``data``: the name of an earlier training, from whose positions it learns."""
+
+
+_COLUMNS: Columns = {
+    "training": lambda row: row.name,
+    "minutes": lambda row: f"{row.minutes:.1f}",
+    "kB": lambda row: f"{row.bytes / 1e3:,.0f}",
+    "its weakest result": lambda row: row.weakest,
+    "Elo [95 %]": lambda row: row.elo,
+}
 
 
 class NamedSettings(RoundSettings):
@@ -71,64 +82,42 @@ class TrainingGroup(TrainingStudy):
             before.append(name)
 
 
-class TrainingGroupSession(StudySession):
+class TrainingGroupSession(StepSession):
     """One go at several trainings."""
+
+    word, line = "training", "="
 
     @classmethod
     def first_look(cls, plan: StudyPlan, console: Console) -> None:
-        for name, settings in several_of(plan).trainings.items():
+        for name, settings in _group_of(plan).trainings.items():
             part = _part(plan, name, None)
             if DATA_OF not in settings:
                 TrainingSession.first_look(part, console)
 
-    def make(self) -> tuple[Sequence[Mapping[str, Any]], bool]:
-        names = list(several_of(self.plan).trainings)
-        with self.hint_after_interrupt():
-            for number, name in self.missing(names):
-                line = f"{self.plan.name}: training {number + 1} of {len(names)}: {name}"
-                self.console.rule(plain(line), characters="=")
-                self._train(name)
-                row = _come_of(self.folder / name)
-                self.record.add_pieces([TaskResult(number, {"trainings": [row]})])
-        rows = self.tables()["trainings"].to_dict("records")
-        return rows, True
+    def steps(self) -> Sequence[TrainingStep]:
+        return [TrainingStep(name, name) for name in _group_of(self.plan).trainings]
 
-    def _train(self, name: str) -> None:
-        """Make one of the trainings, or go on with it. Raises KeyboardInterrupt."""
-        plan = _part(self.plan, name, self.folder)
-        train_part(
-            plan, self.folder / name, self.record.head()["command"], self.console, self.options
-        )
+    def do(self, step: TrainingStep) -> Tables:
+        folder = self.folder / step.key
+        train_part(self, _part(self.plan, step.key, self.folder), folder)
+        return {"trainings": [_result(folder)]}
 
-    def conclude(self, found: Any) -> Conclusion:
-        rows = [
-            [
-                row["name"],
-                f"{row['minutes']:.1f}",
-                f"{row['bytes'] / 1e3:,.0f}",
-                row["weakest"],
-                row["elo"],
-            ]
-            for row in found
-        ]
-        heads = ["training", "minutes", "kB", "its weakest result", "Elo [95 %]"]
-        if several_of(self.plan).ship and not self.concludes:
-            for name in several_of(self.plan).trainings:
+    def conclude(self, tables: Any) -> Conclusion:
+        results = tables["trainings"]
+        if _group_of(self.plan).ship and not self.concludes:
+            for name in _group_of(self.plan).trainings:
                 ship_folder(self.folder / name, self.say)
-        minutes, size = (sum(row[key] for row in found) for key in ("minutes", "bytes"))
-        return Conclusion(
-            [
-                f"{counted(len(found), 'training')} took {minutes:.1f} minutes on {CORES} cores "
-                f"(processor time); the weights take {size / 1e6:.2f} MB."
-            ],
-            [ResultTable("Trainings", heads, rows, words=(0, 3))],
-            notes=["Each has a report of its own, in the folder of its name."],
-            agents={},
+        minutes, size = results["minutes"].sum(), results["bytes"].sum()
+        finding = (
+            f"{counted(len(results), 'training')} took {minutes:.1f} minutes on {CORES} cores "
+            f"(processor time); the weights take {size / 1e6:.2f} MB."
         )
+        table = frame_table("Trainings", _COLUMNS, results, words=(0, 3))
+        notes = ["Each has a report of its own, in the folder of its name."]
+        return Conclusion([finding], [table], notes=notes, agents={})
 
 
-def several_of(plan: StudyPlan) -> TrainingGroup:
-    """The trainings of a plan."""
+def _group_of(plan: StudyPlan) -> TrainingGroup:
     assert isinstance(plan.study, TrainingGroup)
     return plan.study
 
@@ -136,29 +125,22 @@ def several_of(plan: StudyPlan) -> TrainingGroup:
 def _part(plan: StudyPlan, name: str, folder: Path | None) -> StudyPlan:
     """The plan of one of the trainings. folder: of all of them; None for a look before anything is
     there. Raises ConfigError."""
-    own = dict(several_of(plan).trainings[name])
-    source = own.pop(DATA_OF, None)
+    changes = dict(_group_of(plan).trainings[name])
+    source = changes.pop(DATA_OF, None)
     if source is not None and folder is not None:
-        made_by = _part(plan, source, None).as_data
-        rounds = [
-            folder / source / ROUNDS / each for each in _learned_from(folder / source, made_by)
-        ]
-        own["data"] = [str(part) for each in rounds for part in parts_of(each)]
-    return part_plan(plan, name, own)
+        with reading(folder / source, TRAINING.word) as record:
+            head = record.head()
+        training = build(head["config"][TRAINING.group], TRAINING.group, Training)
+        rounds = last_rounds(head["name"], training)
+        parts = (part for key in rounds for part in parts_of(folder / source / ROUNDS / key))
+        changes["data"] = list(map(str, parts))
+    return part_plan(plan, name, changes)
 
 
-def _learned_from(folder: Path, asked: Mapping[str, Any]) -> Sequence[str]:
-    """The rounds that the training in this folder, with these settings, learned from at last."""
-    with reading(folder, TRAINING.word) as record:
-        about = record.head()
-    training = build(about["config"][TRAINING.group], TRAINING.group, Training)
-    return last_rounds(about["name"], training)
-
-
-def _come_of(folder: Path) -> dict[str, Any]:
+def _result(folder: Path) -> dict[str, Any]:
     """Return the row of a finished training."""
     with reading(folder, TRAINING.word) as record:
-        name, steps = record.head()["name"], record.tables()["steps"]
+        name, steps = record.head()["name"], record.tables()[STEPS]
     row = {"name": name, "minutes": float(steps["minutes"].sum()), "weakest": "", "elo": ""}
     weights = folder / WEIGHTS / f"{name}.npz"
     row["bytes"] = weights.stat().st_size if weights.is_file() else 0
@@ -183,11 +165,3 @@ def _session_of(plan: StudyPlan) -> type[StudySession]:
 
 
 MAKER = RecordMaker(TRAINING, TrainingStudy, _session_of, ROOMS)
-
-
-def train(
-    plan: StudyPlan, command: str, console: Console | None = None, folder: Path | None = None
-) -> JobResult:
-    """Train, and write everything into a new folder, or into one made already; see
-    :func:`experiments.studies.study_session.study`."""
-    return studies.study(plan, command, console, folder, MAKER)

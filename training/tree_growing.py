@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -57,6 +57,20 @@ class TreeStage:
         return cls(value, feature, threshold, leaf, gain, nothing, nothing, 0, 0)
 
 
+def state_of_stages(stages: Sequence[TreeStage]) -> dict[str, Any]:
+    """Return stages as the state of a checkpoint."""
+    return {
+        field.name: np.array([getattr(stage, field.name) for stage in stages])
+        for field in fields(TreeStage)
+    }
+
+
+def stages_of_state(state: Mapping[str, Any]) -> list[TreeStage]:
+    """Return the stages of :func:`state_of_stages`; none for an empty state."""
+    columns = [state[field.name] for field in fields(TreeStage)] if state else []
+    return [TreeStage(*values) for values in zip(*columns, strict=True)]
+
+
 def grow(
     of_train: np.ndarray,
     train_score: np.ndarray,
@@ -86,51 +100,59 @@ def grow(
         model.fit(of_train, train_score)
     # scikit-learn has no public way to its trees.
     start = float(model._baseline_prediction.item())
-    found = TreeStage.constant(trees, start)
+    stage = TreeStage.constant(trees, start)
     for number, (predictor,) in enumerate(model._predictors):
-        _copy(predictor.nodes, found, number)
+        _copy(predictor.nodes, stage, number)
     seen = slice(None, None, max(1, len(train_score) // _LOOKED_AT))
     errors: dict[str, Any] = {}
     for split, given, score in (
         ("train", of_train[seen], train_score[seen]),
         ("validation", of_held, held_score),
     ):
-        missed = start + np.cumsum(answers(found, given), axis=0) - score
+        missed = start + np.cumsum(answers(stage, given), axis=0) - score
         errors |= {f"{split}_squares": (missed**2).sum(axis=1), f"{split}_count": len(score)}
-    return TreeStage(**{**vars(found), **errors})
+    return replace(stage, **errors)
 
 
 def _copy(nodes: Sequence[Mapping[str, Any]] | np.ndarray, stage: TreeStage, tree: int) -> None:
     """Copy scikit-learn's nodes of a tree into one of full depth, the one of this number: below a
     leaf that comes early, questions have one answer."""
+    for slot, number in _slots(nodes):
+        node = nodes[number]
+        if slot >= QUESTIONS:
+            stage.leaf[tree, slot - QUESTIONS] = node["value"]
+        elif not node["is_leaf"]:
+            stage.feature[tree, slot] = node["feature_idx"]
+            # Features are whole numbers.
+            stage.threshold[tree, slot] = np.floor(node["num_threshold"])
+            stage.gain[tree, slot] = max(0.0, node["gain"])
+
+
+def _slots(nodes: Sequence[Mapping[str, Any]] | np.ndarray) -> Iterator[tuple[int, int]]:
+    """Yield each slot of a tree of full depth, with the number of scikit-learn's node there; below
+    a leaf that comes early, that leaf's."""
     todo = [(0, 0)]
     while todo:
-        place, number = todo.pop()
-        node = nodes[number]
-        if place >= QUESTIONS:
-            stage.leaf[tree, place - QUESTIONS] = node["value"]
-        elif node["is_leaf"]:
-            todo += [(2 * place + 1, number), (2 * place + 2, number)]
-        else:
-            stage.feature[tree, place] = node["feature_idx"]
-            # Features are whole numbers.
-            stage.threshold[tree, place] = np.floor(node["num_threshold"])
-            stage.gain[tree, place] = max(0.0, node["gain"])
-            todo += [(2 * place + 1, int(node["left"])), (2 * place + 2, int(node["right"]))]
+        slot, number = todo.pop()
+        yield slot, number
+        if slot < QUESTIONS:
+            node = nodes[number]
+            children = (number, number) if node["is_leaf"] else (node["left"], node["right"])
+            todo += [(2 * slot + 1, int(children[0])), (2 * slot + 2, int(children[1]))]
 
 
 def answers(stage: TreeStage, given: np.ndarray) -> np.ndarray:
     """Return each tree's answers, in discs, shape (trees, positions), for features of shape
     (positions, features)."""
-    found = np.empty((len(stage.leaf), len(given)))
+    result = np.empty((len(stage.leaf), len(given)))
     rows = np.arange(len(given))
-    for number in range(len(found)):
-        place = np.zeros(len(given), dtype=np.int64)
+    for number in range(len(result)):
+        node = np.zeros(len(given), dtype=np.int64)
         for _ in range(DEPTH):
-            asked = given[rows, stage.feature[number, place]]
-            place = 2 * place + 1 + (asked > stage.threshold[number, place])
-        found[number] = stage.leaf[number, place - QUESTIONS]
-    return found
+            values = given[rows, stage.feature[number, node]]
+            node = 2 * node + 1 + (values > stage.threshold[number, node])
+        result[number] = stage.leaf[number, node - QUESTIONS]
+    return result
 
 
 def arrays_of(stages: Sequence[TreeStage], of_empties: np.ndarray) -> dict[str, np.ndarray]:
@@ -177,13 +199,8 @@ class SingleTree:
         stage = TreeStage.constant(1, 0.0)
         _copy(rows, stage, 0)
         counts = np.zeros(QUESTIONS + LEAVES)
-        todo = [(0, 0)]
-        while todo:
-            place, number = todo.pop()
-            counts[place] = tree.n_node_samples[number]
-            if not nodes["is_leaf"][number]:
-                todo += [(2 * place + 1, nodes["left"][number])]
-                todo += [(2 * place + 2, nodes["right"][number])]
+        for slot, number in _slots(rows):
+            counts[slot] = tree.n_node_samples[number]
         return cls(stage, counts)
 
 
@@ -197,7 +214,7 @@ def _gains(tree: Any) -> np.ndarray:
 def importances(stages: Sequence[TreeStage]) -> np.ndarray:
     """Of each stage the share of the gain that questions about each feature have, shape (stages,
     features); 0 where no question was asked."""
-    found = np.zeros((len(stages), len(NAMES)))
-    for row, stage in zip(found, stages, strict=True):
+    gains = np.zeros((len(stages), len(NAMES)))
+    for row, stage in zip(gains, stages, strict=True):
         np.add.at(row, stage.feature.ravel(), stage.gain.ravel())
-    return found / np.maximum(found.sum(axis=1, keepdims=True), 1e-12)
+    return gains / np.maximum(gains.sum(axis=1, keepdims=True), 1e-12)

@@ -8,7 +8,7 @@ read.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -33,6 +33,8 @@ from othello_lab.training.tree_growing import (
     arrays_of,
     grow,
     importances,
+    stages_of_state,
+    state_of_stages,
 )
 
 if TYPE_CHECKING:
@@ -65,45 +67,40 @@ class TreesTraining(Training):
 
     def learn(self, work: TrainingContext) -> LearningResult:
         train, held = (work.positions.part(part) for part in (TRAIN, VALIDATION))
+        work.finite("scores", train.score, "training")
         of_empties = stages_of_empties(self.stages)
-        stages: list[TreeStage] = []
-        with work.progress("growing trees", self.stages) as bar:
-            for number in range(self.stages):
-                name = f"stage {number}"
-                state = work.load_checkpoint(name)
-                if state is None:
-                    work.finite("scores", train.score, name)
-                    parts = [each[of_empties[each.empties] == number] for each in (train, held)]
-                    stage = self._grow(parts[0], parts[1], train)
-                    work.finite("answers", stage.leaf, name)
-                    work.save_checkpoint(name, vars(stage))
-                else:
-                    stage = TreeStage(**state)
-                stages.append(stage)
-                bar.advance()
+        state = work.load_checkpoint("stages") or {}
+        stages = stages_of_state(state)
+        for number in work.steps("stages", self.stages, state, self.stages, "stages"):
+            of_train, of_held = (part[of_empties[part.empties] == number] for part in (train, held))
+            stage = self._grow(of_train, of_held, float(np.mean(train.score)))
+            stages.append(stage)
+            state |= state_of_stages(stages)
         self._note(work, stages)
-        arrays = arrays_of(stages, of_empties)
         single = SingleTree.grown(train, self.drawn_leaves, work.rng(1))
-        single_weights = LearnedWeights(
-            KIND, VERSION, UNIT, arrays_of([single.stage], of_empties * 0)
-        )
+        arrays = arrays_of([single.stage], of_empties * 0)
+        single_weights = LearnedWeights(KIND, VERSION, UNIT, arrays)
         file = single_weights.write(work.saved("single_tree.npz"))
+        shares = importances(stages).mean(axis=0)
+        first, second, third = (
+            f"{NAMES[n]} ({100 * shares[n]:.0f} %)" for n in np.argsort(-shares)[:3]
+        )
         return LearningResult(
             {"_target_": "othello_lab.agents.learned.TreeEvaluation"},
-            LearnedWeights(KIND, VERSION, UNIT, arrays),
+            LearnedWeights(KIND, VERSION, UNIT, arrays_of(stages, of_empties)),
             unit=UNIT,
             findings=[
                 f"The single tree plays as evaluation=trees evaluation.weights={file}.",
-                *_findings(stages),
+                f"What the trees asked about brought most by {first}, {second} and {third}.",
             ],
             tables=[_table(train, held, single, stages)],
             figures=lambda: _figures(single, stages, of_empties),
         )
 
-    def _grow(self, train: Positions, held: Positions, all_of_them: Positions) -> TreeStage:
+    def _grow(self, train: Positions, held: Positions, mean: float) -> TreeStage:
         """The trees of one stage; one without positions answers with the mean of all."""
         if not len(train):
-            return TreeStage.constant(self.trees, float(np.mean(all_of_them.score)))
+            return TreeStage.constant(self.trees, mean)
         return grow(
             features(train.mover, train.opponent),
             train.score,
@@ -125,12 +122,6 @@ class TreesTraining(Training):
                 if count:
                     row[split] = float(squares / count)
             work.note(**row)
-
-
-def _findings(stages: Sequence[TreeStage]) -> Iterator[str]:
-    shares = importances(stages).mean(axis=0)
-    best = [f"{NAMES[n]} ({100 * shares[n]:.0f} %)" for n in np.argsort(-shares)[:3]]
-    yield f"What the trees asked about brought most by {', '.join(best[:-1])} and {best[-1]}."
 
 
 def _table(
@@ -160,6 +151,6 @@ def _table(
 def _figures(
     single: SingleTree, stages: Sequence[TreeStage], of_empties: np.ndarray
 ) -> Iterable[ReportFigure]:
-    from othello_lab.training.tree_figures import tree_figures  # what draws takes long to load
+    from othello_lab.training.weights_figures import tree_figures  # what draws takes long to load
 
     return tree_figures(single, stages, of_empties)

@@ -69,8 +69,8 @@ def _sum_of_leaves(typingctx: Any, numbers: Any, questions: Any, leaves: Any) ->
         passed = ir.Constant(_TREES, ir.Undefined)
         for tree in range(TOGETHER):
             at = TREE_BYTES * tree
-            found = _picked(b, halves, _load(b, _BYTES, questions, at))
-            exceeds = b.icmp_signed(">", found, _load(b, _BYTES, questions, at + LEAVES))
+            values = _picked(b, halves, _load(b, _BYTES, questions, at))
+            exceeds = b.icmp_signed(">", values, _load(b, _BYTES, questions, at + LEAVES))
             passed = b.insert_element(passed, b.bitcast(exceeds, I32), ir.Constant(I32, tree))
         # Counted from 1, the two questions after question n are 2n and 2n + 1; so are the leaves.
         one = _all(_TREES, 1)

@@ -79,9 +79,9 @@ def _sum_by_gathering(b: Any, base: Any, offsets: Sequence[Any]) -> Any:
     half = ir.Constant(kind, [16] * kind.count)
     total = nothing
     for some in offsets:
-        found = b.call(gather, [nothing, pointer, some, everywhere, ir.Constant(I32, 2)])
+        gathered = b.call(gather, [nothing, pointer, some, everywhere, ir.Constant(I32, 2)])
         # 32 bits are fetched, the number is their low half.
-        total = b.add(total, b.ashr(b.shl(found, half), half))
+        total = b.add(total, b.ashr(b.shl(gathered, half), half))
     sum_kind = ir.FunctionType(I32, [kind])
     add = cgutils.get_or_insert_function(b.module, sum_kind, "llvm.vector.reduce.add.v16i32")
     return b.sext(b.call(add, [total]), I64)

@@ -93,12 +93,12 @@ class TreeEvaluation(Evaluation):
         length = max(len(ascending) for lists in known for ascending in lists)
         length = -(-length // _BLOCK) * _BLOCK
         lists = np.full((stages, len(_WIDE), length), MOST_THRESHOLD)
-        for place, wide in enumerate(_WIDE):
-            for stage, ascending in enumerate(known[place]):
-                lists[stage, place, : len(ascending)] = ascending
-                asked = arrays[FEATURE][stage] == wide
-                numbers = np.searchsorted(ascending, arrays[THRESHOLD][stage][asked])
-                bounds[stage][asked] = numbers + _LEAST
+        for number, wide in enumerate(_WIDE):
+            for stage, ascending in enumerate(known[number]):
+                lists[stage, number, : len(ascending)] = ascending
+                of_wide = arrays[FEATURE][stage] == wide
+                ranks = np.searchsorted(ascending, arrays[THRESHOLD][stage][of_wide])
+                bounds[stage][of_wide] = ranks + _LEAST
         groups = -(-self.trees // TOGETHER)
         questions = np.zeros((stages, groups * TOGETHER, 2, LEAVES), dtype=np.int8)
         questions[:, : self.trees, 0, :QUESTIONS] = arrays[FEATURE]
@@ -160,7 +160,7 @@ def _exceeded(bounds: Address, count: Int, value: np.int32) -> np.int32:
 def _thresholds(arrays: dict[str, np.ndarray], feature: Int) -> list[np.ndarray]:
     """Return by stage the different thresholds of a feature, ascending."""
     pairs = zip(arrays[FEATURE], arrays[THRESHOLD], strict=True)
-    return [np.unique(threshold[asked == feature]) for asked, threshold in pairs]
+    return [np.unique(threshold[number == feature]) for number, threshold in pairs]
 
 
 def check_arrays(learned: LearnedWeights) -> dict[str, np.ndarray]:

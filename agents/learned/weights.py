@@ -78,7 +78,7 @@ class LearnedWeights:
         Compressing the weights of all patterns takes a second or two.
         """
         path = Path(path).with_suffix(ARRAYS)
-        content = _pack(self.arrays, zipfile.ZIP_LZMA if compressed else zipfile.ZIP_STORED)
+        content = pack(self.arrays, zipfile.ZIP_LZMA if compressed else zipfile.ZIP_STORED)
         about = {
             "kind": self.kind,
             "version": self.version,
@@ -129,7 +129,7 @@ class LearnedWeights:
                 f"{path}: the hash (sha256) of its {len(content):,} bytes is not the one in "
                 f"{path.stem}{ABOUT}; one of the two was changed or cut off"
             )
-        unpacked = dict(_unpack(path, content))
+        unpacked = dict(_shared(path, content))
         for array in arrays:
             if array not in unpacked:
                 raise ValueError(f"{path}: has no array '{array}'; it has {', '.join(unpacked)}")
@@ -177,7 +177,7 @@ class LearnedWeights:
         return stages, int(stages.max()) + 1
 
 
-def _pack(arrays: Mapping[str, np.ndarray], compression: int) -> bytes:
+def pack(arrays: Mapping[str, np.ndarray], compression: int) -> bytes:
     """Return the bytes of an ``.npz`` without times: equal for equal arrays."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", compression) as archive:
@@ -188,15 +188,20 @@ def _pack(arrays: Mapping[str, np.ndarray], compression: int) -> bytes:
     return packed.getvalue()
 
 
+def unpack(content: bytes) -> dict[str, np.ndarray]:
+    """Return the arrays of an ``.npz``. Raises errors of any kind for a damaged one."""
+    with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+        if sum(packed.file_size for packed in archive.zip.infolist()) > MOST_DATA:
+            raise ValueError(f"more than {MOST_DATA:,} bytes in it")
+        return {name: archive[name] for name in archive.files}
+
+
 @functools.lru_cache(maxsize=4)
-def _unpack(path: Path, content: bytes) -> dict[str, np.ndarray]:
+def _shared(path: Path, content: bytes) -> dict[str, np.ndarray]:
     """Return the arrays of an ``.npz``. They are read-only, as agents of one process share them:
     decompressing them takes longer than all else of making an agent."""
     try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            if sum(packed.file_size for packed in archive.zip.infolist()) > MOST_DATA:
-                raise ValueError(f"more than {MOST_DATA:,} bytes in it")
-            unpacked = {name: archive[name] for name in archive.files}
+        unpacked = unpack(content)
     except Exception as error:  # of the archive, of each way of packing, of numpy's format
         raise ValueError(f"{path}: no file of arrays ({' '.join(str(error).split())})") from error
     for array in unpacked.values():

@@ -27,9 +27,9 @@ from othello_lab.experiments.config import read
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.progress import progress_bar
 from othello_lab.experiments.studies.study_command import study_help
+from othello_lab.training.commands import train_help
 from othello_lab.training.data import Positions
 from othello_lab.training.evolution import Evolved
-from othello_lab.training.train_command import train_help
 
 SIGNATURE = 19_035_066
 """Total nodes of ``othello-lab bench``. Moves only when a search changes what it does."""

@@ -22,9 +22,9 @@ from othello_lab.experiments.pairing.openings import BALANCED
 from othello_lab.experiments.record.reading import reading
 from othello_lab.experiments.record.store import Record
 from othello_lab.training import shipping
-from othello_lab.training.champion import ChampionFiles, ChampionTraining
-from othello_lab.training.champion_report import errors_of_both, sigmas
+from othello_lab.training.champion import ChampionTraining, errors_of_both, sigmas
 from othello_lab.training.data import Positions
+from othello_lab.training.learned_files import ChampionFiles
 from othello_lab.training.steps import read
 
 WORDS = ("champion_tiny", "figures=false", "executor.workers=1")
@@ -119,8 +119,8 @@ def test_a_champion_is_reported_played_with_and_shipped(
     openings = files.openings.read_text()
     for path in folder.glob("balanced_4.*"):
         path.rename(path.with_stem(BALANCED.stem))
-    for place in ("conf/evaluation", "shipped/probcut"):
-        (tmp_path / place).mkdir(parents=True)
+    for folder_name in ("conf/evaluation", "shipped/probcut"):
+        (tmp_path / folder_name).mkdir(parents=True)
     monkeypatch.setattr(shipping, "conf_folder", lambda: tmp_path / "conf")
     monkeypatch.setattr("othello_lab.agents.learned.weights.SHIPPED", tmp_path / "shipped")
     monkeypatch.setattr(shipping, "FITTED", tmp_path / "shipped" / "probcut")
@@ -129,8 +129,8 @@ def test_a_champion_is_reported_played_with_and_shipped(
     fitted = ProbCut.load(tmp_path / "shipped" / "probcut" / "patterns.yaml")
     assert fitted.fingerprint == fingerprint(load_evaluation("patterns"))
     assert (tmp_path / BALANCED.name).read_text() == openings
-    about = yaml.safe_load((tmp_path / BALANCED.name).with_suffix(".yaml").read_text())
-    assert about["settings"]["evaluation"] == "patterns"
+    recipe = yaml.safe_load((tmp_path / BALANCED.name).with_suffix(".yaml").read_text())
+    assert recipe["settings"]["evaluation"] == "patterns"
 
 
 # ------------------------------------------------------------------ its parts
@@ -166,5 +166,5 @@ def test_the_deviation_of_a_depth_is_that_of_its_deepest_check() -> None:
         Regression(4, 2, 8, 1, 0, 300, 10),
         Regression(1, 0, 0, 1, 0, 500, 10),
     ]
-    found = sigmas(ProbCut("x", "0" * 16, {}, tuple(made)))
-    assert found == {1: (0, 5.0), 4: (2, 1.5)}
+    deviations = sigmas(ProbCut("x", "0" * 16, {}, tuple(made)))
+    assert deviations == {1: (0, 5.0), 4: (2, 1.5)}

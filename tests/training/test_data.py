@@ -23,10 +23,10 @@ def collected(games: list[Line], mirrored: bool = False, **options: float) -> Po
         for number, line in enumerate(games)
         for position, score in scored(line)
     ]
-    masks = [np.array([row[place] for row in rows], dtype=np.uint64) for place in (0, 1)]
+    masks = [np.array([row[index] for row in rows], dtype=np.uint64) for index in (0, 1)]
     if mirrored:
-        masks = [mirror(each) for each in masks]
-    scores, numbers = (np.array([row[place] for row in rows]) for place in (2, 3))
+        masks = [mirror(of_side) for of_side in masks]
+    scores, numbers = (np.array([row[index] for row in rows]) for index in (2, 3))
     side = games[0][0].ruleset.side
     exact = np.zeros(len(rows), dtype=bool)
     return Positions.of_games(*masks, scores, exact, numbers, side=side, **options)
@@ -54,24 +54,24 @@ def test_positions_are_those_of_the_games_once(games: list[Line], positions: Pos
     for line in games:
         for position, score in scored(line):
             scores.setdefault(position.canonical().masks, []).append(score)
-    found = list(zip(positions.mover.tolist(), positions.opponent.tolist(), strict=True))
-    assert sorted(scores) == found
-    start = found.index(next(iter(scores)))
+    forms = list(zip(positions.mover.tolist(), positions.opponent.tolist(), strict=True))
+    assert sorted(scores) == forms
+    start = forms.index(next(iter(scores)))
     assert positions.empties[start] == 60 and positions.split[start] == TRAIN
-    once = [row for row, form in enumerate(found) if len(scores[form]) == 1]
-    assert positions.score[once].tolist() == [scores[found[row]][0] for row in once]
+    once = [row for row, form in enumerate(forms) if len(scores[form]) == 1]
+    assert positions.score[once].tolist() == [scores[forms[row]][0] for row in once]
     # A position of several games has the mean of those on its side.
     sides = {0: TRAIN} | dict(zip(positions.game.tolist(), positions.split.tolist(), strict=True))
     of_train = [number for number in range(len(games)) if sides.get(number) == TRAIN]
     assert positions.games[start] == len(of_train)
-    mean = np.mean([scores[found[start]][number] for number in of_train])
+    mean = np.mean([scores[forms[start]][number] for number in of_train])
     assert positions.score[start] == pytest.approx(mean)
 
 
 def test_a_small_board_has_its_own_images() -> None:
-    found = collected(random_games(5, "mini6"))
-    some = Position(int(found.mover[9]), int(found.opponent[9]), ruleset=ruleset("mini6"))
-    assert some.canonical() == some and found.empties.max() == 32
+    result = collected(random_games(5, "mini6"))
+    some = Position(int(result.mover[9]), int(result.opponent[9]), ruleset=ruleset("mini6"))
+    assert some.canonical() == some and result.empties.max() == 32
 
 
 def test_games_are_split_whatever_is_read_with_them(
@@ -87,12 +87,12 @@ def test_games_are_split_whatever_is_read_with_them(
 
 
 def test_no_position_is_on_two_sides(games: list[Line], positions: Positions) -> None:
-    found = collected(games, validation=0.3, test=0.3)
-    counts = np.bincount(found.split, minlength=3)
-    assert counts.sum() == len(found) and counts.min() > 300
-    assert len(set(zip(found.mover, found.opponent, strict=True))) == len(found)
+    result = collected(games, validation=0.3, test=0.3)
+    counts = np.bincount(result.split, minlength=3)
+    assert counts.sum() == len(result) and counts.min() > 300
+    assert len(set(zip(result.mover, result.opponent, strict=True))) == len(result)
     both = Positions.together([collected(games[:30]), positions])
-    assert both.data_hash != found.data_hash
+    assert both.data_hash != result.data_hash
     assert both.mover.tolist() == positions.mover.tolist()
     assert both.split.tolist() == positions.split.tolist()
 
@@ -108,10 +108,10 @@ def test_shares_of_the_games_are_those_asked_for() -> None:
 def test_an_exact_score_outweighs_others() -> None:
     masks = (np.full(3, mask, dtype=np.uint64) for mask in (1, 2))
     exact = np.array([False, True, False])
-    found = Positions.of_games(
+    result = Positions.of_games(
         *masks, np.array([10, -2, 30]), exact, np.arange(3), test=0, validation=0
     )
-    assert (found.score.tolist(), found.exact.tolist(), found.games.tolist()) == ([-2], [True], [1])
+    assert (result.score, result.exact, result.games) == (-2, True, 1)
 
 
 def test_parts_of_them(positions: Positions) -> None:
@@ -130,11 +130,11 @@ def test_a_file_holds_them_all(positions: Positions, file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("begin", "end", "place"), [(0, 3, "byte 0"), (7, 5000, "byte 0"), (0, -20, r"byte \d+.*cut")]
+    ("begin", "end", "where"), [(0, 3, "byte 0"), (7, 5000, "byte 0"), (0, -20, r"byte \d+.*cut")]
 )
-def test_a_damaged_file_is_named(file: Path, begin: int, end: int, place: str) -> None:
+def test_a_damaged_file_is_named(file: Path, begin: int, end: int, where: str) -> None:
     file.write_bytes(file.read_bytes()[begin:end])
-    with pytest.raises(ConfigError, match=rf"positions.parquet: {place}"):
+    with pytest.raises(ConfigError, match=rf"positions.parquet: {where}"):
         Positions.read(file)
     with pytest.raises(ConfigError, match="no positions"):
         Positions.read(file, partly=True)
@@ -148,13 +148,13 @@ def test_what_is_not_damaged_is_used_if_asked(file: Path, positions: Positions) 
     content = bytearray(file.read_bytes())
     content[100] ^= 1
     file.write_bytes(content)
-    place = "byte 4: column mover of 1,000 positions"
-    with pytest.raises(ConfigError, match=place):
+    where = "byte 4: column mover of 1,000 positions"
+    with pytest.raises(ConfigError, match=where):
         Positions.read(file)
-    told: list[str] = []
-    rest = Positions.read(file, partly=True, tell=told.append)
+    messages: list[str] = []
+    rest = Positions.read(file, partly=True, tell=messages.append)
     assert np.array_equal(rest.mover, positions.mover[1000:])
-    assert len(told) == 1 and place in told[0]
+    assert len(messages) == 1 and where in messages[0]
 
 
 @pytest.mark.parametrize(
@@ -182,8 +182,8 @@ def test_rows_that_cannot_be(
         values = values.astype(np.int32)
     else:
         values[7] = value
-    place = table.schema.get_field_index(column)
-    pq.write_table(table.set_column(place, column, pa.array(values)), path)
+    index = table.schema.get_field_index(column)
+    pq.write_table(table.set_column(index, column, pa.array(values)), path)
     with pytest.raises(ConfigError, match=reason):
         Positions.read(path)
 

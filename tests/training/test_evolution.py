@@ -22,11 +22,10 @@ from othello_lab.training.duels import duel, points, starts_of
 from othello_lab.training.evolution import (
     CandidateMatches,
     Evolution,
-    EvolutionHistory,
     Evolved,
     Genome,
     feature_sizes,
-    replay,
+    latest_best,
 )
 from othello_lab.training.training import LearningResult, NotFinite, TrainingContext
 
@@ -80,35 +79,34 @@ def test_sizes_are_root_mean_squares() -> None:
 # ------------------------------------------------------------------ the distribution
 
 
-def evolved(generations: int) -> tuple[Evolution, EvolutionHistory]:
-    evolution, course = Evolution(np.zeros(3), 0.5, seed=4), EvolutionHistory()
+def evolved(generations: int) -> tuple[Evolution, list[list[float]]]:
+    evolution, fitness = Evolution(np.zeros(3), 0.5, seed=4), []
     for _ in range(generations):
         drawn = np.array(evolution.draw())
-        course.fitness.append((-((drawn - [1, -2, 0.5]) ** 2).sum(axis=1)).tolist())
-        evolution.tell(course.fitness[-1])
-    return evolution, course
+        fitness.append((-((drawn - [1, -2, 0.5]) ** 2).sum(axis=1)).tolist())
+        evolution.tell(fitness[-1])
+    return evolution, fitness
 
 
 def test_the_distribution_climbs() -> None:
-    evolution, course = evolved(60)
-    assert np.allclose(evolution.mean, [1, -2, 0.5], atol=1e-3)
+    evolution, fitness = evolved(60)
+    assert np.allclose(evolution.means[-1], [1, -2, 0.5], atol=1e-3)
     assert evolution.sigma < 0.01
-    assert np.mean(course.fitness[-1]) > np.mean(course.fitness[0])
+    assert np.mean(fitness[-1]) > np.mean(fitness[0])
 
 
 def test_a_replayed_distribution_is_the_old_one() -> None:
     before = np.random.get_state()[1]  # noqa: NPY002
-    evolution, course = evolved(12)
-    again = Evolution(np.zeros(3), 0.5, seed=4)
-    means = replay(again, course)
-    assert np.array_equal(means[-1], evolution.mean) and again.sigma == evolution.sigma
+    evolution, fitness = evolved(12)
+    again = Evolution(np.zeros(3), 0.5, seed=4, fitness=fitness)
+    assert np.array_equal(again.means, evolution.means) and again.sigma == evolution.sigma
     assert all(map(np.array_equal, again.draw(), evolution.draw()))
     after = np.random.get_state()[1]  # noqa: NPY002
     assert np.array_equal(after, before), "numpy's global generator was used"
 
 
 def test_the_best_mean_is_the_latest_of_equals() -> None:
-    assert EvolutionHistory(checks=[0.4, 0.7, 0.6, 0.7, 0.5]).best == 3
+    assert latest_best([0.4, 0.7, 0.6, 0.7, 0.5]) == 3
 
 
 # ------------------------------------------------------------------ the training
@@ -118,28 +116,23 @@ def test_the_best_mean_is_the_latest_of_equals() -> None:
 def test_evolution_beats_what_it_plays_against(tmp_path: Path) -> None:
     """From no weights at all, in four generations of six: greedy takes at most a third."""
     work = TrainingContext(tmp_path, plan=plan())
-    found = SMALL.learn(work)
-    assert found.about["score"] > 0.66
-    assert found.about["score"] == pytest.approx(max(row["fitness_mean"] for row in work.history))
+    result = SMALL.learn(work)
+    assert result.about["score"] > 0.66
+    assert result.about["score"] == pytest.approx(max(row["fitness_mean"] for row in work.history))
     assert [row["generation"] for row in work.history] == [1, 2, 3, 4]
-    assert (found.about["generations"], found.about["games"]) == (4, 4 * 6 * 12 * 2)
-    assert "disc_count at 1 plies" in found.findings[0]
-    composite = build(found.evaluation, "evaluation", Composite)
+    assert (result.about["generations"], result.about["games"]) == (4, 4 * 6 * 12 * 2)
+    assert "disc_count at 1 plies" in result.findings[0]
+    composite = build(result.evaluation, "evaluation", Composite)
     assert composite.weights_at(20)["corners"] > 0
-    assert [figure.name for figure in found.figures()] == ["weights"]
+    assert [figure.name for figure in result.figures()] == ["weights"]
 
 
 @pytest.mark.integration
 def test_evolution_is_the_same_on_any_number_of_workers(tmp_path: Path) -> None:
-    short = dataclasses.replace(SMALL, generations=2)
-    alone = learned(short, tmp_path / "alone").evaluation
-    assert learned(short, tmp_path / "two", "processes").evaluation == alone
-
-
-def test_evolution_may_begin_with_weights(tmp_path: Path) -> None:
-    training = dataclasses.replace(SMALL, start="composite", generations=1)
-    found = learned(training, tmp_path)
-    assert "80 games" in found.findings[0]
+    short = dataclasses.replace(SMALL, start="composite", generations=2)
+    alone = learned(short, tmp_path / "alone")
+    assert learned(short, tmp_path / "two", "processes").evaluation == alone.evaluation
+    assert "% to begin with: 80 games" in alone.findings[0]
 
 
 def test_a_fitness_that_is_no_number_stops_it(
@@ -158,12 +151,12 @@ STANDARD = RULESETS["standard"]
 
 def judged(one: Agent, other: Agent, opening: Opening) -> list[float]:
     """The differences of the two games, played by the judge."""
-    found = []
+    result = []
     for color in Color:
         record = play_game({color: one, color.other: other}, opening.reach("standard"))
         difference = record.final.disc_difference
-        found.append(difference if record.final.to_move is color else -difference)
-    return found
+        result.append(difference if record.final.to_move is color else -difference)
+    return result
 
 
 def test_a_duel_is_what_the_judge_would_see() -> None:
@@ -175,9 +168,9 @@ def test_a_duel_is_what_the_judge_would_see() -> None:
     for agent in (one, other):
         agent.prepare()
     prepare_games()
-    found = duel(one, other, starts, STANDARD)
-    assert found.tolist() == [judged(one, other, opening) for opening in openings]
-    assert np.array_equal(duel(other, one, starts, STANDARD)[:, ::-1], -found)
+    result = duel(one, other, starts, STANDARD)
+    assert result.tolist() == [judged(one, other, opening) for opening in openings]
+    assert np.array_equal(duel(other, one, starts, STANDARD)[:, ::-1], -result)
 
 
 def test_points_are_those_of_both_games() -> None:
@@ -190,9 +183,9 @@ def test_chance_follows_from_the_seed() -> None:
     one, two = RandomAgent(), RandomAgent()
     for agent in (one, two):
         agent.prepare()
-    found = [duel(one, two, starts, STANDARD, *seed) for seed in ((), (0,), (1,))]
-    assert np.array_equal(found[0], found[1]) and not np.array_equal(found[0], found[2])
-    assert abs(points(found[0]).mean() - 0.5) < 4 * 0.5 / np.sqrt(600)
+    result = [duel(one, two, starts, STANDARD, *seed) for seed in ((), (0,), (1,))]
+    assert np.array_equal(result[0], result[1]) and not np.array_equal(result[0], result[2])
+    assert abs(points(result[0]).mean() - 0.5) < 4 * 0.5 / np.sqrt(600)
 
 
 def test_agents_that_decide_in_python_are_refused() -> None:

@@ -17,24 +17,23 @@ from othello_lab.core.rules import ruleset
 from othello_lab.core.system.settings import ConfigError
 from othello_lab.core.wthor import WthorGame, format_wthor, offset
 from othello_lab.experiments.pairing.game_archives import MOST_TOLD
-from othello_lab.training.data_plan import DataConfig
 from othello_lab.training.games import read_games
-from othello_lab.training.labels import LabelledGames, labelled
+from othello_lab.training.labels import DataConfig, LabelledGames, labelled
 
 STANDARD = ruleset("standard")
 GAMES = random_games(8)
 
 
 def as_wthor(games: list[Line]) -> bytes:
-    found = [WthorGame(bytes(move for move in moves if move != PASS), 32) for _, moves in games]
-    return format_wthor(found, date(2026, 11, 22), 2026)
+    result = [WthorGame(bytes(move for move in moves if move != PASS), 32) for _, moves in games]
+    return format_wthor(result, date(2026, 11, 22), 2026)
 
 
 def as_ggf(games: list[Line], between: str = "\n") -> str:
     texts = []
     for line in games:
-        told = [(at.to_move, move) for at, move in zip(positions_of(line), line[1], strict=False)]
-        texts.append(format_ggf(line[0].to_obf(), told, PB="one", RE="+2.000"))
+        plies = [(at.to_move, move) for at, move in zip(positions_of(line), line[1], strict=False)]
+        texts.append(format_ggf(line[0].to_obf(), plies, PB="one", RE="+2.000"))
     return between.join(texts)
 
 
@@ -53,12 +52,12 @@ def read(tmp_path: Path) -> Reader:
     def read(
         files: dict[str, bytes | str], partly: bool = False, rules: str = "standard"
     ) -> tuple[LabelledGames, list[str]]:
-        told: list[str] = []
+        messages: list[str] = []
         for name, content in files.items():
             content = content if isinstance(content, bytes) else content.encode("utf-8")
             (tmp_path / name).write_bytes(content)
         paths = [tmp_path / name for name in files]
-        return read_games(paths, ruleset(rules), partly, told.append), told
+        return read_games(paths, ruleset(rules), partly, messages.append), messages
 
     return read
 
@@ -89,27 +88,27 @@ def test_every_format_holds_the_same_games(read: Reader, name: str) -> None:
         "txt": as_transcripts(GAMES),
     }
     assert any(PASS in moves for _, moves in GAMES)
-    found, told = read({name: contents[name.partition(".")[2]]})
-    assert positions(found) == expected(GAMES) and not told
+    result, messages = read({name: contents[name.partition(".")[2]]})
+    assert positions(result) == expected(GAMES) and not messages
 
 
 def test_games_of_small_boards(read: Reader) -> None:
     games = random_games(6, "mini6")
-    found, _ = read({"a.ggf": as_ggf(games)}, rules="mini6")
-    assert positions(found, "mini6") == expected(games)
+    result, _ = read({"a.ggf": as_ggf(games)}, rules="mini6")
+    assert positions(result, "mini6") == expected(games)
 
 
 def test_games_from_other_positions(read: Reader) -> None:
     later = [(positions_of(line)[9], line[1][9:]) for line in GAMES[:5]]
-    found, _ = read({"a.ggf": as_ggf(later)})
-    assert positions(found) == expected(later)
+    result, _ = read({"a.ggf": as_ggf(later)})
+    assert positions(result) == expected(later)
 
 
 def test_the_games_of_a_run(recorded_duel: Path) -> None:
-    found = read_games([recorded_duel], STANDARD, False, print)
-    rows = positions(found)
+    result = read_games([recorded_duel], STANDARD, False, print)
+    rows = positions(result)
     ends = query(recorded_duel, "select disc_difference from games order by game")
-    assert len(found) == len(ends) == 8
+    assert len(result) == len(ends) == 8
     empties = [64 - bin(mover | opponent).count("1") for mover, opponent, *_ in rows]
     assert max(empties) == 52  # its openings, of 8 plies, were nobody's choice
     for number, (end,) in enumerate(ends):
@@ -138,20 +137,20 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "place", "content"), CASES, ids=[place for _, place, _ in CASES])
-def test_what_cannot_be_read(read: Reader, name: str, place: str, content: bytes | str) -> None:
+@pytest.mark.parametrize(("name", "where", "content"), CASES, ids=[where for _, where, _ in CASES])
+def test_what_cannot_be_read(read: Reader, name: str, where: str, content: bytes | str) -> None:
     """Its place is named, and the rest is used where that is asked for."""
-    with pytest.raises(ConfigError, match=re.escape(f"{name}, {place}")):
+    with pytest.raises(ConfigError, match=re.escape(f"{name}, {where}")):
         read({name: content})
-    found, told = read({name: content}, partly=True)
-    assert len(found) in (1, 2) and len(told) == 2
-    assert told[0].startswith("left out: ") and f"{name}, {place}" in told[0]
+    result, messages = read({name: content}, partly=True)
+    assert len(result) in (1, 2) and len(messages) == 2
+    assert messages[0].startswith("left out: ") and f"{name}, {where}" in messages[0]
 
 
 def test_not_all_that_is_left_out_is_told(read: Reader) -> None:
     text = "\n".join(["a1"] * 15) + "\n" + as_transcripts(ONE)
-    _, told = read({"a.txt": text}, partly=True)
-    assert len(told) == MOST_TOLD + 1 and "15 games" in told[-1]
+    _, messages = read({"a.txt": text}, partly=True)
+    assert len(messages) == MOST_TOLD + 1 and "15 games" in messages[-1]
 
 
 @pytest.mark.parametrize("content", [b"", b"# nothing\n", b"\xff\xfe\x00"])

@@ -31,36 +31,36 @@ def followed(
 def test_all_positions_of_games(rules: str, passes: bool) -> None:
     games = [played_out(rules, seed) for seed in range(30)]
     assert any(move == PASS for game in games for _, move in game)
-    found = followed(rules, [[m for _, m in game if passes or m != PASS] for game in games])
-    told = [(p.mover, p.opponent, n) for n, game in enumerate(games) for p, _ in game]
-    rows = zip(found.mover.tolist(), found.opponent.tolist(), found.game.tolist(), strict=True)
-    assert list(rows) == told
+    result = followed(rules, [[m for _, m in game if passes or m != PASS] for game in games])
+    legal = [(p.mover, p.opponent, n) for n, game in enumerate(games) for p, _ in game]
+    rows = zip(result.mover.tolist(), result.opponent.tolist(), result.game.tolist(), strict=True)
+    assert list(rows) == legal
     turns = [p.to_move is not game[0][0].to_move for game in games for p, _ in game]
-    assert found.turn.tolist() == turns
+    assert result.turn.tolist() == turns
     lasts = [game[-1][0].play(game[-1][1]) for game in games]
-    assert found.last_mover.tolist() == [last.mover for last in lasts]
-    assert found.last_turn.tolist() == [
+    assert result.last_mover.tolist() == [last.mover for last in lasts]
+    assert result.last_turn.tolist() == [
         last.to_move is not g[0][0].to_move for last, g in zip(lasts, games, strict=True)
     ]
-    assert found.over.all() and (found.fault == LEGAL).all()
+    assert result.over.all() and (result.fault == LEGAL).all()
 
 
 def test_a_game_is_left_where_few_squares_are_empty() -> None:
     games = [played_out("standard", seed) for seed in range(5)]
     lines = [[move for _, move in game] for game in games]
-    found = followed("standard", lines, until=20)
-    empties = 64 - np.bitwise_count(found.last_mover | found.last_opponent).astype(int)
-    assert empties.tolist() == [20] * 5 and not found.over.any()
-    assert (64 - np.bitwise_count(found.mover | found.opponent).astype(int)).min() == 21
+    result = followed("standard", lines, until=20)
+    empties = 64 - np.bitwise_count(result.last_mover | result.last_opponent).astype(int)
+    assert empties.tolist() == [20] * 5 and not result.over.any()
+    assert (64 - np.bitwise_count(result.mover | result.opponent).astype(int)).min() == 21
     lines[2][-1] = 0  # whatever comes then
     assert (followed("standard", lines, until=20).fault == LEGAL).all()
 
 
 def test_games_that_end_early() -> None:
-    found = followed("standard", [[19, 34], [], [19]])
-    assert found.over.tolist() == [False] * 3
-    assert found.game.tolist() == [0, 0, 2]
-    assert found.last_mover[1] == Position.start().mover
+    result = followed("standard", [[19, 34], [], [19]])
+    assert result.over.tolist() == [False] * 3
+    assert result.game.tolist() == [0, 0, 2]
+    assert result.last_mover[1] == Position.start().mover
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,7 @@ from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.jobs.stopping import RunStopped
 from othello_lab.training import selfplay
 from othello_lab.training.data import Positions, provenance
-from othello_lab.training.data_plan import DataConfig
-from othello_lab.training.labels import ROW, LabelledGames, labelled, levelled
+from othello_lab.training.labels import ROW, DataConfig, LabelledGames, labelled, levelled
 from othello_lab.training.playing import COUNTS, POSITIONS
 from othello_lab.training.selfplay import SelfPlay, about_of, make, read, with_defaults
 
@@ -42,31 +41,31 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_what_is_made(folder: Path) -> None:
-    found, about = Positions.read(folder), about_of(folder)
-    assert about["complete"] and about["games"] == 200 and not about["left_out"]
-    assert len(found) < found.games.sum() <= about["positions_of_games"]
+    positions, head = Positions.read(folder), about_of(folder)
+    assert head["complete"] and head["games"] == 200 and not head["left_out"]
+    assert len(positions) < positions.games.sum() <= head["positions_of_games"]
     assert query(folder, "select distinct table_name from rows") == [(COUNTS,)]
-    told = provenance(folder)
-    assert told["config"]["data"]["exact"] == 6 and told["versions"]["numba"]
-    assert told["data_hash"] == found.data_hash and told["positions"] == len(found)
+    about = provenance(folder)
+    assert about["config"]["data"]["exact"] == 6 and about["versions"]["numba"]
+    assert about["data_hash"] == positions.data_hash and about["positions"] == len(positions)
     assert yaml.safe_load((folder / "positions.yaml").read_text())["config"]["seed"] == 1
-    assert set(found.empties.tolist()) == set(range(1, 57))
-    assert np.array_equal(found.exact, found.empties <= 6)
-    shares = np.bincount(found.split, minlength=3) / len(found)
+    assert set(positions.empties.tolist()) == set(range(1, 57))
+    assert np.array_equal(positions.exact, positions.empties <= 6)
+    shares = np.bincount(positions.split, minlength=3) / len(positions)
     assert (shares > 0.04).all() and shares[0] > 0.7
 
 
 def test_late_scores_are_those_of_perfect_play(folder: Path) -> None:
-    found, solver = Positions.read(folder), EndgameSolver(table_mb=1)
-    late = found.stage(0, 6).sample(60, np.random.default_rng(1))
+    positions, solver = Positions.read(folder), EndgameSolver(table_mb=1)
+    late = positions.stage(0, 6).sample(60, np.random.default_rng(1))
     for mover, opponent, score in zip(late.mover, late.opponent, late.score, strict=True):
         assert solver.solve(Position(int(mover), int(opponent))).score == score
 
 
 def test_earlier_scores_are_what_the_solver_makes_of_the_game(folder: Path) -> None:
     """Every game's score is that of its position with 6 empty squares, or of its end."""
-    found = Positions.read(folder)
-    single = found[(found.games == 1) & (found.empties > 6)]
+    positions = Positions.read(folder)
+    single = positions[(positions.games == 1) & (positions.empties > 6)]
     for game in range(40):
         of_game = single[single.game == game]
         assert len({abs(score) for score in of_game.score.tolist()}) == 1
@@ -89,10 +88,10 @@ def test_what_failed_is_made_again(
 ) -> None:
     whole, where = selfplay.made_of, tmp_path / "x"
 
-    def fails_once(content: Any, place: Any, data: Any) -> Any:
+    def fails_once(content: Any, context: Any, data: Any) -> Any:
         if content.number == 1:
             raise ArithmeticError("too hot")
-        return whole(content, place, data)
+        return whole(content, context, data)
 
     with monkeypatch.context() as patch:
         patch.setattr(selfplay, "made_of", fails_once)
@@ -114,17 +113,17 @@ def test_games_of_a_line_up(tmp_path: Path) -> None:
         "executor": "serial",
         "games": 8,
     }
-    found = Positions.read(make(settings, tmp_path / "x"))
-    assert found.empties.max() == 52 and not found.exact.any() and len(found) > 200
-    assert found.empties.min() <= 2
+    positions = Positions.read(make(settings, tmp_path / "x"))
+    assert positions.empties.max() == 52 and not positions.exact.any() and len(positions) > 200
+    assert positions.empties.min() <= 2
 
 
 @pytest.mark.parametrize("rules", ["mini4", "mini6"])
 def test_small_boards(tmp_path: Path, rules: str) -> None:
     settings = {"evaluation": "disc_count", "depth": 1, "games": 30, "executor": "serial"}
     folder = make({**settings, "ruleset": {"name": rules}}, tmp_path / "x")
-    found = Positions.read(folder)
-    assert found.side == int(rules[-1]) and found.exact.any()
+    positions = Positions.read(folder)
+    assert positions.side == int(rules[-1]) and positions.exact.any()
 
 
 def test_the_games_own_endgames() -> None:
@@ -173,12 +172,12 @@ def test_scores_are_levelled_by_how_games_ended() -> None:
     rows["exact"] = discs == 40
     rows["end"] = rng.integers(-20, 21, 3000)
     rows["score"] = rows["end"] / 2 + np.where(discs == 4, 3, -2)
-    found, score = levelled(rows, 64), rows["score"]
-    assert np.array_equal(found[rows["exact"]], score[rows["exact"]])
+    level, score = levelled(rows, 64), rows["score"]
+    assert np.array_equal(level[rows["exact"]], score[rows["exact"]])
     for number in (4, 5):
         part = discs == number
         wrong = float((rows["end"] - score)[part].mean())
-        assert found[part] - score[part] == pytest.approx(wrong * 1000 / 1100, abs=1e-4)
+        assert level[part] - score[part] == pytest.approx(wrong * 1000 / 1100, abs=1e-4)
     rows["score"] = 64
     assert levelled(rows, 64).max() <= 64 and levelled(rows[:0], 64).shape == (0,)
 

@@ -71,9 +71,9 @@ def test_the_report_says_how_good_it_is(recorded_training: Path) -> None:
         assert f"## {title}" in report
     for said in ("othello-lab train tuned", "at depth 1, tuned", "misses the score", "10 discs"):
         assert said in report
-    kept = StepResult.read(recorded_training, "tuned")
-    assert kept.about["data_hash"] and kept.about["seed"] == 1
-    assert set(kept.about["scores"]["elo"]) == {"random", "greedy"}
+    saved = StepResult.read(recorded_training, "tuned")
+    assert saved.about["data_hash"] and saved.about["seed"] == 1
+    assert set(saved.about["scores"]["elo"]) == {"random", "greedy"}
 
 
 def test_what_is_no_better_than_guessing_is_called_so() -> None:
@@ -134,15 +134,16 @@ def test_other_commands_know_what_it_is(recorded_training: Path, tmp_path: Path)
 def test_after_ctrl_c_the_rest_is_learned_by_resume(
     recorded_training: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    words, keep = [positions_of(recorded_training), "figures=false"], TrainingContext.keep
+    words = [positions_of(recorded_training), "figures=false"]
+    save = TrainingContext.save_checkpoint
 
-    def keep_and_stop(work: TrainingContext, name: str, state: Any) -> None:
-        keep(work, name, state)
+    def save_and_stop(work: TrainingContext, name: str, state: Any) -> None:
+        save(work, name, state)
         if state["step"] == 12:
             signal.raise_signal(signal.SIGINT)
 
     with monkeypatch.context() as patch:
-        patch.setattr(TrainingContext, "keep", keep_and_stop)
+        patch.setattr(TrainingContext, "save_checkpoint", save_and_stop)
         said, folder = train(tmp_path, *words, code=130)
     assert f"othello-lab resume {folder} --trust" in said
     with Record.open(folder) as record:
@@ -150,9 +151,9 @@ def test_after_ctrl_c_the_rest_is_learned_by_resume(
     assert main(["resume", str(folder)]) == 2  # its code is not the lab's
     assert main(["resume", str(folder), "--trust"]) == 0
     _, whole = train(tmp_path, *words)
-    found, wanted = StepResult.read(folder, "two"), StepResult.read(whole, "two")
-    assert found.evaluation == wanted.evaluation
-    steps = [[row["step"] for row in each.history] for each in (found, wanted)]
+    resumed, wanted = StepResult.read(folder, "two"), StepResult.read(whole, "two")
+    assert resumed.evaluation == wanted.evaluation
+    steps = [[row["step"] for row in result.history] for result in (resumed, wanted)]
     assert steps[0] == steps[1] == list(range(30))
     assert main(["resume", str(folder), "--trust"]) == 0  # there is nothing left to do
 
@@ -181,8 +182,8 @@ def test_numbers_that_are_none_stop_it(recorded_training: Path, tmp_path: Path) 
     with np.errstate(all="ignore"):
         said, folder = train(tmp_path, *words, code=1)
     assert re.search(r"step \d+: weights: 2 of 2 numbers", said)
-    (kept,) = folder.rglob("weights.checkpoint")
-    last = TrainingContext(kept.parent).load_checkpoint("weights")
+    (saved,) = folder.rglob("weights.checkpoint")
+    last = TrainingContext(saved.parent).load_checkpoint("weights")
     assert last is not None and np.isfinite(last["weights"]).all()
 
 
@@ -269,8 +270,8 @@ def test_what_ships_says_how_it_was_made(recorded_training: Path, shipped: Path)
     assert "1 training" in told("train", "--ship", recorded_training)
     text = (shipped / "evaluation" / "tuned.yaml").read_text()
     assert text.startswith("# Mine\n# to stay\n_target_: othello_lab.agents.evaluation.Composite\n")
-    about = yaml.safe_load((shipped / "shipped" / "tuned.yaml").read_text())
-    assert {"command", "seed", "data_hash", "scores", "versions"} <= set(about)
+    side_file = yaml.safe_load((shipped / "shipped" / "tuned.yaml").read_text())
+    assert {"command", "seed", "data_hash", "scores", "versions"} <= set(side_file)
 
 
 @pytest.mark.integration
@@ -279,7 +280,8 @@ def test_several_trainings_are_one_command(
 ) -> None:
     folders = [str(tmp_path / "conf")]
     monkeypatch.setattr(
-        "othello_lab.training.part.read", lambda name, words: read(name, COMMON, folders)
+        "othello_lab.training.training_session.read",
+        lambda name, words: read(name, COMMON, folders),
     )
     conf = tmp_path / "conf" / "train"
     conf.mkdir(parents=True)

@@ -88,12 +88,12 @@ def test_an_interrupted_training_learns_the_same(
         with pytest.raises(KeyboardInterrupt):
             training.learn(context("parts"))
     whole, parts = context("whole"), context("parts")
-    wanted, found = training.learn(whole), training.learn(parts)
-    if wanted.weights is not None and found.weights is not None:
+    wanted, result = training.learn(whole), training.learn(parts)
+    if wanted.weights is not None and result.weights is not None:
         for array, values in wanted.weights.arrays.items():
-            np.testing.assert_array_equal(found.weights.arrays[array], values)
+            np.testing.assert_array_equal(result.weights.arrays[array], values)
     else:
-        assert found.evaluation == wanted.evaluation
+        assert result.evaluation == wanted.evaluation
     histories = [str([row | {"minutes": 0} for row in work.history]) for work in (parts, whole)]
     assert histories[0] == histories[1] != "[]"
 
@@ -102,9 +102,9 @@ def test_an_interrupted_training_learns_the_same(
 def test_patterns_foretell_scores(tmp_path: Path) -> None:
     positions = taught_positions(games=150)
     work = TrainingContext(tmp_path, positions=positions, plan=plan())
-    found = PatternTraining(**DATA, width=60).learn(work)
-    assert found.weights is not None
-    evaluation = PatternEvaluation(found.weights.write(tmp_path / "patterns.npz"))
+    result = PatternTraining(**DATA, width=60).learn(work)
+    assert result.weights is not None
+    evaluation = PatternEvaluation(result.weights.write(tmp_path / "patterns.npz"))
     held = positions.part(VALIDATION)
     missed = evaluation.values(held.mover, held.opponent) / UNIT - held.score
     stage = work.history[0]
@@ -119,8 +119,8 @@ def test_scores_that_are_no_numbers_stop_it(name: str, tmp_path: Path) -> None:
     score = positions.score.copy()
     score[::7] = np.nan
     broken = dataclasses.replace(positions, score=score)
-    place = {"two weights": "step 0: weights", "tuned": "sums of features"}
-    with pytest.raises(NotFinite, match=place.get(name, "scores")):
+    where = {"two weights": "step 0: weights", "tuned": "sums of features"}
+    with pytest.raises(NotFinite, match=where.get(name, "scores")):
         training_of(name).learn(TrainingContext(tmp_path, positions=broken))
 
 
@@ -161,19 +161,25 @@ def test_wrong_settings_are_named(
 # ------------------------------------------------------------------ what a training works with
 
 
-TRUE = {"corners": 4.0, "mobility": 0.5}
-"""Discs: what the made-up scores are made of."""
-
-
-@pytest.mark.integration
-def test_weights_that_made_the_scores_are_found(tmp_path: Path) -> None:
-    positions = taught_positions({name: UNIT * weight for name, weight in TRUE.items()}, noise=1)
-    work = TrainingContext(tmp_path, positions=positions)
-    learned = TwoWeights(steps=300).learn(work)
-    found = learned.evaluation["weights"]
-    for name, weight in TRUE.items():
-        assert found[name] / UNIT == pytest.approx(weight, abs=0.3)
-    assert work.history[-1]["loss"] < 2 < work.history[0]["loss"]
+def test_the_loop_ends_with_the_minutes_and_saves_what_is_noted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds, saved = 0.0, []
+    monkeypatch.setattr(training, "processor_seconds", lambda: seconds)
+    work, state = TrainingContext(tmp_path, minutes=1), {"numbers": np.zeros(2)}
+    monkeypatch.setattr(work, "save_checkpoint", lambda name, state: saved.append(state["step"]))
+    done = []
+    for step in work.steps("numbers", 9, state, least=1, save_all=False):
+        done.append(step)
+        if step == 2:
+            work.note(step=step)
+        seconds = (0.0, 0.1, 0.2, 50.0, 59.0, 61.0)[step] * training.CORES
+    assert (done, state["step"]) == ([0, 1, 2, 3, 4, 5], 6)
+    assert saved == [3, 4]  # of step 2 there is a note, step 3 was late
+    assert list(TrainingContext(tmp_path, minutes=0).steps("more", 9, {}, least=2)) == [0, 1]
+    state["numbers"][1] = np.inf
+    with pytest.raises(NotFinite, match="step 6: numbers: 1 of 2"):
+        list(TrainingContext(tmp_path).steps("numbers", 9, state))
 
 
 def test_states_outlive_the_program(tmp_path: Path) -> None:
@@ -184,10 +190,10 @@ def test_states_outlive_the_program(tmp_path: Path) -> None:
     work.save_checkpoint("state", state)
     work.note(step=2, loss=0.25)  # not kept
     again = TrainingContext(tmp_path)
-    found = again.load_checkpoint("state")
-    assert found is not None and found.keys() == state.keys()
-    assert np.array_equal(found["weights"], np.arange(6.0).reshape(2, 3))
-    assert (found["raw"], found["step"], found["names"]) == (b"\x00\xff", 3, ["a"])
+    result = again.load_checkpoint("state")
+    assert result is not None and result.keys() == state.keys()
+    assert np.array_equal(result["weights"], np.arange(6.0).reshape(2, 3))
+    assert (result["raw"], result["step"], result["names"]) == (b"\x00\xff", 3, ["a"])
     assert [row["step"] for row in again.history] == [1]
 
 

@@ -16,9 +16,9 @@ from othello_lab.core.position import Position
 from othello_lab.training.data import VALIDATION, Positions
 from othello_lab.training.stages import MOST_EMPTIES, stages_of_empties
 from othello_lab.training.training import LearningResult, TrainingContext
-from othello_lab.training.tree_figures import tree_figures
 from othello_lab.training.tree_growing import SingleTree, TreeStage, answers, grow, importances
 from othello_lab.training.trees import TreesTraining
+from othello_lab.training.weights_figures import tree_figures
 
 pytest.importorskip("sklearn")
 
@@ -48,12 +48,12 @@ def test_what_is_exported_is_what_scikit_learn_grew(positions: Positions) -> Non
     with threadpool_limits(1):  # several threads wait for each other most of the time
         model.fit(given, positions.score)
     none = given[:0], positions.score[:0]
-    found = grow(given, positions.score, *none, trees=7, depth=4, rate=0.3, smallest_leaf=15)
-    foretold = found.start + answers(found, given).sum(axis=0)
+    stage = grow(given, positions.score, *none, trees=7, depth=4, rate=0.3, smallest_leaf=15)
+    foretold = stage.start + answers(stage, given).sum(axis=0)
     np.testing.assert_allclose(foretold, model.predict(given), atol=1e-9)
     missed = ((foretold - positions.score) ** 2).sum()
-    assert found.train_squares[-1] == pytest.approx(missed)
-    assert found.train_count == len(positions)
+    assert stage.train_squares[-1] == pytest.approx(missed)
+    assert stage.train_count == len(positions)
 
 
 def test_it_learns(positions: Positions, trained: tuple[TrainingContext, LearningResult]) -> None:
@@ -102,27 +102,27 @@ def test_what_trees_ask_about_is_told(positions: Positions) -> None:
     """Where the score is one feature, all that questions bring is that feature's."""
     given = features(positions.mover, positions.opponent)
     score = given[:, NAMES.index("mobility")].astype(np.float32)
-    found = grow(given, score, given, score, trees=3, depth=3, rate=1, smallest_leaf=5)
-    shares = importances([found, TreeStage.constant(3, 0.0)])
+    stage = grow(given, score, given, score, trees=3, depth=3, rate=1, smallest_leaf=5)
+    shares = importances([stage, TreeStage.constant(3, 0.0)])
     assert shares[0, NAMES.index("mobility")] == pytest.approx(1, abs=0.01)
     assert shares[1].sum() == 0
 
 
 def test_a_single_tree_counts_its_positions(positions: Positions) -> None:
     single = SingleTree.grown(positions, 6, np.random.default_rng(1))
-    asked = [place for place in range(QUESTIONS) if single.stage.gain[0, place] > 0]
-    assert len(asked) == 5
-    for place in asked:
-        assert single.counts[place] == single.counts[2 * place + 1] + single.counts[2 * place + 2]
+    questions = [slot for slot in range(QUESTIONS) if single.stage.gain[0, slot] > 0]
+    assert len(questions) == 5
+    for slot in questions:
+        assert single.counts[slot] == single.counts[2 * slot + 1] + single.counts[2 * slot + 2]
     assert single.counts[0] == len(positions)
 
 
 def test_figures_are_drawn(trained: tuple[TrainingContext, LearningResult]) -> None:
     figures = {figure.name: figure for figure in trained[1].figures()}
     assert list(figures) == ["single_tree", "first_tree", "importances"]
-    told = [text.get_text() for text in figures["single_tree"].chart.axes[0].texts]
-    assert any("?" in text for text in told)
-    assert sum("%" in text for text in told) >= SMALL.drawn_leaves
+    texts = [text.get_text() for text in figures["single_tree"].chart.axes[0].texts]
+    assert any("?" in text for text in texts)
+    assert sum("%" in text for text in texts) >= SMALL.drawn_leaves
     silent = TreeStage.constant(1, 0.0)
     leaf = next(iter(tree_figures(SingleTree(silent), [silent], np.zeros(65, int))))
     assert {text.get_text() for text in leaf.chart.axes[0].texts} == {"+0.0"}
