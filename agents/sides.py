@@ -135,7 +135,7 @@ def settings_of_function(told: Mapping[str, Any]) -> dict[str, Any]:
     if told.get("kind") in (STRATEGY, DOUBTFUL):
         return {"_target_": "othello_lab.agents.external:FunctionAgent", "target": told["target"]}
     if told.get("kind") == MAKER:
-        target = "othello_lab.agents.diagnosis:StrategyFromFactory"
+        target = "othello_lab.agents.checks.search:StrategyFromFactory"
         return {"_target_": target, "target": told["target"]}
     return {}
 

@@ -10,21 +10,18 @@ from typing import Any
 from rich.console import Console
 
 from othello_lab.agents.agent import Agent
-from othello_lab.agents.checking import FAILED
+from othello_lab.agents.checks.agent import PATIENCE, findings
+from othello_lab.agents.checks.check import BROKEN, FAILED, HOLDS, report
+from othello_lab.agents.checks.files import FileCheck, SubmissionCheck
 from othello_lab.agents.commands import check_search
 from othello_lab.agents.commands.shared import (
-    BROKEN,
-    HOLDS,
     add_config_dir,
     add_seconds,
     announce,
     build_settings,
-    report,
     typed_agent,
 )
 from othello_lab.agents.config import OPEN, ConfigError, build_agent, choices, load
-from othello_lab.agents.contract import PATIENCE, findings
-from othello_lab.agents.external.check_files import FileCheck, SubmissionCheck
 from othello_lab.agents.external.program import LAST_OUTPUT
 from othello_lab.agents.external.program_agent import ProgramAgent
 from othello_lab.agents.external.submission import Submission, settings_of, submissions
@@ -95,7 +92,6 @@ def run(options: Namespace, console: Console) -> int:
         options.target,
         right="keeps to the contract",
         wrong="breaks the contract: {1}",
-        text_of=str,
     )
 
 
@@ -106,7 +102,7 @@ def _check_file(words: Sequence[str], console: Console) -> int:
     command, *settings = words
     check = build_settings(FileCheck, settings, _FILE, command=command)
     right = "keeps to the file protocol; {}"
-    return report(check.run(), console, command, right, failed_last=False)
+    return report(check.run(), console, command, right)
 
 
 def _check_submission(path: Path, words: Sequence[str], console: Console) -> int:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from functools import partial
 from typing import Any
 
 from rich.console import Console
 
-from othello_lab.agents.checking import ProgramFinding, run_checks
-from othello_lab.agents.commands.shared import add_seconds, report
-from othello_lab.agents.external import check_gtp, check_nboard
+from othello_lab.agents.checks import gtp, nboard
+from othello_lab.agents.checks.check import report, run_checks
+from othello_lab.agents.commands.shared import add_seconds
 from othello_lab.agents.external.program import PATIENCE, Program, words_of
 from othello_lab.core.system.escaping import plain
 
 PROTOCOLS: dict[str, tuple[Any, Any]] = {
-    "gtp": (check_gtp.GtpEngineUnderTest, check_gtp.CHECKS),
-    "nboard": (check_nboard.NBoardEngineUnderTest, check_nboard.CHECKS),
+    "gtp": (gtp.GtpEngineUnderTest, gtp.CHECKS),
+    "nboard": (nboard.NBoardEngineUnderTest, nboard.CHECKS),
 }
 """Of each protocol the class of engines and the checks."""
 _THINK = 60.0
@@ -53,8 +52,7 @@ def run(options: Namespace, console: Console) -> int:
         console,
         options.engine,
         right="passes all checks",
-        text_of=partial(ProgramFinding.text, everything=options.all),
-        failed_last=False,
+        everything=options.all,
     )
     plays, detail = case.verdict()
     verdict = f"plays, with these settings: {detail}" if plays else f"does not play: {detail}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import textwrap
 from argparse import ArgumentTypeError, Namespace
@@ -14,16 +13,8 @@ from typing import Any
 from rich.console import Console
 
 from othello_lab.agents.agent import Agent, Limits
-from othello_lab.agents.checking import indented
-from othello_lab.agents.commands.shared import (
-    add_seconds,
-    announce,
-    parameters_of,
-    print_finding,
-    typed_agent,
-)
-from othello_lab.agents.config import OPEN, ConfigError, build, build_agent, evaluation_settings
-from othello_lab.agents.diagnosis import (
+from othello_lab.agents.checks.check import indented, print_findings, print_json
+from othello_lab.agents.checks.search import (
     DEEPEST,
     NARROW_FROM,
     POSITIONS,
@@ -35,6 +26,13 @@ from othello_lab.agents.diagnosis import (
     diagnose,
     inside_of,
 )
+from othello_lab.agents.commands.shared import (
+    add_seconds,
+    announce,
+    parameters_of,
+    typed_agent,
+)
+from othello_lab.agents.config import OPEN, ConfigError, build, build_agent, evaluation_settings
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.external import FunctionAgent
 from othello_lab.agents.sides import described
@@ -115,7 +113,8 @@ def run(options: Namespace, console: Console) -> int:
     code = WRONG if not diagnosis.holds else UNJUDGED if unjudged else RIGHT
     if options.json:
         right = {RIGHT: True, WRONG: False}.get(code)
-        print(json.dumps({"target": options.target, "right": right} | asdict(diagnosis), indent=2))
+        data = asdict(diagnosis) | {"findings": diagnosis.findings}
+        print_json(options.target, right, **data)
         return code
     _print(diagnosis, options.target, console)
     if code == UNJUDGED:
@@ -125,8 +124,7 @@ def run(options: Namespace, console: Console) -> int:
 
 
 def _print(diagnosis: Diagnosis, target: str, console: Console) -> None:
-    for finding in diagnosis.findings:
-        print_finding(finding, console)
+    print_findings(diagnosis.findings, console)
     for note in diagnosis.notes:
         console.print(plain(f"note: {note}"), soft_wrap=True)
     for number, cause in enumerate(diagnosis.causes):

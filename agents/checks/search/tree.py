@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import takewhile
 from operator import eq
 
-from othello_lab.agents.diagnosis.questions import Board
+from othello_lab.agents.checks.search.questions import Board
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.core.notation import PASS
 from othello_lab.core.position import Position

@@ -14,7 +14,7 @@ from itertools import product
 from textwrap import dedent
 from typing import Any, NamedTuple
 
-from othello_lab.agents.diagnosis.tree import ReferenceNode
+from othello_lab.agents.checks.search.tree import ReferenceNode
 from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
 
 INFINITY = 65 * FINAL_UNIT

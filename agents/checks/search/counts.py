@@ -8,9 +8,15 @@ from functools import cache
 from itertools import accumulate
 from operator import eq
 
-from othello_lab.agents.checking import FAILED, NOT_ASKED, OK, Finding
-from othello_lab.agents.diagnosis.answered import AnsweredQuestion, Cases, Cause, Judged, simplest
-from othello_lab.agents.diagnosis.references import (
+from othello_lab.agents.checks.check import FAILED, OK, SKIPPED, Finding
+from othello_lab.agents.checks.search.answered import (
+    AnsweredQuestion,
+    Cases,
+    Cause,
+    Judged,
+    simplest,
+)
+from othello_lab.agents.checks.search.references import (
     FULL,
     FULL_WINDOW,
     NO_CUTS,
@@ -95,7 +101,7 @@ def judge_counts(answered: Cases, kind: type[Search], right: bool, notes: list[s
     stated = [c for c in answered if c.answer.nodes is not None and not c.solved]
     if not stated or not right:
         why = _WRONG_ALREADY if stated else "it states no counts"
-        return Finding("counts", _NODES, NOT_ASKED, why), None
+        return Finding("counts", _NODES, SKIPPED, why), None
     known = [*_known(kind, stated)]
     for each in known:
         if each.fits(lambda case, reply: case.answer.nodes == reply.nodes):
@@ -137,7 +143,7 @@ def _within_bounds(answered: Cases, stated: Cases, kind: type[Search], notes: li
             return _miscounted("too few for any search", case, f"{words} has {least:,}")
         if nodes > most and case.answer.seen is None:
             why = "more nodes than minimax: what it searches again cannot be seen"
-            return Finding("counts", _NODES, NOT_ASKED, why), None
+            return Finding("counts", _NODES, SKIPPED, why), None
         # Where it evaluates a position twice, or above the last ply, it searches or sorts again.
         again = case.evaluated < len(case.answer.calls) or case.above
         if nodes > most and not again:
@@ -194,7 +200,7 @@ def judge_pruning(
 ) -> Judged:
     """Compare what a search looks at with minimax's, and name a wasteful habit.
 
-    It fails only if it must prune. Its outcome is NOT_ASKED where nothing can be told.
+    It fails only if it must prune. Its outcome is SKIPPED where nothing can be told.
     """
     deep = [c for c in answered if c.depth > 1 and _cost(c) and not c.solved]
     if not right or not deep:
@@ -203,7 +209,7 @@ def judge_pruning(
             why = _WRONG_ALREADY
         elif all(case.depth == 1 for case in answered):
             why = "nothing can be pruned at depth 1"
-        return Finding("pruning", _PRUNES, NOT_ASKED, why), None
+        return Finding("pruning", _PRUNES, SKIPPED, why), None
     known = [*_known(kind, deep)]
     minimax, alphabeta = known[:2]
     spent = sum(_cost(case) or 0 for case in deep)

@@ -14,14 +14,14 @@ from bots import InProcess, engine, player
 from chosen import mostly_nightly
 from engines import EDAX, GtpEngine, NBoardEngine
 
-from othello_lab.agents.checking import FAILED, NOT_ASKED, OK, ProgramFinding, run_checks
+from othello_lab.agents.checks import gtp, nboard
+from othello_lab.agents.checks.check import FAILED, OK, SKIPPED, Finding, run_checks
+from othello_lab.agents.checks.engine import EngineUnderTest
+from othello_lab.agents.checks.files import CHECKS
+from othello_lab.agents.checks.gtp import GtpEngineUnderTest
+from othello_lab.agents.checks.nboard import NBoardEngineUnderTest
 from othello_lab.agents.command_line import main
 from othello_lab.agents.commands import check_engine
-from othello_lab.agents.external import check_gtp, check_nboard
-from othello_lab.agents.external.check_files import CHECKS
-from othello_lab.agents.external.check_gtp import GtpEngineUnderTest
-from othello_lab.agents.external.check_nboard import NBoardEngineUnderTest
-from othello_lab.agents.external.checking import EngineUnderTest
 from othello_lab.agents.external.program import Program
 
 ROOT = Path(__file__).parents[3]
@@ -29,8 +29,8 @@ INTEGRATION = pytest.mark.integration
 RHINO = shutil.which("gtp-rhino") or shutil.which("gtp-rhino", path="/usr/games")
 
 PROTOCOLS: dict[str, tuple[Any, Any, Any]] = {
-    "gtp": (GtpEngine, GtpEngineUnderTest, check_gtp),
-    "nboard": (NBoardEngine, NBoardEngineUnderTest, check_nboard),
+    "gtp": (GtpEngine, GtpEngineUnderTest, gtp),
+    "nboard": (NBoardEngine, NBoardEngineUnderTest, nboard),
 }
 
 ONE_FAULT = {
@@ -58,7 +58,7 @@ ALWAYS = [("gtp", "turn"), ("nboard", "name"), ("nboard", "value"), ("nboard", "
 """Could once not be failed."""
 
 
-def found_of(protocol: str, program: Program, patience: float = 30) -> list[ProgramFinding]:
+def found_of(protocol: str, program: Program, patience: float = 30) -> list[Finding]:
     _, kind, checks = PROTOCOLS[protocol]
     case: EngineUnderTest = kind(program, patience, 30)
     return list(run_checks(case, checks.CHECKS))
@@ -66,12 +66,12 @@ def found_of(protocol: str, program: Program, patience: float = 30) -> list[Prog
 
 def found_in_process(
     protocol: str, traits: str, monkeypatch: pytest.MonkeyPatch
-) -> list[ProgramFinding]:
+) -> list[Finding]:
     monkeypatch.setattr(engines, "TRAITS", set(traits.split()))
     return found_of(protocol, InProcess(PROTOCOLS[protocol][0]))
 
 
-def names(found: list[ProgramFinding], outcome: str) -> set[str]:
+def names(found: list[Finding], outcome: str) -> set[str]:
     return {each.name for each in found if each.outcome == outcome}
 
 
@@ -92,8 +92,8 @@ def test_an_engine_with_one_fault_fails_one_check(
     assert [*(each.name for each in found), ""] == checks
     failed = [each for each in found if each.outcome == FAILED]
     assert [each.name for each in failed] == [check] * bool(check), failed
-    assert bool(names(found, NOT_ASKED)) == (check == "starts")
-    assert all(each.exchanges for each in found if each.outcome != NOT_ASKED)
+    assert bool(names(found, SKIPPED)) == (check == "starts")
+    assert all(each.exchanges for each in found if each.outcome != SKIPPED)
     assert check != "moves" or "  a b c d e f g h\n1 " in failed[0].detail
 
 
@@ -117,7 +117,7 @@ def test_what_an_engine_need_not_do_is_no_fault(
     protocol: str, traits: str, passed: str, skipped: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = found_in_process(protocol, traits, monkeypatch)
-    assert names(found, NOT_ASKED) == {name.replace("_", " ") for name in skipped.split()}
+    assert names(found, SKIPPED) == {name.replace("_", " ") for name in skipped.split()}
     assert not names(found, FAILED) and passed in names(found, OK)
 
 

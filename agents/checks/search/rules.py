@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from othello_lab.agents.diagnosis.questions import Board
+from othello_lab.agents.checks.search.questions import Board
 from othello_lab.core.bitboard import FLIPS, bits
 from othello_lab.core.notation import PASS, square_name
 from othello_lab.core.position import Position

@@ -17,19 +17,19 @@ import pytest
 
 from othello_lab.agents.command_line import main
 from othello_lab.agents.config import build_agent, load_evaluation
-from othello_lab.agents.contract import FAILED, NOT_ASKED, OK
-from othello_lab.agents.diagnosis import Diagnosis, RecordingEvaluation, SearchUnderTest, diagnose
-from othello_lab.agents.diagnosis.answered import AnsweredQuestion
-from othello_lab.agents.diagnosis.comparison import cuts
-from othello_lab.agents.diagnosis.counts import judge_counts
-from othello_lab.agents.diagnosis.questions import (
+from othello_lab.agents.checks.check import FAILED, OK, SKIPPED
+from othello_lab.agents.checks.search import Diagnosis, RecordingEvaluation, SearchUnderTest, diagnose
+from othello_lab.agents.checks.search.answered import AnsweredQuestion
+from othello_lab.agents.checks.search.comparison import cuts
+from othello_lab.agents.checks.search.counts import judge_counts
+from othello_lab.agents.checks.search.questions import (
     SearchAnswer,
     SearchQuestion,
     ask,
     narrow_positions,
     positions,
 )
-from othello_lab.agents.diagnosis.references import (
+from othello_lab.agents.checks.search.references import (
     FULL,
     MISTAKES,
     NO_CUTS,
@@ -43,7 +43,7 @@ from othello_lab.agents.diagnosis.references import (
     from_h8,
     mistaken,
 )
-from othello_lab.agents.diagnosis.tree import ReferenceNode
+from othello_lab.agents.checks.search.tree import ReferenceNode
 from othello_lab.agents.search import AlphaBeta, Minimax
 
 PAIP = Path(__file__).parents[1] / "external" / "paip.py"
@@ -169,7 +169,7 @@ def test_a_right_search_passes_whatever_it_has_chosen(seed: Seed, tmp_path: Path
     diagnosis = examined(written(seed, tmp_path), deep=True)
     assert diagnosis.holds and not diagnosis.causes, diagnosis
     assert diagnosis.depth == ALL_DEPTHS[-1]
-    assert ("not prune" in diagnosis.findings[-1].asked) == (seed.wrong == "False")
+    assert ("not prune" in diagnosis.findings[-1].sentence) == (seed.wrong == "False")
 
 
 @pytest.mark.integration
@@ -287,20 +287,20 @@ def test_a_count_is_exact_or_wrong(
     notes: list[str] = []
     finding, cause = judge_counts(counting(style, order, of), Search, True, notes)
     assert (finding.outcome, bool(cause)) == (outcome, outcome == FAILED)
-    assert words in (finding.detail or finding.asked) and not notes
+    assert words in (finding.detail or finding.sentence) and not notes
 
 
 def test_unseen_counts_in_an_unknown_order_are_held_to_the_bounds() -> None:
     for of, outcome in (
         (lambda nodes: nodes, OK),
         (lambda nodes: nodes // 3, FAILED),
-        (lambda nodes: 9 * nodes, NOT_ASKED),
+        (lambda nodes: 9 * nodes, SKIPPED),
     ):
         cases = counting(SOFT, by_value, of)
         for case in cases:
             case.answer = replace(case.answer, seen=None, calls=())
         finding, _ = judge_counts(cases, Search, True, [])
-        assert finding.outcome == outcome and "exactly" not in finding.asked
+        assert finding.outcome == outcome and "exactly" not in finding.sentence
 
 
 def test_a_search_without_cuts_has_no_cause_that_needs_them() -> None:

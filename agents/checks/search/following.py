@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
-from othello_lab.agents.diagnosis.answered import AnsweredQuestion, Cases, Cause, simplicity
-from othello_lab.agents.diagnosis.references import Search
-from othello_lab.agents.diagnosis.rules import FAULTS, KEPT, after
+from othello_lab.agents.checks.search.answered import AnsweredQuestion, Cases, Cause, simplicity
+from othello_lab.agents.checks.search.references import Search
+from othello_lab.agents.checks.search.rules import FAULTS, KEPT, after
 
 _FOLLOWED = 16
 """So many wrong answers are followed, the simplest."""

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-from othello_lab.agents.checking import Finding
-from othello_lab.agents.diagnosis.questions import Board, SearchAnswer, SearchQuestion
-from othello_lab.agents.diagnosis.references import FULL, INFINITY, NO_CUTS, Reply, Search
-from othello_lab.agents.diagnosis.rules import Fault, Line, after, fault_before, legal_lines
-from othello_lab.agents.diagnosis.tree import ReferenceNode
+from othello_lab.agents.checks.check import Finding
+from othello_lab.agents.checks.search.questions import Board, SearchAnswer, SearchQuestion
+from othello_lab.agents.checks.search.references import FULL, INFINITY, NO_CUTS, Reply, Search
+from othello_lab.agents.checks.search.rules import Fault, Line, after, fault_before, legal_lines
+from othello_lab.agents.checks.search.tree import ReferenceNode
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
 from othello_lab.agents.search.endgame.solver import EndgameSolver
@@ -45,7 +45,7 @@ class AnsweredQuestion:
     """A question and its answer, with what it is compared with, found on demand.
 
     beyond: the largest heuristic value there is. kind: of the right searches that it is held to,
-    one of :data:`~agents.diagnosis.references.RIGHT`. solved: True if the answer is that of a
+    one of :data:`~agents.checks.search.references.RIGHT`. solved: True if the answer is that of a
     search that plays the game to its end. unproven: True if it is right, but for no reason.
     """
 

@@ -14,23 +14,24 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-from othello_lab.agents import contract
 from othello_lab.agents.agent import Agent, Decision, Limits
-from othello_lab.agents.checking import (
+from othello_lab.agents.checks import agent as contract
+from othello_lab.agents.checks.check import (
     FAILED,
     Check,
+    Finding,
     Interrupted,
     NotApplicable,
-    ProgramFinding,
+    Send,
     Violation,
     checks_of,
     items_apart,
     named_check,
     run_checks,
 )
-from othello_lab.agents.external.checking import ProgramUnderTest
+from othello_lab.agents.checks.engine import ProgramUnderTest
 from othello_lab.agents.external.program import Command, explained
 from othello_lab.agents.external.submission import FILE, PROGRAMS, PYTHON, UNCLEAR, Submission
 from othello_lab.agents.external.wpi import EXIT_SECONDS, Name, WpiAgent
@@ -155,7 +156,7 @@ class FileProgramUnderTest(ProgramUnderTest):
                 self.sent = text
         if record.end_reason != FINISHED:
             self._answered(f"({record.end_reason})")
-            raise Violation(f"{record.end_reason}: {record.detail.strip()}, at\n{record.final}")
+            raise Violation(f"{record.end_reason}: {record.detail.strip()}", record.final)
         for ply in record.plies:
             if ply.move == PASS:
                 self.passes["made" if ply.color is color else "told"] += 1
@@ -230,7 +231,7 @@ class ProgramCheck(Nameable):
     def __post_init__(self) -> None:
         check_settings(self)
 
-    def findings(self, agent: Agent) -> Iterator[ProgramFinding]:
+    def findings(self, agent: Agent) -> Iterator[Finding]:
         """Run the checks in a closed process that may read the agent's files; yield each finding.
 
         A program of the file protocol plays as with the referee; all others are held to the
@@ -244,21 +245,21 @@ class ProgramCheck(Nameable):
         confinement = Confinement(box=box).opening(agent.files())
         try:
             for finding in items_apart(self._inside, agent, confinement=confinement):
-                yield ProgramFinding(**finding)
+                yield Finding(**finding)
         except Interrupted as reason:
             raise ValueError(f"the checks have not been completed: {reason}") from None
 
-    def _inside(self, agent: Agent) -> Iterator[dict[str, Any]]:
-        """Yield the findings as plain data, in the closed process."""
+    def _inside(self, send: Send, agent: Agent) -> None:
+        """Send the findings, in the closed process."""
         logging.getLogger().addHandler(logging.NullHandler())
         if not self.children:
             agent.forbid_children()
         place = getattr(agent, "path", None)
         name = agent.name if isinstance(agent, WpiAgent) else Path(str(place)).stem
         for finding in self._findings(agent):
-            yield asdict(replace(finding, detail=explained(finding.detail, name, place)))
+            send(asdict(replace(finding, detail=explained(finding.detail, name, place))))
 
-    def _findings(self, agent: Agent) -> Iterator[ProgramFinding]:
+    def _findings(self, agent: Agent) -> Iterator[Finding]:
         # The code of a submission in Python runs in the processes of the checks alone.
         if isinstance(agent, Submission) and agent.protocol != PYTHON:
             try:
@@ -272,9 +273,9 @@ class ProgramCheck(Nameable):
             yield from contract.findings(agent)
 
 
-def _no_start(reason: str) -> ProgramFinding:
+def _no_start(reason: str) -> Finding:
     """Return the finding about a program that plays in no way."""
-    return ProgramFinding("start", "It can be recognised, compiled and started", FAILED, reason)
+    return Finding("start", "It can be recognised, compiled and started", FAILED, reason)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -286,7 +287,7 @@ class FileCheck(ProgramCheck):
     name: Name = None
     """Name of its files; by default that of the program."""
 
-    def run(self) -> Iterator[ProgramFinding]:
+    def run(self) -> Iterator[Finding]:
         """Run the checks and yield each finding.
 
         Raises ValueError if there is no such program, or if its files have no name.

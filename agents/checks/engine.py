@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import accumulate, count
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
 
-from othello_lab.agents.checking import Check, Violation
+from othello_lab.agents.checks.check import Check, Violation
 from othello_lab.agents.external.program import Program
 from othello_lab.core.game import PlayerFailure
-from othello_lab.core.notation import PASS, split_transcript
+from othello_lab.core.notation import PASS, parse_square, split_transcript
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 
@@ -70,6 +72,9 @@ class EngineUnderTest(ProgramUnderTest):
     patience: float
     think: float
 
+    keeps_its_move = True
+    """True if the engine makes the move that it chooses on its own board."""
+
     def begin(self) -> None:
         if not self.program.is_running:
             self.program.start()
@@ -101,13 +106,36 @@ class EngineUnderTest(ProgramUnderTest):
         """Return the move that the engine chooses; raises Violation if it is illegal."""
         raise NotImplementedError
 
-    def moves_after(self, transcript: str) -> None:
-        """Let the engine choose a move after those of a transcript."""
-        self.move(self.lead(moves_of(transcript)))
+    def command(self, line: str, position: Position) -> None:
+        """Do what a line of a script says in a position; see :func:`checks_in`."""
+        raise NotImplementedError
+
+    def follow(self, script: Sequence[str]) -> None:
+        """Do what the lines of a script say; see :func:`checks_in`."""
+        positions = [Position.start()]
+        for line in script:
+            word, _, rest = line.partition(" ")
+            if word == "start":
+                moves = line_to_a_pass() if rest == "pass" else moves_of(rest)
+                self.lead(moves)
+                positions = [*accumulate(moves, Position.play, initial=Position.start())]
+            elif line == "go":
+                move = self.move(positions[-1])
+                positions += [positions[-1].play(move)] if self.keeps_its_move else []
+            elif word in ("move", "reply"):
+                move = parse_square(rest) if rest else positions[-1].moves[0]
+                self.tell(positions[-1], move)
+                positions.append(positions[-1].play(move))
+            else:
+                self.command(line, positions[-1])
+                positions = positions[:-1] if line == "undo" else positions
 
     def take_turn(self, position: Position) -> int:
         """Return the engine's move in a game, which is made on its board, too."""
-        return self.move(position)
+        move = self.move(position)
+        if not self.keeps_its_move:
+            self.tell(position, move)
+        return move
 
     def play_game(self, position: Position, color: Color) -> None:
         """Play a game from this position, which the engine has, to the end.
@@ -122,12 +150,6 @@ class EngineUnderTest(ProgramUnderTest):
                 move = int(rng.choice(position.moves or (PASS,)))
                 self.tell(position, move)
             position = position.play(move)
-
-    def accepts_pass(self) -> Position:
-        """Send a game in which the opponent has to pass, and return the position after it."""
-        position = self.lead(line_to_a_pass())
-        self.tell(position, PASS)
-        return position.play(PASS)
 
     # ------------------------------------------------------------------ its use in a run
 
@@ -147,6 +169,25 @@ class EngineUnderTest(ProgramUnderTest):
             return False, str(error)
         finally:
             self.end()
+
+
+def checks_in(table: str) -> tuple[Check, ...]:
+    """Return the checks of a table: of each a line ``name: sentence``, then its script.
+
+    Lines of a script: ``start d3c5``, a new game with these moves (``start pass``: up to a position
+    without a move); ``move c4``, a move; ``reply``, the first legal one; ``go``, the engine chooses
+    one. All others are the protocol's, see ``command`` of its class. Semicolons part lines, too. A
+    check without a script is the method ``check_NAME``. The first check is needed by all others.
+    """
+    checks: list[Check] = []
+    for block in re.split(r"\n(?=\S)", table.strip()):
+        title, *lines = block.splitlines()
+        name, _, sentence = title.partition(": ")
+        run: Callable[[Any], None] = methodcaller(f"check_{name.replace(' ', '_')}")
+        if lines:
+            run = methodcaller("follow", re.split(r"[;\n] *", "\n".join(map(str.strip, lines))))
+        checks.append(Check(name, sentence, run, needed=not checks))
+    return tuple(checks)
 
 
 def moves_of(transcript: str) -> tuple[int, ...]:

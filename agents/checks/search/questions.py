@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from othello_lab.agents.agent import Agent, Limits
-from othello_lab.agents.checking import Interrupted, items_apart
+from othello_lab.agents.checks.check import Interrupted, Send, items_apart
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.evaluation.board_list import position_of
 from othello_lab.agents.external import FunctionAgent
@@ -24,6 +24,7 @@ from othello_lab.core.notation import PASS, IllegalMove
 from othello_lab.core.perft import perft
 from othello_lab.core.position import Position
 from othello_lab.core.system.compile import Announce, Array, Mask
+from othello_lab.core.system.confinement import Confinement
 
 POSITIONS = 200
 NARROW_FROM = 4
@@ -242,13 +243,17 @@ def ask(
     for _ in range(_FATAL_AT_MOST):
         rest = questions[len(answers) :]
         try:
-            items = items_apart(_answers, asked, rest, until, forgetful, patience=asked.patience)
-            for told in items:
+            for told in _items(_answers, asked, rest, until, forgetful):
                 answers.append(_read(told))
             break
         except Interrupted as reason:
             answers.append(SearchAnswer(trouble=str(reason), fatal=True))
     return [*answers, *[None] * (len(questions) - len(answers))]
+
+
+def _items(main: Callable[..., None], asked: SearchUnderTest, *more: Any) -> Iterator[Any]:
+    patience, confinement = asked.patience, Confinement()
+    return items_apart(main, asked, *more, patience=lambda: patience, confinement=confinement)
 
 
 def _read(told: dict[str, Any]) -> SearchAnswer:
@@ -286,15 +291,19 @@ def ask_in_games(
     moves; none is begun or continued after ``until`` by the monotonic clock."""
     played: list[tuple[SearchQuestion, SearchAnswer]] = []
     with suppress(Interrupted):  # what it has answered until then counts
-        for obf, told in items_apart(_games, asked, depth, until, patience=asked.patience):
+        for obf, told in _items(_games, asked, depth, until):
             played.append((SearchQuestion(Position.from_obf(obf), depth), _read(told)))
     return played
 
 
 def _answers(
-    asked: SearchUnderTest, questions: Sequence[SearchQuestion], until: float, forgetful: bool
-) -> Iterator[dict[str, Any]]:
-    """Yield the answers to questions."""
+    send: Send,
+    asked: SearchUnderTest,
+    questions: Sequence[SearchQuestion],
+    until: float,
+    forgetful: bool,
+) -> None:
+    """Send the answers to questions."""
     if forgetful:
         for agent in asked.agents.values():
             _make_forgetful(agent)
@@ -302,7 +311,7 @@ def _answers(
         if time.monotonic() > until:
             break
         _begin(asked, question)
-        yield asdict(_answer(asked, question))
+        send(asdict(_answer(asked, question)))
 
 
 def _begin(asked: SearchUnderTest, question: SearchQuestion) -> None:
@@ -331,10 +340,8 @@ def _answer(asked: SearchUnderTest, question: SearchQuestion) -> SearchAnswer:
     return SearchAnswer(decision.move, decision.value, nodes, evaluations, len(seen) or None, calls)
 
 
-def _games(
-    asked: SearchUnderTest, depth: int, until: float
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield positions and answers of games, each as far as it answers with legal moves."""
+def _games(send: Send, asked: SearchUnderTest, depth: int, until: float) -> None:
+    """Send positions and answers of games, each as far as it answers with legal moves."""
     rng, agent = np.random.default_rng(_SEED), asked.agents[depth]
     for _ in range(_GAMES):
         line = _random_game(rng)
@@ -346,7 +353,7 @@ def _games(
                 return
             if position.to_move is start.to_move and position.legal_mask:
                 answer = _answer(asked, SearchQuestion(position, depth))
-                yield position.to_obf(), asdict(answer)
+                send([position.to_obf(), asdict(answer)])
                 if answer.trouble:
                     break
                 move = answer.move

@@ -27,14 +27,14 @@ from othello_lab import (
     RandomAgent,
     SearchStats,
 )
-from othello_lab.agents import contract
+from othello_lab.agents.checks import agent as contract
 from othello_lab.agents.command_line import main
 from othello_lab.agents.config import build_agent, choices, conf_folder, fill_open, load
-from othello_lab.agents.contract import FAILED, NOT_ASKED, ContractVerdict, check
+from othello_lab.agents.contract import FAILED, SKIPPED, ContractVerdict, check
 
 EVALUATION = {"_target_": "othello_lab.DiscCount"}  # plays on every board
 FITTED = {"_target_": "othello_lab.SquareWeights"}  # for what works with fitted parameters only
-STRATEGIES = Path(__file__).with_name("external") / "paip.py"
+STRATEGIES = Path(__file__).parents[1] / "external" / "paip.py"
 
 settings_of = cache(partial(load, "agent"))  # composing them takes longer than most of these tests
 
@@ -95,7 +95,7 @@ def test_every_agent_keeps_to_the_contract(name: str, tmp_path: Path) -> None:
     if "command" in settings_of(name):  # another program
         without[name] = {"depth", "nodes", "seed", "memory", "twice"}
     without |= {"openspiel": {"depth", "nodes"}}
-    assert names(verdict, NOT_ASKED) == without.get(name, set())
+    assert names(verdict, SKIPPED) == without.get(name, set())
 
 
 # ------------------------------------------------------------------ each check finds its agent
@@ -301,7 +301,7 @@ def test_nothing_more_is_asked_of_who_hangs(monkeypatch: pytest.MonkeyPatch) -> 
     ask_only(monkeypatch, "depth", "nodes", "close")
     verdict = check(Answers(hanging), patience=2)
     assert names(verdict, FAILED) == {"depth"} and "after decide" in str(verdict)
-    assert names(verdict, NOT_ASKED) == {"nodes", "close"}
+    assert names(verdict, SKIPPED) == {"nodes", "close"}
 
 
 @pytest.mark.integration
@@ -317,7 +317,7 @@ def test_what_needs_limits_gets_some() -> None:
 
     verdict = check(NeedsNodes())
     assert verdict.holds, f"\n{verdict}"
-    assert names(verdict, NOT_ASKED) == {"seconds"}
+    assert names(verdict, SKIPPED) == {"seconds"}
 
 
 def test_the_agent_itself_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -369,7 +369,7 @@ def test_check_says_that_an_agent_holds(
     assert len(lines) == len(contract.CHECKS)
     for line, each in zip(lines, contract.CHECKS, strict=True):
         assert line.startswith(each.name) and len(line) <= 80
-        assert (f"  ok         {each.asked}" in line) != ("  skipped  " in line)
+        assert (f"  ok         {each.sentence}" in line) != ("  skipped  " in line)
     assert verdict.startswith(f"{words.split()[0]} ")
 
 
@@ -381,7 +381,7 @@ def test_check_says_what_is_wrong(
     assert main(["check", f"{mine}:Picky", "favourite=0"]) == 0
     assert main(["check", f"{mine}:Picky", "favourite=27"]) == 1
     printed = capsys.readouterr().out
-    assert "moves      failed " in printed and "d4: square occupied" in printed
+    assert "moves       failed " in printed and "d4: square occupied" in printed
     assert "\n      a b c d e f g h\n" in printed
     assert printed.endswith(": moves\n")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from othello_lab.agents.diagnosis.answered import AnsweredQuestion, Cases, Cause, simplest
-from othello_lab.agents.diagnosis.references import (
+from othello_lab.agents.checks.search.answered import AnsweredQuestion, Cases, Cause, simplest
+from othello_lab.agents.checks.search.references import (
     RIGHT,
     TYPICAL,
     Order,
@@ -117,7 +117,7 @@ def _explanations(
     """Return the mistakes that explain answers, those of one group that explain as much in one.
 
     most: share of the answers that a mistake may fail to explain. The rest: see
-    :meth:`AnsweredQuestion.fits` and :func:`~agents.diagnosis.references.mistaken`.
+    :meth:`AnsweredQuestion.fits` and :func:`~agents.checks.search.references.mistaken`.
     """
     wrong, right = [c for c in cases if c.wrong], [c for c in cases if not c.wrong]
     sample = _alternating(_sample(wrong), _sample(right))

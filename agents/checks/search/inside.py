@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 
 from othello_lab.agents.agent import Agent, Limits
-from othello_lab.agents.checking import Interrupted, items_apart
-from othello_lab.agents.diagnosis.questions import RecordingEvaluation, positions
-from othello_lab.agents.diagnosis.references import FULL, Search
-from othello_lab.agents.diagnosis.tree import ReferenceNode
+from othello_lab.agents.checks.check import Interrupted, Send, items_apart
+from othello_lab.agents.checks.search.questions import RecordingEvaluation, positions
+from othello_lab.agents.checks.search.references import FULL, Search
+from othello_lab.agents.checks.search.tree import ReferenceNode
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.evaluation.board_list import PIECES, board_list, position_of
 from othello_lab.agents.evaluation.function import LARGEST
@@ -30,6 +30,7 @@ from othello_lab.agents.recognition import is_number
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.core.system.compile import Array, Mask
+from othello_lab.core.system.confinement import Confinement
 
 _ASKED = 12  # positions
 _SECONDS = 60.0  # for one of them
@@ -174,15 +175,15 @@ class _Watch:
         return result
 
 
-def _watched(agent: Agent, limits: Limits) -> Iterator[Any]:
-    """Yield the answers of a search and the calls in it."""
+def _watched(send: Send, agent: Agent, limits: Limits) -> None:
+    """Send the answers of a search and the calls in it."""
     watch = _Watch([*_places(agent)])
     for position in positions()[:_ASKED]:
         watch.start, watch.calls, move = position, {}, -1
         with suppress(Exception):
             agent.begin_game(position.to_move, position, 1)
             move = int(agent.decide(position, limits).move)
-        yield position.to_obf(), move, watch.calls, watch.forms, [*watch.excluded]
+        send([position.to_obf(), move, watch.calls, watch.forms, [*watch.excluded]])
 
 
 def inside_of(
@@ -196,7 +197,9 @@ def inside_of(
     """
     told: list[Any] = []
     with suppress(Interrupted):
-        for item in items_apart(_watched, agent, limits, patience=_SECONDS):
+        for item in items_apart(
+            _watched, agent, limits, patience=lambda: _SECONDS, confinement=Confinement()
+        ):
             told.append(item)
     if not told:
         return None

@@ -6,9 +6,15 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from othello_lab.agents.checking import FAILED, NOT_ASKED, OK, Finding
-from othello_lab.agents.diagnosis.answered import AnsweredQuestion, Cases, Cause, Judged, simplest
-from othello_lab.agents.diagnosis.comparison import (
+from othello_lab.agents.checks.check import FAILED, OK, SKIPPED, Finding
+from othello_lab.agents.checks.search.answered import (
+    AnsweredQuestion,
+    Cases,
+    Cause,
+    Judged,
+    simplest,
+)
+from othello_lab.agents.checks.search.comparison import (
     EXPLAINED,
     choose_kind,
     cuts,
@@ -16,8 +22,8 @@ from othello_lab.agents.diagnosis.comparison import (
     likely,
     notice_solved,
 )
-from othello_lab.agents.diagnosis.counts import is_known, judge_counts, judge_pruning
-from othello_lab.agents.diagnosis.following import (
+from othello_lab.agents.checks.search.counts import is_known, judge_counts, judge_pruning
+from othello_lab.agents.checks.search.following import (
     SOME,
     against_the_rules,
     followed,
@@ -27,7 +33,7 @@ from othello_lab.agents.diagnosis.following import (
     too_shallow,
     unproven,
 )
-from othello_lab.agents.diagnosis.questions import (
+from othello_lab.agents.checks.search.questions import (
     SearchAnswer,
     SearchQuestion,
     SearchUnderTest,
@@ -67,7 +73,7 @@ class Diagnosis:
     def unjudged(self) -> str:
         """The reason why nobody can say whether it prunes; empty if it can be said."""
         pruning = self.findings[-1]
-        return pruning.detail if pruning.outcome == NOT_ASKED else ""
+        return pruning.detail if pruning.outcome == SKIPPED else ""
 
 
 def diagnose(
@@ -157,7 +163,7 @@ class _Examination:
         pruning = judge_pruning(*about, must_prune)
         if right and causes:
             detail = "it evaluates too little to know its answers"
-            pruning = Finding("pruning", pruning[0].asked, FAILED, detail), None
+            pruning = Finding("pruning", pruning[0].sentence, FAILED, detail), None
         judged += [judge_counts(*about), pruning]
         causes += [cause for _, cause in judged[-2:] if cause]
         findings = tuple(finding for finding, _ in judged)
@@ -209,7 +215,7 @@ class _Examination:
         since it might remember something in these."""
         said = "The same answers whatever was asked before"
         if not self.answered:
-            return Finding("memory", said, NOT_ASKED, _NOTHING), None
+            return Finding("memory", said, SKIPPED, _NOTHING), None
         played = [] if self.wrong or len(self.answered) < len(self.cases) else self._in_games()
         wrong = self.wrong or [case for case in played if case.wrong or case.answer.trouble]
         again = sorted(wrong, key=lambda case: case.minimax.nodes)[:_AFRESH]
@@ -335,7 +341,7 @@ def _one(cause: Cause | None) -> list[Cause]:
 def _compared(name: str, said: str, wrong: Cases, answers: Cases, why_not: str) -> Judged:
     """Return the finding about answers, of which some are wrong. why_not: if there are none."""
     if not answers:
-        return Finding(name, said, NOT_ASKED, why_not), None
+        return Finding(name, said, SKIPPED, why_not), None
     detail = f"wrong in {len(wrong)} of {len(answers)}" if wrong else ""
     return Finding(name, said, FAILED if wrong else OK, detail), None
 
