@@ -185,7 +185,10 @@ class AgentUnderTest:
         self._send, self.number = send, number
         try:
             answers = check.run(self) or []
-            message: list[Any] = [OK, *([str(at), _describe(one), repr((at, one))] for at, one in answers)]
+            message: list[Any] = [
+                OK,
+                *([str(at), _describe(one), repr((at, one))] for at, one in answers),
+            ]
         except (Exception, SystemExit) as error:
             message = self._explain(error)
         with suppress(OSError):

@@ -6,6 +6,7 @@ minimax's. The positions that a wrong search evaluates are followed through the 
 compared with those of searches with a usual mistake (:mod:`~agents.checks.search.references`).
 """
 
+from othello_lab.agents.checks.search.diagnosis import Cause, Diagnosis, diagnose
 from othello_lab.agents.checks.search.inside import DEEPEST, InsideEvaluation, alike, inside_of
 from othello_lab.agents.checks.search.questions import (
     NARROW_FROM,
@@ -14,7 +15,6 @@ from othello_lab.agents.checks.search.questions import (
     SearchUnderTest,
     StrategyFromFactory,
 )
-from othello_lab.agents.checks.search.verdict import Cause, Diagnosis, diagnose
 
 __all__ = [
     "DEEPEST",

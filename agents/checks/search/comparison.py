@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from othello_lab.agents.checks.search.answered import AnsweredQuestion, Cases, Cause, simplest
+from othello_lab.agents.checks.search.case import AnsweredQuestion, Cases, Cause, simplest
 from othello_lab.agents.checks.search.references import (
     RIGHT,
     TYPICAL,

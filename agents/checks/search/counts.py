@@ -8,14 +8,8 @@ from functools import cache
 from itertools import accumulate
 from operator import eq
 
-from othello_lab.agents.checks.check import FAILED, OK, SKIPPED, Finding
-from othello_lab.agents.checks.search.answered import (
-    AnsweredQuestion,
-    Cases,
-    Cause,
-    Judged,
-    simplest,
-)
+from othello_lab.agents.checks.check import NotApplicable
+from othello_lab.agents.checks.search.case import AnsweredQuestion, Cases, Cause, Fault, simplest
 from othello_lab.agents.checks.search.references import (
     FULL,
     FULL_WINDOW,
@@ -35,9 +29,8 @@ from othello_lab.agents.checks.search.references import (
     wasteful,
 )
 
-_WRONG_ALREADY = "what it answers is wrong already"
+WRONG_ALREADY = "what it answers is wrong already"
 _NODES = "Its counts are those of the tree"
-_PRUNES = "It looks at less than minimax"
 _ORDERS: tuple[tuple[Order, str], ...] = (
     (from_a1, ""),
     (from_h8, ", from h8 to a1"),
@@ -96,43 +89,51 @@ def _known(kind: type[Search], cases: Cases) -> Iterator[_Known]:
 # ------------------------------------------------------------------ counts
 
 
-def judge_counts(answered: Cases, kind: type[Search], right: bool, notes: list[str]) -> Judged:
-    """Compare the nodes and evaluations that a search states with those that it has."""
+def judge_counts(answered: Cases, kind: type[Search], right: bool, notes: list[str]) -> str:
+    """Compare the nodes and evaluations that a search states with those that it has.
+
+    Returns a sentence about them; raises Fault and NotApplicable.
+    """
     stated = [c for c in answered if c.answer.nodes is not None and not c.solved]
     if not stated or not right:
-        why = _WRONG_ALREADY if stated else "it states no counts"
-        return Finding("counts", _NODES, SKIPPED, why), None
+        raise NotApplicable(WRONG_ALREADY if stated else "it states no counts")
     known = [*_known(kind, stated)]
-    for each in known:
-        if each.fits(lambda case, reply: case.answer.nodes == reply.nodes):
-            return _evaluations(answered, f"{_NODES}: exactly the nodes of {each.name}")
-    for each in (each for each in known if each.habit is None):
+    for search in known:
+        if search.fits(lambda case, reply: case.answer.nodes == reply.nodes):
+            _check_evaluations(answered)
+            return f"{_NODES}: exactly the nodes of {search.name}"
+    for search in (search for search in known if search.habit is None):
         for form, name in _FORMS:
-            if each.fits(lambda case, reply, form=form: case.answer.nodes == form(reply)):  # type: ignore[misc]
-                return _differing(name, simplest(stated), each)
+            if search.fits(lambda case, reply, form=form: case.answer.nodes == form(reply)):  # type: ignore[misc]
+                raise _differing(name, simplest(stated), search)
     if _added_up(stated):
-        return _differing("they are not reset from move to move", stated[1], known[0])
+        raise _differing("they are not reset from move to move", stated[1], known[0])
     if any(case.answer.seen is not None for case in stated):
-        for each in known:
-            if each.fits(_evaluates):
-                odd = [case for case in stated if case.answer.nodes != each.reply(case).nodes]
-                return _differing("they are not those of its tree", simplest(odd), each)
-    return _within_bounds(answered, stated, kind, notes)
+        for search in known:
+            if search.fits(_evaluates):
+                odd = [case for case in stated if case.answer.nodes != search.reply(case).nodes]
+                raise _differing("they are not those of its tree", simplest(odd), search)
+    _check_bounds(stated, kind)
+    notes.append(
+        "its nodes lie between those of the smallest tree and minimax's; with its order of moves, "
+        "table or windows no exact number is known"
+    )
+    _check_evaluations(answered)
+    return "Its counts are within the bounds of any search"
 
 
-def _differing(name: str, case: AnsweredQuestion, known: _Known) -> Judged:
+def _differing(name: str, case: AnsweredQuestion, known: _Known) -> Fault:
     return _miscounted(name, case, f"{known.name} enters {known.reply(case).nodes:,}")
 
 
-def _miscounted(name: str, case: AnsweredQuestion, beside: str) -> Judged:
+def _miscounted(name: str, case: AnsweredQuestion, beside: str) -> Fault:
     """Return the failure of a count, with another one beside it."""
     advice = "a node is every position that is entered: root, leaves and passes included"
     evidence = f"{case.told()}; it states {case.answer.nodes:,} nodes, {beside}"
-    finding = Finding("counts", _NODES, FAILED, name)
-    return finding, Cause(f"counts: {name}", advice, evidence)
+    return Fault(name, Cause(f"counts: {name}", advice, evidence))
 
 
-def _within_bounds(answered: Cases, stated: Cases, kind: type[Search], notes: list[str]) -> Judged:
+def _check_bounds(stated: Cases, kind: type[Search]) -> None:
     """Hold nodes to the smallest tree and to minimax's, where no search with its order is known."""
     unseen = all(case.answer.seen is None for case in stated)
     for case in sorted(stated, key=lambda case: case.minimax.nodes):
@@ -140,19 +141,14 @@ def _within_bounds(answered: Cases, stated: Cases, kind: type[Search], notes: li
         least, words = _fewest(case, unseen)
         most = kind(NO_CUTS).reply(case.root(), case.depth).nodes
         if nodes < least:
-            return _miscounted("too few for any search", case, f"{words} has {least:,}")
+            raise _miscounted("too few for any search", case, f"{words} has {least:,}")
         if nodes > most and case.answer.seen is None:
             why = "more nodes than minimax: what it searches again cannot be seen"
-            return Finding("counts", _NODES, SKIPPED, why), None
+            raise NotApplicable(why)
         # Where it evaluates a position twice, or above the last ply, it searches or sorts again.
         again = case.evaluated < len(case.answer.calls) or case.above
         if nodes > most and not again:
-            return _miscounted("more than minimax's", case, f"minimax enters {most:,}")
-    notes.append(
-        "its nodes lie between those of the smallest tree and minimax's; with its order of moves, "
-        "table or windows no exact number is known"
-    )
-    return _evaluations(answered, "Its counts are within the bounds of any search")
+            raise _miscounted("more than minimax's", case, f"minimax enters {most:,}")
 
 
 def _fewest(case: AnsweredQuestion, unseen: bool) -> tuple[int, str]:
@@ -171,21 +167,19 @@ def _added_up(cases: Cases) -> bool:
     return len(at_one) > 1 and all(map(eq, (case.answer.nodes for case in at_one), totals))
 
 
-def _evaluations(answered: Cases, said: str) -> Judged:
-    """Check that it calls the heuristic as often as it says."""
+def _check_evaluations(answered: Cases) -> None:
+    """Raise Fault unless it calls the heuristic as often as it says."""
     for case in sorted(answered, key=lambda case: case.minimax.nodes):
         stated, seen = case.answer.evaluations, case.answer.seen
         if stated is not None and seen is not None and stated != seen:
             evidence = f"{case.told()}; it states {stated:,} evaluations, and made {seen:,}"
-            detail = "it calls the heuristic more or less often than it says"
-            cause = Cause("counts: evaluations", "one for every call", evidence)
-            return Finding("counts", _NODES, FAILED, detail), cause
-    return Finding("counts", said, OK), None
+            reason = "it calls the heuristic more or less often than it says"
+            raise Fault(reason, Cause("counts: evaluations", "one for every call", evidence))
 
 
 def is_known(cases: Cases, kind: type[Search]) -> bool:
     """Return True if they have the evaluations of a right search whose counts are known."""
-    return any(each.fits(_evaluates) for each in _known(kind, cases))
+    return any(search.fits(_evaluates) for search in _known(kind, cases))
 
 
 def _evaluates(case: AnsweredQuestion, reply: Reply) -> bool:
@@ -197,48 +191,44 @@ def _evaluates(case: AnsweredQuestion, reply: Reply) -> bool:
 
 def judge_pruning(
     answered: Cases, kind: type[Search], right: bool, notes: list[str], must_prune: bool
-) -> Judged:
+) -> str:
     """Compare what a search looks at with minimax's, and name a wasteful habit.
 
-    It fails only if it must prune. Its outcome is SKIPPED where nothing can be told.
+    Returns a sentence about it. Raises NotApplicable where nothing can be told, and Fault if it
+    must prune.
     """
     deep = [c for c in answered if c.depth > 1 and _cost(c) and not c.solved]
-    if not right or not deep:
-        why = "it states no counts, and its evaluations cannot be seen"
-        if not right:
-            why = _WRONG_ALREADY
-        elif all(case.depth == 1 for case in answered):
-            why = "nothing can be pruned at depth 1"
-        return Finding("pruning", _PRUNES, SKIPPED, why), None
+    if not right:
+        raise NotApplicable(WRONG_ALREADY)
+    if all(case.depth == 1 for case in answered):
+        raise NotApplicable("nothing can be pruned at depth 1")
+    if not deep:
+        raise NotApplicable("it states no counts, and its evaluations cannot be seen")
     known = [*_known(kind, deep)]
     minimax, alphabeta = known[:2]
     spent = sum(_cost(case) or 0 for case in deep)
-    whole, usual = (sum(_like(c, each.reply(c)) for c in deep) for each in (minimax, alphabeta))
+    whole, usual = (sum(_like(c, other.reply(c)) for c in deep) for other in (minimax, alphabeta))
     unit = "evaluations" if deep[0].answer.seen is not None else "nodes"
-    told = (
+    if spent >= whole:
+        reason = f"all of minimax's {unit}"
+        if must_prune:
+            case = max(deep, key=lambda case: case.minimax.nodes)
+            cause = Cause(f"{NOT_RAISED}, or nothing is cut", RAISE, _spent(case, alphabeta))
+            raise Fault(reason, cause)
+        return f"It does not prune: {reason}"
+    as_spent = (
+        search for search in known if search.fits(lambda c, reply: _cost(c) == _like(c, reply))
+    )
+    habit = getattr(next(as_spent, None), "habit", None)
+    if habit and must_prune and habit is not FULL_WINDOW:
+        case = max(deep, key=lambda case: (_cost(case) or 0) - _like(case, case.minimax))
+        raise Fault(habit.cause, Cause(habit.cause, habit.advice, _spent(case, alphabeta), 1.0))
+    if habit:
+        notes.append(f"{habit.cause}: {habit.advice}")
+    return (
         f"It prunes: {spent / whole:.1%} of minimax's {unit} (alpha-beta without an order "
         f"{usual / whole:.1%})"
     )
-    cause: Cause | None = None
-    if spent >= whole:
-        detail = f"all of minimax's {unit}"
-        told = f"It does not prune: {detail}"
-        case = max(deep, key=lambda case: case.minimax.nodes)
-        cause = Cause(f"{NOT_RAISED}, or nothing is cut", RAISE, _spent(case, alphabeta))
-    else:
-        as_spent = (
-            each for each in known if each.fits(lambda c, reply: _cost(c) == _like(c, reply))
-        )
-        habit = getattr(next(as_spent, None), "habit", None)
-        if habit and (habit is FULL_WINDOW or not must_prune):
-            notes.append(f"{habit.cause}: {habit.advice}")
-        elif habit:
-            detail = habit.cause
-            case = max(deep, key=lambda case: (_cost(case) or 0) - _like(case, case.minimax))
-            cause = Cause(habit.cause, habit.advice, _spent(case, alphabeta), 1.0)
-    if cause and must_prune:
-        return Finding("pruning", _PRUNES, FAILED, detail), cause
-    return Finding("pruning", told, OK), None
 
 
 def _spent(case: AnsweredQuestion, alphabeta: _Known) -> str:

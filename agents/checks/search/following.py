@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
-from othello_lab.agents.checks.search.answered import AnsweredQuestion, Cases, Cause, simplicity
+from othello_lab.agents.checks.search.case import AnsweredQuestion, Cases, Cause, simplicity
 from othello_lab.agents.checks.search.references import Search
 from othello_lab.agents.checks.search.rules import FAULTS, KEPT, after
 

@@ -32,7 +32,7 @@ FAULTS = {
 
 
 @dataclass(frozen=True)
-class Fault:
+class Step:
     """A step against the rules.
 
     kind: a key of :data:`FAULTS`. move: its square, or a pass. before: the position where it was
@@ -67,12 +67,12 @@ def after(line: Line) -> str:
     return f"after {moves}" if line else "at the root"
 
 
-def fault_before(start: Position, goal: Board, too_far: bool) -> Fault | None:
+def step_before(start: Position, goal: Board, too_far: bool) -> Step | None:
     """Return the step against the rules on the way to a board; None if it can be reached.
 
     too_far: True for a board with too many discs to be looked for.
     """
-    unknown = Fault(KEPT, PASS, start, (), goal)
+    unknown = Step(KEPT, PASS, start, (), goal)
     if too_far:
         return unknown
     if next(legal_lines(start, goal), None) is not None:
@@ -100,7 +100,7 @@ def legal_lines(start: Position, goal: Board) -> Iterator[Line]:
             yield line
 
 
-def _wrong_flips(start: Position, goal: Board) -> Iterator[tuple[int, Fault]]:
+def _wrong_flips(start: Position, goal: Board) -> Iterator[tuple[int, Step]]:
     """Yield last steps to a board that would be moves with wrong flips, each after the number of
     squares that are wrong."""
     for line, position in _prefixes(start, goal):
@@ -118,10 +118,10 @@ def _wrong_flips(start: Position, goal: Board) -> Iterator[tuple[int, Fault]]:
                 wrong = (mine ^ (mover | right | rest)) & ~rest
                 kind = FLIPPED if right or mine & opponent else ILLEGAL
                 left_over = 0 < wrong == wrong & others
-                yield wrong.bit_count(), Fault(kind, square, position, line, goal, left_over)
+                yield wrong.bit_count(), Step(kind, square, position, line, goal, left_over)
 
 
-def _broken_lines(start: Position, goal: Board) -> Iterator[Fault]:
+def _broken_lines(start: Position, goal: Board) -> Iterator[Step]:
     """Yield the steps against the rules that together with legal moves lead to a board."""
     for line, position in _prefixes(start, goal):
         mover, opponent = position.mover, position.opponent
@@ -136,4 +136,4 @@ def _broken_lines(start: Position, goal: Board) -> Iterator[Fault]:
         for kind, move, gained in steps:
             reached = Position(opponent & ~gained, gained, position.to_move.other)
             if next(legal_lines(reached, goal), None) is not None:
-                yield Fault(kind, move, position, line, goal)
+                yield Step(kind, move, position, line, goal)

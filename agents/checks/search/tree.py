@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import takewhile
 from operator import eq
@@ -13,9 +13,12 @@ from othello_lab.core.notation import PASS
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 
+Way = tuple[int, ...]
+"""The numbers of the children that lead from a root to a node."""
+
 
 class ReferenceNode:
-    """A position, with its data for searches, each found once.
+    """A position, with its data for searches, each computed once.
 
     evaluation: the heuristic at the leaves. order: numbers of children as a search entered them,
     see :meth:`note_order`.
@@ -23,12 +26,9 @@ class ReferenceNode:
 
     def __init__(self, position: Position, evaluation: Evaluation) -> None:
         self.position = position
+        self.board: Board = (position.mover, position.opponent)
         self._evaluation = evaluation
         self.order: list[int] = []
-
-    @cached_property
-    def board(self) -> Board:
-        return self.position.mover, self.position.opponent
 
     @cached_property
     def moves(self) -> tuple[int, ...]:
@@ -48,12 +48,17 @@ class ReferenceNode:
         moves = self.moves or (PASS,)
         return tuple(ReferenceNode(self.position.play(move), self._evaluation) for move in moves)
 
+    @property
+    def replies(self) -> dict[int, ReferenceNode]:
+        """The children by the move, or pass, that leads to them."""
+        return dict(zip(self.moves or (PASS,), self.children, strict=True))
+
     @cached_property
     def turned(self) -> ReferenceNode:
         """The same board with the other side to move."""
-        position = self.position
-        other = Position(position.opponent, position.mover, position.to_move.other)
-        return ReferenceNode(other, self._evaluation)
+        return ReferenceNode(
+            Position(*self.board[::-1], self.position.to_move.other), self._evaluation
+        )
 
     @cached_property
     def looks(self) -> int:
@@ -80,13 +85,30 @@ class ReferenceNode:
         """True if Black is to move."""
         return self.position.to_move is Color.BLACK
 
+    def ways(self, depth: int) -> Iterator[tuple[Way, ReferenceNode]]:
+        """Yield the nodes down to a depth, level by level, each with the way to it."""
+        level: list[tuple[Way, ReferenceNode]] = [((), self)]
+        for ply in range(depth + 1):
+            yield from level
+            level = [
+                ((*way, number), child)
+                for way, node in level
+                if ply < depth and not node.over
+                for number, child in enumerate(node.children)
+            ]
+
+    def along(self, way: Way) -> list[ReferenceNode]:
+        """Return the nodes on a way, this root first."""
+        nodes = [self]
+        for number in way:
+            nodes.append(nodes[-1].children[number])
+        return nodes
+
     def within(self, plies: int) -> tuple[bool, bool]:
         """Return True if a side must pass, and if the game ends, in the next plies: at a node above
         the horizon of a search of ``plies``, and at one that it enters."""
-        if self.over:
-            return False, True
-        if plies == 0:
-            return False, False
+        if self.over or plies == 0:
+            return False, self.over
         below = [child.within(plies - 1) for child in self.children]
         passes = not self.moves or any(passed for passed, _ in below)
         return passes, any(ended for _, ended in below)
@@ -96,24 +118,16 @@ class ReferenceNode:
         entered.
 
         depth: of the search. calls: seen by either side; only those of the last ply count. A
-        position on several lines is taken for that which shares most with the line before.
+        position on several ways is taken for that which shares most with the way before.
         """
-        lines: dict[frozenset[int], list[tuple[int, ...]]] = {}
-
-        def add_lines(node: ReferenceNode, line: tuple[int, ...]) -> None:
-            if len(line) == depth:
-                lines.setdefault(frozenset(node.board), []).append(line)
-            elif not node.over:
-                for number, child in enumerate(node.children):
-                    add_lines(child, (*line, number))
-
-        add_lines(self, ())
-        before: tuple[int, ...] = ()
+        leaves: dict[frozenset[int], list[Way]] = {}
+        for way, node in self.ways(depth):
+            if len(way) == depth:
+                leaves.setdefault(frozenset(node.board), []).append(way)
+        before: Way = ()
         for call in calls:
-            if ways := lines.get(frozenset(call)):
+            if ways := leaves.get(frozenset(call)):
                 before = max(ways, key=lambda way: len([*takewhile(bool, map(eq, way, before))]))
-                node = self
-                for number in before:
+                for node, number in zip(self.along(before), before, strict=False):
                     if number not in node.order:
                         node.order.append(number)
-                    node = node.children[number]

@@ -1,19 +1,23 @@
-"""The verdict on a search: findings, and for a failure the probable cause."""
+"""The diagnosis of a search: findings, and for a failure the probable cause."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from othello_lab.agents.checks.check import FAILED, OK, SKIPPED, Finding
-from othello_lab.agents.checks.search.answered import (
-    AnsweredQuestion,
-    Cases,
-    Cause,
-    Judged,
-    simplest,
+from othello_lab.agents.checks.check import (
+    FAILED,
+    SKIPPED,
+    Check,
+    Finding,
+    NotApplicable,
+    Violation,
+    checks_of,
+    named_check,
+    run_checks,
 )
+from othello_lab.agents.checks.search.case import AnsweredQuestion, Cases, Cause, Fault, simplest
 from othello_lab.agents.checks.search.comparison import (
     EXPLAINED,
     choose_kind,
@@ -22,7 +26,11 @@ from othello_lab.agents.checks.search.comparison import (
     likely,
     notice_solved,
 )
-from othello_lab.agents.checks.search.counts import is_known, judge_counts, judge_pruning
+from othello_lab.agents.checks.search.counts import (
+    is_known,
+    judge_counts,
+    judge_pruning,
+)
 from othello_lab.agents.checks.search.following import (
     SOME,
     against_the_rules,
@@ -48,6 +56,7 @@ from othello_lab.core.rules import Color
 _AFRESH = 8  # wrong answers that are asked for again in a process of their own
 _MOST = 0.75
 _GAME_DEPTH = 2
+_NOTHING = "it has answered nothing"
 
 
 @dataclass(frozen=True)
@@ -77,7 +86,7 @@ class Diagnosis:
 
 
 def diagnose(
-    asked: SearchUnderTest,
+    search: SearchUnderTest,
     evaluation: Evaluation,
     count: int,
     seconds: float,
@@ -85,27 +94,40 @@ def diagnose(
 ) -> Diagnosis:
     """Hold a search to minimax.
 
-    asked: the search; its agents are prepared here. evaluation: the heuristic that it uses. count:
-    of positions. seconds: that it may think in all, and that is spent on minimax. must_prune: a
-    search that does not prune fails.
+    search: its agents are prepared here. evaluation: the heuristic that it uses. count: of
+    positions. seconds: that it may think in all, and that is spent on minimax. must_prune: a search
+    that does not prune fails.
     """
     evaluation.prepare()
-    for agent in asked.agents.values():
+    for agent in search.agents.values():
         agent.prepare()
-    return _Examination(asked, evaluation, count, seconds).diagnosis(must_prune)
+    return _Examination(search, evaluation, count, seconds, must_prune).diagnosis()
 
 
 class _Examination:
-    """The answers of a search, and the conclusions."""
+    """The answers of a search, and the conclusions.
+
+    cases: all answers. answered: those that are legal moves; wrong: of these. sentences: of checks
+    that say more than their names. causes: of failed checks.
+    """
+
+    exchanges: Sequence[str] = ()
 
     def __init__(
-        self, asked: SearchUnderTest, evaluation: Evaluation, count: int, seconds: float
+        self,
+        search: SearchUnderTest,
+        evaluation: Evaluation,
+        count: int,
+        seconds: float,
+        must_prune: bool,
     ) -> None:
-        self.asked, self.evaluation = asked, evaluation
-        places = positions(count)
-        near = [each.play(move) for each in places for move in each.moves]
-        self.beyond = max(abs(evaluation(each)) for each in (*places, *near) if not each.is_over)
+        self.search, self.evaluation, self.must_prune = search, evaluation, must_prune
+        roots = positions(count)
+        near = [position.play(move) for position in roots for move in position.moves]
+        self.beyond = max(abs(evaluation(each)) for each in (*roots, *near) if not each.is_over)
         self.notes: list[str] = []
+        self.sentences: dict[str, str] = {}
+        self.causes: list[Cause] = []
         self.seconds = seconds  # that games may take
         self.cases: list[AnsweredQuestion] = []
         self._take(self._ask(count))
@@ -115,17 +137,18 @@ class _Examination:
         if self.kind.note:
             self.notes.append(f"by its own choice, {self.kind.note}")
         self._take([])
+        self.forgets = self._forgets()  # which may find more that is wrong
 
     def _ask(self, count: int) -> list[AnsweredQuestion]:
         """Return the answers to all questions for which there is time."""
         cases: list[AnsweredQuestion] = []
         left = self.seconds
-        for number, depth in enumerate(self.asked.agents):
+        for number, depth in enumerate(self.search.agents):
             # The games played then are one more.
-            self.seconds = share = left / (len(self.asked.agents) - number + 1)
-            questions = [SearchQuestion(place, depth) for place in positions_at(depth, count)]
+            self.seconds = share = left / (len(self.search.agents) - number + 1)
+            questions = [SearchQuestion(root, depth) for root in positions_at(depth, count)]
             begin = time.monotonic()
-            answers = ask(self.asked, questions, begin + share)
+            answers = ask(self.search, questions, begin + share)
             left -= time.monotonic() - begin
             until = time.monotonic() + share
             before = len(cases)
@@ -145,45 +168,42 @@ class _Examination:
         self.answered = [case for case in self.cases if not case.answer.trouble]
         self.wrong = [case for case in self.answered if case.wrong]
 
-    def diagnosis(self, must_prune: bool) -> Diagnosis:
-        memory, forgets = self._memory()  # which may find more that is wrong
-        judged = [self._answers(), self._moves(), self._values(), (memory, forgets)]
-        causes = [cause for _, cause in judged if cause]
-        if not forgets and (broken := self._broken()):
-            causes = [broken, *causes]
-        elif self.wrong and not forgets:
-            mistakes = next(filter(None, self._explained()))
-            sure = bool(mistakes[0].explained)
-            first, then = (mistakes, causes) if sure else (causes, mistakes)
-            names = {cause.name for cause in first}
-            causes = [*first, *(cause for cause in then if cause.name not in names)]
-        right = not causes and not self.wrong
-        causes += self._lucky() if right else []
-        about = self.answered, self.kind, right and not causes, self.notes
-        pruning = judge_pruning(*about, must_prune)
-        if right and causes:
-            detail = "it evaluates too little to know its answers"
-            pruning = Finding("pruning", pruning[0].sentence, FAILED, detail), None
-        judged += [judge_counts(*about), pruning]
-        causes += [cause for _, cause in judged[-2:] if cause]
-        findings = tuple(finding for finding, _ in judged)
+    def diagnosis(self) -> Diagnosis:
+        answers = [*run_checks(self, _CHECKS[:4])]
+        self._explain()
+        findings = [
+            replace(finding, sentence=self.sentences.get(finding.name, finding.sentence))
+            for finding in (*answers, *run_checks(self, _CHECKS[4:]))
+        ]
         deepest = max((case.depth for case in self.answered), default=0)
-        return Diagnosis(findings, tuple(causes), tuple(self.notes), deepest)
+        return Diagnosis(tuple(findings), tuple(self.causes), tuple(self.notes), deepest)
 
-    # ------------------------------------------------------------------ answers
+    def run(self, check: Check) -> None:
+        """Run a check; note a sentence of its own, and the cause of a failure."""
+        try:
+            self.sentences[check.name] = check.run(self) or check.sentence
+        except Fault as fault:
+            self.causes.append(fault.cause)
+            raise
 
-    def _answers(self) -> Judged:
+    def end(self) -> None:
+        """Do nothing: each process has ended with its questions."""
+
+    # ------------------------------------------------------------------ checks
+
+    @named_check("answers", "Legal moves to all questions")
+    def _answers(self) -> str:
         deep = sorted({case.depth for case in self.cases})
         plies = f"{deep[0]} to {deep[-1]}" if len(deep) > 1 else f"{deep[0] if deep else 0}"
         said = f"Legal moves to {len(self.cases):,} questions, {plies} plies deep"
-        troubled = [case for case in self.cases if case.answer.trouble]
-        if not troubled:
-            return Finding("answers", said, OK), None
-        detail = f"no legal move to {len(troubled)} of {len(self.cases)}"
-        return Finding("answers", said, FAILED, detail), self._trouble(troubled)
+        self.sentences["answers"] = said
+        if troubled := [case for case in self.cases if case.answer.trouble]:
+            reason = f"no legal move to {len(troubled)} of {len(self.cases)}"
+            raise Fault(reason, self._trouble(troubled))
+        return said
 
     def _trouble(self, troubled: Cases) -> Cause:
-        """Why there is no answer, by where that happens."""
+        """Return the reason why there is no answer, by where that happens."""
         evidence = simplest(troubled).told()
         share = len(troubled) / len(self.cases)
         for which, name, advice in _TROUBLES:
@@ -196,51 +216,64 @@ class _Examination:
         advice = "see the exception; othello-lab agents check without --search tells more"
         return Cause("it gives no legal move", advice, evidence)
 
-    def _moves(self) -> Judged:
-        wrong = [case for case in self.answered if case.wrong_move]
-        said = "A move that is best by minimax in every position"
-        return _compared("moves", said, wrong, self.answered, _NOTHING)
+    @named_check("moves", "A move that is best by minimax in every position")
+    def _moves(self) -> None:
+        _count_wrong([case.wrong_move for case in self.answered], _NOTHING)
 
-    def _values(self) -> Judged:
-        stated = [case for case in self.answered if case.answer.value is not None]
-        wrong = [case for case in stated if case.wrong_value]
+    @named_check("values", "Minimax's value in every position")
+    def _values(self) -> None:
+        stated = [case.wrong_value for case in self.answered if case.answer.value is not None]
         why = "it states no values: it is judged by its moves alone"
-        why = why if self.answered else _NOTHING
-        return _compared("values", "Minimax's value in every position", wrong, stated, why)
+        _count_wrong(stated, why if self.answered else _NOTHING)
+
+    @named_check("memory", "The same answers whatever was asked before")
+    def _memory(self) -> None:
+        if not self.answered:
+            raise NotApplicable(_NOTHING)
+        if self.forgets:
+            raise self.forgets
+
+    @named_check("counts", "Its counts are those of the tree")
+    def _counts(self) -> str:
+        return judge_counts(self.answered, self.kind, self.right, self.notes)
+
+    @named_check("pruning", "It looks at less than minimax")
+    def _pruning(self) -> str:
+        if self.lucky:
+            raise Violation("it evaluates too little to know its answers")
+        return judge_pruning(self.answered, self.kind, self.right, self.notes, self.must_prune)
 
     # ------------------------------------------------------------------ memory
 
-    def _memory(self) -> Judged:
+    def _forgets(self) -> Fault | None:
         """Ask for wrong answers again in a fresh process; if there are none, let it play games,
         since it might remember something in these."""
-        said = "The same answers whatever was asked before"
         if not self.answered:
-            return Finding("memory", said, SKIPPED, _NOTHING), None
+            return None
         played = [] if self.wrong or len(self.answered) < len(self.cases) else self._in_games()
         wrong = self.wrong or [case for case in played if case.wrong or case.answer.trouble]
         again = sorted(wrong, key=lambda case: case.minimax.nodes)[:_AFRESH]
-        mended = [case for case, afresh in self._asked_again(again) if not afresh.wrong]
+        mended = [case for case, afresh in self._ask_again(again) if not afresh.wrong]
         if not wrong or len(mended) < _MOST * len(again):
             self._take(played if wrong else [])
-            return Finding("memory", said, OK), None
+            return None
         evidence = f"{simplest(mended).told()}; asked for the same in a new process it is right"
         advice = (
             "what one decision leaves behind (a table, a best value or move, a window) changes the "
             "next one: set it anew in decide, and keep with what a table holds how deep it is good"
         )
-        cause = Cause("state is kept between moves", advice, evidence)
-        detail = f"{len(mended)} of {len(again)} wrong answers are right in a new process"
-        return Finding("memory", said, FAILED, detail), cause
+        reason = f"{len(mended)} of {len(again)} wrong answers are right in a new process"
+        return Fault(reason, Cause("state is kept between moves", advice, evidence))
 
-    def _asked_again(
+    def _ask_again(
         self, cases: Cases, forgetful: bool = False
     ) -> list[tuple[AnsweredQuestion, AnsweredQuestion]]:
         """Ask for some answers in fresh processes; return them with those that are legal moves."""
         again = []
         for case in cases:
             question = SearchQuestion(case.position, case.depth)
-            until = time.monotonic() + self.asked.patience
-            (answer,) = ask(self.asked, [question], until, forgetful)
+            until = time.monotonic() + self.search.patience
+            (answer,) = ask(self.search, [question], until, forgetful)
             if answer and not answer.trouble:
                 again.append((case, self._case(question, answer)))
         return again
@@ -251,13 +284,28 @@ class _Examination:
         return case
 
     def _in_games(self) -> list[AnsweredQuestion]:
-        depth = min(self.asked.agents, key=lambda depth: abs(depth - _GAME_DEPTH))
+        depth = min(self.search.agents, key=lambda depth: abs(depth - _GAME_DEPTH))
         until = time.monotonic() + self.seconds
-        played = [self._case(*each) for each in ask_in_games(self.asked, depth, until)]
+        played = [self._case(*pair) for pair in ask_in_games(self.search, depth, until)]
         notice_solved([case for case in played if not case.answer.trouble])
         return played
 
     # ------------------------------------------------------------------ mistakes
+
+    def _explain(self) -> None:
+        """Find the causes of wrong answers, and of right ones that nothing proves."""
+        if not self.forgets and (broken := self._broken()):
+            self.causes.insert(0, broken)
+        elif self.wrong and not self.forgets:
+            mistakes = next(filter(None, self._explained()))
+            sure = bool(mistakes[0].explained)
+            first, then = (mistakes, self.causes) if sure else (self.causes, mistakes)
+            names = {cause.name for cause in first}
+            self.causes = [*first, *(cause for cause in then if cause.name not in names)]
+        self.right = not self.causes and not self.wrong
+        self.lucky = self._lucky() if self.right else []
+        self.causes += self.lucky
+        self.right = self.right and not self.lucky
 
     def _broken(self) -> Cause | None:
         """Return the cause if it breaks the rules, in wrong answers or where it has none."""
@@ -313,7 +361,7 @@ class _Examination:
         answers without these, in which no line is left out."""
         if not searches:
             return None, searches
-        cases = [afresh for _, afresh in self._asked_again(searches, forgetful=True)]
+        cases = [afresh for _, afresh in self._ask_again(searches, forgetful=True)]
         wrong = [case for case in cases if case.wrong]
         if cases and len(wrong) <= (1 - _MOST) * len(cases):
             return from_table(searches, self.answered), searches
@@ -338,12 +386,15 @@ def _one(cause: Cause | None) -> list[Cause]:
     return [cause] if cause else []
 
 
-def _compared(name: str, said: str, wrong: Cases, answers: Cases, why_not: str) -> Judged:
-    """Return the finding about answers, of which some are wrong. why_not: if there are none."""
-    if not answers:
-        return Finding(name, said, SKIPPED, why_not), None
-    detail = f"wrong in {len(wrong)} of {len(answers)}" if wrong else ""
-    return Finding(name, said, FAILED if wrong else OK, detail), None
+def _count_wrong(wrong: Sequence[bool], why_not: str) -> None:
+    """Raise Violation if some answers are wrong. why_not: the reason if there are none."""
+    if not wrong:
+        raise NotApplicable(why_not)
+    if any(wrong):
+        raise Violation(f"wrong in {sum(wrong)} of {len(wrong)}")
+
+
+_CHECKS = checks_of(_Examination)
 
 
 def _unit(wrong: Cases) -> float | None:
@@ -358,7 +409,6 @@ def _unit(wrong: Cases) -> float | None:
     return ratios.pop() if len(ratios) == 1 and not moves and ratios != {-1.0} else None
 
 
-_NOTHING = "it has answered nothing"
 _Feature = tuple[Callable[[AnsweredQuestion], bool], str, str]
 _PASS_ADVICE = (
     "it fails only where a side must pass within the plies that it looks ahead: there is no move, "
