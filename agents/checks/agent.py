@@ -20,8 +20,9 @@ import traceback
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from functools import reduce
 from itertools import count
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -106,33 +107,22 @@ def _name(move: int) -> str:
     return square_name(move) if 0 <= move <= PASS else str(move)
 
 
-class _Line(NamedTuple):
-    """The beginning of a game: its moves, and the positions before and after them.
-
-    The last position has a legal move.
-    """
-
-    moves: list[int]
-    positions: list[Position]
-
-    @property
-    def position(self) -> Position:
-        return self.positions[-1]
-
-
-def _random_line(start: Position, plies: int, rng: np.random.Generator) -> _Line:
-    """Play ``plies`` random plies, or fewer if the game ends."""
-    line = _Line([], [start])
-    while len(line.moves) < plies and not line.position.is_over:
-        line.moves.append(int(rng.choice(line.position.moves or (PASS,))))
-        line.positions.append(line.position.play(line.moves[-1]))
-    while line.moves and not line.position.legal_mask:
-        line.moves.pop()
-        line.positions.pop()
-    return line
-
-
+Line = tuple[list[int], list[Position]]
+"""The beginning of a game: its moves, and the positions before and after them, of which the last
+has a legal move."""
 Answers = list[tuple[Position, Decision]]
+
+
+def _random_line(start: Position, plies: int, rng: np.random.Generator) -> Line:
+    """Play ``plies`` random plies, or fewer if the game ends."""
+    moves, positions = list[int](), [start]
+    while len(moves) < plies and not positions[-1].is_over:
+        moves.append(int(rng.choice(positions[-1].moves or (PASS,))))
+        positions.append(positions[-1].play(moves[-1]))
+    while moves and not positions[-1].legal_mask:
+        moves.pop()
+        positions.pop()
+    return moves, positions
 
 
 class AgentUnderTest:
@@ -253,34 +243,34 @@ class AgentUnderTest:
             raise NotApplicable(f"it does not play so: {error}") from None
         return limits
 
-    def lines(self, count: int) -> Iterator[_Line]:
+    def lines(self, count: int) -> Iterator[Line]:
         """Yield ``count`` random lines by each ruleset of the agent, ended at any stage."""
         for rules in self.rulesets:
             for _ in range(count):
                 yield self.line(rules, int(self.rng.integers(rules.squares - 4)))
 
-    def line(self, rules: Ruleset, plies: int) -> _Line:
+    def line(self, rules: Ruleset, plies: int) -> Line:
         """Play ``plies`` random plies; none for an agent that plays whole games only."""
         return _random_line(Position.start(rules), 0 if self.agent.from_start else plies, self.rng)
 
-    def lead(self, line: _Line, seed: int = 1) -> None:
-        """Begin a game and send the agent its moves."""
-        start = line.positions[0]
+    def lead(self, line: Line) -> Position:
+        """Begin a game and send the agent its moves; return the position that it has to decide."""
+        start, *rest = line[1]
         self.tell("begin_game", start)
-        self.agent.begin_game(line.position.to_move, start, seed)
-        for move, position in zip(line.moves, line.positions[1:], strict=True):
+        self.agent.begin_game(line[1][-1].to_move, start, 1)
+        for move, position in zip(line[0], rest, strict=True):
             self.tell(f"observe of the move {_name(move)}, which leads", position)
             self.agent.observe(move, position)
+        self.tell("decide", line[1][-1])
+        return line[1][-1]
 
-    def ask(self, line: _Line, limits: Limits | None = None, seed: int = 1) -> Decision:
-        """Return the agent's decision at the end of a line.
+    def ask(self, line: Line, limits: Limits | None = None) -> tuple[Position, Decision]:
+        """Return the position at the end of a line, and the agent's decision there.
 
         Raises Violation if it is no legal move.
         """
-        self.lead(line, seed)
-        position, limits = line.position, limits or self.limits
-        self.tell("decide", position)
-        answer = self.agent.decide(position, limits)
+        position = self.lead(line)
+        answer = self.agent.decide(position, limits or self.limits)
         try:
             decision = valid_answer(answer)
         except ValueError as flaw:
@@ -289,7 +279,7 @@ class AgentUnderTest:
             position.play(decision.move)
         except IllegalMove as error:
             raise Violation(f"answered {_describe(decision)}: {error}", position) from None
-        return decision
+        return position, decision
 
     def play(self, rules: Ruleset, color: Color, seed: int) -> Answers:
         """Return the agent's decisions in a whole game against random moves.
@@ -355,18 +345,15 @@ class AgentUnderTest:
 
     @named_check("line", "Its line begins with its move and can be played")
     def _pv(self) -> None:
-        for line in self.lines(5):
-            decision, position = self.ask(line), line.position
+        for position, decision in map(self.ask, self.lines(5)):
             wrong = ""
             if decision.pv and decision.pv[0] != decision.move:
                 wrong = "its line begins with another move"
             # Selective searches may look further than their depth.
             if decision.depth is not None and len(decision.pv) > max(1, decision.depth):
                 wrong = "" if self.agent.selective else "its line is longer than it looked ahead"
-            after = position
             try:
-                for move in decision.pv:
-                    after = after.play(move)
+                reduce(Position.play, decision.pv, position)
             except IllegalMove as error:
                 wrong = f"its line cannot be played: {error}"
             if wrong:
@@ -382,31 +369,30 @@ class AgentUnderTest:
         for rules in self.rulesets:
             self.ask(self.line(rules, 5))
             if not self.agent.from_start:
-                start = self.line(rules, 3).position
+                start = self.line(rules, 3)[1][-1]
                 lines = (_random_line(start, 64, self.rng) for _ in count())
-                self.ask(next(line for line in lines if PASS in line.moves))
-            self.ask(_Line([], [Position.start(rules)]))
+                self.ask(next(line for line in lines if PASS in line[0]))
+            self.ask(([], [Position.start(rules)]))
 
     @named_check("depth", "Limited to depth 1, it looks no further")
     def _depth(self) -> None:
         limits = self.accepted(replace(self.limits, depth=1))
         # Near the start of games on a large board: an agent may solve endgames beyond any depth.
-        lines = [self.line(self.rulesets[0], plies) for plies in range(6)]
-        decisions = [(line.position, self.ask(line, limits)) for line in lines]
-        for position, decision in decisions:
+        answers = [self.ask(self.line(self.rulesets[0], plies), limits) for plies in range(6)]
+        for position, decision in answers:
             if decision.depth is not None and decision.depth > 1:
                 raise Violation(f"answered {_describe(decision)}", position)
-        if all(decision.depth is None for _, decision in decisions):
+        if all(decision.depth is None for _, decision in answers):
             raise NotApplicable("it does not say how far it looks")
 
     @named_check("nodes", f"Limited to {_NODES:,} nodes, it soon stops")
     def _nodes(self) -> None:
         limits = self.accepted(Limits(nodes=_NODES))
-        decisions = [(line.position, self.ask(line, limits)) for line in self.lines(3)]
-        for position, decision in decisions:
+        answers = [self.ask(line, limits) for line in self.lines(3)]
+        for position, decision in answers:
             if decision.stats.nodes > 2 * _NODES:  # it may finish a step, such as a playout
                 raise Violation(f"answered {_describe(decision)}", position)
-        if not any(decision.stats.nodes for _, decision in decisions):
+        if not any(decision.stats.nodes for _, decision in answers):
             raise NotApplicable("it counts no nodes")
 
     @named_check("seconds", f"Limited to {_SECONDS:g} s a move, it is in time")
@@ -414,26 +400,24 @@ class AgentUnderTest:
         limits = self.accepted(Limits(seconds=_SECONDS))
         for line in self.lines(1):
             for _ in range(3):  # the machine may be busy with something else
-                self.lead(line)
-                self.tell("decide", line.position)
+                position = self.lead(line)
                 started = time.perf_counter()
-                self.agent.decide(line.position, limits)
+                self.agent.decide(position, limits)
                 seconds = time.perf_counter() - started
                 if seconds < 2 * _SECONDS:
                     break
             else:
-                raise Violation(f"answered after {seconds:.2f} s", line.position)
+                raise Violation(f"answered after {seconds:.2f} s", position)
 
     @named_check("hands off", "It changes no position and no limits")
     def _hands_off(self) -> None:
         for line in self.lines(3):
             limits = self.limits
-            before = copy.deepcopy((line, limits))
+            (_, positions), old_limits = copy.deepcopy((line, limits))
             self.ask(line, limits)
-            if limits != before[1]:
-                reason = f"the limits {before[1]} became {limits}"
-                raise Violation(reason, before[0].position)
-            for position, now in zip(before[0].positions, line.positions, strict=True):
+            if limits != old_limits:
+                raise Violation(f"the limits {old_limits} became {limits}", positions[-1])
+            for position, now in zip(positions, line[1], strict=True):
                 if now != position:
                     raise Violation(f"this position\n{position}\nbecame\n{now}")
 
@@ -457,15 +441,14 @@ class AgentUnderTest:
         self.needs_reproducible()
         if self.number:
             self._prepare.run(self)  # it was prepared before the process was forked
-        return [(line.position, self.ask(line)) for line in self.lines(2)]
+        return [*map(self.ask, self.lines(2))]
 
     @named_check("close", "It can be closed, played or not", twice=True)
-    def _close(self) -> Answers:
+    def _close(self) -> None:
         if self.number:
             self.ask(self.line(self.rulesets[0], 5))
         self.tell("close()")
         self.agent.close()
-        return []
 
 
 CHECKS = checks_of(AgentUnderTest)

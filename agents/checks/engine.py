@@ -31,6 +31,11 @@ class ProgramUnderTest:
 
     exchanges: list[str] = field(default_factory=list, init=False)
 
+    start = Position.start()
+    """The position in which its games begin."""
+    keeps_its_move = True
+    """True if the program makes the move that it chooses on its own board."""
+
     def note(self, sent: str, answered: str) -> None:
         """Note a line sent to the program, and its answer."""
         answers = answered.splitlines() or [""]
@@ -60,39 +65,7 @@ class ProgramUnderTest:
             self.end()
             raise Violation(f"{fault.reason}: {fault.detail}") from None
 
-
-@dataclass
-class EngineUnderTest(ProgramUnderTest):
-    """An engine under examination.
-
-    patience: seconds for an answer. think: seconds for a move.
-    """
-
-    program: Program
-    patience: float
-    think: float
-
-    keeps_its_move = True
-    """True if the engine makes the move that it chooses on its own board."""
-
-    def begin(self) -> None:
-        if not self.program.is_running:
-            self.program.start()
-            self.greet()
-
-    def end(self) -> None:
-        self.program.kill()
-
-    def greet(self) -> None:
-        """Prepare a program that has just started; raises PlayerFailure."""
-        raise NotImplementedError
-
-    def has_to_end(self) -> None:
-        """Raise Violation if the program does not end now."""
-        if not self.program.ended_within(self.patience):
-            raise Violation(f"it is still there {self.patience:g} s after quit")
-
-    # ------------------------------------------------------------------ games
+    # ------------------------------------------------------------------ its language
 
     def lead(self, moves: Iterable[int] = ()) -> Position:
         """Begin a game, send these moves, and return the position reached."""
@@ -112,13 +85,13 @@ class EngineUnderTest(ProgramUnderTest):
 
     def follow(self, script: Sequence[str]) -> None:
         """Do what the lines of a script say; see :func:`checks_in`."""
-        positions = [Position.start()]
+        positions = [self.start]
         for line in script:
             word, _, rest = line.partition(" ")
             if word == "start":
                 moves = line_to_a_pass() if rest == "pass" else moves_of(rest)
                 self.lead(moves)
-                positions = [*accumulate(moves, Position.play, initial=Position.start())]
+                positions = [*accumulate(moves, Position.play, initial=self.start)]
             elif line == "go":
                 move = self.move(positions[-1])
                 positions += [positions[-1].play(move)] if self.keeps_its_move else []
@@ -129,6 +102,37 @@ class EngineUnderTest(ProgramUnderTest):
             else:
                 self.command(line, positions[-1])
                 positions = positions[:-1] if line == "undo" else positions
+
+
+@dataclass
+class EngineUnderTest(ProgramUnderTest):
+    """An engine under examination.
+
+    patience: seconds for an answer. think: seconds for a move.
+    """
+
+    program: Program
+    patience: float
+    think: float
+
+    def begin(self) -> None:
+        if not self.program.is_running:
+            self.program.start()
+            self.greet()
+
+    def end(self) -> None:
+        self.program.kill()
+
+    def greet(self) -> None:
+        """Prepare a program that has just started; raises PlayerFailure."""
+        raise NotImplementedError
+
+    def has_to_end(self) -> None:
+        """Raise Violation if the program does not end now."""
+        if not self.program.ended_within(self.patience):
+            raise Violation(f"it is still there {self.patience:g} s after quit")
+
+    # ------------------------------------------------------------------ games
 
     def take_turn(self, position: Position) -> int:
         """Return the engine's move in a game, which is made on its board, too."""

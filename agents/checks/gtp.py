@@ -109,16 +109,19 @@ class GtpEngineUnderTest(EngineUnderTest):
     def command(self, line: str, position: Position) -> None:
         """Do what a line of a script says.
 
-        ``B d3``: Black plays d3, in the engine's forms. ``board``: see :meth:`board`. ``needs``:
-        optional commands. ``reg_genmove`` names a move. ``any``: a command that may be refused.
-        Anything else is a command; ``COMMAND ? reason``: it has to be refused; ``COMMAND = regex``:
-        the answer has to match.
+        ``B d3``: Black plays d3, in the engine's forms. ``board``: see :meth:`board`; ``changed``:
+        it shows another one. ``needs``: optional commands. ``reg_genmove`` names a move. ``any``: a
+        command that may be refused. Anything else is a command; ``COMMAND ? reason``: it has to be
+        refused; ``COMMAND = regex``: the answer has to match.
         """
         line, _, reason = line.partition(" ? ")
         line, _, expected = line.partition(" = ")
         word, *words = line.split()
         if word == "board":
             self.board()
+        elif word == "changed":
+            if self.must("showboard") == self.shown:
+                raise Violation("the board looks the same after a move")
         elif word == "needs":
             self.needs(*words)
         elif word == "reg_genmove":
@@ -245,14 +248,6 @@ class GtpEngineUnderTest(EngineUnderTest):
                 return
         raise Violation(f"it knows neither {' nor '.join(GAMES)}")
 
-    def check_show(self) -> None:
-        self.needs("showboard")
-        self.lead()
-        first = self.must("showboard")
-        self.must(self.play(Color.BLACK, "d3"))
-        if self.must("showboard") == first:
-            raise Violation("the board looks the same after a move")
-
     def check_set(self) -> None:
         names = self.engine.dialect.known or BOARD_SETTERS
         if not any(name.endswith(BOARD_SETTERS) and self.knows(name) for name in names):
@@ -341,6 +336,8 @@ clear: clear_board goes back to the start
     start; board; start d3c5f6f5e6e3
     start; board; move c4; go
 show: showboard shows the board
+    needs showboard
+    start; board; B d3; changed
 undo: undo takes back moves, and no more than there are
     needs undo
     start; board; start d3c5; undo; undo; board

@@ -21,7 +21,7 @@ from othello_lab.agents.checks.files import CHECKS
 from othello_lab.agents.checks.gtp import GtpEngineUnderTest
 from othello_lab.agents.checks.nboard import NBoardEngineUnderTest
 from othello_lab.agents.command_line import main
-from othello_lab.agents.commands import check_engine
+from othello_lab.agents.external import program
 from othello_lab.agents.external.program import Program
 
 ROOT = Path(__file__).parents[3]
@@ -64,9 +64,7 @@ def found_of(protocol: str, program: Program, patience: float = 30) -> list[Find
     return list(run_checks(case, checks.CHECKS))
 
 
-def found_in_process(
-    protocol: str, traits: str, monkeypatch: pytest.MonkeyPatch
-) -> list[Finding]:
+def found_in_process(protocol: str, traits: str, monkeypatch: pytest.MonkeyPatch) -> list[Finding]:
     monkeypatch.setattr(engines, "TRAITS", set(traits.split()))
     return found_of(protocol, InProcess(PROTOCOLS[protocol][0]))
 
@@ -161,7 +159,7 @@ def test_the_last_line_tells_if_and_how_the_engine_plays(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(engines, "TRAITS", set(traits.split()))
-    monkeypatch.setattr(check_engine, "Program", lambda command: InProcess(GtpEngine))
+    monkeypatch.setattr(program, "Program", lambda command: InProcess(GtpEngine))
     code = main(["check-engine", "gtp", sys.executable])
     lines = capsys.readouterr().out.splitlines()
     summary, verdict = (line for line in lines if line.startswith(sys.executable))
