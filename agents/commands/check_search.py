@@ -119,8 +119,8 @@ def run(options: Namespace, console: Console) -> int:
         return code
     _print(diagnosis, options.target, console)
     if code == UNJUDGED:
-        reason = f"whether {options.target} prunes cannot be judged: {unjudged}"
-        console.print(plain(reason), soft_wrap=True)
+        words = f"whether {options.target} prunes cannot be judged: {unjudged}"
+        console.print(plain(words), soft_wrap=True)
     return code
 
 

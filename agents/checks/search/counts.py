@@ -3,7 +3,7 @@ known, else to the bounds of any search."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from itertools import accumulate
 from operator import eq
@@ -11,14 +11,11 @@ from operator import eq
 from othello_lab.agents.checks.check import NotApplicable
 from othello_lab.agents.checks.search.case import AnsweredQuestion, Cases, Cause, Fault, simplest
 from othello_lab.agents.checks.search.references import (
-    FULL,
     FULL_WINDOW,
     NO_CUTS,
     NOT_RAISED,
     RAISE,
     SOFT,
-    WASTEFUL,
-    Habit,
     Order,
     Reply,
     Search,
@@ -47,43 +44,42 @@ _FORMS: tuple[tuple[Callable[[Reply], int], str], ...] = (
 )
 """How nodes may be miscounted."""
 
-_RAISED = SOFT._replace(raised=True)
-_STYLES = [
-    style._replace(full=full)
-    for style in (SOFT, _RAISED, _RAISED._replace(hard=True))
-    for full in (False, True)
-]
-"""Those in which a wasteful habit costs differently."""
 
+class _KnownSearches:
+    """Searches whose counts are known, on the positions of some cases.
 
-class _Known:
-    """A search whose counts are known, on the positions of some cases."""
+    right: minimax and alpha-beta first; wasteful: those that waste nodes.
+    """
 
-    def __init__(self, name: str, search: Search, cases: Cases, habit: Habit | None = None) -> None:
-        self.name, self.search, self.cases, self.habit = name, search, cases, habit
+    def __init__(self, kind: type[Search], cases: Cases) -> None:
+        self.cases = cases
+        words = dict(_ORDERS if any(case.answer.calls for case in cases) else _ORDERS[:2])
+        natural = [*words][:2]
+        self.right = {kind(NO_CUTS): "minimax"}
+        self.right |= {kind(SOFT, order): f"alpha-beta{words[order]}" for order in words}
+        by_ply = "alpha-beta, deepened ply by ply"
+        self.right |= {deepened(kind)(SOFT, order): f"{by_ply}{words[order]}" for order in natural}
+        self.wasteful = {
+            search: f"alpha-beta{words[search.order]} ({search.cause})"
+            for search in wasteful(kind, [*words])
+        }
         self.reply = cache(self._reply)
 
-    def _reply(self, case: AnsweredQuestion) -> Reply:
-        return self.search.reply(case.root(self.search.order is as_called), case.depth)
+    def _reply(self, search: Search, case: AnsweredQuestion) -> Reply:
+        return search.reply(case.root(search.order is as_called), case.depth)
 
-    def fits(self, which: Callable[[AnsweredQuestion, Reply], bool]) -> bool:
-        """Return True if all its replies fit the cases."""
-        return all(which(case, self.reply(case)) for case in self.cases)
+    def fits(self, search: Search, which: Callable[[AnsweredQuestion, Reply], bool]) -> bool:
+        """Return True if all replies of a search fit the cases."""
+        return all(which(case, self.reply(search, case)) for case in self.cases)
 
+    def fitting(self, which: Callable[[AnsweredQuestion, Reply], bool]) -> Search | None:
+        """Return the first search of which all replies fit the cases."""
+        return next((each for each in self.names if self.fits(each, which)), None)
 
-def _known(kind: type[Search], cases: Cases) -> Iterator[_Known]:
-    """Yield minimax, then alpha-beta in each known order, then the same with wasteful habits."""
-    yield _Known("minimax", kind(NO_CUTS), cases)
-    orders = _ORDERS if any(case.answer.calls for case in cases) else _ORDERS[:2]
-    for order, words in orders:
-        yield _Known(f"alpha-beta{words}", kind(SOFT, order), cases)
-    for order, words in orders[:2]:
-        yield _Known(f"alpha-beta, deepened ply by ply{words}", deepened(kind)(SOFT, order), cases)
-    for habit in WASTEFUL:
-        for order, words in orders:
-            for style in _STYLES if habit is not FULL_WINDOW else (FULL,):
-                search = wasteful(kind, habit)(style, order, habit.where)
-                yield _Known(f"alpha-beta{words} ({habit.cause})", search, cases, habit)
+    @property
+    def names(self) -> dict[Search, str]:
+        """All searches, with their names."""
+        return self.right | self.wasteful
 
 
 # ------------------------------------------------------------------ counts
@@ -97,22 +93,21 @@ def judge_counts(answered: Cases, kind: type[Search], right: bool, notes: list[s
     stated = [c for c in answered if c.answer.nodes is not None and not c.solved]
     if not stated or not right:
         raise NotApplicable(WRONG_ALREADY if stated else "it states no counts")
-    known = [*_known(kind, stated)]
-    for search in known:
-        if search.fits(lambda case, reply: case.answer.nodes == reply.nodes):
-            _check_evaluations(answered)
-            return f"{_NODES}: exactly the nodes of {search.name}"
-    for search in (search for search in known if search.habit is None):
+    known = _KnownSearches(kind, stated)
+    if exact := known.fitting(lambda case, reply: case.answer.nodes == reply.nodes):
+        _check_evaluations(answered)
+        return f"{_NODES}: exactly the nodes of {known.names[exact]}"
+    for search in known.right:
         for form, name in _FORMS:
-            if search.fits(lambda case, reply, form=form: case.answer.nodes == form(reply)):  # type: ignore[misc]
-                raise _differing(name, simplest(stated), search)
+            if known.fits(search, lambda case, reply, form=form: case.answer.nodes == form(reply)):  # type: ignore[misc]
+                raise _differing(name, simplest(stated), known, search)
     if _added_up(stated):
-        raise _differing("they are not reset from move to move", stated[1], known[0])
-    if any(case.answer.seen is not None for case in stated):
-        for search in known:
-            if search.fits(_evaluates):
-                odd = [case for case in stated if case.answer.nodes != search.reply(case).nodes]
-                raise _differing("they are not those of its tree", simplest(odd), search)
+        name = "they are not reset from move to move"
+        raise _differing(name, stated[1], known, next(iter(known.right)))
+    seen = any(case.answer.seen is not None for case in stated)
+    if seen and (alike := known.fitting(_evaluates)):
+        odd = [case for case in stated if case.answer.nodes != known.reply(alike, case).nodes]
+        raise _differing("they are not those of its tree", simplest(odd), known, alike)
     _check_bounds(stated, kind)
     notes.append(
         "its nodes lie between those of the smallest tree and minimax's; with its order of moves, "
@@ -122,8 +117,9 @@ def judge_counts(answered: Cases, kind: type[Search], right: bool, notes: list[s
     return "Its counts are within the bounds of any search"
 
 
-def _differing(name: str, case: AnsweredQuestion, known: _Known) -> Fault:
-    return _miscounted(name, case, f"{known.name} enters {known.reply(case).nodes:,}")
+def _differing(name: str, case: AnsweredQuestion, known: _KnownSearches, search: Search) -> Fault:
+    enters = f"{known.names[search]} enters {known.reply(search, case).nodes:,}"
+    return _miscounted(name, case, enters)
 
 
 def _miscounted(name: str, case: AnsweredQuestion, beside: str) -> Fault:
@@ -179,7 +175,7 @@ def _check_evaluations(answered: Cases) -> None:
 
 def is_known(cases: Cases, kind: type[Search]) -> bool:
     """Return True if they have the evaluations of a right search whose counts are known."""
-    return any(search.fits(_evaluates) for search in _known(kind, cases))
+    return _KnownSearches(kind, cases).fitting(_evaluates) is not None
 
 
 def _evaluates(case: AnsweredQuestion, reply: Reply) -> bool:
@@ -204,25 +200,25 @@ def judge_pruning(
         raise NotApplicable("nothing can be pruned at depth 1")
     if not deep:
         raise NotApplicable("it states no counts, and its evaluations cannot be seen")
-    known = [*_known(kind, deep)]
-    minimax, alphabeta = known[:2]
+    known = _KnownSearches(kind, deep)
     spent = sum(_cost(case) or 0 for case in deep)
-    whole, usual = (sum(_like(c, other.reply(c)) for c in deep) for other in (minimax, alphabeta))
+    whole, usual = (
+        sum(_like(case, known.reply(search, case)) for case in deep)
+        for search in [*known.right][:2]
+    )
     unit = "evaluations" if deep[0].answer.seen is not None else "nodes"
     if spent >= whole:
         reason = f"all of minimax's {unit}"
         if must_prune:
             case = max(deep, key=lambda case: case.minimax.nodes)
-            cause = Cause(f"{NOT_RAISED}, or nothing is cut", RAISE, _spent(case, alphabeta))
+            cause = Cause(f"{NOT_RAISED}, or nothing is cut", RAISE, _spent(case, known))
             raise Fault(reason, cause)
         return f"It does not prune: {reason}"
-    as_spent = (
-        search for search in known if search.fits(lambda c, reply: _cost(c) == _like(c, reply))
-    )
-    habit = getattr(next(as_spent, None), "habit", None)
+    search = known.fitting(lambda case, reply: _cost(case) == _like(case, reply))
+    habit = search.mistake if search in known.wasteful else None
     if habit and must_prune and habit is not FULL_WINDOW:
         case = max(deep, key=lambda case: (_cost(case) or 0) - _like(case, case.minimax))
-        raise Fault(habit.cause, Cause(habit.cause, habit.advice, _spent(case, alphabeta), 1.0))
+        raise Fault(habit.cause, Cause(habit.cause, habit.advice, _spent(case, known), 1.0))
     if habit:
         notes.append(f"{habit.cause}: {habit.advice}")
     return (
@@ -231,10 +227,10 @@ def judge_pruning(
     )
 
 
-def _spent(case: AnsweredQuestion, alphabeta: _Known) -> str:
+def _spent(case: AnsweredQuestion, known: _KnownSearches) -> str:
     """Return the cost of a search on a position, and alpha-beta's."""
     does = "evaluates" if case.answer.seen is not None else "enters"
-    usual = _like(case, alphabeta.reply(case))
+    usual = _like(case, known.reply([*known.right][1], case))
     return f"{case.told()}; it {does} {_cost(case):,}, alpha-beta {usual:,}"
 
 

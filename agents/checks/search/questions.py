@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache
 from itertools import chain, zip_longest
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -103,8 +103,7 @@ class StrategyFromFactory(FunctionAgent):
         return self._evaluation(position_of(player, board))
 
 
-@dataclass(frozen=True)
-class SearchQuestion:
+class SearchQuestion(NamedTuple):
     """A position, with at least one legal move, and how many plies to look ahead."""
 
     position: Position
@@ -142,23 +141,23 @@ def positions(count: int = POSITIONS) -> tuple[Position, ...]:
     Kinds take turns, so that the first few have all of them.
     """
     rng = np.random.default_rng(_SEED)
-    wanted = {"any": 0.4, "pass": 0.2, "end": 0.2, "one": 0.05}
-    found: dict[str, list[Position]] = {kind: [] for kind in wanted}
-    while any(len(found[kind]) < share * count for kind, share in wanted.items()):
+    shares = {"any": 0.4, "pass": 0.2, "end": 0.2, "one": 0.05}
+    chosen: dict[str, list[Position]] = {kind: [] for kind in shares}
+    while any(len(chosen[kind]) < share * count for kind, share in shares.items()):
         line = _random_game(rng)
-        found["any"].append(line[int(rng.integers(2, 50))])
+        chosen["any"].append(line[int(rng.integers(2, 50))])
         for position in line[-24:]:
             kind = _kind(position)
             if kind and rng.random() < 0.5:
-                found[kind].append(position)
+                chosen[kind].append(position)
+    usual, passing = chosen["any"], chosen["pass"]
     mirrored = [
-        Position(each.mover, each.opponent, each.to_move.other)
-        for each in chain(found["any"][::2], found["pass"][::2])
+        Position(position.mover, position.opponent, position.to_move.other)
+        for position in (*usual[::2], *passing[::2])
     ]
-    kinds = [found["any"], found["pass"], found["end"], found["any"][1::2], mirrored, found["one"]]
+    kinds = usual, passing, chosen["end"], usual[1::2], mirrored, chosen["one"]
     mixed = chain.from_iterable(zip_longest(*kinds))
-    usable = dict.fromkeys(each for each in mixed if each and each.legal_mask)
-    return tuple(usable)[:count]
+    return tuple(dict.fromkeys(root for root in mixed if root and root.legal_mask))[:count]
 
 
 def _random_game(rng: np.random.Generator) -> list[Position]:
@@ -193,12 +192,16 @@ def narrow_positions(count: int = POSITIONS) -> tuple[Position, ...]:
     rng = np.random.default_rng(_SEED)
     chosen: list[Position] = []
     while len(chosen) < max(4, count // _NARROW_SHARE):
-        line = [each for each in _random_game(rng) if each.legal_mask]
-        late = [each for each in line if each.empties in _NARROW_EMPTIES]
-        if len(chosen) % 2:
-            late = [each for each in late if _kind(each) == "pass"]
-        small = (each for each in late if perft(each, 5) <= _NARROW_LEAVES)
-        chosen += [each for each in small if each not in chosen][:1]
+        small = [
+            position
+            for position in _random_game(rng)
+            if position.legal_mask
+            and position.empties in _NARROW_EMPTIES
+            and (len(chosen) % 2 == 0 or _kind(position) == "pass")
+            and position not in chosen
+            and perft(position, 5) <= _NARROW_LEAVES
+        ]
+        chosen += small[:1]
     return tuple(chosen)
 
 
@@ -229,7 +232,7 @@ class SearchUnderTest:
 
 
 def ask(
-    asked: SearchUnderTest,
+    search: SearchUnderTest,
     questions: Sequence[SearchQuestion],
     until: float,
     forgetful: bool = False,
@@ -241,23 +244,39 @@ def ask(
     """
     answers: list[SearchAnswer | None] = []
     for _ in range(_FATAL_AT_MOST):
-        rest = questions[len(answers) :]
         try:
-            for told in _items(_answers, asked, rest, until, forgetful):
-                answers.append(_read(told))
+            for _, answer in _items(
+                search, _answer_all, questions[len(answers) :], until, forgetful
+            ):
+                answers.append(answer)
             break
         except Interrupted as reason:
             answers.append(SearchAnswer(trouble=str(reason), fatal=True))
     return [*answers, *[None] * (len(questions) - len(answers))]
 
 
-def _items(main: Callable[..., None], asked: SearchUnderTest, *more: Any) -> Iterator[Any]:
-    patience, confinement = asked.patience, Confinement()
-    return items_apart(main, asked, *more, patience=lambda: patience, confinement=confinement)
+def ask_in_games(
+    search: SearchUnderTest, depth: int, until: float
+) -> list[tuple[SearchQuestion, SearchAnswer]]:
+    """Return its answers from move to move in some games, played to their ends against random
+    moves; none is begun or continued after ``until`` by the monotonic clock."""
+    played: list[tuple[SearchQuestion, SearchAnswer]] = []
+    with suppress(Interrupted):  # what it has answered until then counts
+        for obf, answer in _items(search, _play_games, depth, until):
+            played.append((SearchQuestion(Position.from_obf(obf), depth), answer))
+    return played
 
 
-def _read(told: dict[str, Any]) -> SearchAnswer:
-    return SearchAnswer(**told | {"calls": [(mine, others) for mine, others in told["calls"]]})
+def _items(
+    search: SearchUnderTest, main: Callable[..., None], *more: Any
+) -> Iterator[tuple[str, SearchAnswer]]:
+    """Yield positions and answers of a process of its own."""
+    patience, confinement = search.patience, Confinement()
+    for obf, answer in items_apart(
+        main, search, *more, patience=lambda: patience, confinement=confinement
+    ):
+        calls = [(mine, others) for mine, others in answer["calls"]]
+        yield obf, SearchAnswer(**answer | {"calls": calls})
 
 
 class _ForgetfulDict(dict[Any, Any]):
@@ -275,8 +294,7 @@ def _make_forgetful(agent: Agent) -> None:
     kind = type(agent)
 
     def set_attribute(self: Agent, name: str, value: object) -> None:
-        kept = _ForgetfulDict(value) if type(value) is dict else value
-        kind.__setattr__(self, name, kept)
+        kind.__setattr__(self, name, _ForgetfulDict(value) if type(value) is dict else value)
 
     with suppress(TypeError):  # if it has slots, it remembers as before
         agent.__class__ = type(kind.__name__, (kind,), {"__setattr__": set_attribute})
@@ -284,75 +302,62 @@ def _make_forgetful(agent: Agent) -> None:
             setattr(agent, name, value)
 
 
-def ask_in_games(
-    asked: SearchUnderTest, depth: int, until: float
-) -> list[tuple[SearchQuestion, SearchAnswer]]:
-    """Return its answers from move to move in some games, played to their ends against random
-    moves; none is begun or continued after ``until`` by the monotonic clock."""
-    played: list[tuple[SearchQuestion, SearchAnswer]] = []
-    with suppress(Interrupted):  # what it has answered until then counts
-        for obf, told in _items(_games, asked, depth, until):
-            played.append((SearchQuestion(Position.from_obf(obf), depth), _read(told)))
-    return played
-
-
-def _answers(
+def _answer_all(
     send: Send,
-    asked: SearchUnderTest,
+    search: SearchUnderTest,
     questions: Sequence[SearchQuestion],
     until: float,
     forgetful: bool,
 ) -> None:
     """Send the answers to questions."""
-    if forgetful:
-        for agent in asked.agents.values():
-            _make_forgetful(agent)
+    for agent in search.agents.values() if forgetful else ():
+        _make_forgetful(agent)
     for question in questions:
         if time.monotonic() > until:
             break
-        _begin(asked, question)
-        send(asdict(_answer(asked, question)))
+        _begin(search, question)
+        send(["", asdict(_answer(search, question))])
 
 
-def _begin(asked: SearchUnderTest, question: SearchQuestion) -> None:
+def _begin(search: SearchUnderTest, question: SearchQuestion) -> None:
     position = question.position
     with suppress(Exception, SystemExit):  # what it cannot begin it will not answer
-        asked.agents[question.depth].begin_game(position.to_move, position, 1)
+        search.agents[question.depth].begin_game(position.to_move, position, 1)
 
 
-def _answer(asked: SearchUnderTest, question: SearchQuestion) -> SearchAnswer:
+def _answer(search: SearchUnderTest, question: SearchQuestion) -> SearchAnswer:
     """Return its decision, or the error."""
-    seen = asked.watched.seen if asked.watched else []
+    seen = search.watched.seen if search.watched else []
     seen.clear()
     position, decision, trouble = question.position, None, ""
     try:
-        agent, limits = asked.agents[question.depth], asked.limits(question.depth)
+        agent, limits = search.agents[question.depth], search.limits(question.depth)
         decision = valid_answer(agent.decide(position, limits))
         position.play(decision.move)
     except (Exception, SystemExit) as error:
         refused = isinstance(error, IllegalMove | PlayerFailure | ValueError)
         raised = "" if refused else "raised "
         trouble = f"{raised}{type(error).__name__}: {error}"[:300]
-    calls = [(each.mover, each.opponent) for each in seen[:_CALLS]]
+    calls = [(position.mover, position.opponent) for position in seen[:_CALLS]]
     if decision is None or trouble:
         return SearchAnswer(calls=calls, trouble=trouble)
     nodes, evaluations = decision.stats.nodes or None, decision.stats.evaluations or None
     return SearchAnswer(decision.move, decision.value, nodes, evaluations, len(seen) or None, calls)
 
 
-def _games(send: Send, asked: SearchUnderTest, depth: int, until: float) -> None:
+def _play_games(send: Send, search: SearchUnderTest, depth: int, until: float) -> None:
     """Send positions and answers of games, each as far as it answers with legal moves."""
-    rng, agent = np.random.default_rng(_SEED), asked.agents[depth]
+    rng, agent = np.random.default_rng(_SEED), search.agents[depth]
     for _ in range(_GAMES):
         line = _random_game(rng)
-        start = next(each for each in line if each.empties <= _GAME_EMPTIES and each.legal_mask)
-        _begin(asked, SearchQuestion(start, depth))
+        start = next(at for at in line if at.empties <= _GAME_EMPTIES and at.legal_mask)
+        _begin(search, SearchQuestion(start, depth))
         position = start
         while not position.is_over:
             if time.monotonic() > until:
                 return
             if position.to_move is start.to_move and position.legal_mask:
-                answer = _answer(asked, SearchQuestion(position, depth))
+                answer = _answer(search, SearchQuestion(position, depth))
                 send([position.to_obf(), asdict(answer)])
                 if answer.trouble:
                     break
